@@ -1,0 +1,34 @@
+"""Who takes part: shapes, materials, mass, pose and velocity of rigid bodies."""
+
+from .bodies import Bodies, State
+from .materials import Material
+from .shapes import (
+    Box,
+    Capsule,
+    ConvexPolyhedron,
+    Cylinder,
+    Disk,
+    Ellipsoid,
+    HalfSpace,
+    Polygon,
+    Shape,
+    Sphere,
+    rectangle,
+)
+
+__all__ = [
+    "Bodies",
+    "Box",
+    "Capsule",
+    "ConvexPolyhedron",
+    "Cylinder",
+    "Disk",
+    "Ellipsoid",
+    "HalfSpace",
+    "Material",
+    "Polygon",
+    "Shape",
+    "Sphere",
+    "State",
+    "rectangle",
+]

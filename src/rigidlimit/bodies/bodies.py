@@ -1,0 +1,78 @@
+"""Rigid bodies as arrays: what stays (``Bodies``) and what moves (``State``).
+
+Positions are of the centre of mass. Everything is stored in three dimensions; a two-dimensional
+scene is the same arrays with z, and the turns about x and y, in the set Gamma_D of fixed degrees
+of freedom, so that one code path serves both.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import rotations
+from .materials import Material
+from .shapes import Shape
+
+PLANAR = np.array([True, True, False, False, False, True])
+"""The degrees of freedom of a body in 2D: x, y and the turn about z."""
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Constant data of n bodies.
+
+    dim: 2 or 3. names: one per body. shapes, materials: tables; shape_of, material_of (n,): row in
+    the table. mass (n,) [kg]. inertia (n, 3, 3) [kg m^2]: about the centre of mass, body frame.
+    free (n, 6): False for degrees of freedom in Gamma_D (vx, vy, vz, wx, wy, wz, world frame).
+    """
+
+    dim: int
+    names: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+    shape_of: np.ndarray
+    materials: tuple[Material, ...]
+    material_of: np.ndarray
+    mass: np.ndarray
+    inertia: np.ndarray
+    free: np.ndarray
+
+    def __len__(self):
+        return len(self.mass)
+
+    def shape(self, body: int) -> Shape:
+        return self.shapes[self.shape_of[body]]
+
+    @property
+    def bounding_radius(self) -> np.ndarray:
+        """Radius of a ball about each centre that holds the body, (n,) [m]; inf for half-spaces."""
+        return np.array([s.bounding_radius for s in self.shapes])[self.shape_of]
+
+    @property
+    def length(self) -> float:
+        """Reference length of the scene [m]: the median bounding radius of the finite bodies."""
+        radius = self.bounding_radius
+        radius = radius[np.isfinite(radius)]
+        return float(np.median(radius)) if len(radius) else 1.0
+
+
+@dataclass(frozen=True)
+class State:
+    """Pose and generalized velocity of n bodies at ``time`` [s].
+
+    position (n, 3) [m]; quaternion (n, 4), unit (w, x, y, z), turns body axes into world axes;
+    velocity (n, 6): linear [m/s] then angular [rad/s], world frame.
+    """
+
+    position: np.ndarray
+    quaternion: np.ndarray
+    velocity: np.ndarray
+    time: float = 0.0
+
+    @property
+    def angle(self) -> np.ndarray:
+        """Planar angle about z [rad], (n,): the orientation of two-dimensional bodies."""
+        return rotations.angle_about_z(self.quaternion)
+
+    def moved(self, **changes) -> "State":
+        """A copy with the given fields changed."""
+        return replace(self, **changes)

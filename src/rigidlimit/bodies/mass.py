@@ -1,0 +1,46 @@
+"""Mass matrix M(q), eq. 9, and the inverse that every step needs.
+
+Degrees of freedom in Gamma_D carry no mass here: their rows and columns are zero in both M and
+M^-1, so that M^-1 F is the acceleration of a body held there and B M^-1 B^T needs no reduction.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import rotations
+from .bodies import Bodies, State
+
+
+def world_inertia(bodies: Bodies, state: State) -> np.ndarray:
+    """Inertia about the centres of mass in the world frame, (n, 3, 3) [kg m^2], eq. 9."""
+    turn = rotations.matrix(state.quaternion)
+    return turn @ bodies.inertia @ np.swapaxes(turn, 1, 2)
+
+
+def mass_blocks(bodies: Bodies, state: State) -> np.ndarray:
+    """The blocks M_A of eq. 9, (n, 6, 6), restricted to the free degrees of freedom."""
+    blocks = np.zeros((len(bodies), 6, 6))
+    blocks[:, :3, :3] = bodies.mass[:, None, None] * np.eye(3)
+    blocks[:, 3:, 3:] = world_inertia(bodies, state)
+    held = ~bodies.free
+    blocks[held] = 0.0
+    np.swapaxes(blocks, 1, 2)[held] = 0.0
+    return blocks
+
+
+def inverse_blocks(bodies: Bodies, blocks: np.ndarray) -> np.ndarray:
+    """Inverses of mass blocks on their free degrees of freedom, zero elsewhere, (n, 6, 6)."""
+    n, axis = np.nonzero(~bodies.free)
+    filled = blocks.copy()
+    filled[n, axis, axis] = 1.0
+    inverse = np.linalg.inv(filled)
+    inverse[n, axis, axis] = 0.0
+    return inverse
+
+
+def block_matrix(blocks: np.ndarray) -> sp.csr_array:
+    """The block-diagonal sparse matrix (6 n, 6 n) of blocks (n, 6, 6), without stored zeros."""
+    n = len(blocks)
+    body, row, column = np.nonzero(blocks)
+    data = blocks[body, row, column]
+    return sp.csr_array((data, (6 * body + row, 6 * body + column)), shape=(6 * n, 6 * n))

@@ -1,0 +1,80 @@
+"""Unit quaternions (w, x, y, z), many at a time: arrays of shape (n, 4) and (n, 3)."""
+
+import numpy as np
+
+
+def identity(n: int) -> np.ndarray:
+    """n unit quaternions that turn nothing, (n, 4)."""
+    q = np.zeros((n, 4))
+    q[:, 0] = 1.0
+    return q
+
+
+def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Hamilton product a b, (n, 4): the rotation b followed by a."""
+    aw, ax, ay, az = np.moveaxis(np.asarray(a, float), -1, 0)
+    bw, bx, by, bz = np.moveaxis(np.asarray(b, float), -1, 0)
+    return np.stack(
+        [
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        ],
+        axis=-1,
+    )
+
+
+def normalized(q: np.ndarray) -> np.ndarray:
+    """q scaled to unit length, (n, 4)."""
+    q = np.asarray(q, float)
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def from_rotation_vector(theta: np.ndarray) -> np.ndarray:
+    """Quaternion of the rotation by |theta| radians about theta; (n, 3) -> (n, 4)."""
+    theta = np.asarray(theta, float)
+    angle = np.linalg.norm(theta, axis=-1, keepdims=True)
+    # sin(a/2)/a by numpy's sinc, which has no division by zero: np.sinc(x) = sin(pi x)/(pi x)
+    return np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * theta], axis=-1)
+
+
+def from_cayley(theta: np.ndarray) -> np.ndarray:
+    """Quaternion of the Cayley rotation (1 - [theta]/2)^-1 (1 + [theta]/2); (n, 3) -> (n, 4).
+
+    It turns about theta by 2 atan(|theta|/2), the step of the implicit midpoint rule.
+    """
+    theta = np.asarray(theta, float)
+    return normalized(np.concatenate([np.ones(theta.shape[:-1] + (1,)), theta / 2], axis=-1))
+
+
+def matrix(q: np.ndarray) -> np.ndarray:
+    """Rotation matrices (n, 3, 3) whose columns are the body axes in the world frame."""
+    w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def about_z(angle: np.ndarray) -> np.ndarray:
+    """Quaternion of the planar rotation by angle [rad]; (n,) -> (n, 4)."""
+    angle = np.asarray(angle, float)
+    zero = np.zeros_like(angle)
+    return np.stack([np.cos(angle / 2), zero, zero, np.sin(angle / 2)], axis=-1)
+
+
+def angle_about_z(q: np.ndarray) -> np.ndarray:
+    """The planar angle [rad] in (-pi, pi] of rotations about z; (n, 4) -> (n,)."""
+    q = np.asarray(q, float)
+    return np.arctan2(2 * q[..., 0] * q[..., 3], q[..., 0] ** 2 - q[..., 3] ** 2)
+
+
+def aligning_z(normal: np.ndarray) -> np.ndarray:
+    """A quaternion (4,) that turns the z axis onto ``normal`` (unit, (3,))."""
+    x, y, z = normal
+    if z < -1 + 1e-14:
+        return np.array([0.0, 1.0, 0.0, 0.0])
+    return normalized(np.array([1 + z, -y, x, 0.0]))

@@ -1,0 +1,358 @@
+"""Shapes of rigid bodies, each in its own frame with the origin at the centre of mass.
+
+A shape knows its measure (volume [m^3]; area [m^2] in 2D), its inertia per unit mass about the
+centre of mass [m^2], and the radius of a ball about the origin that holds it [m]. Two-dimensional
+shapes lie in the plane z = 0 and turn about z.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import SceneError
+
+
+def _positive(shape: str, **lengths: float) -> None:
+    for name, value in lengths.items():
+        if not (np.isfinite(value) and value > 0):
+            raise SceneError(
+                f"{shape}: {name} is {value!r}; expected a positive length in metres"
+            )
+
+
+class Shape:
+    """Common interface: ``dim``, ``measure``, ``inertia_per_mass`` (3, 3), ``bounding_radius``."""
+
+    dim = 3
+    measure: float
+    inertia_per_mass: np.ndarray
+    bounding_radius: float
+
+
+@dataclass(frozen=True)
+class Sphere(Shape):
+    """Ball of ``radius`` [m]."""
+
+    radius: float
+
+    def __post_init__(self):
+        _positive("sphere", radius=self.radius)
+
+    @property
+    def measure(self):
+        return 4 / 3 * np.pi * self.radius**3
+
+    @property
+    def inertia_per_mass(self):
+        return 0.4 * self.radius**2 * np.eye(3)
+
+    @property
+    def bounding_radius(self):
+        return self.radius
+
+
+@dataclass(frozen=True)
+class HalfSpace(Shape):
+    """Everything on the inner side of a plane through the body's position.
+
+    The outward normal is the body's z axis in 3D and its y axis in 2D. Always fixed.
+    """
+
+    dim: int = 3
+    measure = 0.0
+    bounding_radius = np.inf
+
+    @property
+    def inertia_per_mass(self):
+        return np.zeros((3, 3))
+
+    @property
+    def local_normal(self):
+        return np.array([0.0, 1.0, 0.0] if self.dim == 2 else [0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Box(Shape):
+    """Box with full side lengths ``size`` = (x, y, z) [m]."""
+
+    size: tuple[float, float, float]
+
+    def __post_init__(self):
+        size = tuple(float(s) for s in self.size)
+        if len(size) != 3:
+            raise SceneError(f"box: size has {len(size)} entries; expected three side lengths")
+        _positive("box", x=size[0], y=size[1], z=size[2])
+        object.__setattr__(self, "size", size)
+
+    @property
+    def measure(self):
+        return float(np.prod(self.size))
+
+    @property
+    def inertia_per_mass(self):
+        s = np.square(self.size)
+        return np.diag(s.sum() - s) / 12
+
+    @property
+    def bounding_radius(self):
+        return 0.5 * float(np.linalg.norm(self.size))
+
+    @cached_property
+    def polytope(self) -> "ConvexPolyhedron":
+        corners = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5], indexing="ij"))
+        return ConvexPolyhedron(corners.reshape(3, 8).T * self.size)
+
+
+@dataclass(frozen=True)
+class Capsule(Shape):
+    """Cylinder of ``radius`` and ``length`` [m] along z between two half balls."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self):
+        _positive("capsule", radius=self.radius, length=self.length)
+
+    @property
+    def measure(self):
+        return np.pi * self.radius**2 * (self.length + 4 / 3 * self.radius)
+
+    @property
+    def inertia_per_mass(self):
+        r, h = self.radius, self.length
+        cylinder = np.pi * r**2 * h / self.measure
+        balls = 1 - cylinder
+        axial = cylinder * r**2 / 2 + balls * 0.4 * r**2
+        across = cylinder * (r**2 / 4 + h**2 / 12) + balls * (0.4 * r**2 + h**2 / 4 + 0.375 * r * h)
+        return np.diag([across, across, axial])
+
+    @property
+    def bounding_radius(self):
+        return 0.5 * self.length + self.radius
+
+
+@dataclass(frozen=True)
+class Cylinder(Shape):
+    """Cylinder of ``radius`` and full ``length`` [m] along z."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self):
+        _positive("cylinder", radius=self.radius, length=self.length)
+
+    @property
+    def measure(self):
+        return np.pi * self.radius**2 * self.length
+
+    @property
+    def inertia_per_mass(self):
+        r, h = self.radius, self.length
+        across = r**2 / 4 + h**2 / 12
+        return np.diag([across, across, r**2 / 2])
+
+    @property
+    def bounding_radius(self):
+        return float(np.hypot(self.radius, 0.5 * self.length))
+
+
+@dataclass(frozen=True)
+class Ellipsoid(Shape):
+    """Ellipsoid with ``semi_axes`` = (a, b, c) [m] along x, y, z."""
+
+    semi_axes: tuple[float, float, float]
+
+    def __post_init__(self):
+        axes = tuple(float(s) for s in self.semi_axes)
+        if len(axes) != 3:
+            raise SceneError(f"ellipsoid: semi_axes has {len(axes)} entries; expected three")
+        _positive("ellipsoid", a=axes[0], b=axes[1], c=axes[2])
+        object.__setattr__(self, "semi_axes", axes)
+
+    @property
+    def measure(self):
+        return 4 / 3 * np.pi * float(np.prod(self.semi_axes))
+
+    @property
+    def inertia_per_mass(self):
+        s = np.square(self.semi_axes)
+        return np.diag(s.sum() - s) / 5
+
+    @property
+    def bounding_radius(self):
+        return max(self.semi_axes)
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexPolyhedron(Shape):
+    """Convex hull of ``points`` (m, 3) [m], moved so that its centre of mass is the origin.
+
+    ``centre`` is where the centre of mass was in the given frame; ``vertices`` are the hull's
+    corners; ``faces`` lists each flat face's corner indices, counter-clockwise from outside;
+    ``normals`` (f, 3) are the outward unit normals of the faces.
+    """
+
+    points: np.ndarray
+    centre: np.ndarray = field(init=False)
+    vertices: np.ndarray = field(init=False)
+    faces: tuple[np.ndarray, ...] = field(init=False)
+    normals: np.ndarray = field(init=False)
+    measure: float = field(init=False)
+    inertia_per_mass: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        vertices, triangles, faces, normals = _hull(np.asarray(self.points, float))
+        volume, centre, inertia = _solid_moments(vertices, triangles)
+        for name, value in dict(
+            vertices=vertices - centre,
+            centre=centre,
+            faces=faces,
+            normals=normals,
+            measure=volume,
+            inertia_per_mass=inertia,
+        ).items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def bounding_radius(self):
+        return float(np.linalg.norm(self.vertices, axis=1).max())
+
+
+def _hull(points: np.ndarray):
+    """Corners, outward triangles, flat faces (corner loops) and face normals of a convex hull."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise SceneError(
+            f"polyhedron: points have shape {points.shape}; expected (m, 3) finite coordinates"
+        )
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError) as error:
+        raise SceneError(
+            f"polyhedron: the {len(points)} points are flat or too few to enclose a volume; "
+            "expected at least four points that do not lie in one plane"
+        ) from error
+    corner = -np.ones(len(points), int)
+    corner[hull.vertices] = np.arange(len(hull.vertices))
+    vertices = points[hull.vertices]
+    triangles = corner[hull.simplices]
+    a, b, c = (vertices[triangles[:, i]] for i in range(3))
+    outward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) > 0
+    triangles = np.where(outward[:, None], triangles, triangles[:, ::-1])
+
+    # Triangles with one plane form one flat face; its corners are ordered by angle.
+    size = np.ptp(vertices, axis=0).max()
+    faces, normals = [], []
+    left = np.ones(len(triangles), bool)
+    for t in range(len(triangles)):
+        if not left[t]:
+            continue
+        normal, offset = hull.equations[t, :3], hull.equations[t, 3]
+        same = left & (hull.equations[:, :3] @ normal > 1 - 1e-10)
+        same &= np.abs(hull.equations[:, 3] - offset) < 1e-9 * size
+        left &= ~same
+        loop = np.unique(triangles[same])
+        arm = vertices[loop] - vertices[loop].mean(axis=0)
+        across = np.cross(normal, arm[0])
+        faces.append(loop[np.argsort(np.arctan2(arm @ across, arm @ arm[0]))])
+        normals.append(normal)
+    return vertices, triangles, tuple(faces), np.array(normals)
+
+
+def _solid_moments(vertices: np.ndarray, triangles: np.ndarray):
+    """Volume, centre of mass and inertia per mass of the solid inside outward triangles."""
+    origin = vertices.mean(axis=0)
+    a, b, c = (vertices[triangles[:, i]] - origin for i in range(3))
+    six_volumes = np.einsum("ij,ij->i", a, np.cross(b, c))
+    volume = six_volumes.sum() / 6
+    centre = ((a + b + c) * six_volumes[:, None]).sum(axis=0) / (24 * volume)
+    total = a + b + c
+    second = sum(np.einsum("t,ti,tj->ij", six_volumes, p, p) for p in (a, b, c, total)) / 120
+    second = second / volume - np.outer(centre, centre)
+    return float(volume), origin + centre, np.trace(second) * np.eye(3) - second
+
+
+@dataclass(frozen=True)
+class Disk(Shape):
+    """Disk of ``radius`` [m] in the plane."""
+
+    radius: float
+    dim = 2
+
+    def __post_init__(self):
+        _positive("disk", radius=self.radius)
+
+    @property
+    def measure(self):
+        return np.pi * self.radius**2
+
+    @property
+    def inertia_per_mass(self):
+        return np.diag([0.25, 0.25, 0.5]) * self.radius**2
+
+    @property
+    def bounding_radius(self):
+        return self.radius
+
+
+@dataclass(frozen=True, eq=False)
+class Polygon(Shape):
+    """Convex hull of ``points`` (m, 2) [m], moved so that its centre of mass is the origin.
+
+    ``vertices`` (k, 2) run counter-clockwise; edge i goes from vertex i to i + 1 and ``normals``
+    (k, 2) holds its outward unit normal. ``centre`` is the centre of mass in the given frame.
+    """
+
+    points: np.ndarray
+    dim = 2
+    centre: np.ndarray = field(init=False)
+    vertices: np.ndarray = field(init=False)
+    normals: np.ndarray = field(init=False)
+    measure: float = field(init=False)
+    inertia_per_mass: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        from scipy.spatial import ConvexHull, QhullError
+
+        points = np.asarray(self.points, float)
+        if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
+            raise SceneError(
+                f"polygon: points have shape {points.shape}; expected (m, 2) finite coordinates"
+            )
+        try:
+            vertices = points[ConvexHull(points).vertices]
+        except (QhullError, ValueError) as error:
+            raise SceneError(
+                f"polygon: the {len(points)} points lie on a line or are too few; "
+                "expected at least three points that enclose an area"
+            ) from error
+        origin = vertices.mean(axis=0)
+        a = vertices - origin
+        b = np.roll(a, -1, axis=0)
+        twice = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+        area = twice.sum() / 2
+        centre = ((a + b) * twice[:, None]).sum(axis=0) / (6 * area)
+        xx, yy = ((a * a + a * b + b * b) * twice[:, None]).sum(axis=0) / (12 * area) - centre**2
+        edge = b - a
+        normals = np.column_stack([edge[:, 1], -edge[:, 0]])
+        for name, value in dict(
+            centre=origin + centre,
+            vertices=a - centre,
+            normals=normals / np.linalg.norm(normals, axis=1, keepdims=True),
+            measure=float(area),
+            inertia_per_mass=np.diag([yy, xx, xx + yy]),
+        ).items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def bounding_radius(self):
+        return float(np.linalg.norm(self.vertices, axis=1).max())
+
+
+def rectangle(width: float, height: float) -> Polygon:
+    """The two-dimensional box: ``width`` along x, ``height`` along y [m]."""
+    _positive("rectangle", width=width, height=height)
+    x, y = width / 2, height / 2
+    return Polygon(np.array([[-x, -y], [x, -y], [x, y], [-x, y]]))

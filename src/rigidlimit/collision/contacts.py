@@ -1,0 +1,77 @@
+"""Contacts: where two bodies touch or may touch within the step."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+FEATURES = 1 << 16
+"""How many contacts one pair of bodies can have: the feature number is below this."""
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """m potential contacts, sorted by (body[:, 0], body[:, 1], feature).
+
+    body (m, 2): indices of the two bodies, body[:, 0] < body[:, 1].
+    feature (m,): number of the contact within its pair, the same from step to step as long as the
+    same corners, edges or faces meet.
+    point (m, 3) [m]: where the force acts, world frame.
+    normal (m, 3): unit normal from the first body to the second. A contact force f > 0 pushes the
+    second body along +normal and the first along -normal.
+    gap (m,) [m]: signed distance Phi, negative where the bodies overlap.
+    curvature (m,) [1/m]: sum of the two bodies' mean curvatures at the contact, 1/R* of Hertz for
+    spheres (1/R_1 + 1/R_2); zero for flat on flat.
+    bodies: number of bodies in the scene.
+    """
+
+    body: np.ndarray
+    feature: np.ndarray
+    point: np.ndarray
+    normal: np.ndarray
+    gap: np.ndarray
+    curvature: np.ndarray
+    bodies: int
+
+    def __len__(self):
+        return len(self.gap)
+
+    @cached_property
+    def key(self) -> np.ndarray:
+        """One integer per contact that stays with it from step to step, (m,), ascending."""
+        pair = self.body[:, 0].astype(np.int64) * self.bodies + self.body[:, 1]
+        return pair * FEATURES + self.feature
+
+    def select(self, which: np.ndarray) -> "Contacts":
+        """The contacts chosen by a mask or by ascending indices."""
+        return Contacts(
+            self.body[which],
+            self.feature[which],
+            self.point[which],
+            self.normal[which],
+            self.gap[which],
+            self.curvature[which],
+            self.bodies,
+        )
+
+    def carry_over(self, earlier: "Contacts", values: np.ndarray, missing: float = 0.0):
+        """``values`` of the earlier contacts, in the order of these ones; ``missing`` elsewhere."""
+        out = np.full(len(self), missing)
+        if len(earlier):
+            at = np.minimum(np.searchsorted(earlier.key, self.key), len(earlier) - 1)
+            same = earlier.key[at] == self.key
+            out[same] = values[at[same]]
+        return out
+
+
+def empty(bodies: int) -> Contacts:
+    """No contacts among ``bodies`` bodies."""
+    return Contacts(
+        np.zeros((0, 2), np.int64),
+        np.zeros(0, np.int64),
+        np.zeros((0, 3)),
+        np.zeros((0, 3)),
+        np.zeros(0),
+        np.zeros(0),
+        bodies,
+    )

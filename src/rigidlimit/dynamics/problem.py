@@ -1,0 +1,122 @@
+"""The contact dynamics problem of one step, eqs 16-22, and the one residual that judges solvers.
+
+Find the contact forces f [N] with
+
+    0 <= f  _|_  w = N f + p >= 0,    N = dt B M^-1 B^T,    p = bias + B v_free          (20, 21)
+
+where v_free = v + dt M^-1 F_ext is the velocity without contact forces and bias is Phi/dt, or
+e_n B v at contacts with restitution. w [m/s] is the end-of-step gap over dt. The velocity
+v+ = v_free + dt M^-1 B^T f is unique; f is not where the contacts are redundant.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..status import Status
+
+
+@dataclass(frozen=True)
+class ContactProblem:
+    """Data of eq. 21. m contacts, n free degrees of freedom.
+
+    B (m, n): gap gradient. mass, inverse_mass (n, n). bias (m,) [m/s]. free_velocity (n,).
+    dt [s]. All arrays are free of held degrees of freedom (Gamma_D).
+    """
+
+    B: sp.csr_array
+    mass: sp.csr_array
+    inverse_mass: sp.csr_array
+    bias: np.ndarray
+    free_velocity: np.ndarray
+    dt: float
+
+    @cached_property
+    def BT(self) -> sp.csr_array:
+        """B^T (n, m), the operator H of eq. 18 that sums contact forces onto bodies."""
+        return sp.csr_array(self.B.T)
+
+    @cached_property
+    def response(self) -> sp.csr_array:
+        """dt B M^-1 (m, n): row i is the velocity change caused by a unit force at contact i."""
+        response = sp.csr_array(self.dt * (self.B @ self.inverse_mass))
+        response.sort_indices()
+        return response
+
+    @cached_property
+    def p(self) -> np.ndarray:
+        """Constant term of eq. 20 [m/s], (m,)."""
+        return self.bias + self.B @ self.free_velocity
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """Diagonal of N [m/s per N], (m,); contacts that move nothing get 1."""
+        diagonal = np.asarray((self.response * self.B).sum(axis=1)).ravel()
+        return np.where(diagonal > 0, diagonal, 1.0)
+
+    @cached_property
+    def scale(self) -> float:
+        """Force scale [N]: the largest force that one contact alone would need, max(-p_i / N_ii)."""
+        return float(np.max(-self.p / self.diagonal, initial=0.0))
+
+    def project(self, f: np.ndarray) -> np.ndarray:
+        """Nearest admissible force; f >= 0 here, the friction cone once there are tangential rows."""
+        return np.maximum(f, 0.0)
+
+    def velocity(self, f: np.ndarray) -> np.ndarray:
+        """v+ = v_free + dt M^-1 B^T f, (n,), eq. 13."""
+        return self.free_velocity + self.response.T @ f
+
+    def slack(self, f: np.ndarray) -> np.ndarray:
+        """w = N f + p [m/s], (m,), eq. 21."""
+        return self.p + self.B @ (self.response.T @ f)
+
+    def residual(self, f: np.ndarray, slack: np.ndarray | None = None) -> float:
+        """max_i |f_i - proj(f_i - w_i / N_ii)| / scale: zero at the solution, dimensionless.
+
+        0 when no contact needs a force and none is given.
+        """
+        if not len(f):
+            return 0.0
+        w = self.slack(f) if slack is None else slack
+        worst = float(np.abs(f - self.project(f - w / self.diagonal)).max())
+        if worst == 0.0:
+            return 0.0
+        return worst / (self.scale or float(np.abs(f).max()))
+
+
+@dataclass(frozen=True)
+class ContactDynamicsResult:
+    """Answer of a contact dynamics solver.
+
+    force (m,) [N]: normal contact forces, not unique if contacts are redundant.
+    velocity (n,): v+, unique. slack (m,) [m/s]: w = Phi+/dt. residual: see
+    ``ContactProblem.residual``. iterations: sweeps, gradient steps or Newton systems. history:
+    residual after each iteration that measured one. linear_iterations: conjugate gradient steps.
+    """
+
+    force: np.ndarray
+    velocity: np.ndarray
+    slack: np.ndarray
+    status: Status
+    residual: float
+    iterations: int
+    solver: str
+    tolerance: float
+    history: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    linear_iterations: int = 0
+    factorizations: int = 0
+
+    @property
+    def converged(self) -> bool:
+        return self.status is Status.CONVERGED
+
+    @property
+    def message(self) -> str:
+        return (
+            f"{self.solver}: {self.status}, residual {self.residual:.1e} "
+            f"(tolerance {self.tolerance:.1e}) after {self.iterations} iterations; "
+            f"{self.status.advice}"
+        )

@@ -1,0 +1,33 @@
+"""What a solver says of its answer. Shared by contact dynamics and compatible forces."""
+
+from enum import Enum
+
+
+class Status(Enum):
+    """Outcome of a solve. ``value`` is the name in files; ``advice`` says what to try."""
+
+    CONVERGED = "converged"
+    MAX_ITERATIONS = "max_iterations"
+    STALLED = "stalled"
+    LOAD_NOT_CARRIED = "load_not_carried"
+
+    @property
+    def advice(self) -> str:
+        return _ADVICE[self]
+
+    def __str__(self) -> str:
+        return self.value
+
+
+_ADVICE = {
+    Status.CONVERGED: "the residual is below the tolerance",
+    Status.MAX_ITERATIONS: "raise max_iterations, loosen the tolerance, or take solver='newton'",
+    Status.STALLED: (
+        "rounding keeps the residual above the tolerance: rescale the problem, loosen the "
+        "tolerance, or look for nearly dependent contacts with rigidlimit.determinacy"
+    ),
+    Status.LOAD_NOT_CARRIED: (
+        "no forces f >= 0 balance this load through these contacts: check the sign of the load, "
+        "missing contacts, and bodies that should be fixed"
+    ),
+}

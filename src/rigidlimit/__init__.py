@@ -1,1 +1,52 @@
+"""rigidlimit: the unique contact forces of rigid bodies, as the limit of stiff elastic ones.
+
+>>> import numpy as np, rigidlimit
+>>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # three supports: rise, turn
+>>> rigidlimit.compatible_forces(beam, [10.0, 0.0]).force.round(6)
+array([3.333333, 3.333333, 3.333333])
+"""
+
+from importlib import import_module
+
 __version__ = "0.1.0"
+
+_HOME = {
+    "Box": "bodies",
+    "Capsule": "bodies",
+    "CompatibleForces": "forces",
+    "ContactDynamicsResult": "dynamics",
+    "ConvexPolyhedron": "bodies",
+    "Cylinder": "bodies",
+    "Disk": "bodies",
+    "Ellipsoid": "bodies",
+    "HalfSpace": "bodies",
+    "Material": "bodies",
+    "Polygon": "bodies",
+    "Scene": "scenes.scene",
+    "Simulation": "simulation",
+    "Sphere": "bodies",
+    "Status": "status",
+    "StepResult": "step",
+    "compatible_forces": "forces",
+    "contact_dynamics": "dynamics",
+    "rectangle": "bodies",
+}
+_PACKAGES = ("bodies", "collision", "diagnostics", "dynamics", "errors", "forces", "scenes")
+
+__all__ = ["__version__", *sorted(_HOME), *_PACKAGES]
+
+
+def __getattr__(name):
+    # names are imported when first used: `import rigidlimit` stays quick
+    if name in _HOME:
+        value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    elif name in _PACKAGES:
+        value = import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module 'rigidlimit' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(__all__)

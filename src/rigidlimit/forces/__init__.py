@@ -1,1 +1,6 @@
-""""""
+"""Step 2, compatible forces (eqs 36-37): the unique forces that stiff bodies would have."""
+
+from .driver import compatible_forces
+from .problem import CompatibleForces
+
+__all__ = ["CompatibleForces", "compatible_forces"]

@@ -1,0 +1,52 @@
+"""Checks of arrays that come from outside: one clear error for a wrong shape or value."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from .errors import InputError
+
+
+def vector(name: str, value, size: int, *, what: str) -> np.ndarray:
+    """``value`` as a finite float array (size,); a number is repeated. ``what``: one per ..."""
+    array = np.asarray(value, dtype=float)
+    if array.ndim == 0:
+        array = np.full(size, float(array))
+    if array.shape != (size,):
+        raise InputError(f"{name} has shape {array.shape}; expected ({size},), one per {what}")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise InputError(
+            f"{name}[{bad[0]}] is {array[bad[0]]} ({len(bad)} of {size} not finite); "
+            f"expected finite numbers, one per {what}"
+        )
+    return array
+
+
+def positive(name: str, value: float) -> float:
+    """``value`` as a positive finite float."""
+    number = float(value)
+    if not (np.isfinite(number) and number > 0):
+        raise InputError(f"{name} is {value!r}; expected a positive number")
+    return number
+
+
+def sparse(name: str, value, *, columns: int | None = None, square: bool = False) -> sp.csr_array:
+    """``value`` as a CSR array of finite floats with sorted, distinct entries."""
+    if not sp.issparse(value):
+        value = np.atleast_2d(np.asarray(value, dtype=float))
+    try:
+        matrix = sp.csr_array(value, dtype=float, copy=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not a matrix of numbers: {error}") from error
+    matrix.sum_duplicates()
+    if columns is not None and matrix.shape[1] != columns:
+        raise InputError(f"{name} has shape {matrix.shape}; expected {columns} columns")
+    if square and matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{name} has shape {matrix.shape}; expected a square matrix")
+    if not np.isfinite(matrix.data).all():
+        entry = int(np.flatnonzero(~np.isfinite(matrix.data))[0])
+        row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
+        raise InputError(
+            f"{name}[{row}, {matrix.indices[entry]}] is {matrix.data[entry]}; expected finite"
+        )
+    return matrix

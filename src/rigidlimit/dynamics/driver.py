@@ -1,0 +1,178 @@
+"""Step 1 of the method, classic contact dynamics: one driver for all solvers of eqs 21-22."""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from .. import arrays
+from ..errors import InputError
+from ..status import Status
+from . import apgd, newton, pgs
+from .problem import ContactDynamicsResult, ContactProblem
+
+SOLVERS = {"newton": newton.solve, "pgs": pgs.solve, "apgd": apgd.solve}
+
+
+def contact_dynamics(
+    M,
+    B,
+    gap,
+    velocity,
+    external_force,
+    dt,
+    *,
+    restitution=0.0,
+    exists=None,
+    fixed=None,
+    solver: str = "newton",
+    tolerance: float = 1e-10,
+    max_iterations: int | None = None,
+    warm_start=None,
+    **options,
+) -> ContactDynamicsResult:
+    """End-of-step velocity and (not unique) contact forces of rigid bodies, eqs 13-22.
+
+    M (n, n): mass matrix, sparse, dense, or its diagonal (n,). B (m, n): gap gradient, sparse or
+    dense; B v > 0 opens. gap (m,) [m]: Phi at the start. velocity (n,) [m/s, rad/s].
+    external_force (n,) [N, N m]. dt [s].
+    restitution: Newton's e_n, a number or (m,), in [0, 1]; where it is positive and the contact
+    exists, e_n B v replaces Phi/dt. exists (m,) bool: which contacts have formed; gap <= 0 by
+    default. fixed (n,) bool: the held degrees of freedom Gamma_D.
+    solver: "newton", "pgs" (order="natural", "reverse", "symmetric", "random" or indices) or
+    "apgd"; further keywords go to it. warm_start (m,) [N]: forces to start from.
+
+    Returns ContactDynamicsResult with velocity (n,), force (m,), status, residual. Raises
+    InputError for wrong shapes, values that are not finite, or a mass matrix that is not
+    positive on the free degrees of freedom.
+    """
+    if solver not in SOLVERS:
+        raise InputError(f"solver is {solver!r}; expected one of {', '.join(SOLVERS)}")
+    B = arrays.sparse("B", B)
+    m, n = B.shape
+    M = sp.diags_array(np.asarray(M, float)).tocsr() if np.ndim(M) == 1 else M
+    M = arrays.sparse("M", M, columns=n, square=True)
+    gap = arrays.vector("gap", gap, m, what="contact (row of B)")
+    velocity = arrays.vector("velocity", velocity, n, what="degree of freedom (column of B)")
+    external_force = arrays.vector("external_force", external_force, n, what="degree of freedom")
+    dt = arrays.positive("dt", dt)
+    tolerance = arrays.positive("tolerance", tolerance)
+    if warm_start is not None:
+        warm_start = arrays.vector("warm_start", warm_start, m, what="contact (row of B)")
+    bias = _bias(B, gap, velocity, dt, restitution, exists)
+    if max_iterations is not None:
+        options["max_iterations"] = max_iterations
+
+    free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
+    if free.shape != (n,):
+        raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
+    dofs = np.flatnonzero(free)
+    bias = bias + B @ np.where(free, 0.0, velocity)  # held bodies may be driven
+    problem, starts = _free_problem(M, B, bias, velocity, external_force, dt, dofs)
+    if solver == "newton":
+        options.setdefault("blocks", starts)
+    if m == 0 or problem.scale == 0.0:
+        answer = _no_force_needed(problem, solver, tolerance)
+    else:
+        answer = SOLVERS[solver](
+            problem, tolerance=tolerance, warm_start=warm_start, **options
+        )
+    full = velocity.copy()
+    full[dofs] = answer.velocity
+    return ContactDynamicsResult(**{**vars(answer), "velocity": full})
+
+
+def _bias(B, gap, velocity, dt, restitution, exists):
+    """Phi/dt (eq. 16), or e_n B v at existing contacts that rebound (section 4.3)."""
+    m = len(gap)
+    e = arrays.vector("restitution", restitution, m, what="contact (row of B)")
+    if ((e < 0) | (e > 1)).any():
+        worst = int(np.flatnonzero((e < 0) | (e > 1))[0])
+        raise InputError(f"restitution at contact {worst} is {e[worst]}; expected 0 <= e_n <= 1")
+    bias = gap / dt
+    if e.any():
+        formed = gap <= 0 if exists is None else np.asarray(exists, bool)
+        bias = np.where(formed & (e > 0), e * (B @ velocity), bias)
+    return bias
+
+
+def _free_problem(M, B, bias, velocity, external_force, dt, dofs):
+    """The problem on the free degrees of freedom, and the blocks of dofs that share a body."""
+    Mf = M if len(dofs) == M.shape[0] else sp.csr_array(M[dofs][:, dofs])
+    Bf = B if len(dofs) == M.shape[0] else sp.csr_array(B[:, dofs])
+    inverse, starts = inverse_mass(Mf, dofs)
+    free_velocity = velocity[dofs] + dt * (inverse @ external_force[dofs])
+    return ContactProblem(Bf, Mf, inverse, bias, free_velocity, dt), starts
+
+
+def inverse_mass(M: sp.csr_array, dofs: np.ndarray):
+    """M^-1, block by block of coupled degrees of freedom, and preconditioner blocks.
+
+    Bodies give blocks of at most six; an articulated mechanism gives one block per tree.
+    """
+    n = M.shape[0]
+    _, label = connected_components(M, directed=False)
+    order = np.argsort(label, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(label[order]) > 0, True])
+    sizes = np.diff(starts)
+    rows, columns, data = [], [], []
+    for size in np.unique(sizes):
+        members = order[starts[:-1][sizes == size][:, None] + np.arange(size)]
+        blocks = _dense_blocks(M, members)
+        try:
+            np.linalg.cholesky(blocks)
+        except np.linalg.LinAlgError:
+            value = np.linalg.eigvalsh(blocks)[:, 0]
+            worst = int(np.argmin(value))
+            raise InputError(
+                f"M is not positive definite at degrees of freedom "
+                f"{dofs[members[worst]].tolist()} (smallest eigenvalue {value[worst]:.3g}); "
+                "expected a positive mass, or mark them as fixed"
+            ) from None
+        inverse = np.linalg.inv(blocks)
+        rows.append(np.repeat(members, size, axis=1).ravel())
+        columns.append(np.tile(members, (1, size)).ravel())
+        data.append(inverse.ravel())
+    coordinates = (np.concatenate(rows), np.concatenate(columns)) if rows else ([], [])
+    matrix = sp.csr_array((np.concatenate(data) if data else [], coordinates), shape=(n, n))
+    matrix.eliminate_zeros()
+    return matrix, _preconditioner_blocks(dofs)
+
+
+def _dense_blocks(M, members):
+    """M restricted to each row of ``members`` (b, size), as (b, size, size)."""
+    b, size = members.shape
+    if size == 1:
+        return M.diagonal()[members[:, 0]].reshape(-1, 1, 1)
+    place = np.zeros(M.shape[0], int)
+    place[members] = np.arange(size)
+    block = np.full(M.shape[0], -1)
+    block[members] = np.arange(b)[:, None]
+    coo = M.tocoo()
+    mine = block[coo.row] >= 0
+    blocks = np.zeros((b, size, size))
+    np.add.at(blocks, (block[coo.row[mine]], place[coo.row[mine]], place[coo.col[mine]]), coo.data[mine])
+    return blocks
+
+
+def _preconditioner_blocks(dofs):
+    """Starts of runs of free dofs that lie in one group of six (one body in space)."""
+    if not len(dofs):
+        return np.array([0])
+    body = dofs // 6
+    return np.flatnonzero(np.r_[True, body[1:] != body[:-1], True])
+
+
+def _no_force_needed(problem, solver, tolerance):
+    """Nothing closes: f = 0 is the answer."""
+    force = np.zeros(problem.B.shape[0])
+    return ContactDynamicsResult(
+        force=force,
+        velocity=problem.free_velocity.copy(),
+        slack=problem.p.copy(),
+        status=Status.CONVERGED,
+        residual=0.0,
+        iterations=0,
+        solver=solver,
+        tolerance=tolerance,
+        history=np.zeros(1),
+    )

@@ -1,0 +1,103 @@
+"""Newton-type solver for eq. 22: method of multipliers around the no-tension network.
+
+With x = v+ - v_free and impulses l = dt f, eq. 22 is the projection of v_free onto the velocities
+that do not close a gap further than it is open,
+
+    min over x of 1/2 x^T M x   subject to   p + B x >= 0,
+
+whose multipliers are the impulses. Each outer iteration lets every contact yield a little: a
+spring of stiffness r_i = sigma / (B M^-1 B^T)_ii preloaded with the present impulse,
+
+    x, l+ = equilibrium of  M x = B^T l+,   l+ = max(0, l - r (p + B x)),
+
+the network of ``network/equilibrium.py``. Its fixed points solve eq. 21 whatever sigma is. sigma
+starts at 1, where networks are easy, and grows while that pays: a large one at once leaves Newton
+in the wrong active set on random states. Rounding enters l times sigma, hence a cap and the way
+back down. Each inner problem is solved to a fraction of the outer residual only.
+"""
+
+import numpy as np
+
+from ..network import Network, equilibrium
+from ..network.stiffness import LinearStats
+from ..status import Status
+from .problem import ContactDynamicsResult, ContactProblem
+
+SIGMA_CAP = 1e5
+"""Largest spring stiffness over effective mass; rounding of l is about 1e-16 sigma."""
+
+
+def solve(
+    problem: ContactProblem,
+    *,
+    tolerance: float = 1e-10,
+    max_iterations: int = 5000,
+    warm_start: np.ndarray | None = None,
+    blocks: np.ndarray | None = None,
+) -> ContactDynamicsResult:
+    """Solve eq. 21 to ``tolerance``. max_iterations bounds the Newton systems in all.
+
+    warm_start (m,) [N]: forces to begin with. blocks: see ``Network``.
+    """
+    B, dt = problem.B, problem.dt
+    m, n = B.shape
+    network = Network(B, mass=problem.mass, blocks=blocks)
+    effective_mass = dt / problem.diagonal
+    force = np.zeros(m) if warm_start is None else problem.project(warm_start)
+    impulse = dt * force
+    x = problem.response.T @ force
+    residual = problem.residual(force, problem.p + B @ x)
+    history = [residual]
+    best_force, best = force, residual
+    stats = LinearStats()
+    newton_steps = 0
+    # the warmer the start, the stiffer the first network may be
+    sigma = float(np.clip(1.0 / max(residual, 1e-300), 1.0, 1e3))
+    status = Status.MAX_ITERATIONS
+    waited = 0
+    while residual > tolerance and newton_steps < max_iterations:
+        stiffness = sigma * effective_mass
+        network_answer = equilibrium(
+            network,
+            stiffness,
+            2.0,
+            load=np.zeros(n),
+            offset=impulse / stiffness - problem.p,
+            start=x,
+            tolerance=max(0.3 * residual, 0.1 * tolerance),
+            scale=problem.scale * dt,
+            max_iterations=min(300, max_iterations - newton_steps),
+            stats=stats,
+        )
+        newton_steps += max(1, network_answer.iterations)
+        impulse, x = network_answer.force, network_answer.x
+        force = impulse / dt
+        before, residual = residual, problem.residual(force)
+        history.append(residual)
+        if residual < best:
+            waited = 0
+            best_force, best = force, residual
+        else:
+            waited += 1
+            if waited > 12:
+                status = Status.STALLED
+                break
+        if residual > before:
+            sigma = max(0.1 * sigma, 1.0)
+        elif residual > 0.1 * before:
+            sigma = min(3.0 * sigma, SIGMA_CAP)
+    if best <= tolerance:
+        status = Status.CONVERGED
+    return ContactDynamicsResult(
+        force=best_force,
+        velocity=problem.velocity(best_force),
+        slack=problem.slack(best_force),
+        status=status,
+        residual=best,
+        iterations=newton_steps,
+        solver="newton",
+        tolerance=tolerance,
+        history=np.array(history),
+        linear_iterations=stats.products,
+        factorizations=stats.factorizations,
+    )

@@ -1,0 +1,191 @@
+"""Step 2 of the method, compatible forces: checks, scaling, solver, verdict (eqs 36-37)."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import arrays
+from ..dynamics import newton as projection
+from ..dynamics.problem import ContactProblem
+from ..errors import InputError
+from ..network import Network
+from ..status import Status
+from . import augmented_lagrangian, newton
+from .problem import CompatibleForces, complementary_energy, strain_energy
+
+METHODS = ("newton", "augmented_lagrangian")
+
+
+def compatible_forces(
+    B,
+    load,
+    *,
+    stiffness=1.0,
+    exponent: float = 2.0,
+    fixed=None,
+    method: str = "newton",
+    tolerance: float = 1e-10,
+    max_iterations: int = 300,
+    warm_start=None,
+    blocks=None,
+) -> CompatibleForces:
+    """The unique contact forces of stiff elastic bodies under a given load, eqs 36-37.
+
+    B (m, n): gap gradient, sparse or dense; B v > 0 opens a contact. load (n,) [N, N m]: F~ =
+    M (v+ - v)/dt - F_ext, what the contacts must deliver; at rest minus the external force.
+    stiffness: relative k, a number or (m,); only ratios matter. exponent: p > 1 of the law
+    f = k c^(p-1): 2 Hooke, 5/2 Hertz. fixed (n,) bool: held degrees of freedom (Gamma_D), whose
+    load is ignored. method: "newton" (semismooth Newton on the dual) or "augmented_lagrangian"
+    (the paper's). tolerance: on ``residual``. warm_start (n,): displacement of an earlier answer.
+    blocks: first dof of each body, ending with n; speeds up the linear solves, no more.
+
+    Returns CompatibleForces. A load that no f >= 0 can balance gives status LOAD_NOT_CARRIED, the
+    forces of the nearest load that can, and the imbalance. Raises InputError for wrong shapes or
+    signs and values that are not finite.
+
+    >>> import numpy as np, rigidlimit
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+    >>> rigidlimit.compatible_forces(beam, [10.0, 0.0], stiffness=[1, 3, 1]).force.round(9)
+    array([2., 6., 2.])
+    """
+    if method not in METHODS:
+        raise InputError(f"method is {method!r}; expected one of {', '.join(METHODS)}")
+    B = arrays.sparse("B", B)
+    m, n = B.shape
+    load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
+    stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
+    soft = np.flatnonzero(stiffness <= 0)
+    if len(soft):
+        raise InputError(
+            f"stiffness of contact {soft[0]} is {stiffness[soft[0]]}; expected a positive number"
+        )
+    exponent = float(exponent)
+    if not (np.isfinite(exponent) and exponent > 1):
+        raise InputError(f"exponent is {exponent!r}; expected p > 1 (2 is Hooke, 2.5 is Hertz)")
+    tolerance = arrays.positive("tolerance", tolerance)
+    if warm_start is not None:
+        warm_start = arrays.vector("warm_start", warm_start, n, what="degree of freedom")
+    free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
+    if free.shape != (n,):
+        raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
+    load = np.where(free, load, 0.0)
+
+    scaled = _Scaled(B, load, stiffness, exponent, free, blocks)
+    if scaled.load_size == 0.0:
+        u, force, status, iterations, history = np.zeros(n), np.zeros(m), Status.CONVERGED, 0, []
+        products = factorizations = 0
+    else:
+        u, force, status, iterations, history, stats = scaled.solve(
+            method, tolerance, max_iterations, warm_start
+        )
+        products, factorizations = stats.products, stats.factorizations
+    imbalance = np.where(free, B.T @ force - load, 0.0)
+    relative = np.abs(imbalance) / scaled.arm_full
+    size = (np.abs(load) / scaled.arm_full).max(initial=0.0)
+    residual = float(relative.max(initial=0.0) / size) if size > 0 else 0.0
+    if status is Status.CONVERGED and residual > tolerance:
+        status = Status.STALLED
+    primal = complementary_energy(force, stiffness, exponent)
+    dual = strain_energy(-(B @ u), stiffness, exponent) + float(load @ u)
+    return CompatibleForces(
+        force=force,
+        displacement=u,
+        status=status,
+        residual=residual,
+        iterations=iterations,
+        imbalance=imbalance,
+        worst_dof=int(np.argmax(relative)) if n else 0,
+        duality_gap=abs(primal + dual) / primal if primal > 0 else 0.0,
+        tolerance=tolerance,
+        method=method,
+        history=np.asarray(history),
+        linear_iterations=products,
+        factorizations=factorizations,
+    )
+
+
+class _Scaled:
+    """The problem with loads, stiffness and arms of order one, on the dofs that contacts move.
+
+    Dividing column j by its largest arm a_j and measuring forces by the largest load and
+    stiffness by the largest stiffness changes no force ratio.
+    """
+
+    def __init__(self, B, load, stiffness, exponent, free, blocks):
+        n = B.shape[1]
+        arm = np.zeros(n)
+        np.maximum.at(arm, B.indices, np.abs(B.data))
+        # an arm of rounding size is no arm
+        touched = free & (arm > 1e-10 * arm.max(initial=0.0))
+        self.arm_full = np.where(touched, arm, 1.0)
+        self.dofs = np.flatnonzero(touched)
+        self.arm = arm[self.dofs]
+        self.B = sp.csr_array(B[:, self.dofs] @ sp.diags_array(1 / self.arm))
+        self.B.sort_indices()
+        self.exponent = exponent
+        self.stiffness_size = float(stiffness.max(initial=0.0)) or 1.0
+        self.stiffness = stiffness / self.stiffness_size
+        self.load_size = float((np.abs(load) / self.arm_full).max(initial=0.0))
+        self.untouched_load = np.where(touched, 0.0, load)
+        self.load = load[self.dofs] / self.arm / (self.load_size or 1.0)
+        self.n = n
+        starts = None
+        if n and len(self.dofs):
+            given = np.arange(0, n + 1, 6 if n % 6 == 0 else 3 if n % 3 == 0 else 1)
+            body = np.searchsorted(given if blocks is None else blocks, self.dofs, side="right")
+            starts = np.flatnonzero(np.r_[True, body[1:] != body[:-1], True])
+        self.network = Network(self.B, blocks=starts)
+
+    @property
+    def displacement_size(self) -> float:
+        """Displacement that goes with unit scaled displacement."""
+        return (self.load_size / self.stiffness_size) ** (1 / (self.exponent - 1))
+
+    def solve(self, method, tolerance, max_iterations, warm_start):
+        start = None
+        if warm_start is not None:
+            start = warm_start[self.dofs] * self.arm / self.displacement_size
+        u, force, status, iterations, history, stats = self._run(
+            method, self.load, tolerance, max_iterations, start
+        )
+        uncarried = np.abs(self.untouched_load).max(initial=0.0) > 0
+        if uncarried or status is not Status.CONVERGED:
+            nearest, distance = self._nearest_carried_load()
+            if uncarried or distance > 0.5 * tolerance:
+                u, force, _, more, history, stats = self._run(
+                    method, nearest, tolerance, max_iterations, None
+                )
+                status, iterations = Status.LOAD_NOT_CARRIED, iterations + more
+        full = np.zeros(self.n)
+        full[self.dofs] = u / self.arm * self.displacement_size
+        return full, force * self.load_size, status, iterations, history, stats
+
+    def _run(self, method, load, tolerance, max_iterations, start):
+        if method == "newton":
+            solver = newton.solve
+            return solver(
+                self.network,
+                load,
+                self.stiffness,
+                self.exponent,
+                # the balance is asked for a little tighter than promised: scaling back rounds
+                tolerance=0.5 * tolerance,
+                max_iterations=max_iterations,
+                warm_start=start,
+            )
+        return augmented_lagrangian.solve_network(
+            self.network, load, self.stiffness, self.exponent, tolerance=0.5 * tolerance
+        )
+
+    def _nearest_carried_load(self):
+        """The load nearest to F~ among B^T f, f >= 0, and its distance: a projection like step 1.
+
+        With M = 1, dt = 1 and v_free = -F~, eq. 21 gives v+ = B^T f - F~ of least length.
+        """
+        n = len(self.dofs)
+        one = sp.csr_array(sp.eye_array(n))
+        problem = ContactProblem(self.B, one, one, np.zeros(self.B.shape[0]), -self.load, 1.0)
+        if problem.scale == 0.0:
+            return np.zeros(n), float(np.abs(self.load).max(initial=0.0))
+        answer = projection.solve(problem, tolerance=1e-11, blocks=self.network.starts)
+        missing = answer.velocity
+        return self.load + missing, float(np.abs(missing).max(initial=0.0))

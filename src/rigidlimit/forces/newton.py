@@ -1,0 +1,75 @@
+"""Compatible forces by the dual of eq. 36: Newton on the no-tension network.
+
+For p >= 2 (Hooke, Hertz) one equilibrium of ``network/equilibrium.py``. For 1 < p < 2 a contact is
+infinitely stiff as it closes; then a linear spring is put in series with every contact and its
+yield taken out again by the proximal point iteration on the forces,
+
+    f+ = forces of the network with overlap law (f/k)^(1/(p-1)) + (f - f_before)/series = -B u,
+
+whose fixed point has no trace of the spring.
+"""
+
+import numpy as np
+
+from ..network import Network, equilibrium
+from ..network.stiffness import LinearStats
+from ..status import Status
+
+
+def solve(network: Network, load, stiffness, exponent, *, tolerance, max_iterations, warm_start):
+    """(u, force, status, iterations, history, stats); loads and stiffness of order one."""
+    stats = LinearStats()
+    if exponent >= 2.0:
+        answer = equilibrium(
+            network,
+            stiffness,
+            exponent,
+            load=load,
+            start=warm_start,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            stats=stats,
+        )
+        return answer.x, answer.force, answer.status, answer.iterations, answer.history, stats
+    return _proximal(network, load, stiffness, exponent, tolerance, max_iterations, stats)
+
+
+def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, stats):
+    """The series-spring iteration for 1 < p < 2, started from linear springs."""
+    answer = equilibrium(
+        network, stiffness, 2.0, load=load, tolerance=1e-3, max_iterations=max_iterations, stats=stats
+    )
+    u, force = answer.x, answer.force
+    iterations, history = answer.iterations, [np.inf]
+    if answer.status is not Status.CONVERGED:
+        return u, force, answer.status, iterations, answer.history, stats
+    q = 1.0 / (exponent - 1.0)
+    size = force.max()
+    tangent = np.median(stiffness) ** q * size ** (1 - q) / q  # df/dc at the largest force
+    series = 10.0 * tangent
+    while iterations < max_iterations:
+        answer = equilibrium(
+            network,
+            stiffness,
+            exponent,
+            load=load,
+            offset=force / series,
+            start=u,
+            series=series,
+            tolerance=max(0.1 * tolerance, min(1e-3, 0.1 * history[-1])),
+            max_iterations=max_iterations - iterations,
+            stats=stats,
+        )
+        iterations += max(1, answer.iterations)
+        u = answer.x
+        change = np.abs(answer.force - force).max() / size
+        force = answer.force
+        # both must vanish: imbalance, and the force still held back by the series springs
+        history.append(max(answer.residual, change))
+        if answer.status is Status.LOAD_NOT_CARRIED:
+            return u, force, answer.status, iterations, np.array(history[1:]), stats
+        if history[-1] <= tolerance:
+            return u, force, Status.CONVERGED, iterations, np.array(history[1:]), stats
+        if history[-1] > 0.2 * history[-2]:
+            series *= 3.0
+    return u, force, Status.MAX_ITERATIONS, iterations, np.array(history[1:]), stats

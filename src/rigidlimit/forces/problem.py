@@ -1,0 +1,80 @@
+"""The compatibility problem of one step, eqs 36-37, and its answer.
+
+    min over f >= 0 of  sum_i (p-1)/p k_i^(1/(1-p)) f_i^(p/(p-1))   subject to   B^T f = F~    (36)
+
+with its dual, the no-tension network (eq. 32): displacements u and overlaps c = -B u with
+f_i = k_i max(0, c_i)^(p-1). f is unique even where u is not.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..status import Status
+
+
+@dataclass(frozen=True)
+class CompatibleForces:
+    """The forces that stiff elastic contacts would have. m contacts, n degrees of freedom.
+
+    force (m,) [N]: normal forces f >= 0. displacement (n,): u of the network for stiffness as
+    given, an elastic displacement times the unknown common stiffness scale; zero where held.
+    residual: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, where a_j = max_i |B_ij| is 1 for
+    translations and the longest arm for rotations, so that forces compare with forces.
+    smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy. imbalance (n,) [N, N m]:
+    B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
+    """
+
+    force: np.ndarray
+    displacement: np.ndarray
+    status: Status
+    residual: float
+    iterations: int
+    imbalance: np.ndarray
+    worst_dof: int
+    duality_gap: float
+    tolerance: float
+    method: str
+    history: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    linear_iterations: int = 0
+    factorizations: int = 0
+
+    @property
+    def converged(self) -> bool:
+        return self.status is Status.CONVERGED
+
+    @property
+    def smallest_force(self) -> float:
+        return float(self.force.min()) if len(self.force) else 0.0
+
+    @property
+    def carries_load(self) -> np.ndarray:
+        """Contacts with a force above rounding: 1e-12 of the largest."""
+        return self.force > 1e-12 * self.force.max(initial=0.0)
+
+    @property
+    def message(self) -> str:
+        where = ""
+        if self.status is Status.LOAD_NOT_CARRIED:
+            where = (
+                f"; worst at degree of freedom {self.worst_dof} "
+                f"(body {self.worst_dof // 6} if every body has six), out of balance by "
+                f"{self.imbalance[self.worst_dof]:.3g}; the forces are those of the nearest load "
+                "that can be carried"
+            )
+        return (
+            f"{self.method}: {self.status}, residual {self.residual:.1e} "
+            f"(tolerance {self.tolerance:.1e}) after {self.iterations} iterations{where}; "
+            f"{self.status.advice}"
+        )
+
+
+def complementary_energy(force, stiffness, exponent) -> float:
+    """Objective of eq. 36 (eq. 34 summed)."""
+    p = exponent
+    return float((p - 1) / p * (stiffness ** (1 / (1 - p)) * force ** (p / (p - 1))).sum())
+
+
+def strain_energy(overlap, stiffness, exponent) -> float:
+    """sum k/p max(0, c)^p, eq. 32."""
+    return float((stiffness / exponent * np.maximum(overlap, 0.0) ** exponent).sum())

@@ -1,0 +1,251 @@
+"""Equilibrium of a no-tension network: semismooth Newton with a line search on the slope.
+
+    min over x of  E(x) = sum_i k_i/p max(0, c_i)^p + 1/2 x^T M x + F . x,     c = s - B x
+
+Contact i is a spring that resists closing: its overlap c_i [m] gives the force
+f_i = k_i max(0, c_i)^(p-1) (eqs 28, 31). E is convex and once differentiable (p > 1) with
+
+    grad E = F + M x - B^T f(c),        Hessian = M + B^T D B,   D_i = (p-1) k_i max(0, c_i)^(p-2).
+
+With M = 0, s = 0 this is eq. 32, the dual of eq. 36. (The load's sign there: stationarity must
+give B^T f = F~, so F = F~ for c = -B x.) The Hessian is singular wherever bodies float; a
+proximal term that vanishes with the residual keeps the iteration quadratic.
+
+For p < 2 the tangent is unbounded where a contact just closes. A linear spring of stiffness
+``series`` in series with each contact, (f/k)^(1/(p-1)) + f/series = c, bounds it; the caller
+takes the spring's yield out again by iterating on the offset s (``forces/newton.py``).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from ..status import Status
+from .stiffness import LinearStats, StiffnessSystem, body_blocks
+
+PATIENCE = 60
+"""Newton steps without a smaller gradient before a solve counts as stalled."""
+
+
+class Network:
+    """B (m, n) with what the compiled kernels need of it.
+
+    mass: inertia M (n, n) or None. blocks: first degree of freedom of each body's block, ending
+    with n; a preconditioning hint only.
+    """
+
+    def __init__(self, B: sp.csr_array, *, mass=None, blocks=None):
+        self.B = B
+        n = B.shape[1]
+        self.mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
+        self.starts = body_blocks(n) if blocks is None else np.asarray(blocks)
+        self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @cached_property
+    def BT(self) -> sp.csr_array:
+        return sp.csr_array(self.B.T)
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """x (n,), overlap c (m,), force f (m,), residual |grad E| / scale with its history."""
+
+    x: np.ndarray
+    overlap: np.ndarray
+    force: np.ndarray
+    status: Status
+    residual: float
+    iterations: int
+    history: np.ndarray
+
+
+@njit(cache=True)
+def _law(c, k, p, series):
+    """f > 0 of an overlap c > 0: k c^(p-1), eq. 31, with the spring ``series`` behind it."""
+    if series == np.inf:
+        return k * c if p == 2.0 else k * c ** (p - 1.0)
+    q = 1.0 / (p - 1.0)
+    f = min(k * c ** (p - 1.0), series * c)
+    # (f/k)^q + f/series - c is convex and increasing, and not negative here: Newton descends
+    for _ in range(60):
+        h = (f / k) ** q
+        step = (h + f / series - c) / (q * h / f + 1.0 / series)
+        f -= step
+        if step <= 1e-15 * f:
+            break
+    return f
+
+
+@njit(cache=True)
+def _force(c, k, p, series):
+    """Forces (m,) of the overlaps (m,)."""
+    f = np.zeros(len(c))
+    for i in range(len(c)):
+        if c[i] > 0.0:
+            f[i] = _law(c[i], k[i], p, series)
+    return f
+
+
+@njit(cache=True)
+def _tangent(c, f, k, p, series, floor):
+    """D = df/dc of closed contacts, with c lifted to ``floor`` [m]; 0 where open."""
+    d = np.zeros(len(c))
+    for i in range(len(c)):
+        if c[i] > 0.0:
+            if p == 2.0:
+                d[i] = k[i]
+            elif series == np.inf:
+                d[i] = (p - 1.0) * k[i] * max(c[i], floor) ** (p - 2.0)
+            else:
+                q = 1.0 / (p - 1.0)
+                d[i] = 1.0 / (q * (f[i] / k[i]) ** q / f[i] + 1.0 / series)
+    return d
+
+
+@njit(cache=True)
+def _slope(c, dc, k, p, series, linear, quadratic, t):
+    """dE/dt at x + t d, with dc = -B d, linear = (F + M x) . d, quadratic = d . M d."""
+    s = linear + t * quadratic
+    for i in range(len(c)):
+        ct = c[i] + t * dc[i]
+        if ct > 0.0:
+            s += dc[i] * _law(ct, k[i], p, series)
+    return s
+
+
+@njit(cache=True)
+def _line_search(c, dc, k, p, series, linear, quadratic):
+    """Step t > 0 where the slope has fallen to a tenth: the full step first, then the zero of the
+    slope by expansion and the Illinois variant of regula falsi (E is convex along the line).
+    -1 if E falls without end along d, which is then a motion that opens every contact it moves."""
+    start = _slope(c, dc, k, p, series, linear, quadratic, 0.0)
+    if start >= 0.0:
+        return 0.0
+    goal = 0.1 * abs(start)
+    lo, slope_lo = 0.0, start
+    hi = 1.0
+    slope_hi = _slope(c, dc, k, p, series, linear, quadratic, hi)
+    if abs(slope_hi) <= goal:
+        return 1.0
+    grow = 0
+    while slope_hi < 0.0 and grow < 40:
+        lo, slope_lo = hi, slope_hi
+        hi *= 4.0
+        slope_hi = _slope(c, dc, k, p, series, linear, quadratic, hi)
+        if abs(slope_hi) <= goal:
+            return hi
+        grow += 1
+    if slope_hi < 0.0:
+        return -1.0
+    for _ in range(60):
+        t = (lo * slope_hi - hi * slope_lo) / (slope_hi - slope_lo)
+        if not (lo < t < hi):
+            t = 0.5 * (lo + hi)
+        s = _slope(c, dc, k, p, series, linear, quadratic, t)
+        if abs(s) <= goal:
+            return t
+        if s < 0.0:
+            lo, slope_lo = t, s
+            slope_hi *= 0.5
+        else:
+            hi, slope_hi = t, s
+            slope_lo *= 0.5
+    return 0.5 * (lo + hi)
+
+
+def equilibrium(
+    network: Network,
+    stiffness: np.ndarray,
+    exponent: float,
+    *,
+    load: np.ndarray,
+    offset: np.ndarray | None = None,
+    start: np.ndarray | None = None,
+    series: float = np.inf,
+    tolerance: float = 1e-10,
+    scale: float | None = None,
+    max_iterations: int = 100,
+    stats: LinearStats | None = None,
+) -> Equilibrium:
+    """Minimize E(x); stops at |grad E|_inf <= tolerance * scale (scale: max |load| by default).
+
+    Status LOAD_NOT_CARRIED: E has no minimum as far as the line search could see.
+    """
+    B, BT, M, k, p = network.B, network.BT, network.mass, stiffness, float(exponent)
+    m, n = B.shape
+    s = np.zeros(m) if offset is None else offset
+    F = load
+    stats = LinearStats() if stats is None else stats
+    scale = float(np.abs(F).max(initial=0.0)) if scale is None else scale
+    inertial = M.nnz > 0
+    x = np.zeros(n) if start is None else start.copy()
+    history = []
+    status = Status.MAX_ITERATIONS
+    best, waited = np.inf, 0
+
+    def gradient(x, f):
+        g = F - BT @ f
+        return g + M @ x if inertial else g
+
+    c = s - B @ x
+    f = _force(c, k, p, series)
+    g = gradient(x, f)
+    for iteration in range(max_iterations + 1):
+        size = float(np.abs(g).max(initial=0.0))
+        residual = size / scale if scale > 0 else (0.0 if size == 0 else np.inf)
+        history.append(residual)
+        if residual <= tolerance:
+            status = Status.CONVERGED
+            break
+        if size < 0.9 * best:
+            best, waited = size, 0
+        else:
+            waited += 1
+            # the gradient may rise while the energy falls; only near rounding is waiting in vain
+            if waited > (12 if residual < 1e-6 else PATIENCE):
+                status = Status.STALLED
+                break
+        if iteration == max_iterations:
+            break
+
+        cold = iteration == 0 and not (c > 0).any()
+        if cold:
+            # nothing is closed yet: take every contact as a linear spring of its stiffness
+            D = np.zeros(m) if inertial else k.astype(float)
+        else:
+            closed = c[c > 0]
+            floor = 1e-8 * closed.max() if len(closed) else 1.0
+            D = _tangent(c, f, k, p, series, floor)
+        mean = float(D.max(initial=0.0)) or 1.0
+        shift = 0.0 if inertial else mean * min(1e-4, max(1e-12, 1e-3 * residual))
+        forcing = max(min(0.05, residual), 0.05 * tolerance / residual)
+        system = StiffnessSystem(network, D, shift)
+        d = system.solve(-g, target=forcing * size, stats=stats, max_steps=20 * n + 100)
+        dc = -(B @ d)
+        linear = float(F @ d) + (float(x @ (M @ d)) if inertial else 0.0)
+        quadratic = float(d @ (M @ d)) if inertial else 0.0
+        if cold and p != 2.0:
+            # turn the linear springs' answer into overlaps of the power law's size
+            force = k * np.maximum(dc, 0.0)
+            ratio = (force.max() / k[force.argmax()]) ** (1 / (p - 1)) / max(dc.max(), 1e-300)
+            d, dc, linear, quadratic = d * ratio, dc * ratio, linear * ratio, quadratic * ratio**2
+        t = _line_search(c, dc, k, p, series, linear, quadratic)
+        if t < 0.0:
+            status = Status.LOAD_NOT_CARRIED
+            break
+        # near the solution the slope is rounding: the full Newton step is then the best there is
+        full = x + d
+        c_full = s - B @ full
+        f_full = _force(c_full, k, p, series)
+        g_full = gradient(full, f_full)
+        if t == 1.0 or np.abs(g_full).max() <= 0.5 * size:
+            x, c, f, g = full, c_full, f_full, g_full
+        else:
+            x = x + t * d
+            c = s - B @ x
+            f = _force(c, k, p, series)
+            g = gradient(x, f)
+    return Equilibrium(x, c, f, status, residual, len(history) - 1, np.array(history))

@@ -1,0 +1,165 @@
+"""A scene in motion: repeats the step of ``step.py`` and carries the warm start."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from . import arrays
+from .collision.contacts import Contacts
+from .errors import InputError
+from .step import StepResult, StepSettings, WarmStart, step
+
+
+class Simulation:
+    """Rigid bodies moving under contact dynamics, with compatible forces.
+
+    scene: a ``Scene`` or the name of a gallery scene. dt [s] (default: the scene's). solver:
+    "newton", "pgs" or "apgd" for step 1, with ``solver_options``. compatible: "every" step or
+    "never"; ``step(compatible=True)`` asks for one. law: "hooke", "hertz" or the exponent p
+    (default: the scene's). restitution: e_n (default: the scene's). tolerance: of both steps.
+
+    >>> import rigidlimit
+    >>> sim = rigidlimit.Simulation(rigidlimit.scenes.beam(), dt=1e-3)
+    >>> sim.step().force.round(6)
+    array([3.333333, 3.333333, 3.333333])
+    """
+
+    def __init__(
+        self,
+        scene,
+        *,
+        dt: float | None = None,
+        solver: str = "newton",
+        solver_options: dict | None = None,
+        compatible: str = "every",
+        law=None,
+        restitution: float | None = None,
+        tolerance: float = 1e-10,
+        closed: float = 1e-6,
+    ):
+        if isinstance(scene, str):
+            from .scenes import load
+
+            scene = load(scene)
+        from .scenes.scene import law_exponent
+
+        if compatible not in ("every", "never"):
+            raise InputError(f"compatible is {compatible!r}; expected 'every' or 'never'")
+        self.scene = scene
+        self.bodies = scene.bodies
+        self.state = scene.state
+        self.external_force = scene.external_force()
+        self.compatible = compatible
+        self.settings = StepSettings(
+            dt=arrays.positive("dt", scene.dt if dt is None else dt),
+            exponent=scene.exponent if law is None else law_exponent(law),
+            pair_stiffness=scene.pair_stiffness,
+            restitution=scene.restitution if restitution is None else restitution,
+            solver=solver,
+            solver_options=solver_options,
+            tolerance=arrays.positive("tolerance", tolerance),
+            closed=arrays.positive("closed", closed),
+        )
+        self.steps = 0
+        self.last: StepResult | None = None
+        self._warm: WarmStart | None = None
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.state.time
+
+    @property
+    def dt(self) -> float:
+        return self.settings.dt
+
+    def step(self, *, compatible: bool | None = None) -> StepResult:
+        """Advance by dt; returns contacts and forces of the step."""
+        wanted = self.compatible == "every" if compatible is None else compatible
+        result = step(
+            self.bodies, self.state, self.external_force, self.settings, self._warm, wanted
+        )
+        if result.compatible is not None:
+            displacement = result.compatible.displacement
+        else:
+            displacement = np.zeros(6 * len(self.bodies)) if self._warm is None else (
+                self._warm.displacement
+            )
+        self._warm = WarmStart(result.contacts, result.classic.force, displacement)
+        self.state = result.state
+        self.steps += 1
+        self.last = result
+        return result
+
+    def run(
+        self, until: float, *, callback: Callable[["Simulation", StepResult], object] | None = None
+    ) -> StepResult:
+        """Step until time ``until`` [s]; callback(simulation, result) after each, True stops.
+
+        Returns the last step, with compatible forces in any case.
+        """
+        arrays.positive("until", until)
+        steps = int(np.ceil((until - self.time) / self.dt - 1e-9))
+        if steps <= 0:
+            if self.last is None:
+                raise InputError(f"until is {until}; expected a time after {self.time}")
+            return self.last
+        for k in range(steps):
+            last = k == steps - 1
+            result = self.step(compatible=True if last else None)
+            if callback is not None and callback(self, result):
+                break
+        return result
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the last step left every speed below a thousandth of a free fall of one dt."""
+        v = np.where(self.bodies.free, self.state.velocity, 0.0)[:, :3]
+        mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)
+        fall = np.abs(self.external_force.reshape(-1, 6)[:, :3] / mass[:, None]).max() * self.dt
+        return self.last is not None and bool(np.abs(v).max(initial=0.0) <= 1e-3 * fall)
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """Everything that the next steps depend on, as arrays; ``restore`` takes it back."""
+        out = {
+            "position": self.state.position,
+            "quaternion": self.state.quaternion,
+            "velocity": self.state.velocity,
+            "time": np.array(self.state.time),
+            "steps": np.array(self.steps),
+        }
+        if self._warm is not None:
+            contacts = self._warm.contacts
+            out |= {
+                "warm_body": contacts.body,
+                "warm_feature": contacts.feature,
+                "warm_force": self._warm.force,
+                "warm_displacement": self._warm.displacement,
+            }
+        return out
+
+    def restore(self, saved: dict[str, np.ndarray]) -> None:
+        """Continue exactly from ``checkpoint()``."""
+        self.state = self.state.moved(
+            position=np.array(saved["position"]),
+            quaternion=np.array(saved["quaternion"]),
+            velocity=np.array(saved["velocity"]),
+            time=float(saved["time"]),
+        )
+        self.steps = int(saved["steps"])
+        self.last = None
+        self._warm = None
+        if "warm_force" in saved:
+            m = len(saved["warm_force"])
+            contacts = Contacts(
+                np.array(saved["warm_body"]),
+                np.array(saved["warm_feature"]),
+                np.zeros((m, 3)),
+                np.zeros((m, 3)),
+                np.zeros(m),
+                np.zeros(m),
+                len(self.bodies),
+            )
+            self._warm = WarmStart(
+                contacts, np.array(saved["warm_force"]), np.array(saved["warm_displacement"])
+            )

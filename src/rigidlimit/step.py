@@ -1,0 +1,196 @@
+"""One time step: Algorithm 1 of the paper, one line an arrow.
+
+Departures. Contacts are those that may close within the step; if a body turns out to move further
+than was searched, the search is widened and the step solved again. Step 2 takes only contacts
+that are closed at the end of the step: a contact that stays open may not carry load, although it
+could help to balance F~. Spinning bodies with unequal inertias precess (``bodies/motion.py``).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .bodies import Bodies, State
+from .bodies.mass import block_matrix, mass_blocks
+from .bodies.motion import move
+from .collision.contacts import Contacts
+from .collision.search import find_contacts
+from .constraints import gap_gradient
+from .dynamics import ContactDynamicsResult, contact_dynamics
+from .forces import CompatibleForces, compatible_forces
+from .forces.law import contact_stiffness
+
+
+@dataclass(frozen=True)
+class StepSettings:
+    """What a step needs besides the bodies and their state.
+
+    dt [s]. exponent: p of the contact law. pair_stiffness: {(i, j): k}. restitution: e_n.
+    solver, solver_options: for step 1. tolerance: of both steps. closed: gap below which a contact
+    counts as closed, over the scene's reference length ``bodies.length``.
+    """
+
+    dt: float
+    exponent: float = 2.0
+    pair_stiffness: dict | None = None
+    restitution: float = 0.0
+    solver: str = "newton"
+    solver_options: dict | None = None
+    tolerance: float = 1e-10
+    closed: float = 1e-6
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """What one step hands to the next: forces by contact, displacement by degree of freedom."""
+
+    contacts: Contacts
+    force: np.ndarray
+    displacement: np.ndarray
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """One step. m contacts; forces [N] push contacts.body[:, 1] along +normal.
+
+    state: at the end of the step; contacts: as found at its start. classic: step 1. compatible:
+    step 2 on the ``closed`` contacts, or None where it was not asked for. load (6 n,): F~, eq. 37.
+    """
+
+    state: State
+    contacts: Contacts
+    B: object
+    load: np.ndarray
+    stiffness: np.ndarray
+    closed: np.ndarray
+    classic: ContactDynamicsResult
+    compatible: CompatibleForces | None
+    dt: float
+
+    @property
+    def time(self) -> float:
+        return self.state.time
+
+    @property
+    def force(self) -> np.ndarray:
+        """Contact forces (m,) [N]: compatible ones if computed, else the classic ones."""
+        if self.compatible is None:
+            return self.classic.force
+        force = np.zeros(len(self.contacts))
+        force[self.closed] = self.compatible.force
+        return force
+
+    @property
+    def impulse(self) -> np.ndarray:
+        """Contact impulses f dt of the step, (m,) [N s]."""
+        return self.force * self.dt
+
+    @property
+    def end_gap(self) -> np.ndarray:
+        """Gap at the end of the step to first order, (m,) [m], eq. 15."""
+        return self.contacts.gap + self.dt * (self.B @ self._solved_velocity)
+
+    @property
+    def _solved_velocity(self) -> np.ndarray:
+        return self.classic.velocity
+
+    @property
+    def converged(self) -> bool:
+        return self.classic.converged and (self.compatible is None or self.compatible.converged)
+
+    @property
+    def residual(self) -> float:
+        """The larger residual of the two steps."""
+        second = 0.0 if self.compatible is None else self.compatible.residual
+        return max(self.classic.residual, second)
+
+    @property
+    def message(self) -> str:
+        parts = [self.classic.message]
+        if self.compatible is not None:
+            parts.append(self.compatible.message)
+        return "; ".join(parts)
+
+
+def step(
+    bodies: Bodies,
+    state: State,
+    external_force: np.ndarray,
+    settings: StepSettings,
+    warm: WarmStart | None = None,
+    compatible: bool = True,
+) -> StepResult:
+    """Algorithm 1: from the state at t to the state and the contact forces at t + dt."""
+    dt = settings.dt
+    v = state.velocity.ravel()
+    F_ext = external_force
+    M = block_matrix(mass_blocks(bodies, state))
+
+    # Step 1: classic contact dynamics
+    reach = _first_reach(bodies, state, external_force, dt)
+    while True:
+        contacts = find_contacts(bodies, state, reach)  # Phi(q)
+        B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
+        classic = contact_dynamics(  # eqs 20-22
+            M,
+            B,
+            contacts.gap,
+            v,
+            F_ext,
+            dt,
+            restitution=settings.restitution,
+            exists=contacts.gap <= settings.closed * bodies.length,
+            fixed=~bodies.free.ravel(),
+            solver=settings.solver,
+            tolerance=settings.tolerance,
+            warm_start=None if warm is None else contacts.carry_over(warm.contacts, warm.force),
+            **(settings.solver_options or {}),
+        )
+        moved = _travel(bodies, classic.velocity.reshape(-1, 6), dt)
+        if (moved <= reach * (1 + 1e-9)).all():
+            break
+        reach = np.maximum(reach, 1.2 * moved)
+    v_new = classic.velocity
+    new_state = move(bodies, state, v_new.reshape(-1, 6), dt)  # eq. 13
+
+    # Step 2: compatible forces
+    load = (M @ (v_new - v)) / dt - np.where(bodies.free.ravel(), F_ext, 0.0)  # F~, eq. 37
+    stiffness = contact_stiffness(bodies, contacts, settings.exponent, settings.pair_stiffness)
+    closed = classic.slack * dt <= settings.closed * bodies.length
+    forces = None
+    if compatible:
+        forces = compatible_forces(  # eq. 36
+            B[np.flatnonzero(closed)],
+            load,
+            stiffness=stiffness[closed],
+            exponent=settings.exponent,
+            fixed=~bodies.free.ravel(),
+            tolerance=settings.tolerance,
+            warm_start=None if warm is None else warm.displacement,
+            blocks=np.arange(0, 6 * len(bodies) + 1, 6),
+        )
+    return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt)
+
+
+def _travel(bodies: Bodies, velocity: np.ndarray, dt: float) -> np.ndarray:
+    """Upper bound on how far any point of each body moves in dt, (n,) [m]."""
+    radius = np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)
+    spin = np.linalg.norm(velocity[:, 3:], axis=1)
+    round_body = np.array([_is_round(shape) for shape in bodies.shapes])[bodies.shape_of]
+    return dt * (np.linalg.norm(velocity[:, :3], axis=1) + np.where(round_body, 0.0, spin * radius))
+
+
+def _is_round(shape) -> bool:
+    """Turning a ball about its centre moves no surface."""
+    return type(shape).__name__ in ("Sphere", "Disk")
+
+
+def _first_reach(bodies, state, external_force, dt):
+    """Distance to search around each body: its travel at v + dt M^-1 F_ext, and a little more."""
+    acceleration = np.zeros_like(state.velocity)
+    mass = np.where(bodies.mass > 0, bodies.mass, np.inf)
+    acceleration[:, :3] = external_force.reshape(-1, 6)[:, :3] / mass[:, None]
+    moving = np.where(bodies.free, state.velocity + dt * acceleration, 0.0)
+    reach = 1.2 * _travel(bodies, moving, dt)
+    finite = np.isfinite(bodies.bounding_radius)
+    return np.where(finite, reach + 1e-3 * bodies.length, 0.0)

@@ -1,0 +1,115 @@
+"""Contact problems built by hand, and slow obvious solutions to compare solvers with."""
+
+import clarabel
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial import cKDTree
+
+from rigidlimit.dynamics.problem import ContactProblem
+
+GRAVITY = 9.81
+
+
+def contact_problem(B, mass, bias, free_velocity, dt) -> ContactProblem:
+    """ContactProblem from a gap gradient and the diagonal of the mass matrix."""
+    mass = np.asarray(mass, float)
+    return ContactProblem(
+        B=sp.csr_array(B),
+        mass=sp.csr_array(sp.diags_array(mass)),
+        inverse_mass=sp.csr_array(sp.diags_array(1.0 / mass)),
+        bias=np.asarray(bias, float),
+        free_velocity=np.asarray(free_velocity, float),
+        dt=dt,
+    )
+
+
+def beam(order=(0, 1, 2), *, weight=10.0, length=1.0, dt=1e-3) -> ContactProblem:
+    """A beam at rest on supports at x = 0, L/2, L, numbered in this order; dofs: y and turn.
+
+    The turn is measured about the middle; lumped inertia, rod of this length.
+    """
+    x = np.array([-0.5, 0.0, 0.5])[list(order)] * length
+    B = np.column_stack([np.ones(3), x])
+    mass = weight / GRAVITY
+    inertia = mass * length**2 / 12
+    return contact_problem(B, [mass, inertia], np.zeros(3), [-dt * GRAVITY, 0.0], dt)
+
+
+def pyramid_gradient(base: int):
+    """B (m, 3 n) of a cannonball pyramid of unit-diameter spheres, the base layer held.
+
+    Layers are sqrt(2) radii apart. Contacts between two held spheres are left out.
+    """
+    r = 0.5
+    centres = [
+        (2 * r * i + r * layer, 2 * r * j + r * layer, r * np.sqrt(2) * layer)
+        for layer in range(base)
+        for i in range(base - layer)
+        for j in range(base - layer)
+    ]
+    centres = np.array(centres, float)
+    held = base * base
+    pairs = cKDTree(centres).query_pairs(2 * r * (1 + 1e-9), output_type="ndarray")
+    pairs = pairs[pairs.max(axis=1) >= held]
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    a, b = pairs.min(axis=1), pairs.max(axis=1)
+    normal = (centres[b] - centres[a]) / (2 * r)
+    row = np.arange(len(pairs))
+    rows, cols, values = [], [], []
+    for body, sign in ((a, -1.0), (b, 1.0)):
+        free = body >= held
+        for axis in range(3):
+            rows.append(row[free])
+            cols.append(3 * (body[free] - held) + axis)
+            values.append(sign * normal[free, axis])
+    shape = (len(pairs), 3 * (len(centres) - held))
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(cols)))
+    return sp.csr_array(sp.coo_array(entries, shape=shape))
+
+
+def pyramid(base: int, *, state="rest", seed=0, dt=1e-3) -> ContactProblem:
+    """The pyramid under gravity: at rest, or hitting its held base ("impact"), or "random".
+
+    "random" draws gaps and velocities so that Phi/dt is of the order of v.
+    """
+    B = pyramid_gradient(base)
+    m, n = B.shape
+    velocity = np.zeros(n)
+    velocity[2::3] = -dt * GRAVITY
+    bias = np.zeros(m)
+    if state == "impact":
+        velocity[2::3] -= 1.0
+    elif state == "random":
+        rng = np.random.default_rng(seed)
+        velocity += rng.normal(size=n)
+        bias = rng.uniform(0.0, 0.5, m)
+    return contact_problem(B, np.ones(n), bias, velocity, dt)
+
+
+def random_problem(seed, *, contacts=40, dofs=25) -> ContactProblem:
+    """Sparse random gap gradient, masses over two decades, some gaps open; more contacts than
+    needed, so that forces are not unique. Feasible: a known velocity satisfies every contact."""
+    rng = np.random.default_rng(seed)
+    B = sp.random_array((contacts, dofs), density=0.2, rng=rng, data_sampler=rng.normal)
+    B = sp.csr_array(B)
+    feasible = rng.normal(size=dofs)
+    bias = rng.exponential(0.2, contacts) * (rng.random(contacts) < 0.5) - B @ feasible
+    mass = 10 ** rng.uniform(-1, 1, dofs)
+    return contact_problem(B, mass, bias, rng.normal(size=dofs), 0.01)
+
+
+def reference_velocity(problem) -> np.ndarray:
+    """v+ by Clarabel: min 1/2 |v - v_free|_M^2 subject to bias + B v >= 0."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    m = problem.B.shape[0]
+    solution = clarabel.DefaultSolver(
+        sp.csc_matrix(problem.mass),
+        -(problem.mass @ problem.free_velocity),
+        sp.csc_matrix(-problem.B),
+        problem.bias,
+        [clarabel.NonnegativeConeT(m)],
+        settings,
+    ).solve()
+    return np.array(solution.x)

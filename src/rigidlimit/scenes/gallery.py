@@ -255,7 +255,10 @@ def newton_cradle(count=5, *, speed=1.0, restitution=1.0) -> Scene:
     )
     radius = 0.01
     scene.add(
-        Sphere(radius), position=(-2 * radius - 0.5e-3, 0, 0), velocity=(speed, 0, 0), name="hitting"
+        Sphere(radius),
+        position=(-2 * radius - 0.5e-3, 0, 0),
+        velocity=(speed, 0, 0),
+        name="hitting",
     )
     scene.add_many(Sphere(radius), [(2 * radius * k, 0, 0) for k in range(count - 1)])
     return scene

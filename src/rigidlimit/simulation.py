@@ -86,6 +86,7 @@ class Simulation:
                 np.zeros(6 * len(self.bodies)) if self._warm is None else (self._warm.displacement)
             )
         self._warm = WarmStart(result.contacts, result.classic.force, displacement)
+        self._velocities = (self.state.velocity, result.state.velocity)
         self.state = result.state
         self.steps += 1
         self.last = result
@@ -113,11 +114,15 @@ class Simulation:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the last step left every speed below a thousandth of a free fall of one dt."""
-        v = np.where(self.bodies.free, self.state.velocity, 0.0)[:, :3]
+        """Whether every speed before and after the last step is below a millionth of the speed
+        gained in a free fall of one step; forces then differ from static ones as little."""
+        if self.last is None:
+            return False
         mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)
         fall = np.abs(self.external_force.reshape(-1, 6)[:, :3] / mass[:, None]).max() * self.dt
-        return self.last is not None and bool(np.abs(v).max(initial=0.0) <= 1e-3 * fall)
+        moving = self.bodies.free.any(axis=1)
+        speeds = [np.abs(v[moving, :3]).max(initial=0.0) for v in self._velocities]
+        return bool(max(speeds) <= 1e-6 * fall)
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Everything that the next steps depend on, as arrays; ``restore`` takes it back."""

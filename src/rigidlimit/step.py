@@ -54,7 +54,7 @@ class StepResult:
     """One step. m contacts; forces [N] push contacts.body[:, 1] along +normal.
 
     state: at the end of the step; contacts: as found at its start. classic: step 1. compatible:
-    step 2 on the ``closed`` contacts, or None where it was not asked for. load (6 n,): F~, eq. 37.
+    step 2 on the ``closed`` contacts, or None where not asked for. load (6 n,): F~, eq. 37.
     """
 
     state: State
@@ -150,13 +150,15 @@ def step(
     new_state = move(bodies, state, v_new.reshape(-1, 6), dt)  # eq. 13
 
     # Step 2: compatible forces
-    load = (M @ (v_new - v)) / dt - np.where(bodies.free.ravel(), F_ext, 0.0)  # F~, eq. 37
     stiffness = contact_stiffness(bodies, contacts, settings.exponent, settings.pair_stiffness)
     closed = classic.slack * dt <= settings.closed * bodies.length
+    B_closed = B[np.flatnonzero(closed)]
+    # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
+    load = B_closed.T @ classic.force[closed]
     forces = None
     if compatible:
         forces = compatible_forces(  # eq. 36
-            B[np.flatnonzero(closed)],
+            B_closed,
             load,
             stiffness=stiffness[closed],
             exponent=settings.exponent,

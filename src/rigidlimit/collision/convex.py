@@ -44,14 +44,18 @@ def _coal_shape(shape, scale):
     raise TypeError(f"no convex contact for {type(shape).__name__}")
 
 
-@lru_cache(maxsize=1)
-def _request():
+TOLERANCES = (1e-12, 1e-9, 1e-6)
+"""coal's relative tolerances, tightest first: curved pairs do not always reach the tightest."""
+
+
+@lru_cache
+def _request(tolerance):
     import coal
 
     request = coal.DistanceRequest()
     request.enable_signed_distance = True
-    request.gjk_tolerance = 1e-12
-    request.epa_tolerance = 1e-12
+    request.gjk_tolerance = tolerance
+    request.epa_tolerance = tolerance
     request.gjk_max_iterations = 512
     request.epa_max_iterations = 512
     return request
@@ -63,22 +67,30 @@ def _closest(bodies, state, a, b, turn_a, turn_b):
 
     sa, sb = bodies.shape(a), bodies.shape(b)
     scale = 1.0 / max(sa.bounding_radius, sb.bounding_radius)
-    result = coal.DistanceResult()
     # centred on a: rounding does not grow with the distance from the origin
     arm = (state.position[b] - state.position[a]) * scale
-    coal.distance(
-        _coal_shape(sa, scale),
-        coal.Transform3s(turn_a, np.zeros(3)),
-        _coal_shape(sb, scale),
-        coal.Transform3s(turn_b, arm),
-        _request(),
-        result,
-    )
-    normal = np.array(result.normal).ravel()
-    on_a = np.array(result.getNearestPoint1()).ravel() / scale
-    on_b = np.array(result.getNearestPoint2()).ravel() / scale
-    size = np.linalg.norm(normal)
-    if not (np.isfinite(on_a).all() and np.isfinite(on_b).all() and size > 0.5):
+    for tolerance in TOLERANCES:
+        result = coal.DistanceResult()
+        coal.distance(
+            _coal_shape(sa, scale),
+            coal.Transform3s(turn_a, np.zeros(3)),
+            _coal_shape(sb, scale),
+            coal.Transform3s(turn_b, arm),
+            _request(tolerance),
+            result,
+        )
+        normal = np.array(result.normal).ravel()
+        on_a = np.array(result.getNearestPoint1()).ravel() / scale
+        on_b = np.array(result.getNearestPoint2()).ravel() / scale
+        size = np.linalg.norm(normal)
+        # a solve that went wrong shows: no unit normal, or points that are not on the bodies
+        far = max(
+            np.linalg.norm(on_a) / sa.bounding_radius,
+            np.linalg.norm(on_b - arm / scale) / sb.bounding_radius,
+        )
+        if size > 0.5 and far < 1 + 1e-6:
+            break
+    else:
         raise ContactError(
             f"bodies {bodies.names[a]!r} and {bodies.names[b]!r}: no contact normal found "
             f"(centres {state.position[a].tolist()} and {state.position[b].tolist()}); expected "

@@ -14,7 +14,7 @@ from ..collision.contacts import Contacts
 
 
 def gap_gradient(bodies: Bodies, state: State, contacts: Contacts) -> sp.csr_array:
-    """B as a sparse matrix (contacts, 6 n) [-; m for rotations], sorted columns, no stored zeros."""
+    """B, sparse (contacts, 6 n) [-; m for rotations], sorted columns, no stored zeros."""
     m, n = len(contacts), len(bodies)
     a, b = contacts.body[:, 0], contacts.body[:, 1]
     data = np.empty((m, 12))

@@ -17,6 +17,9 @@ import scipy.sparse as sp
 
 from ..status import Status
 
+ROUNDING = 1e-14
+"""Closing velocities below this part of the terms they are the sum of count as zero."""
+
 
 @dataclass(frozen=True)
 class ContactProblem:
@@ -58,11 +61,16 @@ class ContactProblem:
 
     @cached_property
     def scale(self) -> float:
-        """Force scale [N]: the largest force that one contact alone would need, max(-p_i / N_ii)."""
-        return float(np.max(-self.p / self.diagonal, initial=0.0))
+        """Force scale [N]: the largest force one contact alone would need, max(-p_i / N_ii).
+
+        0 if no contact closes by more than the rounding of p.
+        """
+        alone = float(np.max(-self.p / self.diagonal, initial=0.0))
+        terms = (np.abs(self.bias) + abs(self.B) @ np.abs(self.free_velocity)) / self.diagonal
+        return alone if alone > ROUNDING * terms.max(initial=0.0) else 0.0
 
     def project(self, f: np.ndarray) -> np.ndarray:
-        """Nearest admissible force; f >= 0 here, the friction cone once there are tangential rows."""
+        """Nearest admissible force: f >= 0; the friction cone once there are tangential rows."""
         return np.maximum(f, 0.0)
 
     def velocity(self, f: np.ndarray) -> np.ndarray:

@@ -148,7 +148,7 @@ class _Scaled:
         u, force, status, iterations, history, stats = self._run(
             method, self.load, tolerance, max_iterations, start
         )
-        uncarried = np.abs(self.untouched_load).max(initial=0.0) > 0
+        uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.load_size
         if uncarried or status is not Status.CONVERGED:
             nearest, distance = self._nearest_carried_load()
             # a load that is carried to 1e-8 and that Newton misses by far more is merely hard

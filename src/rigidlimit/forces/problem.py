@@ -21,8 +21,8 @@ class CompatibleForces:
     given, an elastic displacement times the unknown common stiffness scale; zero where held.
     residual: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, where a_j = max_i |B_ij| is 1 for
     translations and the longest arm for rotations, so that forces compare with forces.
-    smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy. imbalance (n,) [N, N m]:
-    B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
+    smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy. imbalance (n,)
+    [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
     """
 
     force: np.ndarray

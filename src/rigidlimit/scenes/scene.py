@@ -1,4 +1,4 @@
-"""A scene in plain words: bodies, where they are, what pushes them. Built in Python or from TOML."""
+"""A scene in plain words: which bodies, where they are, what pushes them."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

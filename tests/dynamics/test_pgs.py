@@ -51,6 +51,24 @@ def test_relabelled_contacts_equal_a_permuted_order():
     np.testing.assert_allclose(relabelled, unordered(order)[order], atol=1e-12)
 
 
+def test_named_orders():
+    """Property: what the names mean, in terms of explicit permutations, after one or two sweeps."""
+    problem = pyramid(4, state="random")
+    forth = np.arange(len(problem.p))
+    back = forth[::-1]
+
+    def after(order, sweeps, start=None):
+        return pgs.solve(
+            problem, order=order, max_iterations=sweeps, subspace=False, warm_start=start
+        ).force
+
+    np.testing.assert_array_equal(after("natural", 1), after(forth, 1))
+    np.testing.assert_array_equal(after("reverse", 1), after(back, 1))
+    # the velocity is summed anew between the two calls: rounding of forces of a thousand newton
+    np.testing.assert_allclose(after("symmetric", 2), after(back, 1, after(forth, 1)), atol=1e-9)
+    assert np.abs(after("natural", 2) - after("symmetric", 2)).max() > 1.0
+
+
 @pytest.mark.parametrize("order", ["natural", "reverse", "symmetric", "random", "permutation"])
 @pytest.mark.parametrize("state", ["rest", "impact", "random"])
 def test_pyramid_velocity_is_the_reference_in_every_order(state, order):
@@ -152,6 +170,16 @@ def test_wedged_body_has_no_solution_and_says_so():
     answer = pgs.solve(problem, max_iterations=200)
     assert not answer.converged
     assert np.isfinite(answer.force).all()
+
+
+def test_overlap_of_held_bodies_is_not_pushed_at():
+    """Property: no force can open a contact that moves nothing; none is piled up, and the answer
+    does not count as one."""
+    B = np.array([[1.0], [0.0]])
+    problem = contact_problem(B, [1.0], [0.0, -1.0], [-1.0], 0.1)
+    answer = pgs.solve(problem)
+    assert answer.status is Status.STALLED
+    np.testing.assert_allclose(answer.force, [10.0, 0.0], atol=1e-9)
 
 
 @pytest.mark.parametrize("subspace", [False, True])

@@ -87,7 +87,7 @@ def test_tighter_tolerance_is_reached():
 def test_warm_start_from_u():
     """Property: the multiplier alone restores the answer in fewer steps."""
     B, load = pyramid_load(5)
-    k = np.ones(B.shape[0])
+    k = np.full(B.shape[0], 3e7)
     cold = augmented_lagrangian.solve(B, load, k, 2.5)
     warm = augmented_lagrangian.solve(B, load, k, 2.5, warm_start=cold.u)
     assert warm.converged and 3 * warm.iterations < cold.iterations

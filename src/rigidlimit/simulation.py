@@ -82,8 +82,8 @@ class Simulation:
         if result.compatible is not None:
             displacement = result.compatible.displacement
         else:
-            displacement = np.zeros(6 * len(self.bodies)) if self._warm is None else (
-                self._warm.displacement
+            displacement = (
+                np.zeros(6 * len(self.bodies)) if self._warm is None else (self._warm.displacement)
             )
         self._warm = WarmStart(result.contacts, result.classic.force, displacement)
         self.state = result.state

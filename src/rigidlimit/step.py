@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bodies import Bodies, State
+from .bodies import Bodies, Disk, Sphere, State
 from .bodies.mass import block_matrix, mass_blocks
 from .bodies.motion import move
 from .collision.contacts import Contacts
@@ -88,11 +88,7 @@ class StepResult:
     @property
     def end_gap(self) -> np.ndarray:
         """Gap at the end of the step to first order, (m,) [m], eq. 15."""
-        return self.contacts.gap + self.dt * (self.B @ self._solved_velocity)
-
-    @property
-    def _solved_velocity(self) -> np.ndarray:
-        return self.classic.velocity
+        return self.contacts.gap + self.dt * (self.B @ self.classic.velocity)
 
     @property
     def converged(self) -> bool:
@@ -176,13 +172,9 @@ def _travel(bodies: Bodies, velocity: np.ndarray, dt: float) -> np.ndarray:
     """Upper bound on how far any point of each body moves in dt, (n,) [m]."""
     radius = np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)
     spin = np.linalg.norm(velocity[:, 3:], axis=1)
-    round_body = np.array([_is_round(shape) for shape in bodies.shapes])[bodies.shape_of]
-    return dt * (np.linalg.norm(velocity[:, :3], axis=1) + np.where(round_body, 0.0, spin * radius))
-
-
-def _is_round(shape) -> bool:
-    """Turning a ball about its centre moves no surface."""
-    return type(shape).__name__ in ("Sphere", "Disk")
+    # turning a ball about its centre moves no surface
+    ball = np.array([isinstance(shape, Sphere | Disk) for shape in bodies.shapes])[bodies.shape_of]
+    return dt * (np.linalg.norm(velocity[:, :3], axis=1) + np.where(ball, 0.0, spin * radius))
 
 
 def _first_reach(bodies, state, external_force, dt):

@@ -35,7 +35,9 @@ def move(bodies: Bodies, state: State, velocity: np.ndarray, dt: float) -> State
 
 def _precessing(bodies: Bodies) -> np.ndarray:
     """Bodies free to turn about every axis whose principal inertias differ, (n,) bool."""
-    spread = bodies.inertia - np.trace(bodies.inertia, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
+    spread = bodies.inertia - np.trace(bodies.inertia, axis1=1, axis2=2)[
+        :, None, None
+    ] / 3 * np.eye(3)
     size = np.abs(bodies.inertia).max(axis=(1, 2))
     unequal = np.abs(spread).max(axis=(1, 2)) > 1e-12 * size
     return unequal & bodies.free[:, 3:].all(axis=1)

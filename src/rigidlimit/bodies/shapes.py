@@ -16,9 +16,7 @@ from ..errors import SceneError
 def _positive(shape: str, **lengths: float) -> None:
     for name, value in lengths.items():
         if not (np.isfinite(value) and value > 0):
-            raise SceneError(
-                f"{shape}: {name} is {value!r}; expected a positive length in metres"
-            )
+            raise SceneError(f"{shape}: {name} is {value!r}; expected a positive length in metres")
 
 
 class Shape:

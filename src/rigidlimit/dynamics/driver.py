@@ -73,9 +73,7 @@ def contact_dynamics(
     if m == 0 or problem.scale == 0.0:
         answer = _no_force_needed(problem, solver, tolerance)
     else:
-        answer = SOLVERS[solver](
-            problem, tolerance=tolerance, warm_start=warm_start, **options
-        )
+        answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
     full = velocity.copy()
     full[dofs] = answer.velocity
     return ContactDynamicsResult(**{**vars(answer), "velocity": full})
@@ -150,7 +148,9 @@ def _dense_blocks(M, members):
     coo = M.tocoo()
     mine = block[coo.row] >= 0
     blocks = np.zeros((b, size, size))
-    np.add.at(blocks, (block[coo.row[mine]], place[coo.row[mine]], place[coo.col[mine]]), coo.data[mine])
+    np.add.at(
+        blocks, (block[coo.row[mine]], place[coo.row[mine]], place[coo.col[mine]]), coo.data[mine]
+    )
     return blocks
 
 

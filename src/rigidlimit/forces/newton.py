@@ -37,7 +37,13 @@ def solve(network: Network, load, stiffness, exponent, *, tolerance, max_iterati
 def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, stats):
     """The series-spring iteration for 1 < p < 2, started from linear springs."""
     answer = equilibrium(
-        network, stiffness, 2.0, load=load, tolerance=1e-3, max_iterations=max_iterations, stats=stats
+        network,
+        stiffness,
+        2.0,
+        load=load,
+        tolerance=1e-3,
+        max_iterations=max_iterations,
+        stats=stats,
     )
     u, force = answer.x, answer.force
     iterations, history = answer.iterations, [np.inf]

@@ -223,7 +223,7 @@ def equilibrium(
         shift = 0.0 if inertial else mean * min(1e-4, max(1e-12, 1e-3 * residual))
         forcing = max(min(0.05, residual), 0.05 * tolerance / residual)
         system = StiffnessSystem(network, D, shift)
-        d = system.solve(-g, target=forcing * size, stats=stats, max_steps=20 * n + 100)
+        d = system.solve(-g, target=forcing * size, stats=stats)
         dc = -(B @ d)
         linear = float(F @ d) + (float(x @ (M @ d)) if inertial else 0.0)
         quadratic = float(d @ (M @ d)) if inertial else 0.0

@@ -19,6 +19,9 @@ DIRECT_SIZE = 300
 """Systems up to this many degrees of freedom are factorized at once: it costs less than a
 millisecond and settles every near-degenerate small case."""
 
+DIRECT_LIMIT = 100_000
+"""Above this many degrees of freedom a factorization would not fit; conjugate gradients go on."""
+
 
 @dataclass
 class LinearStats:
@@ -202,12 +205,14 @@ class StiffnessSystem:
         self.network, self.shift = network, float(shift)
         self.arrays = (ptr, idx, val, M.indptr, M.indices, M.data, self.shift)
 
-    def solve(self, rhs, *, target, stats: LinearStats, max_steps, direct=False) -> np.ndarray:
+    def solve(self, rhs, *, target, stats: LinearStats) -> np.ndarray:
         """x with |K x - rhs|_inf <= target as far as rounding allows."""
         n = len(rhs)
         if n == 0:
             return np.zeros(0)
-        if not direct and n > DIRECT_SIZE:
+        if n > DIRECT_SIZE:
+            # a factorization costs about as much as a few thousand products
+            max_steps = 3000 if n <= DIRECT_LIMIT else 30_000
             x = np.zeros(n)
             starts, block_of = self.network.starts, self.network.block_of
             inverses = _block_inverses(*self.arrays, starts, block_of)
@@ -218,6 +223,8 @@ class StiffnessSystem:
             if worst <= target:
                 return x
             stats.cg_failures += 1
+            if n > DIRECT_LIMIT:
+                return x
         return self._solve_directly(rhs, stats)
 
     def product(self, x):

@@ -1,1 +1,31 @@
-""""""
+"""Scenes: built in Python, read from TOML, or taken from the gallery."""
+
+from .gallery import (
+    GALLERY,
+    beam,
+    block_on_legs,
+    box_stack,
+    container,
+    disk_in_corner,
+    four_leg_table,
+    newton_cradle,
+    pile_2d,
+    pyramid,
+)
+from .load import load
+from .scene import Scene
+
+__all__ = [
+    "GALLERY",
+    "Scene",
+    "beam",
+    "block_on_legs",
+    "box_stack",
+    "container",
+    "disk_in_corner",
+    "four_leg_table",
+    "load",
+    "newton_cradle",
+    "pile_2d",
+    "pyramid",
+]

@@ -1,0 +1,244 @@
+"""Contacts of convex pairs in space: distance and normal by coal, patches by clipping.
+
+coal gives the closest points and the normal. Where a flat face of one body looks at a face or a
+straight line of the other, the line's or face's corners, cut to the outline of the first (the
+reference) face, are the contacts, each with its own gap along the reference normal; else there is
+one contact at the closest points. Lengths are handed to coal relative to the pair's size, so that
+its tolerances do not depend on the scene's units.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere, State
+from ..bodies.rotations import matrix
+from ..errors import ContactError
+from .contacts import FEATURES
+from .features import Feature, curvature_at, facing
+from .pieces import Pieces
+
+ALIGNED = 1 - 1e-6
+"""Cosine between coal's normal and a face's normal from which on the face is in contact."""
+
+
+@lru_cache(maxsize=4096)
+def _coal_shape(shape, scale):
+    import coal
+
+    if isinstance(shape, Sphere):
+        return coal.Sphere(shape.radius * scale)
+    if isinstance(shape, Box):
+        return coal.Box(*(s * scale for s in shape.size))
+    if isinstance(shape, Capsule):
+        return coal.Capsule(shape.radius * scale, shape.length * scale)
+    if isinstance(shape, Cylinder):
+        return coal.Cylinder(shape.radius * scale, shape.length * scale)
+    if isinstance(shape, Ellipsoid):
+        return coal.Ellipsoid(*(s * scale for s in shape.semi_axes))
+    if isinstance(shape, ConvexPolyhedron):
+        points = coal.StdVec_Vec3s()
+        for vertex in shape.vertices * scale:
+            points.append(vertex)
+        return coal.Convex.convexHull(points, False, "Qt")
+    raise TypeError(f"no convex contact for {type(shape).__name__}")
+
+
+@lru_cache(maxsize=1)
+def _request():
+    import coal
+
+    request = coal.DistanceRequest()
+    request.enable_signed_distance = True
+    request.gjk_tolerance = 1e-12
+    request.epa_tolerance = 1e-12
+    request.gjk_max_iterations = 512
+    request.epa_max_iterations = 512
+    return request
+
+
+def _closest(bodies, state, a, b, turn_a, turn_b):
+    """(gap, normal from a to b, point on a, point on b), world frame."""
+    import coal
+
+    sa, sb = bodies.shape(a), bodies.shape(b)
+    scale = 1.0 / max(sa.bounding_radius, sb.bounding_radius)
+    result = coal.DistanceResult()
+    # centred on a: rounding does not grow with the distance from the origin
+    arm = (state.position[b] - state.position[a]) * scale
+    coal.distance(
+        _coal_shape(sa, scale),
+        coal.Transform3s(turn_a, np.zeros(3)),
+        _coal_shape(sb, scale),
+        coal.Transform3s(turn_b, arm),
+        _request(),
+        result,
+    )
+    normal = np.array(result.normal).ravel()
+    on_a = np.array(result.getNearestPoint1()).ravel() / scale
+    on_b = np.array(result.getNearestPoint2()).ravel() / scale
+    size = np.linalg.norm(normal)
+    if not (np.isfinite(on_a).all() and np.isfinite(on_b).all() and size > 0.5):
+        raise ContactError(
+            f"bodies {bodies.names[a]!r} and {bodies.names[b]!r}: no contact normal found "
+            f"(centres {state.position[a].tolist()} and {state.position[b].tolist()}); expected "
+            "bodies that do not contain each other; move them apart"
+        )
+    normal /= size
+    return (on_b - on_a) @ normal, normal, on_a + state.position[a], on_b + state.position[a]
+
+
+def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> Pieces:
+    """Contacts of bodies a and b with gap <= reach; normals point from a to b."""
+    turn_a, turn_b = matrix(state.quaternion[a]), matrix(state.quaternion[b])
+    gap, normal, on_a, on_b = _closest(bodies, state, a, b, turn_a, turn_b)
+    if gap > reach:
+        return Pieces.joined([])
+    face_a = _in_world(facing(bodies.shape(a), turn_a.T @ normal), turn_a, state.position[a])
+    face_b = _in_world(facing(bodies.shape(b), -turn_b.T @ normal), turn_b, state.position[b])
+    flat_a = face_a is not None and face_a.normal is not None and face_a.normal @ normal > ALIGNED
+    flat_b = face_b is not None and face_b.normal is not None and -face_b.normal @ normal > ALIGNED
+    if flat_a and face_b is not None:
+        found, normal = _clip(face_a, face_b), face_a.normal
+    elif flat_b and face_a is not None:
+        found, normal = _clip(face_b, face_a), -face_b.normal
+        found = [(1 + label, point, gap) for label, point, gap in found]
+    elif face_a is not None and face_b is not None and _parallel_lines(face_a, face_b):
+        found = _along_line(face_a, face_b, normal)
+    else:
+        if flat_a or flat_b:  # a point on a face: the face's own normal is exact
+            normal = face_a.normal if flat_a else -face_b.normal
+        found = []
+    found = [contact for contact in found if contact[2] <= reach]
+    if not found:
+        normal, on_a, on_b = _polish(bodies, state, a, b, turn_a, turn_b, normal, on_a, on_b)
+        found = [(0, 0.5 * (on_a + on_b), (on_b - on_a) @ normal)]
+    curvature = [
+        curvature_at(bodies.shape(a), turn_a.T @ (point - state.position[a]))
+        + curvature_at(bodies.shape(b), turn_b.T @ (point - state.position[b]))
+        for _, point, _ in found
+    ]
+    k = len(found)
+    return Pieces.of(
+        np.full(k, a),
+        np.full(k, b),
+        feature=_distinct([label for label, _, _ in found]),
+        point=[point for _, point, _ in found],
+        normal=normal,
+        gap=[g for _, _, g in found],
+        curvature=curvature,
+    )
+
+
+def _in_world(feature, turn, position):
+    if feature is None:
+        return None
+    normal = None if feature.normal is None else turn @ feature.normal
+    return Feature(feature.corners @ turn.T + position, feature.numbers, normal)
+
+
+def _distinct(labels):
+    """Feature numbers below 2^16; the rare clash in big meshes takes the next free number."""
+    numbers = []
+    for label in labels:
+        number = label % FEATURES
+        while number in numbers:
+            number = (number + 2) % FEATURES
+        numbers.append(number)
+    return numbers
+
+
+def _clip(reference: Feature, other: Feature):
+    """Corners of ``other`` cut to the outline of the reference face: (label, point, gap).
+
+    Sutherland and Hodgman's algorithm. A corner made by a cut is labelled by the edge it lies on
+    and the side that cut it, both of which stay the same while the bodies move a little.
+    """
+    corners = reference.corners
+    k = len(corners)
+    line = len(other.corners) == 2
+    polygon = [(2 * int(n), p) for n, p in zip(other.numbers, other.corners, strict=True)]
+    for side in range(k):
+        along = corners[(side + 1) % k] - corners[side]
+        outward = np.cross(along, reference.normal)
+        outward /= np.linalg.norm(outward)
+        beyond = [(p - corners[side]) @ outward for _, p in polygon]
+        margin = 1e-12 * np.linalg.norm(along)
+        kept = []
+        for i in range(len(polygon)):
+            j = (i + 1) % len(polygon)
+            if beyond[i] <= margin:
+                kept.append(polygon[i])
+            if line and i == 1:
+                break  # a line has one edge, not two
+            if (beyond[i] > margin) != (beyond[j] > margin):
+                share = beyond[i] / (beyond[i] - beyond[j])
+                point = polygon[i][1] + share * (polygon[j][1] - polygon[i][1])
+                lower = min(polygon[i][0], polygon[j][0])
+                kept.append((2 * (256 + (lower // 2 % 256) * 64 + side % 64), point))
+        polygon = kept
+        if not polygon:
+            return []
+    contacts = []
+    for label, point in polygon:
+        gap = (point - corners[0]) @ reference.normal
+        contacts.append((label, point - 0.5 * gap * reference.normal, gap))
+    return contacts
+
+
+def _parallel_lines(a: Feature, b: Feature) -> bool:
+    if len(a.corners) != 2 or len(b.corners) != 2:
+        return False
+    u, v = a.corners[1] - a.corners[0], b.corners[1] - b.corners[0]
+    return np.linalg.norm(np.cross(u, v)) < 1e-3 * np.linalg.norm(u) * np.linalg.norm(v)
+
+
+def _along_line(a: Feature, b: Feature, normal):
+    """Two parallel lines touch at the ends of their common stretch: (label, point, gap)."""
+    start, u = a.corners[0], a.corners[1] - a.corners[0]
+    t = (b.corners - start) @ u / (u @ u)
+    order = np.argsort(t)
+    lo, hi = max(0.0, t[order[0]]), min(1.0, t[order[1]])
+    if hi - lo < 1e-6:
+        return []
+    found = []
+    for label, at in ((0, lo), (1, hi)):
+        on_a = start + at * u
+        share = (at - t[0]) / (t[1] - t[0])
+        on_b = b.corners[0] + share * (b.corners[1] - b.corners[0])
+        found.append((2 * label, 0.5 * (on_a + on_b), (on_b - on_a) @ normal))
+    return found
+
+
+def _polish(bodies, state, a, b, turn_a, turn_b, normal, on_a, on_b):
+    """Newton on the normal of two smooth strictly convex bodies (balls, ellipsoids).
+
+    The gap is the largest over unit n of  n . (x_b - x_a) - h_a(n) - h_b(-n)  with the support
+    functions h; its gradient is the vector between the support points.
+    """
+    shapes = [bodies.shape(a), bodies.shape(b)]
+    if not all(isinstance(shape, Sphere | Ellipsoid) for shape in shapes):
+        return normal, on_a, on_b
+    quadrics = []
+    for shape, turn in zip(shapes, (turn_a, turn_b), strict=True):
+        axes = shape.semi_axes if isinstance(shape, Ellipsoid) else [shape.radius] * 3
+        quadrics.append(turn @ np.diag(np.square(axes)) @ turn.T)
+    arm = state.position[b] - state.position[a]
+    for _ in range(4):
+        pa, ha = _support(quadrics[0], normal)
+        pb, hb = _support(quadrics[1], -normal)
+        across = np.linalg.svd(normal[None])[2][1:]  # two directions normal to n
+        slope = across @ (arm + pb - pa)
+        bend = across @ (-ha - hb) @ across.T - np.eye(2) * ((arm + pb - pa) @ normal)
+        normal = normal - across.T @ np.linalg.solve(bend, slope)
+        normal /= np.linalg.norm(normal)
+    pa, _ = _support(quadrics[0], normal)
+    pb, _ = _support(quadrics[1], -normal)
+    return normal, state.position[a] + pa, state.position[b] + pb
+
+
+def _support(quadric, n):
+    """Support point A n / h and second derivative of h = sqrt(n . A n)."""
+    An = quadric @ n
+    h = np.sqrt(n @ An)
+    return An / h, quadric / h - np.outer(An, An) / h**3

@@ -1,0 +1,72 @@
+"""The part of a convex body that faces a direction: a flat face, a straight edge line, or a point.
+
+Used to spread a contact of flat or straight surfaces over a patch. Directions and results are in
+the body's own frame.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
+from .planes import RIM_POINTS, STANDING, ellipsoid_curvature
+
+
+@dataclass(frozen=True)
+class Feature:
+    """corners (k, 3): k >= 3 a face, counter-clockwise about ``normal``; 2 a straight line.
+
+    numbers (k,): names of the corners, stable from step to step. normal (3,) of a face, or None.
+    """
+
+    corners: np.ndarray
+    numbers: np.ndarray
+    normal: np.ndarray | None
+
+
+def facing(shape, direction: np.ndarray) -> Feature | None:
+    """The face or line of ``shape`` that looks along ``direction`` (unit), None for a point."""
+    if isinstance(shape, Box):
+        shape = shape.polytope
+    if isinstance(shape, ConvexPolyhedron):
+        face = int(np.argmax(shape.normals @ direction))
+        loop = shape.faces[face]
+        return Feature(shape.vertices[loop], loop, shape.normals[face])
+    if isinstance(shape, Capsule) and abs(direction[2]) < STANDING:
+        return _side(shape, direction)
+    if isinstance(shape, Cylinder):
+        if abs(direction[2]) < STANDING:
+            return _side(shape, direction)
+        if abs(direction[2]) > np.cos(STANDING):
+            up = np.sign(direction[2])
+            angles = up * 2 * np.pi / RIM_POINTS * np.arange(RIM_POINTS)
+            corners = np.column_stack(
+                [
+                    shape.radius * np.cos(angles),
+                    shape.radius * np.sin(angles),
+                    np.full(RIM_POINTS, up * shape.length / 2),
+                ]
+            )
+            return Feature(corners, np.arange(RIM_POINTS), np.array([0, 0, up]))
+    return None
+
+
+def _side(shape, direction):
+    """The line of a capsule's or cylinder's side that looks along ``direction``."""
+    across = np.array([direction[0], direction[1], 0.0])
+    offset = shape.radius * across / np.linalg.norm(across)
+    ends = np.array([[0, 0, -0.5], [0, 0, 0.5]]) * shape.length + offset
+    return Feature(ends, np.arange(2), None)
+
+
+def curvature_at(shape, point: np.ndarray) -> float:
+    """Mean curvature [1/m] of the surface near ``point`` (body frame); 0 on faces and edges."""
+    if isinstance(shape, Sphere):
+        return 1 / shape.radius
+    if isinstance(shape, Ellipsoid):
+        return float(ellipsoid_curvature(np.array(shape.semi_axes), point[None])[0])
+    if isinstance(shape, Capsule):
+        return (0.5 if abs(point[2]) < shape.length / 2 else 1.0) / shape.radius
+    if isinstance(shape, Cylinder):
+        return 0.5 / shape.radius if np.hypot(point[0], point[1]) > 0.999 * shape.radius else 0.0
+    return 0.0

@@ -1,0 +1,324 @@
+"""A scene in plain words: bodies, where they are, what pushes them. Built in Python or from TOML."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+import numpy as np
+
+from ..bodies import Bodies, HalfSpace, Material, Shape, State, rotations
+from ..bodies.bodies import PLANAR
+from ..errors import SceneError
+
+LAWS = {"hooke": 2.0, "hertz": 2.5}
+DEGREES = ("x", "y", "z", "rx", "ry", "rz")
+
+
+def law_exponent(law) -> float:
+    """Exponent p of a contact law given as "hooke", "hertz" or a number p > 1."""
+    if isinstance(law, str) and law.lower() in LAWS:
+        return LAWS[law.lower()]
+    try:
+        p = float(law)
+    except (TypeError, ValueError):
+        p = np.nan
+    if not (np.isfinite(p) and p > 1):
+        raise SceneError(f"law is {law!r}; expected 'hooke', 'hertz' or an exponent p > 1")
+    return p
+
+
+class Scene:
+    """A set of bodies with gravity and a contact law; units are SI.
+
+    dim: 2 or 3. gravity (dim,) [m/s^2], along -y in 2D and -z in 3D by default. restitution: e_n.
+    law: "hooke", "hertz" or the exponent p > 1. dt [s], duration [s]: suggested step and time.
+    reference: known answers by name, for tests and readers.
+
+    >>> import rigidlimit as rl
+    >>> scene = rl.Scene(name="ball on a plane")
+    >>> scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    0
+    >>> scene.add(rl.Sphere(0.1), position=(0, 0, 0.1))
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str = "scene",
+        dim: int = 3,
+        gravity=None,
+        restitution: float = 0.0,
+        law="hooke",
+        dt: float = 1e-3,
+        duration: float = 0.1,
+        description: str = "",
+        reference: dict | None = None,
+    ):
+        if dim not in (2, 3):
+            raise SceneError(f"dim is {dim!r}; expected 2 or 3")
+        if not 0 <= restitution <= 1:
+            raise SceneError(f"restitution is {restitution!r}; expected 0 <= e_n <= 1")
+        for what, value in (("dt", dt), ("duration", duration)):
+            if not (np.isfinite(value) and value > 0):
+                raise SceneError(f"{what} is {value!r}; expected a positive time in seconds")
+        self.name, self.dim = name, dim
+        default = (0.0, -9.81) if dim == 2 else (0.0, 0.0, -9.81)
+        self.gravity = self._vector("gravity", default if gravity is None else gravity)
+        self.restitution = float(restitution)
+        self.law, self.exponent = law, law_exponent(law)
+        self.dt, self.duration = float(dt), float(duration)
+        self.description, self.reference = description, dict(reference or {})
+        self.pair_stiffness: dict[tuple[int, int], float] = {}
+        self._columns: dict[str, list[np.ndarray]] = {}
+        self._names: list[str] = []
+        self._index: dict[str, int] = {}
+        self._shapes: list[Shape] = []
+        self._materials: list[Material] = []
+        self._bodies: Bodies | None = None
+
+    def __len__(self):
+        return len(self._names)
+
+    def __repr__(self):
+        return f"<Scene {self.name!r}: {len(self)} bodies in {self.dim}D, law {self.law}>"
+
+    def add(
+        self,
+        shape: Shape,
+        *,
+        position,
+        orientation=None,
+        normal=None,
+        velocity=None,
+        angular_velocity=None,
+        material: Material | None = None,
+        mass: float | None = None,
+        fixed: bool | Iterable[str] = False,
+        name: str | None = None,
+        load=None,
+    ) -> int:
+        """Add one body; returns its index.
+
+        position (dim,) [m]: of the centre of mass; any point of a half-space's plane.
+        orientation: quaternion (w, x, y, z) in 3D, angle [rad] in 2D. normal (dim,): outward
+        normal of a half-space, instead of an orientation. velocity (dim,) [m/s].
+        angular_velocity [rad/s]: (3,) in 3D, a number in 2D. mass [kg]: else density times volume.
+        fixed: True, or the held degrees of freedom among x, y, z, rx, ry, rz. load: constant
+        force (dim,) [N], or force and moment: (6,) in 3D, (fx, fy, moment) in 2D.
+        """
+        label = f"body {name or len(self)!r}"
+        quaternion = self._orientation(label, shape, orientation, normal)
+        return self.add_many(
+            shape,
+            [position],
+            quaternions=[quaternion],
+            velocities=None if velocity is None else [velocity],
+            angular_velocities=None if angular_velocity is None else [angular_velocity],
+            material=material,
+            mass=mass,
+            fixed=fixed,
+            names=None if name is None else [name],
+            loads=None if load is None else [load],
+        )[0]
+
+    def add_many(
+        self,
+        shape: Shape,
+        positions,
+        *,
+        quaternions=None,
+        velocities=None,
+        angular_velocities=None,
+        material: Material | None = None,
+        mass: float | None = None,
+        fixed: bool | Iterable[str] = False,
+        names: list[str] | None = None,
+        loads=None,
+    ) -> list[int]:
+        """Add k bodies of one shape and material at positions (k, dim); returns their indices."""
+        if not isinstance(shape, Shape):
+            raise SceneError(f"shape is {shape!r}; expected one of rigidlimit's shapes")
+        if shape.dim != self.dim:
+            raise SceneError(
+                f"{type(shape).__name__} is a shape in {shape.dim}D; expected one for this "
+                f"{self.dim}D scene"
+            )
+        first = len(self)
+        positions = self._vectors("positions", positions)
+        k = len(positions)
+        names = [f"{first + i}" for i in range(k)] if names is None else [str(x) for x in names]
+        if len(names) != k:
+            raise SceneError(f"{len(names)} names given; expected one for each of {k} bodies")
+        for i, name in enumerate(names):
+            if name in self._index:
+                raise SceneError(f"body name {name!r} is taken; expected distinct names")
+            self._index[name] = first + i
+        material = Material() if material is None else material
+        held = self._held(shape, fixed)
+        if mass is None:
+            mass = material.density * shape.measure
+        elif not (np.isfinite(mass) and mass > 0):
+            raise SceneError(f"mass of body {names[0]!r} is {mass!r}; expected a positive mass")
+        velocity = np.zeros((k, 6))
+        if velocities is not None:
+            velocity[:, :3] = self._vectors("velocities", velocities, k)
+        if angular_velocities is not None:
+            velocity[:, 3:] = self._turns("angular_velocities", angular_velocities, k)
+        load = np.zeros((k, 6)) if loads is None else self._loads(loads, k)
+        quaternion = (
+            rotations.identity(k) if quaternions is None else rotations.normalized(quaternions)
+        )
+        for column, value in dict(
+            position=positions,
+            quaternion=quaternion,
+            velocity=velocity,
+            load=load,
+            shape_of=np.full(k, self._row(self._shapes, shape)),
+            material_of=np.full(k, self._row(self._materials, material)),
+            mass=np.full(k, float(mass)),
+            inertia=np.broadcast_to(mass * shape.inertia_per_mass, (k, 3, 3)),
+            free=np.broadcast_to(~held, (k, 6)),
+        ).items():
+            self._columns.setdefault(column, []).append(value)
+        self._names.extend(names)
+        self._bodies = None
+        return list(range(first, first + k))
+
+    def index(self, body: int | str) -> int:
+        """Index of a body given by index or name."""
+        if isinstance(body, str):
+            if body not in self._index:
+                near = get_close_matches(body, self._index, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise SceneError(f"no body is named {body!r}{hint}")
+            return self._index[body]
+        if not 0 <= body < len(self):
+            raise SceneError(f"body {body} does not exist; expected an index below {len(self)}")
+        return int(body)
+
+    def set_pair_stiffness(self, first: int | str, second: int | str, stiffness: float) -> None:
+        """Contact stiffness [N/m^(p-1)] between two bodies, in place of their materials'."""
+        if not (np.isfinite(stiffness) and stiffness > 0):
+            raise SceneError(
+                f"stiffness between {first!r} and {second!r} is {stiffness!r}; expected positive"
+            )
+        i, j = sorted((self.index(first), self.index(second)))
+        self.pair_stiffness[i, j] = float(stiffness)
+
+    @property
+    def bodies(self) -> Bodies:
+        """Constant data of the bodies."""
+        if self._bodies is None:
+            if not self._names:
+                raise SceneError(f"scene {self.name!r} has no bodies; add some first")
+            column = self._column
+            self._bodies = Bodies(
+                dim=self.dim,
+                names=tuple(self._names),
+                shapes=tuple(self._shapes),
+                shape_of=column("shape_of"),
+                materials=tuple(self._materials),
+                material_of=column("material_of"),
+                mass=column("mass"),
+                inertia=column("inertia"),
+                free=column("free"),
+            )
+        return self._bodies
+
+    @property
+    def state(self) -> State:
+        """Poses and velocities at t = 0."""
+        column = self._column
+        return State(column("position"), column("quaternion"), column("velocity"), 0.0)
+
+    def external_force(self) -> np.ndarray:
+        """Gravity and loads on every degree of freedom, (6 n,) [N, N m]."""
+        force = self._column("load").copy()
+        force[:, :3] += self._column("mass")[:, None] * self.gravity
+        return force.ravel()
+
+    def _column(self, name):
+        return np.concatenate(self._columns[name])
+
+    def _held(self, shape, fixed) -> np.ndarray:
+        held = np.zeros(6, bool) if self.dim == 3 else ~PLANAR
+        if isinstance(shape, HalfSpace) or fixed is True:
+            return np.ones(6, bool)
+        if fixed is False:
+            return held
+        for degree in [fixed] if isinstance(fixed, str) else fixed:
+            if degree not in DEGREES:
+                raise SceneError(
+                    f"fixed names {degree!r}; expected true, or some of {', '.join(DEGREES)}"
+                )
+            held[DEGREES.index(degree)] = True
+        return held
+
+    def _orientation(self, label, shape, orientation, normal):
+        if normal is not None:
+            if not isinstance(shape, HalfSpace):
+                raise SceneError(f"{label}: normal is for half-spaces; give an orientation")
+            n = self._vector("normal", normal)
+            size = np.linalg.norm(n)
+            if not size > 0:
+                raise SceneError(f"{label}: normal is zero; expected a direction")
+            n = n / size
+            if self.dim == 2:
+                return rotations.about_z(np.arctan2(n[1], n[0]) - np.pi / 2)
+            return rotations.aligning_z(n)
+        if orientation is None:
+            return rotations.identity(1)[0]
+        if self.dim == 2:
+            if np.ndim(orientation) != 0:
+                raise SceneError(f"{label}: orientation is {orientation!r}; expected an angle")
+            return rotations.about_z(np.float64(orientation))
+        q = np.asarray(orientation, float)
+        if q.shape != (4,) or not np.isfinite(q).all() or not np.linalg.norm(q) > 0:
+            raise SceneError(
+                f"{label}: orientation is {orientation!r}; expected a quaternion (w, x, y, z)"
+            )
+        return rotations.normalized(q)
+
+    def _vector(self, what, value):
+        return self._vectors(what, [value])[0]
+
+    def _vectors(self, what, values, count=None):
+        """(k, dim) finite numbers as (k, 3)."""
+        try:
+            array = np.asarray(values, float)
+        except (TypeError, ValueError):
+            array = np.full((1, 1), np.nan)
+        if array.ndim != 2 or array.shape[1] != self.dim or not np.isfinite(array).all():
+            shown = values[0] if len(values) == 1 else f"an array of shape {array.shape}"
+            raise SceneError(f"{what}: found {shown!r}; expected {self.dim} finite numbers each")
+        if count is not None and len(array) != count:
+            raise SceneError(f"{what}: found {len(array)} rows; expected {count}")
+        return np.pad(array, ((0, 0), (0, 3 - self.dim)))
+
+    def _turns(self, what, values, count):
+        if self.dim == 3:
+            return self._vectors(what, values, count)
+        array = np.asarray(values, float)
+        if array.shape != (count,) or not np.isfinite(array).all():
+            raise SceneError(f"{what}: found {values!r}; expected one number [rad/s] each in 2D")
+        return np.column_stack([np.zeros((count, 2)), array])
+
+    def _loads(self, loads, count):
+        array = np.asarray(loads, float)
+        columns = {2: {2: (0, 1), 3: (0, 1, 5)}, 3: {3: (0, 1, 2), 6: tuple(range(6))}}[self.dim]
+        good = array.ndim == 2 and len(array) == count and array.shape[1] in columns
+        if not good or not np.isfinite(array).all():
+            sizes = " or ".join(str(s) for s in columns)
+            raise SceneError(f"load: found {loads!r}; expected {sizes} finite numbers each")
+        out = np.zeros((count, 6))
+        out[:, columns[array.shape[1]]] = array
+        return out
+
+    @staticmethod
+    def _row(table, entry):
+        """Row of ``entry`` in a table of distinct shapes or materials, added if new."""
+        for row in range(len(table) - 1, max(-1, len(table) - 65), -1):
+            if table[row] is entry or table[row] == entry:
+                return row
+        table.append(entry)
+        return len(table) - 1

@@ -3,6 +3,7 @@
 import clarabel
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import nnls
 from scipy.spatial import cKDTree
 
 from rigidlimit.dynamics.problem import ContactProblem
@@ -99,17 +100,34 @@ def random_problem(seed, *, contacts=40, dofs=25) -> ContactProblem:
 
 
 def reference_velocity(problem) -> np.ndarray:
-    """v+ by Clarabel: min 1/2 |v - v_free|_M^2 subject to bias + B v >= 0."""
+    """v+ by an active-set method: min 1/2 |v - v_free|_M^2 subject to bias + B v >= 0.
+
+    The least distance programming of Lawson and Hanson (Solving Least Squares Problems, ch. 23),
+    on the dense nonnegative least squares of scipy: exact up to rounding, for small problems with
+    a diagonal mass matrix.
+    """
+    root = np.sqrt(problem.mass.diagonal())
+    E = np.vstack([(problem.B.toarray() / root).T, -problem.p])
+    target = np.zeros(len(E))
+    target[-1] = 1.0
+    y, _ = nnls(E, target, maxiter=100 * E.shape[1])
+    r = E @ y - target
+    return problem.free_velocity - r[:-1] / r[-1] / root
+
+
+def reference_forces(B, load, stiffness) -> np.ndarray:
+    """Eq. 36 for p = 2 by Clarabel: min 1/2 sum f^2 / k, B^T f = F, f >= 0."""
+    m, n = B.shape
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
-    m = problem.B.shape[0]
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
     solution = clarabel.DefaultSolver(
-        sp.csc_matrix(problem.mass),
-        -(problem.mass @ problem.free_velocity),
-        sp.csc_matrix(-problem.B),
-        problem.bias,
-        [clarabel.NonnegativeConeT(m)],
+        sp.csc_matrix(sp.diags_array(1.0 / stiffness)),
+        np.zeros(m),
+        sp.csc_matrix(sp.vstack([B.T, -sp.eye_array(m)])),
+        np.r_[load, np.zeros(m)],
+        [clarabel.ZeroConeT(n), clarabel.NonnegativeConeT(m)],
         settings,
     ).solve()
+    assert "Solved" in str(solution.status)
     return np.array(solution.x)

@@ -89,7 +89,8 @@ class ContactProblem:
         if not len(f):
             return 0.0
         w = self.slack(f) if slack is None else slack
-        worst = float(np.abs(f - self.project(f - w / self.diagonal)).max())
+        # f - max(0, f - w/N) = min(f, w/N), but forces that diverge do not swallow the slack
+        worst = float(np.abs(np.minimum(f, w / self.diagonal)).max())
         if worst == 0.0:
             return 0.0
         return worst / (self.scale or float(np.abs(f).max()))

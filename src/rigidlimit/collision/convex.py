@@ -85,8 +85,8 @@ def _closest(bodies, state, a, b, turn_a, turn_b):
         size = np.linalg.norm(normal)
         # a solve that went wrong shows: no unit normal, or points that are not on the bodies
         far = max(
-            np.linalg.norm(on_a) / sa.bounding_radius,
-            np.linalg.norm(on_b - arm / scale) / sb.bounding_radius,
+            np.abs(on_a).max() / sa.bounding_radius,
+            np.abs(on_b - arm / scale).max() / sb.bounding_radius,
         )
         if size > 0.5 and far < 1 + 1e-6:
             break

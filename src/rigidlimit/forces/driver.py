@@ -7,7 +7,7 @@ from .. import arrays
 from ..dynamics import newton as projection
 from ..dynamics.problem import ContactProblem
 from ..errors import InputError
-from ..network import Network
+from ..network import Network, longest_arms
 from ..network.stiffness import LinearStats
 from ..status import Status
 from . import augmented_lagrangian, newton
@@ -113,10 +113,10 @@ class _Scaled:
 
     def __init__(self, B, load, stiffness, exponent, free, blocks):
         n = B.shape[1]
-        arm = np.zeros(n)
-        np.maximum.at(arm, B.indices, np.abs(B.data))
-        # an arm of rounding size is no arm
-        touched = free & (arm > 1e-10 * arm.max(initial=0.0))
+        arm = longest_arms(B)
+        size = np.zeros(n)
+        np.maximum.at(size, B.indices, np.abs(B.data))
+        touched = free & (size > 0.5 * arm)
         self.arm_full = np.where(touched, arm, 1.0)
         self.dofs = np.flatnonzero(touched)
         self.arm = arm[self.dofs]

@@ -5,6 +5,6 @@ under the load F~; contact dynamics (eq. 22) is a sequence of networks with the 
 bodies added (``dynamics/newton.py``).
 """
 
-from .equilibrium import Equilibrium, Network, equilibrium
+from .equilibrium import Equilibrium, Network, equilibrium, longest_arms
 
-__all__ = ["Equilibrium", "Network", "equilibrium"]
+__all__ = ["Equilibrium", "Network", "equilibrium", "longest_arms"]

@@ -49,6 +49,16 @@ class Network:
         return sp.csr_array(self.B.T)
 
 
+def longest_arms(B: sp.csr_array) -> np.ndarray:
+    """max_i |B_ij| of every column, (n,): 1 for translations, the longest arm [m] for rotations.
+
+    1 for columns without entries, or with entries of rounding size only.
+    """
+    arm = np.zeros(B.shape[1])
+    np.maximum.at(arm, B.indices, np.abs(B.data))
+    return np.where(arm > 1e-10 * arm.max(initial=0.0), arm, 1.0)
+
+
 @dataclass(frozen=True)
 class Equilibrium:
     """x (n,), overlap c (m,), force f (m,), residual |grad E| / scale with its history."""

@@ -13,8 +13,9 @@ spring of stiffness r_i = sigma / (B M^-1 B^T)_ii preloaded with the present imp
 the network of ``network/equilibrium.py``. Its fixed points solve eq. 21 whatever sigma is. sigma
 starts at 1, where networks are easy, and grows while that pays: a large one at once leaves Newton
 in the wrong active set on random states. Rounding enters l times sigma, hence a cap and the way
-back down. Each inner problem is solved to a fraction of the outer residual only. Nearly dependent contacts can keep rounding
-above the tolerance; Gauss-Seidel with its subspace step then finishes from the best forces.
+back down. Each inner problem is solved to a fraction of the outer residual only. Nearly dependent
+contacts can keep rounding above the tolerance; Gauss-Seidel with its subspace step then finishes
+from the best forces.
 """
 
 import numpy as np

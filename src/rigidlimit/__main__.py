@@ -1,0 +1,5 @@
+"""``python -m rigidlimit``."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,44 @@
+"""The program's commands, gathered."""
+
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from .demo import demo
+from .run import run
+from .scenes import scenes
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help=(
+        "Contact forces of rigid bodies, unique: those of stiff elastic bodies in the limit of "
+        "infinite stiffness.\n\n"
+        "To begin: `rigidlimit demo` shows the main job, `rigidlimit scenes` lists scenes, "
+        "`rigidlimit run beam` computes one, and `rigidlimit scenes beam --write beam.toml` gives "
+        "a file to change and run: `rigidlimit run beam.toml --out beam.h5`."
+    ),
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"rigidlimit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command()(run)
+app.command()(scenes)
+app.command()(demo)

@@ -1,0 +1,229 @@
+"""``rigidlimit run SCENE``: compute a scene, show the forces, keep the run."""
+
+import signal
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from ..errors import InputError
+
+
+class Solver(StrEnum):
+    newton = "newton"
+    pgs = "pgs"
+    apgd = "apgd"
+
+
+def run(
+    scene: Annotated[
+        str, typer.Argument(help="A gallery scene (see `rigidlimit scenes`) or a TOML file.")
+    ],
+    until: Annotated[
+        float | None, typer.Option(help="Simulated time [s]; default: the scene's duration.")
+    ] = None,
+    dt: Annotated[float | None, typer.Option(help="Time step [s]; default: the scene's.")] = None,
+    solver: Annotated[Solver, typer.Option(help="Solver of classic contact dynamics.")] = (
+        Solver.newton
+    ),
+    law: Annotated[
+        str | None, typer.Option(help="hooke, hertz or an exponent p > 1; default: the scene's.")
+    ] = None,
+    forces: Annotated[
+        str,
+        typer.Option(help="When to compute compatible forces: every, end, never, or times 0.1,0.2"),
+    ] = "every",
+    tolerance: Annotated[float, typer.Option(help="Residual of both steps of the method.")] = 1e-10,
+    out: Annotated[Path | None, typer.Option(help="HDF5 file for the run.")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Store each so many steps.")] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
+    vtk: Annotated[Path | None, typer.Option(help="Folder for ParaView files.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Force network as PNG, PDF or SVG.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+) -> None:
+    """Compute a scene and show its largest contact forces, classic beside compatible.
+
+    Example: `rigidlimit run pyramid --out pyramid.h5 --vtk paraview`. Ctrl-C stops a run that has
+    `--out` so that `--resume` goes on with it.
+    """
+    from ..scenes import load
+    from ..simulation import Simulation
+
+    if (resume or vtk) and out is None:
+        raise InputError(
+            f"{'--resume' if resume else '--vtk'} needs the run's file: add --out FILE"
+        )
+    loaded = load(scene)
+    simulation = Simulation(loaded, dt=dt, solver=str(solver), law=law, tolerance=tolerance)
+    until = loaded.duration if until is None else until
+    steps = int(np.ceil(until / simulation.dt - 1e-9))
+    if not steps > 0:
+        raise InputError(f"--until is {until}; expected a positive time")
+    wanted = _wanted(forces, steps, simulation.dt)
+    settings = {
+        "until": until,
+        "dt": simulation.dt,
+        "solver": str(solver),
+        "exponent": simulation.settings.exponent,
+        "forces": forces,
+        "tolerance": tolerance,
+        "every": every,
+    }
+    writer = None
+    if out is not None:
+        from ..output.hdf5 import RunWriter
+
+        begin = RunWriter.resume if resume else RunWriter.start
+        writer = begin(out, simulation, settings, every=every)
+    result, troubles = _loop(simulation, steps, wanted, writer, quiet, loaded.name)
+    if writer is not None:
+        writer.finish()
+    if vtk is not None:
+        from ..output.hdf5 import read_run
+        from ..output.vtk import write_paraview
+
+        write_paraview(read_run(out), vtk)
+    if picture is not None and result is not None:
+        _save_picture(simulation, result, picture)
+    if not quiet and result is not None:
+        show_forces(simulation, result)
+        for path in (out, vtk, picture):
+            if path is not None:
+                typer.echo(f"written: {path}")
+    for number, message in troubles[:3]:
+        typer.echo(f"step {number} did not converge: {message}", err=True)
+    if troubles:
+        typer.echo(f"{len(troubles)} of {simulation.steps} steps did not converge", err=True)
+        raise typer.Exit(1)
+
+
+def _wanted(forces: str, steps: int, dt: float):
+    """Which steps (1, 2, ...) get compatible forces."""
+    if forces == "every":
+        return lambda k: True
+    if forces == "never":
+        return lambda k: False
+    if forces == "end":
+        return lambda k: k == steps
+    try:
+        chosen = {max(1, round(float(t) / dt)) for t in forces.split(",")}
+    except ValueError:
+        raise InputError(
+            f"--forces is {forces!r}; expected every, end, never, or times in seconds like 0.1,0.2"
+        ) from None
+    return lambda k: k in chosen
+
+
+class _Stop(Exception):
+    """Ctrl-C or a polite kill, between two steps."""
+
+
+def _loop(simulation, steps, wanted, writer, quiet, name):
+    """Run to the end; (last result, steps that did not converge)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    troubles, result = [], None
+    asked = []
+    handlers = {
+        number: signal.signal(number, lambda *_: asked.append(True))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[state]}"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    try:
+        with Progress(*columns, console=console, disable=quiet) as progress:
+            bar = progress.add_task(name, total=steps, completed=simulation.steps, state="")
+            while simulation.steps < steps:
+                if asked:
+                    raise _Stop
+                result = simulation.step(compatible=wanted(simulation.steps + 1))
+                if not result.converged:
+                    troubles.append((simulation.steps, result.message))
+                if writer is not None:
+                    writer.add(result)
+                state = (
+                    f"t = {result.time:.4g} s, {len(result.contacts)} contacts, "
+                    f"{result.classic.iterations} iterations, residual {result.residual:.0e}"
+                )
+                progress.update(bar, completed=simulation.steps, state=state)
+    except _Stop:
+        if writer is None:
+            typer.echo(f"stopped at t = {simulation.time:.6g} s; nothing was kept", err=True)
+        else:
+            writer.checkpoint()
+            typer.echo(
+                f"stopped at t = {simulation.time:.6g} s; the same command with --resume goes on",
+                err=True,
+            )
+        raise typer.Exit(130) from None
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    return result, troubles
+
+
+def show_forces(simulation, result, *, largest: int = 10) -> None:
+    """Table of the largest contact forces and the totals, on the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    names = simulation.bodies.names
+    contacts, classic = result.contacts, result.classic.force
+    both = result.compatible is not None
+    force = result.force
+    table = Table(title=f"contact forces at t = {result.time:.6g} s")
+    table.add_column("bodies")
+    table.add_column("gap [m]", justify="right")
+    table.add_column("classic [N]", justify="right")
+    if both:
+        table.add_column("compatible [N]", justify="right", style="bold")
+    for i in np.argsort(-force, kind="stable")[:largest]:
+        a, b = contacts.body[i]
+        row = [f"{names[a]} - {names[b]}", f"{contacts.gap[i]:.2e}", f"{classic[i]:.6g}"]
+        table.add_row(*row, *([f"{force[i]:.6g}"] if both else []))
+    table.add_section()
+    bearing = force > 1e-9 * force.max(initial=0.0)
+    for label, value in (
+        (f"sum of {len(force)} contacts", np.sum),
+        ("largest", lambda f: f.max(initial=0.0)),
+    ):
+        row = [label, "", f"{value(classic):.6g}"]
+        table.add_row(*row, *([f"{value(force):.6g}"] if both else []))
+    console = Console()
+    console.print(table)
+    console.print(
+        f"{int(bearing.sum())} of {len(force)} contacts carry load; residual of contact dynamics "
+        f"{result.classic.residual:.1e} ({result.classic.status})"
+        + (
+            f", of the compatible forces {result.compatible.residual:.1e} "
+            f"({result.compatible.status})"
+            if both
+            else ""
+        ),
+        highlight=False,
+    )
+
+
+def _save_picture(simulation, result, path: Path) -> None:
+    from ..output.picture import force_network, save_figure
+
+    forces = {"classic": result.classic.force}
+    if result.compatible is not None:
+        forces["compatible"] = result.force
+    figure = force_network(
+        simulation.bodies,
+        result.state.position,
+        result.state.quaternion,
+        result.contacts,
+        forces,
+        title=simulation.scene.description or simulation.scene.name,
+    )
+    save_figure(figure, path)

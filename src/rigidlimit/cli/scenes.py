@@ -1,0 +1,51 @@
+"""``rigidlimit scenes``: the gallery."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def scenes(
+    name: Annotated[str | None, typer.Argument(help="Show one scene instead of the list.")] = None,
+    write: Annotated[Path | None, typer.Option(help="Write the scene as a TOML file.")] = None,
+) -> None:
+    """List the gallery, or show one scene with its known answer and write it to a file."""
+    import inspect
+
+    from ..errors import InputError
+    from ..scenes import GALLERY, load
+
+    if name is None:
+        if write is not None:
+            raise InputError(
+                "--write needs the name of a scene: rigidlimit scenes NAME --write FILE"
+            )
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(title="gallery")
+        table.add_column("scene", style="bold", no_wrap=True)
+        table.add_column("what it is")
+        for entry, function in GALLERY.items():
+            table.add_row(entry, inspect.getdoc(function).splitlines()[0])
+        console = Console()
+        console.print(table)
+        console.print("rigidlimit run NAME computes one, rigidlimit scenes NAME explains it")
+        return
+    scene = load(name)
+    if name in GALLERY:
+        typer.echo(f"{name}{inspect.signature(GALLERY[name])}".replace(" -> rigidlimit", " -> "))
+        typer.echo(inspect.getdoc(GALLERY[name]))
+    typer.echo(
+        f"{len(scene)} bodies in {scene.dim}D, law {scene.law}, dt {scene.dt:g} s, "
+        f"duration {scene.duration:g} s"
+    )
+    for key, value in scene.reference.items():
+        shown = [float(f"{v:.6g}") for v in value] if isinstance(value, list) else value
+        typer.echo(f"known: {key} = {shown}")
+    if write is not None:
+        from ..scenes.toml import write_scene
+
+        write_scene(scene, write)
+        typer.echo(f"written: {write}")

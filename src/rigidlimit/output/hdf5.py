@@ -1,0 +1,260 @@
+"""Runs as HDF5 files. The schema is in docs/output.md; SCHEMA_VERSION counts its changes.
+
+While a run goes on, finished stretches of it lie in the folder ``FILE.parts`` beside a checkpoint;
+each is a whole file, renamed into place, so that a run killed at any moment can be resumed from
+the last checkpoint and continues as if it had not stopped. ``finish`` joins the parts into FILE.
+"""
+
+import json
+import shutil
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from .. import __version__
+from ..collision.contacts import Contacts
+from ..errors import OutputError
+from ..scenes.scene import Scene
+from .atomic import whole_file
+
+SCHEMA = "rigidlimit-run"
+SCHEMA_VERSION = 1
+CONTACT_FIELDS = ("body", "feature", "point", "normal", "gap", "curvature")
+
+
+@dataclass(frozen=True)
+class StoredStep:
+    """One stored step: poses and velocities at its end, contacts and forces of the step.
+
+    force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
+    ``info`` holds status, residuals and iterations of both steps of the method.
+    """
+
+    number: int
+    time: float
+    dt: float
+    position: np.ndarray
+    quaternion: np.ndarray
+    velocity: np.ndarray
+    contacts: Contacts
+    force: np.ndarray
+    force_classic: np.ndarray
+    stiffness: np.ndarray
+    info: dict
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run. ``len(run)`` steps; ``run[k]`` is a StoredStep, -1 the last."""
+
+    path: Path
+    scene: Scene
+    settings: dict
+    version: str
+    times: np.ndarray
+
+    def __len__(self):
+        return len(self.times)
+
+    def __getitem__(self, k: int) -> StoredStep:
+        with _opened(self.path) as file:
+            names = sorted(file["steps"])
+            try:
+                group = file["steps"][names[k]]
+            except IndexError:
+                raise OutputError(
+                    f"{self.path}: has {len(self)} stored steps; step {k} is not among them"
+                ) from None
+            return _read_step(group, int(names[k]), len(self.scene))
+
+    @cached_property
+    def bodies(self):
+        return self.scene.bodies
+
+
+def _read_step(group, number: int, bodies: int) -> StoredStep:
+    c = group["contacts"]
+    info = {k: v.item() if hasattr(v, "item") else v for k, v in group.attrs.items()}
+    return StoredStep(
+        number=number,
+        time=info.pop("time"),
+        dt=info.pop("dt"),
+        position=group["position"][()],
+        quaternion=group["quaternion"][()],
+        velocity=group["velocity"][()],
+        contacts=Contacts(*(c[name][()] for name in CONTACT_FIELDS), bodies),
+        force=c["force"][()],
+        force_classic=c["force_classic"][()],
+        stiffness=c["stiffness"][()],
+        info=info,
+    )
+
+
+def _opened(path: Path):
+    import h5py
+
+    try:
+        return h5py.File(path, "r")
+    except OSError as error:
+        raise OutputError(f"{path}: damaged, or not an HDF5 file; run the scene again") from error
+
+
+def read_run(path: str | Path) -> Run:
+    """Open a run. Raises OutputError: missing, unfinished, damaged, another or newer schema, empty."""
+    from ..scenes.toml import parse_scene
+
+    path = Path(path)
+    if not path.exists():
+        if _parts(path).exists():
+            raise OutputError(f"{path}: this run is unfinished; finish it with --resume")
+        raise OutputError(f"{path}: no such file")
+    with _opened(path) as file:
+        if file.attrs.get("schema") != SCHEMA:
+            raise OutputError(f"{path}: not a run of rigidlimit (no schema {SCHEMA!r})")
+        version = int(file.attrs["schema_version"])
+        if version > SCHEMA_VERSION:
+            raise OutputError(
+                f"{path}: written in schema {version} by rigidlimit "
+                f"{file.attrs['rigidlimit_version']}; this is {__version__}, which reads up to "
+                f"{SCHEMA_VERSION}; upgrade rigidlimit"
+            )
+        try:
+            times = np.array([file["steps"][k].attrs["time"] for k in sorted(file["steps"])])
+            scene = parse_scene(file.attrs["scene"], name=f"{path} (scene)")
+            settings = json.loads(file.attrs["settings"])
+        except (KeyError, OSError) as error:
+            raise OutputError(f"{path}: damaged: {error}; run the scene again") from error
+        if not len(times):
+            raise OutputError(f"{path}: an empty run: no step was stored")
+        return Run(path, scene, settings, str(file.attrs["rigidlimit_version"]), times)
+
+
+def _parts(path: Path) -> Path:
+    return path.with_name(path.name + ".parts")
+
+
+class RunWriter:
+    """Stores steps of a simulation; use as a context manager or call ``finish``.
+
+    every: store each so many steps. interval [s]: wall time between checkpoints.
+    """
+
+    def __init__(self, path, simulation, settings: dict, *, every: int = 1, interval: float = 10.0):
+        self.path, self.every, self.interval = Path(path), every, interval
+        self.parts = _parts(self.path)
+        self.settings = settings
+        self.simulation = simulation
+        self._pending: list[tuple[int, object]] = []
+        self._last = time.monotonic()
+
+    @classmethod
+    def start(cls, path, simulation, settings, **options) -> "RunWriter":
+        """Begin a new run; leftovers of an earlier one of this name go."""
+        from ..scenes.toml import scene_text
+
+        writer = cls(path, simulation, settings, **options)
+        shutil.rmtree(writer.parts, ignore_errors=True)
+        try:
+            writer.parts.mkdir(parents=True)
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+        with whole_file(writer.parts / "run.json") as temporary:
+            head = {"scene": scene_text(simulation.scene), "settings": settings}
+            temporary.write_text(json.dumps(head), encoding="utf-8")
+        writer.checkpoint()
+        return writer
+
+    @classmethod
+    def resume(cls, path, simulation, settings, **options) -> "RunWriter":
+        """Take up an unfinished run: restores ``simulation`` to its last checkpoint."""
+        writer = cls(path, simulation, settings, **options)
+        head, saved = writer.parts / "run.json", writer.parts / "checkpoint.npz"
+        if not (head.exists() and saved.exists()):
+            reason = "it is finished" if writer.path.exists() else "there is no unfinished run"
+            raise OutputError(f"{path}: nothing to resume: {reason}; run without --resume")
+        from ..scenes.toml import scene_text
+
+        stored = json.loads(head.read_text(encoding="utf-8"))
+        if stored["scene"] != scene_text(simulation.scene):
+            raise OutputError(
+                f"{path}: the unfinished run is of another scene; run without --resume"
+            )
+        changed = [k for k in settings if stored["settings"].get(k) != settings[k] and k != "until"]
+        if changed:
+            raise OutputError(
+                f"{path}: the unfinished run has {changed[0]} = {stored['settings'][changed[0]]!r}, "
+                f"not {settings[changed[0]]!r}; resume with the same options"
+            )
+        with np.load(saved) as arrays:
+            simulation.restore(dict(arrays))
+        return writer
+
+    def add(self, result) -> None:
+        """Store the step just made, if it is one to store; now and then a checkpoint."""
+        if self.simulation.steps % self.every == 0:
+            self._pending.append((self.simulation.steps, result))
+        if time.monotonic() - self._last > self.interval:
+            self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Make everything so far safe against a kill."""
+        import h5py
+
+        if self._pending:
+            name = f"{self._pending[0][0]:08d}.h5"
+            with whole_file(self.parts / name) as temporary, h5py.File(temporary, "w") as file:
+                for number, result in self._pending:
+                    _write_step(file.create_group(f"{number:08d}"), result)
+            self._pending.clear()
+        with whole_file(self.parts / "checkpoint.npz") as temporary:
+            with open(temporary, "wb") as stream:
+                np.savez(stream, **self.simulation.checkpoint())
+        self._last = time.monotonic()
+
+    def finish(self) -> None:
+        """Join the parts into the run's file and remove them."""
+        import h5py
+
+        self.checkpoint()
+        head = json.loads((self.parts / "run.json").read_text(encoding="utf-8"))
+        with whole_file(self.path) as temporary, h5py.File(temporary, "w") as file:
+            file.attrs["schema"] = SCHEMA
+            file.attrs["schema_version"] = SCHEMA_VERSION
+            file.attrs["rigidlimit_version"] = __version__
+            file.attrs["units"] = "SI: m, kg, s, N, rad"
+            file.attrs["scene"] = head["scene"]
+            file.attrs["settings"] = json.dumps(self.settings)
+            steps = file.create_group("steps")
+            for part in sorted(self.parts.glob("*.h5")):
+                with h5py.File(part, "r") as source:
+                    for number in source:
+                        # a step made again after a resume is the same step
+                        if number not in steps and int(number) <= self.simulation.steps:
+                            source.copy(number, steps)
+        shutil.rmtree(self.parts)
+
+
+def _write_step(group, result) -> None:
+    def put(where, name, values):
+        packed = {"compression": "gzip", "compression_opts": 1} if np.size(values) > 256 else {}
+        where.create_dataset(name, data=values, **packed)
+
+    attrs = group.attrs
+    attrs["time"], attrs["dt"] = result.time, result.dt
+    for step, answer in (("classic", result.classic), ("compatible", result.compatible)):
+        if answer is not None:
+            attrs[f"{step}_status"] = str(answer.status)
+            attrs[f"{step}_residual"] = answer.residual
+            attrs[f"{step}_iterations"] = answer.iterations
+    for name in ("position", "quaternion", "velocity"):
+        put(group, name, getattr(result.state, name))
+    contacts = group.create_group("contacts")
+    for name in CONTACT_FIELDS:
+        put(contacts, name, getattr(result.contacts, name))
+    unknown = np.full(len(result.contacts), np.nan)
+    put(contacts, "force", unknown if result.compatible is None else result.force)
+    put(contacts, "force_classic", result.classic.force)
+    put(contacts, "stiffness", result.stiffness)

@@ -1,0 +1,78 @@
+"""Triangulated surfaces of shapes, for pictures and ParaView."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..bodies import (
+    Box,
+    Capsule,
+    ConvexPolyhedron,
+    Cylinder,
+    Disk,
+    Ellipsoid,
+    Polygon,
+    Shape,
+    Sphere,
+)
+
+SEGMENTS = 24
+
+
+@lru_cache(maxsize=4096)
+def surface(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
+    """Points (k, 3) [m] in the body frame and outward triangles (t, 3)."""
+    if shape.dim == 2:
+        outline = outline_2d(shape)
+        k = len(outline)
+        fan = np.column_stack([np.zeros(k - 2, int), np.arange(1, k - 1), np.arange(2, k)])
+        return np.column_stack([outline, np.zeros(k)]), fan
+    points = _surface_points(shape)
+    from scipy.spatial import ConvexHull
+
+    hull = ConvexHull(points)
+    triangles = hull.simplices.copy()
+    a, b, c = (points[triangles[:, i]] for i in range(3))
+    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
+    triangles[inward] = triangles[inward, ::-1]
+    return points, triangles
+
+
+def outline_2d(shape: Shape) -> np.ndarray:
+    """Closed outline of a two-dimensional shape, counter-clockwise, (k, 2) [m]."""
+    if isinstance(shape, Disk):
+        angle = 2 * np.pi * np.arange(2 * SEGMENTS) / (2 * SEGMENTS)
+        return shape.radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    if isinstance(shape, Polygon):
+        return shape.vertices
+    raise TypeError(f"{type(shape).__name__} has no outline")
+
+
+def _surface_points(shape):
+    if isinstance(shape, Box):
+        return shape.polytope.vertices
+    if isinstance(shape, ConvexPolyhedron):
+        return shape.vertices
+    ball = _ball()
+    if isinstance(shape, Sphere):
+        return shape.radius * ball
+    if isinstance(shape, Ellipsoid):
+        return ball * np.array(shape.semi_axes)
+    if isinstance(shape, Capsule):
+        end = np.where(ball[:, 2:] >= 0, 0.5, -0.5) * [[0, 0, shape.length]]
+        return shape.radius * ball + end
+    if isinstance(shape, Cylinder):
+        angle = 2 * np.pi * np.arange(SEGMENTS) / SEGMENTS
+        rim = shape.radius * np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
+        return np.concatenate([rim + [0, 0, z] for z in (-shape.length / 2, shape.length / 2)])
+    raise TypeError(f"{type(shape).__name__} has no closed surface")
+
+
+@lru_cache(maxsize=1)
+def _ball(count: int = 162):
+    """Points spread evenly over the unit sphere (Fibonacci lattice)."""
+    i = np.arange(count) + 0.5
+    z = 1 - 2 * i / count
+    angle = np.pi * (1 + np.sqrt(5)) * i
+    ring = np.sqrt(1 - z**2)
+    return np.column_stack([ring * np.cos(angle), ring * np.sin(angle), z])

@@ -1,0 +1,418 @@
+"""Scenes as TOML text. Units are SI: m, kg, s, N, Pa, rad.
+
+    name = "ball on a plane"
+    dim = 3
+    gravity = [0, 0, -9.81]
+    law = "hooke"                      # or "hertz", or the exponent p > 1
+
+    [materials.glass]
+    young = 50e9
+    poisson = 0.25
+    density = 2500
+
+    [[bodies]]
+    shape = "half-space"
+    position = [0, 0, 0]
+    normal = [0, 0, 1]
+
+    [[bodies]]
+    name = "ball"
+    shape = "sphere"
+    radius = 0.01
+    position = [0, 0, 0.01]
+    material = "glass"
+
+    [[pairs]]                          # a contact stiffness given for two bodies by name
+    bodies = ["ball", "0"]
+    stiffness = 2.0
+
+``gallery = "pyramid"`` with a table ``[parameters]`` takes a gallery scene instead of bodies. A
+``[[lattices]]`` table repeats a body on a grid: ``counts`` and ``spacing`` per axis.
+"""
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from .. import bodies as shapes
+from ..bodies import Material
+from ..bodies.bodies import PLANAR
+from ..errors import SceneError
+from .gallery import GALLERY
+from .scene import Scene
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Vector = Annotated[list[float], Field(min_length=2, max_length=3)]
+
+SHAPES = {
+    "sphere": ("radius",),
+    "half-space": (),
+    "box": ("size",),
+    "capsule": ("radius", "length"),
+    "cylinder": ("radius", "length"),
+    "ellipsoid": ("semi_axes",),
+    "polyhedron": ("points", "mesh"),
+    "disk": ("radius",),
+    "rectangle": ("size",),
+    "polygon": ("points",),
+}
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class MaterialTable(_Strict):
+    young: Positive = 50e9
+    poisson: Annotated[float, Field(gt=-1, le=0.5)] = 0.25
+    density: Positive = 2000.0
+
+
+class BodyTable(_Strict):
+    shape: Literal[tuple(SHAPES)]
+    position: Vector | None = None
+    name: str | None = None
+    radius: Positive | None = None
+    length: Positive | None = None
+    size: list[Positive] | None = None
+    semi_axes: list[Positive] | None = None
+    points: list[Vector] | None = None
+    mesh: str | None = None
+    mesh_scale: Positive = 1.0
+    orientation: float | list[float] | None = None
+    normal: Vector | None = None
+    velocity: Vector | None = None
+    angular_velocity: float | Vector | None = None
+    material: str | None = None
+    mass: Positive | None = None
+    fixed: bool | list[str] = False
+    load: list[float] | None = None
+
+
+class LatticeTable(BodyTable):
+    counts: list[Annotated[int, Field(ge=1)]]
+    spacing: list[Positive]
+
+
+class PairTable(_Strict):
+    bodies: Annotated[list[str], Field(min_length=2, max_length=2)]
+    stiffness: Positive
+
+
+class SceneTable(_Strict):
+    name: str = "scene"
+    description: str = ""
+    gallery: Literal[tuple(GALLERY)] | None = None
+    parameters: dict = {}
+    dim: Literal[2, 3] = 3
+    gravity: Vector | None = None
+    restitution: Annotated[float, Field(ge=0, le=1)] = 0.0
+    law: str | float = "hooke"
+    dt: Positive = 1e-3
+    duration: Positive = 0.1
+    materials: dict[str, MaterialTable] = {}
+    bodies: list[BodyTable] = []
+    lattices: list[LatticeTable] = []
+    pairs: list[PairTable] = []
+
+
+def read_scene(path: str | Path) -> Scene:
+    """The scene in a TOML file. Raises SceneError, one line that names file, key and remedy."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise SceneError(f"{path}: cannot be read: {reason}") from error
+    return parse_scene(text, name=str(path), folder=path.parent)
+
+
+def parse_scene(text: str, *, name: str = "scene text", folder: Path | None = None) -> Scene:
+    """The scene in TOML text; ``name`` stands for the file in messages."""
+    try:
+        table = SceneTable.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise SceneError(f"{name}: not valid TOML: {error}") from error
+    except ValidationError as error:
+        raise SceneError(f"{name}: {_first_fault(error)}") from None
+    try:
+        return _build(table, folder or Path())
+    except SceneError as error:
+        raise SceneError(f"{name}: {error}") from None
+
+
+def _first_fault(error: ValidationError) -> str:
+    """The first fault in one line: key path, what was found, what was expected."""
+    fault = error.errors()[0]
+    place, table = [], SceneTable
+    for part in fault["loc"]:
+        if isinstance(part, int):
+            place[-1] += f"[{part}]"
+        elif part in ("float", "bool", "str") or part.startswith("list["):
+            continue  # a branch of a union, not a key
+        else:
+            place.append(part)
+    key = ".".join(place) or "scene"
+    more = f" ({error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
+    if fault["type"] == "extra_forbidden":
+        owners = {"bodies": BodyTable, "lattices": LatticeTable, "pairs": PairTable}
+        owners["materials"] = MaterialTable
+        table = owners.get(str(fault["loc"][0]), SceneTable) if len(fault["loc"]) > 1 else table
+        near = get_close_matches(place[-1], table.model_fields, n=1)
+        known = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(table.model_fields)}"
+        return f"{key}: unknown key; {known}{more}"
+    if fault["type"] == "missing":
+        return f"{key}: missing; add {place[-1]} to this table{more}"
+    found = f"found {fault['input']!r}; " if not isinstance(fault["input"], dict) else ""
+    return f"{key}: {found}{fault['msg'].lower()}{more}"
+
+
+def _build(table: SceneTable, folder: Path) -> Scene:
+    if table.gallery is not None:
+        if table.bodies or table.lattices:
+            raise SceneError("gallery and bodies exclude each other; keep one of them")
+        try:
+            return GALLERY[table.gallery](**table.parameters)
+        except TypeError as error:
+            hint = f"see `rigidlimit scenes {table.gallery}`"
+            raise SceneError(f"parameters: {error}; {hint}") from None
+    if table.parameters:
+        raise SceneError("parameters: only for a gallery scene; name one with gallery = ...")
+    if not table.bodies and not table.lattices:
+        raise SceneError("bodies: none found; add a [[bodies]] table for each body")
+    scene = Scene(
+        name=table.name,
+        dim=table.dim,
+        gravity=table.gravity,
+        restitution=table.restitution,
+        law=table.law,
+        dt=table.dt,
+        duration=table.duration,
+        description=table.description,
+    )
+    materials = {
+        name: Material(name=name, **entry.model_dump()) for name, entry in table.materials.items()
+    }
+    for number, body in enumerate(table.bodies):
+        _located(f"bodies[{number}]", _add_body, scene, body, materials, folder)
+    for number, lattice in enumerate(table.lattices):
+        _located(f"lattices[{number}]", _add_lattice, scene, lattice, materials, folder)
+    for number, pair in enumerate(table.pairs):
+        _located(f"pairs[{number}]", scene.set_pair_stiffness, *pair.bodies, pair.stiffness)
+    return scene
+
+
+def _located(place, action, *arguments):
+    try:
+        action(*arguments)
+    except SceneError as error:
+        raise SceneError(f"{place}: {error}") from None
+
+
+def _add_body(scene, body, materials, folder):
+    if body.position is None:
+        raise SceneError(f"position: missing; add position = {[0] * scene.dim}")
+    scene.add(
+        _shape(body, scene.dim, folder),
+        position=body.position,
+        orientation=body.orientation,
+        normal=body.normal,
+        velocity=body.velocity,
+        angular_velocity=body.angular_velocity,
+        material=_material(body, materials),
+        mass=body.mass,
+        fixed=body.fixed,
+        name=body.name,
+        load=body.load,
+    )
+
+
+def _add_lattice(scene, lattice, materials, folder):
+    d = scene.dim
+    origin = lattice.position or [0.0] * d
+    for key, values in (
+        ("counts", lattice.counts),
+        ("spacing", lattice.spacing),
+        ("position", origin),
+    ):
+        if len(values) != d:
+            raise SceneError(f"{key}: found {len(values)} entries; expected {d}, one per axis")
+    for key in ("name", "orientation", "normal", "velocity", "angular_velocity", "load"):
+        if getattr(lattice, key) is not None:
+            raise SceneError(f"{key}: not for lattices; list such bodies under [[bodies]]")
+    axes = np.meshgrid(
+        *(np.arange(c) * s for c, s in zip(lattice.counts, lattice.spacing, strict=True)),
+        indexing="ij",
+    )
+    scene.add_many(
+        _shape(lattice, d, folder),
+        np.column_stack([axis.ravel() for axis in axes]) + np.array(origin),
+        material=_material(lattice, materials),
+        mass=lattice.mass,
+        fixed=lattice.fixed,
+    )
+
+
+def _material(body, materials):
+    if body.material is None:
+        return materials.get("default")
+    if body.material not in materials:
+        near = get_close_matches(body.material, materials, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "add a table [materials.NAME]"
+        raise SceneError(f"material: {body.material!r} is not defined; {hint}")
+    return materials[body.material]
+
+
+def _shape(body, dim, folder):
+    allowed = SHAPES[body.shape]
+    for key in ("radius", "length", "size", "semi_axes", "points", "mesh"):
+        given = getattr(body, key) is not None
+        if given and key not in allowed:
+            keys = ", ".join(allowed) or "none"
+            raise SceneError(f"{key}: not for shape {body.shape!r}, whose keys are: {keys}")
+        if not given and key in allowed and body.shape != "polyhedron":
+            raise SceneError(f"{key}: missing; shape {body.shape!r} needs {', '.join(allowed)}")
+    kind = body.shape
+    if kind == "half-space":
+        return shapes.HalfSpace(dim)
+    if kind in ("sphere", "disk"):
+        return (shapes.Sphere if kind == "sphere" else shapes.Disk)(body.radius)
+    if kind in ("capsule", "cylinder"):
+        return (shapes.Capsule if kind == "capsule" else shapes.Cylinder)(body.radius, body.length)
+    if kind == "ellipsoid":
+        return shapes.Ellipsoid(tuple(body.semi_axes))
+    if kind in ("box", "rectangle"):
+        if len(body.size) != dim:
+            raise SceneError(f"size: found {len(body.size)} entries; expected {dim}, one per axis")
+        return shapes.rectangle(*body.size) if dim == 2 else shapes.Box(tuple(body.size))
+    if kind == "polygon":
+        return shapes.Polygon(np.array(body.points, float))
+    if (body.points is None) == (body.mesh is None):
+        raise SceneError("points, mesh: a polyhedron needs one of them")
+    if body.points is not None:
+        return shapes.ConvexPolyhedron(np.array(body.points, float))
+    return read_mesh(folder / body.mesh, scale=body.mesh_scale)
+
+
+def read_mesh(path: str | Path, *, scale: float = 1.0) -> shapes.ConvexPolyhedron:
+    """The convex hull of an OBJ or STL mesh, its coordinates times ``scale`` [m]."""
+    import contextlib
+    import io
+
+    import meshio
+
+    path = Path(path)
+    if not path.is_file():
+        raise SceneError(f"mesh: {path} is no file; expected an OBJ or STL file")
+    try:
+        # meshio writes its complaints to the terminal and may end the program
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            points = np.asarray(meshio.read(path).points, float)
+    except (Exception, SystemExit) as error:
+        raise SceneError(f"mesh: {path} cannot be read as a mesh; expected OBJ or STL") from error
+    return shapes.ConvexPolyhedron(points * scale)
+
+
+def write_scene(scene: Scene, path: str | Path) -> None:
+    """Write a scene as TOML that ``read_scene`` takes back (whole or not at all)."""
+    from ..output.atomic import write_text
+
+    write_text(path, scene_text(scene))
+
+
+def scene_text(scene: Scene) -> str:
+    """The scene as TOML text, bodies one by one."""
+    b, state, d = scene.bodies, scene.state, scene.dim
+    lines = ["# Units: m, kg, s, N, Pa, rad"]
+    for key in ("name", "description", "dim", "restitution", "law", "dt", "duration"):
+        lines.append(f"{key} = {_value(getattr(scene, key))}")
+    lines.append(f"gravity = {_value(scene.gravity[:d])}")
+    names = _material_names(b.materials)
+    for name, material in zip(names, b.materials, strict=True):
+        lines += ["", f"[materials.{_value(name)}]"]
+        lines += [
+            f"{key} = {_value(getattr(material, key))}" for key in ("young", "poisson", "density")
+        ]
+    load = scene.external_force().reshape(-1, 6).copy()
+    load[:, :3] -= b.mass[:, None] * scene.gravity
+    for i in range(len(b)):
+        shape = b.shape(i)
+        lines += ["", "[[bodies]]", f"name = {_value(b.names[i])}"]
+        lines += [f"{key} = {_value(value)}" for key, value in _shape_keys(shape)]
+        lines.append(f"position = {_value(state.position[i, :d])}")
+        lines.append(f"material = {_value(names[b.material_of[i]])}")
+        turned = abs(state.quaternion[i, 0] - 1) > 0
+        if turned:
+            turn = state.angle[i] if d == 2 else state.quaternion[i]
+            lines.append(f"orientation = {_value(turn)}")
+        if isinstance(shape, shapes.HalfSpace):
+            continue
+        lines.append(f"mass = {_value(b.mass[i])}")
+        lines += _motion_lines(state.velocity[i], load[i], b.free[i], d)
+    for (i, j), k in scene.pair_stiffness.items():
+        pair = [b.names[i], b.names[j]]
+        lines += ["", "[[pairs]]", f"bodies = {_value(pair)}", f"stiffness = {_value(k)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _motion_lines(velocity, load, free, dim):
+    from .scene import DEGREES
+
+    lines = []
+    usual = np.ones(6, bool) if dim == 3 else PLANAR
+    if not free.any():
+        lines.append("fixed = true")
+    elif (free != usual).any():
+        held = [name for name, f, u in zip(DEGREES, free, usual, strict=True) if u and not f]
+        lines.append(f"fixed = {_value(held)}")
+    if velocity[:3].any():
+        lines.append(f"velocity = {_value(velocity[:dim])}")
+    if velocity[3:].any():
+        lines.append(f"angular_velocity = {_value(velocity[5] if dim == 2 else velocity[3:])}")
+    if np.abs(load).max() > 0:
+        lines.append(f"load = {_value(load[[0, 1, 5]] if dim == 2 else load)}")
+    return lines
+
+
+def _material_names(materials):
+    names = []
+    for material in materials:
+        name = material.name
+        while name in names:
+            name += "'"
+        names.append(name)
+    return names
+
+
+def _shape_keys(shape):
+    kinds = {
+        shapes.Sphere: "sphere", shapes.HalfSpace: "half-space", shapes.Box: "box",
+        shapes.Capsule: "capsule", shapes.Cylinder: "cylinder", shapes.Ellipsoid: "ellipsoid",
+        shapes.ConvexPolyhedron: "polyhedron", shapes.Disk: "disk", shapes.Polygon: "polygon",
+    }  # fmt: skip
+    kind = kinds[type(shape)]
+    yield "shape", kind
+    for key in SHAPES[kind]:
+        if key == "points":
+            yield key, shape.vertices
+        elif key != "mesh":
+            yield key, getattr(shape, key)
+
+
+def _value(value) -> str:
+    """One TOML value; floats in the shortest form that reads back the same."""
+    if isinstance(value, str):
+        import json
+
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating):
+        return repr(float(value))
+    return "[" + ", ".join(_value(v) for v in value) + "]"

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from .. import __version__
+from ..atomic import whole_file
 from ..collision.contacts import Contacts
 from ..errors import OutputError
 from ..scenes.scene import Scene
-from .atomic import whole_file
 
 SCHEMA = "rigidlimit-run"
 SCHEMA_VERSION = 1
@@ -58,6 +58,9 @@ class Run:
 
     def __len__(self):
         return len(self.times)
+
+    def __iter__(self):
+        return (self[k] for k in range(len(self)))
 
     def __getitem__(self, k: int) -> StoredStep:
         with _opened(self.path) as file:

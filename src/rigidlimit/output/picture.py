@@ -24,7 +24,7 @@ def force_network(
 ):
     """A matplotlib Figure with one panel for each entry of ``forces`` (name -> (m,)), one scale.
 
-    view, for scenes in space: "front" looks along +y, "top" along -z. ``unit`` labels the colour bar.
+    view, for scenes in space: "front" looks along +y, "top" along -z. unit: for the colour bar.
     """
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
@@ -117,7 +117,7 @@ def save_figure(figure, path) -> None:
     """Write a figure as PNG, PDF or SVG by the ending of ``path``, whole or not at all."""
     from pathlib import Path
 
-    from .atomic import whole_file
+    from ..atomic import whole_file
 
     path = Path(path)
     with whole_file(path) as temporary:

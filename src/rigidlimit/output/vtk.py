@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ..atomic import whole_file, write_text
 from ..bodies import Bodies, HalfSpace
 from ..bodies.rotations import matrix
-from .atomic import whole_file, write_text
 from .hdf5 import Run
 from .surfaces import surface
 
@@ -15,8 +15,8 @@ def write_paraview(run: Run, folder: str | Path) -> list[Path]:
     """Write ``bodies.pvd`` and ``contacts.pvd`` with one VTU file a stored step; returns both.
 
     Bodies: surface triangles with body number, speed [m/s] and mass [kg]. Contacts: a line from
-    centre to centre (to the contact point for half-spaces) with force [N], classic force [N], gap [m]
-    and the pair of bodies.
+    centre to centre (to the contact point for half-spaces) with force [N], classic force [N],
+    gap [m] and the pair of bodies.
     """
     folder = Path(folder)
     series = {"bodies": [], "contacts": []}

@@ -314,12 +314,15 @@ def read_mesh(path: str | Path, *, scale: float = 1.0) -> shapes.ConvexPolyhedro
             points = np.asarray(meshio.read(path).points, float)
     except (Exception, SystemExit) as error:
         raise SceneError(f"mesh: {path} cannot be read as a mesh; expected OBJ or STL") from error
-    return shapes.ConvexPolyhedron(points * scale)
+    try:
+        return shapes.ConvexPolyhedron(points * scale)
+    except SceneError as error:
+        raise SceneError(f"mesh: {path}: {error}") from None
 
 
 def write_scene(scene: Scene, path: str | Path) -> None:
     """Write a scene as TOML that ``read_scene`` takes back (whole or not at all)."""
-    from ..output.atomic import write_text
+    from ..atomic import write_text
 
     write_text(path, scene_text(scene))
 

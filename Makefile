@@ -1,0 +1,36 @@
+# Everything a fresh machine needs is Python 3.11 or newer: both commands set up .venv by themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.run
+	$(BIN)/rigidlimit demo --out demo-output
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist loadscope
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/step.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'rigidlimit needs Python 3.11 or newer; set PYTHON=')"
+	$(PYTHON) -m venv $(VENV)
+
+# wheels only: no compiler is needed
+$(VENV)/.run: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -e .
+	touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -e ".[test,lint]"
+	touch $@ $(VENV)/.run
+
+clean:
+	rm -rf $(VENV) demo-output

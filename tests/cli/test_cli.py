@@ -1,0 +1,120 @@
+"""The program as a user calls it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rigidlimit.output.hdf5 import read_run
+
+
+def rigidlimit(*arguments, **options):
+    environment = os.environ | {"COLUMNS": "120", "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "rigidlimit", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        **options,
+    )
+
+
+def test_help_and_version():
+    """--help names the commands and how to begin."""
+    text = rigidlimit("--help").stdout
+    for word in ("run", "scenes", "demo", "rigidlimit scenes"):
+        assert word in text
+    assert rigidlimit("--version").stdout.startswith("rigidlimit 0.")
+
+
+def test_run_prints_the_known_answer(tmp_path):
+    """Closed form: 2, 6, 2 in the table; files appear where asked."""
+    scene = tmp_path / "beam.toml"
+    scene.write_text('gallery = "beam"\nparameters = {stiffness = [1, 3, 1]}\n')
+    done = rigidlimit(
+        "run", scene, "--out", tmp_path / "b.h5", "--vtk", tmp_path / "v", "--picture",
+        tmp_path / "b.pdf",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    row = next(line for line in done.stdout.splitlines() if "middle - beam" in line)
+    assert row.split("│")[-2].strip() == "6"
+    assert "residual" in done.stdout
+    assert len(read_run(tmp_path / "b.h5")) == 20
+    assert (tmp_path / "v" / "bodies.pvd").exists() and (tmp_path / "b.pdf").exists()
+
+
+def test_forces_at_chosen_times(tmp_path):
+    """--forces TIMES computes compatible forces in those steps only."""
+    out = tmp_path / "b.h5"
+    assert rigidlimit("run", "beam", "--forces", "0.005,0.01", "--out", out).returncode == 0
+    have = [k for k, s in enumerate(read_run(out), start=1) if "compatible_status" in s.info]
+    assert have == [5, 10]
+
+
+def test_scenes_lists_shows_and_writes(tmp_path):
+    """The gallery's file runs and gives the same answer."""
+    assert "four-leg-table" in rigidlimit("scenes").stdout
+    shown = rigidlimit("scenes", "beam", "--write", tmp_path / "beam.toml").stdout
+    assert "known: forces = [3.33333, 3.33333, 3.33333]" in shown
+    done = rigidlimit("run", tmp_path / "beam.toml", "--solver", "pgs", "--law", "hertz")
+    assert done.returncode == 0 and "3.33333" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [
+        (["run", "beem"], "did you mean 'beam'"),
+        (["run", "none.toml"], "cannot be read"),
+        (["run", "beam", "--law", "hook"], "law is 'hook'"),
+        (["run", "beam", "--dt", "0"], "dt is 0"),
+        (["run", "beam", "--until", "-1"], "--until is -1"),
+        (["run", "beam", "--forces", "often"], "--forces is 'often'"),
+        (["run", "beam", "--resume"], "add --out"),
+        (["run", "beam", "--out", "/proc/none/b.h5"], "cannot be written"),
+        (["scenes", "--write", "x.toml"], "needs the name of a scene"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, fragment):
+    """A user's mistake: exit code 2, one line on stderr, no traceback."""
+    done = rigidlimit(*arguments)
+    assert done.returncode == 2
+    assert fragment in done.stderr and "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_unknown_option_fails():
+    """A misspelt option is an error."""
+    done = rigidlimit("run", "beam", "--solvr", "pgs")
+    assert done.returncode == 2 and "--solvr" in done.stderr
+
+
+def test_interrupt_leaves_a_resumable_run(tmp_path):
+    """Ctrl-C says how to go on, and --resume does."""
+    out = tmp_path / "p.h5"
+    command = [sys.executable, "-m", "rigidlimit", "run", "pile-2d", "--until", "0.4", "-q"]
+    process = subprocess.Popen([*command, "--out", str(out)], stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 60
+    while not Path(f"{out}.parts/checkpoint.npz").exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("the run was over before it could be interrupted")
+    assert process.returncode == 130 and "--resume goes on" in said
+    assert "unfinished" in rigidlimit("run", "beam", "--out", out, "--resume").stderr
+    assert subprocess.run([*command, "--out", str(out), "--resume"]).returncode == 0
+    assert len(read_run(out)) == 200
+
+
+def test_demo(tmp_path):
+    """The demo of a small pyramid prints both answers and writes its picture."""
+    done = rigidlimit("demo", "--base", 5, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2.0000,  6.0000,  2.0000" in done.stdout
+    assert "compatible 1.044920" in done.stdout and "static reference: 1.044920" in done.stdout
+    assert (tmp_path / "pyramid.png").stat().st_size > 10_000

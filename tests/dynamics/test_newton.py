@@ -1,0 +1,175 @@
+"""The Newton solver of contact dynamics, and the public driver."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import rigidlimit as rl
+from rigidlimit.dynamics import newton
+from rigidlimit.errors import InputError
+from tests.problems import beam, contact_problem, pyramid, random_problem, reference_velocity
+
+
+@pytest.mark.parametrize("state", ["rest", "impact", "random"])
+@pytest.mark.parametrize("base", [4, 10])
+def test_cold_start_reaches_tolerance(base, state):
+    """From nothing to 1e-10 on pyramids at rest, in impact, with random gaps and velocities."""
+    problem = pyramid(base, state=state)
+    answer = newton.solve(problem)
+    assert answer.converged and answer.residual <= 1e-10
+    assert problem.residual(answer.force) == answer.residual
+    if base == 4:
+        exact = reference_velocity(problem)
+        # residual 1e-10 of speeds of order one, times the condition of the contact network
+        np.testing.assert_allclose(answer.velocity, exact, atol=1e-8)
+
+
+def test_overlapping_random_state():
+    """The hard case: gaps of both signs, so that many contacts must push apart at once."""
+    problem = pyramid(10, state="random")
+    rng = np.random.default_rng(5)
+    hard = contact_problem(
+        problem.B,
+        np.ones(problem.B.shape[1]),
+        rng.normal(size=problem.B.shape[0]),
+        rng.normal(size=problem.B.shape[1]),
+        1e-3,
+    )
+    assert newton.solve(hard).converged
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_problems_against_active_set(seed):
+    """Reference twin: least distance programming, unequal masses."""
+    problem = random_problem(seed)
+    answer = newton.solve(problem)
+    assert answer.converged
+    # masses over two decades raise the condition; 2e-6 is what a 1e-10 residual can leave
+    np.testing.assert_allclose(answer.velocity, reference_velocity(problem), atol=2e-6)
+
+
+def test_long_chain():
+    """Closed form: a column of 1,000 spheres on a floor; contact j carries what is above it."""
+    n, dt, g = 1000, 1e-3, 9.81
+    B = sp.csr_array(sp.diags_array([np.ones(n), -np.ones(n - 1)], offsets=[0, -1]))
+    problem = contact_problem(B, np.ones(n), np.zeros(n), np.full(n, -g * dt), dt)
+    answer = newton.solve(problem)
+    assert answer.converged
+    # the softest mode of the chain raises the residual 1e-10 g by 4 n^2 / pi^2
+    worst = 4 * n**2 / np.pi**2 * 1e-10 * g * np.sqrt(n)
+    np.testing.assert_allclose(answer.force, g * np.arange(n, 0, -1), atol=worst)
+
+
+def test_warm_start_saves_work():
+    """Property: started from its own answer, at most one Newton step and the same velocity."""
+    problem = pyramid(10)
+    cold = newton.solve(problem)
+    warm = newton.solve(problem, warm_start=cold.force)
+    assert warm.iterations <= 1 < cold.iterations
+    np.testing.assert_allclose(warm.velocity, cold.velocity, atol=1e-11)
+
+
+@pytest.mark.parametrize("solver", ["newton", "pgs", "apgd"])
+def test_driver_gives_the_same_velocity(solver):
+    """Cross-solver: v+ is unique, held bodies keep theirs, driven ones push."""
+    problem = pyramid(5, state="impact")
+    n = problem.B.shape[1]
+    answer = rl.contact_dynamics(
+        np.ones(n),
+        problem.B,
+        problem.bias * problem.dt,
+        problem.free_velocity,
+        np.zeros(n),
+        problem.dt,
+        solver=solver,
+    )
+    assert answer.converged and answer.solver == solver
+    np.testing.assert_allclose(answer.velocity, reference_velocity(problem), atol=1e-9)
+
+
+def test_driven_boundary():
+    """Closed form: a held body moving at speed 2 pushes a ball of any mass to the same speed."""
+    answer = rl.contact_dynamics(
+        [1.0, 5.0], [[-1.0, 1.0]], [0.0], [2.0, 0.0], [0, 0], 0.1, fixed=[True, False]
+    )
+    np.testing.assert_allclose(answer.velocity, [2, 2], rtol=1e-9)
+    np.testing.assert_allclose(answer.force, [5 * 2 / 0.1], rtol=1e-9)
+
+
+def test_gap_is_used_up_before_a_force_acts():
+    """Closed form: eq. 16 with a gap of 0.3 lets a ball at speed 1 move 0.3 in dt = 1."""
+    answer = rl.contact_dynamics([2.0], [[1.0]], [0.3], [-1.0], [0.0], 1.0)
+    np.testing.assert_allclose(answer.velocity, [-0.3], rtol=1e-9)
+    np.testing.assert_allclose(answer.force, [2 * 0.7], rtol=1e-9)
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+def test_restitution_of_two_bodies(e):
+    """Closed form: Newton's law and conserved momentum for masses 1 and 3."""
+    m = np.array([1.0, 3.0])
+    v = np.array([2.0, -1.0])
+    answer = rl.contact_dynamics(m, [[-1, 1]], [0.0], v, [0, 0], 1e-3, restitution=e)
+    mean = (m @ v) / m.sum()
+    relative = -e * (v[1] - v[0])
+    expected = mean + np.array([-m[1], m[0]]) / m.sum() * relative
+    np.testing.assert_allclose(answer.velocity, expected, atol=1e-9)
+
+
+def test_restitution_needs_an_existing_contact():
+    """Section 4.3: a contact that has not formed yet closes without rebound in this step."""
+    answer = rl.contact_dynamics([1.0], [[1.0]], [0.5], [-1.0], [0], 1.0, restitution=1.0)
+    np.testing.assert_allclose(answer.velocity, [-0.5], rtol=1e-9)
+
+
+@pytest.mark.parametrize("e", [0.0, 0.3, 1.0])
+def test_energy_is_never_created(e):
+    """Property (Moreau): one restitution coefficient for all contacts never adds energy."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        problem = pyramid(5)
+        n = problem.B.shape[1]
+        v = rng.normal(size=n)
+        answer = rl.contact_dynamics(
+            np.ones(n), problem.B, np.zeros(problem.B.shape[0]), v, np.zeros(n), 1.0, restitution=e
+        )
+        assert answer.velocity @ answer.velocity <= v @ v * (1 + 1e-9)  # residual 1e-10
+
+
+def test_beam_at_rest():
+    """Closed form: the beam stays; total force is the weight."""
+    problem = beam()
+    answer = newton.solve(problem)
+    np.testing.assert_allclose(answer.velocity, 0, atol=1e-11)  # 1e-9 of the fall in one step
+    assert answer.force.sum() == pytest.approx(10, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "fragment"),
+    [
+        (dict(M=np.zeros(2)), "M is not positive definite at degrees of freedom [0]"),
+        (dict(M=np.eye(3)), "M has shape (3, 3); expected 2 columns"),
+        (dict(gap=[0, 0]), "gap has shape (2,); expected (1,)"),
+        (dict(dt=0), "dt is 0"),
+        (dict(restitution=1.5), "restitution at contact 0 is 1.5"),
+        (dict(solver="gauss"), "solver is 'gauss'"),
+        (dict(velocity=[np.nan, 0]), "velocity[0] is nan"),
+    ],
+)
+def test_bad_input(change, fragment):
+    """Each mistake gets one InputError that says what was found."""
+    good = dict(
+        M=np.ones(2), B=[[1.0, 0]], gap=[0.0], velocity=[0, 0], external_force=[0, 0], dt=1.0
+    )
+    with pytest.raises(InputError) as caught:
+        rl.contact_dynamics(**(good | change))
+    assert fragment in str(caught.value)
+
+
+def test_articulated_mass_matrix():
+    """Closed form: a coupled mass matrix, v+ = v + M^-1 b lambda from the 2x2 inverse."""
+    M = np.array([[2.0, 1.0], [1.0, 3.0]])
+    v = np.array([-1.0, 0.5])
+    answer = rl.contact_dynamics(M, [[1.0, 0.0]], [0.0], v, [0, 0], 1.0)
+    inverse = np.linalg.inv(M)
+    impulse = 1.0 / inverse[0, 0]
+    np.testing.assert_allclose(answer.velocity, v + inverse[:, 0] * impulse, atol=1e-9)

@@ -1,0 +1,223 @@
+"""Compatible forces (eqs 36-37) through the public function."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rigidlimit as rl
+from rigidlimit.errors import InputError
+from rigidlimit.scenes.gallery import PYRAMID_LARGEST
+from tests.problems import pyramid_gradient
+
+BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+
+
+def static_pyramid(base):
+    """B and the load of a pyramid of unit weights at rest."""
+    B = pyramid_gradient(base)
+    load = np.zeros(B.shape[1])
+    load[2::3] = 1.0
+    return B, load
+
+
+def clarabel_forces(B, load, stiffness):
+    """Peer: eq. 36 for Hooke as a quadratic program, solved by Clarabel."""
+    import clarabel
+
+    m, n = B.shape
+    options = clarabel.DefaultSettings()
+    options.verbose = False
+    options.tol_feas = options.tol_gap_abs = options.tol_gap_rel = 1e-12
+    A = sp.csc_matrix(sp.vstack([B.T, -sp.eye_array(m)]))
+    cones = [clarabel.ZeroConeT(n), clarabel.NonnegativeConeT(m)]
+    P = sp.csc_matrix(sp.diags_array(1 / stiffness))
+    b = np.concatenate([load, np.zeros(m)])
+    return np.array(clarabel.DefaultSolver(P, np.zeros(m), A, b, cones, options).solve().x)
+
+
+@pytest.mark.parametrize("exponent", [1.5, 2.0, 2.5, 4.0])
+@pytest.mark.parametrize(
+    ("stiffness", "known"), [([1, 1, 1], [10 / 3] * 3), ([1, 3, 1], [2, 6, 2])]
+)
+def test_beam(exponent, stiffness, known):
+    """Closed form: weight 10 shared as the stiffness, for every power law and order."""
+    for order in ([0, 1, 2], [1, 0, 2], [2, 1, 0]):
+        answer = rl.compatible_forces(
+            BEAM[order], [10, 0], stiffness=np.array(stiffness)[order], exponent=exponent
+        )
+        assert answer.converged
+        # the issue's figure: 1e-10 relative
+        np.testing.assert_allclose(answer.force, np.array(known)[order], rtol=1e-10)
+
+
+def test_beam_with_a_moment_lifts_a_support():
+    """Closed form: weight 10 at 0.4 beyond the middle of supports at -0.5, 0, 0.5. With all three
+    bearing, f = 10/3 + 8 x would pull at x = -0.5; two bear: 2 in the middle and 8 at the end."""
+    answer = rl.compatible_forces(BEAM, [10.0, 4.0])
+    np.testing.assert_allclose(answer.force, [0, 2, 8], atol=1e-8)  # 1e-9 of the load
+    assert answer.carries_load.tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("law", ["hooke", "hertz"])
+@pytest.mark.parametrize("base", [5, 10, 20])
+def test_pyramid_against_known_values(base, law):
+    """Reference values of the static pyramid, to their six printed decimals."""
+    B, load = static_pyramid(base)
+    answer = rl.compatible_forces(B, load, exponent={"hooke": 2.0, "hertz": 2.5}[law])
+    assert answer.converged
+    assert np.abs(B.T @ answer.force - load).max() <= 1e-10 * np.abs(load).max()
+    assert answer.force.max() == pytest.approx(PYRAMID_LARGEST[law][base], abs=5e-7)
+    assert answer.smallest_force >= 0
+    assert answer.duality_gap < 1e-9  # (F - B^T f) . u over the energy: residual times |u|
+
+
+@pytest.mark.parametrize("ratio", [1.0, 5.0])
+def test_pyramid_against_clarabel(ratio):
+    """Peer: Clarabel on eq. 36, base 5, one and two materials, to its accuracy (about 1e-7)."""
+    B, load = static_pyramid(5)
+    rng = np.random.default_rng(0)
+    stiffness = np.where(rng.random(B.shape[0]) < 0.5, 1.0, ratio)
+    answer = rl.compatible_forces(B, load, stiffness=stiffness)
+    peer = clarabel_forces(B, load, stiffness)
+    np.testing.assert_allclose(answer.force, peer, atol=1e-6)
+
+
+def test_certificate_of_optimality():
+    """Property: f = k max(0, -B u)^(p-1) with the returned u, in the user's units."""
+    B, load = static_pyramid(6)
+    rng = np.random.default_rng(1)
+    k = 10 ** rng.uniform(3, 5, B.shape[0])
+    for p in (1.5, 2.0, 2.5):
+        answer = rl.compatible_forces(B, 1e-4 * load, stiffness=k, exponent=p)
+        explained = k * np.maximum(0, -(B @ answer.displacement)) ** (p - 1)
+        # p < 2 raises rounding of u: f'(c) is large where a contact just closes
+        np.testing.assert_allclose(explained, answer.force, atol=1e-7 * answer.force.max())
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=15, deadline=None)
+def test_order_and_scale_do_not_matter(seed):
+    """Property: reordering contacts, scaling all stiffness, other units of length."""
+    rng = np.random.default_rng(seed)
+    B, load = static_pyramid(4)
+    k = 10 ** rng.uniform(-1, 1, B.shape[0])
+    base = rl.compatible_forces(B, load, stiffness=k).force
+    order = rng.permutation(B.shape[0])
+    other = rl.compatible_forces(B[order], load, stiffness=1e9 * k[order]).force
+    # both are within 1e-10 of balance; the factor is the condition of this small pyramid
+    np.testing.assert_allclose(other, base[order], atol=1e-9 * base.max())
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=15, deadline=None)
+def test_duplicate_with_half_stiffness(seed):
+    """Property: a contact split into two of half its stiffness keeps the resultant."""
+    rng = np.random.default_rng(seed)
+    B, load = static_pyramid(4)
+    k = 10 ** rng.uniform(-1, 1, B.shape[0])
+    i = int(rng.integers(B.shape[0]))
+    whole = rl.compatible_forces(B, load, stiffness=k).force
+    halves = k.copy()
+    halves[i] /= 2
+    split = rl.compatible_forces(
+        sp.vstack([B, B[[i]]]), load, stiffness=np.append(halves, halves[i])
+    ).force
+    assert split[i] + split[-1] == pytest.approx(whole[i], abs=1e-9 * whole.max())
+    np.testing.assert_allclose(np.delete(split[:-1], i), np.delete(whole, i), atol=1e-9)
+
+
+def test_warm_start_does_not_matter():
+    """Property: the answer is the same from any start, even one that has drifted far away."""
+    B, load = static_pyramid(8)
+    cold = rl.compatible_forces(B, load)
+    rng = np.random.default_rng(2)
+    for start in (cold.displacement, rng.normal(size=B.shape[1]), 1e9 * np.ones(B.shape[1])):
+        warm = rl.compatible_forces(B, load, warm_start=start)
+        assert warm.converged
+        np.testing.assert_allclose(warm.force, cold.force, atol=1e-9 * cold.force.max())
+    assert rl.compatible_forces(B, load, warm_start=cold.displacement).iterations <= 1
+
+
+def test_degenerate_inputs():
+    """Properties: no contacts, no load, rattlers and held degrees of freedom."""
+    empty = rl.compatible_forces(np.zeros((0, 2)), [0, 0])
+    assert empty.converged and empty.force.shape == (0,)
+    idle = rl.compatible_forces(BEAM, [0, 0])
+    assert idle.converged and not idle.force.any()
+    rattler = np.hstack([BEAM, np.zeros((3, 2))])
+    answer = rl.compatible_forces(rattler, [10, 0, 0, 0])
+    np.testing.assert_allclose(answer.force, 10 / 3)
+    held = rl.compatible_forces(BEAM, [10, 123], fixed=[False, True], stiffness=[1, 2, 1])
+    np.testing.assert_allclose(held.force, [2.5, 5, 2.5])
+
+
+@pytest.mark.parametrize(
+    ("B", "load", "dof"),
+    [(BEAM, [-10, 0], 0), (BEAM, [0, 1], 1), (np.zeros((0, 2)), [0, 3], 1)],
+)
+def test_load_that_cannot_be_carried(B, load, dof):
+    """Closed form: pulling up, a pure moment, no contacts at all; the answer names the dof."""
+    answer = rl.compatible_forces(B, load)
+    assert str(answer.status) == "load_not_carried" and not answer.converged
+    assert answer.worst_dof == dof
+    assert f"degree of freedom {dof}" in answer.message
+
+
+def test_nearest_load_that_can_be_carried():
+    """Closed form: weight 10 and moment 6 on supports at +-0.5 (arm scaled to one: 12); the
+    nearest load on the edge of the cone, moment = 10 in that scale, is 11 with moment 5.5."""
+    answer = rl.compatible_forces(BEAM, [10.0, 6.0])
+    assert str(answer.status) == "load_not_carried"
+    np.testing.assert_allclose(BEAM.T @ answer.force, [11.0, 5.5], atol=1e-8)
+
+
+def test_body_that_floats_off_in_a_pyramid_is_found():
+    """Property: the one sphere pulled upwards is the one named."""
+    B, load = static_pyramid(6)
+    top = B.shape[1] - 1
+    load[top] = -3.0
+    answer = rl.compatible_forces(B, load)
+    assert str(answer.status) == "load_not_carried" and answer.worst_dof == top
+
+
+@pytest.mark.parametrize(
+    ("change", "fragment"),
+    [
+        (dict(load=[10]), "load has shape (1,); expected (2,)"),
+        (dict(load=[np.nan, 0]), "load[0] is nan"),
+        (dict(stiffness=[1, -1, 1]), "stiffness of contact 1 is -1"),
+        (dict(stiffness=[1, 1]), "stiffness has shape (2,); expected (3,)"),
+        (dict(exponent=1.0), "exponent is 1.0; expected p > 1"),
+        (dict(method="magic"), "method is 'magic'"),
+        (dict(tolerance=0), "tolerance is 0"),
+        (dict(B=[[np.inf, 0]]), "B[0, 0] is inf"),
+        (dict(fixed=[True]), "fixed has shape (1,)"),
+    ],
+)
+def test_bad_input(change, fragment):
+    """Each mistake gets one InputError that says what was found."""
+    arguments = dict(B=BEAM, load=[10, 0]) | change
+    with pytest.raises(InputError) as caught:
+        rl.compatible_forces(arguments.pop("B"), arguments.pop("load"), **arguments)
+    assert fragment in str(caught.value)
+
+
+def test_misspelt_option_fails():
+    """A misspelling is an error, not ignored."""
+    with pytest.raises(TypeError):
+        rl.compatible_forces(BEAM, [10, 0], stifness=2)
+
+
+def test_the_papers_method_agrees():
+    """Cross-solver: augmented Lagrangian over projected descent, to its own tolerance."""
+    B, load = static_pyramid(5)
+    rng = np.random.default_rng(3)
+    k = np.where(rng.random(B.shape[0]) < 0.5, 1.0, 5.0)
+    newton = rl.compatible_forces(B, load, stiffness=k)
+    paper = rl.compatible_forces(
+        B, load, stiffness=k, method="augmented_lagrangian", tolerance=1e-8
+    )
+    assert paper.converged
+    np.testing.assert_allclose(paper.force, newton.force, atol=1e-6 * newton.force.max())

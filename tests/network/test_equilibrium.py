@@ -1,0 +1,101 @@
+"""The no-tension network kernel."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+
+from rigidlimit.network import Network, equilibrium
+from rigidlimit.network.equilibrium import _force, _law, _tangent
+from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
+from tests.problems import pyramid_gradient
+
+
+@pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
+def test_series_law_inverts(p):
+    """Closed form: (f/k)^(1/(p-1)) + f/series gives back the overlap."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        c, k, series = 10 ** rng.uniform(-6, 2, 3)
+        f = _law(c, k, p, series)
+        # 1e-12: Newton stops at 1e-15 of f; the overlap has a few more roundings
+        assert (f / k) ** (1 / (p - 1)) + f / series == pytest.approx(c, rel=1e-12)
+
+
+@pytest.mark.parametrize(("p", "series"), [(1.5, np.inf), (2.0, np.inf), (2.5, np.inf), (1.5, 3.0)])
+def test_tangent_is_the_derivative(p, series):
+    """Central differences of the force, error h^2."""
+    c = np.array([-1.0, 0.3, 1.0, 2.0])
+    k = np.array([1.0, 2.0, 0.5, 1.5])
+    h = 1e-6
+    slope = (_force(c + h, k, p, series) - _force(c - h, k, p, series)) / (2 * h)
+    tangent = _tangent(c, _force(c, k, p, series), k, p, series, 0.0)
+    np.testing.assert_allclose(tangent, slope, rtol=1e-8)
+
+
+@pytest.mark.parametrize("inertial", [False, True])
+def test_linear_solver_against_dense(inertial):
+    """Reference twin: conjugate gradients and the factorization against a dense solve."""
+    B = pyramid_gradient(8)
+    m, n = B.shape
+    rng = np.random.default_rng(1)
+    M = sp.diags_array(rng.uniform(0.5, 2, n)).tocsr() if inertial else None
+    D = np.where(rng.random(m) < 0.8, rng.uniform(0.1, 10, m), 0.0)
+    network = Network(B, mass=M)
+    system = StiffnessSystem(network, D, 1e-3)
+    K = (
+        B.T @ sp.diags_array(D) @ B
+        + 1e-3 * sp.eye_array(n)
+        + (M if inertial else 0 * sp.eye_array(n))
+    )
+    rhs = rng.normal(size=n)
+    exact = np.linalg.solve(K.toarray(), rhs)
+    stats = LinearStats()
+    x = system.solve(rhs, target=1e-13 * np.abs(rhs).max(), stats=stats)
+    assert stats.products > 0 and stats.factorizations == 0
+    # condition of K about 1e4 times the residual asked for
+    np.testing.assert_allclose(x, exact, atol=1e-8 * np.abs(exact).max())
+    direct = system._solve_directly(rhs, stats)
+    np.testing.assert_allclose(direct, exact, atol=1e-10 * np.abs(exact).max())
+
+
+def test_energy_minimum_against_a_general_minimizer():
+    """Reference twin: scipy's BFGS on E(x) with inertia, offsets and a power law."""
+    rng = np.random.default_rng(2)
+    B = rng.normal(size=(12, 5))
+    s, F, k, p = rng.normal(size=12), rng.normal(size=5), rng.uniform(0.5, 2, 12), 2.5
+    M = sp.csr_array(np.diag(rng.uniform(0.5, 2, 5)))
+
+    def energy(x):
+        c = np.maximum(0, s - B @ x)
+        return (k / p * c**p).sum() + 0.5 * x @ (M @ x) + F @ x
+
+    answer = equilibrium(Network(sp.csr_array(B), mass=M), k, p, load=F, offset=s, tolerance=1e-12)
+    twin = minimize(energy, np.zeros(5), method="BFGS", options={"gtol": 1e-10})
+    # BFGS with numerical gradients finds x to about 1e-6
+    np.testing.assert_allclose(answer.x, twin.x, atol=1e-5)
+    assert energy(answer.x) <= twin.fun + 1e-12
+
+
+def test_newton_converges_superlinearly():
+    """Convergence slope: the last steps on a pyramid gain digits faster than a fixed factor."""
+    B = pyramid_gradient(8)
+    load = np.zeros(B.shape[1])
+    load[2::3] = 1.0
+    history = equilibrium(Network(B), np.ones(B.shape[0]), 2.5, load=load, tolerance=1e-12).history
+    digits = -np.log10(history[-3:])
+    assert digits[2] > 1.5 * digits[1]
+    assert len(history) <= 12
+
+
+def test_pattern_does_not_depend_on_values():
+    """Property: stiffnesses that cancel entries of B^T D B in a lattice change nothing but values.
+
+    The factorization takes its pattern anew for every D, so there is no stale one to trip over."""
+    B = pyramid_gradient(5)
+    n = B.shape[1]
+    rhs = np.ones(n)
+    for D in (np.ones(B.shape[0]), np.random.default_rng(3).uniform(1, 2, B.shape[0])):
+        system = StiffnessSystem(Network(B), D, 1e-6)
+        x = system._solve_directly(rhs, LinearStats())
+        assert np.abs(system.product(x) - rhs).max() < 1e-9  # condition 1e6 times rounding

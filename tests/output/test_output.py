@@ -1,0 +1,165 @@
+"""HDF5 runs, ParaView files and pictures."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import meshio
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.errors import OutputError
+from rigidlimit.output.hdf5 import RunWriter, read_run
+from rigidlimit.output.picture import force_network, save_figure
+from rigidlimit.output.vtk import write_paraview
+
+SETTINGS = {"dt": 1e-3}
+
+
+def short_run(path, scene, steps=4, **options):
+    simulation = rl.Simulation(scene)
+    writer = RunWriter.start(path, simulation, SETTINGS, **options)
+    results = []
+    for _ in range(steps):
+        results.append(simulation.step())
+        writer.add(results[-1])
+    writer.finish()
+    return results
+
+
+def test_round_trip(tmp_path):
+    """Property: what was computed is what is read."""
+    path = tmp_path / "run.h5"
+    results = short_run(path, rl.scenes.beam(stiffness=(1, 3, 1)))
+    run = read_run(path)
+    assert len(run) == 4 and [p.name for p in tmp_path.iterdir()] == ["run.h5"]
+    for stored, result in zip(run, results, strict=True):
+        np.testing.assert_array_equal(stored.force, result.force)
+        np.testing.assert_array_equal(stored.position, result.state.position)
+        np.testing.assert_array_equal(stored.contacts.key, result.contacts.key)
+        assert stored.time == result.time and stored.info["classic_status"] == "converged"
+    assert run.scene.bodies.names == ("left", "middle", "right", "beam")
+
+
+def test_every(tmp_path):
+    """Property: every=3 keeps steps 3, 6, 9."""
+    short_run(tmp_path / "run.h5", rl.scenes.beam(), steps=10, every=3)
+    assert [s.number for s in read_run(tmp_path / "run.h5")] == [3, 6, 9]
+
+
+def test_faulty_files(tmp_path):
+    """Missing, damaged, foreign, newer, empty, unfinished: one clear message each."""
+
+    def message(path):
+        with pytest.raises(OutputError) as caught:
+            read_run(path)
+        return str(caught.value)
+
+    assert "no such file" in message(tmp_path / "none.h5")
+    (tmp_path / "junk.h5").write_text("not hdf5")
+    assert "damaged" in message(tmp_path / "junk.h5")
+    with h5py.File(tmp_path / "foreign.h5", "w"):
+        pass
+    assert "not a run" in message(tmp_path / "foreign.h5")
+    good = tmp_path / "good.h5"
+    short_run(good, rl.scenes.beam())
+    whole = good.read_bytes()
+    (tmp_path / "cut.h5").write_bytes(whole[: len(whole) // 2])
+    assert "damaged" in message(tmp_path / "cut.h5")
+    with h5py.File(good, "a") as file:
+        file.attrs["schema_version"] = 99
+    assert "upgrade" in message(good)
+    simulation = rl.Simulation(rl.scenes.beam())
+    writer = RunWriter.start(tmp_path / "empty.h5", simulation, SETTINGS)
+    assert "unfinished" in message(tmp_path / "empty.h5")
+    writer.finish()
+    assert "empty run" in message(tmp_path / "empty.h5")
+    with pytest.raises(OutputError, match="nothing to resume"):
+        RunWriter.resume(tmp_path / "empty.h5", simulation, SETTINGS)
+
+
+COMMAND = [sys.executable, "-m", "rigidlimit", "run", "pile-2d", "--until", "0.25", "--quiet"]
+# kill -9 strikes between two checkpoints: the interval is wall time, made short for the test
+SHORT = "import sys, rigidlimit.output.hdf5 as h; h.RunWriter.__init__.__kwdefaults__.update(interval=0.05); from rigidlimit.cli import main; main(sys.argv[1:])"  # noqa: E501
+
+
+def test_killed_and_resumed(tmp_path):
+    """Property: a run killed by SIGKILL and resumed equals an uninterrupted one bit for bit."""
+    whole, broken = tmp_path / "whole.h5", tmp_path / "broken.h5"
+    subprocess.run([*COMMAND, "--out", str(whole)], check=True)
+    arguments = [*COMMAND[3:], "--out", str(broken)]
+    process = subprocess.Popen([sys.executable, "-c", SHORT, *arguments])
+    parts = Path(f"{broken}.parts")
+    end = time.monotonic() + 60
+    while len(list(parts.glob("*.h5"))) < 4 and time.monotonic() < end:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    if broken.exists():
+        pytest.skip("the run was over before it could be killed")
+    with np.load(parts / "checkpoint.npz") as saved:
+        assert 0 < int(saved["steps"]) < 125
+    subprocess.run([*COMMAND, "--out", str(broken), "--resume"], check=True)
+    a, b = read_run(whole), read_run(broken)
+    assert len(a) == len(b) == 125
+    for one, two in zip(a, b, strict=True):
+        np.testing.assert_array_equal(one.force, two.force)
+        np.testing.assert_array_equal(one.velocity, two.velocity)
+    assert not parts.exists()
+
+
+def test_resume_checks_the_scene(tmp_path):
+    """A resume with another scene or other options is refused."""
+    path = tmp_path / "run.h5"
+    simulation = rl.Simulation(rl.scenes.beam())
+    RunWriter.start(path, simulation, SETTINGS)
+    other = rl.Simulation(rl.scenes.beam(weight=11))
+    with pytest.raises(OutputError, match="another scene"):
+        RunWriter.resume(path, other, SETTINGS)
+    with pytest.raises(OutputError, match="has dt = 0.001, not 0.002"):
+        RunWriter.resume(path, simulation, {"dt": 2e-3})
+
+
+def test_paraview_files(tmp_path):
+    """Property: the VTU files read back with forces and bodies; the PVD lists the times."""
+    results = short_run(tmp_path / "run.h5", rl.scenes.box_stack(3), steps=2)
+    write_paraview(read_run(tmp_path / "run.h5"), tmp_path / "vtk")
+    contacts = meshio.read(tmp_path / "vtk" / "contacts-00000002.vtu")
+    np.testing.assert_array_equal(contacts.cell_data["force [N]"][0], results[-1].force)
+    bodies = meshio.read(tmp_path / "vtk" / "bodies-00000002.vtu")
+    assert set(bodies.cell_data["body"][0]) == {1, 2, 3}
+    assert (tmp_path / "vtk" / "contacts.pvd").read_text().count("<DataSet") == 2
+
+
+@pytest.mark.parametrize("name", ["beam", "container", "box-stack"])
+@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
+def test_picture(tmp_path, name, ending):
+    """The force network is drawn for plane and spatial scenes, labelled with its unit."""
+    scene = rl.scenes.container(4) if name == "container" else rl.scenes.load(name)
+    result = rl.Simulation(scene).step()
+    figure = force_network(
+        scene.bodies,
+        result.state.position,
+        result.state.quaternion,
+        result.contacts,
+        {"classic": result.classic.force, "compatible": result.force},
+    )
+    assert [a.get_title() for a in figure.axes[:2]] == ["classic", "compatible"]
+    assert figure.axes[-1].get_ylabel() == "contact force [N]"
+    save_figure(figure, tmp_path / f"p.{ending}")
+    assert (tmp_path / f"p.{ending}").stat().st_size > 1000
+
+
+def test_settings_are_kept(tmp_path):
+    """Property: the file says how it was made."""
+    short_run(tmp_path / "run.h5", rl.scenes.beam())
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert json.loads(file.attrs["settings"]) == SETTINGS
+        assert file.attrs["rigidlimit_version"] == rl.__version__
+    assert os.listdir(tmp_path) == ["run.h5"]

@@ -122,7 +122,7 @@ def test_resume_checks_the_scene(tmp_path):
     other = rl.Simulation(rl.scenes.beam(weight=11))
     with pytest.raises(OutputError, match="another scene"):
         RunWriter.resume(path, other, SETTINGS)
-    with pytest.raises(OutputError, match="has dt = 0.001, not 0.002"):
+    with pytest.raises(OutputError, match=r"has dt = 0\.001, not 0\.002"):
         RunWriter.resume(path, simulation, {"dt": 2e-3})
 
 

@@ -44,10 +44,11 @@ def demo(
         result = simulation.step(compatible=True)
         answers[solver] = result
         weight = scene.bodies.mass[-1] * 9.81
+        classic, force = result.classic.force.max() / weight, result.force.max() / weight
         say(
-            f"  solver {solver:7} {simulation.steps} steps, {len(result.contacts)} contacts; largest "
-            f"force over a sphere's weight: classic {result.classic.force.max() / weight:.6f}, "
-            f"compatible {result.force.max() / weight:.6f}"
+            f"  solver {solver:7} {simulation.steps} steps, {len(result.contacts)} "
+            f"contacts; largest force over a sphere's weight: classic {classic:.6f}, "
+            f"compatible {force:.6f}"
         )
     known = scene.reference.get("largest over weight")
     if known is not None:

@@ -15,7 +15,7 @@ from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid
 from ..bodies.rotations import matrix
 from ..errors import ContactError
 from .contacts import FEATURES
-from .features import Feature, curvature_at, facing
+from .features import Feature, best_face, curvature_at, facing
 from .pieces import Pieces
 
 ALIGNED = 1 - 1e-6
@@ -44,6 +44,9 @@ def _coal_shape(shape, scale):
     raise TypeError(f"no convex contact for {type(shape).__name__}")
 
 
+SNAP = 1e-3
+"""Distance over face size below which the corners of a patch are one."""
+
 TOLERANCES = (1e-12, 1e-9, 1e-6)
 """coal's relative tolerances, tightest first: curved pairs do not always reach the tightest."""
 
@@ -69,19 +72,21 @@ def _closest(bodies, state, a, b, turn_a, turn_b):
     scale = 1.0 / max(sa.bounding_radius, sb.bounding_radius)
     # centred on a: rounding does not grow with the distance from the origin
     arm = (state.position[b] - state.position[a]) * scale
-    for tolerance in TOLERANCES:
+    # where they touch exactly, coal may lose the normal: then look with b a little further off
+    away = arm / max(np.linalg.norm(arm), 1e-300)
+    for tolerance, shift in [*((t, 0.0) for t in TOLERANCES), (1e-9, 1e-7), (1e-9, -1e-4)]:
         result = coal.DistanceResult()
         coal.distance(
             _coal_shape(sa, scale),
             coal.Transform3s(turn_a, np.zeros(3)),
             _coal_shape(sb, scale),
-            coal.Transform3s(turn_b, arm),
+            coal.Transform3s(turn_b, arm + shift * away),
             _request(tolerance),
             result,
         )
         normal = np.array(result.normal).ravel()
         on_a = np.array(result.getNearestPoint1()).ravel() / scale
-        on_b = np.array(result.getNearestPoint2()).ravel() / scale
+        on_b = (np.array(result.getNearestPoint2()).ravel() - shift * away) / scale
         size = np.linalg.norm(normal)
         # a solve that went wrong shows: no unit normal, or points that are not on the bodies
         far = max(
@@ -104,10 +109,22 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
     """Contacts of bodies a and b with gap <= reach; normals point from a to b."""
     turn_a, turn_b = matrix(state.quaternion[a]), matrix(state.quaternion[b])
     gap, normal, on_a, on_b = _closest(bodies, state, a, b, turn_a, turn_b)
+    # A face that separates the bodies more than coal's normal is nearer to the truth: the gap is
+    # the largest separation over all directions, and coal can miss it where faces just touch.
+    arm = state.position[b] - state.position[a]
+    shape_a, shape_b = bodies.shape(a), bodies.shape(b)
+    for sign, face in (
+        (1, best_face(shape_a, shape_b, turn_a, turn_b, arm)),
+        (-1, best_face(shape_b, shape_a, turn_b, turn_a, -arm)),
+    ):
+        if face[0] > gap:
+            gap, normal = face[0], sign * face[1]
+            middle = 0.5 * (on_a + on_b)
+            on_a, on_b = middle - 0.5 * gap * normal, middle + 0.5 * gap * normal
     if gap > reach:
         return Pieces.joined([])
-    face_a = _in_world(facing(bodies.shape(a), turn_a.T @ normal), turn_a, state.position[a])
-    face_b = _in_world(facing(bodies.shape(b), -turn_b.T @ normal), turn_b, state.position[b])
+    face_a = _in_world(facing(shape_a, turn_a.T @ normal), turn_a, state.position[a])
+    face_b = _in_world(facing(shape_b, -turn_b.T @ normal), turn_b, state.position[b])
     flat_a = face_a is not None and face_a.normal is not None and face_a.normal @ normal > ALIGNED
     flat_b = face_b is not None and face_b.normal is not None and -face_b.normal @ normal > ALIGNED
     if flat_a and face_b is not None:
@@ -126,8 +143,8 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
         normal, on_a, on_b = _polish(bodies, state, a, b, turn_a, turn_b, normal, on_a, on_b)
         found = [(0, 0.5 * (on_a + on_b), (on_b - on_a) @ normal)]
     curvature = [
-        curvature_at(bodies.shape(a), turn_a.T @ (point - state.position[a]))
-        + curvature_at(bodies.shape(b), turn_b.T @ (point - state.position[b]))
+        curvature_at(shape_a, turn_a.T @ (point - state.position[a]))
+        + curvature_at(shape_b, turn_b.T @ (point - state.position[b]))
         for _, point, _ in found
     ]
     k = len(found)
@@ -164,38 +181,68 @@ def _clip(reference: Feature, other: Feature):
     """Corners of ``other`` cut to the outline of the reference face: (label, point, gap).
 
     Sutherland and Hodgman's algorithm. A corner made by a cut is labelled by the edge it lies on
-    and the side that cut it, both of which stay the same while the bodies move a little.
+    and the side that cut it, both of which stay the same while the bodies move a little. Corners
+    nearer than SNAP face sizes to a corner of ``other`` take its label, and only the one of least
+    gap stays: aligned faces would else gain and lose corners by rounding.
     """
     corners = reference.corners
     k = len(corners)
-    line = len(other.corners) == 2
-    polygon = [(2 * int(n), p) for n, p in zip(other.numbers, other.corners, strict=True)]
+    # (label of the corner, label of the edge that leaves it, point)
+    polygon = [(2 * int(n), int(n), p) for n, p in zip(other.numbers, other.corners, strict=True)]
     for side in range(k):
         along = corners[(side + 1) % k] - corners[side]
         outward = np.cross(along, reference.normal)
         outward /= np.linalg.norm(outward)
-        beyond = [(p - corners[side]) @ outward for _, p in polygon]
+        beyond = [(p - corners[side]) @ outward for _, _, p in polygon]
         margin = 1e-12 * np.linalg.norm(along)
         kept = []
+        # a line has one edge, not two
+        edges = range(1 if len(other.corners) == 2 else len(polygon))
         for i in range(len(polygon)):
-            j = (i + 1) % len(polygon)
-            if beyond[i] <= margin:
+            label, edge, point = polygon[i]
+            inside = beyond[i] <= margin
+            if inside:
                 kept.append(polygon[i])
-            if line and i == 1:
-                break  # a line has one edge, not two
-            if (beyond[i] > margin) != (beyond[j] > margin):
+            j = (i + 1) % len(polygon)
+            if i in edges and inside != (beyond[j] <= margin):
                 share = beyond[i] / (beyond[i] - beyond[j])
-                point = polygon[i][1] + share * (polygon[j][1] - polygon[i][1])
-                lower = min(polygon[i][0], polygon[j][0])
-                kept.append((2 * (256 + (lower // 2 % 256) * 64 + side % 64), point))
+                cut = 2 * (256 + (edge % 320) * 64 + side % 64)
+                leaving = 256 + side % 64 if inside else edge
+                kept.append((cut, leaving, point + share * (polygon[j][2] - point)))
         polygon = kept
         if not polygon:
             return []
-    contacts = []
-    for label, point in polygon:
+    found = {}
+    snap = SNAP * np.linalg.norm(np.ptp(corners, axis=0))
+    polygon = _without_straight_corners(polygon, snap)
+    for label, _, point in polygon:
+        away = np.linalg.norm(other.corners - point, axis=1)
+        nearest = int(np.argmin(away))
+        if away[nearest] < snap:
+            label = 2 * int(other.numbers[nearest])
         gap = (point - corners[0]) @ reference.normal
-        contacts.append((label, point - 0.5 * gap * reference.normal, gap))
-    return contacts
+        if label not in found or gap < found[label][2]:
+            found[label] = (label, point - 0.5 * gap * reference.normal, gap)
+    return list(found.values())
+
+
+def _without_straight_corners(polygon, snap):
+    """The polygon without made corners that lie within ``snap`` of the line between neighbours.
+
+    Nearly parallel edges cross anywhere along their length; the crossing adds nothing.
+    """
+    i = 0
+    while len(polygon) > 3 and i < len(polygon):
+        label, _, point = polygon[i]
+        before, after = polygon[i - 1][2], polygon[(i + 1) % len(polygon)][2]
+        chord = after - before
+        size = np.linalg.norm(chord)
+        off = np.linalg.norm(np.cross(chord, point - before)) / size if size > 0 else 0.0
+        if label >= 512 and off < snap:
+            del polygon[i]
+        else:
+            i += 1
+    return polygon
 
 
 def _parallel_lines(a: Feature, b: Feature) -> bool:

@@ -59,6 +59,39 @@ def _side(shape, direction):
     return Feature(ends, np.arange(2), None)
 
 
+def support_height(shape, directions: np.ndarray) -> np.ndarray:
+    """Largest extent of ``shape`` along unit directions (k, 3) of its frame, (k,) [m]."""
+    if isinstance(shape, Box):
+        return np.abs(directions) @ (0.5 * np.array(shape.size))
+    if isinstance(shape, ConvexPolyhedron):
+        return (directions @ shape.vertices.T).max(axis=1)
+    if isinstance(shape, Sphere):
+        return np.full(len(directions), shape.radius)
+    if isinstance(shape, Ellipsoid):
+        return np.linalg.norm(directions * shape.semi_axes, axis=1)
+    along = 0.5 * shape.length * np.abs(directions[:, 2])
+    if isinstance(shape, Capsule):
+        return along + shape.radius
+    return along + shape.radius * np.linalg.norm(directions[:, :2], axis=1)
+
+
+def best_face(shape, other, turn, turn_other, arm):
+    """(separation, outward normal) of the face of ``shape`` that separates the bodies most.
+
+    arm (3,): from the centre of ``shape`` to that of ``other``; normal in the world frame. Bodies
+    without flat faces give (-inf, None).
+    """
+    if isinstance(shape, Box):
+        shape = shape.polytope
+    if not isinstance(shape, ConvexPolyhedron):
+        return -np.inf, None
+    normals = shape.normals @ turn.T
+    heights = np.einsum("ij,ij->i", shape.normals, shape.vertices[[f[0] for f in shape.faces]])
+    separation = normals @ arm - heights - support_height(other, -normals @ turn_other)
+    face = int(np.argmax(separation))
+    return separation[face], normals[face]
+
+
 def curvature_at(shape, point: np.ndarray) -> float:
     """Mean curvature [1/m] of the surface near ``point`` (body frame); 0 on faces and edges."""
     if isinstance(shape, Sphere):

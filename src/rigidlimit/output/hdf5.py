@@ -106,7 +106,10 @@ def _opened(path: Path):
 
 
 def read_run(path: str | Path) -> Run:
-    """Open a run. Raises OutputError: missing, unfinished, damaged, another or newer schema, empty."""
+    """Open a run.
+
+    Raises OutputError if it is missing, unfinished, damaged, empty, or of a newer schema.
+    """
     from ..scenes.toml import parse_scene
 
     path = Path(path)
@@ -187,9 +190,10 @@ class RunWriter:
             )
         changed = [k for k in settings if stored["settings"].get(k) != settings[k] and k != "until"]
         if changed:
+            key = changed[0]
             raise OutputError(
-                f"{path}: the unfinished run has {changed[0]} = {stored['settings'][changed[0]]!r}, "
-                f"not {settings[changed[0]]!r}; resume with the same options"
+                f"{path}: the unfinished run has {key} = {stored['settings'].get(key)!r}, "
+                f"not {settings[key]!r}; resume with the same options"
             )
         with np.load(saved) as arrays:
             simulation.restore(dict(arrays))
@@ -212,9 +216,9 @@ class RunWriter:
                 for number, result in self._pending:
                     _write_step(file.create_group(f"{number:08d}"), result)
             self._pending.clear()
-        with whole_file(self.parts / "checkpoint.npz") as temporary:
-            with open(temporary, "wb") as stream:
-                np.savez(stream, **self.simulation.checkpoint())
+        saved = self.parts / "checkpoint.npz"
+        with whole_file(saved) as temporary, open(temporary, "wb") as stream:
+            np.savez(stream, **self.simulation.checkpoint())
         self._last = time.monotonic()
 
     def finish(self) -> None:

@@ -31,7 +31,7 @@ _HOME = {
     "contact_dynamics": "dynamics",
     "rectangle": "bodies",
 }
-_PACKAGES = ("bodies", "collision", "diagnostics", "dynamics", "errors", "forces", "scenes")
+_PACKAGES = ("bodies", "collision", "dynamics", "errors", "forces", "scenes")
 
 __all__ = ["__version__", *sorted(_HOME), *_PACKAGES]
 

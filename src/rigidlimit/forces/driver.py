@@ -13,6 +13,9 @@ from ..status import Status
 from . import augmented_lagrangian, newton
 from .problem import CompatibleForces, complementary_energy, strain_energy
 
+NOT_CARRIED = 1e-8
+"""Distance of a load from those that can be carried, over its size, from which it is said so."""
+
 METHODS = ("newton", "augmented_lagrangian")
 
 
@@ -151,9 +154,8 @@ class _Scaled:
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.load_size
         if uncarried or status is not Status.CONVERGED:
             nearest, distance = self._nearest_carried_load()
-            # a load that is carried to 1e-8 and that Newton misses by far more is merely hard
-            stuck_there = distance > max(tolerance, 0.1 * (history[-1] if len(history) else 1.0))
-            if uncarried or distance > 1e-8 or stuck_there:
+            # nearer than this the load counts as carried: Newton merely stopped short of it
+            if uncarried or distance > max(tolerance, NOT_CARRIED):
                 u, force, _, more, history, stats = self._run(
                     method, nearest, tolerance, max_iterations, None
                 )

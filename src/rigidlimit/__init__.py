@@ -21,6 +21,7 @@ _HOME = {
     "Ellipsoid": "bodies",
     "HalfSpace": "bodies",
     "Material": "bodies",
+    "PenaltySimulation": "penalty",
     "Polygon": "bodies",
     "Scene": "scenes.scene",
     "Simulation": "simulation",
@@ -31,7 +32,7 @@ _HOME = {
     "contact_dynamics": "dynamics",
     "rectangle": "bodies",
 }
-_PACKAGES = ("bodies", "collision", "dynamics", "errors", "forces", "scenes")
+_PACKAGES = ("bodies", "collision", "dynamics", "errors", "forces", "penalty", "scenes")
 
 __all__ = ["__version__", *sorted(_HOME), *_PACKAGES]
 

@@ -17,6 +17,7 @@ class Simulation:
     "newton", "pgs" or "apgd" for step 1, with ``solver_options``. compatible: "every" step or
     "never"; ``step(compatible=True)`` asks for one. law: "hooke", "hertz" or the exponent p
     (default: the scene's). restitution: e_n (default: the scene's). tolerance: of both steps.
+    warm_start: whether a step starts from the forces of the one before.
 
     >>> import rigidlimit
     >>> sim = rigidlimit.Simulation(rigidlimit.scenes.beam(), dt=1e-3)
@@ -36,6 +37,7 @@ class Simulation:
         restitution: float | None = None,
         tolerance: float = 1e-10,
         closed: float = 1e-6,
+        warm_start: bool = True,
     ):
         if isinstance(scene, str):
             from .scenes import load
@@ -50,6 +52,7 @@ class Simulation:
         self.state = scene.state
         self.external_force = scene.external_force()
         self.compatible = compatible
+        self.warm_start = warm_start
         self.settings = StepSettings(
             dt=arrays.positive("dt", scene.dt if dt is None else dt),
             exponent=scene.exponent if law is None else law_exponent(law),
@@ -77,7 +80,12 @@ class Simulation:
         """Advance by dt; returns contacts and forces of the step."""
         wanted = self.compatible == "every" if compatible is None else compatible
         result = step(
-            self.bodies, self.state, self.external_force, self.settings, self._warm, wanted
+            self.bodies,
+            self.state,
+            self.external_force,
+            self.settings,
+            self._warm if self.warm_start else None,
+            wanted,
         )
         if result.compatible is not None:
             displacement = result.compatible.displacement

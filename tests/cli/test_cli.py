@@ -118,3 +118,16 @@ def test_demo(tmp_path):
     assert "2.0000,  6.0000,  2.0000" in done.stdout
     assert "compatible 1.044920" in done.stdout and "static reference: 1.044920" in done.stdout
     assert (tmp_path / "pyramid.png").stat().st_size > 10_000
+
+
+def test_compare(tmp_path):
+    """compare prints the errors against the DEM and draws the histograms."""
+    scene = tmp_path / "p.toml"
+    scene.write_text('gallery = "pyramid"\nparameters = {base = 4}\n')
+    done = rigidlimit("compare", scene, "--stiffness-sweep", "--picture", tmp_path / "h.png")
+    assert done.returncode == 0, done.stderr
+    slope = float(done.stdout.split("error ~ stiffness^")[1].split()[0])
+    assert abs(slope + 1) < 0.05  # overlaps shrink as 1/k
+    row = next(line for line in done.stdout.splitlines() if "│ compatible" in line)
+    assert float(row.split("│")[2]) < 1e-5
+    assert (tmp_path / "h.png").exists()

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from .compare import compare
 from .demo import demo
 from .run import run
 from .scenes import scenes
@@ -42,3 +43,4 @@ def _common(
 app.command()(run)
 app.command()(scenes)
 app.command()(demo)
+app.command()(compare)

@@ -64,6 +64,27 @@ def force_network(
     return figure
 
 
+def force_histograms(forces: dict[str, np.ndarray], *, unit: str = "N", bins: int = 30):
+    """A matplotlib Figure: how many contacts carry how much, one panel a method, common scales.
+
+    Contacts below 1e-6 of the largest force are left out; each title says how many are left.
+    """
+    from matplotlib.figure import Figure
+
+    largest = max((f.max(initial=0.0) for f in forces.values()), default=0.0) or 1.0
+    edges = np.linspace(0, largest, bins + 1)
+    figure = Figure(figsize=(1.0 + 2.6 * len(forces), 3.0), layout="constrained")
+    panels = figure.subplots(1, len(forces), squeeze=False, sharey=True)[0]
+    for panel, (name, force) in zip(panels, forces.items(), strict=True):
+        bearing = force[force > 1e-6 * largest]
+        panel.hist(bearing, edges, color="#31688e", edgecolor="white", linewidth=0.3)
+        panel.set_title(f"{name} ({len(bearing)})")
+        panel.set_xlabel(f"contact force [{unit}]")
+        panel.set_yscale("log")
+    panels[0].set_ylabel("contacts")
+    return figure
+
+
 def _draw_bodies(panel, bodies, position, quaternion, shown):
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Circle

@@ -1,0 +1,83 @@
+"""``rigidlimit compare SCENE``: classic, compatible and DEM forces of one scene at rest."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare(
+    scene: Annotated[str, typer.Argument(help="A gallery scene or a TOML file that settles.")],
+    stiffness_scale: Annotated[
+        float, typer.Option(help="Factor on the DEM's stiffness: softer is faster.")
+    ] = 1.0,
+    stiffness_sweep: Annotated[
+        bool, typer.Option("--stiffness-sweep", help="Show the DEM converge as it gets stiffer.")
+    ] = False,
+    whole_run: Annotated[
+        bool, typer.Option("--whole-run", help="Start the DEM from the scene, not from rest.")
+    ] = False,
+    picture: Annotated[
+        Path | None, typer.Option(help="Histograms of the forces as PNG, PDF or SVG.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Compare contact forces at rest: Gauss-Seidel, projected gradient, compatible, DEM.
+
+    Errors are relative to the DEM, in the norm of the paper's table 1. Example:
+    `rigidlimit compare pyramid`.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..penalty import compare as run_comparison
+    from ..penalty import stiffness_sweep as run_sweep
+    from ..scenes import load
+
+    loaded = load(scene)
+    console = Console()
+    with Console(stderr=True, quiet=quiet).status("starting") as status:
+        answer = run_comparison(
+            loaded, stiffness_scale=stiffness_scale, whole_run=whole_run, callback=status.update
+        )
+        sweep = None
+        if stiffness_sweep:
+            status.update("DEM at growing stiffness")
+            sweep = run_sweep(loaded)
+    dem = answer.dem
+    table = Table(title=f"{loaded.name}: forces at rest against the DEM")
+    for column in ("method", "floor forces", "all contacts", "largest force", "time [s]"):
+        table.add_column(column, justify="left" if column == "method" else "right")
+    names = {
+        "pgs": "classic, Gauss-Seidel",
+        "apgd": "classic, projected gradient",
+        "compatible": "compatible",
+    }
+    for name, label in names.items():
+        table.add_row(
+            label,
+            f"{answer.floor_error[name]:.1e}",
+            f"{answer.contact_error[name]:.1e}",
+            f"{100 * answer.overshoot[name]:+.4f} %",
+            f"{answer.seconds[name]:.2f}",
+        )
+    table.add_row("DEM", "0", "0", "0", f"{answer.seconds['dem']:.2f}")
+    console.print(table)
+    rest = "at rest" if dem.at_rest else "NOT at rest"
+    console.print(
+        f"DEM: {dem.steps} steps of {dem.dt:.3g} s, {rest}, unbalanced force "
+        f"{dem.unbalanced:.1e} of the largest, kinetic energy {dem.kinetic_energy:.1e} J",
+        highlight=False,
+    )
+    if sweep is not None:
+        scales, errors, slope = sweep
+        for scale, error in zip(scales, errors, strict=True):
+            console.print(f"stiffness x {scale:.0e}: compatible against DEM {error:.2e}")
+        console.print(f"fitted: error ~ stiffness^{slope:.3f}")
+    if picture is not None:
+        from ..output.picture import force_histograms, save_figure
+
+        save_figure(force_histograms(answer.force), picture)
+        typer.echo(f"written: {picture}")
+    if not dem.at_rest:
+        raise typer.Exit(1)

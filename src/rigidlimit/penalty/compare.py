@@ -1,0 +1,140 @@
+"""Classic contact dynamics, compatible forces and the DEM on one scene, at rest."""
+
+import time as clock
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from ..scenes.scene import Scene
+from ..simulation import Simulation
+from .simulation import PenaltyResult, PenaltySimulation
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Forces of one scene at rest by several methods, on the contacts of ``contacts``.
+
+    force: {method: (m,) [N]} with the methods "pgs", "apgd", "compatible" and "dem".
+    floor_error: |F - F_dem| / |F_dem| of the resultant forces on held bodies, as in the paper's
+    table 1; contact_error: the same over all contact forces. overshoot: largest force over the
+    DEM's, less one. seconds: wall time of each method. dem: the run itself.
+    """
+
+    contacts: object
+    force: dict[str, np.ndarray]
+    floor_error: dict[str, float]
+    contact_error: dict[str, float]
+    overshoot: dict[str, float]
+    seconds: dict[str, float]
+    dem: PenaltyResult
+
+
+def at_rest(scene: Scene, solver: str, *, max_steps: int = 5000, callback=None):
+    """(simulation, last result, wall seconds) of a scene run until at rest; the last step starts
+    without the forces of the one before."""
+    simulation = Simulation(scene, solver=solver, compatible="never")
+    start = clock.perf_counter()
+    while not simulation.at_rest:
+        if simulation.steps >= max_steps:
+            raise InputError(
+                f"scene {scene.name!r} is not at rest after {max_steps} steps of "
+                f"{simulation.dt:g} s; compare needs a scene that comes to rest"
+            )
+        result = simulation.step()
+        if callback is not None:
+            callback(simulation, result)
+    # from a cold start: classic forces depend on where a solver starts, and at rest a warm one
+    # would still carry the traces of the last impact
+    simulation.warm_start = False
+    result = simulation.step(compatible=True)
+    return simulation, result, clock.perf_counter() - start
+
+
+def compare(
+    scene: Scene,
+    *,
+    stiffness_scale: float = 1.0,
+    rest_tolerance: float = 1e-7,
+    whole_run: bool = False,
+    callback=None,
+) -> Comparison:
+    """Run a scene to rest by each method and compare the contact forces.
+
+    The DEM starts from the pose in which contact dynamics came to rest, or with ``whole_run``
+    from the scene's own; the state of rest it finds is its own in either case. callback(text) is
+    told how things go.
+    """
+
+    def tell(text):
+        if callback is not None:
+            callback(text)
+
+    runs, seconds = {}, {}
+    for solver in ("pgs", "apgd", "newton"):
+        tell(f"contact dynamics, {solver}")
+        simulation, result, seconds[solver] = at_rest(scene, solver)
+        runs[solver] = (simulation, result)
+    simulation, result = runs["newton"]
+    seconds["compatible"] = seconds.pop("newton")
+    state = (
+        None
+        if whole_run
+        else simulation.state.moved(velocity=np.zeros_like(simulation.state.velocity))
+    )
+    dem = PenaltySimulation(
+        scene, state=state, stiffness_scale=stiffness_scale, rest_tolerance=rest_tolerance
+    )
+    reference = dem.run(callback=lambda s, u: tell(f"DEM, unbalanced force {u:.1e}"))
+    seconds["dem"] = reference.seconds
+    contacts = result.contacts
+    force = {
+        "pgs": contacts.carry_over(runs["pgs"][1].contacts, runs["pgs"][1].classic.force),
+        "apgd": contacts.carry_over(runs["apgd"][1].contacts, runs["apgd"][1].classic.force),
+        "compatible": result.force,
+        "dem": contacts.carry_over(reference.contacts, reference.force),
+    }
+    floor = {name: _on_held(scene.bodies, contacts, f) for name, f in force.items()}
+    top = force["dem"].max(initial=0.0) or 1.0
+
+    def errors(values):
+        size = np.linalg.norm(values["dem"]) or 1.0
+        names = [name for name in values if name != "dem"]
+        return {n: float(np.linalg.norm(values[n] - values["dem"]) / size) for n in names}
+
+    return Comparison(
+        contacts,
+        force,
+        errors(floor),
+        errors(force),
+        {name: float(f.max(initial=0.0) / top - 1) for name, f in force.items() if name != "dem"},
+        seconds,
+        reference,
+    )
+
+
+def _on_held(bodies, contacts, force) -> np.ndarray:
+    """Resultant contact force on each held body, (n, 3) [N]; zero for free ones."""
+    total = np.zeros((len(bodies), 3))
+    np.add.at(total, contacts.body[:, 1], force[:, None] * contacts.normal)
+    np.add.at(total, contacts.body[:, 0], -force[:, None] * contacts.normal)
+    return np.where(bodies.free.any(axis=1)[:, None], 0.0, total)
+
+
+def stiffness_sweep(scene: Scene, scales=(1e-4, 1e-3, 1e-2), *, rest_tolerance: float = 1e-8):
+    """The limit made visible: DEM against compatible forces at growing stiffness.
+
+    Returns (scales, relative error of all contact forces, slope): error ~ scale^slope, fitted.
+    Overlaps shrink as k^(-1/(p-1)), and with them what they change in the geometry.
+    """
+    simulation, result, _ = at_rest(scene, "newton")
+    state = simulation.state.moved(velocity=np.zeros_like(simulation.state.velocity))
+    errors = []
+    for scale in scales:
+        dem = PenaltySimulation(
+            scene, state=state, stiffness_scale=scale, rest_tolerance=rest_tolerance
+        ).run()
+        force = result.contacts.carry_over(dem.contacts, dem.force)
+        errors.append(np.linalg.norm(force - result.force) / np.linalg.norm(result.force))
+    slope = float(np.polyfit(np.log(scales), np.log(errors), 1)[0])
+    return np.asarray(scales), np.array(errors), slope

@@ -7,6 +7,7 @@ import typer
 from .. import __version__
 from .compare import compare
 from .demo import demo
+from .paper import paper
 from .run import run
 from .scenes import scenes
 
@@ -44,3 +45,4 @@ app.command()(run)
 app.command()(scenes)
 app.command()(demo)
 app.command()(compare)
+app.command()(paper)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..bodies import State
 from ..errors import InputError
 from ..scenes.scene import Scene
 from ..simulation import Simulation
@@ -15,7 +16,8 @@ from .simulation import PenaltyResult, PenaltySimulation
 class Comparison:
     """Forces of one scene at rest by several methods, on the contacts of ``contacts``.
 
-    force: {method: (m,) [N]} with the methods "pgs", "apgd", "compatible" and "dem".
+    force: {method: (m,) [N]} with the methods "pgs" (sweeps in natural order), "pgs permuted",
+    "apgd", "compatible" and "dem". state: at rest, after ``physical_time`` [s].
     floor_error: |F - F_dem| / |F_dem| of the resultant forces on held bodies, as in the paper's
     table 1; contact_error: the same over all contact forces. overshoot: largest force over the
     DEM's, less one. seconds: wall time of each method. dem: the run itself.
@@ -28,11 +30,15 @@ class Comparison:
     overshoot: dict[str, float]
     seconds: dict[str, float]
     dem: PenaltyResult
+    state: State
+    physical_time: float
 
 
 def at_rest(scene: Scene, solver: str, *, max_steps: int = 5000, callback=None):
-    """(simulation, last result, wall seconds) of a scene run until at rest; the last step starts
-    without the forces of the one before."""
+    """(simulation before its last step, last result, wall seconds) of a scene run until at rest.
+
+    The last step starts without the forces of the one before.
+    """
     simulation = Simulation(scene, solver=solver, compatible="never")
     start = clock.perf_counter()
     while not simulation.at_rest:
@@ -44,6 +50,7 @@ def at_rest(scene: Scene, solver: str, *, max_steps: int = 5000, callback=None):
         result = simulation.step()
         if callback is not None:
             callback(simulation, result)
+    before = simulation.checkpoint()
     # from a cold start: classic forces depend on where a solver starts, and at rest a warm one
     # would still carry the traces of the last impact
     simulation.warm_start = False
@@ -52,7 +59,9 @@ def at_rest(scene: Scene, solver: str, *, max_steps: int = 5000, callback=None):
             simulation.settings, solver_options={"subspace": False, "max_iterations": 100_000}
         )
     result = simulation.step(compatible=True)
-    return simulation, result, clock.perf_counter() - start
+    seconds = clock.perf_counter() - start
+    simulation.restore(before)
+    return simulation, result, seconds
 
 
 def compare(
@@ -74,12 +83,17 @@ def compare(
         if callback is not None:
             callback(text)
 
-    runs, seconds = {}, {}
+    results, seconds = {}, {}
     for solver in ("pgs", "apgd", "newton"):
         tell(f"contact dynamics, {solver}")
-        simulation, result, seconds[solver] = at_rest(scene, solver)
-        runs[solver] = (simulation, result)
-    simulation, result = runs["newton"]
+        simulation, results[solver], seconds[solver] = at_rest(scene, solver)
+        if solver == "pgs":
+            options = simulation.settings.solver_options | {"order": "random"}
+            simulation.settings = replace(simulation.settings, solver_options=options)
+            start = clock.perf_counter()
+            results["pgs permuted"] = simulation.step()
+            seconds["pgs permuted"] = seconds["pgs"] + clock.perf_counter() - start
+    result = results["newton"]
     seconds["compatible"] = seconds.pop("newton")
     state = (
         None
@@ -93,11 +107,11 @@ def compare(
     seconds["dem"] = reference.seconds
     contacts = result.contacts
     force = {
-        "pgs": contacts.carry_over(runs["pgs"][1].contacts, runs["pgs"][1].classic.force),
-        "apgd": contacts.carry_over(runs["apgd"][1].contacts, runs["apgd"][1].classic.force),
-        "compatible": result.force,
-        "dem": contacts.carry_over(reference.contacts, reference.force),
+        name: contacts.carry_over(results[name].contacts, results[name].classic.force)
+        for name in ("pgs", "pgs permuted", "apgd")
     }
+    force["compatible"] = result.force
+    force["dem"] = contacts.carry_over(reference.contacts, reference.force)
     floor = {name: _on_held(scene.bodies, contacts, f) for name, f in force.items()}
     top = force["dem"].max(initial=0.0) or 1.0
 
@@ -114,7 +128,13 @@ def compare(
         {name: float(f.max(initial=0.0) / top - 1) for name, f in force.items() if name != "dem"},
         seconds,
         reference,
+        result.state,
+        result.time,
     )
+
+
+def _still(state: State) -> State:
+    return state.moved(velocity=np.zeros_like(state.velocity), time=0.0)
 
 
 def _on_held(bodies, contacts, force) -> np.ndarray:
@@ -131,8 +151,8 @@ def stiffness_sweep(scene: Scene, scales=(1e-4, 1e-3, 1e-2), *, rest_tolerance: 
     Returns (scales, relative error of all contact forces, slope): error ~ scale^slope, fitted.
     Overlaps shrink as k^(-1/(p-1)), and with them what they change in the geometry.
     """
-    simulation, result, _ = at_rest(scene, "newton")
-    state = simulation.state.moved(velocity=np.zeros_like(simulation.state.velocity))
+    _, result, _ = at_rest(scene, "newton")
+    state = _still(result.state)
     errors = []
     for scale in scales:
         dem = PenaltySimulation(

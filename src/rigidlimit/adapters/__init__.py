@@ -1,0 +1,1 @@
+"""Other programs, each imported only when asked for."""

@@ -1,0 +1,138 @@
+"""Section 8 of the paper, run anew: the beam and the cannonball packing, by every method.
+
+Olsen & Kamrin, "Resolving force indeterminacy in contact dynamics using compatibility conditions".
+Results are kept in a folder, one file a case, and taken from there when the study is run again.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .. import __version__
+from ..atomic import whole_file
+from ..scenes import beam, pyramid
+from ..simulation import Simulation
+from .compare import compare
+
+CASES = {
+    "uniform Hooke": {},
+    "uniform Hertz": {"law": "hertz"},
+    "two materials, Hooke": {"young_ratio": 5.0},
+}
+"""Scenes of sections 8.2.1, 8.2.3 and 8.2.2, by the rows of table 1."""
+
+TABLE_1 = {
+    "uniform Hooke": {"apgd": 0.17, "pgs": 0.19, "compatible": 1.9e-5},
+    "uniform Hertz": {"apgd": 0.17, "pgs": 0.19, "compatible": 2.8e-5},
+    "two materials, Hooke": {"apgd": 0.22, "pgs": 0.25, "compatible": 2.3e-5},
+}
+"""Relative errors of floor forces against the DEM in the paper's table 1."""
+
+OVERSHOOT = {"apgd": 0.14, "pgs": 0.41}
+"""Overshoot of the largest force, uniform Hooke (figures 9 and 10)."""
+
+SNAPSHOTS = (0.0, 0.004, 0.008, 0.016)
+"""Times of figure 7 [s]."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One packing at rest by every method; see ``Comparison`` for the fields."""
+
+    name: str
+    base: int
+    weight: float
+    position: np.ndarray
+    contact_body: np.ndarray
+    point: np.ndarray
+    normal: np.ndarray
+    force: dict[str, np.ndarray]
+    floor_error: dict[str, float]
+    contact_error: dict[str, float]
+    overshoot: dict[str, float]
+    seconds: dict[str, float]
+    dem_steps: int
+    dem_dt: float
+    dem_unbalanced: float
+    physical_time: float
+
+
+def _kept(path: Path, make) -> dict[str, np.ndarray]:
+    """Arrays of an earlier run of the same version and settings, or made now and kept."""
+    if path.exists():
+        with np.load(path) as stored:
+            if str(stored["version"]) == __version__:
+                return dict(stored)
+    arrays = make() | {"version": np.array(__version__)}
+    with whole_file(path) as temporary, open(temporary, "wb") as stream:
+        np.savez(stream, **arrays)
+    return arrays
+
+
+def run_case(name: str, base: int, folder: Path, tell) -> Case:
+    """One row of table 1, from the cache if it is there."""
+    scene = pyramid(base, **CASES[name])
+    tables = ("force", "floor_error", "contact_error", "overshoot", "seconds")
+
+    def make():
+        answer = compare(scene, callback=lambda text: tell(f"{name}: {text}"))
+        arrays = {
+            "weight": scene.bodies.mass[-1] * 9.81,
+            "position": answer.state.position,
+            "contact_body": answer.contacts.body,
+            "point": answer.contacts.point,
+            "normal": answer.contacts.normal,
+            "dem_steps": answer.dem.steps,
+            "dem_dt": answer.dem.dt,
+            "dem_unbalanced": answer.dem.unbalanced,
+            "physical_time": answer.physical_time,
+        }
+        for table in tables:
+            for method, value in getattr(answer, table).items():
+                arrays[f"{table}/{method}"] = value
+        return {key: np.asarray(value) for key, value in arrays.items()}
+
+    kept = _kept(folder / f"{name.replace(', ', '-').replace(' ', '-')}-{base}.npz", make)
+    fields = {table: {} for table in tables}
+    for key, value in kept.items():
+        table, _, method = key.partition("/")
+        if method:
+            fields[table][method] = value if value.ndim else float(value)
+        elif key != "version":
+            fields[key] = value if value.ndim else value.item()
+    return Case(name=name, base=base, **fields)
+
+
+def run_beam() -> dict[str, dict[str, list[float]]]:
+    """Figures 1 to 5: forces on the left, middle and right support by method."""
+    out = {}
+    for label, stiffness in (("1 : 1 : 1", (1, 1, 1)), ("1 : 3 : 1", (1, 3, 1))):
+        rows = {}
+        for method, solver, order in (
+            ("PGS, left support first", "pgs", (0, 1, 2)),
+            ("PGS, middle support first", "pgs", (1, 0, 2)),
+            ("APGD", "apgd", (0, 1, 2)),
+        ):
+            result = Simulation(beam(stiffness=stiffness, order=order), solver=solver).step()
+            place = np.argsort(order)
+            rows[method] = result.classic.force[place].tolist()
+            rows["compatible"] = result.force[place].tolist()
+        out[label] = rows
+    return out
+
+
+def run_snapshots(base: int, folder: Path) -> dict[str, np.ndarray]:
+    """Figure 7: positions (4, n, 3) [m] and speeds (4, n) [m/s] while the packing settles."""
+
+    def make():
+        simulation = Simulation(pyramid(base), compatible="never")
+        position, speed = [], []
+        for time in SNAPSHOTS:
+            while simulation.time < time - 1e-9:
+                simulation.step()
+            position.append(simulation.state.position)
+            speed.append(np.linalg.norm(simulation.state.velocity[:, :3], axis=1))
+        return {"position": np.array(position), "speed": np.array(speed)}
+
+    return _kept(folder / f"snapshots-{base}.npz", make)

@@ -12,10 +12,11 @@ from tests.problems import beam, contact_problem, pyramid, random_problem, refer
 
 @pytest.mark.parametrize("state", ["rest", "impact", "random"])
 @pytest.mark.parametrize("base", [4, 10])
-def test_cold_start_reaches_tolerance(base, state):
+@pytest.mark.parametrize("opening", [True, False])
+def test_cold_start_reaches_tolerance(base, state, opening):
     """From nothing to 1e-10 on pyramids at rest, in impact, with random gaps and velocities."""
     problem = pyramid(base, state=state)
-    answer = newton.solve(problem)
+    answer = newton.solve(problem, opening=opening)
     assert answer.converged and answer.residual <= 1e-10
     assert problem.residual(answer.force) == answer.residual
     if base == 4:
@@ -35,14 +36,16 @@ def test_overlapping_random_state():
         rng.normal(size=problem.B.shape[1]),
         1e-3,
     )
-    assert newton.solve(hard).converged
+    for opening in (True, False):
+        assert newton.solve(hard, opening=opening).converged
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_random_problems_against_active_set(seed):
+@pytest.mark.parametrize("opening", [True, False])
+def test_random_problems_against_active_set(seed, opening):
     """Reference twin: least distance programming, unequal masses."""
     problem = random_problem(seed)
-    answer = newton.solve(problem)
+    answer = newton.solve(problem, opening=opening)
     assert answer.converged
     # masses over two decades raise the condition; 2e-6 is what a 1e-10 residual can leave
     np.testing.assert_allclose(answer.velocity, reference_velocity(problem), atol=2e-6)
@@ -63,8 +66,8 @@ def test_long_chain():
 def test_warm_start_saves_work():
     """Property: started from its own answer, at most one Newton step and the same velocity."""
     problem = pyramid(10)
-    cold = newton.solve(problem)
-    warm = newton.solve(problem, warm_start=cold.force)
+    cold = newton.solve(problem, opening=False)
+    warm = newton.solve(problem, warm_start=cold.force, opening=False)
     assert warm.iterations <= 1 < cold.iterations
     np.testing.assert_allclose(warm.velocity, cold.velocity, atol=1e-11)
 

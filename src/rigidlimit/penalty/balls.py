@@ -66,16 +66,18 @@ def _forces(reference, u, v, pairs, arms, gaps, k, mass, planes, p, damping, f, 
 @njit(cache=True)
 def march(
     reference, u, v, free, inverse_mass, external, pairs, arms, gaps, k, mass, planes, p, damping,
-    dt, steps, half_skin, f, found,
+    dt, steps, half_skin, relax, f, found,
 ):  # fmt: skip
     """Up to ``steps`` of velocity Verlet; stops early when a body has used up the skin.
 
-    f must hold the contact forces at the start. Returns (steps made, largest |net force| on a
+    f must hold the contact forces at the start. relax: kinetic damping, which stops all bodies
+    whenever the kinetic energy has passed a maximum. Returns (steps made, largest |net force| on a
     free degree of freedom, largest contact force, kinetic energy).
     """
     n = len(u)
     made = 0
     largest = 0.0
+    last = 0.0
     while made < steps:
         moved = 0.0
         for i in range(n):
@@ -93,6 +95,18 @@ def march(
                 if free[i, d]:
                     v[i, d] += 0.5 * dt * inverse_mass[i] * (f[i, d] + external[i, d])
         made += 1
+        if relax:
+            energy = 0.0
+            for i in range(n):
+                if inverse_mass[i] > 0.0:
+                    speed = v[i, 0] * v[i, 0] + v[i, 1] * v[i, 1] + v[i, 2] * v[i, 2]
+                    energy += 0.5 * speed / inverse_mass[i]
+            if energy < last:
+                for i in range(n):
+                    if inverse_mass[i] > 0.0:
+                        v[i] = 0.0
+                energy = 0.0
+            last = energy
         if moved > half_skin * half_skin:
             break
     net = 0.0

@@ -231,7 +231,7 @@ def test_rigid_motion_of_the_scene(seed):
     assert found.gap.min() == pytest.approx(here.gap.min(), abs=1e-8)
 
 
-@pytest.mark.parametrize("names", itertools.combinations(SOLIDS, 2), ids="-".join)
+@pytest.mark.parametrize("names", [*itertools.combinations(SOLIDS, 2)], ids="-".join)
 def test_exchange_of_bodies(names):
     """Property: the gap is the same and the normal opposite when the two bodies swap numbers."""
     scene = pair_scene(SOLIDS[names[0]], SOLIDS[names[1]], np.random.default_rng(3))

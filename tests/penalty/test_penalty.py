@@ -87,6 +87,27 @@ def test_compatible_forces_are_the_stiff_limit(options):
         assert answer.floor_error[classic] > 1e-2
 
 
+def test_random_packing():
+    """Peer: the DEM of an unequal packing between walls, within 1e-3: the same contacts bear,
+    and the softest modes magnify overlaps of 1e-7 of a radius."""
+    answer = compare(rl.scenes.packing(60), rest_tolerance=1e-6)
+    assert answer.dem.at_rest
+    bearing = answer.force["dem"] > 1e-3 * answer.force["dem"].max()
+    assert (answer.force["compatible"][bearing] > 0).all()
+    assert answer.contact_error["compatible"] < 1e-3
+
+
+def test_kinetic_damping_finds_the_same_rest():
+    """Property: kinetic damping changes the way to rest, not rest."""
+    scene = rl.scenes.pyramid(4, drop=0)
+    slow = PenaltySimulation(scene).run()
+    quick = PenaltySimulation(scene, relax=True).run()
+    assert slow.at_rest and quick.at_rest
+    force = slow.contacts.carry_over(quick.contacts, quick.force)
+    # both stop at an unbalanced force of 1e-7
+    np.testing.assert_allclose(force, slow.force, atol=1e-5 * slow.force.max())
+
+
 def test_limit_of_stiffness():
     """Convergence slope: the DEM's distance falls as 1/k for Hooke (overlaps do)."""
     _, errors, slope = stiffness_sweep(rl.scenes.pyramid(4))

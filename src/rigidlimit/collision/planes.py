@@ -38,7 +38,10 @@ def plane_normal(bodies: Bodies, state: State, plane: int) -> np.ndarray:
 def plane_body(bodies: Bodies, state: State, plane: int, others: np.ndarray, reach) -> Pieces:
     """Contacts of half-space ``plane`` with bodies ``others``; normals point to the bodies."""
     normal = plane_normal(bodies, state, plane)
-    pieces = []
+    ball = np.array([isinstance(shape, Sphere | Disk) for shape in bodies.shapes])
+    is_ball = ball[bodies.shape_of[others]]
+    pieces = [_plane_balls(bodies, state, plane, normal, others[is_ball], reach)]
+    others = others[~is_ball]
     shape_of = bodies.shape_of[others]
     for row in np.unique(shape_of):
         shape = bodies.shapes[row]
@@ -68,14 +71,28 @@ def plane_body(bodies: Bodies, state: State, plane: int, others: np.ndarray, rea
     return Pieces.joined(pieces)
 
 
+def _plane_balls(bodies, state, plane, normal, balls, reach) -> Pieces:
+    """Spheres or disks of any radii at once: gap = n . (x - x_plane) - R."""
+    radius = bodies.bounding_radius[balls]
+    gap = (state.position[balls] - state.position[plane]) @ normal - radius
+    near = np.flatnonzero(gap <= reach[balls] + reach[plane])
+    balls, radius, gap = balls[near], radius[near], gap[near]
+    return Pieces.of(
+        np.full(len(balls), plane),
+        balls,
+        point=state.position[balls] - (radius + 0.5 * gap)[:, None] * normal,
+        normal=normal,
+        gap=gap,
+        curvature=1 / radius,
+    )
+
+
 def _lowest_points(shape, normal: np.ndarray):
     """Surface points (k, f, 3) that can be lowest along -normal, and curvature there (k, f) [1/m].
 
     normal (k, 3): the plane's unit normal in body axes.
     """
     k = len(normal)
-    if isinstance(shape, Sphere | Disk):
-        return -shape.radius * normal[:, None, :], 1 / shape.radius
     if isinstance(shape, Box):
         shape = shape.polytope
     if isinstance(shape, ConvexPolyhedron):

@@ -9,6 +9,7 @@ from .gallery import (
     disk_in_corner,
     four_leg_table,
     newton_cradle,
+    packing,
     pile_2d,
     pyramid,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "four_leg_table",
     "load",
     "newton_cradle",
+    "packing",
     "pile_2d",
     "pyramid",
 ]

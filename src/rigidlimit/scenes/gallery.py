@@ -242,6 +242,39 @@ def container(count=27, *, seed=1) -> Scene:
     return scene
 
 
+def packing(count=200, *, seed=1) -> Scene:
+    """Spheres of unequal size settling in an open box.
+
+    Radii from 1.4 to 2 mm. Known: the floor carries the total weight once at rest.
+    """
+    rng = np.random.default_rng(seed)
+    scene = Scene(
+        name="packing",
+        dt=2e-3,
+        duration=0.4,
+        description=f"{count} spheres of unequal size settling in a box",
+    )
+    side = max(3, round((count / 2) ** (1 / 3)))
+    pitch = 4.1e-3
+    width = side * pitch
+    scene.add(HalfSpace(), position=(0, 0, 0), name="floor")
+    for name, at, normal in (
+        ("x- wall", (0, 0, 0), (1, 0, 0)),
+        ("x+ wall", (width, 0, 0), (-1, 0, 0)),
+        ("y- wall", (0, 0, 0), (0, 1, 0)),
+        ("y+ wall", (0, width, 0), (0, -1, 0)),
+    ):
+        scene.add(HalfSpace(), position=at, normal=normal, name=name)
+    k = np.arange(count)
+    cells = np.column_stack([k % side, k // side % side, k // side**2])
+    radius = rng.uniform(0.7, 1.0, count) * 2e-3
+    centres = (cells + 0.5) * pitch
+    centres[:, :2] += rng.uniform(-1, 1, (count, 2)) * (pitch / 2 - radius)[:, None]
+    for centre, r in zip(centres, radius, strict=True):
+        scene.add(Sphere(float(r)), position=centre)
+    return scene
+
+
 def newton_cradle(count=5, *, speed=1.0, restitution=1.0) -> Scene:
     """A row of touching balls hit by one from the left. Known: momentum is kept, and energy is
     never created."""
@@ -273,6 +306,7 @@ GALLERY = {
     "disk-in-corner": disk_in_corner,
     "pile-2d": pile_2d,
     "container": container,
+    "packing": packing,
     "newton-cradle": newton_cradle,
 }
 """The gallery by name, as ``rigidlimit scenes`` lists it."""

@@ -140,6 +140,16 @@ def test_warm_start_does_not_matter():
     assert rl.compatible_forces(B, load, warm_start=cold.displacement).iterations <= 1
 
 
+@pytest.mark.parametrize("blocks", [[0, 500], [7, 3, 99999, -4], [0]])
+def test_blocks_are_only_a_hint(blocks):
+    """Property: any block starts, wrong ones too, give the same forces."""
+    B, load = static_pyramid(9)
+    known = rl.compatible_forces(B, load).force
+    answer = rl.compatible_forces(B, load, blocks=blocks)
+    assert answer.converged
+    np.testing.assert_allclose(answer.force, known, atol=1e-9 * known.max())
+
+
 def test_degenerate_inputs():
     """Properties: no contacts, no load, rattlers and held degrees of freedom."""
     empty = rl.compatible_forces(np.zeros((0, 2)), [0, 0])

@@ -135,7 +135,8 @@ class _Scaled:
         starts = None
         if n and len(self.dofs):
             given = np.arange(0, n + 1, 6 if n % 6 == 0 else 3 if n % 3 == 0 else 1)
-            body = np.searchsorted(given if blocks is None else blocks, self.dofs, side="right")
+            starts = given if blocks is None else np.sort(blocks)
+            body = np.searchsorted(starts, self.dofs, side="right")
             starts = np.flatnonzero(np.r_[True, body[1:] != body[:-1], True])
         self.network = Network(self.B, blocks=starts)
 

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..status import Status
-from .stiffness import LinearStats, StiffnessSystem, body_blocks
+from .stiffness import LinearStats, StiffnessSystem, body_blocks, cut_blocks
 
 PATIENCE = 60
 """Newton steps without a smaller gradient before a solve counts as stalled."""
@@ -34,14 +34,14 @@ class Network:
     """B (m, n) with what the compiled kernels need of it.
 
     mass: inertia M (n, n) or None. blocks: first degree of freedom of each body's block, ending
-    with n; a preconditioning hint only.
+    with n; a preconditioning hint only, cut into pieces of at most MAX_BLOCK.
     """
 
     def __init__(self, B: sp.csr_array, *, mass=None, blocks=None):
         self.B = B
         n = B.shape[1]
         self.mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
-        self.starts = body_blocks(n) if blocks is None else np.asarray(blocks)
+        self.starts = body_blocks(n) if blocks is None else cut_blocks(blocks, n)
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     @cached_property

@@ -41,7 +41,16 @@ def body_blocks(n: int) -> np.ndarray:
     return np.arange(0, n + 1, size)
 
 
-@njit(cache=True, fastmath=False)
+def cut_blocks(starts, n: int) -> np.ndarray:
+    """Block starts in ascending order from 0 to n, with blocks of at most MAX_BLOCK."""
+    wanted = np.unique(np.clip(np.concatenate([[0], np.asarray(starts, np.int64), [n]]), 0, n))
+    if np.diff(wanted).max(initial=0) <= MAX_BLOCK:
+        return wanted
+    pieces = [np.arange(a, b, MAX_BLOCK) for a, b in zip(wanted[:-1], wanted[1:], strict=True)]
+    return np.concatenate([*pieces, [n]]).astype(np.int64)
+
+
+@njit(cache=True)
 def _scaled_rows(indptr, indices, data, active, root, out_ptr, out_idx, out_val):
     """Rows sqrt(D_i) B_i of the active contacts, packed."""
     at = 0
@@ -80,7 +89,7 @@ def _product(ptr, idx, val, mptr, midx, mval, shift, x, y):
 def _block_inverses(ptr, idx, val, mptr, midx, mval, shift, starts, block_of):
     """Inverses of the diagonal blocks of K, (blocks, MAX_BLOCK, MAX_BLOCK), by Cholesky."""
     nb = len(starts) - 1
-    blocks = np.zeros((nb, 6, 6))
+    blocks = np.zeros((nb, MAX_BLOCK, MAX_BLOCK))
     for j in range(starts[nb]):
         b = block_of[j]
         blocks[b, j - starts[b], j - starts[b]] += shift
@@ -94,7 +103,7 @@ def _block_inverses(ptr, idx, val, mptr, midx, mval, shift, starts, block_of):
             for g in range(ptr[a], ptr[a + 1]):
                 if block_of[idx[g]] == b:
                     blocks[b, idx[e] - starts[b], idx[g] - starts[b]] += val[e] * val[g]
-    L = np.zeros((6, 6))
+    L = np.zeros((MAX_BLOCK, MAX_BLOCK))
     for b in range(nb):
         size = starts[b + 1] - starts[b]
         K = blocks[b]

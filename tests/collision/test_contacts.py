@@ -270,6 +270,15 @@ def test_ellipsoids_against_a_minimizer():
     assert contact.gap[0] == pytest.approx(twin, abs=1e-7)  # BFGS on numerical gradients
 
 
+@pytest.mark.parametrize("lower", [rl.Cylinder(2.0, 1.0), rl.Box((4, 4, 1))])
+def test_ellipsoid_on_a_face(lower):
+    """Closed form: an upright ellipsoid touches the face right below its centre."""
+    contacts = stacked(rl.Ellipsoid((0.3, 0.3, 0.5)), 1.0, lower=lower, at=(0.4, -0.3))
+    assert len(contacts) == 1
+    np.testing.assert_allclose(contacts.point[0], [0.4, -0.3, 0.5], atol=1e-12)
+    np.testing.assert_allclose(contacts.gap, 0, atol=1e-12)
+
+
 def test_curvature():
     """Closed forms: 1/R1 + 1/R2 for spheres; an ellipsoid's pole has c/a^2 and c/b^2."""
     scene = rl.Scene()

@@ -137,6 +137,9 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
     else:
         if flat_a or flat_b:  # a point on a face: the face's own normal is exact
             normal = face_a.normal if flat_a else -face_b.normal
+            on_a, on_b = _point_on_face(
+                bodies, state, a, b, normal, on_a, on_b, flat_a, face_a, face_b
+            )
         found = []
     found = [contact for contact in found if contact[2] <= reach]
     if not found:
@@ -157,6 +160,24 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
         gap=[g for _, _, g in found],
         curvature=curvature,
     )
+
+
+def _point_on_face(bodies, state, a, b, normal, on_a, on_b, flat_a, face_a, face_b):
+    """Closest points of a face and a ball or ellipsoid, in closed form; others stay as given."""
+    smooth, face, outward = (b, face_a, -normal) if flat_a else (a, face_b, normal)
+    quadric = _quadric(bodies.shape(smooth), matrix(state.quaternion[smooth]))
+    if quadric is None:
+        return on_a, on_b
+    lowest = state.position[smooth] + _support(quadric, outward)[0]
+    on_face = lowest - ((lowest - face.corners[0]) @ normal) * normal
+    return (on_face, lowest) if flat_a else (lowest, on_face)
+
+
+def _quadric(shape, turn):
+    """The matrix A of the support function sqrt(n . A n) of a ball or ellipsoid, else None."""
+    if isinstance(shape, Ellipsoid):
+        return turn @ np.diag(np.square(shape.semi_axes)) @ turn.T
+    return shape.radius**2 * np.eye(3) if isinstance(shape, Sphere) else None
 
 
 def _in_world(feature, turn, position):
@@ -275,13 +296,9 @@ def _polish(bodies, state, a, b, turn_a, turn_b, normal, on_a, on_b):
     The gap is the largest over unit n of  n . (x_b - x_a) - h_a(n) - h_b(-n)  with the support
     functions h; its gradient is the vector between the support points.
     """
-    shapes = [bodies.shape(a), bodies.shape(b)]
-    if not all(isinstance(shape, Sphere | Ellipsoid) for shape in shapes):
+    quadrics = _quadric(bodies.shape(a), turn_a), _quadric(bodies.shape(b), turn_b)
+    if quadrics[0] is None or quadrics[1] is None:
         return normal, on_a, on_b
-    quadrics = []
-    for shape, turn in zip(shapes, (turn_a, turn_b), strict=True):
-        axes = shape.semi_axes if isinstance(shape, Ellipsoid) else [shape.radius] * 3
-        quadrics.append(turn @ np.diag(np.square(axes)) @ turn.T)
     arm = state.position[b] - state.position[a]
     for _ in range(4):
         pa, ha = _support(quadrics[0], normal)

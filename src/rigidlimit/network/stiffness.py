@@ -6,6 +6,7 @@ diagonal blocks of the bodies; and a sparse factorization (SuperLU), for small s
 conjugate gradients do not get there.
 """
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +47,7 @@ def cut_blocks(starts, n: int) -> np.ndarray:
     wanted = np.unique(np.clip(np.concatenate([[0], np.asarray(starts, np.int64), [n]]), 0, n))
     if np.diff(wanted).max(initial=0) <= MAX_BLOCK:
         return wanted
-    pieces = [np.arange(a, b, MAX_BLOCK) for a, b in zip(wanted[:-1], wanted[1:], strict=True)]
+    pieces = [np.arange(a, b, MAX_BLOCK) for a, b in itertools.pairwise(wanted)]
     return np.concatenate([*pieces, [n]]).astype(np.int64)
 
 

@@ -15,7 +15,7 @@ from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid
 from ..bodies.rotations import matrix
 from ..errors import ContactError
 from .contacts import FEATURES
-from .features import Feature, best_face, curvature_at, facing
+from .features import Feature, best_face, curvature_at, facing, support_height
 from .pieces import Pieces
 
 ALIGNED = 1 - 1e-6
@@ -47,8 +47,11 @@ def _coal_shape(shape, scale):
 SNAP = 1e-3
 """Distance over face size below which the corners of a patch are one."""
 
-TOLERANCES = (1e-12, 1e-9, 1e-6)
-"""coal's relative tolerances, tightest first: curved pairs do not always reach the tightest."""
+ATTEMPTS = ((1e-12, 0.0), (1e-9, 0.0), (1e-6, 0.0), (1e-9, 1e-7), (1e-9, -1e-4), (1e-9, 1e-3))
+"""coal's relative tolerance, tightest first, and how far b is moved off, over the pair's size."""
+
+CONSISTENT = 1e-7
+"""Difference of coal's distance and the separation along its normal, over the pair's size."""
 
 
 @lru_cache
@@ -74,7 +77,8 @@ def _closest(bodies, state, a, b, turn_a, turn_b):
     arm = (state.position[b] - state.position[a]) * scale
     # where they touch exactly, coal may lose the normal: then look with b a little further off
     away = arm / max(np.linalg.norm(arm), 1e-300)
-    for tolerance, shift in [*((t, 0.0) for t in TOLERANCES), (1e-9, 1e-7), (1e-9, -1e-4)]:
+    best = None
+    for tolerance, shift in ATTEMPTS:
         result = coal.DistanceResult()
         coal.distance(
             _coal_shape(sa, scale),
@@ -85,24 +89,40 @@ def _closest(bodies, state, a, b, turn_a, turn_b):
             result,
         )
         normal = np.array(result.normal).ravel()
-        on_a = np.array(result.getNearestPoint1()).ravel() / scale
-        on_b = (np.array(result.getNearestPoint2()).ravel() - shift * away) / scale
+        on_a = np.array(result.getNearestPoint1()).ravel()
+        on_b = np.array(result.getNearestPoint2()).ravel() - shift * away
         size = np.linalg.norm(normal)
         # a solve that went wrong shows: no unit normal, or points that are not on the bodies
-        far = max(
-            np.abs(on_a).max() / sa.bounding_radius,
-            np.abs(on_b - arm / scale).max() / sb.bounding_radius,
+        far = max(np.abs(on_a).max(), np.abs(on_b - arm).max())
+        if not (size > 0.5 and far < 1 + 1e-6):
+            continue
+        normal /= size
+        # the gap is the largest separation of the two bodies over all directions: a normal whose
+        # separation is not the distance between the points is not the one
+        separation = arm @ normal - scale * (
+            support_height(sa, (normal @ turn_a)[None])[0]
+            + support_height(sb, (-normal @ turn_b)[None])[0]
         )
-        if size > 0.5 and far < 1 + 1e-6:
+        if best is None or separation > best[0]:
+            best = (separation, normal, on_a, on_b)
+        if abs((on_b - on_a) @ normal - separation) < CONSISTENT:
             break
-    else:
+    if best is None:
         raise ContactError(
             f"bodies {bodies.names[a]!r} and {bodies.names[b]!r}: no contact normal found "
             f"(centres {state.position[a].tolist()} and {state.position[b].tolist()}); expected "
             "bodies that do not contain each other; move them apart"
         )
-    normal /= size
-    return (on_b - on_a) @ normal, normal, on_a + state.position[a], on_b + state.position[a]
+    gap, normal, on_a, on_b = best
+    middle = 0.5 * (on_a + on_b)
+    half = 0.5 * gap * normal
+    origin = state.position[a]
+    return (
+        gap / scale,
+        normal,
+        (middle - half) / scale + origin,
+        (middle + half) / scale + origin,
+    )
 
 
 def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> Pieces:

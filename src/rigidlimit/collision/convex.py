@@ -50,7 +50,7 @@ SNAP = 1e-3
 ATTEMPTS = ((1e-12, 0.0), (1e-9, 0.0), (1e-6, 0.0), (1e-9, 1e-7), (1e-9, -1e-4), (1e-9, 1e-3))
 """coal's relative tolerance, tightest first, and how far b is moved off, over the pair's size."""
 
-CONSISTENT = 1e-7
+CONSISTENT = 1e-9
 """Difference of coal's distance and the separation along its normal, over the pair's size."""
 
 

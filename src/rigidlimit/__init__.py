@@ -21,6 +21,7 @@ _HOME = {
     "Ellipsoid": "bodies",
     "HalfSpace": "bodies",
     "Material": "bodies",
+    "PenaltyResult": "penalty",
     "PenaltySimulation": "penalty",
     "Polygon": "bodies",
     "Scene": "scenes.scene",

@@ -208,7 +208,7 @@ def _head(base, cases, seconds):
         "<h1>Section 8 of Olsen &amp; Kamrin, run anew</h1>"
         f"<p>Square-based pyramid of {base} spheres along the base, 2.5 mm, "
         "2000 kg/m<sup>3</sup>, 50 GPa, layers dropped by 5 % of a radius, base layer fixed; "
-        f"contact dynamics at 1 ms. The DEM marches at {case.dem_dt:.2g} s (a twentieth of its "
+        f"contact dynamics at 1 ms. The DEM marches at {case.dem_dt:.2g} s (0.8 of its "
         "stability limit; its stiffness is 2 E* times the sphere's radius) from the pose in which "
         f"contact dynamics came to rest, to an unbalanced force of {unbalanced:.0e} of the largest "
         "contact force.</p><p>Contact dynamics with compatible forces took "

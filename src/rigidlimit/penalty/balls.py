@@ -1,119 +1,267 @@
-"""Compiled DEM of smooth balls and half-spaces: velocity Verlet over neighbour lists with a skin.
+"""Kernels of the penalty method for balls and half-spaces: leapfrog steps over a neighbour list.
 
-Positions are reference positions X plus displacements u since the lists were made. With the pair's
-arm A = X_b - X_a, U = u_b - u_a and its gap G then, the gap is
+Positions are kept as a reference x_0 and the travel u since the list was built, and a gap as its
+value at x_0 and its change: with d = x_j - x_i, L = |d|,
 
-    G + (2 A + U) . U / (|A + U| + |A|),
+    gap = gap_0 + s/(L + L_0),    s = L^2 - L_0^2 = 2 d_0 . (u_j - u_i) + |u_j - u_i|^2,
 
-which does not cancel: overlaps of 1e-9 radii keep their digits.
+so that overlaps of 1e-9 radii keep all their digits, which x_j - x_i - R_i - R_j would lose, and
+so that open pairs are told by s alone, without a root.
+
+Step n:  v(n+1/2) = (v(n-1/2) (1 - alpha h/2) + h a_n)/(1 + alpha h/2),  u += h v(n+1/2),
+a from f(u, v(n+1/2)). ``advance`` starts and ends with v at whole steps.
+
+Arrays: motion (n, 8): u [m], v [m/s], two spare. force (threads, n, 4) [N]. free (n, 3): 1/m or 0
+where held. push (n, 3): F_ext/m [m/s^2], 0 where held. mass (n, 3): m, 0 where held. first
+(n + 1,), other (m,), pair (m, 8): neighbours j > i of i with d_0, gap_0 (gap_0 - 2 L_0), L_0,
+gap_0, k, gamma_0. wall (w, 2): body and half-space; wall_pair (w, 6): normal, gap_0, k, gamma_0.
 """
 
+import numba
 import numpy as np
-from numba import njit
+from numba import njit, prange
 
-from .law import contact_force
-
-
-@njit(cache=True)
-def _forces(reference, u, v, pairs, arms, gaps, k, mass, planes, p, damping, f, found):
-    """Sum contact forces into f (n, 3); per pair force into found. Returns the largest contact."""
-    f[:] = 0.0
-    largest = 0.0
-    for c in range(len(pairs)):
-        a, b = pairs[c, 0], pairs[c, 1]
-        U0, U1, U2 = u[b, 0] - u[a, 0], u[b, 1] - u[a, 1], u[b, 2] - u[a, 2]
-        A0, A1, A2 = arms[c, 0], arms[c, 1], arms[c, 2]
-        shift = (2.0 * A0 + U0) * U0 + (2.0 * A1 + U1) * U1 + (2.0 * A2 + U2) * U2
-        if shift >= -2.0 * gaps[c] * arms[c, 3] and gaps[c] >= 0.0:
-            found[c] = 0.0
-            continue
-        x, y, z = A0 + U0, A1 + U1, A2 + U2
-        d = np.sqrt(x * x + y * y + z * z)
-        overlap = -gaps[c] - shift / (d + arms[c, 3])
-        if overlap <= 0.0:
-            found[c] = 0.0
-            continue
-        x, y, z = x / d, y / d, z / d
-        rate = -((v[b, 0] - v[a, 0]) * x + (v[b, 1] - v[a, 1]) * y + (v[b, 2] - v[a, 2]) * z)
-        size = contact_force(overlap, rate, k[c], p, damping, mass[c])
-        found[c] = size
-        if size > largest:
-            largest = size
-        f[a, 0] -= size * x
-        f[a, 1] -= size * y
-        f[a, 2] -= size * z
-        f[b, 0] += size * x
-        f[b, 1] += size * y
-        f[b, 2] += size * z
-    for c in range(len(planes)):
-        # planes: body, normal (3), gap at the reference, k, mass
-        b = int(planes[c, 0])
-        nx, ny, nz = planes[c, 1], planes[c, 2], planes[c, 3]
-        overlap = -(planes[c, 4] + u[b, 0] * nx + u[b, 1] * ny + u[b, 2] * nz)
-        size = 0.0
-        if overlap > 0.0:
-            rate = -(v[b, 0] * nx + v[b, 1] * ny + v[b, 2] * nz)
-            size = contact_force(overlap, rate, planes[c, 5], p, damping, planes[c, 6])
-            f[b, 0] += size * nx
-            f[b, 1] += size * ny
-            f[b, 2] += size * nz
-        found[len(pairs) + c] = size
-        if size > largest:
-            largest = size
-    return largest
+DONE, STALE = 0, 1
 
 
-@njit(cache=True)
-def march(
-    reference, u, v, free, inverse_mass, external, pairs, arms, gaps, k, mass, planes, p, damping,
-    dt, steps, half_skin, relax, f, found,
-):  # fmt: skip
-    """Up to ``steps`` of velocity Verlet; stops early when a body has used up the skin.
+@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
+def _force(c, rate, k, g, p, tensile):
+    """f = k c^(p-1) + g c^(p/2-1) dc/dt."""
+    if p == 2.0:
+        f = k * c + g * rate
+    elif p == 2.5:
+        root = np.sqrt(c)
+        f = k * c * root + g * np.sqrt(root) * rate
+    else:
+        f = k * c ** (p - 1.0) + g * c ** (0.5 * p - 1.0) * rate
+    if f < 0.0 and not tensile:
+        f = 0.0
+    return f
 
-    f must hold the contact forces at the start. relax: kinetic damping, which stops all bodies
-    whenever the kinetic energy has passed a maximum. Returns (steps made, largest |net force| on a
-    free degree of freedom, largest contact force, kinetic energy).
-    """
-    n = len(u)
-    made = 0
-    largest = 0.0
-    last = 0.0
-    while made < steps:
-        moved = 0.0
-        for i in range(n):
-            way = 0.0
-            for d in range(3):
-                if free[i, d]:
-                    v[i, d] += 0.5 * dt * inverse_mass[i] * (f[i, d] + external[i, d])
-                u[i, d] += dt * v[i, d]
-                way += u[i, d] * u[i, d]
-            if way > moved:
-                moved = way
-        largest = _forces(reference, u, v, pairs, arms, gaps, k, mass, planes, p, damping, f, found)
-        for i in range(n):
-            for d in range(3):
-                if free[i, d]:
-                    v[i, d] += 0.5 * dt * inverse_mass[i] * (f[i, d] + external[i, d])
-        made += 1
-        if relax:
-            energy = 0.0
-            for i in range(n):
-                if inverse_mass[i] > 0.0:
-                    speed = v[i, 0] * v[i, 0] + v[i, 1] * v[i, 1] + v[i, 2] * v[i, 2]
-                    energy += 0.5 * speed / inverse_mass[i]
-            if energy < last:
-                for i in range(n):
-                    if inverse_mass[i] > 0.0:
-                        v[i] = 0.0
-                energy = 0.0
-            last = energy
-        if moved > half_skin * half_skin:
-            break
-    net = 0.0
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _pair_forces(lo, hi, first, other, pair, motion, force, p, tensile):
+    """Adds the forces of the pairs of bodies lo <= i < hi to ``force`` (n, 4)."""
+    for i in range(lo, hi):
+        ux, uy, uz = motion[i, 0], motion[i, 1], motion[i, 2]
+        vx, vy, vz = motion[i, 3], motion[i, 4], motion[i, 5]
+        fx = fy = fz = 0.0
+        for e in range(first[i], first[i + 1]):
+            j = other[e]
+            ax, ay, az = motion[j, 0] - ux, motion[j, 1] - uy, motion[j, 2] - uz
+            dx, dy, dz = pair[e, 0], pair[e, 1], pair[e, 2]
+            s = (2.0 * dx + ax) * ax + (2.0 * dy + ay) * ay + (2.0 * dz + az) * az
+            if s < pair[e, 3]:
+                L0 = pair[e, 4]
+                L = np.sqrt(L0 * L0 + s)
+                both = L + L0
+                inverse = 1.0 / (L * both)
+                c = -(pair[e, 5] + s * inverse * L)
+                if c <= 0.0:
+                    continue
+                inverse *= both
+                nx, ny, nz = (dx + ax) * inverse, (dy + ay) * inverse, (dz + az) * inverse
+                rate = (vx - motion[j, 3]) * nx + (vy - motion[j, 4]) * ny
+                rate += (vz - motion[j, 5]) * nz
+                f = _force(c, rate, pair[e, 6], pair[e, 7], p, tensile)
+                nx *= f
+                ny *= f
+                nz *= f
+                fx -= nx
+                fy -= ny
+                fz -= nz
+                force[j, 0] += nx
+                force[j, 1] += ny
+                force[j, 2] += nz
+        force[i, 0] += fx
+        force[i, 1] += fy
+        force[i, 2] += fz
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _wall_forces(wall, wall_pair, motion, force, p, tensile):
+    for e in range(len(wall)):
+        i, w = wall[e, 0], wall[e, 1]
+        nx, ny, nz = wall_pair[e, 0], wall_pair[e, 1], wall_pair[e, 2]
+        c = (motion[w, 0] - motion[i, 0]) * nx + (motion[w, 1] - motion[i, 1]) * ny
+        c += (motion[w, 2] - motion[i, 2]) * nz - wall_pair[e, 3]
+        if c > 0.0:
+            rate = (motion[w, 3] - motion[i, 3]) * nx + (motion[w, 4] - motion[i, 4]) * ny
+            rate += (motion[w, 5] - motion[i, 5]) * nz
+            f = _force(c, rate, wall_pair[e, 4], wall_pair[e, 5], p, tensile)
+            force[i, 0] += f * nx
+            force[i, 1] += f * ny
+            force[i, 2] += f * nz
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _kick_and_drift(lo, hi, motion, force, free, push, mass, h, keep, gain):
+    """Sums the threads' forces, clears them, moves. Returns (largest |u|^2, sum of m v^2)."""
+    far = 0.0
     energy = 0.0
-    for i in range(n):
-        for d in range(3):
-            if free[i, d]:
-                net = max(net, abs(f[i, d] + external[i, d]))
-                energy += 0.5 * v[i, d] * v[i, d] / inverse_mass[i]
-    return made, net, largest, energy
+    threads = force.shape[0]
+    for i in range(lo, hi):
+        travel = 0.0
+        for k in range(3):
+            f = force[0, i, k]
+            force[0, i, k] = 0.0
+            for t in range(1, threads):
+                f += force[t, i, k]
+                force[t, i, k] = 0.0
+            v = motion[i, 3 + k]
+            if mass[i, k] > 0.0:
+                v = v * keep + gain * (f * free[i, k] + push[i, k])
+                motion[i, 3 + k] = v
+                energy += mass[i, k] * v * v
+            u = motion[i, k] + h * v
+            motion[i, k] = u
+            travel += u * u
+        far = max(far, travel)
+    return far, energy
+
+
+@njit(cache=True)
+def _stop(motion, mass):
+    for i in range(len(mass)):
+        for k in range(3):
+            if mass[i, k] > 0.0:
+                motion[i, 3 + k] = 0.0
+
+
+@njit(cache=True)
+def advance(
+    motion, force, free, push, mass, first, other, pair, wall, wall_pair,
+    steps, h, alpha, quench, reach2, p, tensile,
+):  # fmt: skip
+    """Up to ``steps`` steps; stops where a body has moved further than the list allows.
+
+    ``force`` holds the contact forces at the start and at the end. quench: velocities are set to
+    zero wherever the kinetic energy passes a maximum. Returns (steps made, DONE or STALE).
+    """
+    n = len(mass)
+    # back to v(-1/2); forces are summed again, from u and v of the whole step
+    _half(motion, force, free, push, mass, -0.5 * h)
+    keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
+    before, rising = -1.0, False
+    made = 0
+    code = DONE
+    while made < steps:
+        far, energy = _kick_and_drift(0, n, motion, force, free, push, mass, h, keep, gain)
+        if quench:
+            if rising and energy < before:
+                _stop(motion, mass)
+                energy, rising = 0.0, False
+            else:
+                rising = energy > before
+            before = energy
+        _pair_forces(0, n, first, other, pair, motion, force[0], p, tensile)
+        _wall_forces(wall, wall_pair, motion, force[0], p, tensile)
+        made += 1
+        if far > reach2:
+            code = STALE
+            break
+    _half(motion, force, free, push, mass, 0.5 * h)
+    return made, code
+
+
+@njit(cache=True)
+def _half(motion, force, free, push, mass, h):
+    """v += h a without a move and without clearing the forces."""
+    for i in range(len(mass)):
+        for k in range(3):
+            f = 0.0
+            for t in range(force.shape[0]):
+                f += force[t, i, k]
+            if mass[i, k] > 0.0:
+                motion[i, 3 + k] += h * (f * free[i, k] + push[i, k])
+
+
+@njit(cache=True, parallel=True)
+def advance_parallel(
+    motion, force, free, push, mass, first, other, pair, wall, wall_pair,
+    bodies, rows, steps, h, alpha, quench, reach2, p, tensile,
+):  # fmt: skip
+    """As ``advance``, on threads. bodies, rows (threads + 1,): ranges that share the work evenly.
+
+    Each thread adds to its own force array, and sums are taken in the order of the threads: the
+    answer depends on their number, not on their timing.
+    """
+    threads = len(rows) - 1
+    _half(motion, force, free, push, mass, -0.5 * h)
+    keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
+    before, rising = -1.0, False
+    far = np.zeros(threads)
+    part = np.zeros(threads)
+    made = 0
+    code = DONE
+    while made < steps:
+        for t in prange(threads):
+            far[t], part[t] = _kick_and_drift(
+                bodies[t], bodies[t + 1], motion, force, free, push, mass, h, keep, gain
+            )
+        energy = part.sum()
+        if quench:
+            if rising and energy < before:
+                _stop(motion, mass)
+                energy, rising = 0.0, False
+            else:
+                rising = energy > before
+            before = energy
+        for t in prange(threads):
+            _pair_forces(rows[t], rows[t + 1], first, other, pair, motion, force[t], p, tensile)
+            if t == 0:
+                _wall_forces(wall, wall_pair, motion, force[0], p, tensile)
+        made += 1
+        if far.max() > reach2:
+            code = STALE
+            break
+    _half(motion, force, free, push, mass, 0.5 * h)
+    return made, code
+
+
+@njit(cache=True, error_model="numpy")
+def measure(motion, first, other, pair, wall, wall_pair, p, tensile):
+    """Force (m,), overlap (m,), closing speed (m,) of every pair, then of every wall pair."""
+    m, w = len(other), len(wall)
+    out = np.zeros((3, m + w))
+    for i in range(len(first) - 1):
+        for e in range(first[i], first[i + 1]):
+            j = other[e]
+            s = 0.0
+            for k in range(3):
+                a = motion[j, k] - motion[i, k]
+                s += (2.0 * pair[e, k] + a) * a
+            L0 = pair[e, 4]
+            L = np.sqrt(L0 * L0 + s)
+            c = -(pair[e, 5] + s / (L + L0))
+            rate = 0.0
+            for k in range(3):
+                normal = (pair[e, k] + motion[j, k] - motion[i, k]) / L
+                rate -= (motion[j, 3 + k] - motion[i, 3 + k]) * normal
+            out[1, e], out[2, e] = c, rate
+            if c > 0.0:
+                out[0, e] = _force(c, rate, pair[e, 6], pair[e, 7], p, tensile)
+    for e in range(w):
+        i, plane = wall[e, 0], wall[e, 1]
+        c = -wall_pair[e, 3]
+        rate = 0.0
+        for k in range(3):
+            c += (motion[plane, k] - motion[i, k]) * wall_pair[e, k]
+            rate += (motion[plane, 3 + k] - motion[i, 3 + k]) * wall_pair[e, k]
+        out[1, m + e], out[2, m + e] = c, rate
+        if c > 0.0:
+            out[0, m + e] = _force(c, rate, wall_pair[e, 4], wall_pair[e, 5], p, tensile)
+    return out
+
+
+@njit(cache=True)
+def fill_forces(motion, force, first, other, pair, wall, wall_pair, p, tensile):
+    """Contact forces on the bodies at the present positions and velocities, into ``force[0]``."""
+    force[:] = 0.0
+    _pair_forces(0, len(first) - 1, first, other, pair, motion, force[0], p, tensile)
+    _wall_forces(wall, wall_pair, motion, force[0], p, tensile)
+
+
+def usable_threads(wanted: int) -> int:
+    """``wanted`` or the number of threads that numba may use, whichever is less."""
+    return max(1, min(int(wanted), numba.config.NUMBA_NUM_THREADS))

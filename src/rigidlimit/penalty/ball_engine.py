@@ -1,0 +1,228 @@
+"""Penalty method for scenes of balls and half-spaces: neighbour list with a skin, fast kernels.
+
+The list holds every pair whose gap is at most the skin; it is valid until a body has travelled
+half a skin since it was built. Half-spaces may move at a steady velocity, and so may held bodies.
+Spins of balls are steady, as a normal force through the centre turns nothing.
+"""
+
+import numpy as np
+
+from ..bodies import Bodies, Disk, HalfSpace, Sphere, State, rotations
+from ..collision.broadphase import meeting_balls
+from ..collision.contacts import Contacts
+from ..collision.planes import plane_normal
+from ..collision.search import find_contacts
+from ..constraints import gap_gradient
+from ..errors import ContactError
+from ..forces.law import contact_stiffness
+from . import balls
+from .engine import Law, Measures, expected_tangent
+from .law import damping_coefficient
+from .timestep import critical_step
+
+SKIN = 0.1
+"""Skin of the neighbour list over the reference length of the scene."""
+
+
+def serves(bodies: Bodies, external_force: np.ndarray) -> bool:
+    """Whether all bodies are balls or half-spaces, and none is turned by a moment."""
+    if not all(isinstance(s, Sphere | Disk | HalfSpace) for s in bodies.shapes):
+        return False
+    return not np.where(bodies.free, external_force.reshape(-1, 6), 0.0)[:, 3:].any()
+
+
+class BallEngine:
+    """State of a running penalty simulation of balls. See ``engine.Engine`` for its interface."""
+
+    kind = "balls"
+
+    def __init__(self, bodies, state, external_force, law: Law, threads: int = 1):
+        n = len(bodies)
+        self.bodies, self.law = bodies, law
+        self.threads = balls.usable_threads(threads)
+        self.start_time, self.elapsed = state.time, 0.0
+        self.origin = np.array(state.position)
+        self.quaternion, self.spin = state.quaternion, state.velocity[:, 3:]
+        self.motion = np.zeros((n, 8))
+        self.motion[:, 3:6] = state.velocity[:, :3]
+        self.force = np.zeros((self.threads, n, 4))
+        held = ~bodies.free[:, :3]
+        mass = np.where(bodies.mass > 0, bodies.mass, 1.0)[:, None]
+        self.mass = np.where(held, 0.0, mass)
+        self.free = np.where(held, 0.0, 1 / mass)
+        self.external = np.where(held, 0.0, external_force.reshape(-1, 6)[:, :3])
+        self.push = self.external * self.free
+        self.plane = np.array([isinstance(s, HalfSpace) for s in bodies.shapes])[bodies.shape_of]
+        self.skin = SKIN * bodies.length
+        self._build()
+        balls.fill_forces(self.motion, self.force, *self.lists, law.exponent, law.tensile)
+
+    @property
+    def lists(self):
+        return self.first, self.other, self.pair, self.wall, self.wall_pair
+
+    @property
+    def state(self) -> State:
+        turn = rotations.from_rotation_vector(self.elapsed * self.spin)
+        return State(
+            self.origin + self.motion[:, :3],
+            rotations.normalized(rotations.multiply(turn, self.quaternion)),
+            np.column_stack([self.motion[:, 3:6], self.spin]),
+            self.start_time + self.elapsed,
+        )
+
+    def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
+        """Make up to ``steps`` steps, fewer where the neighbour list had to be rebuilt."""
+        common = (
+            steps, dt, alpha, quench, (0.5 * self.skin) ** 2, self.law.exponent, self.law.tensile
+        )  # fmt: skip
+        arrays = (self.motion, self.force, self.free, self.push, self.mass, *self.lists)
+        if self.threads == 1:
+            made, code = balls.advance(*arrays, *common)
+        else:
+            made, code = balls.advance_parallel(*arrays, self.body_range, self.row_range, *common)
+        self.elapsed += made * dt
+        if code == balls.STALE:
+            self._build()
+        return made
+
+    def settled(self) -> bool:
+        """Positions and gaps are exact at every step."""
+        return True
+
+    def limit(self) -> float:
+        """Critical time step [s] with every listed pair closed."""
+        if self._limit is None or self.law.exponent != 2:
+            measured = self._measure()
+            tangent, overlap = expected_tangent(
+                self.law, self.k, self.pair_mass, measured[1], measured[2], self.pair_push
+            )
+            gamma = self.g * overlap ** (0.5 * self.law.exponent - 1)
+            self._limit = critical_step(self.B, self.inverse_mass, tangent, gamma)
+        return self._limit
+
+    def measures(self) -> Measures:
+        force, overlap, _ = self._measure()
+        v = self.motion[:, 3:6]
+        balance = self.force.sum(axis=0)[:, :3] + self.external
+        p = self.law.exponent
+        return Measures(
+            kinetic_energy=float(0.5 * (self.mass * v * v).sum()),
+            elastic_energy=float((self.k * np.maximum(overlap, 0) ** p).sum() / p),
+            unbalanced=float(np.abs(balance[self.mass > 0]).max(initial=0.0)),
+            largest_force=float(force.max(initial=0.0)),
+            speed=float(np.sqrt((np.where(self.mass > 0, v, 0.0) ** 2).sum(axis=1).max())),
+            contacts=int((force > 0).sum()),
+        )
+
+    def contact_forces(self, reach: float) -> tuple[Contacts, np.ndarray]:
+        """Contacts with gap <= reach and the force [N] of each."""
+        contacts = find_contacts(self.bodies, self.state, np.where(self.plane, 0.0, reach))
+        contacts = contacts.select(contacts.gap <= reach)
+        force = self._measure()[0]
+        listed = self.listed.key
+        order = np.argsort(listed)
+        out = np.zeros(len(contacts))
+        if len(listed):
+            at = order[np.minimum(np.searchsorted(listed[order], contacts.key), len(listed) - 1)]
+            same = listed[at] == contacts.key
+            out[same] = force[at[same]]
+        return contacts, out
+
+    def _measure(self):
+        return balls.measure(self.motion, *self.lists, self.law.exponent, self.law.tensile)
+
+    def _build(self):
+        """New reference positions and the pairs within the skin of one another."""
+        bodies, n = self.bodies, len(self.bodies)
+        moved = self.origin + self.motion[:, :3]
+        lost = np.flatnonzero(~np.isfinite(moved).all(axis=1))
+        if len(lost):
+            raise ContactError(
+                f"body {bodies.names[lost[0]]!r} has left for {moved[lost[0]].tolist()}; expected "
+                "finite positions; take a smaller time step"
+            )
+        # what the sum loses stays in u: a new list must not shake a packing at rest
+        self.motion[:, :3] -= moved - self.origin
+        self.origin = moved
+        radius = bodies.bounding_radius
+        solid = np.flatnonzero(~self.plane)
+        found, _ = meeting_balls(
+            moved[solid], radius[solid] + 0.5 * self.skin, planar=bodies.dim == 2
+        )
+        found = solid[found]
+        free = (self.mass > 0).any(axis=1)
+        found = found[free[found[:, 0]] | free[found[:, 1]]]
+        found = found[np.lexsort((found[:, 1], found[:, 0]))]
+        i, j = found.T
+        # the gap to all digits: R_i + R_j and the distance agree to nine of them at rest
+        arm = (moved[j] - moved[i]).astype(np.longdouble)
+        distance = np.sqrt((arm**2).sum(axis=1))
+        gap = (distance - radius[i].astype(np.longdouble) - radius[j]).astype(float)
+        L0 = distance.astype(float)
+        if (1e-12 * (radius[i] + radius[j]) >= L0).any():
+            find_contacts(bodies, self.state, 0.0)  # names the bodies in its error
+        normal = arm.astype(float) / L0[:, None]
+        curvature = 1 / radius[i] + 1 / radius[j]
+
+        walls, wall_normal, wall_gap = self._near_planes(moved, radius, solid[free[solid]])
+        a = np.concatenate([i, walls.min(axis=1)])
+        b = np.concatenate([j, walls.max(axis=1)])
+        away = np.where(walls[:, :1] < walls[:, 1:], -1.0, 1.0) * wall_normal
+        self.listed = Contacts(
+            np.column_stack([a, b]),
+            np.zeros(len(a), np.int64),
+            np.concatenate([moved[i], moved[walls[:, 0]]]),
+            np.concatenate([normal, away]),
+            np.concatenate([gap, wall_gap]),
+            np.concatenate([curvature, 1 / radius[walls[:, 0]]]),
+            n,
+        )
+        law = self.law
+        self.k = law.scale * contact_stiffness(
+            bodies, self.listed, law.exponent, law.pair_stiffness
+        )
+        direction2 = self.listed.normal**2
+        response = (direction2 * (self.free[a] + self.free[b])).sum(axis=1)
+        self.pair_mass = np.divide(1.0, response, out=np.zeros(len(a)), where=response > 0)
+        size = np.linalg.norm(self.external, axis=1)
+        self.pair_push = np.maximum(size[a], size[b])
+        self.g = damping_coefficient(self.k, self.pair_mass, law.exponent, law.damping)
+        m = len(i)
+        self.first = np.zeros(n + 1, np.int64)
+        np.cumsum(np.bincount(i, minlength=n), out=self.first[1:])
+        self.other = np.ascontiguousarray(j, np.int64)
+        self.pair = np.column_stack(
+            [arm.astype(float), gap * (gap - 2 * L0), L0, gap, self.k[:m], self.g[:m]]
+        )
+        self.wall = np.ascontiguousarray(walls, np.int64)
+        self.wall_pair = np.column_stack([wall_normal, wall_gap, self.k[m:], self.g[m:]])
+        self._share()
+        self.B = gap_gradient(bodies, self._pose(), self.listed)
+        self.inverse_mass = np.column_stack([self.free, np.zeros((n, 3))]).ravel()
+        self._limit = None
+
+    def _near_planes(self, moved, radius, others):
+        """(bodies and planes (w, 2), normals (w, 3), gaps (w,)) within the skin."""
+        pose = self._pose()
+        pairs, normals, gaps = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3))], [np.zeros(0)]
+        for plane in np.flatnonzero(self.plane):
+            normal = plane_normal(self.bodies, pose, plane)
+            height = (moved[others] - moved[plane]).astype(np.longdouble) @ normal
+            gap = (height - radius[others]).astype(float)
+            near = gap <= self.skin
+            pairs.append(np.column_stack([others[near], np.full(near.sum(), plane)]))
+            normals.append(np.broadcast_to(normal, (near.sum(), 3)))
+            gaps.append(gap[near])
+        return np.concatenate(pairs), np.concatenate(normals), np.concatenate(gaps)
+
+    def _pose(self):
+        return State(self.origin, self.quaternion, np.zeros((len(self.bodies), 6)))
+
+    def _share(self):
+        """Ranges of bodies that give each thread as many bodies, or as many pairs."""
+        part = np.arange(self.threads + 1) / self.threads
+        n = len(self.bodies)
+        self.body_range = np.round(part * n).astype(np.int64)
+        self.row_range = np.searchsorted(self.first, part * len(self.other)).astype(np.int64)
+        self.row_range[0], self.row_range[-1] = 0, n

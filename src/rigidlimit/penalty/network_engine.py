@@ -1,0 +1,197 @@
+"""Penalty method for any convex shape: contacts by the scene's own contact search.
+
+Slow and general. The contacts are found again whenever a body has travelled ``reach``; in between
+their gaps change by B q (see ``network.py``). reach = sqrt(LINEAR c l), with c the overlap under a
+body's own weight and l the scene's length, keeps the error of a gap below LINEAR of that overlap in
+motion. At rest ``settled`` asks for the contacts anew until the travel since then leaves no error.
+"""
+
+import numpy as np
+
+from ..bodies import HalfSpace, State, rotations
+from ..bodies.mass import block_matrix, inverse_blocks, mass_blocks, world_inertia
+from ..collision.contacts import Contacts
+from ..collision.search import find_contacts
+from ..constraints import gap_gradient
+from ..errors import ContactError
+from ..forces.law import contact_stiffness
+from . import network
+from .engine import Law, Measures, expected_tangent
+from .law import damping_coefficient, static_overlap
+from .timestep import critical_step
+
+LINEAR = 1e-2
+"""Largest error of a gap in motion, over the overlap under a body's own weight."""
+
+EXACT = 1e-9
+"""The same at rest; also the travel over the scene's length, which changes arms."""
+
+LAG = 0.02
+"""Longest time between two searches over sqrt(l/g), the time scale of rocking: bodies on frozen
+contact points feel no righting moment."""
+
+
+class NetworkEngine:
+    """State of a running penalty simulation of convex bodies. See ``engine.Engine``."""
+
+    kind = "convex"
+
+    def __init__(self, bodies, state, external_force, law: Law, threads: int = 1):
+        self.bodies, self.law = bodies, law
+        self._state = state
+        self.held = ~bodies.free.ravel()
+        self.external = np.where(self.held, 0.0, external_force)
+        self.plane = np.array([isinstance(s, HalfSpace) for s in bodies.shapes])[bodies.shape_of]
+        radius = bodies.bounding_radius
+        self.radius = np.where(np.isfinite(radius), radius, 0.0)
+        self.arm = np.tile([1.0, 1.0, 1.0, 0.0, 0.0, 0.0], len(bodies))
+        self.arm[self.arm == 0] = np.repeat(np.where(self.radius > 0, self.radius, 1.0), 3)
+        self.weight = np.linalg.norm(self.external.reshape(-1, 6)[:, :3], axis=1)
+        mass = np.where(bodies.mass > 0, bodies.mass, np.inf)
+        pull = (self.weight / mass).max(initial=0.0)
+        self.lag = LAG * np.sqrt(bodies.length / pull) if pull > 0 else np.inf
+        self.next_reach = 1e-3 * bodies.length
+        self.q = np.zeros(6 * len(bodies))
+        self.v = np.array(state.velocity, float).ravel()
+        self.total = np.zeros(6 * len(bodies))
+        self._find()
+
+    @property
+    def state(self) -> State:
+        q = self.q.reshape(-1, 6)
+        turn = rotations.from_rotation_vector(q[:, 3:])
+        old = self._state
+        return State(
+            old.position + q[:, :3],
+            rotations.normalized(rotations.multiply(turn, old.quaternion)),
+            self.v.reshape(-1, 6).copy(),
+            old.time,
+        )
+
+    def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
+        """Make up to ``steps`` steps, fewer where the contacts had to be found again."""
+        steps = max(1, int(min(steps, self.lag / dt)))
+        made, code = network.advance(
+            *self.contact_arrays, self.q, self.v, self.total, self.external, self.inverse,
+            self.inertia, self.diagonal, self.reach, self.radius, steps, dt, alpha, quench,
+            self.law.exponent, self.law.tensile,
+        )  # fmt: skip
+        self._state = self._state.moved(time=self._state.time + made * dt)
+        # also after each call: bodies that rock slowly feel their contact points move in time
+        if code == network.STALE or not self._exact():
+            self._find()
+        return made
+
+    def settled(self) -> bool:
+        """Whether the gaps are exact; if not, they are by the next call."""
+        if not self._exact():
+            self._find()
+            return False
+        return True
+
+    def _exact(self) -> bool:
+        travel = np.abs(self.q.reshape(-1, 6))
+        far = (travel[:, :3].max(axis=1) + self.radius * travel[:, 3:].max(axis=1)).max(initial=0.0)
+        length = self.bodies.length
+        # the first is an error of gaps, the second one of the arms about which forces turn
+        return bool(far**2 <= EXACT * self.typical_overlap * length and far <= EXACT * length)
+
+    def limit(self) -> float:
+        """Critical time step [s] with every contact found counted as closed."""
+        if self._limit is None or self.law.exponent != 2:
+            _, overlap, closing = self._measure()
+            body = self.contacts.body
+            push = np.maximum(self.weight[body[:, 0]], self.weight[body[:, 1]])
+            tangent, ahead = expected_tangent(
+                self.law, self.k, self.contact_mass, overlap, closing, push
+            )
+            gamma = self.g * ahead ** (0.5 * self.law.exponent - 1)
+            self._limit = critical_step(self.B, self.inverse_mass, tangent, gamma)
+        return self._limit
+
+    def measures(self) -> Measures:
+        force, overlap, _ = self._measure()
+        v = np.where(self.held, 0.0, self.v)
+        p = self.law.exponent
+        balance = np.where(self.held, 0.0, self.total + self.external) / self.arm
+        return Measures(
+            kinetic_energy=float(0.5 * v @ (self.mass @ v)),
+            elastic_energy=float((self.k * np.maximum(overlap, 0) ** p).sum() / p),
+            unbalanced=float(np.abs(balance).max(initial=0.0)),
+            largest_force=float(force.max(initial=0.0)),
+            speed=float(np.linalg.norm((v * self.arm).reshape(-1, 6), axis=1).max(initial=0.0)),
+            contacts=int((force > 0).sum()),
+        )
+
+    def contact_forces(self, reach: float) -> tuple[Contacts, np.ndarray]:
+        """Contacts with gap <= reach and the force [N] of each."""
+        force = self._measure()[0]
+        contacts = find_contacts(self.bodies, self.state, np.where(self.plane, 0.0, reach))
+        contacts = contacts.select(contacts.gap <= reach)
+        return contacts, contacts.carry_over(self.contacts, force)
+
+    def _measure(self):
+        scratch = np.empty_like(self.total)
+        return network.contact_response(
+            *self.contact_arrays, self.q, self.v, self.law.exponent, self.law.tensile, scratch
+        )
+
+    def _find(self):
+        """Contacts, B and M at the present poses."""
+        bodies, law = self.bodies, self.law
+        state = self.state
+        if not np.isfinite(state.position).all():
+            lost = int(np.flatnonzero(~np.isfinite(state.position).all(axis=1))[0])
+            raise ContactError(
+                f"body {bodies.names[lost]!r} has left for {state.position[lost].tolist()}; "
+                "expected finite positions; take a smaller time step"
+            )
+        self._state = state
+        self.q[:] = 0.0
+        blocks = mass_blocks(bodies, state)
+        self.inverse = inverse_blocks(bodies, blocks)
+        self.mass = block_matrix(blocks)
+        self.inverse_mass = block_matrix(self.inverse)
+        self.inertia = world_inertia(bodies, state)
+        self.diagonal = np.where(self.held, 0.0, self.mass.diagonal())
+        self.reach = self.next_reach
+        # each contact within 2 reach is known: none can close before the travel ends
+        self.contacts = find_contacts(
+            bodies, state, np.where(self.plane, 0.0, 2 * self.reach + 1e-4 * bodies.length)
+        )
+        self.B = gap_gradient(bodies, state, self.contacts)
+        self.k = law.scale * contact_stiffness(
+            bodies, self.contacts, law.exponent, law.pair_stiffness
+        )
+        response = np.asarray(((self.B @ self.inverse_mass) * self.B).sum(axis=1)).ravel()
+        self.contact_mass = np.divide(
+            1.0, response, out=np.zeros(len(response)), where=response > 0
+        )
+        self.g = damping_coefficient(self.k, self.contact_mass, law.exponent, law.damping)
+        self.contact_arrays = (
+            self.B.indptr.astype(np.int64),
+            self.B.indices.astype(np.int64),
+            self.B.data,
+            self.contacts.gap,
+            self.k,
+            self.g,
+        )
+        network.contact_response(
+            *self.contact_arrays, self.q, self.v, law.exponent, law.tensile, self.total
+        )
+        self._limit = None
+        self._choose_reach()
+
+    def _choose_reach(self):
+        length = self.bodies.length
+        pushed = self.weight[self.weight > 0]
+        if len(self.k) and len(pushed):
+            self.typical_overlap = float(
+                static_overlap(self.k.max(), np.median(pushed), self.law.exponent)
+            )
+        else:
+            self.typical_overlap = 1e-6 * length
+        self.next_reach = float(
+            np.clip(np.sqrt(LINEAR * self.typical_overlap * length), 1e-7 * length, 0.02 * length)
+        )
+        self.reach = min(self.reach, self.next_reach)

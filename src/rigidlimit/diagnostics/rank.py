@@ -1,0 +1,254 @@
+"""Numerical rank of a gap gradient B (m, n), dense or large and sparse.
+
+B is split into independent parts (contacts that share no degree of freedom). Small parts: singular
+values. Large parts: a multifrontal QR factorization over a nested dissection of the bodies, with
+columns whose pivot falls below the tolerance left out of the basis (M. T. Heath, SIAM J. Sci. Stat.
+Comput. 3 (1982) 223; T. A. Davis, ACM TOMS 38 (2011) 8). Orthogonal transformations of B itself:
+the tolerance is one on B, where B^T B would square it.
+
+Departures: a front is factorized without pivoting and again with pivoting only where its triangle
+is nearly singular; only the triangle is kept, for nothing but the rank is wanted.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.linalg.lapack import dtrcon
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+DENSE = 1200
+"""Parts of which the smaller side is at most this get singular values."""
+
+LEAF = 24
+"""Bodies below which a part of the graph is not cut any more."""
+
+WELL = 1e-4
+"""Reciprocal condition of a front's triangle above which no pivot can be near the tolerance."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """rank of B; largest: its largest singular value (an estimate from below if method is "qr").
+
+    near_null: singular values over the largest, ascending, of the parts treated densely, up to
+    ``shown`` (structural zeros of a part with m > n or n > m not counted); for parts treated by
+    QR the small pivots found, which are of the size of such singular values. tolerance: relative;
+    values below it count as zero. gap: smallest value counted over largest not counted; 0 / 0
+    where there is none is inf: a large gap says that the rank does not hang on the tolerance.
+    """
+
+    rank: int
+    method: str
+    tolerance: float
+    largest: float
+    near_null: np.ndarray
+    gap: float
+
+
+def rank(B: sp.csr_array, *, tolerance: float = 1e-9, shown: float = 1e-3, blocks=None) -> Rank:
+    """Rank of B. blocks: first degree of freedom of each body, ending with n (a hint)."""
+    B = sp.csr_array(B)
+    m, n = B.shape
+    if B.nnz == 0:
+        return Rank(0, "none needed", tolerance, 0.0, np.zeros(0), np.inf)
+    label, count = _parts(B)
+    row_part, col_part = label[:m], label[m:]
+    rows = _members(row_part, count)
+    cols = _members(col_part, count)
+    largest = _largest_singular_value(B)
+    threshold = tolerance * largest
+    found, small, smallest, methods = 0, [], [], set()
+    for part in range(count):
+        r, c = rows[part], cols[part]
+        if not len(r) or not len(c):
+            continue
+        block = B[r] if count > 1 else B
+        if min(len(r), len(c)) <= DENSE:
+            s = scipy.linalg.svd(block[:, c].toarray(), compute_uv=False)
+            methods.add("singular values")
+            part_rank, values = int((s > threshold).sum()), s
+        else:
+            group = _groups(n, blocks)[c]
+            part_rank, values = _multifrontal(sp.csr_array(block[:, c]), group, threshold)
+            methods.add("multifrontal QR")
+        found += part_rank
+        values = values / largest
+        small.append(values[values < shown])
+        counted = values[values > tolerance]
+        smallest.append(counted.min() if len(counted) else np.inf)
+    small = np.sort(np.concatenate(small)) if small else np.zeros(0)
+    lost = small[small <= tolerance]
+    least = min(smallest)
+    floor = lost.max() if len(lost) and lost.max() > 0 else 0.0
+    gap = np.inf if floor == 0.0 or not np.isfinite(least) else float(least / floor)
+    return Rank(found, " and ".join(sorted(methods)), tolerance, largest, small, gap)
+
+
+def _parts(B):
+    """Component label of every row and column, and their number."""
+    m, n = B.shape
+    graph = sp.block_array([[None, abs(B)], [sp.csr_array((n, m)), None]], format="csr")
+    count, label = connected_components(graph, directed=False)
+    return label, count
+
+
+def _members(label, count):
+    order = np.argsort(label, kind="stable")
+    return np.split(order, np.searchsorted(label[order], np.arange(1, count)))
+
+
+def _largest_singular_value(B):
+    """By power iteration; from below, within a few percent, which a tolerance does not notice."""
+    x = np.random.default_rng(0).normal(size=B.shape[1])
+    size = 0.0
+    for _ in range(30):
+        x /= np.linalg.norm(x)
+        y = B @ x
+        size = float(np.linalg.norm(y))
+        x = B.T @ y
+        if not x.any():
+            break
+    return size
+
+
+def _groups(n, blocks):
+    """Body of every degree of freedom, a guess from n if not given."""
+    if blocks is None:
+        width = next(s for s in (6, 3, 2, 1) if n % s == 0)
+        return np.arange(n) // width
+    starts = np.unique(np.clip(np.asarray(blocks, int), 0, n))
+    return np.searchsorted(starts, np.arange(n), side="right")
+
+
+def _multifrontal(B, group, threshold):
+    """(rank, small pivots) of B, a connected part, columns grouped by body."""
+    _, group = np.unique(group, return_inverse=True)
+    bodies = int(group.max()) + 1
+    pattern = sp.csr_array((np.ones(B.nnz), group[B.indices], B.indptr), shape=(len(B.indptr) - 1,
+                           bodies))  # fmt: skip
+    graph = sp.csr_array(pattern.T @ pattern)
+    nodes, parents = dissect(graph)
+    place = np.empty(bodies, int)
+    for k, members in enumerate(nodes):
+        place[members] = k
+    # a contact belongs to the front that eliminates its first column
+    owner = np.full(B.shape[0], len(nodes))
+    np.minimum.at(owner, np.repeat(np.arange(B.shape[0]), np.diff(B.indptr)),
+                  place[group[B.indices]])  # fmt: skip
+    rows_of = _members(owner, len(nodes))
+    column_order = np.argsort(place[group], kind="stable")
+    cols_of = np.split(
+        column_order, np.searchsorted(place[group][column_order], np.arange(1, len(nodes)))
+    )
+    waiting = [[] for _ in nodes]
+    found, small = 0, []
+    position = np.full(B.shape[1], -1)
+    for k in range(len(nodes)):
+        own, rows = cols_of[k], B[rows_of[k]]
+        touched = [np.unique(rows.indices), *(cols for cols, _ in waiting[k])]
+        border = np.setdiff1d(np.concatenate(touched), own)
+        columns = np.concatenate([own, border])
+        position[columns] = np.arange(len(columns))
+        height = rows.shape[0] + sum(len(R) for _, R in waiting[k])
+        front = np.zeros((height, len(columns)), order="F")
+        at = rows.shape[0]
+        entry = np.repeat(np.arange(at), np.diff(rows.indptr))
+        front[entry, position[rows.indices]] = rows.data
+        for cols, R in waiting[k]:
+            front[at : at + len(R), position[cols]] = R
+            at += len(R)
+        waiting[k] = None
+        live, pivots, rest = _eliminate(front, len(own), threshold)
+        found += live
+        small.append(pivots)
+        if len(rest) and len(border) and parents[k] >= 0:
+            waiting[parents[k]].append((border, rest))
+    return found, np.concatenate(small)
+
+
+def _eliminate(front, own, threshold):
+    """Rank of the first ``own`` columns, their small pivots, and the rows left for the others."""
+    height = len(front)
+    if height == 0:
+        return 0, np.zeros(0), front[:, own:]
+    (R,) = scipy.linalg.qr(front, mode="r", overwrite_a=True, check_finite=False)
+    R = R[: min(height, front.shape[1])]
+    top = min(own, len(R))
+    corner = R[:top, :own]
+    if top == own and own > 0:
+        diagonal = np.abs(np.diag(corner))
+        if diagonal.min() > 1e3 * threshold:
+            rcond, _ = dtrcon(np.asfortranarray(corner))
+            size = np.abs(corner).max()
+            if rcond > WELL or rcond * size > 1e6 * threshold:
+                return own, diagonal[diagonal < 1e-2 * size], R[own:, own:]
+    Q, triangle, _ = scipy.linalg.qr(corner, pivoting=True, check_finite=False)
+    pivots = np.abs(np.diag(triangle))
+    live = int((pivots > threshold).sum())
+    return live, pivots, np.vstack([(Q.T @ R[:top, own:])[live:], R[top:, own:]])
+
+
+def dissect(graph: sp.csr_array) -> tuple[list[np.ndarray], list[int]]:
+    """Nested dissection of a connected graph: vertex sets in elimination order, and parents.
+
+    Cut along a level of a breadth-first search from a far vertex. No edge joins two sets of which
+    neither is an ancestor of the other. parents: index of the set that separates, -1 at the top.
+    """
+    nodes, parents = [], []
+
+    def split(members):
+        """Eliminate ``members`` last their separator; index of the set at the top."""
+        if len(members) <= LEAF:
+            nodes.append(members)
+            parents.append(-1)
+            return [len(nodes) - 1]
+        sub = graph[members][:, members]
+        count, label = connected_components(sub, directed=False)
+        if count > 1:
+            return [k for part in _members(label, count) for k in split(members[part])]
+        low, separator, high = _cut(sub)
+        below = [k for part in (low, high) if len(part) for k in split(members[part])]
+        nodes.append(members[separator])
+        parents.append(-1)
+        for k in below:
+            parents[k] = len(nodes) - 1
+        return [len(nodes) - 1]
+
+    split(np.arange(graph.shape[0]))
+    return nodes, parents
+
+
+def _cut(graph):
+    """(one side, separator, other side) of a connected graph, as vertex indices."""
+    start = 0
+    for _ in range(2):  # the last vertex reached is far from the start: start from it
+        start = int(breadth_first_order(graph, start, directed=False)[0][-1])
+    level = _levels(graph, start)
+    sizes = np.bincount(level)
+    below = np.cumsum(sizes) - sizes
+    total = len(level)
+    if len(sizes) < 3:
+        return np.zeros(0, int), np.arange(total), np.zeros(0, int)
+    fair = (below >= 0.3 * total) & (below + sizes <= 0.7 * total)
+    if not fair.any():
+        fair = np.zeros(len(sizes), bool)
+        fair[1:-1] = True
+        middle = np.abs(below + 0.5 * sizes - 0.5 * total)
+        chosen = int(np.where(fair, middle, np.inf).argmin())
+    else:
+        chosen = int(np.where(fair, sizes, total + 1).argmin())
+    upper = sp.csr_array(graph) @ (level == chosen + 1).astype(float) > 0
+    separator = (level == chosen) & upper
+    low = (level <= chosen) & ~separator
+    return np.flatnonzero(low), np.flatnonzero(separator), np.flatnonzero(level > chosen)
+
+
+def _levels(graph, start):
+    """Distance in edges from ``start``, (n,)."""
+    order, before = breadth_first_order(graph, start, directed=False)
+    level = np.zeros(graph.shape[0], int)
+    for v in order[1:]:
+        level[v] = level[before[v]] + 1
+    return level

@@ -17,6 +17,7 @@ _HOME = {
     "ContactDynamicsResult": "dynamics",
     "ConvexPolyhedron": "bodies",
     "Cylinder": "bodies",
+    "Determinacy": "diagnostics",
     "Disk": "bodies",
     "Ellipsoid": "bodies",
     "HalfSpace": "bodies",
@@ -31,9 +32,19 @@ _HOME = {
     "StepResult": "step",
     "compatible_forces": "forces",
     "contact_dynamics": "dynamics",
+    "determinacy": "diagnostics",
     "rectangle": "bodies",
 }
-_PACKAGES = ("bodies", "collision", "dynamics", "errors", "forces", "penalty", "scenes")
+_PACKAGES = (
+    "bodies",
+    "collision",
+    "diagnostics",
+    "dynamics",
+    "errors",
+    "forces",
+    "penalty",
+    "scenes",
+)
 
 __all__ = ["__version__", *sorted(_HOME), *_PACKAGES]
 

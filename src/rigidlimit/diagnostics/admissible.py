@@ -1,0 +1,164 @@
+"""The set of admissible forces P = {f >= 0 : B^T f = F}: a point inside it, its spread, its width.
+
+B (m, n): gap gradient with columns of order one; F (n,): load of order one.
+
+``interior``: a force set in which every contact that can carry force does. Starting from any
+admissible f, the contacts at zero are given a force and the result is brought back to the nearest
+point of P, a no-tension network with offset: f + delta at zeros, projected. It is g = f only if
+some motion u has B u = 0 where f > 0 and B u > 0 at the zeros, which by Farkas' lemma proves that
+those zeros are zero in all of P; otherwise at least one of them is now positive, and
+(f + g)/2 carries everything that f or g does.
+
+``free_part``: the projection of random forces on {z : B^T z = 0}. Contact i is determined if and
+only if every such z has z_i = 0, which a random one shows with probability one.
+
+``outer_bounds``: bounds of min and max f_i that hold whatever the rounding of the iteration: for
+a motion y with B y <= e_i every f in P has f_i >= F . y, and the multiplier of a nearest-point
+problem is such a y once corrected by a motion that opens every contact.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..dynamics import newton as projection
+from ..dynamics.problem import ContactProblem
+from ..network import Network, equilibrium
+from ..network.stiffness import LinearStats, StiffnessSystem
+from ..status import Status
+
+CARRIES = 1e-8
+"""A force above this part of the largest is not zero."""
+
+
+ROUNDS = 3
+"""Nearest-point problems for one end of an interval."""
+
+SHARP = 1e-7
+"""An outer bound this near to a force that is reached, over the largest force, is good enough."""
+
+
+@dataclass(frozen=True)
+class Interior:
+    """force (m,): carries what can be carried; carries (m,) bool; rounds: projections made."""
+
+    force: np.ndarray
+    carries: np.ndarray
+    rounds: int
+    status: Status
+    residual: float
+
+
+def nearest(network: Network, load, target, *, tolerance=1e-12, start=None):
+    """(f, equilibrium): the point of P nearest to ``target`` (m,)."""
+    m = network.B.shape[0]
+    size = max(1.0, float(np.abs(target).max(initial=0.0)))
+    answer = equilibrium(
+        network,
+        np.ones(m),
+        2.0,
+        load=load,
+        offset=target,
+        start=start,
+        tolerance=tolerance,
+        scale=size,
+        max_iterations=300,
+    )
+    return answer.force, answer
+
+
+def interior(network: Network, load, *, max_rounds: int = 50) -> Interior:
+    """A point in the relative interior of P (see the header)."""
+    m = network.B.shape[0]
+    force, answer = nearest(network, load, np.zeros(m))
+    worst = answer.residual
+    if not _good(answer):
+        return Interior(force, force > 0, 0, answer.status, worst)
+    for rounds in range(1, max_rounds + 1):
+        size = float(force.max(initial=0.0)) or 1.0
+        zero = force <= CARRIES * size
+        if not zero.any():
+            break
+        lifted, answer = nearest(network, load, np.where(zero, size, force))
+        if not _good(answer):
+            return Interior(force, ~zero, rounds, answer.status, answer.residual)
+        worst = max(worst, answer.residual)
+        if not (lifted[zero] > CARRIES * size).any():
+            break
+        force = 0.5 * (force + lifted)
+    size = float(force.max(initial=0.0)) or 1.0
+    carries = force > CARRIES * size
+    return Interior(np.where(carries, force, 0.0), carries, rounds, Status.CONVERGED, worst)
+
+
+def _good(answer):
+    # near-degenerate networks stop at their rounding; the residual says how far that is
+    return answer.status is Status.CONVERGED or answer.residual < 1e-8
+
+
+def free_part(B: sp.csr_array, *, samples: int = 2, seed: int = 0) -> np.ndarray:
+    """max over samples of |z|, (m,), z = w - B B^+ w for random w with entries of order one."""
+    m = B.shape[0]
+    network = Network(B)
+    system = StiffnessSystem(network, np.ones(m), 1e-13)
+    rng = np.random.default_rng(seed)
+    largest = np.zeros(m)
+    for _ in range(samples):
+        z = rng.choice([-1.0, 1.0], m) * rng.uniform(0.5, 1.0, m)
+        for _ in range(2):  # a second pass takes out what the first left by rounding
+            right = network.BT @ z
+            size = float(np.abs(right).max(initial=0.0))
+            if size > 0:
+                z = z - B @ system.solve(right, target=1e-9 * size, stats=LinearStats())
+        largest = np.maximum(largest, np.abs(z))
+    return largest
+
+
+def opening_motion(network: Network) -> np.ndarray | None:
+    """v (n,) with B v >= 1, the shortest; None if there is none (some forces balance alone)."""
+    B = network.B
+    m, n = B.shape
+    one = sp.csr_array(sp.eye_array(n))
+    problem = ContactProblem(B, one, one, -np.ones(m), np.zeros(n), 1.0)
+    answer = projection.solve(problem, tolerance=1e-8, blocks=network.starts)
+    v = answer.velocity
+    least = float((B @ v).min())
+    return v / least if np.isfinite(v).all() and least > 0.1 else None
+
+
+def outer_bounds(network: Network, load, inside, contacts, *, reach: float = 100.0):
+    """(intervals (len(contacts), 2) that contain the true ones, intervals reached by forces).
+
+    inside (m,): a point of P. reach: how far targets lie outside, over the largest force; larger
+    is sharper and slower.
+    """
+    B, load_size = network.B, float(inside.max(initial=0.0)) or 1.0
+    outer = np.column_stack([np.zeros(len(contacts)), np.full(len(contacts), np.inf)])
+    inner = np.column_stack([inside[contacts], inside[contacts]])
+    opening = opening_motion(network)
+    far = reach * load_size
+    for row, i in enumerate(contacts):
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            pick, cut = (min, max) if side == 0 else (max, min)
+            centre, start = inside, None
+            for _ in range(ROUNDS):
+                target = centre.copy()
+                target[i] += sign * far
+                force, answer = nearest(network, load, target, tolerance=1e-11, start=start)
+                if _good(answer):
+                    inner[row, side] = pick(inner[row, side], force[i])
+                if opening is None:
+                    break
+                y = answer.x / far  # by stationarity B y >= sign e_i - (force - centre)/far
+                opens = B @ y
+                opens[i] -= sign
+                short = max(0.0, -float(opens.min()))
+                # f . B y' >= sign f_i for every f >= 0, with y' = y + short opening
+                bound = sign * float(load @ (y + short * opening))
+                outer[row, side] = cut(outer[row, side], bound)
+                if abs(outer[row, side] - inner[row, side]) <= SHARP * load_size:
+                    break
+                # from the new centre the same point is nearest, and y is no longer short
+                centre, start = force, answer.x
+    return outer, inner

@@ -1,0 +1,351 @@
+"""Which contact forces rigid-body mechanics determines, and how far it leaves the others open.
+
+The admissible forces of B (m, n) under F~ (n,) are the polytope
+
+    P = {f >= 0 : B^T f = F~}.
+
+Its dimension, the degree of indeterminacy, is |A| - rank B_A, where A holds the contacts that
+carry force in some f of P: contacts that can carry none do not count, although they add to the
+nullity of B^T. (The indeterminacy of perfectly rigid packings: F. Radjai, M. Jean, J. J. Moreau,
+S. Roux, PRL 77 (1996) 274; S. McNamara, H. Herrmann, PRE 70 (2004) 061303.) Contact i is
+determined if f_i is the same in all of P; its interval is [min f_i, max f_i].
+
+A: ``admissible.interior``. Rank: ``rank.rank``. Intervals: ``programs.extremes`` (exact) or
+``admissible.outer_bounds``. Everything is scaled: columns of B by their longest arm, forces by
+the largest load.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from .. import arrays
+from ..errors import InputError
+from ..network import Network, longest_arms
+from . import admissible, programs
+from .rank import Rank, rank
+
+EXACT_SIZE = 30_000
+"""intervals="auto": contacts that can carry force up to which linear programs are solved."""
+
+ALL_INTERVALS = 2000
+"""Undetermined contacts up to which all get their interval if none are chosen."""
+
+DENSE = 1500
+"""Contacts up to which the determined ones come from a dense null space."""
+
+STILL = 1e-6
+"""Part of a random self-stress below which a contact counts as free of it."""
+
+
+@dataclass(frozen=True)
+class Determinacy:
+    """What rigid-body mechanics says of the forces. m contacts, n degrees of freedom.
+
+    degree: dimension of P. nullity: that of B^T on all contacts, m - rank B. mobility: motions of
+    the loaded bodies that keep every loaded contact closed. rank: of B_A, with near-null singular
+    values, tolerance, method. can_carry (m,) bool: A. determined (m,) bool: f_i the same in all
+    of P (zero, if it cannot carry). example (m,) [N]: an admissible f in which every contact of A
+    carries. interval (m, 2) [N]: least and greatest force; nan where not asked for; inf where
+    forces can grow without end (bodies wedged between fixed ones). interval_method: how, and
+    whether they are exact or contain the exact ones; reached (m, 2): then, the part of them that
+    is known to be reached. diameter [N]: the widest interval known, the diameter of P in the
+    largest-force norm over those contacts. floating: bodies without any contact; rattlers: bodies
+    with contacts that can carry nothing. unmoved (n,) bool: free dofs that no contact moves.
+    For a given force: position (m,) in its interval, 0 at the least and 1 at the greatest;
+    distance [N] |f - P|.
+    """
+
+    degree: int
+    nullity: int
+    mobility: int
+    rank: Rank
+    can_carry: np.ndarray
+    determined: np.ndarray
+    example: np.ndarray
+    interval: np.ndarray
+    reached: np.ndarray
+    interval_method: str
+    determined_method: str
+    diameter: float
+    floating: np.ndarray
+    rattlers: np.ndarray
+    unmoved: np.ndarray
+    rounds: int
+    position: np.ndarray | None = None
+    distance: float | None = None
+
+    @property
+    def width(self) -> np.ndarray:
+        """Greatest minus least force, (m,) [N]; nan where not computed."""
+        with np.errstate(invalid="ignore"):
+            return self.interval[:, 1] - self.interval[:, 0]
+
+    @property
+    def message(self) -> str:
+        """The findings in a few lines."""
+        m = len(self.determined)
+        lines = [
+            f"degree of indeterminacy {self.degree}: {int(self.determined.sum())} of {m} contact "
+            f"forces are determined, {int((~self.can_carry).sum())} of them zero",
+            f"nullity of B^T {self.nullity}; rank {self.rank.rank} of the load-bearing contacts by "
+            f"{self.rank.method}, tolerance {self.rank.tolerance:.0e}, "
+            + (
+                "no near-null singular values"
+                if not len(self.rank.near_null)
+                else "smallest singular values "
+                + ", ".join(f"{s:.1e}" for s in self.rank.near_null[:5])
+            ),
+        ]
+        if self.rank.gap < 1e3:
+            lines.append(
+                f"the rank hangs on the tolerance: singular values on its two sides differ by no "
+                f"more than a factor {self.rank.gap:.3g}"
+            )
+        known = int(np.isfinite(self.interval[:, 0]).sum())
+        lines.append(
+            f"intervals of {known} contacts by {self.interval_method}; widest {self.diameter:.6g} N"
+            if known
+            else f"intervals: {self.interval_method}"
+        )
+        if len(self.floating) or len(self.rattlers):
+            lines.append(
+                f"{len(self.floating)} floating bodies (no contact), {len(self.rattlers)} rattlers "
+                "(contacts that can carry nothing)"
+            )
+        if self.distance is not None:
+            lines.append(f"the given forces lie {self.distance:.3g} N from the admissible ones")
+        return "\n".join(lines)
+
+
+def determinacy(
+    B,
+    load,
+    *,
+    force=None,
+    fixed=None,
+    tolerance: float = 1e-9,
+    contacts=None,
+    intervals: str = "auto",
+    blocks=None,
+    workers: int | None = None,
+) -> Determinacy:
+    """The admissible forces of a load: degree of indeterminacy, determined forces, intervals.
+
+    B (m, n), load (n,), fixed (n,) bool, blocks: as for ``compatible_forces``. force (m,): forces
+    to place among the admissible ones. tolerance: singular values below it, over the largest,
+    count as zero. contacts: indices whose intervals are wanted; by default all, if no more than
+    ALL_INTERVALS are open. intervals: "exact" (linear programs), "bounds" (safe outer bounds, for
+    large systems), "auto" or "none". workers: threads for the linear programs.
+
+    Raises InputError for wrong shapes, and for a load that no f >= 0 balances.
+
+    >>> import numpy as np, rigidlimit
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+    >>> known = rigidlimit.determinacy(beam, [10.0, 0.0])
+    >>> known.degree, known.interval.round(6).tolist()
+    (1, [[0.0, 5.0], [0.0, 10.0], [0.0, 5.0]])
+    """
+    if intervals not in ("exact", "bounds", "auto", "none"):
+        raise InputError(
+            f"intervals is {intervals!r}; expected 'exact', 'bounds', 'auto' or 'none'"
+        )
+    B = arrays.sparse("B", B)
+    m, n = B.shape
+    load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
+    tolerance = arrays.positive("tolerance", tolerance)
+    if force is not None:
+        force = arrays.vector("force", force, m, what="contact (row of B)")
+    free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
+    if free.shape != (n,):
+        raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
+    chosen = _chosen(contacts, m)
+
+    arm = longest_arms(B)
+    touched = np.zeros(n, bool)
+    touched[B.indices[np.abs(B.data) > 1e-10 * arm[B.indices]]] = True
+    dofs = np.flatnonzero(free & touched)
+    size = float((np.abs(load) / arm)[free].max(initial=0.0)) or 1.0
+    _refuse_unmoved_load(load, free & ~touched, size)
+    scaled = sp.csr_array(B[:, dofs] @ sp.diags_array(1 / arm[dofs]))
+    scaled.sort_indices()
+    F = load[dofs] / arm[dofs] / size
+    starts = _starts(n, blocks)
+    body = np.searchsorted(starts, np.arange(n), side="right") - 1
+    local = np.flatnonzero(np.r_[True, np.diff(body[dofs]) > 0, True]) if len(dofs) else None
+
+    inside = _inside(scaled, F, local)
+    carries = inside.carries
+    A = np.flatnonzero(carries)
+    bearing, columns = _bearing(scaled, A)
+    column_starts = None
+    if len(columns):
+        column_starts = np.flatnonzero(np.r_[True, np.diff(body[dofs[columns]]) > 0, True])
+    found = rank(bearing, tolerance=tolerance, blocks=column_starts)
+    all_of_it = found if len(A) == m and len(columns) == len(dofs) else (
+        rank(scaled, tolerance=tolerance, blocks=local)
+    )  # fmt: skip
+    degree = len(A) - found.rank
+    open_, how = _open(bearing, degree, tolerance, found)
+    determined = np.ones(m, bool)
+    determined[A[open_]] = False
+
+    interval = np.full((m, 2), np.nan)
+    interval[~carries] = 0.0
+    fixed_value = carries & determined
+    interval[fixed_value] = inside.force[fixed_value, None]
+    reached = interval.copy()
+    undetermined = np.flatnonzero(~determined)
+    wanted = undetermined if chosen is None else undetermined[np.isin(undetermined, chosen)]
+    method = "forces determined; nothing to solve" if not len(undetermined) else "not asked for"
+    if chosen is None and len(wanted) > ALL_INTERVALS:
+        method = f"not computed for all {len(wanted)} open contacts; choose some with contacts="
+        wanted = wanted[:0]
+    if intervals != "none" and len(wanted):
+        place = np.full(m, -1)
+        place[A] = np.arange(len(A))
+        exact = intervals == "exact" or (intervals == "auto" and len(A) <= EXACT_SIZE)
+        # the load as the inside point balances it: no residue of its solve is left over
+        balanced = bearing.T @ inside.force[A]
+        if exact:
+            interval[wanted], method = programs.extremes(
+                bearing, balanced, place[wanted], workers=workers
+            )
+            reached[wanted] = interval[wanted]
+        else:
+            network = Network(bearing, blocks=column_starts)
+            interval[wanted], reached[wanted] = admissible.outer_bounds(
+                network, balanced, inside.force[A], place[wanted]
+            )
+            method = "outer bounds (nearest-point problems and their multipliers)"
+    if chosen is not None:
+        rest = np.ones(m, bool)
+        rest[chosen] = False
+        interval[rest & ~determined] = np.nan
+    widths = interval[:, 1] - interval[:, 0]
+    widths = widths[~np.isnan(widths)]
+
+    interval, reached = interval * size, reached * size
+    position = distance = None
+    if force is not None:
+        position = _position(force, interval)
+        near, _ = admissible.nearest(
+            Network(bearing, blocks=column_starts), bearing.T @ inside.force[A], force[A] / size
+        )
+        lost = np.where(carries, 0.0, force)
+        lost[A] = force[A] - size * near
+        distance = float(np.linalg.norm(lost))
+    floating, rattlers = _idle_bodies(B, body, free, touched, carries, len(starts) - 1)
+    return Determinacy(
+        degree=degree,
+        nullity=m - all_of_it.rank,
+        mobility=len(columns) - found.rank,
+        rank=found,
+        can_carry=carries,
+        determined=determined,
+        example=inside.force * size,
+        interval=interval,
+        reached=reached,
+        interval_method=method,
+        determined_method=how,
+        diameter=float(widths.max() * size) if len(widths) else 0.0,
+        floating=floating,
+        rattlers=rattlers,
+        unmoved=free & ~touched,
+        rounds=inside.rounds,
+        position=position,
+        distance=distance,
+    )
+
+
+def _chosen(contacts, m):
+    if contacts is None:
+        return None
+    chosen = np.unique(np.asarray(contacts, int))
+    if len(chosen) and (chosen[0] < 0 or chosen[-1] >= m):
+        raise InputError(
+            f"contacts reaches from {chosen[0]} to {chosen[-1]}; expected indices from 0 to {m - 1}"
+        )
+    return chosen
+
+
+def _refuse_unmoved_load(load, unmoved, size):
+    bad = np.flatnonzero(unmoved & (np.abs(load) > 1e-8 * size))
+    if len(bad):
+        raise InputError(
+            f"the load {load[bad[0]]:.3g} on degree of freedom {bad[0]} meets no contact: there "
+            "are no admissible forces; expected B^T f of some f >= 0, as contact dynamics gives it"
+        )
+
+
+def _inside(B, F, starts):
+    m, n = B.shape
+    if m == 0 or n == 0:
+        return admissible.Interior(
+            np.zeros(m), np.zeros(m, bool), 0, admissible.Status.CONVERGED, 0.0
+        )
+    inside = admissible.interior(Network(B, blocks=starts), F)
+    if inside.status is not admissible.Status.CONVERGED:
+        raise InputError(
+            f"no forces f >= 0 were found that balance the load (imbalance {inside.residual:.1e} "
+            "of the largest load); expected B^T f of some f >= 0, as contact dynamics gives it"
+        )
+    return inside
+
+
+def _bearing(B, A):
+    """Rows of the contacts that can carry, on the columns they touch, and those columns."""
+    rows = B[A]
+    columns = np.unique(rows.indices[np.abs(rows.data) > 1e-12])
+    part = sp.csr_array(rows[:, columns])
+    part.sort_indices()
+    return part, columns
+
+
+def _open(bearing, degree, tolerance, found):
+    """Which load-bearing contacts are undetermined, (|A|,) bool, and how that was found."""
+    m = bearing.shape[0]
+    if degree == 0:
+        return np.zeros(m, bool), "degree 0"
+    if m > DENSE:
+        return (
+            admissible.free_part(bearing) > STILL,
+            f"random self-stresses, threshold {STILL:.0e}",
+        )
+    U, s, _ = scipy.linalg.svd(bearing.toarray(), full_matrices=True)
+    null = U[:, int((s > tolerance * found.largest).sum()) :]
+    return np.linalg.norm(null, axis=1) > STILL, f"null space of B^T, threshold {STILL:.0e}"
+
+
+def _position(force, interval):
+    """0 at the least and 1 at the greatest force; nan where the interval is unknown or a point."""
+    width = interval[:, 1] - interval[:, 0]
+    known = np.isfinite(width) & (width > 1e-9 * np.abs(force).max(initial=0.0))
+    out = np.full(len(force), np.nan)
+    out[known] = (force[known] - interval[known, 0]) / width[known]
+    return out
+
+
+def _starts(n, blocks):
+    if blocks is not None:
+        return np.unique(np.clip(np.concatenate([[0], np.asarray(blocks, int), [n]]), 0, n))
+    size = next(s for s in (6, 3, 2, 1) if n % s == 0) if n else 1
+    return np.arange(0, n + 1, size)
+
+
+def _idle_bodies(B, body, free, touched, carries, count):
+    """(floating, rattlers): free bodies without a contact, and with none that can carry."""
+    is_free = np.zeros(count, bool)
+    is_free[body[free]] = True
+    has_contact = np.zeros(count, bool)
+    has_contact[body[touched]] = True
+    bears = np.zeros(count, bool)
+    bears[body[B[np.flatnonzero(carries)].indices]] = True
+    return (
+        np.flatnonzero(is_free & ~has_contact),
+        np.flatnonzero(is_free & has_contact & ~bears),
+    )
+
+

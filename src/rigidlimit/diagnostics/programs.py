@@ -1,0 +1,147 @@
+"""Least and greatest force of single contacts over P = {f >= 0 : B^T f = F}, by HiGHS.
+
+2 linear programs a contact that differ in their objective only. Small systems: primal simplex,
+each from the last vertex, neighbours one after another. Large systems: the least forces that way
+(0 is near everywhere), with a limit on the pivots beyond which, as for the greatest forces, the
+interior point method takes over: force chains gathered from far away take thousands of pivots.
+Threads share the contacts. Without highspy: ``scipy.optimize.linprog``, each from scratch.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+SIMPLEX_SIZE = 4000
+"""Contacts up to which simplex alone is quicker."""
+
+PIVOTS = 600
+"""Pivots after which a large problem is handed to the interior point method."""
+
+FEASIBILITY = 1e-9
+
+
+def extremes(B: sp.csr_array, load, contacts, *, workers: int | None = None):
+    """((len(contacts), 2) least and greatest f_i, method in words). inf where unbounded.
+
+    B (m, n), load (n,) of order one; P must not be empty.
+    """
+    contacts = np.asarray(contacts, int)
+    if not len(contacts):
+        return np.zeros((0, 2)), "none needed"
+    try:
+        import highspy  # noqa: F401
+    except ImportError:
+        return _by_linprog(B, load, contacts), "linear programs (HiGHS of scipy, cold starts)"
+    place = np.empty(B.shape[0], int)
+    place[reverse_cuthill_mckee(sp.csr_matrix(B @ B.T), symmetric_mode=True)] = np.arange(len(place))
+    order = np.argsort(place[contacts], kind="stable")
+    workers = min(workers or min(4, os.cpu_count() or 1), -(-len(contacts) // 8))
+    large = B.shape[0] > SIMPLEX_SIZE
+    basis = _first_basis(B, load) if large else None
+    pieces = np.array_split(order, workers)
+    out = np.empty((len(contacts), 2))
+    with ThreadPoolExecutor(workers) as pool:
+        jobs = [pool.submit(_chain, B, load, contacts[piece], basis, large) for piece in pieces]
+        for piece, job in zip(pieces, jobs, strict=True):
+            out[piece] = job.result()
+    method = "linear programs (HiGHS, warm-started simplex"
+    return out, method + (" and interior point)" if large else ")")
+
+
+def _model(B, load, **options):
+    import highspy
+
+    m, n = B.shape
+    columns = sp.csc_array(B.T)
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = m, n
+    lp.col_cost_ = np.zeros(m)
+    lp.col_lower_, lp.col_upper_ = np.zeros(m), np.full(m, highspy.kHighsInf)
+    lp.row_lower_ = lp.row_upper_ = np.asarray(load, float)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = columns.indptr
+    lp.a_matrix_.index_ = columns.indices
+    lp.a_matrix_.value_ = columns.data
+    model = highspy.Highs()
+    model.setOptionValue("output_flag", False)
+    model.setOptionValue("primal_feasibility_tolerance", FEASIBILITY)
+    model.setOptionValue("dual_feasibility_tolerance", FEASIBILITY)
+    for name, value in options.items():
+        model.setOptionValue(name, value)
+    model.passModel(lp)
+    return model
+
+
+def _first_basis(B, load):
+    """A vertex of P, by interior point and crossover."""
+    model = _model(B, load, solver="ipm")
+    model.changeColCost(0, 1.0)
+    model.run()
+    return model.getBasis()
+
+
+def _chain(B, load, contacts, basis, large):
+    """Extremes of some contacts, one after another."""
+    simplex = _model(B, load, solver="simplex", presolve="off", simplex_strategy=4)
+    if basis is not None:
+        simplex.setBasis(basis)
+    inner = _model(B, load, solver="ipm", run_crossover="off") if large else None
+    out = np.empty((len(contacts), 2))
+    for side, sign in ((0, 1.0), (1, -1.0)):
+        for row, i in enumerate(contacts):
+            value = None
+            if large and side == 1:
+                value = _optimum(inner, i, sign)
+            if value is None:
+                value = _optimum(simplex, i, sign, PIVOTS if inner is not None else None)
+            if value is None and inner is not None:
+                value = _optimum(inner, i, sign)
+            if value is None:  # the last word: simplex without limit
+                value = _optimum(simplex, i, sign)
+            out[row, side] = np.nan if value is None else sign * value
+    out[:, 0] = np.maximum(out[:, 0], 0.0)
+    return out
+
+
+def _optimum(model, i, sign, pivots=None):
+    """min sign f_i; -inf if unbounded; None if the method did not get there."""
+    import highspy
+
+    status = highspy.HighsModelStatus
+    model.setOptionValue("simplex_iteration_limit", 2**31 - 1 if pivots is None else pivots)
+    model.changeColCost(int(i), sign)
+    model.run()
+    outcome = model.getModelStatus()
+    value = model.getInfo().objective_function_value
+    model.changeColCost(int(i), 0.0)
+    if outcome == status.kOptimal:
+        return value
+    return -np.inf if outcome == status.kUnbounded else None
+
+
+def _by_linprog(B, load, contacts):
+    from scipy.optimize import linprog
+
+    BT = sp.csc_array(B.T)
+    out = np.full((len(contacts), 2), np.nan)
+    options = {
+        "primal_feasibility_tolerance": FEASIBILITY,
+        "dual_feasibility_tolerance": FEASIBILITY,
+    }
+    for row, i in enumerate(contacts):
+        for side, sign in ((0, 1.0), (1, -1.0)):
+            cost = np.zeros(B.shape[0])
+            cost[i] = sign
+            answer = linprog(cost, A_eq=BT, b_eq=load, method="highs", options=options)
+            if answer.status == 4 or (answer.status == 2 and side == 1):  # presolve cannot tell
+                answer = linprog(
+                    cost, A_eq=BT, b_eq=load, method="highs", options=options | {"presolve": False}
+                )
+            if answer.status == 0:
+                out[row, side] = sign * answer.fun
+            elif answer.status == 3:
+                out[row, side] = np.inf if side else 0.0
+    return out

@@ -1,0 +1,178 @@
+"""A verdict on any force vector: balanced, admissible, complementary, compatible?
+
+For B (m, n), F~ (n,) and the law f = k c^(p-1), forces f (m,) are those of stiff elastic contacts
+(eqs 36-37) if and only if B^T f = F~ and some displacement u gives f = k max(0, -B u)^(p-1). The u
+taken is that of the compatible forces of the resultant B^T f of the forces as given, so that an
+imbalance and an incompatibility are not mixed up; ``displacement=`` takes another.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import arrays
+from ..errors import InputError
+from ..forces import compatible_forces
+from ..forces.problem import complementary_energy, strain_energy
+from ..network import longest_arms
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is wrong with a force vector, each relative; nan where it was not asked for.
+
+    balance: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, a_j the longest arm of column j;
+    worst_dof: where. sign: max(0, -f) over max |f|; worst_sign: where. complementarity:
+    max_i |min(f_i / max f, w_i / scale)| for the slack w; worst_slack: where. compatibility:
+    max_i |f_i - k_i max(0, -(B u)_i)^(p-1)| over max |f|; worst_contact: where. duality_gap:
+    (complementary energy of f + strain energy of u + resultant . u) over the first of the three,
+    not negative for f >= 0. displacement (n,): u. verdict: one sentence.
+    """
+
+    balance: float
+    worst_dof: int
+    sign: float
+    worst_sign: int
+    complementarity: float
+    worst_slack: int
+    compatibility: float
+    worst_contact: int
+    duality_gap: float
+    displacement: np.ndarray
+    tolerance: float
+    verdict: str
+
+    @property
+    def admissible(self) -> bool:
+        """Balanced, nowhere pulling, and zero where the contact is open (if slack was given)."""
+        worst = max(self.balance, self.sign, np.nan_to_num(self.complementarity))
+        return bool(worst <= self.tolerance)
+
+    @property
+    def compatible(self) -> bool:
+        """Admissible, and the forces of stiff elastic contacts."""
+        return self.admissible and bool(self.compatibility <= self.tolerance)
+
+    @property
+    def message(self) -> str:
+        parts = [f"balance {self.balance:.1e}", f"sign {self.sign:.1e}"]
+        if not np.isnan(self.complementarity):
+            parts.append(f"complementarity {self.complementarity:.1e}")
+        parts += [f"compatibility {self.compatibility:.1e}", f"duality gap {self.duality_gap:.1e}"]
+        return f"{self.verdict} ({', '.join(parts)}; tolerance {self.tolerance:.0e})"
+
+
+def certify(
+    B,
+    load,
+    force,
+    *,
+    stiffness=1.0,
+    exponent: float = 2.0,
+    fixed=None,
+    slack=None,
+    slack_scale: float | None = None,
+    displacement=None,
+    tolerance: float = 1e-8,
+) -> Certificate:
+    """Judge forces f (m,) [N] under the load F~ (n,), as for ``compatible_forces``.
+
+    slack (m,): end-of-step gaps or w = Phi+/dt; contacts with a gap must carry nothing.
+    slack_scale: a large gap in the same unit; the largest |slack| by default. displacement (n,):
+    the u to test f against. tolerance: on every relative measure. Raises InputError for wrong
+    shapes and values that are not finite.
+
+    >>> import numpy as np, rigidlimit
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+    >>> rigidlimit.certify(beam, [10.0, 0.0], [5.0, 0.0, 5.0]).verdict
+    'admissible, not compatible: contact 1 is off by 67 % of the largest force'
+    """
+    B = arrays.sparse("B", B)
+    m, n = B.shape
+    load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
+    force = arrays.vector("force", force, m, what="contact (row of B)")
+    stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
+    tolerance = arrays.positive("tolerance", tolerance)
+    free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
+    if free.shape != (n,):
+        raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
+    largest = float(np.abs(force).max(initial=0.0))
+    arm = longest_arms(B)
+    imbalance = np.where(free, np.abs(B.T @ force - load), 0.0) / arm
+    load_size = float((np.where(free, np.abs(load), 0.0) / arm).max(initial=0.0))
+    balance = _over(float(imbalance.max(initial=0.0)), load_size or largest)
+    sign = _over(max(0.0, -float(force.min(initial=0.0))), largest)
+
+    complementarity, worst_slack = np.nan, -1
+    if slack is not None:
+        slack = arrays.vector("slack", slack, m, what="contact (row of B)")
+        scale = slack_scale if slack_scale is not None else np.abs(slack).max(initial=0.0)
+        natural = np.abs(np.minimum(force / (largest or 1.0), slack / (float(scale) or 1.0)))
+        complementarity = float(natural.max(initial=0.0))
+        worst_slack = int(natural.argmax()) if m else -1
+
+    pushes = np.maximum(force, 0.0)
+    resultant = B.T @ pushes
+    if displacement is None:
+        # also checks stiffness and exponent
+        u = compatible_forces(
+            B, resultant, stiffness=stiffness, exponent=exponent, fixed=fixed, tolerance=1e-11
+        ).displacement
+    else:
+        u = arrays.vector("displacement", displacement, n, what="degree of freedom")
+    overlap = -(B @ u)
+    elastic = stiffness * np.maximum(overlap, 0.0) ** (exponent - 1.0)
+    off = np.abs(force - elastic)
+    compatibility = _over(float(off.max(initial=0.0)), largest)
+    energy = complementary_energy(pushes, stiffness, exponent)
+    dual = strain_energy(overlap, stiffness, exponent) + float(resultant[free] @ u[free])
+    worst = int(off.argmax()) if m else -1
+    numbers = dict(
+        balance=balance,
+        worst_dof=int(imbalance.argmax()) if n else -1,
+        sign=sign,
+        worst_sign=int(force.argmin()) if m else -1,
+        complementarity=complementarity,
+        worst_slack=worst_slack,
+        compatibility=compatibility,
+        worst_contact=worst,
+    )
+    return Certificate(
+        **numbers,
+        duality_gap=_over(energy + dual, energy),
+        displacement=u,
+        tolerance=tolerance,
+        verdict=_verdict(numbers, tolerance),
+    )
+
+
+def _over(value, size):
+    return value / size if size > 0 else (0.0 if value == 0.0 else np.inf)
+
+
+def _verdict(found, tolerance):
+    faults = []
+    if found["balance"] > tolerance:
+        faults.append(
+            f"out of balance by {_percent(found['balance'])} of the largest load at degree of "
+            f"freedom {found['worst_dof']}"
+        )
+    if found["sign"] > tolerance:
+        faults.append(
+            f"contact {found['worst_sign']} pulls with {_percent(found['sign'])} of the largest "
+            "force"
+        )
+    if found["complementarity"] > tolerance:
+        faults.append(f"contact {found['worst_slack']} carries force over a gap, or overlaps")
+    if faults:
+        return "not admissible: " + "; ".join(faults)
+    if found["compatibility"] > tolerance:
+        return (
+            f"admissible, not compatible: contact {found['worst_contact']} is off by "
+            f"{_percent(found['compatibility'])} of the largest force"
+        )
+    return "compatible: the forces of stiff elastic contacts"
+
+
+def _percent(part):
+    return f"{100 * part:.2g} %"

@@ -165,6 +165,7 @@ def step(
             fixed=~bodies.free.ravel(),
             tolerance=settings.tolerance,
             warm_start=None if warm is None else warm.displacement,
+            admissible=classic.force[closed],
             blocks=np.arange(0, 6 * len(bodies) + 1, 6),
         )
     return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt)

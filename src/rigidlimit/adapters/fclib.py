@@ -81,9 +81,7 @@ class NormalProblem:
     def solve(self, **options):
         """Step 1: ``contact_dynamics`` of this problem; options go to it."""
         n = self.B.shape[1]
-        return contact_dynamics(
-            self.M, self.B, self.gap, np.zeros(n), self.impulse, 1.0, **options
-        )
+        return contact_dynamics(self.M, self.B, self.gap, np.zeros(n), self.impulse, 1.0, **options)
 
     def in_order(self, order) -> "NormalProblem":
         """The same problem with contacts numbered in another order."""
@@ -363,8 +361,7 @@ def read_text(path) -> CapturedProblem:
 
 
 def _blocks(words, rows, columns):
-    """Siconos' SparseBlockStructuredMatrix: sizes, block rows (CSR), then dense blocks by columns
-    """
+    """Siconos' SparseBlockStructuredMatrix: sizes, block rows (CSR), then dense blocks by columns"""
     count, block_rows, block_columns = (int(next(words)) for _ in range(3))
     ends = [np.array([int(next(words)) for _ in range(k)]) for k in (block_rows, block_columns)]
     starts = [np.concatenate([[0], e]) for e in ends]

@@ -347,5 +347,3 @@ def _idle_bodies(B, body, free, touched, carries, count):
         np.flatnonzero(is_free & ~has_contact),
         np.flatnonzero(is_free & has_contact & ~bears),
     )
-
-

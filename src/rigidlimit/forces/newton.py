@@ -1,8 +1,17 @@
 """Compatible forces by the dual of eq. 36: Newton on the no-tension network.
 
-For p >= 2 (Hooke, Hertz) one equilibrium of ``network/equilibrium.py``. For 1 < p < 2 a contact is
-infinitely stiff as it closes; then a linear spring is put in series with every contact and its
-yield taken out again by the proximal point iteration on the forces,
+One equilibrium of ``network/equilibrium.py``; the starts are tried in turn until one converges:
+
+- from admissible forces with no more contacts bearing than there are degrees of freedom: those
+  contacts as linear springs. Such packings are nearly determinate, and the answer is near;
+- from the displacement of an earlier answer;
+- cold: every contact a linear spring;
+- from the central path (``network/central_path.py``), which always gets there but costs about
+  three times as much. It goes first where stiffnesses are very unlike, and for p < 2.
+
+For 1 < p < 2 a contact is infinitely stiff as it closes, and Newton may fail even from there; then
+a linear spring is put in series with every contact and its yield taken out again by the proximal
+point iteration on the forces,
 
     f+ = forces of the network with overlap law (f/k)^(1/(p-1)) + (f - f_before)/series = -B u,
 
@@ -12,18 +21,38 @@ whose fixed point has no trace of the spring.
 import numpy as np
 
 from ..network import Network, equilibrium
-from ..network.stiffness import LinearStats
+from ..network.central_path import follow
+from ..network.stiffness import DIRECT_LIMIT, LinearStats, StiffnessSystem
 from ..status import Status
 
+UNLIKE = 30.0
+"""Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
 
-def solve(network: Network, load, stiffness, exponent, *, tolerance, max_iterations, warm_start):
-    """(u, force, status, iterations, history, stats); loads and stiffness of order one."""
+WANDERING = 25
+"""Newton steps after which a start has shown that it is not near."""
+
+
+def solve(
+    network: Network,
+    load,
+    stiffness,
+    exponent,
+    *,
+    tolerance,
+    max_iterations,
+    warm_start,
+    bearing=None,
+):
+    """(u, force, status, iterations, history, stats); loads and stiffness of order one.
+
+    warm_start (n,): u of an earlier answer. bearing (m,) bool: contacts that carry force in some
+    admissible set.
+    """
     stats = LinearStats()
-    if exponent < 2.0:
-        return _proximal(network, load, stiffness, exponent, tolerance, max_iterations, stats)
-    if warm_start is not None and _drifted(network, warm_start, tolerance):
-        warm_start = None
-    for start in [warm_start, None] if warm_start is not None else [None]:
+    iterations = 0
+
+    def attempt(start, limit):
+        nonlocal iterations
         answer = equilibrium(
             network,
             stiffness,
@@ -31,12 +60,65 @@ def solve(network: Network, load, stiffness, exponent, *, tolerance, max_iterati
             load=load,
             start=start,
             tolerance=tolerance,
-            max_iterations=max_iterations,
+            max_iterations=min(limit, max(1, max_iterations - iterations)),
             stats=stats,
         )
-        if answer.status is Status.CONVERGED:
+        iterations += answer.iterations
+        return answer
+
+    def from_path():
+        nonlocal iterations
+        point = follow(
+            network, stiffness, exponent, load=load, tolerance=max(1e-6, tolerance), stats=stats
+        )
+        iterations += point.iterations
+        return point.u
+
+    def from_bearing():
+        return _on(network, bearing, stiffness, exponent, load, stats)
+
+    unlike = stiffness.max(initial=0.0) > UNLIKE * stiffness.min(initial=np.inf)
+    starts = []
+    if _nearly_determinate(bearing, len(load)) and exponent >= 2.0:
+        starts.append(from_bearing)
+    if warm_start is not None and not _drifted(network, warm_start, tolerance):
+        starts.append(lambda: warm_start)
+    if exponent >= 2.0 and not unlike:
+        starts.append(lambda: None)
+    starts.append(from_path)
+    for start in starts:
+        answer = attempt(
+            start(), WANDERING if start is not from_path or exponent < 2.0 else max_iterations
+        )
+        if answer.status is Status.CONVERGED or iterations >= max_iterations:
             break
-    return answer.x, answer.force, answer.status, answer.iterations, answer.history, stats
+    if exponent < 2.0 and answer.status is not Status.CONVERGED:
+        return _proximal(network, load, stiffness, exponent, tolerance, max_iterations, stats)
+    return answer.x, answer.force, answer.status, iterations, answer.history, stats
+
+
+def _nearly_determinate(bearing, n):
+    """Whether no more contacts bear than there are degrees of freedom, few enough to factorize."""
+    return bearing is not None and 0 < np.count_nonzero(bearing) <= n <= DIRECT_LIMIT
+
+
+def _on(network, bearing, stiffness, exponent, load, stats):
+    """u of the bearing contacts alone, as two-sided springs of their stiffness under the load.
+
+    Hardly more contacts than degrees of freedom are ill-conditioned: a factorization is bought.
+    """
+    network.direct = True
+    system = StiffnessSystem(network, np.where(bearing, stiffness, 0.0), 1e-12)
+    u = system.solve(-load, target=1e-9, stats=stats)
+    if exponent == 2.0:
+        return u
+    # the same forces through the power law
+    force = np.where(bearing, stiffness * -(network.B @ u), 0.0)
+    overlap = np.sign(force) * (np.abs(force) / stiffness) ** (1 / (exponent - 1))
+    weight = np.where(bearing, 1.0, 0.0)
+    return StiffnessSystem(network, weight, 1e-12).solve(
+        -(network.BT @ (weight * overlap)), target=1e-9, stats=stats
+    )
 
 
 def _drifted(network, u, tolerance):

@@ -24,6 +24,8 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..status import Status
+from .direct import elimination_order
+from .pairs import PairNetwork
 from .stiffness import LinearStats, StiffnessSystem, body_blocks, cut_blocks
 
 PATIENCE = 60
@@ -43,10 +45,20 @@ class Network:
         self.mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
         self.starts = body_blocks(n) if blocks is None else cut_blocks(blocks, n)
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        self.direct = False  # whether conjugate gradients have proved too dear; ``StiffnessSystem``
 
     @cached_property
     def BT(self) -> sp.csr_array:
         return sp.csr_array(self.B.T)
+
+    @cached_property
+    def pairs(self) -> PairNetwork:
+        """The structure for incomplete factorizations; ``serves`` tells whether it has one."""
+        return PairNetwork(self.B, self.starts, self.mass)
+
+    @cached_property
+    def elimination_order(self) -> np.ndarray | None:
+        return elimination_order(self.B, self.mass, self.starts)
 
 
 def longest_arms(B: sp.csr_array) -> np.ndarray:

@@ -55,6 +55,7 @@ class StepResult:
 
     state: at the end of the step; contacts: as found at its start. classic: step 1. compatible:
     step 2 on the ``closed`` contacts, or None where not asked for. load (6 n,): F~, eq. 37.
+    bodies: whose contacts these are, for pictures.
     """
 
     state: State
@@ -66,6 +67,7 @@ class StepResult:
     classic: ContactDynamicsResult
     compatible: CompatibleForces | None
     dt: float
+    bodies: Bodies | None = None
 
     @property
     def time(self) -> float:
@@ -167,7 +169,7 @@ def step(
             warm_start=None if warm is None else warm.displacement,
             blocks=np.arange(0, 6 * len(bodies) + 1, 6),
         )
-    return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt)
+    return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies)
 
 
 def _travel(bodies: Bodies, velocity: np.ndarray, dt: float) -> np.ndarray:

@@ -213,17 +213,6 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
 
 
 def _save_picture(simulation, result, path: Path) -> None:
-    from ..output.picture import force_network, save_figure
+    from ..output.plots import comparison, save_figure
 
-    forces = {"classic": result.classic.force}
-    if result.compatible is not None:
-        forces["compatible"] = result.force
-    figure = force_network(
-        simulation.bodies,
-        result.state.position,
-        result.state.quaternion,
-        result.contacts,
-        forces,
-        title=simulation.scene.description or simulation.scene.name,
-    )
-    save_figure(figure, path)
+    save_figure(comparison(result, scene=simulation.scene), path)

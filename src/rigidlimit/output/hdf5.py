@@ -71,7 +71,12 @@ class Run:
                 raise OutputError(
                     f"{self.path}: has {len(self)} stored steps; step {k} is not among them"
                 ) from None
-            return _read_step(group, int(names[k]), len(self.scene))
+            try:
+                return _read_step(group, int(names[k]), len(self.scene))
+            except (KeyError, OSError) as error:
+                raise OutputError(
+                    f"{self.path}: damaged at stored step {k}: {error}; run the scene again"
+                ) from error
 
     @cached_property
     def bodies(self):

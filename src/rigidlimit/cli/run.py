@@ -122,8 +122,7 @@ class _Stop(Exception):
 
 def _loop(simulation, steps, wanted, writer, quiet, name):
     """Run to the end; (last result, steps that did not converge)."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from ..progress import progress
 
     troubles, result = [], None
     asked = []
@@ -131,16 +130,8 @@ def _loop(simulation, steps, wanted, writer, quiet, name):
         number: signal.signal(number, lambda *_: asked.append(True))
         for number in (signal.SIGINT, signal.SIGTERM)
     }
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[state]}"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
     try:
-        with Progress(*columns, console=console, disable=quiet) as progress:
-            bar = progress.add_task(name, total=steps, completed=simulation.steps, state="")
+        with progress(name, steps, completed=simulation.steps, shown=not quiet) as update:
             while simulation.steps < steps:
                 if asked:
                     raise _Stop
@@ -149,11 +140,7 @@ def _loop(simulation, steps, wanted, writer, quiet, name):
                     troubles.append((simulation.steps, result.message))
                 if writer is not None:
                     writer.add(result)
-                state = (
-                    f"t = {result.time:.4g} s, {len(result.contacts)} contacts, "
-                    f"{result.classic.iterations} iterations, residual {result.residual:.0e}"
-                )
-                progress.update(bar, completed=simulation.steps, state=state)
+                update(simulation.steps, result.summary)
     except _Stop:
         if writer is None:
             typer.echo(f"stopped at t = {simulation.time:.6g} s; nothing was kept", err=True)

@@ -17,6 +17,7 @@ import numpy as np
 from .. import __version__
 from ..atomic import whole_file
 from ..collision.contacts import Contacts
+from ..display import Displayed
 from ..errors import OutputError
 from ..scenes.scene import Scene
 
@@ -47,7 +48,7 @@ class StoredStep:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Displayed):
     """A finished run. ``len(run)`` steps; ``run[k]`` is a StoredStep, -1 the last."""
 
     path: Path

@@ -17,6 +17,7 @@ _HOME = {
     "force_network": "network",
     "frame": "frames",
     "save_figure": "style",
+    "scene_figure": "network",
 }
 
 __all__ = sorted(_HOME)

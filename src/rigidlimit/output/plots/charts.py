@@ -65,6 +65,25 @@ def force_histogram(
         return figure
 
 
+def histogram_of(force: np.ndarray, *, bins: int = 20):
+    """Numbers of contacts by force over the mean force, for forces (m,) [N] without bodies."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    f = force[force > BEARING * force.max()]
+    factor, name = unit(float(f.mean()), "N")
+    with look(False) as p:
+        figure = Figure(figsize=(COLUMN, 2.0), layout="constrained")
+        panel = figure.subplots()
+        panel.hist(f / f.mean(), bins, color=p.marks[1], edgecolor=p.paper, linewidth=0.3)
+        panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+        panel.set_xlim(left=0)
+        panel.set_xlabel(f"f / ⟨f⟩ [-], ⟨f⟩ = {f.mean() * factor:.4g} {name}")
+        panel.set_ylabel("number of contacts [-]")
+        tidy(panel, p)
+        return figure
+
+
 def force_density(
     source,
     *,
@@ -116,7 +135,8 @@ def force_density(
         if log:
             panel.set_yscale("log")
             decades = np.floor(np.log10(0.7 * lowest)), np.ceil(np.log10(1.4 * highest))
-            panel.set_ylim(*(10.0**d for d in decades))
+            # a little below the decade, so that its label clears the corner
+            panel.set_ylim(0.6 * 10.0 ** decades[0], 10.0 ** decades[1])
             panel.yaxis.set_minor_formatter(NullFormatter())
         else:
             panel.set_ylim(bottom=0)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ...bodies import Bodies, HalfSpace, State, rotations
-from ...collision.contacts import Contacts
+from ...collision.contacts import Contacts, empty
 from ...constraints import gap_gradient
 from ...errors import InputError
 
@@ -209,8 +209,6 @@ def _of_forces(source, scene) -> Frame:
 
 def scene_frame(scene) -> Frame:
     """A scene as it begins: bodies without contacts."""
-    from ...collision.contacts import empty
-
     state = scene.state
     return Frame(
         bodies=scene.bodies,

@@ -46,6 +46,7 @@ def draw_lines(panel, shown: Frame, force, largest, view, p, points) -> None:
     axes, _ = plane_of(shown, view)
     which = carrying(force, largest)
     ends = contact_lines(shown.position, shown.contacts)[which][:, :, list(axes)]
+    _show_end_on(ends, 0.1 / points)
     share = force[which] / largest if len(which) else np.zeros(0)
     lines = LineCollection(
         ends,
@@ -55,22 +56,14 @@ def draw_lines(panel, shown: Frame, force, largest, view, p, points) -> None:
         zorder=3,
     )
     lines.set_gid("forces")
+    lines.set_snap(False)  # snapping to pixels swallows lines seen end on
     panel.add_collection(lines)
 
 
-def say_empty(panel, p) -> None:
-    """What an empty network means."""
-    panel.text(
-        0.5,
-        0.97,
-        "no contact carries load",
-        transform=panel.transAxes,
-        ha="center",
-        va="top",
-        color=p.ink,
-        bbox=dict(facecolor=p.paper, edgecolor="none", alpha=0.8, pad=1.5),
-        zorder=5,
-    )
+def _show_end_on(ends: np.ndarray, least: float) -> None:
+    """Lines seen end on get a length of ``least``: round caps make them dots."""
+    short = np.abs(ends[:, 1] - ends[:, 0]).max(axis=1) < least
+    ends[short, 1, 0] = ends[short, 0, 0] + least
 
 
 def label_axes(made: Canvas, shown: Frame, axes) -> None:

@@ -2,14 +2,16 @@
 bodies shaded by the pressure on them; several methods side by side on one scale."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
+from ...collision.contacts import empty
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
 from .canvas import canvas, colour_bar
-from .frames import Frame, frame
-from .lines import draw_lines, label_axes, say_empty, within
+from .frames import Frame, frame, scene_frame
+from .lines import draw_lines, label_axes, within
 from .spatial import Fallback
 from .style import force_colours, label, look, pressure_colours, unit
 
@@ -63,6 +65,13 @@ def comparison(
     return _figure(shown, methods, view, pressure, slab, units, title, dark)
 
 
+def scene_figure(source, *, index: int = -1, view: str | None = None, dark: bool = False):
+    """Bodies alone: a ``Scene`` as it begins, or any other source in its pose."""
+    shown = scene_frame(source) if hasattr(source, "add_many") else frame(source, index=index)
+    shown = replace(shown, contacts=empty(len(shown.bodies)), forces={"none": np.zeros(0)})
+    return _figure(shown, ["none"], view, False, None, None, " ", dark)
+
+
 def choose_view(shown: Frame, view: str | None) -> str:
     """The view that will be drawn; one warning where 3d was not to be had."""
     if shown.bodies.dim == 2:
@@ -97,7 +106,7 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
             panels=len(methods),
             bars=loaded + bool(pressure),
             titled=several,
-            heading=title,
+            heading=title.strip() if title or loaded else "no contact carries load",
         )
         grey = pressures if pressure else [None] * len(methods)
         if view == "3d":
@@ -108,8 +117,6 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
             for panel, force, x in zip(made.panels, forces, grey, strict=True):
                 draw_bodies(panel, shown, view, p, x, pressure_scale)
                 draw_lines(panel, shown, force, largest, view, p, made.points)
-                if not loaded:
-                    say_empty(panel, p)
             label_axes(made, shown, shown_axes)
         for panel, method in zip(made.panels, methods, strict=True):
             if several:

@@ -17,7 +17,7 @@ from ..surfaces import surface
 from ..vtk import contact_lines
 from .canvas import Extent, canvas
 from .frames import Frame
-from .lines import carrying, say_empty
+from .lines import carrying
 from .style import Palette, force_colours, unit
 
 
@@ -27,6 +27,9 @@ class Fallback(UserWarning):
 
 DIRECTION = np.array([0.55, -1.0, 0.42])
 """From the scene to the camera."""
+
+FEW, FINE = 300, dict(smooth_shading=True, split_sharp_edges=True, feature_angle=30.0)
+"""Bodies up to which facets are smoothed: they show in large balls, and smoothing takes time."""
 
 PIXELS = 1400
 """Larger side of the image; 400 dots per inch in one column of print."""
@@ -69,8 +72,6 @@ def panels(shown: Frame, forces, pressures, force_scale, pressure_scale, p: Pale
         )  # fmt: skip
         (x0, y0), (x1, y1) = extent.low, extent.high
         panel.imshow(image, extent=(x0, x1, y0, y1), interpolation="antialiased")
-        if force_scale.vmax is None or not (force > 0).any():
-            say_empty(panel, p)
     _scale_bar(made.panels[0], extent, p)
     _triad(made.panels[-1], extent, right, up, p)
     return made
@@ -94,7 +95,7 @@ def _extent(shown: Frame, right, up) -> Extent:
     flat = np.column_stack([points @ right, points @ up])
     low, high = flat.min(axis=0), flat.max(axis=0)
     size = (high - low).max()
-    return Extent(low - [0.03 * size, 0.14 * size], high + 0.03 * size)
+    return Extent(low - [0.03 * size, 0.18 * size], high + 0.03 * size)
 
 
 def _corners(shown: Frame, finite) -> np.ndarray:
@@ -162,9 +163,11 @@ def render(shown, force, pressure, force_scale, pressure_scale, p, extent, axes,
             shade = dict(scalars="pressure", cmap=body_colours(p), clim=(0.0, pressure_scale.vmax))
             plotter.add_mesh(
                 bodies,
-                opacity=haze(p),
+                # nothing to be seen inside: solid bodies
+                opacity=haze(p) if (force > 0).any() else 1.0,
                 show_scalar_bar=False,
-                **(shade if pressure is not None else dict(color=p.edge)),
+                **(FINE if len(shown.bodies) <= FEW else {}),
+                **(shade if pressure is not None else dict(color="#b8b8b8")),
             )
         tubes = _tubes(shown, force, force_scale.vmax, widest)
         if tubes is not None:
@@ -187,7 +190,7 @@ def render(shown, force, pressure, force_scale, pressure_scale, p, extent, axes,
         plotter.camera.up = tuple(up)
         plotter.enable_parallel_projection()
         plotter.camera.parallel_scale = 0.5 * float(dy)
-        plotter.camera.clipping_range = (0.01 * far, 3 * far)
+        plotter.reset_camera_clipping_range()
         plotter.enable_anti_aliasing("ssaa")
         return plotter.screenshot(return_img=True)
     finally:

@@ -58,8 +58,8 @@ DARK = Palette(
     faint="#6a6a6a",
     ground="#333333",
     edge="#707070",
-    grey=(0.16, 0.42),
-    force=("inferno", 0.32, 1.0),
+    grey=(0.15, 0.40),
+    force=("plasma", 0.34, 1.0),
     marks=("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#d55e00", "#0072b2"),
 )
 

@@ -198,6 +198,23 @@ def test_floor_carries_the_weight(results, name):
         np.testing.assert_allclose(load[np.argsort(at[:, 0])], [2, 6, 2], rtol=1e-6)
 
 
+def test_walls_are_no_floor():
+    """Property: a ball between a floor, a wall and a lid presses on one place of the floor."""
+    from rigidlimit.output.plots.floor import floor_load, floor_points
+
+    scene = rl.Scene(gravity=(0, 0, -10))
+    for normal, at in (((0, 0, 1), (0, 0, 0)), ((1, 0, 0), (0, 0, 0)), ((0, 0, -1), (0, 0, 2))):
+        scene.add(rl.HalfSpace(), position=at, normal=normal)
+    scene.add(rl.Sphere(1.0), position=(1, 0, 1), mass=1.0, load=(-3, 0, 0))
+    result = rl.Simulation(scene).step()
+    assert len(result.contacts) == 3
+    shown = plots.frame(result, scene=scene)
+    at, body, row = floor_points(shown)
+    assert body.tolist() == [0] and (row >= 0).sum() == 1
+    # exact to the tolerance of the step
+    assert floor_load(shown, result.force, row, 1) == pytest.approx([10.0], rel=1e-8)
+
+
 def test_determinacy_map(results):
     """Closed form: a beam leaves all three forces open, 5, 10 and 5 wide; a disk in a corner
     leaves none; each contact is drawn once, in the group determinacy puts it in."""
@@ -322,8 +339,23 @@ def test_without_opengl(results, monkeypatch):
         figure = plots.force_network(results["pyramid"][1])
     assert len(caught) == 1 and figure.axes[0].get_xlabel() == "x [mm]"
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error")  # a warning would be an exception
         plots.force_network(results["beam"][1])  # the plane needs no PyVista
+
+
+def test_why_there_is_no_opengl(monkeypatch):
+    """Without the library, or without OpenGL on a machine without display: what to install."""
+    monkeypatch.setattr(spatial, "find_spec", lambda name: None)
+    assert "rigidlimit[plot3d]" in spatial.missing.__wrapped__()
+    monkeypatch.setattr(spatial, "find_spec", lambda name: True)
+    monkeypatch.setattr(spatial.sys, "platform", "linux")
+    monkeypatch.delenv("DISPLAY", raising=False)
+
+    def absent(name):
+        raise OSError(name)
+
+    monkeypatch.setattr(spatial.ctypes, "CDLL", absent)
+    assert "libegl1" in spatial.missing.__wrapped__()
 
 
 def test_nothing_to_show():

@@ -330,6 +330,7 @@ def test_space(results):
         assert [a.get_title() for a in figure.axes[:2]] == ["classic", "compatible"]
         colourful = np.ptp(figure.axes[1].images[0].get_array().astype(int), axis=2)
         assert (colourful > 60).mean() > 0.02  # forces are the only things with a hue
+        legible(plots.determinacy_map(result, view="3d", dark=dark))
 
 
 def test_without_opengl(results, monkeypatch):
@@ -454,6 +455,16 @@ def test_command_faults(run_file, tmp_path, capsys):
     assert "step 7 is not among them" in refusal(run_file, "--frame", 7)
     assert "expected .pdf" in refusal(run_file, "--out", tmp_path / "a.jpg")
     assert "several files" in refusal(run_file, "--kind", "all", "--out", tmp_path / "a.pdf")
+
+
+def test_command_without_opengl(tmp_path, monkeypatch):
+    """The command says once why there is no picture in space, and draws the front view."""
+    short_run(tmp_path / "stack.h5", rl.scenes.box_stack(2), steps=1)
+    monkeypatch.setattr(spatial, "missing", lambda: "PyVista is not installed (pip ...)")
+    done = CliRunner().invoke(app, ["plot", str(tmp_path / "stack.h5"), "--kind", "all"])
+    assert done.exit_code == 0 and len(list(tmp_path.glob("*.pdf"))) == len(KINDS)
+    assert done.output.count("PyVista is not installed") == 1
+    assert "drawn as seen from the front" in done.output
 
 
 def test_command_goes_on_where_one_kind_has_nothing(tmp_path):

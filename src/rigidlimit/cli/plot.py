@@ -87,10 +87,11 @@ def plot(
         raise InputError(f"--out ends in {out.suffix}; expected .pdf, .png or .svg, or a folder")
     shown = plots.frame(run, index=frame)
     folder = file.parent if out is None else out
+    told: set[str] = set()
     for each in kinds:
         path = out if single else folder / f"{file.stem}-{each}.{format}"
         try:
-            figure = _draw(plots, shown, each, view, log, dark)
+            figure = _draw(plots, shown, each, view, log, dark, told)
         except InputError as error:
             if kind is not Kind.all:
                 raise
@@ -100,15 +101,26 @@ def plot(
         typer.echo(f"written: {path}")
 
 
-def _draw(plots, shown, kind: Kind, view: View | None, log: bool | None, dark: bool):
+def _draw(plots, shown, kind: Kind, view, log, dark, told: set[str]):
     options = {"dark": dark}
     if kind in (Kind.network, Kind.compare, Kind.determinacy):
         options["view"] = None if view is None else str(view)
     elif kind is not Kind.floor and log is not None:
         options["log"] = log
+    return drawn(getattr(plots, FUNCTIONS[kind]), shown, told=told, **options)
+
+
+def drawn(function, source, *, told: set[str] | None = None, **options):
+    """The figure; what could not be drawn as asked is told in one line, once."""
+    from ..output.plots import Fallback
+
+    told = set() if told is None else told
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        figure = getattr(plots, FUNCTIONS[kind])(shown, **options)
-    for message in {str(w.message) for w in caught if issubclass(w.category, plots.Fallback)}:
-        typer.echo(message, err=True)
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", Fallback)
+        figure = function(source, **options)
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        if text not in told:
+            told.add(text)
+            typer.echo(text, err=True)
     return figure

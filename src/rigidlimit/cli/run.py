@@ -201,5 +201,6 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
 
 def _save_picture(simulation, result, path: Path) -> None:
     from ..output.plots import comparison, save_figure
+    from .plot import drawn
 
-    save_figure(comparison(result, scene=simulation.scene), path)
+    save_figure(drawn(comparison, result, scene=simulation.scene), path)

@@ -1,15 +1,19 @@
 """Determinacy map: which contact forces rigid-body mechanics determines, and how far it leaves the
 others open (``rigidlimit.determinacy``)."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...diagnostics import determinacy
 from ...errors import InputError
 from ..vtk import contact_lines
+from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
 from .canvas import canvas, colour_bar
 from .frames import Frame, frame
 from .lines import label_axes, line_widths
+from .network import choose_view
 from .style import force_colours, look, unit
 
 INTERVALS = 1000
@@ -50,69 +54,81 @@ def determinacy_map(
     """Contacts as lines: determined ones in one colour, the others by the width of the interval
     of their admissible forces; contacts that can carry nothing dotted.
 
-    view: "front", "side" or "top" for scenes in space. intervals: as for ``determinacy``; "auto"
+    view: as for ``force_network``. intervals: as for ``determinacy``; "auto"
     leaves them out above INTERVALS closed contacts.
     """
     shown = frame(source, scene=scene, index=index)
+    view = choose_view(shown, view)
     found, closed = frame_determinacy(shown, intervals=intervals)
-    view = "front" if shown.bodies.dim == 2 or view in (None, "3d") else view
     with look(dark) as p:
         return _figure(shown, found, closed, view, units, p)
 
 
+@dataclass(frozen=True)
+class _Group:
+    """Contacts that look alike. rows: of the closed contacts; colours: one, or one a contact;
+    share: of the greatest width of lines."""
+
+    name: str
+    rows: np.ndarray
+    colours: object
+    share: float
+    text: str
+
+    @property
+    def rgba(self) -> np.ndarray:
+        from matplotlib.colors import to_rgba_array
+
+        return np.broadcast_to(to_rgba_array(self.colours), (len(self.rows), 4))
+
+
+def _groups(found, top: float, p) -> list[_Group]:
+    """All closed contacts in groups, the widest intervals last in theirs."""
+    open_, width, colours = ~found.determined, found.width, force_colours(p)
+    finite = np.flatnonzero(open_ & np.isfinite(width))
+    finite = finite[np.argsort(width[finite], kind="stable")]
+    shades = colours(width[finite] / (top or 1.0))
+    rows = {
+        "idle": (np.flatnonzero(~open_ & ~found.can_carry), p.faint, 0.05, "always zero"),
+        "determined": (np.flatnonzero(~open_ & found.can_carry), p.marks[1], 0.45, "determined"),
+        "unknown": (np.flatnonzero(open_ & np.isnan(width)), p.marks[0], 0.45, "undetermined"),
+        "undetermined": (finite, shades, 0.45, "undetermined"),
+        "unbounded": (np.flatnonzero(open_ & np.isinf(width)), p.marks[3], 0.45, "unbounded"),
+    }
+    return [
+        _Group(name, which, colour, share, f"{len(which)} {text}")
+        for name, (which, colour, share, text) in rows.items()
+        if len(which)
+    ]
+
+
 def _figure(shown, found, closed, view, units, p):
-    from matplotlib.collections import LineCollection
     from matplotlib.colors import Normalize
     from matplotlib.lines import Line2D
 
-    axes, _ = plane_of(shown, view)
-    open_ = ~found.determined
-    width = found.width
-    finite = open_ & np.isfinite(width)
-    unbounded = open_ & np.isinf(width)
-    unknown = open_ & np.isnan(width)
-    top = float(width[finite].max(initial=0.0))
-    factor, name = unit(top, "N") if units is None else (1 / units[1], units[0])
-    extent = extent_of(shown, axes).widened()
-    made = canvas(p, extent, panels=1, bars=int(finite.any()), titled=True, note=True)
-    panel = made.panels[0]
-    draw_bodies(panel, shown, view, p)
-    ends = contact_lines(shown.position, shown.contacts)[closed][:, :, list(axes)]
-    thick = float(line_widths(shown, np.array(0.45), made.points))
-    scale, colours = Normalize(0, top or 1.0), force_colours(p)
-    determined = found.determined & found.can_carry
-    idle = found.determined & ~found.can_carry
-    order = np.flatnonzero(finite)[np.argsort(width[finite], kind="stable")]
-    blue, other = p.marks[1], p.marks[3]
-    groups = (
-        ("idle", np.flatnonzero(idle), p.faint, ":", 0.7, f"{int(idle.sum())} always zero"),
-        ("determined", np.flatnonzero(determined), blue, "-", thick,
-         f"{int(determined.sum())} determined"),
-        ("unknown", np.flatnonzero(unknown), p.marks[0], "-", thick,
-         f"{int(unknown.sum())} undetermined"),
-        ("undetermined", order, colours(scale(width[order])), "-", thick,
-         f"{int(finite.sum())} undetermined"),
-        ("unbounded", np.flatnonzero(unbounded), other, "-", thick,
-         f"{int(unbounded.sum())} unbounded"),
-    )  # fmt: skip
-    handles = []
-    for level, (gid, which, colour, style, line, text) in enumerate(groups):
-        if not len(which):
-            continue
-        lines = LineCollection(
-            ends[which],
-            colors=colour,
-            linewidths=line,
-            linestyles=style,
-            capstyle="round" if style == "-" else "butt",
-            zorder=3 + level,
-        )
-        lines.set_gid(gid)
-        panel.add_collection(lines)
-        sample = colours(0.75) if gid == "undetermined" else colour
-        handles.append(Line2D([], [], color=sample, linestyle=style, linewidth=1.8, label=text))
-    panel.set_title(f"degree of indeterminacy {found.degree}", pad=3)
-    label_axes(made, shown, axes)
+    finite = found.width[~found.determined]
+    finite = finite[np.isfinite(finite)]
+    top = float(finite.max(initial=0.0))
+    groups = _groups(found, top, p)
+    ends = contact_lines(shown.position, shown.contacts)[closed]
+    place = dict(panels=1, bars=int(len(finite) > 0), titled=True, note=True)
+    if view == "3d":
+        rows = np.concatenate([g.rows for g in groups])
+        share = np.concatenate([np.full(len(g.rows), g.share) for g in groups])
+        tubes = spatial.Tubes(ends[rows], share, np.concatenate([g.rgba for g in groups]))
+        made = spatial.panels(shown, [tubes], [None], None, p, place)
+    else:
+        axes, _ = plane_of(shown, view)
+        made = canvas(p, extent_of(shown, axes).widened(), **place)
+        draw_bodies(made.panels[0], shown, view, p)
+        for level, g in enumerate(groups):
+            _draw_group(made, shown, g, ends[g.rows][:, :, list(axes)], level)
+        label_axes(made, shown, axes)
+    made.panels[0].set_title(f"degree of indeterminacy {found.degree}", pad=3)
+    handles = [
+        Line2D([], [], color=g.rgba[-1], linestyle=_dash(g), linewidth=1.8, label=g.text)
+        for g in groups
+    ]
     made.figure.legend(
         handles=handles,
         loc="lower center",
@@ -122,8 +138,30 @@ def _figure(shown, found, closed, view, units, p):
         columnspacing=1.2,
         handlelength=1.5,
     )
-    if finite.any():
+    if len(finite):
+        factor, name = unit(top, "N") if units is None else (1 / units[1], units[0])
         exact = "outer bounds" not in found.interval_method
         text = "width of the interval of admissible forces" if exact else "bound on the width"
-        colour_bar(made.bars[0], Normalize(0, top * factor), colours, f"{text} [{name}]", p)
+        scale = Normalize(0, (top or 1.0) * factor)
+        colour_bar(made.bars[0], scale, force_colours(p), f"{text} [{name}]", p)
     return made.figure
+
+
+def _dash(g: _Group) -> str:
+    return ":" if g.name == "idle" else "-"
+
+
+def _draw_group(made, shown, g: _Group, ends, level: int) -> None:
+    from matplotlib.collections import LineCollection
+
+    lines = LineCollection(
+        ends,
+        colors=g.rgba,
+        linewidths=0.7 if g.name == "idle" else line_widths(shown, g.share, made.points),
+        linestyles=_dash(g),
+        capstyle="butt" if g.name == "idle" else "round",
+        zorder=3 + level,
+    )
+    lines.set_gid(g.name)
+    lines.set_snap(False)
+    made.panels[0].add_collection(lines)

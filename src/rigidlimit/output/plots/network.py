@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from ...collision.contacts import empty
+from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
 from .canvas import canvas, colour_bar
 from .frames import Frame, frame, scene_frame
-from .lines import draw_lines, label_axes, within
+from .lines import carrying, draw_lines, label_axes, within
 from .spatial import Fallback
 from .style import force_colours, label, look, pressure_colours, unit
 
@@ -86,6 +87,14 @@ def choose_view(shown: Frame, view: str | None) -> str:
     return view
 
 
+def force_tubes(shown: Frame, force, largest: float, p) -> spatial.Tubes:
+    """The lines of a network in space."""
+    which = carrying(force, largest)
+    share = force[which] / largest if len(which) else np.zeros(0)
+    ends = contact_lines(shown.position, shown.contacts)[which]
+    return spatial.Tubes(ends, share, force_colours(p)(share))
+
+
 def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
     from matplotlib.colors import Normalize
 
@@ -100,7 +109,7 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
     factor, name = unit(largest, "N") if units is None else (1 / units[1], units[0])
     shade, pascal = unit(top, "N/m" if shown.bodies.dim == 2 else "Pa")
     with look(dark) as p:
-        force_scale, pressure_scale = Normalize(0, largest or 1.0), Normalize(0, top or 1.0)
+        pressure_scale = Normalize(0, top or 1.0)
         several = len(methods) > 1
         place = dict(
             panels=len(methods),
@@ -110,7 +119,8 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
         )
         grey = pressures if pressure else [None] * len(methods)
         if view == "3d":
-            made = spatial.panels(shown, forces, grey, force_scale, pressure_scale, p, place)
+            pictures = [force_tubes(shown, f, largest, p) for f in forces]
+            made = spatial.panels(shown, pictures, grey, pressure_scale, p, place)
         else:
             shown_axes, _ = plane_of(shown, view)
             made = canvas(p, extent_of(shown, shown_axes).widened(), **place)

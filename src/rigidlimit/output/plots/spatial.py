@@ -7,6 +7,7 @@ scale bar holds everywhere in it.
 import ctypes
 import os
 import sys
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 
@@ -14,11 +15,9 @@ import numpy as np
 
 from ...bodies.rotations import matrix
 from ..surfaces import surface
-from ..vtk import contact_lines
 from .canvas import Extent, canvas
 from .frames import Frame
-from .lines import carrying
-from .style import Palette, force_colours, unit
+from .style import Palette, unit
 
 
 class Fallback(UserWarning):
@@ -59,17 +58,26 @@ def missing() -> str | None:
     return None
 
 
-def panels(shown: Frame, forces, pressures, force_scale, pressure_scale, p: Palette, place):
-    """A canvas whose panels hold the images of ``forces`` [(m,), ...] on one scale."""
+@dataclass(frozen=True)
+class Tubes:
+    """Lines of one picture: ends (k, 2, 3) [m], share (k,) of the greatest width, colours (k, 3)
+    or (k, 4)."""
+
+    ends: np.ndarray
+    share: np.ndarray
+    colours: np.ndarray
+
+
+def panels(shown: Frame, pictures: list[Tubes], pressures, pressure_scale, p: Palette, place):
+    """A canvas whose panels hold the images of ``pictures`` on one scale."""
     right, up, toward = _camera()
     extent = _extent(shown, right, up)
     made = canvas(p, extent, ticks=False, **place)
     widest = float(np.clip(0.8 * shown.bodies.length * made.points, 1.2, 5.0)) / made.points
-    for panel, force, pressure in zip(made.panels, forces, pressures, strict=True):
-        image = render(
-            shown, force, pressure, force_scale, pressure_scale, p, extent, (right, up, toward),
-            widest,
-        )  # fmt: skip
+    for panel, tubes, pressure in zip(made.panels, pictures, pressures, strict=True):
+        image = _render(
+            shown, tubes, pressure, pressure_scale, p, extent, (right, up, toward), widest
+        )
         (x0, y0), (x1, y1) = extent.low, extent.high
         panel.imshow(image, extent=(x0, x1, y0, y1), interpolation="antialiased")
     _scale_bar(made.panels[0], extent, p)
@@ -94,7 +102,7 @@ def _extent(shown: Frame, right, up) -> Extent:
     points = np.concatenate([points, *_grounds(shown)])
     flat = np.column_stack([points @ right, points @ up])
     low, high = flat.min(axis=0), flat.max(axis=0)
-    size = (high - low).max()
+    size = (high - low).max() or 1.0
     return Extent(low - [0.03 * size, 0.18 * size], high + 0.03 * size)
 
 
@@ -135,8 +143,8 @@ def _offscreen_window() -> str:
         return "vtkOSOpenGLRenderWindow"
 
 
-def render(shown, force, pressure, force_scale, pressure_scale, p, extent, axes, widest):
-    """Image (rows, columns, 3) of one method; widest: width of the strongest tube [m]."""
+def _render(shown, tubes, pressure, pressure_scale, p, extent, axes, widest):
+    """Image (rows, columns, 3) of one picture; widest: width of the strongest tube [m]."""
     import pyvista
 
     right, up, toward = axes
@@ -160,23 +168,23 @@ def render(shown, force, pressure, force_scale, pressure_scale, p, extent, axes,
             )
         bodies = _bodies(shown, pressure)
         if bodies is not None:
-            shade = dict(scalars="pressure", cmap=body_colours(p), clim=(0.0, pressure_scale.vmax))
+            shade = dict(color="#b8b8b8")
+            if pressure is not None:
+                limits = (0.0, pressure_scale.vmax)
+                shade = dict(scalars="pressure", cmap=body_colours(p), clim=limits)
             plotter.add_mesh(
                 bodies,
                 # nothing to be seen inside: solid bodies
-                opacity=haze(p) if (force > 0).any() else 1.0,
+                opacity=haze(p) if len(tubes.share) else 1.0,
                 show_scalar_bar=False,
                 **(FINE if len(shown.bodies) <= FEW else {}),
-                **(shade if pressure is not None else dict(color="#b8b8b8")),
+                **shade,
             )
-        tubes = _tubes(shown, force, force_scale.vmax, widest)
-        if tubes is not None:
+        if len(tubes.share):
             plotter.add_mesh(
-                tubes,
-                scalars="force",
-                cmap=force_colours(p),
-                clim=(0.0, force_scale.vmax),
-                show_scalar_bar=False,
+                _prisms(tubes, widest),
+                scalars="colour",
+                rgb=True,
                 smooth_shading=True,
                 ambient=0.35,
                 diffuse=0.7,
@@ -263,28 +271,21 @@ def _bodies(shown: Frame, pressure):
     return mesh
 
 
-def _tubes(shown: Frame, force, largest, widest, sides: int = 8):
-    """Prisms along the lines of action of the contacts that carry load."""
+def _prisms(tubes: Tubes, widest: float, sides: int = 8):
+    """Prisms along the lines, coloured."""
     import pyvista
 
-    which = carrying(force, largest)
-    if not len(which):
-        return None
-    ends = contact_lines(shown.position, shown.contacts)[which]
-    share = force[which] / largest
-    axis = ends[:, 1] - ends[:, 0]
+    axis = tubes.ends[:, 1] - tubes.ends[:, 0]
     length = np.linalg.norm(axis, axis=1, keepdims=True)
-    axis = np.where(
-        length > 0, axis / np.where(length > 0, length, 1), shown.contacts.normal[which]
-    )
+    axis = np.where(length > 0, axis / np.where(length > 0, length, 1), [[0.0, 0.0, 1.0]])
     aside = np.where(np.abs(axis[:, :1]) < 0.9, [[1.0, 0, 0]], [[0, 1.0, 0]])
     e1 = np.cross(axis, aside)
     e1 /= np.linalg.norm(e1, axis=1, keepdims=True)
     e2 = np.cross(axis, e1)
     angle = 2 * np.pi * np.arange(sides) / sides
-    radius = 0.5 * widest * (0.08 + 0.92 * share)
+    radius = 0.5 * widest * (0.08 + 0.92 * tubes.share)
     ring = (np.cos(angle)[:, None, None] * e1 + np.sin(angle)[:, None, None] * e2) * radius[:, None]
-    points = ends.transpose(1, 0, 2)[:, None] + ring[None]  # (end, side, line, 3)
+    points = tubes.ends.transpose(1, 0, 2)[:, None] + ring[None]  # (end, side, line, 3)
     points = points.transpose(2, 0, 1, 3).reshape(-1, 3)
     i = np.arange(sides)
     j = (i + 1) % sides
@@ -293,9 +294,10 @@ def _tubes(shown: Frame, force, largest, widest, sides: int = 8):
     )
     fan = np.column_stack([np.zeros(sides - 2, int), i[1:-1], i[2:]])
     prism = np.concatenate([wall, fan[:, ::-1], sides + fan])
-    faces = prism[None] + 2 * sides * np.arange(len(which))[:, None, None]
+    faces = prism[None] + 2 * sides * np.arange(len(tubes.share))[:, None, None]
     mesh = pyvista.PolyData.from_regular_faces(points, faces.reshape(-1, 3))
-    mesh.cell_data["force"] = np.repeat(force[which], len(prism))
+    shade = np.round(255 * np.asarray(tubes.colours)[:, :3]).astype(np.uint8)
+    mesh.cell_data["colour"] = np.repeat(shade, len(prism), axis=0)
     return mesh
 
 

@@ -355,8 +355,12 @@ def test_why_there_is_no_opengl(monkeypatch):
     def absent(name):
         raise OSError(name)
 
-    monkeypatch.setattr(spatial.ctypes, "CDLL", absent)
-    assert "libegl1" in spatial.missing.__wrapped__()
+    with monkeypatch.context() as inner:
+        inner.setattr(spatial.ctypes, "CDLL", absent)
+        assert "finds no OpenGL" in spatial.missing.__wrapped__()
+    monkeypatch.setattr(spatial.ctypes, "CDLL", lambda name: None)
+    monkeypatch.setitem(spatial.sys.modules, "pyvista", None)
+    assert "does not load" in spatial.missing.__wrapped__()
 
 
 def test_nothing_to_show():

@@ -108,7 +108,7 @@ def force_density(
     edges = np.linspace(0, max(f.max() for f in bearing.values()) * (1 + 1e-12), bins + 1)
     middle, wide = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
     with look(dark) as p:
-        figure = Figure(figsize=(COLUMN, 2.7), layout="constrained")
+        figure = Figure(figsize=(COLUMN, 2.4 + 0.15 * len(bearing)), layout="constrained")
         panel = figure.subplots()
         lowest, highest = np.inf, 0.0
         for k, (method, f) in enumerate(bearing.items()):

@@ -27,6 +27,8 @@ class Fallback(UserWarning):
 DIRECTION = np.array([0.55, -1.0, 0.42])
 """From the scene to the camera."""
 
+DEBIAN = "on Debian: apt-get install libegl1 libgl1 libxrender1"
+
 FEW, FINE = 300, dict(smooth_shading=True, split_sharp_edges=True, feature_angle=30.0)
 """Bodies up to which facets are smoothed: they show in large balls, and smoothing takes time."""
 
@@ -51,10 +53,15 @@ def missing() -> str | None:
         for name in ("libEGL.so.1", "libOSMesa.so.8", "libOSMesa.so.6"):
             try:
                 ctypes.CDLL(name)
-                return None
+                break
             except OSError:
                 continue
-        return "PyVista finds no OpenGL (on Debian: apt-get install libegl1 libgl1 libxrender1)"
+        else:
+            return f"PyVista finds no OpenGL ({DEBIAN})"
+    try:
+        import pyvista  # noqa: F401
+    except ImportError as error:
+        return f"PyVista does not load: {error} ({DEBIAN})"
     return None
 
 

@@ -33,6 +33,7 @@ _HOME = {
     "compatible_forces": "forces",
     "contact_dynamics": "dynamics",
     "determinacy": "diagnostics",
+    "read_run": "output.hdf5",
     "rectangle": "bodies",
 }
 _PACKAGES = (
@@ -45,8 +46,9 @@ _PACKAGES = (
     "penalty",
     "scenes",
 )
+_ALIASES = {"plots": "output.plots"}
 
-__all__ = ["__version__", *sorted(_HOME), *_PACKAGES]
+__all__ = ["__version__", *sorted(_HOME), *_PACKAGES, *_ALIASES]
 
 
 def __getattr__(name):
@@ -55,6 +57,8 @@ def __getattr__(name):
         value = getattr(import_module(f".{_HOME[name]}", __name__), name)
     elif name in _PACKAGES:
         value = import_module(f".{name}", __name__)
+    elif name in _ALIASES:
+        value = import_module(f".{_ALIASES[name]}", __name__)
     else:
         raise AttributeError(f"module 'rigidlimit' has no attribute {name!r}")
     globals()[name] = value

@@ -8,6 +8,7 @@ from .. import __version__
 from .compare import compare
 from .demo import demo
 from .paper import paper
+from .plot import plot
 from .run import run
 from .scenes import scenes
 
@@ -21,7 +22,8 @@ app = typer.Typer(
         "infinite stiffness.\n\n"
         "To begin: `rigidlimit demo` shows the main job, `rigidlimit scenes` lists scenes, "
         "`rigidlimit run beam` computes one, and `rigidlimit scenes beam --write beam.toml` gives "
-        "a file to change and run: `rigidlimit run beam.toml --out beam.h5`."
+        "a file to change and run: `rigidlimit run beam.toml --out beam.h5`. "
+        "`rigidlimit plot beam.h5` draws it."
     ),
 )
 
@@ -42,6 +44,7 @@ def _common(
 
 
 app.command()(run)
+app.command()(plot)
 app.command()(scenes)
 app.command()(demo)
 app.command()(compare)

@@ -22,6 +22,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from .. import arrays
+from ..display import Displayed
 from ..errors import InputError
 from ..network import Network, longest_arms
 from . import admissible, programs
@@ -41,7 +42,7 @@ STILL = 1e-6
 
 
 @dataclass(frozen=True)
-class Determinacy:
+class Determinacy(Displayed):
     """What rigid-body mechanics says of the forces. m contacts, n degrees of freedom.
 
     degree: dimension of P. nullity: that of B^T on all contacts, m - rank B. mobility: motions of

@@ -30,7 +30,7 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
             f"body {bodies.names[lost[0]]!r} has position {state.position[lost[0]].tolist()} and "
             f"quaternion {state.quaternion[lost[0]].tolist()}; expected finite numbers"
         )
-    family = np.array([_family(shape) for shape in bodies.shapes])[bodies.shape_of]
+    family = bodies.derived(_families)
     movable = bodies.free.any(axis=1)
 
     planes = np.flatnonzero(family == PLANE)
@@ -49,6 +49,11 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     pieces.append(ball_ball(bodies, state, a[balls], b[balls]))
     pieces.extend(_one_by_one(bodies, state, a[~balls], b[~balls], family, reach))
     return _sorted_contacts(Pieces.joined(pieces), reach, n)
+
+
+def _families(bodies: Bodies) -> np.ndarray:
+    """Which narrow phase serves each body, (n,)."""
+    return np.array([_family(shape) for shape in bodies.shapes], int)[bodies.shape_of]
 
 
 def _family(shape) -> int:

@@ -4,13 +4,15 @@ import numpy as np
 
 from ..bodies import Bodies, Disk, HalfSpace, Polygon, Sphere, State
 from ..errors import ContactError
+from . import convex, planar
 from .balls import ball_ball
 from .broadphase import meeting_balls
 from .contacts import Contacts
 from .pieces import Pieces
 from .planes import plane_body
 
-BALL, POLYGON, CONVEX, PLANE = range(4)
+KINDS = 4
+BALL, POLYGON, CONVEX, PLANE = range(KINDS)
 
 
 def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
@@ -45,9 +47,7 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     a, b = a[wanted], b[wanted]
 
     pieces = [plane_body(bodies, state, p, solid[movable[solid]], reach) for p in planes]
-    balls = (family[a] == BALL) & (family[b] == BALL)
-    pieces.append(ball_ball(bodies, state, a[balls], b[balls]))
-    pieces.extend(_one_by_one(bodies, state, a[~balls], b[~balls], family, reach))
+    pieces.extend(_pair_contacts(bodies, state, a, b, family, reach))
     return _sorted_contacts(Pieces.joined(pieces), reach, n)
 
 
@@ -64,22 +64,25 @@ def _family(shape) -> int:
     return POLYGON if isinstance(shape, Polygon) else CONVEX
 
 
-def _one_by_one(bodies, state, a, b, family, reach):
-    """Pairs with a shape that is no ball."""
-    if not len(a):
-        return
-    from . import convex, planar
+def _pair_contacts(bodies, state, a, b, family, reach):
+    """Contacts of the pairs (a_k, b_k), each kind of pair by its own narrow phase."""
+    swap = family[a] > family[b]
+    a, b = np.where(swap, b, a), np.where(swap, a, b)
+    kinds = family[a] * KINDS + family[b]
 
-    for i, j in zip(a.tolist(), b.tolist(), strict=True):
-        kinds = family[i], family[j]
-        if CONVEX in kinds:
-            yield convex.convex_pair(bodies, state, i, j, reach[i] + reach[j])
-        elif kinds == (POLYGON, POLYGON):
-            yield planar.polygon_polygon(bodies, state, i, j, reach[i] + reach[j])
-        elif kinds == (BALL, POLYGON):
-            yield planar.disk_polygon(bodies, state, i, j)
-        else:
-            yield planar.disk_polygon(bodies, state, j, i)
+    def of(first, second):
+        which = kinds == first * KINDS + second
+        return a[which], b[which]
+
+    yield ball_ball(bodies, state, *of(BALL, BALL))
+    if bodies.dim == 2:
+        yield planar.disk_polygon(bodies, state, *of(BALL, POLYGON))
+        a, b = of(POLYGON, POLYGON)
+        yield planar.polygon_polygon(bodies, state, a, b, reach[a] + reach[b])
+        return
+    left = family[b] == CONVEX
+    for i, j in zip(a[left].tolist(), b[left].tolist(), strict=True):
+        yield convex.convex_pair(bodies, state, i, j, reach[i] + reach[j])
 
 
 def _sorted_contacts(found: Pieces, reach, n: int) -> Contacts:

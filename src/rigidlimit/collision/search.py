@@ -2,17 +2,30 @@
 
 import numpy as np
 
-from ..bodies import Bodies, Disk, HalfSpace, Polygon, Sphere, State
+from ..bodies import (
+    Bodies,
+    Box,
+    Capsule,
+    ConvexPolyhedron,
+    Cylinder,
+    Disk,
+    HalfSpace,
+    Polygon,
+    Sphere,
+    State,
+)
 from ..errors import ContactError
 from . import convex, planar
 from .balls import ball_ball
 from .broadphase import meeting_balls
+from .capsules import capsule_capsule
 from .contacts import Contacts
 from .pieces import Pieces
 from .planes import plane_body
+from .solids import ball_solid
 
-KINDS = 4
-BALL, POLYGON, CONVEX, PLANE = range(KINDS)
+KINDS = 7
+BALL, POLYGON, POLYTOPE, CAPSULE, CYLINDER, ELLIPSOID, PLANE = range(KINDS)
 
 
 def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
@@ -57,11 +70,17 @@ def _families(bodies: Bodies) -> np.ndarray:
 
 
 def _family(shape) -> int:
-    if isinstance(shape, HalfSpace):
-        return PLANE
-    if isinstance(shape, Sphere | Disk):
-        return BALL
-    return POLYGON if isinstance(shape, Polygon) else CONVEX
+    for family, kinds in (
+        (BALL, Sphere | Disk),
+        (POLYGON, Polygon),
+        (POLYTOPE, Box | ConvexPolyhedron),
+        (CAPSULE, Capsule),
+        (CYLINDER, Cylinder),
+        (PLANE, HalfSpace),
+    ):
+        if isinstance(shape, kinds):
+            return family
+    return ELLIPSOID
 
 
 def _pair_contacts(bodies, state, a, b, family, reach):
@@ -80,7 +99,12 @@ def _pair_contacts(bodies, state, a, b, family, reach):
         a, b = of(POLYGON, POLYGON)
         yield planar.polygon_polygon(bodies, state, a, b, reach[a] + reach[b])
         return
-    left = family[b] == CONVEX
+    left = kinds != BALL * KINDS + BALL
+    solids = (family[a] == BALL) & (family[b] != ELLIPSOID) & left
+    yield ball_solid(bodies, state, a[solids], b[solids])
+    capsules = kinds == CAPSULE * KINDS + CAPSULE
+    yield capsule_capsule(bodies, state, *of(CAPSULE, CAPSULE), (reach[a] + reach[b])[capsules])
+    left &= ~(solids | capsules)
     for i, j in zip(a[left].tolist(), b[left].tolist(), strict=True):
         yield convex.convex_pair(bodies, state, i, j, reach[i] + reach[j])
 

@@ -22,6 +22,7 @@ from .capsules import capsule_capsule
 from .contacts import Contacts
 from .pieces import Pieces
 from .planes import plane_body
+from .polytopes import polytope_polytope, small_enough
 from .solids import ball_solid
 
 KINDS = 7
@@ -104,7 +105,10 @@ def _pair_contacts(bodies, state, a, b, family, reach):
     yield ball_solid(bodies, state, a[solids], b[solids])
     capsules = kinds == CAPSULE * KINDS + CAPSULE
     yield capsule_capsule(bodies, state, *of(CAPSULE, CAPSULE), (reach[a] + reach[b])[capsules])
-    left &= ~(solids | capsules)
+    polytopes = (kinds == POLYTOPE * KINDS + POLYTOPE) & small_enough(bodies, a, b)
+    i, j = a[polytopes], b[polytopes]
+    yield polytope_polytope(bodies, state, i, j, reach[i] + reach[j])
+    left &= ~(solids | capsules | polytopes)
     for i, j in zip(a[left].tolist(), b[left].tolist(), strict=True):
         yield convex.convex_pair(bodies, state, i, j, reach[i] + reach[j])
 

@@ -12,8 +12,18 @@ from numba import njit
 SNAP = 1e-3
 """Distance over face size below which the corners of a patch are one."""
 
+NEARER = 1e-7
+"""Rise of the neighbours' gaps over a made corner's, over ``snap``, from which on it stays."""
+
 MADE = 512
 """Labels from here on belong to corners made by a cut."""
+
+
+@njit(cache=True)
+def _copy(x, of_x, y, of_y):
+    """Corner x and its names into y."""
+    y[0], y[1], y[2] = x[0], x[1], x[2]
+    of_y[0], of_y[1] = of_x[0], of_x[1]
 
 
 @njit(cache=True)
@@ -25,7 +35,8 @@ def clip(outline, normal, height, incident, names, poly, poly_of):
     """
     count, now = len(incident), 0
     for i in range(count):
-        poly[0, i] = incident[i]
+        for c in range(3):
+            poly[0, i, c] = incident[i, c]
         poly_of[0, i, 0], poly_of[0, i, 1] = 2 * names[i], names[i]
     k = len(outline)
     for side in range(k):
@@ -51,8 +62,7 @@ def clip(outline, normal, height, incident, names, poly, poly_of):
                 there += oz * (old[j, 2] - start[2])
             inside = here <= margin
             if inside and kept < len(new):
-                new[kept] = old[i]
-                new_of[kept] = old_of[i]
+                _copy(old[i], old_of[i], new[kept], new_of[kept])
                 kept += 1
             if inside != (there <= margin) and kept < len(new):
                 share = here / (here - there)
@@ -67,8 +77,8 @@ def clip(outline, normal, height, incident, names, poly, poly_of):
         if count == 0:
             return 0, np.inf
     if now == 1:
-        poly[0, :count] = poly[1, :count]
-        poly_of[0, :count] = poly_of[1, :count]
+        for i in range(count):
+            _copy(poly[1, i], poly_of[1, i], poly[0, i], poly_of[0, i])
     lowest = np.inf
     for i in range(count):
         p = poly[0, i]
@@ -83,7 +93,8 @@ def thin_out(p, of, count, normal, height, incident, names, snap, gap):
 
     Made corners within ``snap`` of the line between their neighbours go (nearly parallel edges
     cross anywhere); those nearest to a corner of ``incident`` within ``snap`` take its label, and
-    of one label the one of least gap stays. Returns how many are left.
+    of one label, and of made ones within ``snap``, the one of least gap stays. Returns how many are
+    left.
     """
     i = 0
     while count > 3 and i < count:
@@ -95,10 +106,15 @@ def thin_out(p, of, count, normal, height, incident, names, snap, gap):
             ax, ay, az = cy * z - cz * y, cz * x - cx * z, cx * y - cy * x
             off = ax * ax + ay * ay + az * az
             straight = off < snap * snap * (cx * cx + cy * cy + cz * cz) or off == 0
+            # the crossing that is nearest of all stays
+            x, y, z = before[0] - p[i, 0], before[1] - p[i, 1], before[2] - p[i, 2]
+            rise = normal[0] * x + normal[1] * y + normal[2] * z
+            x, y, z = after[0] - p[i, 0], after[1] - p[i, 1], after[2] - p[i, 2]
+            rise = min(rise, normal[0] * x + normal[1] * y + normal[2] * z)
+            straight = straight and rise <= NEARER * snap
         if straight:
             for j in range(i, count - 1):
-                p[j] = p[j + 1]
-                of[j] = of[j + 1]
+                _copy(p[j + 1], of[j + 1], p[j], of[j])
             count -= 1
         else:
             i += 1
@@ -113,14 +129,18 @@ def thin_out(p, of, count, normal, height, incident, names, snap, gap):
         g = p[i, 0] * normal[0] + p[i, 1] * normal[1] + p[i, 2] * normal[2] - height
         at = kept
         for k in range(kept):
-            if of[k, 0] == label:
+            x, y, z = p[i, 0] - p[k, 0], p[i, 1] - p[k, 1], p[i, 2] - p[k, 2]
+            both_made = label >= MADE and of[k, 0] >= MADE
+            if of[k, 0] == label or (both_made and x * x + y * y + z * z < snap * snap):
                 at = k
+                label = min(label, of[k, 0])
+                of[k, 0] = label
                 break
         if at == kept:
             kept += 1
         elif g >= gap[at]:
             continue
-        p[at] = p[i]
+        _copy(p[i], of[i], p[at], of[at])
         of[at, 0] = label
         gap[at] = g
     return kept

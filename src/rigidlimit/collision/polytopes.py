@@ -28,9 +28,11 @@ from .separation import (
     best_face,
     corner_edge,
     crossing,
+    edge_edge,
     facing,
     most_along,
     place,
+    step,
 )
 
 ROUNDING = 1e-12
@@ -38,6 +40,10 @@ ROUNDING = 1e-12
 
 REALISED = 1e-11
 """Distance of two points from the separation, over the pair's size, up to which it is theirs."""
+
+PATCH = 1e-9
+"""Difference of a patch's least gap from the signed distance, over the pair's size, up to which a
+face that is only nearly across the normal takes its place."""
 
 LEVEL = 1e-3
 """Height over the lowest corner, over the pair's size, up to which a corner is lowest too."""
@@ -61,7 +67,7 @@ def polytope_polytope(
         return Pieces.joined([])
     table = bodies.derived(polytope_table)
     turn = rotations.matrix(state.quaternion)
-    pair, feature, point, normal, gap = _contacts(
+    found = _contacts(
         a,
         b,
         reach,
@@ -86,14 +92,15 @@ def polytope_polytope(
         table.largest,
         table.longest,
     )
+    pair = found[:, 0].astype(np.int64)
     here = turn[a[pair]]
     return Pieces.of(
         a[pair],
         b[pair],
-        feature=feature,
-        point=np.einsum("kij,kj->ki", here, point) + state.position[a[pair]],
-        normal=np.einsum("kij,kj->ki", here, normal),
-        gap=gap,
+        feature=found[:, 1],
+        point=np.einsum("kij,kj->ki", here, found[:, 6:]) + state.position[a[pair]],
+        normal=np.einsum("kij,kj->ki", here, found[:, 3:6]),
+        gap=found[:, 2],
     )
 
 
@@ -109,10 +116,12 @@ def _patch(
     """
     f = first + facing(w, nw, first, l_start, loops, around_start, around, normal, -1.0, level)
     for c in range(len(loop)):
-        outline[c] = v[loop[c]]
+        for k in range(3):
+            outline[c, k] = v[loop[c], k]
     names = loops[l_start[f] : l_start[f + 1]]
     for c in range(len(names)):
-        incident[c] = w[names[c]]
+        for k in range(3):
+            incident[c, k] = w[names[c], k]
     cut = incident[: len(names)]
     found, least = clip(outline[: len(loop)], normal, height, cut, names, poly, poly_of)
     return found, least, f
@@ -124,18 +133,17 @@ def _contacts(
     v_start, vertices, f_start, normals, heights, diagonal, l_start, loops,
     e_start, edges, sides, along, r_start, around, largest, longest,
 ):  # fmt: skip
-    """(pair, feature, point, normal, gap) of all contacts; points and normals in a's axes."""
-    room = 4 * len(a) + 16
-    pair, feature = np.empty(room, np.int64), np.empty(room, np.int64)
-    point, out_n, gap = np.empty((room, 3)), np.empty((room, 3)), np.empty(room)
-    count = 0
+    """Rows (pair, feature, gap, normal, point) of all contacts, (.., 9), in the axes of a."""
+    out, count = np.empty((4 * len(a) + 16, 9)), 0
     moved_v, moved_n = np.empty((largest[0], 3)), np.empty((largest[1], 3))
     moved_h, moved_u = np.empty(largest[1]), np.empty((largest[2], 3))
     pa, pb = np.empty((largest[2], largest[1])), np.empty((largest[2], largest[1]))
     outline, incident = np.empty((longest, 3)), np.empty((longest, 3))
     poly, poly_of = np.empty((2, 4 * longest + 8, 3)), np.empty((2, 4 * longest + 8, 2), np.int64)
     height = np.empty(4 * longest + 8)
-    n, on, zero = np.empty(3), np.empty((2, 3)), np.zeros(3)
+    relative, arm, zero = np.empty((3, 3)), np.empty(3), np.zeros(3)
+    n, on = np.empty(3), np.empty((2, 3))
+    trial, crossed = np.empty((2, 3)), np.empty((2, 3))
     for p in range(len(a)):
         i, j = a[p], b[p]
         s, t = shape_of[i], shape_of[j]
@@ -144,10 +152,16 @@ def _contacts(
         na, nb = normals[fs : f_start[s + 1]], moved_n[: f_start[t + 1] - ft]
         ha, hb = heights[fs : f_start[s + 1]], moved_h[: f_start[t + 1] - ft]
         ra, rb = r_start[v_start[s] : v_start[s + 1] + 1], r_start[v_start[t] : v_start[t + 1] + 1]
-        relative = turn[i].T @ turn[j]
-        arm = turn[i].T @ (position[j] - position[i])
+        for k in range(3):
+            arm[k] = 0.0
+            for m in range(3):
+                arm[k] += turn[i, m, k] * (position[j, m] - position[i, m])
+                relative[k, m] = 0.0
+                for c in range(3):
+                    relative[k, m] += turn[i, c, k] * turn[j, c, m]
         size = radius[i] + radius[j]
         tol, level, limit = ROUNDING * size, LEVEL * size, reach[p]
+        slack = PATCH * size
 
         # the face of either body that separates most
         place(vertices[v_start[t] : v_start[t + 1]], relative, arm, vb)
@@ -162,10 +176,10 @@ def _contacts(
         if other > limit:
             continue
         ref = 0
-        n[:] = na[fa]
+        step(zero, 1.0, na[fa], n)
         if other > best + tol:
             best, ref = other, 1
-            n[:] = -nb[fb]
+            step(zero, -1.0, nb[fb], n)
 
         # edges across each other that separate more
         ea, eb = edges[e_start[s] : e_start[s + 1]], edges[e_start[t] : e_start[t + 1]]
@@ -185,8 +199,8 @@ def _contacts(
             ref = -1
             real = crossing(va, ea[edge_a, 0], ea[edge_a, 1], vb, eb[edge_b, 0], eb[edge_b, 1], on)
         elif ref == 0:
-            on[1] = vb[corner_b]
-            on[0] = on[1] - best * n
+            step(vb[corner_b], 0.0, n, on[1])
+            step(on[1], -best, n, on[0])
             loop = loops[l_start[fs + fa] : l_start[fs + fa + 1]]
             found, least, face = _patch(
                 va, loop, na[fa], ha[fa], vb, nb, ft, l_start, loops, rb, around,
@@ -194,56 +208,63 @@ def _contacts(
             )  # fmt: skip
             real = least <= best + REALISED * size
         else:
-            on[0] = va[corner_a]
-            on[1] = on[0] + best * n
+            step(va[corner_a], 0.0, n, on[0])
+            step(on[0], best, n, on[1])
             loop = loops[l_start[ft + fb] : l_start[ft + fb + 1]]
             found, least, face = _patch(
                 vb, loop, nb[fb], hb[fb], va, na, fs, l_start, loops, ra, around,
                 level, outline, incident, poly, poly_of,
             )  # fmt: skip
             real = least <= best + REALISED * size
-        nearest = best > 0 and not real
-        if nearest:  # they are nearest at a corner and an edge, or two corners
-            square = corner_edge(va, vb, eb, np.inf, on[0], on[1])
-            square = min(square, corner_edge(vb, va, ea, square, on[1], on[0]))
-            nearest = square > tol * tol
-            if nearest:
+        if not real:
+            # at a corner and an edge, two corners, or edges that tie with others or a face;
+            # overlapping bodies: where they touch after b has moved out
+            ref, depth = -1, min(best, 0.0)
+            for c in range(len(vb)):
+                step(vb[c], -depth, n, vb[c])
+            square = corner_edge(va, vb, eb, np.inf, trial[0], trial[1])
+            square = min(square, corner_edge(vb, va, ea, square, trial[1], trial[0]))
+            square = min(square, edge_edge(va, ea, vb, eb, square, crossed, trial))
+            for c in range(len(vb)):
+                step(vb[c], depth, n, vb[c])
+            if best > 0 and square > tol * tol:
                 distance = np.sqrt(square)
-                n[:] = (on[1] - on[0]) / distance
-                ref = -1
-            if distance > limit:
-                continue
+                if distance > limit:
+                    continue
+                for k in range(3):
+                    n[k] = (trial[1, k] - trial[0, k]) / distance
+            if best > 0 or square < level * level:
+                step(trial[0], 0.0, n, on[0])
+                step(trial[1], depth, n, on[1])
 
-        # the faces across the normal; one of a goes first, or facing ones would take turns
+        # the faces across the normal, if a patch there has the same least gap; one of a goes
+        # first, or facing ones would take turns
         if ref != 0:
             cosine, f = most_along(na, n, 1.0)
             if cosine > ALIGNED:
-                ref, fa = 0, f
-                loop = loops[l_start[fs + fa] : l_start[fs + fa + 1]]
+                loop = loops[l_start[fs + f] : l_start[fs + f + 1]]
                 found, least, face = _patch(
-                    va, loop, na[fa], ha[fa], vb, nb, ft, l_start, loops, rb, around,
+                    va, loop, na[f], ha[f], vb, nb, ft, l_start, loops, rb, around,
                     level, outline, incident, poly, poly_of,
                 )  # fmt: skip
-        if ref == -1:
+                if abs(least - distance) <= slack:
+                    ref, fa = 0, f
+        if ref != 0:
             found = 0
             cosine, f = most_along(nb, n, -1.0)
             if cosine > ALIGNED:
-                ref, fb = 1, f
-                loop = loops[l_start[ft + fb] : l_start[ft + fb + 1]]
+                loop = loops[l_start[ft + f] : l_start[ft + f + 1]]
                 found, least, face = _patch(
-                    vb, loop, nb[fb], hb[fb], va, na, fs, l_start, loops, ra, around,
+                    vb, loop, nb[f], hb[f], va, na, fs, l_start, loops, ra, around,
                     level, outline, incident, poly, poly_of,
                 )  # fmt: skip
-        if nearest and least > distance * (1 + 2 * (1 - ALIGNED)) + REALISED * size:
-            found = 0  # beside the face
+                if abs(least - distance) <= slack:
+                    ref, fb = 1, f
+                else:
+                    found = 0
 
-        if count + found + 1 > room:
-            room = 2 * room + found
-            pair = np.concatenate((pair, np.empty(room - len(pair), np.int64)))
-            feature = np.concatenate((feature, np.empty(room - len(feature), np.int64)))
-            point = np.concatenate((point, np.empty((room - len(point), 3))))
-            out_n = np.concatenate((out_n, np.empty((room - len(out_n), 3))))
-            gap = np.concatenate((gap, np.empty(room - len(gap))))
+        if count + found + 1 > len(out):
+            out = np.concatenate((out, np.empty((len(out) + found, 9))))
         before = count
         if found > 0:
             normal, h, sign = (na[fa], ha[fa], 1.0) if ref == 0 else (nb[fb], hb[fb], -1.0)
@@ -255,15 +276,15 @@ def _contacts(
             )  # fmt: skip
             for c in range(left):
                 if height[c] <= limit:
-                    pair[count], feature[count] = p, (poly_of[0, c, 0] + ref) % FEATURES
-                    point[count] = poly[0, c] - 0.5 * height[c] * normal
-                    out_n[count] = sign * normal
-                    gap[count] = height[c]
+                    out[count, 0], out[count, 1] = p, (poly_of[0, c, 0] + ref) % FEATURES
+                    out[count, 2] = height[c]
+                    step(zero, sign, normal, out[count, 3:6])
+                    step(poly[0, c], -0.5 * height[c], normal, out[count, 6:])
                     count += 1
         if count == before:
-            pair[count], feature[count] = p, 0
-            point[count] = 0.5 * (on[0] + on[1])
-            out_n[count] = n
-            gap[count] = distance
+            out[count, 0], out[count, 1], out[count, 2] = p, 0, distance
+            step(zero, 1.0, n, out[count, 3:6])
+            for k in range(3):
+                out[count, 6 + k] = 0.5 * (on[0, k] + on[1, k])
             count += 1
-    return pair[:count], feature[:count], point[:count], out_n[:count], gap[:count]
+    return out[:count]

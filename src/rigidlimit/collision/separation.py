@@ -24,6 +24,13 @@ def place(items, turn, shift, out):
 
 
 @njit(cache=True)
+def step(x, t, n, out):
+    """out = x + t n."""
+    for k in range(3):
+        out[k] = x[k] + t * n[k]
+
+
+@njit(cache=True)
 def lowest(v, n, sign):
     """Least sign * n . v over corners v, and that corner."""
     best, corner = np.inf, 0
@@ -93,7 +100,7 @@ def best_edges(va, ea, sa, ua, na, vb, eb, sb, ub, nb, best, tol, limit, pa, pb,
             high, _ = lowest(va, trial, -1.0)
             if low + high > best + tol:
                 best, best_i, best_j = low + high, i, j
-                n[:] = trial
+                n[0], n[1], n[2] = trial[0], trial[1], trial[2]
                 if best > limit:
                     return best, best_i, best_j
     return best, best_i, best_j
@@ -110,6 +117,8 @@ def crossing(va, i0, i1, vb, j0, j1, on):
     rx, ry, rz = vb[j0, 0] - va[i0, 0], vb[j0, 1] - va[i0, 1], vb[j0, 2] - va[i0, 2]
     cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
     square = cx * cx + cy * cy + cz * cz
+    if square == 0:
+        return False
     s = (ry * wz - rz * wy) * cx + (rz * wx - rx * wz) * cy + (rx * wy - ry * wx) * cz
     t = (ry * uz - rz * uy) * cx + (rz * ux - rx * uz) * cy + (rx * uy - ry * ux) * cz
     s, t = s / square, t / square
@@ -147,17 +156,29 @@ def most_along(normals, n, sign):
 
 
 @njit(cache=True)
-def facing(v, normals, first_face, loop_start, loops, around_start, around, n, sign, level):
-    """The face that looks along sign * n: one within ALIGNED, else of those at the extreme corner.
+def edge_edge(v, ev, w, ew, best, trial, on):
+    """Closest points of two edges across each other, if nearer than the square ``best``."""
+    for e in range(len(ev)):
+        for f in range(len(ew)):
+            if crossing(v, ev[e, 0], ev[e, 1], w, ew[f, 0], ew[f, 1], trial):
+                x, y = trial[1, 0] - trial[0, 0], trial[1, 1] - trial[0, 1]
+                z = trial[1, 2] - trial[0, 2]
+                if x * x + y * y + z * z < best:
+                    best = x * x + y * y + z * z
+                    for k in range(3):
+                        on[0, k], on[1, k] = trial[0, k], trial[1, k]
+    return best
 
-    Of these, the one with most corners within ``level`` of the extreme, then the best aligned: an
-    edge that lies on a plane keeps both its ends.
+
+@njit(cache=True)
+def facing(v, normals, first_face, loop_start, loops, around_start, around, n, sign, level):
+    """The face of the extreme corner along sign * n that looks along sign * n.
+
+    Of the corner's faces, the one with most corners within ``level`` of the extreme, then the best
+    aligned: an edge that lies on a plane keeps both its ends.
     """
-    cosine, face = most_along(normals, n, sign)
-    if cosine > ALIGNED:
-        return face
     low, corner = lowest(v, n, -sign)
-    most, best = 0, -np.inf
+    face, most, best = 0, 0, -np.inf
     for k in range(around_start[corner], around_start[corner + 1]):
         f = around[k]
         cosine = sign * (normals[f, 0] * n[0] + normals[f, 1] * n[1] + normals[f, 2] * n[2])

@@ -1,1 +1,22 @@
 """Other programs, each imported only when asked for."""
+
+from importlib import import_module
+
+_HOME = {
+    "MendedForces": "mended",
+    "Places": "mended",
+    "mend_forces": "mended",
+    "from_mujoco": "mujoco",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name):
+    if name not in _HOME:
+        raise AttributeError(f"module 'rigidlimit.adapters' has no attribute {name!r}")
+    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+
+
+def __dir__():
+    return __all__

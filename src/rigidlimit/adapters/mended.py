@@ -1,0 +1,340 @@
+"""Compatible forces in place of those that another rigid-body engine found.
+
+The engine has made its step: m contacts with normal forces f_e (m,) [N] and gap gradient B (m, n)
+in its own velocities. Its resultant F~ = B^T f_e is kept, so acceleration, total force and moment
+stay the engine's own; f >= 0 with B^T f = F~ is chosen anew by eq. 36 (Olsen & Kamrin), which
+makes it independent of the engine's contact order, start and iteration count.
+
+Friction. Only normal forces are mended; the tangential forces f_t stay as the engine has them, a
+given load: B_n^T f_n is kept, B_t^T f_t is not touched, so the balance holds as before. That is
+one choice among the engine's many (f_t has its own indeterminacy), and it is wrong, and refused
+unless ``on_friction="keep"``, where Coulomb's law would break:
+- |f_t| > mu f_n after mending: the contact could not hold;
+- a contact that slides, |f_t| = mu f_n before, whose f_n changes: its f_t would have to change.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import arrays
+from ..errors import InputError
+from ..forces import CompatibleForces, compatible_forces
+
+PULL = 1e-9
+"""Pulling forces up to this part of the largest are an engine's rounding and count as zero."""
+
+ON_FRICTION = ("refuse", "keep")
+CONES = {"elliptic": 2, "pyramid": 1, "box": np.inf}
+"""Norm of f_t / mu that the engine bounds by f_n."""
+
+OUTSIDE = -1
+"""System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the contacts are: point (m, 3) [m]; normal (m, 3), from first to second; names (a, b)
+    of each; system (m, 2): the freely moving body or mechanism of each side, or OUTSIDE."""
+
+    point: np.ndarray
+    normal: np.ndarray
+    names: tuple[tuple[str, str], ...]
+    system: np.ndarray
+
+    def totals(self, force: np.ndarray) -> np.ndarray:
+        """Force and moment about the middle of the points on each system, (systems, 6)."""
+        count = int(self.system.max(initial=OUTSIDE)) + 1
+        total = np.zeros((count, 6))
+        push = force[:, None] * self.normal
+        wrench = np.hstack([push, np.cross(self.point - self._middle, push)])
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            moves = self.system[:, side] > OUTSIDE
+            np.add.at(total, self.system[moves, side], sign * wrench[moves])
+        return total
+
+    @property
+    def _middle(self):
+        return self.point.mean(axis=0) if len(self.point) else np.zeros(3)
+
+    @property
+    def size(self) -> float:
+        """Largest distance of a contact from the middle of all [m]; 1 for a single point."""
+        return float(np.linalg.norm(self.point - self._middle, axis=1).max(initial=0.0)) or 1.0
+
+
+@dataclass(frozen=True)
+class MendedForces:
+    """Compatible forces in the order and frames of an engine's own list of ``contacts``.
+
+    force, engine_force (contacts,) [N]: normal forces, mended and the engine's; zero where the
+    engine lists a contact without solving it. tangential (contacts, k): the engine's, kept, in its
+    own contact frame. outside_cone, slid (contacts,) bool: Coulomb's law broken by keeping them
+    (always False with on_friction="refuse"). row (m,): contact of each row of B. B (m, n), load
+    (n,) [N, N m], stiffness (m,), held (n,) bool: the problem solved, ready for
+    ``rigidlimit.determinacy(B, load, fixed=held)``. answer: its CompatibleForces. places: of the
+    rows. load_from: "engine", or what the caller named. notes: what the adapter did.
+    """
+
+    engine: str
+    force: np.ndarray
+    engine_force: np.ndarray
+    tangential: np.ndarray
+    outside_cone: np.ndarray
+    slid: np.ndarray
+    row: np.ndarray
+    B: sp.csr_array
+    load: np.ndarray
+    stiffness: np.ndarray
+    held: np.ndarray
+    answer: CompatibleForces
+    places: Places | None
+    load_from: str
+    notes: tuple[str, ...]
+
+    @property
+    def converged(self) -> bool:
+        return self.answer.converged
+
+    @property
+    def contact_force(self) -> np.ndarray:
+        """Normal and tangential force in the engine's contact frames, (contacts, 1 + k) [N]."""
+        return np.column_stack([self.force, self.tangential])
+
+    @property
+    def change(self) -> np.ndarray:
+        """force - engine_force, (contacts,) [N]."""
+        return self.force - self.engine_force
+
+    @property
+    def total(self) -> np.ndarray:
+        """Normal force and moment on each free system, (systems, 6) [N, N m]."""
+        return self._places().totals(self.force[self.row])
+
+    @property
+    def engine_total(self) -> np.ndarray:
+        """The same of the engine's forces."""
+        return self._places().totals(self.engine_force[self.row])
+
+    @property
+    def total_error(self) -> float:
+        """max |total - engine_total| over the sum of the engine's forces; moments over the size."""
+        if not len(self.row):
+            return 0.0
+        off = np.abs(self.total - self.engine_total)
+        off[:, 3:] /= self._places().size
+        force = np.abs(self.engine_force).sum()
+        worst = float(off.max(initial=0.0))
+        return worst / float(force) if force > 0 else (np.inf if worst > 0 else 0.0)
+
+    @property
+    def held_change(self) -> np.ndarray:
+        """What the held degrees of freedom must deliver beyond the load given, (n,) [N, N m]."""
+        return np.where(self.held, self.load - self.B.T @ self.force[self.row], 0.0)
+
+    @property
+    def message(self) -> str:
+        largest = float(np.abs(self.engine_force).max(initial=0.0))
+        part = float(np.abs(self.change).max(initial=0.0)) / largest if largest > 0 else 0.0
+        parts = [
+            f"{self.engine}: {len(self.force)} contacts, forces changed by up to "
+            f"{100 * part:.2g} % of the engine's largest",
+            f"load: {_LOADS.get(self.load_from, self.load_from)}",
+            *self.notes,
+            self._friction_message(),
+            self.answer.message,
+        ]
+        return "; ".join(parts)
+
+    def _friction_message(self):
+        if not self.tangential.any():
+            return "no friction forces"
+        text = "normal forces mended, friction forces kept as the engine has them (a given load)"
+        broken = np.flatnonzero(self.outside_cone | self.slid)
+        if len(broken):
+            text += (
+                f"; Coulomb's law is broken at {len(broken)} contacts, first at contact "
+                f"{broken[0]}: do not use these forces as a solution with friction"
+            )
+        return text
+
+    def _places(self) -> Places:
+        if self.places is None:
+            raise InputError("totals need places=: contact points, normals and systems")
+        return self.places
+
+
+_LOADS = {
+    "engine": "the engine's own resultant B^T f, so total force and moment are its own",
+    "given": "as given, not the engine's resultant",
+    "rest": "what holds everything without acceleration, not the engine's resultant",
+}
+
+
+def mend_forces(
+    B,
+    engine_force=None,
+    *,
+    load=None,
+    stiffness=1.0,
+    exponent: float = 2.0,
+    held=None,
+    tangential=None,
+    friction=None,
+    cone: str = "elliptic",
+    on_friction: str = "refuse",
+    friction_tolerance: float = 1e-6,
+    places: Places | None = None,
+    row=None,
+    contacts: int | None = None,
+    engine: str = "engine",
+    load_from: str | None = None,
+    notes: tuple[str, ...] = (),
+    **options,
+) -> MendedForces:
+    """Compatible forces for any engine's arrays.
+
+    B (m, n): gap gradient; B v > 0 opens. engine_force (m,) [N]: its normal forces, >= 0.
+    load (n,): F~ to carry instead of the engine's resultant B^T f, e.g. minus the external force at
+    rest; one of the two is needed. stiffness, exponent: as for ``compatible_forces``. held (n,)
+    bool: degrees of freedom taken as rigidly held (locked joints): their load is whatever is
+    needed.
+    tangential (m, k): friction forces and moments; friction (m,) or (m, k): their coefficients;
+    cone: what the engine bounds, the sum of squares of f_t/mu ("elliptic"), of magnitudes
+    ("pyramid"), or each alone ("box"). on_friction: "refuse" raises InputError where keeping the
+    friction forces breaks Coulomb's law, "keep" returns and flags. friction_tolerance: part of
+    the largest normal force within which a force is at its bound, or unchanged.
+    row (m,), contacts: place of each row in the engine's list of ``contacts`` and its length.
+    Further keywords go to ``compatible_forces``.
+
+    >>> import numpy as np
+    >>> from rigidlimit.adapters import mend_forces
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])
+    >>> mend_forces(beam, [0.65, 8.7, 0.65], stiffness=[1, 3, 1]).force.round(9)
+    array([2., 6., 2.])
+    """
+    if on_friction not in ON_FRICTION:
+        raise InputError(
+            f"on_friction is {on_friction!r}; expected one of {', '.join(ON_FRICTION)}"
+        )
+    if cone not in CONES:
+        raise InputError(f"cone is {cone!r}; expected one of {', '.join(CONES)}")
+    if engine_force is None and load is None:
+        raise InputError("neither engine_force nor load is given; expected one of them")
+    B = arrays.sparse("B", B)
+    m, n = B.shape
+    row = np.arange(m) if row is None else np.asarray(row, int)
+    contacts = (int(row.max(initial=-1)) + 1) if contacts is None else int(contacts)
+    if row.shape != (m,) or len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
+        raise InputError(f"row must give each of {m} rows of B its own contact of {contacts}")
+    if engine_force is not None:
+        engine_force = _pushes(arrays.vector("engine_force", engine_force, m, what="row of B"), row)
+    stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
+    held = np.zeros(n, bool) if held is None else np.asarray(held, bool)
+    if held.shape != (n,):
+        raise InputError(f"held has shape {held.shape}; expected ({n},), one per column of B")
+    source = load_from or ("engine" if load is None else "given")
+    load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
+    answer = compatible_forces(
+        B, load, stiffness=stiffness, exponent=exponent, fixed=held, **options
+    )
+    tangential = _tangential(tangential, m)
+    outside, slid = _coulomb(
+        engine_force, answer.force, tangential, friction, cone, friction_tolerance, on_friction
+    )
+    if on_friction == "refuse" and (outside | slid).any():
+        _refuse(outside, slid, engine_force, answer.force, tangential, row, engine, places)
+
+    def spread(values, fill=0.0):
+        full = np.full((contacts, *np.shape(values)[1:]), fill, dtype=np.asarray(values).dtype)
+        full[row] = values
+        return full
+
+    return MendedForces(
+        engine=engine,
+        force=spread(answer.force),
+        engine_force=spread(np.full(m, np.nan) if engine_force is None else engine_force),
+        tangential=spread(tangential),
+        outside_cone=spread(outside, False),
+        slid=spread(slid, False),
+        row=row,
+        B=B,
+        load=load,
+        stiffness=stiffness,
+        held=held,
+        answer=answer,
+        places=places,
+        load_from=source,
+        notes=tuple(notes),
+    )
+
+
+def _pushes(force, row):
+    largest = float(np.abs(force).max(initial=0.0))
+    pulls = np.flatnonzero(force < -PULL * largest)
+    if len(pulls):
+        worst = pulls[np.argmin(force[pulls])]
+        raise InputError(
+            f"engine_force of contact {row[worst]} is {force[worst]:.6g}, a pull ({len(pulls)} of "
+            f"{len(force)} pull); expected f >= 0: check the sign convention, or leave adhesive "
+            "contacts to the engine"
+        )
+    return np.maximum(force, 0.0)
+
+
+def _tangential(tangential, m):
+    if tangential is None:
+        return np.zeros((m, 0))
+    tangential = np.asarray(tangential, float)
+    if tangential.ndim != 2 or len(tangential) != m or not np.isfinite(tangential).all():
+        raise InputError(
+            f"tangential has shape {tangential.shape}; expected ({m}, k), finite, one row a contact"
+        )
+    return tangential
+
+
+def _coulomb(before, after, tangential, friction, cone, tolerance, on_friction):
+    """Contacts outside their cone after mending, and those that slide under a changed force."""
+    none = np.zeros(len(after), bool)
+    if not tangential.any():
+        return none, none
+    if friction is None:
+        if on_friction == "refuse":
+            raise InputError(
+                "friction forces are present and their coefficients are not given, so Coulomb's "
+                "law cannot be checked; give friction=, or on_friction='keep' to go without"
+            )
+        return none, none
+    friction = np.asarray(friction, float)
+    friction = np.broadcast_to(
+        friction[:, None] if friction.ndim == 1 else friction, tangential.shape
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(tangential == 0.0, 0.0, np.abs(tangential) / friction)
+    need = np.linalg.norm(part, ord=CONES[cone], axis=1)
+    size = float(after.max(initial=0.0))
+    if before is None:
+        return need > after + tolerance * size, none
+    slack = tolerance * max(size, float(before.max(initial=0.0)))
+    # an unchanged force breaks nothing that the engine had not broken itself
+    changed = np.abs(after - before) > slack
+    sliding = (need > slack) & (need >= before - slack)
+    return (need > after + slack) & changed, sliding & changed
+
+
+def _refuse(outside, slid, before, after, tangential, row, engine, places):
+    worst = int(np.flatnonzero(outside | slid)[0])
+    between = f" ({' and '.join(places.names[worst])})" if places is not None else ""
+    was = "" if before is None else f" from {before[worst]:.6g}"
+    reason = (
+        "leaves the friction cone"
+        if outside[worst]
+        else "slides, so its friction force would have to change with it"
+    )
+    raise InputError(
+        f"{engine}: the normal force of contact {row[worst]}{between} would go{was} to "
+        f"{after[worst]:.6g} with a friction force of {np.linalg.norm(tangential[worst]):.6g}: it "
+        f"{reason} ({int((outside | slid).sum())} such contacts). Normal forces cannot be mended "
+        "on their own here; on_friction='keep' returns them all the same, with these flagged"
+    )

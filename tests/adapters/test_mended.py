@@ -74,6 +74,22 @@ def test_held_degrees_of_freedom():
     assert degree == 2
 
 
+def test_open_contacts_carry_nothing():
+    """Closed form: a support that is out of reach leaves 5 and 5, one that is closed without
+    force gets its third, and a force of the engine's counts more than a gap."""
+    for gap, known, opened in (
+        (1e-3, [5, 0, 5], [0, 1, 0]),
+        (1e-7, [10 / 3] * 3, [0, 0, 0]),
+        (-1e-3, [10 / 3] * 3, [0, 0, 0]),
+    ):
+        mended = mend_forces(BEAM, [5, 0, 5], gap=[0, gap, 0], places=PLACES)
+        np.testing.assert_allclose(mended.force, known, **CLOSE)
+        assert mended.open.tolist() == [bool(i) for i in opened]
+        assert ("open" in mended.message) == any(opened) and mended.total_error < 1e-9
+    bearing = mend_forces(BEAM, [4, 2, 4], gap=[0, 1e-3, 0])
+    np.testing.assert_allclose(bearing.force, [10 / 3] * 3, **CLOSE)
+
+
 def test_friction_kept_within_its_cone():
     """Closed form: 5, 0, 5 becomes 10/3 each; small friction at the ends survives that."""
     pull = np.array([[0.5, 0], [0, 0], [-0.5, 0]])

@@ -11,6 +11,10 @@ one choice among the engine's many (f_t has its own indeterminacy), and it is wr
 unless ``on_friction="keep"``, where Coulomb's law would break:
 - |f_t| > mu f_n after mending: the contact could not hold;
 - a contact that slides, |f_t| = mu f_n before, whose f_n changes: its f_t would have to change.
+
+Open contacts. Engines list pairs that do not touch, or that part in this step. Those carry
+nothing in any admissible f (eq. 21), so they are left out: no force of the engine's, and a gap at
+the end of the step. Without force but closed, a contact takes part: its share is what is mended.
 """
 
 from dataclasses import dataclass
@@ -28,6 +32,9 @@ PULL = 1e-9
 ON_FRICTION = ("refuse", "keep")
 CONES = {"elliptic": 2, "pyramid": 1, "box": np.inf}
 """Norm of f_t / mu that the engine bounds by f_n."""
+
+TOUCHING = 1e-5
+"""Default gap over the size of the set of contacts below which a contact counts as closed."""
 
 OUTSIDE = -1
 """System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
@@ -58,6 +65,11 @@ class Places:
     def _middle(self):
         return self.point.mean(axis=0) if len(self.point) else np.zeros(3)
 
+    def __getitem__(self, rows) -> "Places":
+        """Those of some rows: indices."""
+        names = tuple(self.names[i] for i in rows)
+        return Places(self.point[rows], self.normal[rows], names, self.system[rows])
+
     @property
     def size(self) -> float:
         """Largest distance of a contact from the middle of all [m]; 1 for a single point."""
@@ -71,10 +83,11 @@ class MendedForces:
     force, engine_force (contacts,) [N]: normal forces, mended and the engine's; zero where the
     engine lists a contact without solving it. tangential (contacts, k): the engine's, kept, in its
     own contact frame. outside_cone, slid (contacts,) bool: Coulomb's law broken by keeping them
-    (always False with on_friction="refuse"). row (m,): contact of each row of B. B (m, n), load
-    (n,) [N, N m], stiffness (m,), held (n,) bool: the problem solved, ready for
-    ``rigidlimit.determinacy(B, load, fixed=held)``. answer: its CompatibleForces. places: of the
-    rows. load_from: "engine", or what the caller named. notes: what the adapter did.
+    (always False with on_friction="refuse"). open (contacts,) bool: left out, see above.
+    row (m,): contact of each row of B. B (m, n), load (n,) [N, N m], stiffness (m,), held (n,)
+    bool: the problem solved, ready for ``rigidlimit.determinacy(B, load, fixed=held)``. answer: its
+    CompatibleForces. places: of the rows. load_from: "engine", "rest" or "given". notes: what the
+    adapter did.
     """
 
     engine: str
@@ -83,6 +96,7 @@ class MendedForces:
     tangential: np.ndarray
     outside_cone: np.ndarray
     slid: np.ndarray
+    open: np.ndarray
     row: np.ndarray
     B: sp.csr_array
     load: np.ndarray
@@ -142,6 +156,7 @@ class MendedForces:
             f"{100 * part:.2g} % of the engine's largest",
             f"load: {_LOADS.get(self.load_from, self.load_from)}",
             *self.notes,
+            *([f"{self.open.sum()} contacts are open: zero force"] if self.open.any() else []),
             self._friction_message(),
             self.answer.message,
         ]
@@ -185,6 +200,8 @@ def mend_forces(
     cone: str = "elliptic",
     on_friction: str = "refuse",
     friction_tolerance: float = 1e-6,
+    gap=None,
+    gap_tolerance: float | None = None,
     places: Places | None = None,
     row=None,
     contacts: int | None = None,
@@ -205,6 +222,8 @@ def mend_forces(
     ("pyramid"), or each alone ("box"). on_friction: "refuse" raises InputError where keeping the
     friction forces breaks Coulomb's law, "keep" returns and flags. friction_tolerance: part of
     the largest normal force within which a force is at its bound, or unchanged.
+    gap (m,) [m]: at the end of the step; contacts without engine force and a gap above
+    gap_tolerance, by default 1e-5 of the size of the set of contacts, are open and carry nothing.
     row (m,), contacts: place of each row in the engine's list of ``contacts`` and its length.
     Further keywords go to ``compatible_forces``.
 
@@ -236,28 +255,36 @@ def mend_forces(
         raise InputError(f"held has shape {held.shape}; expected ({n},), one per column of B")
     source = load_from or ("engine" if load is None else "given")
     load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
+    tangential, friction = _tangential(tangential, friction, m)
+
+    opened = _open(engine_force, gap, gap_tolerance, places, m)
+    listed, bears = row, np.flatnonzero(~opened)
+    B, row, stiffness, friction = B[bears], row[bears], stiffness[bears], friction[bears]
+    before = None if engine_force is None else engine_force[bears]
+    places = None if places is None else places[bears]
     answer = compatible_forces(
         B, load, stiffness=stiffness, exponent=exponent, fixed=held, **options
     )
-    tangential = _tangential(tangential, m)
+    kept = tangential[bears]
     outside, slid = _coulomb(
-        engine_force, answer.force, tangential, friction, cone, friction_tolerance, on_friction
+        before, answer.force, kept, friction, cone, friction_tolerance, on_friction
     )
     if on_friction == "refuse" and (outside | slid).any():
-        _refuse(outside, slid, engine_force, answer.force, tangential, row, engine, places)
+        _refuse(outside, slid, before, answer.force, kept, row, engine, places)
 
-    def spread(values, fill=0.0):
-        full = np.full((contacts, *np.shape(values)[1:]), fill, dtype=np.asarray(values).dtype)
-        full[row] = values
+    def spread(values, rows=row):
+        full = np.zeros((contacts, *values.shape[1:]), values.dtype)
+        full[rows] = values
         return full
 
     return MendedForces(
         engine=engine,
         force=spread(answer.force),
-        engine_force=spread(np.full(m, np.nan) if engine_force is None else engine_force),
-        tangential=spread(tangential),
-        outside_cone=spread(outside, False),
-        slid=spread(slid, False),
+        engine_force=spread(np.full(m, np.nan) if before is None else engine_force, listed),
+        tangential=spread(tangential, listed),
+        outside_cone=spread(outside),
+        slid=spread(slid),
+        open=spread(opened, listed),
         row=row,
         B=B,
         load=load,
@@ -283,15 +310,31 @@ def _pushes(force, row):
     return np.maximum(force, 0.0)
 
 
-def _tangential(tangential, m):
-    if tangential is None:
-        return np.zeros((m, 0))
-    tangential = np.asarray(tangential, float)
+def _open(engine_force, gap, tolerance, places, m):
+    if gap is None:
+        return np.zeros(m, bool)
+    gap = arrays.vector("gap", gap, m, what="contact (row of B)")
+    if tolerance is None:
+        tolerance = TOUCHING * (1.0 if places is None else places.size)
+    idle = True if engine_force is None else engine_force <= PULL * engine_force.max(initial=0.0)
+    return idle & (gap > tolerance)
+
+
+def _tangential(tangential, friction, m):
+    """Both (m, k); friction nan where it is not given."""
+    tangential = np.zeros((m, 0)) if tangential is None else np.asarray(tangential, float)
     if tangential.ndim != 2 or len(tangential) != m or not np.isfinite(tangential).all():
         raise InputError(
             f"tangential has shape {tangential.shape}; expected ({m}, k), finite, one row a contact"
         )
-    return tangential
+    friction = np.full(m, np.nan) if friction is None else np.asarray(friction, float)
+    friction = friction[:, None] if friction.ndim == 1 else friction
+    try:
+        return tangential, np.broadcast_to(friction, tangential.shape)
+    except ValueError:
+        raise InputError(
+            f"friction has shape {friction.shape}; expected ({m},) or {tangential.shape}"
+        ) from None
 
 
 def _coulomb(before, after, tangential, friction, cone, tolerance, on_friction):
@@ -299,17 +342,13 @@ def _coulomb(before, after, tangential, friction, cone, tolerance, on_friction):
     none = np.zeros(len(after), bool)
     if not tangential.any():
         return none, none
-    if friction is None:
+    if np.isnan(friction[tangential != 0]).any():
         if on_friction == "refuse":
             raise InputError(
                 "friction forces are present and their coefficients are not given, so Coulomb's "
                 "law cannot be checked; give friction=, or on_friction='keep' to go without"
             )
         return none, none
-    friction = np.asarray(friction, float)
-    friction = np.broadcast_to(
-        friction[:, None] if friction.ndim == 1 else friction, tangential.shape
-    )
     with np.errstate(divide="ignore", invalid="ignore"):
         part = np.where(tangential == 0.0, 0.0, np.abs(tangential) / friction)
     need = np.linalg.norm(part, ord=CONES[cone], axis=1)

@@ -110,6 +110,7 @@ def from_mujoco(
         friction=friction,
         cone="pyramid" if model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL else "elliptic",
         on_friction=on_friction,
+        gap=_gap(model, data, address, B),
         places=_places(mujoco, model, data, row, held),
         row=row,
         contacts=ncon,
@@ -138,6 +139,12 @@ def _picked(address, count, weight, rows):
     ends = np.r_[0, np.cumsum(count)]
     column = np.arange(ends[-1]) + np.repeat(address - ends[:-1], count)
     return sp.csr_array((np.repeat(weight, count), column, ends), shape=(len(address), int(rows)))
+
+
+def _gap(model, data, address, B):
+    """Distance beyond the margin at the end of the step, were it made with the present qvel."""
+    beyond = np.array(data.efc_pos, float) - np.array(data.efc_margin, float)
+    return beyond[address] + model.opt.timestep * (B @ np.array(data.qvel, float))
 
 
 def _tangential(forces, address, dim, pyramidal, friction):

@@ -90,6 +90,23 @@ def test_open_contacts_carry_nothing():
     np.testing.assert_allclose(bearing.force, [10 / 3] * 3, **CLOSE)
 
 
+@pytest.mark.parametrize("slope", [0.0, 0.6])
+@pytest.mark.parametrize("noise", [1e-9, 1e-8, 1e-7])
+def test_noise_of_normals_does_not_pin_forces(slope, noise):
+    """Closed form: normals off by an engine's rounding leave 2, 6, 2, on a slope too."""
+    rng = np.random.default_rng(1)
+    normal = np.array([0, slope, np.sqrt(1 - slope**2)]) + noise * rng.normal(size=(3, 3))
+    B = np.hstack([normal, np.cross(PLACES.point, normal)])
+    places = Places(PLACES.point, normal, PLACES.names, PLACES.system)
+    options = dict(stiffness=[1, 3, 1], mechanism=np.zeros(6, int), places=places)
+    force = [1.3, 7.4, 1.3]
+    mended = mend_forces(B, force, reach=[1, 1, 1, 0.5, 0.5, 0.5], **options)
+    # noise acts on moments as on forces
+    np.testing.assert_allclose(mended.force, [2, 6, 2], atol=100 * noise)
+    assert "left out" in mended.message and mended.total_error < 10 * noise
+    assert rl.determinacy(mended.B, mended.load).degree == 1
+
+
 def test_friction_kept_within_its_cone():
     """Closed form: 5, 0, 5 becomes 10/3 each; small friction at the ends survives that."""
     pull = np.array([[0.5, 0], [0, 0], [-0.5, 0]])

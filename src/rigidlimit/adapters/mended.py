@@ -15,6 +15,13 @@ unless ``on_friction="keep"``, where Coulomb's law would break:
 Open contacts. Engines list pairs that do not touch, or that part in this step. Those carry
 nothing in any admissible f (eq. 21), so they are left out: no force of the engine's, and a gap at
 the end of the step. Without force but closed, a contact takes part: its share is what is mended.
+
+Noise. An engine's normals and points are off by 1e-8 or more, and three supports under a flat
+bar then push sideways, each a little otherwise: balance to the last digit in that direction would
+pin the engine's own forces. Motions of a body or mechanism that change its contacts' gaps by less
+than ``accuracy`` of the motion (singular values of its part of B) are left out of the balance, so
+that totals hold to ``accuracy`` in those directions and to the solver's tolerance in all others.
+Columns of such a body or mechanism are then its singular motions (``motions``).
 """
 
 from dataclasses import dataclass
@@ -36,14 +43,18 @@ CONES = {"elliptic": 2, "pyramid": 1, "box": np.inf}
 TOUCHING = 1e-5
 """Default gap over the size of the set of contacts below which a contact counts as closed."""
 
+ROUNDING = 1e-13
+"""What counts as zero exactly, relative, when noise is looked for."""
+
 OUTSIDE = -1
 """System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where the contacts are: point (m, 3) [m]; normal (m, 3), from first to second; names (a, b)
-    of each; system (m, 2): the freely moving body or mechanism of each side, or OUTSIDE."""
+    """Where the contacts are: point (m, 3), or (m, 2, 3) for one on each side [m]; normal (m, 3),
+    from first to second; names (a, b) of each; system (m, 2): the freely moving body or mechanism
+    of each side, or OUTSIDE."""
 
     point: np.ndarray
     normal: np.ndarray
@@ -55,15 +66,21 @@ class Places:
         count = int(self.system.max(initial=OUTSIDE)) + 1
         total = np.zeros((count, 6))
         push = force[:, None] * self.normal
-        wrench = np.hstack([push, np.cross(self.point - self._middle, push)])
         for side, sign in ((0, -1.0), (1, 1.0)):
             moves = self.system[:, side] > OUTSIDE
-            np.add.at(total, self.system[moves, side], sign * wrench[moves])
+            arm = self._points[:, side] - self._middle
+            wrench = sign * np.hstack([push, np.cross(arm, push)])
+            np.add.at(total, self.system[moves, side], wrench[moves])
         return total
 
     @property
+    def _points(self):
+        point = np.asarray(self.point, float)
+        return point if point.ndim == 3 else np.stack([point, point], axis=1)
+
+    @property
     def _middle(self):
-        return self.point.mean(axis=0) if len(self.point) else np.zeros(3)
+        return self._points.mean(axis=(0, 1)) if len(self.point) else np.zeros(3)
 
     def __getitem__(self, rows) -> "Places":
         """Those of some rows: indices."""
@@ -73,7 +90,7 @@ class Places:
     @property
     def size(self) -> float:
         """Largest distance of a contact from the middle of all [m]; 1 for a single point."""
-        return float(np.linalg.norm(self.point - self._middle, axis=1).max(initial=0.0)) or 1.0
+        return float(np.linalg.norm(self._points - self._middle, axis=2).max(initial=0.0)) or 1.0
 
 
 @dataclass(frozen=True)
@@ -85,7 +102,8 @@ class MendedForces:
     own contact frame. outside_cone, slid (contacts,) bool: Coulomb's law broken by keeping them
     (always False with on_friction="refuse"). open (contacts,) bool: left out, see above.
     row (m,): contact of each row of B. B (m, n), load (n,) [N, N m], stiffness (m,), held (n,)
-    bool: the problem solved, ready for ``rigidlimit.determinacy(B, load, fixed=held)``. answer: its
+    bool: the problem solved, ready for ``rigidlimit.determinacy(B, load, fixed=held)``. motions
+    (n, n): engine velocities of B's columns, the identity where there is no noise. answer: its
     CompatibleForces. places: of the rows. load_from: "engine", "rest" or "given". notes: what the
     adapter did.
     """
@@ -102,6 +120,7 @@ class MendedForces:
     load: np.ndarray
     stiffness: np.ndarray
     held: np.ndarray
+    motions: sp.csr_array
     answer: CompatibleForces
     places: Places | None
     load_from: str
@@ -141,6 +160,11 @@ class MendedForces:
         force = np.abs(self.engine_force).sum()
         worst = float(off.max(initial=0.0))
         return worst / float(force) if force > 0 else (np.inf if worst > 0 else 0.0)
+
+    @property
+    def displacement(self) -> np.ndarray:
+        """The elastic displacement that goes with the forces, (n,), in the engine's velocities."""
+        return self.motions @ self.answer.displacement
 
     @property
     def held_change(self) -> np.ndarray:
@@ -202,6 +226,9 @@ def mend_forces(
     friction_tolerance: float = 1e-6,
     gap=None,
     gap_tolerance: float | None = None,
+    mechanism=None,
+    reach=1.0,
+    accuracy: float = 1e-6,
     places: Places | None = None,
     row=None,
     contacts: int | None = None,
@@ -224,6 +251,8 @@ def mend_forces(
     the largest normal force within which a force is at its bound, or unchanged.
     gap (m,) [m]: at the end of the step; contacts without engine force and a gap above
     gap_tolerance, by default 1e-5 of the size of the set of contacts, are open and carry nothing.
+    mechanism (n,) int: body or mechanism of each degree of freedom; given, noise below accuracy
+    is taken out of B as above. reach (n,): 1 for displacements, an arm [m] for turns.
     row (m,), contacts: place of each row in the engine's list of ``contacts`` and its length.
     Further keywords go to ``compatible_forces``.
 
@@ -261,6 +290,9 @@ def mend_forces(
     listed, bears = row, np.flatnonzero(~opened)
     B, row, stiffness, friction = B[bears], row[bears], stiffness[bears], friction[bears]
     before = None if engine_force is None else engine_force[bears]
+    B, load, motions, dull = _without_noise(B, load, held, mechanism, reach, accuracy)
+    if dull:
+        notes = (*notes, f"{dull} motions that gaps feel by less than {accuracy:.0e} left out")
     places = None if places is None else places[bears]
     answer = compatible_forces(
         B, load, stiffness=stiffness, exponent=exponent, fixed=held, **options
@@ -290,6 +322,7 @@ def mend_forces(
         load=load,
         stiffness=stiffness,
         held=held,
+        motions=motions,
         answer=answer,
         places=places,
         load_from=source,
@@ -318,6 +351,54 @@ def _open(engine_force, gap, tolerance, places, m):
         tolerance = TOUCHING * (1.0 if places is None else places.size)
     idle = True if engine_force is None else engine_force <= PULL * engine_force.max(initial=0.0)
     return idle & (gap > tolerance)
+
+
+def _without_noise(B, load, held, mechanism, reach, accuracy):
+    """B and load on the motions of each mechanism that its gaps feel; motions (n, n); how many
+    are left out."""
+    n = B.shape[1]
+    motions, dull = sp.csr_array(sp.eye_array(n)), 0
+    if mechanism is None or B.nnz == 0:
+        return B, load, motions, dull
+    mechanism = np.asarray(mechanism, int)
+    if mechanism.shape != (n,):
+        raise InputError(f"mechanism has shape {mechanism.shape}; expected ({n},), one per column")
+    reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
+    accuracy = arrays.positive("accuracy", accuracy)
+    size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
+    entries = sp.coo_array(B)
+    by_mechanism = np.argsort(mechanism[entries.col], kind="stable")
+    ends = np.flatnonzero(np.diff(mechanism[entries.col[by_mechanism]])) + 1
+    turned, silent = [], []
+    for part in np.split(by_mechanism, ends):
+        columns = np.flatnonzero((mechanism == mechanism[entries.col[part[0]]]) & ~held)
+        place = np.full(n, -1)
+        place[columns] = np.arange(len(columns))
+        part = part[~held[entries.col[part]]]
+        rows, r = np.unique(entries.row[part], return_inverse=True)
+        dense = np.zeros((max(len(rows), len(columns)), len(columns)))
+        dense[r, place[entries.col[part]]] = entries.data[part] / reach[entries.col[part]]
+        _, felt, V = np.linalg.svd(dense, full_matrices=False)
+        small = felt <= accuracy * felt.max(initial=0.0)
+        push = np.abs(V @ (load[columns] / reach[columns]))
+        noise = (felt > ROUNDING * felt.max(initial=0.0)) | (push > ROUNDING * size)
+        if (small & noise).any():
+            turned.append((columns, V.T / reach[columns][:, None]))
+            dull += int((small & noise).sum())
+            silent += [columns[small], columns[small & (push <= accuracy * size)]]
+    if not turned:
+        return B, load, motions, dull
+    motions = motions.tolil()
+    for columns, basis in turned:
+        motions[np.ix_(columns, columns)] = basis
+    motions = sp.csr_array(motions)
+    heard, carried = np.ones(n), np.ones(n)
+    heard[np.concatenate(silent[::2])] = 0.0
+    # a load that is not small stays, and is then said not to be carried
+    carried[np.concatenate(silent[1::2])] = 0.0
+    B = sp.csr_array(B @ motions @ sp.diags_array(heard))
+    B.eliminate_zeros()
+    return B, carried * (motions.T @ load), motions, dull
 
 
 def _tangential(tangential, friction, m):

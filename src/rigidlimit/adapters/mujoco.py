@@ -98,6 +98,7 @@ def from_mujoco(
     if len(row) < ncon:
         notes.append(f"{ncon - len(row)} listed contacts are not solved by MuJoCo: zero force")
     load, load_from = _load(data, load, B, normal)
+    places = _places(mujoco, model, data, row, held)
     return mend_forces(
         B,
         normal,
@@ -111,13 +112,24 @@ def from_mujoco(
         cone="pyramid" if model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL else "elliptic",
         on_friction=on_friction,
         gap=_gap(model, data, address, B),
-        places=_places(mujoco, model, data, row, held),
+        mechanism=np.array(model.dof_treeid, int),
+        reach=np.where(_turns(mujoco, model), places.size, 1.0),
+        places=places,
         row=row,
         contacts=ncon,
         engine="MuJoCo",
         notes=tuple(notes),
         **options,
     )
+
+
+def _turns(mujoco, model):
+    """(nv,) bool: which degrees of freedom are rotations."""
+    joint = np.array(model.dof_jntid, int)
+    kind = np.array(model.jnt_type, int)[joint]
+    third = np.arange(len(joint)) - np.array(model.jnt_dofadr, int)[joint] >= 3
+    free = kind == mujoco.mjtJoint.mjJNT_FREE
+    return np.where(free, third, kind != mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 def _jacobian(mujoco, model, data):

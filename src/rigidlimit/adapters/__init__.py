@@ -7,6 +7,7 @@ _HOME = {
     "Places": "mended",
     "mend_forces": "mended",
     "from_mujoco": "mujoco",
+    "from_pinocchio": "pinocchio",
     "from_pybullet": "pybullet",
 }
 

@@ -104,8 +104,8 @@ class MendedForces:
     row (m,): contact of each row of B. B (m, n), load (n,) [N, N m], stiffness (m,), held (n,)
     bool: the problem solved, ready for ``rigidlimit.determinacy(B, load, fixed=held)``. motions
     (n, n): engine velocities of B's columns, the identity where there is no noise. answer: its
-    CompatibleForces. places: of the rows. load_from: "engine", "rest" or "given". notes: what the
-    adapter did.
+    CompatibleForces. places: of the rows. load_from: "engine", "step", "rest" or "given". notes:
+    what the adapter did.
     """
 
     engine: str
@@ -207,6 +207,7 @@ class MendedForces:
 _LOADS = {
     "engine": "the engine's own resultant B^T f, so total force and moment are its own",
     "given": "as given, not the engine's resultant",
+    "step": "the engine's own step solved anew, not the resultant of its forces",
     "rest": "what holds everything without acceleration, not the engine's resultant",
 }
 

@@ -6,6 +6,7 @@ _HOME = {
     "MendedForces": "mended",
     "Places": "mended",
     "mend_forces": "mended",
+    "from_drake": "drake",
     "from_mujoco": "mujoco",
     "from_pinocchio": "pinocchio",
     "from_pybullet": "pybullet",

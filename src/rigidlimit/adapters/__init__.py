@@ -8,6 +8,7 @@ _HOME = {
     "mend_forces": "mended",
     "from_drake": "drake",
     "from_mujoco": "mujoco",
+    "from_newton": "newton",
     "from_pinocchio": "pinocchio",
     "from_pybullet": "pybullet",
 }

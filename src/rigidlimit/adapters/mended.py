@@ -5,23 +5,12 @@ in its own velocities. Its resultant F~ = B^T f_e is kept, so acceleration, tota
 stay the engine's own; f >= 0 with B^T f = F~ is chosen anew by eq. 36 (Olsen & Kamrin), which
 makes it independent of the engine's contact order, start and iteration count.
 
-Friction. Only normal forces are mended; the tangential forces f_t stay as the engine has them, a
-given load: B_n^T f_n is kept, B_t^T f_t is not touched, so the balance holds as before. That is
-one choice among the engine's many (f_t has its own indeterminacy), and it is wrong, and refused
-unless ``on_friction="keep"``, where Coulomb's law would break:
-- |f_t| > mu f_n after mending: the contact could not hold;
-- a contact that slides, |f_t| = mu f_n before, whose f_n changes: its f_t would have to change.
+Friction forces are kept, and mending is refused where that would be wrong: see ``friction``.
+Motions that the engine's geometry resolves only as noise are left out: see ``noise``.
 
 Open contacts. Engines list pairs that do not touch, or that part in this step. Those carry
 nothing in any admissible f (eq. 21), so they are left out: no force of the engine's, and a gap at
 the end of the step. Without force but closed, a contact takes part: its share is what is mended.
-
-Noise. An engine's normals and points are off by 1e-8 or more, and three supports under a flat
-bar then push sideways, each a little otherwise: balance to the last digit in that direction would
-pin the engine's own forces. Motions of a body or mechanism that change its contacts' gaps by less
-than ``accuracy`` of the motion (singular values of its part of B) are left out of the balance, so
-that totals hold to ``accuracy`` in those directions and to the solver's tolerance in all others.
-Columns of such a body or mechanism are then its singular motions (``motions``).
 """
 
 from dataclasses import dataclass
@@ -32,19 +21,14 @@ import scipy.sparse as sp
 from .. import arrays
 from ..errors import InputError
 from ..forces import CompatibleForces, compatible_forces
+from .friction import CONES, ON_FRICTION, broken_law, refuse, tangential_forces
+from .noise import without_noise
 
 PULL = 1e-9
 """Pulling forces up to this part of the largest are an engine's rounding and count as zero."""
 
-ON_FRICTION = ("refuse", "keep")
-CONES = {"elliptic": 2, "pyramid": 1, "box": np.inf}
-"""Norm of f_t / mu that the engine bounds by f_n."""
-
 TOUCHING = 1e-5
 """Default gap over the size of the set of contacts below which a contact counts as closed."""
-
-ROUNDING = 1e-13
-"""What counts as zero exactly, relative, when noise is looked for."""
 
 OUTSIDE = -1
 """System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
@@ -285,13 +269,13 @@ def mend_forces(
         raise InputError(f"held has shape {held.shape}; expected ({n},), one per column of B")
     source = load_from or ("engine" if load is None else "given")
     load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
-    tangential, friction = _tangential(tangential, friction, m)
+    tangential, friction = tangential_forces(tangential, friction, m)
 
     opened = _open(engine_force, gap, gap_tolerance, places, m)
     listed, bears = row, np.flatnonzero(~opened)
     B, row, stiffness, friction = B[bears], row[bears], stiffness[bears], friction[bears]
     before = None if engine_force is None else engine_force[bears]
-    B, load, motions, dull = _without_noise(B, load, held, mechanism, reach, accuracy)
+    B, load, motions, dull = without_noise(B, load, held, mechanism, reach, accuracy)
     if dull:
         notes = (*notes, f"{dull} motions that gaps feel by less than {accuracy:.0e} left out")
     places = None if places is None else places[bears]
@@ -299,11 +283,11 @@ def mend_forces(
         B, load, stiffness=stiffness, exponent=exponent, fixed=held, **options
     )
     kept = tangential[bears]
-    outside, slid = _coulomb(
+    outside, slid = broken_law(
         before, answer.force, kept, friction, cone, friction_tolerance, on_friction
     )
     if on_friction == "refuse" and (outside | slid).any():
-        _refuse(outside, slid, before, answer.force, kept, row, engine, places)
+        refuse(outside, slid, before, answer.force, kept, row, engine, places)
 
     def spread(values, rows=row):
         full = np.zeros((contacts, *values.shape[1:]), values.dtype)
@@ -352,110 +336,3 @@ def _open(engine_force, gap, tolerance, places, m):
         tolerance = TOUCHING * (1.0 if places is None else places.size)
     idle = True if engine_force is None else engine_force <= PULL * engine_force.max(initial=0.0)
     return idle & (gap > tolerance)
-
-
-def _without_noise(B, load, held, mechanism, reach, accuracy):
-    """B and load on the motions of each mechanism that its gaps feel; motions (n, n); how many
-    are left out."""
-    n = B.shape[1]
-    motions, dull = sp.csr_array(sp.eye_array(n)), 0
-    if mechanism is None or B.nnz == 0:
-        return B, load, motions, dull
-    mechanism = np.asarray(mechanism, int)
-    if mechanism.shape != (n,):
-        raise InputError(f"mechanism has shape {mechanism.shape}; expected ({n},), one per column")
-    reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
-    accuracy = arrays.positive("accuracy", accuracy)
-    size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
-    entries = sp.coo_array(B)
-    by_mechanism = np.argsort(mechanism[entries.col], kind="stable")
-    ends = np.flatnonzero(np.diff(mechanism[entries.col[by_mechanism]])) + 1
-    turned, silent = [], []
-    for part in np.split(by_mechanism, ends):
-        columns = np.flatnonzero((mechanism == mechanism[entries.col[part[0]]]) & ~held)
-        place = np.full(n, -1)
-        place[columns] = np.arange(len(columns))
-        part = part[~held[entries.col[part]]]
-        rows, r = np.unique(entries.row[part], return_inverse=True)
-        dense = np.zeros((max(len(rows), len(columns)), len(columns)))
-        dense[r, place[entries.col[part]]] = entries.data[part] / reach[entries.col[part]]
-        _, felt, V = np.linalg.svd(dense, full_matrices=False)
-        small = felt <= accuracy * felt.max(initial=0.0)
-        push = np.abs(V @ (load[columns] / reach[columns]))
-        noise = (felt > ROUNDING * felt.max(initial=0.0)) | (push > ROUNDING * size)
-        if (small & noise).any():
-            turned.append((columns, V.T / reach[columns][:, None]))
-            dull += int((small & noise).sum())
-            silent += [columns[small], columns[small & (push <= accuracy * size)]]
-    if not turned:
-        return B, load, motions, dull
-    motions = motions.tolil()
-    for columns, basis in turned:
-        motions[np.ix_(columns, columns)] = basis
-    motions = sp.csr_array(motions)
-    heard, carried = np.ones(n), np.ones(n)
-    heard[np.concatenate(silent[::2])] = 0.0
-    # a load that is not small stays, and is then said not to be carried
-    carried[np.concatenate(silent[1::2])] = 0.0
-    B = sp.csr_array(B @ motions @ sp.diags_array(heard))
-    B.eliminate_zeros()
-    return B, carried * (motions.T @ load), motions, dull
-
-
-def _tangential(tangential, friction, m):
-    """Both (m, k); friction nan where it is not given."""
-    tangential = np.zeros((m, 0)) if tangential is None else np.asarray(tangential, float)
-    if tangential.ndim != 2 or len(tangential) != m or not np.isfinite(tangential).all():
-        raise InputError(
-            f"tangential has shape {tangential.shape}; expected ({m}, k), finite, one row a contact"
-        )
-    friction = np.full(m, np.nan) if friction is None else np.asarray(friction, float)
-    friction = friction[:, None] if friction.ndim == 1 else friction
-    try:
-        return tangential, np.broadcast_to(friction, tangential.shape)
-    except ValueError:
-        raise InputError(
-            f"friction has shape {friction.shape}; expected ({m},) or {tangential.shape}"
-        ) from None
-
-
-def _coulomb(before, after, tangential, friction, cone, tolerance, on_friction):
-    """Contacts outside their cone after mending, and those that slide under a changed force."""
-    none = np.zeros(len(after), bool)
-    if not tangential.any():
-        return none, none
-    if np.isnan(friction[tangential != 0]).any():
-        if on_friction == "refuse":
-            raise InputError(
-                "friction forces are present and their coefficients are not given, so Coulomb's "
-                "law cannot be checked; give friction=, or on_friction='keep' to go without"
-            )
-        return none, none
-    with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.where(tangential == 0.0, 0.0, np.abs(tangential) / friction)
-    need = np.linalg.norm(part, ord=CONES[cone], axis=1)
-    size = float(after.max(initial=0.0))
-    if before is None:
-        return need > after + tolerance * size, none
-    slack = tolerance * max(size, float(before.max(initial=0.0)))
-    # an unchanged force breaks nothing that the engine had not broken itself
-    changed = np.abs(after - before) > slack
-    sliding = (need > slack) & (need >= before - slack)
-    return (need > after + slack) & changed, sliding & changed
-
-
-def _refuse(outside, slid, before, after, tangential, row, engine, places):
-    worst = int(np.flatnonzero(outside | slid)[0])
-    between = f" ({' and '.join(places.names[worst])})" if places is not None else ""
-    was = "" if before is None else f" from {before[worst]:.6g}"
-    reason = (
-        "leaves the friction cone"
-        if outside[worst]
-        else "slides, so its friction force would have to change with it"
-    )
-    raise InputError(
-        f"{engine}: the normal force of contact {row[worst]}{between} would go{was} to "
-        f"{after[worst]:.6g} with a friction force of {np.linalg.norm(tangential[worst]):.6g}: it "
-        f"{reason} ({int((outside | slid).sum())} such contacts). Normal forces cannot be mended "
-        "on their own here; on_friction='keep' returns them all the same, with these flagged"
-    )

@@ -1,11 +1,14 @@
 """Mended forces from arrays: what is kept, what is refused."""
 
+import sys
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 import rigidlimit as rl
 from rigidlimit.adapters import Places, mend_forces
-from rigidlimit.errors import InputError
+from rigidlimit.errors import InputError, MissingExtra
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
 PLACES = Places(
@@ -47,6 +50,9 @@ def test_total_notices_a_lost_force():
     assert other.total_error == pytest.approx(0.1)
     np.testing.assert_allclose(other.total[0], [0, 0, 9, 0, 0, 0], **CLOSE)
     assert "not the engine's resultant" in other.message
+    turned = mend_forces(BEAM, [5, 0, 5], load=[10.0, 1.0], places=PLACES)
+    np.testing.assert_allclose(turned.total[0], [0, 0, 10, 0, -1, 0], **CLOSE)
+    assert turned.total_error == pytest.approx(0.2)  # a moment of 1 over an arm of 1/2 and 10
 
 
 def test_two_systems_push_each_other():
@@ -175,3 +181,21 @@ def test_bad_input(force, options, match):
     """One clear error each."""
     with pytest.raises(InputError, match=match):
         mend_forces(BEAM, force, **options)
+
+
+@pytest.mark.parametrize(
+    ("engine", "module"),
+    [
+        ("drake", "pydrake.multibody"),
+        ("mujoco", "mujoco"),
+        ("newton", "newton"),
+        ("pinocchio", "pinocchio"),
+        ("pybullet", "pybullet"),
+    ],
+)
+def test_engine_that_is_not_installed(monkeypatch, engine, module):
+    """One clear error that names the extra; the adapter's module itself needs no engine."""
+    monkeypatch.setitem(sys.modules, module, None)
+    adapter = import_module(f"rigidlimit.adapters.{engine}")
+    with pytest.raises(MissingExtra, match=rf"rigidlimit\[{engine}\]"):
+        adapter.library()

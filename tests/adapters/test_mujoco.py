@@ -35,7 +35,8 @@ def beam(order=(0, 1, 2), *, springs=None, condim=1, steps=300, **option):
         solref = ""
         if springs is not None:
             k = springs[BEAM[i]]
-            solref = f'solref="{-k} {-2 * k**0.5}"'
+            # constant impedance: the force at rest is linear in the overlap
+            solref = f'solref="{-k} {-2 * k**0.5}" solimp=".9 .9 .001"'
         balls += (
             f'<geom name="support{i}" type="sphere" size=".1" pos="{BEAM[i]} 0 0" mass="0" '
             f'priority="1" condim="{condim}" {solref}/>'
@@ -98,8 +99,7 @@ def test_springs_of_the_model(order, kind):
     mended = from_mujoco(model, data)
     x = data.contact.pos[:, 0]
     np.testing.assert_allclose(mended.force, beam_shares(x, kind), atol=TOLERANCE)
-    # MuJoCo's impedance varies with depth: 1e-4 was seen at the very most
-    np.testing.assert_allclose(mended.engine_force, mended.force, atol=1e-3)
+    np.testing.assert_allclose(mended.engine_force, mended.force, atol=TOLERANCE)
     assert "MuJoCo's springs" in mended.message
     np.testing.assert_allclose(
         mended.stiffness / mended.stiffness.min(), beam_stiffness(x, kind), rtol=1e-12
@@ -119,6 +119,10 @@ def test_cones_and_jacobians(cone, condim, jacobian):
         jacobian=jacobian,
         steps=1500,
     )
+    # springs: MuJoCo's force at rest is k times the overlap
+    still = from_mujoco(model, data)
+    spring = still.stiffness * -data.contact.dist
+    np.testing.assert_allclose(spring, still.engine_force, atol=TOLERANCE)
     data.qfrc_applied[0] = 0.7  # sideways: friction at work
     mujoco.mj_forward(model, data)
     mended = from_mujoco(model, data)
@@ -133,10 +137,12 @@ def test_cones_and_jacobians(cone, condim, jacobian):
     tipped = np.array(beam_shares(x, "middle")) + 2 * x * (mended.engine_force @ x)
     np.testing.assert_allclose(mended.force, tipped, atol=1e-3)
     assert mended.total_error < TOTAL
-    # friction forces act at the contacts: along x they are the rest of the constraint forces
+    # friction forces act at the contacts: along x they are the rest of the constraint forces, and
+    # upwards there is no rest
     along = data.contact.frame.reshape(-1, 3, 3)[:, 1:, 0]
     rest = data.qfrc_constraint - mended.B.T @ mended.engine_force
     assert rest[0] == pytest.approx((along * mended.tangential[:, :2]).sum(), abs=1e-9)
+    assert rest[2] == pytest.approx(0, abs=1e-9)
     if condim > 1:
         assert abs(rest[0]) > 0.1 and "friction forces kept" in mended.message
 

@@ -163,9 +163,16 @@ def test_open_contact_is_listed_with_zero(client):
 def test_friction(client):
     """Closed form: pushed sideways by less than mu W at one support the beam stays; its friction
     forces are kept, and totals are the engine's; dragged it slides, and mending is refused."""
+    bullet.setGravity(1, 0, -10, physicsClientId=client)
     b, _ = beam(client, (0, 1, 2), friction=0.5)  # mu = 0.5 x 0.5
     mended = from_pybullet(client, on_friction="keep")
+    assert np.abs(mended.tangential).sum() == pytest.approx(1, abs=1e-3)
     assert mended.tangential.shape == (3, 2) and mended.total_error < TOTAL
+    rest = from_pybullet(client, on_friction="keep", load="rest")
+    # to what Bullet leaves of the motion; 1 N at 0.1 m below the centre tips 0.1 N to the front
+    np.testing.assert_allclose(rest.force, mended.force, atol=1e-3)
+    x = rest.places.point[:, 0, 0]
+    np.testing.assert_allclose(rest.force, 10 / 3 + 0.2 * x, atol=1e-3)
     bullet.resetBaseVelocity(b, [1, 0, 0], [0, 0, 0], physicsClientId=client)
     march(client, 1)
     with pytest.raises(InputError, match="Normal forces cannot"):

@@ -55,6 +55,14 @@ def test_total_notices_a_lost_force():
     assert turned.total_error == pytest.approx(0.2)  # a moment of 1 over an arm of 1/2 and 10
 
 
+def test_load_alone():
+    """Closed form: without engine forces the load decides; what is unknown is nan."""
+    mended = mend_forces(BEAM, load=[10.0, 0.0], stiffness=[1, 3, 1], places=PLACES)
+    np.testing.assert_allclose(mended.force, [2, 6, 2], **CLOSE)
+    assert np.isnan(mended.engine_force).all() and np.isnan(mended.total_error)
+    assert "were not given" in mended.message
+
+
 def test_two_systems_push_each_other():
     """Closed form: a contact between two bodies pushes them apart with the same force."""
     places = Places(

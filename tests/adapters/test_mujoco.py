@@ -75,6 +75,9 @@ def test_beam(order, kind):
     assert np.abs(own.force - beam_shares(x, kind)).max() < 0.2 + abs(lean)
 
 
+@pytest.mark.skipif(
+    int(mujoco.__version__.split(".")[0]) < 4, reason="older Gauss-Seidel starts from the answer"
+)
 def test_mujoco_itself_depends_on_the_order():
     """Peer: five sweeps give other forces in other orders, and far from 10/3."""
     found = []
@@ -161,7 +164,7 @@ def test_box_on_a_plane():
     assert data.ncon == 4
     equal = from_mujoco(model, data, load="rest")
     np.testing.assert_allclose(equal.force, WEIGHT / 4, atol=TOLERANCE)
-    assert np.abs(equal.change).max() > 0.01  # five sweeps were not enough for MuJoCo
+    assert np.abs(equal.change).max() > 1e-3  # five sweeps were not enough for MuJoCo
     stiff = from_mujoco(model, data, load="rest", stiffness=box_stiffness(x, y))
     np.testing.assert_allclose(stiff.force, box_shares(x, y), atol=TOLERANCE)
     assert from_mujoco(model, data).total_error < TOTAL

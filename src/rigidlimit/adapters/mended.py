@@ -81,8 +81,8 @@ class Places:
 class MendedForces:
     """Compatible forces in the order and frames of an engine's own list of ``contacts``.
 
-    force, engine_force (contacts,) [N]: normal forces, mended and the engine's; zero where the
-    engine lists a contact without solving it. tangential (contacts, k): the engine's, kept, in its
+    force, engine_force (contacts,) [N]: normal forces, mended and the engine's (nan if not given);
+    zero where the engine lists a contact without solving it. tangential (contacts, k): the engine's, kept, in its
     own contact frame. outside_cone, slid (contacts,) bool: Coulomb's law broken by keeping them
     (always False with on_friction="refuse"). open (contacts,) bool: left out, see above.
     row (m,): contact of each row of B. B (m, n), load (n,) [N, N m], stiffness (m,), held (n,)
@@ -139,6 +139,8 @@ class MendedForces:
         """max |total - engine_total| over the sum of the engine's forces; moments over the size."""
         if not len(self.row):
             return 0.0
+        if np.isnan(self.engine_force).any():
+            return np.nan
         off = np.abs(self.total - self.engine_total)
         off[:, 3:] /= self._places().size
         force = np.abs(self.engine_force).sum()
@@ -159,9 +161,11 @@ class MendedForces:
     def message(self) -> str:
         largest = float(np.abs(self.engine_force).max(initial=0.0))
         part = float(np.abs(self.change).max(initial=0.0)) / largest if largest > 0 else 0.0
+        change = f"forces changed by up to {100 * part:.2g} % of the engine's largest"
+        if np.isnan(largest):
+            change = "the engine's forces were not given"
         parts = [
-            f"{self.engine}: {len(self.force)} contacts, forces changed by up to "
-            f"{100 * part:.2g} % of the engine's largest",
+            f"{self.engine}: {len(self.force)} contacts, {change}",
             f"load: {_LOADS.get(self.load_from, self.load_from)}",
             *self.notes,
             *([f"{self.open.sum()} contacts are open: zero force"] if self.open.any() else []),

@@ -12,7 +12,7 @@ torques then follow from the mended forces (``held_change``).
 
 Stiffness. Direct ``solref`` = (-stiffness, -damping) is a spring per unit of mass; MuJoCo's force
 at rest is stiffness d / (dmax^2) x D x overlap with D = d / ((1 - d) A), d the impedance and A its
-inverse mass ``efc_diagA``. At full impedance d = dmax the spring is stiffness / ((1 - dmax) A)
+estimate of the inverse mass. At full impedance d = dmax the spring is stiffness / ((1 - dmax) A)
 [N/m], summed over the edges of a pyramid: what this module takes where every contact is direct.
 A time constant (positive ``solref``) is no material: equal stiffness is taken, and said.
 """
@@ -185,12 +185,12 @@ def _springs(model, data, row, address, edges, exponent):
             f"MuJoCo's springs (negative solref) are linear and exponent is {exponent}; give "
             "stiffness= for another law"
         )
-    inverse = _picked(address, edges, np.ones(len(row)), data.nefc) @ (
-        1.0 / np.array(data.efc_diagA, float)
-    )
+    impedance = np.array(data.efc_KBIP, float).reshape(-1, 4)[:, 2]
+    mass = np.array(data.efc_D, float) * (1 - impedance) / impedance
+    mass = _picked(address, edges, np.ones(len(row)), data.nefc) @ mass
     # MuJoCo keeps impedances inside these bounds (mjMINIMP, mjMAXIMP)
     full = np.clip(solimp[:, 1], 1e-4, 1 - 1e-4)
-    return -solref[:, 0] / (1 - full) * inverse, "stiffness: MuJoCo's springs (direct solref)"
+    return -solref[:, 0] / (1 - full) * mass, "stiffness: MuJoCo's springs (direct solref)"
 
 
 def _held(mujoco, model, held):

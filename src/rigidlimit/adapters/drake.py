@@ -56,7 +56,8 @@ def from_drake(
     """
     tree = library()
     results = plant.get_contact_results_output_port().Eval(context)
-    others = results.num_hydroelastic_contacts() + results.num_deformable_contacts()
+    deformable = getattr(results, "num_deformable_contacts", int)  # older Drake has none
+    others = results.num_hydroelastic_contacts() + deformable()
     if others:
         raise InputError(
             f"{others} contacts are hydroelastic or deformable, with a pressure field of their "

@@ -82,9 +82,10 @@ class MendedForces:
     """Compatible forces in the order and frames of an engine's own list of ``contacts``.
 
     force, engine_force (contacts,) [N]: normal forces, mended and the engine's (nan if not given);
-    zero where the engine lists a contact without solving it. tangential (contacts, k): the engine's, kept, in its
-    own contact frame. outside_cone, slid (contacts,) bool: Coulomb's law broken by keeping them
-    (always False with on_friction="refuse"). open (contacts,) bool: left out, see above.
+    zero where the engine lists a contact without solving it. tangential (contacts, k): the
+    engine's, kept, in its own contact frame. outside_cone, slid (contacts,) bool: Coulomb's law
+    broken by keeping them (always False with on_friction="refuse"). open (contacts,) bool: left
+    out, see above.
     row (m,): contact of each row of B. B (m, n), load (n,) [N, N m], stiffness (m,), held (n,)
     bool: the problem solved, ready for ``rigidlimit.determinacy(B, load, fixed=held)``. motions
     (n, n): engine velocities of B's columns, the identity where there is no noise. answer: its

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.adapters import from_mujoco
+from rigidlimit.adapters import from_mujoco, mend_forces
 from rigidlimit.errors import InputError
 from tests.adapters.problems import (
     BEAM,
@@ -168,6 +168,28 @@ def test_box_on_a_plane():
     stiff = from_mujoco(model, data, load="rest", stiffness=box_stiffness(x, y))
     np.testing.assert_allclose(stiff.force, box_shares(x, y), atol=TOLERANCE)
     assert from_mujoco(model, data).total_error < TOTAL
+
+
+def test_stack_of_boxes():
+    """Property: every box of a stack keeps the force and moment that MuJoCo gave it."""
+    boxes = "".join(
+        f'<body pos="0 0 {0.0999 + 0.2 * i}"><freejoint/>'
+        '<geom type="box" size=".2 .2 .1" mass="1" condim="1"/></body>'
+        for i in range(4)
+    )
+    model, data = advanced(
+        f"""<mujoco><option gravity="0 0 -10" solver="PGS" iterations="5"/><worldbody>
+        <geom type="plane" size="2 2 .1" condim="1"/>{boxes}</worldbody></mujoco>""",
+        500,
+    )
+    mended = from_mujoco(model, data)
+    assert data.ncon == 16 and len(mended.total) == 4
+    assert mended.converged and mended.total_error < TOTAL
+    assert np.abs(mended.change).max() > 0.1
+    # alike under every shuffle of MuJoCo's rows, to the solver's tolerance
+    order = np.random.default_rng(0).permutation(16)
+    again = mend_forces(mended.B[order], mended.engine_force[order])
+    np.testing.assert_allclose(again.force, mended.force[order], atol=1e-8)
 
 
 QUADRUPED = """<mujoco><option gravity="0 0 -9.81" timestep="0.002"/>

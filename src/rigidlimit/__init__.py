@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Box": "bodies",
     "Capsule": "bodies",
+    "Certificate": "diagnostics",
     "CompatibleForces": "forces",
     "ContactDynamicsResult": "dynamics",
     "ConvexPolyhedron": "bodies",
@@ -30,6 +31,7 @@ _HOME = {
     "Sphere": "bodies",
     "Status": "status",
     "StepResult": "step",
+    "certify": "diagnostics",
     "compatible_forces": "forces",
     "contact_dynamics": "dynamics",
     "determinacy": "diagnostics",

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..errors import InputError
 from ..network import Network, longest_arms
+from ..status import Status
 from . import admissible, programs
 from .rank import Rank, rank
 
@@ -40,6 +41,10 @@ STILL = 1e-6
 """Part of a random self-stress below which a contact counts as free of it."""
 
 
+DOUBTFUL = 1e3
+"""Factor between a singular value and the tolerance below which the rank is in doubt."""
+
+
 @dataclass(frozen=True)
 class Determinacy:
     """What rigid-body mechanics says of the forces. m contacts, n degrees of freedom.
@@ -51,9 +56,11 @@ class Determinacy:
     carries. interval (m, 2) [N]: least and greatest force; nan where not asked for; inf where
     forces can grow without end (bodies wedged between fixed ones). interval_method: how, and
     whether they are exact or contain the exact ones; reached (m, 2): then, the part of them that
-    is known to be reached. diameter [N]: the widest interval known, the diameter of P in the
+    is known to be reached, to 1e-7 of the largest force. diameter [N]: the widest interval known, the diameter of P in the
     largest-force norm over those contacts. floating: bodies without any contact; rattlers: bodies
-    with contacts that can carry nothing. unmoved (n,) bool: free dofs that no contact moves.
+    with contacts that can carry nothing. threshold: part of the largest force above which a
+    contact counts as carrying; smallest_force: least force of A in ``example``, over the largest.
+    proven: no further contact can carry. unmoved (n,) bool: free dofs that no contact moves.
     For a given force: position (m,) in its interval, 0 at the least and 1 at the greatest;
     distance [N] |f - P|.
     """
@@ -74,6 +81,9 @@ class Determinacy:
     rattlers: np.ndarray
     unmoved: np.ndarray
     rounds: int
+    threshold: float
+    smallest_force: float
+    proven: bool
     position: np.ndarray | None = None
     distance: float | None = None
 
@@ -82,6 +92,13 @@ class Determinacy:
         """Greatest minus least force, (m,) [N]; nan where not computed."""
         with np.errstate(invalid="ignore"):
             return self.interval[:, 1] - self.interval[:, 0]
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a singular value or a force lies so near to its tolerance that the degree hangs
+        on it, or not all contacts that can carry may have been found."""
+        faint = self.smallest_force < DOUBTFUL * self.threshold
+        return bool(self.rank.margin < DOUBTFUL or faint or not self.proven)
 
     @property
     def message(self) -> str:
@@ -99,11 +116,18 @@ class Determinacy:
                 + ", ".join(f"{s:.1e}" for s in self.rank.near_null[:5])
             ),
         ]
-        if self.rank.gap < 1e3:
+        if self.rank.margin < DOUBTFUL:
             lines.append(
-                f"the rank hangs on the tolerance: singular values on its two sides differ by no "
-                f"more than a factor {self.rank.gap:.3g}"
+                "the rank hangs on the tolerance: a singular value lies within a factor "
+                f"{self.rank.margin:.3g} of it"
             )
+        if self.smallest_force < DOUBTFUL * self.threshold:
+            lines.append(
+                f"which contacts can carry hangs on the threshold of {self.threshold:.0e} of the "
+                f"largest force: one of them carries {self.smallest_force:.1e}"
+            )
+        if not self.proven:
+            lines.append("more contacts may be able to carry force: the search was cut short")
         known = int(np.isfinite(self.interval[:, 0]).sum())
         lines.append(
             f"intervals of {known} contacts by {self.interval_method}; widest {self.diameter:.6g} N"
@@ -231,12 +255,8 @@ def determinacy(
     position = distance = None
     if force is not None:
         position = _position(force, interval)
-        near, _ = admissible.nearest(
-            Network(bearing, blocks=column_starts), bearing.T @ inside.force[A], force[A] / size
-        )
-        lost = np.where(carries, 0.0, force)
-        lost[A] = force[A] - size * near
-        distance = float(np.linalg.norm(lost))
+        near, _ = admissible.nearest(Network(scaled, blocks=local), F, force / size)
+        distance = float(np.linalg.norm(force - size * near))
     floating, rattlers = _idle_bodies(B, body, free, touched, carries, len(starts) - 1)
     return Determinacy(
         degree=degree,
@@ -255,6 +275,9 @@ def determinacy(
         rattlers=rattlers,
         unmoved=free & ~touched,
         rounds=inside.rounds,
+        threshold=inside.threshold,
+        smallest_force=_over(inside.force[A].min(initial=np.inf), inside.force.max(initial=0.0)),
+        proven=inside.proven,
         position=position,
         distance=distance,
     )
@@ -283,11 +306,9 @@ def _refuse_unmoved_load(load, unmoved, size):
 def _inside(B, F, starts):
     m, n = B.shape
     if m == 0 or n == 0:
-        return admissible.Interior(
-            np.zeros(m), np.zeros(m, bool), 0, admissible.Status.CONVERGED, 0.0
-        )
+        return admissible.Interior(np.zeros(m), np.zeros(m, bool), 0, Status.CONVERGED, 0.0)
     inside = admissible.interior(Network(B, blocks=starts), F)
-    if inside.status is not admissible.Status.CONVERGED:
+    if inside.status is not Status.CONVERGED:
         raise InputError(
             f"no forces f >= 0 were found that balance the load (imbalance {inside.residual:.1e} "
             "of the largest load); expected B^T f of some f >= 0, as contact dynamics gives it"
@@ -319,6 +340,10 @@ def _open(bearing, degree, tolerance, found):
     return np.linalg.norm(null, axis=1) > STILL, f"null space of B^T, threshold {STILL:.0e}"
 
 
+def _over(value, size):
+    return float(value / size) if size > 0 else np.inf
+
+
 def _position(force, interval):
     """0 at the least and 1 at the greatest force; nan where the interval is unknown or a point."""
     width = interval[:, 1] - interval[:, 0]
@@ -347,5 +372,3 @@ def _idle_bodies(B, body, free, touched, carries, count):
         np.flatnonzero(is_free & ~has_contact),
         np.flatnonzero(is_free & has_contact & ~bears),
     )
-
-

@@ -36,7 +36,9 @@ def extremes(B: sp.csr_array, load, contacts, *, workers: int | None = None):
     except ImportError:
         return _by_linprog(B, load, contacts), "linear programs (HiGHS of scipy, cold starts)"
     place = np.empty(B.shape[0], int)
-    place[reverse_cuthill_mckee(sp.csr_matrix(B @ B.T), symmetric_mode=True)] = np.arange(len(place))
+    place[reverse_cuthill_mckee(sp.csr_matrix(B @ B.T), symmetric_mode=True)] = np.arange(
+        len(place)
+    )
     order = np.argsort(place[contacts], kind="stable")
     workers = min(workers or min(4, os.cpu_count() or 1), -(-len(contacts) // 8))
     large = B.shape[0] > SIMPLEX_SIZE

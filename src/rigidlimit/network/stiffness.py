@@ -214,6 +214,7 @@ class StiffnessSystem:
         M = network.mass
         self.network, self.shift = network, float(shift)
         self.arrays = (ptr, idx, val, M.indptr, M.indices, M.data, self.shift)
+        self.inverses = None
 
     def solve(self, rhs, *, target, stats: LinearStats) -> np.ndarray:
         """x with |K x - rhs|_inf <= target as far as rounding allows."""
@@ -223,19 +224,26 @@ class StiffnessSystem:
         if n > DIRECT_SIZE:
             # a factorization costs about as much as a few thousand products
             max_steps = 3000 if n <= DIRECT_LIMIT else 30_000
-            x = np.zeros(n)
-            starts, block_of = self.network.starts, self.network.block_of
-            inverses = _block_inverses(*self.arrays, starts, block_of)
-            steps, worst = _conjugate_gradients(
-                *self.arrays, starts, inverses, rhs, x, target, max_steps
-            )
-            stats.products += steps
+            x, worst = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
             if worst <= target:
                 return x
             stats.cg_failures += 1
             if n > DIRECT_LIMIT:
                 return x
         return self._solve_directly(rhs, stats)
+
+    def iterate(self, rhs, *, target, max_steps, stats: LinearStats):
+        """(x, |K x - rhs|_inf reached) by conjugate gradients alone."""
+        x = np.zeros(len(rhs))
+        if self.inverses is None:
+            self.inverses = _block_inverses(
+                *self.arrays, self.network.starts, self.network.block_of
+            )
+        steps, worst = _conjugate_gradients(
+            *self.arrays, self.network.starts, self.inverses, rhs, x, target, max_steps
+        )
+        stats.products += steps
+        return x, worst
 
     def product(self, x):
         """K x."""

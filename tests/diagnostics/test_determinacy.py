@@ -170,7 +170,7 @@ def random_packing(seed):
     rng = np.random.default_rng(seed)
     bodies = int(rng.integers(3, 5))
     place = rng.uniform(size=(bodies, 2)) + 0.7 * np.arange(bodies)[:, None] % 1.5
-    pairs = [p for p in combinations(range(bodies), 2)]
+    pairs = list(combinations(range(bodies), 2))
     pairs += [pairs[k] for k in rng.integers(0, len(pairs), 3)]  # more contacts: two spots a pair
     rows = []
     for a, b in pairs:

@@ -42,7 +42,7 @@ def read_text(path) -> CapturedProblem:
 
 
 def _blocks(words, rows, columns):
-    """Siconos' SparseBlockStructuredMatrix: sizes, block rows (CSR), then dense blocks by columns"""
+    """SparseBlockStructuredMatrix: sizes, block rows (CSR), then dense blocks by columns."""
     count, block_rows, block_columns = [int(next(words)) for _ in range(3)]
     ends = [np.array([int(next(words)) for _ in range(k)]) for k in (block_rows, block_columns)]
     starts = [np.concatenate([[0], e]) for e in ends]

@@ -51,18 +51,18 @@ class Determinacy:
 
     degree: dimension of P. nullity: that of B^T on all contacts, m - rank B. mobility: motions of
     the loaded bodies that keep every loaded contact closed. rank: of B_A, with near-null singular
-    values, tolerance, method. can_carry (m,) bool: A. determined (m,) bool: f_i the same in all
-    of P (zero, if it cannot carry). example (m,) [N]: an admissible f in which every contact of A
+    values, tolerance, method. can_carry (m,) bool: A. determined (m,) bool: f_i the same in all of
+    P (zero, if it cannot carry). example (m,) [N]: an admissible f in which every contact of A
     carries. interval (m, 2) [N]: least and greatest force; nan where not asked for; inf where
     forces can grow without end (bodies wedged between fixed ones). interval_method: how, and
-    whether they are exact or contain the exact ones; reached (m, 2): then, the part of them that
-    is known to be reached, to 1e-7 of the largest force. diameter [N]: the widest interval known, the diameter of P in the
-    largest-force norm over those contacts. floating: bodies without any contact; rattlers: bodies
-    with contacts that can carry nothing. threshold: part of the largest force above which a
-    contact counts as carrying; smallest_force: least force of A in ``example``, over the largest.
-    proven: no further contact can carry. unmoved (n,) bool: free dofs that no contact moves.
-    For a given force: position (m,) in its interval, 0 at the least and 1 at the greatest;
-    distance [N] |f - P|.
+    whether they are exact or contain the exact ones; reached (m, 2): then, the part of them that is
+    known to be reached, to 1e-7 of the largest force. diameter [N]: the widest interval known, the
+    diameter of P in the largest-force norm over those contacts. floating: bodies without any
+    contact; rattlers: bodies with contacts that can carry nothing. threshold: part of the largest
+    force above which a contact counts as carrying; smallest_force: least force of A in ``example``,
+    over the largest. proven: no further contact can carry. unmoved (n,) bool: free dofs that no
+    contact moves. For a given force: position (m,) in its interval, 0 at the least and 1 at the
+    greatest; distance [N] |f - P|.
     """
 
     degree: int

@@ -2,10 +2,11 @@
 
 B is split into independent parts (contacts that share no degree of freedom). Small parts: singular
 values. Large parts: the motions that no contact feels, by inverse iteration on random ones
-(``still.py``); where those are many, or conjugate gradients do not converge, a multifrontal QR factorization over a nested dissection of the bodies, with
-columns whose pivot falls below the tolerance left out of the basis (M. T. Heath, SIAM J. Sci. Stat.
-Comput. 3 (1982) 223; T. A. Davis, ACM TOMS 38 (2011) 8). Orthogonal transformations of B itself:
-the tolerance is one on B, where B^T B would square it.
+(``still.py``); where those are many, or conjugate gradients do not converge, a multifrontal QR
+factorization over a nested dissection of the bodies, with columns whose pivot falls below the
+tolerance left out of the basis (M. T. Heath, SIAM J. Sci. Stat. Comput. 3 (1982) 223; T. A. Davis,
+ACM TOMS 38 (2011) 8). All three work on B itself: the tolerance is one on B, where B^T B would
+square it.
 
 Departures: a front is factorized without pivoting and again with pivoting only where its triangle
 is nearly singular; only the triangle is kept, for nothing but the rank is wanted.

@@ -16,11 +16,26 @@ from ..network.stiffness import LinearStats
 from ..status import Status
 
 
-def solve(network: Network, load, stiffness, exponent, *, tolerance, max_iterations, warm_start):
-    """(u, force, status, iterations, history, stats); loads and stiffness of order one."""
+def solve(
+    network: Network,
+    load,
+    stiffness,
+    exponent,
+    *,
+    tolerance,
+    max_iterations,
+    warm_start,
+    offset=None,
+):
+    """(u, force, status, iterations, history, stats); forces and stiffness of order one.
+
+    offset (m,): s of the overlaps c = s - B u, initial gaps with the other sign.
+    """
     stats = LinearStats()
     if exponent < 2.0:
-        return _proximal(network, load, stiffness, exponent, tolerance, max_iterations, stats)
+        return _proximal(
+            network, load, stiffness, exponent, tolerance, max_iterations, stats, offset
+        )
     if warm_start is not None and _drifted(network, warm_start, tolerance):
         warm_start = None
     for start in [warm_start, None] if warm_start is not None else [None]:
@@ -29,8 +44,10 @@ def solve(network: Network, load, stiffness, exponent, *, tolerance, max_iterati
             stiffness,
             exponent,
             load=load,
+            offset=offset,
             start=start,
             tolerance=tolerance,
+            scale=1.0,
             max_iterations=max_iterations,
             stats=stats,
         )
@@ -47,14 +64,16 @@ def _drifted(network, u, tolerance):
     return 1e-16 * np.abs(network.B @ u).max(initial=0.0) > 0.01 * tolerance
 
 
-def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, stats):
+def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, stats, offset):
     """The series-spring iteration for 1 < p < 2, started from linear springs."""
     answer = equilibrium(
         network,
         stiffness,
         2.0,
         load=load,
+        offset=offset,
         tolerance=1e-3,
+        scale=1.0,
         max_iterations=max_iterations,
         stats=stats,
     )
@@ -63,7 +82,7 @@ def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, sta
     if answer.status is not Status.CONVERGED:
         return u, force, answer.status, iterations, answer.history, stats
     q = 1.0 / (exponent - 1.0)
-    size = force.max()
+    size = force.max() or 1.0
     tangent = np.median(stiffness) ** q * size ** (1 - q) / q  # df/dc at the largest force
     series = 10.0 * tangent
     while iterations < max_iterations:
@@ -72,8 +91,9 @@ def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, sta
             stiffness,
             exponent,
             load=load,
-            offset=force / series,
+            offset=force / series if offset is None else force / series + offset,
             start=u,
+            scale=1.0,
             series=series,
             tolerance=max(0.1 * tolerance, min(1e-3, 0.1 * history[-1])),
             max_iterations=max_iterations - iterations,

@@ -2,5 +2,15 @@
 
 from .certificate import Certificate, certify
 from .determinacy import Determinacy, determinacy
+from .sensitivity import GapNoise, Sensitivity, gap_noise_spread, sensitivity
 
-__all__ = ["Certificate", "Determinacy", "certify", "determinacy"]
+__all__ = [
+    "Certificate",
+    "Determinacy",
+    "GapNoise",
+    "Sensitivity",
+    "certify",
+    "determinacy",
+    "gap_noise_spread",
+    "sensitivity",
+]

@@ -28,6 +28,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..atomic import whole_file
+from ..bodies.mass import block_matrix, mass_blocks
 from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.driver import inverse_mass
 from ..errors import InputError, OutputError
@@ -66,8 +67,9 @@ class NormalProblem:
     """The frictionless problem 0 <= f _|_ B v + gap >= 0, M v = B^T f + impulse (dt = 1).
 
     B (m, n), M (n, n), gap (m,) [m/s], impulse (n,) [N s]. asymmetry: max |W - W^T| / max |W| of
-    the stored W_NN; cut: largest |eigenvalue| of W_NN left out, over the largest. Both are 0 for
-    global problems. local: B is a factor of W_NN, with columns in no physical direction.
+    the stored W_NN; cut: largest |eigenvalue| of W_NN left out, kept: least one kept, over the
+    largest; 0, 0 and 1 for global problems. local: B is a factor of W_NN, with columns in no
+    physical direction.
     """
 
     B: sp.csr_array
@@ -76,6 +78,7 @@ class NormalProblem:
     impulse: np.ndarray
     asymmetry: float = 0.0
     cut: float = 0.0
+    kept: float = 1.0
     local: bool = False
 
     def solve(self, **options):
@@ -184,6 +187,7 @@ def normal_problem(captured: CapturedProblem, *, cut: float = CUT) -> NormalProb
         impulse=np.zeros(B.shape[1]),
         asymmetry=asymmetry,
         cut=lost / largest if largest > 0 else 0.0,
+        kept=float(values[kept].min(initial=largest)) / largest if largest > 0 else 1.0,
         local=True,
     )
 
@@ -207,6 +211,21 @@ def capture(B, M, gap, impulse, *, title="", description="") -> CapturedProblem:
         title=title,
         description=description,
     )
+
+
+def capture_step(bodies, state, external_force, result, *, title="") -> CapturedProblem:
+    """The contact problem of one step, on the degrees of freedom that are free, to be written.
+
+    state: at its start; external_force (6 n,); result: the StepResult.
+    """
+    free = np.flatnonzero(bodies.free.ravel())
+    M = sp.csr_array(block_matrix(mass_blocks(bodies, state)))
+    B = sp.csr_array(sp.csc_array(result.B)[:, free])
+    M = sp.csr_array(M[free][:, free])
+    impulse = M @ state.velocity.ravel()[free] + result.dt * external_force[free]
+    # Phi/dt or e_n B v, and what driven bodies add
+    bias = result.classic.slack - B @ result.classic.velocity[free]
+    return capture(B, M, bias, impulse, title=title, description=result.message)
 
 
 def read_fclib(path) -> CapturedProblem:

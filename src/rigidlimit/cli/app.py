@@ -7,9 +7,11 @@ import typer
 from .. import __version__
 from .compare import compare
 from .demo import demo
+from .determinacy import determinacy
 from .paper import paper
 from .run import run
 from .scenes import scenes
+from .solve import solve
 
 app = typer.Typer(
     add_completion=False,
@@ -45,4 +47,6 @@ app.command()(run)
 app.command()(scenes)
 app.command()(demo)
 app.command()(compare)
+app.command()(determinacy)
+app.command()(solve)
 app.command()(paper)

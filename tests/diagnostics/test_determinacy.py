@@ -270,6 +270,29 @@ def test_large_linear_programs_use_the_interior_point_method(monkeypatch):
     np.testing.assert_allclose(large, small, atol=1e-6 * small.max())
 
 
+@pytest.mark.parametrize("rounds", [1, 6])
+def test_large_systems_by_bounds_and_programs(monkeypatch, rounds):
+    """Cross-method: "auto" on a large system gives the linear programs' intervals; where bounds
+    and forces reached do not meet (one round is not enough) it solves those programs."""
+    from rigidlimit.diagnostics import admissible, programs
+
+    B = pyramid_gradient(5)
+    load = np.zeros(B.shape[1])
+    load[2::3] = 1.0
+    some = np.arange(0, B.shape[0], 15)
+    exact = rl.determinacy(B, load, contacts=some, intervals="exact")
+    monkeypatch.setattr(programs, "SIMPLEX_SIZE", 10)
+    monkeypatch.setattr(admissible, "ROUNDS", rounds)
+    monkeypatch.setattr(admissible, "REACH", 5.0)
+    found = rl.determinacy(B, load, contacts=some)
+    size = exact.interval[some, 1].max()
+    # bounds and forces have met to 1e-6 (AGREED), or the programs were solved
+    np.testing.assert_allclose(found.interval[some], exact.interval[some], atol=2e-6 * size)
+    np.testing.assert_allclose(found.reached[some], exact.interval[some], atol=2e-6 * size)
+    assert "outer bounds" in found.interval_method
+    assert ("linear programs" in found.interval_method) == (rounds == 1)
+
+
 def tower(plates, *, shift=0.0, seed=0):
     """B and load of plates on one another, four corners each, moved about by up to ``shift``."""
     rng = np.random.default_rng(seed)

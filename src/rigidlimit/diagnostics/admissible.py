@@ -17,6 +17,8 @@ a motion y with B y <= e_i every f in P has f_i >= F . y, and the multiplier of 
 problem is such a y once corrected by a motion that opens every contact.
 """
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,8 +33,11 @@ from ..status import Status
 CARRIES = 1e-10
 """A force above this part of the largest is not zero, if the balance is good enough to tell."""
 
-ROUNDS = 3
+ROUNDS = 6
 """Nearest-point problems for one end of an interval."""
+
+REACH = 100.0
+"""How far the targets of those lie from the forces, over the largest force."""
 
 SHARP = 1e-7
 """An outer bound this near to a force that is reached, over the largest force, is good enough;
@@ -135,38 +140,48 @@ def opening_motion(network: Network) -> np.ndarray | None:
     return v / least if np.isfinite(v).all() and least > 0.1 else None
 
 
-def outer_bounds(network: Network, load, inside, contacts, *, reach: float = 100.0):
+def outer_bounds(network: Network, load, inside, contacts, *, reach=None, workers=None):
     """(intervals (len(contacts), 2) that contain the true ones, intervals reached by forces).
 
-    inside (m,): a point of P. reach: how far targets lie outside, over the largest force; larger
-    is sharper and slower.
+    inside (m,): a point of P. reach: how far targets lie outside, over the largest force, REACH by
+    default; larger is sharper and slower. workers: threads.
     """
-    B, load_size = network.B, float(inside.max(initial=0.0)) or 1.0
-    outer = np.column_stack([np.zeros(len(contacts)), np.full(len(contacts), np.inf)])
-    inner = np.column_stack([inside[contacts], inside[contacts]])
-    opening = opening_motion(network)
-    far = reach * load_size
-    for row, i in enumerate(contacts):
-        for side, sign in ((0, -1.0), (1, 1.0)):
-            pick, cut = (min, max) if side == 0 else (max, min)
-            centre, start = inside, None
-            for _ in range(ROUNDS):
-                target = centre.copy()
-                target[i] += sign * far
-                force, answer = nearest(network, load, target, tolerance=1e-11, start=start)
-                if answer.residual * np.abs(target).max() <= SHARP * load_size:
-                    inner[row, side] = pick(inner[row, side], force[i])
-                if opening is None:
-                    break
-                y = answer.x / far  # by stationarity B y >= sign e_i - (force - centre)/far
-                opens = B @ y
-                opens[i] -= sign
-                short = max(0.0, -float(opens.min()))
-                # f . B y' >= sign f_i for every f >= 0, with y' = y + short opening
-                bound = sign * float(load @ (y + short * opening))
-                outer[row, side] = cut(outer[row, side], bound)
-                if abs(outer[row, side] - inner[row, side]) <= SHARP * load_size:
-                    break
-                # from the new centre the same point is nearest, and y is no longer short
-                centre, start = force, answer.x
+    reach = REACH if reach is None else reach
+    opening, _ = opening_motion(network), network.BT
+    workers = min(workers or min(4, os.cpu_count() or 1), max(1, len(contacts)))
+    with ThreadPoolExecutor(workers) as pool:
+        ends = list(
+            pool.map(lambda i: _ends(network, load, inside, opening, int(i), reach), contacts)
+        )
+    ends = np.array(ends).reshape(-1, 2, 2)
+    return ends[:, 0], ends[:, 1]
+
+
+def _ends(network, load, inside, opening, i, reach):
+    """((least, greatest) f_i from outside, the same as reached)."""
+    B, size = network.B, float(inside.max(initial=0.0)) or 1.0
+    outer, inner = [0.0, np.inf], [inside[i], inside[i]]
+    far = reach * size
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        pick, cut = (min, max) if side == 0 else (max, min)
+        centre, start = inside, None
+        for _ in range(ROUNDS):
+            target = centre.copy()
+            target[i] += sign * far
+            force, answer = nearest(network, load, target, tolerance=1e-11, start=start)
+            if answer.residual * np.abs(target).max() <= SHARP * size:
+                inner[side] = pick(inner[side], force[i])
+            if opening is None:
+                break
+            y = answer.x / far  # by stationarity B y >= sign e_i - (force - centre)/far
+            opens = B @ y
+            opens[i] -= sign
+            short = max(0.0, -float(opens.min()))
+            # f . B y' >= sign f_i for every f >= 0, with y' = y + short opening
+            bound = sign * float(load @ (y + short * opening))
+            outer[side] = cut(outer[side], bound)
+            if abs(outer[side] - inner[side]) <= SHARP * size:
+                break
+            # from the new centre the same point is nearest, and y is no longer short
+            centre, start = force, answer.x
     return outer, inner

@@ -29,7 +29,11 @@ from . import admissible, programs
 from .rank import Rank, rank
 
 EXACT_SIZE = 30_000
-"""intervals="auto": contacts that can carry force up to which linear programs are solved."""
+"""intervals="auto": contacts that can carry force up to which linear programs take over where the
+bounds do not meet the forces reached."""
+
+AGREED = 1e-6
+"""Distance of bounds and forces reached, over the largest force, at which they have met."""
 
 ALL_INTERVALS = 2000
 """Undetermined contacts up to which all get their interval if none are chosen."""
@@ -162,7 +166,8 @@ def determinacy(
     to place among the admissible ones. tolerance: singular values below it, over the largest,
     count as zero. contacts: indices whose intervals are wanted; by default all, if no more than
     ALL_INTERVALS are open. intervals: "exact" (linear programs), "bounds" (safe outer bounds, for
-    large systems), "auto" or "none". workers: threads for the linear programs.
+    large systems), "auto" (small systems exact; large ones bounds, and linear programs where they
+    are not met by forces) or "none". workers: threads.
 
     Raises InputError for wrong shapes, and for a load that no f >= 0 balances.
 
@@ -230,20 +235,12 @@ def determinacy(
     if intervals != "none" and len(wanted):
         place = np.full(m, -1)
         place[A] = np.arange(len(A))
-        exact = intervals == "exact" or (intervals == "auto" and len(A) <= EXACT_SIZE)
         # the load as the inside point balances it: no residue of its solve is left over
         balanced = bearing.T @ inside.force[A]
-        if exact:
-            interval[wanted], method = programs.extremes(
-                bearing, balanced, place[wanted], workers=workers
-            )
-            reached[wanted] = interval[wanted]
-        else:
-            network = Network(bearing, blocks=column_starts)
-            interval[wanted], reached[wanted] = admissible.outer_bounds(
-                network, balanced, inside.force[A], place[wanted]
-            )
-            method = "outer bounds (nearest-point problems and their multipliers)"
+        network = Network(bearing, blocks=column_starts)
+        interval[wanted], reached[wanted], method = _intervals(
+            network, balanced, inside.force[A], place[wanted], intervals, workers
+        )
     if chosen is not None:
         rest = np.ones(m, bool)
         rest[chosen] = False
@@ -342,6 +339,26 @@ def _open(bearing, degree, tolerance, found):
 
 def _over(value, size):
     return float(value / size) if size > 0 else np.inf
+
+
+def _intervals(network, load, inside, contacts, how, workers):
+    """(intervals, what is reached of them, method in words) of some load-bearing contacts."""
+    m = network.B.shape[0]
+    if how == "exact" or (how == "auto" and m <= programs.SIMPLEX_SIZE):
+        exact, method = programs.extremes(network.B, load, contacts, workers=workers)
+        return exact, exact.copy(), method
+    outer, reached = admissible.outer_bounds(network, load, inside, contacts, workers=workers)
+    method = "outer bounds (nearest-point problems and their multipliers)"
+    size = inside.max(initial=0.0)
+    apart = np.abs(outer - reached).max(axis=1)
+    if how == "auto" and m <= EXACT_SIZE:
+        loose = np.flatnonzero(apart > AGREED * size)
+        if len(loose):
+            exact, other = programs.extremes(network.B, load, contacts[loose], workers=workers)
+            outer[loose] = reached[loose] = exact
+            apart[loose] = 0.0
+            method += f", {len(loose)} of them by {other}"
+    return outer, reached, f"{method}, reached to {apart.max() / (size or 1.0):.0e} of the largest"
 
 
 def _position(force, interval):

@@ -51,7 +51,7 @@ def cut_blocks(starts, n: int) -> np.ndarray:
     return np.concatenate([*pieces, [n]]).astype(np.int64)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _scaled_rows(indptr, indices, data, active, root, out_ptr, out_idx, out_val):
     """Rows sqrt(D_i) B_i of the active contacts, packed."""
     at = 0
@@ -65,7 +65,7 @@ def _scaled_rows(indptr, indices, data, active, root, out_ptr, out_idx, out_val)
         out_ptr[a + 1] = at
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _product(ptr, idx, val, mptr, midx, mval, shift, x, y):
     """y = (M + C^T C + shift) x, with C the scaled active rows."""
     n = len(x)
@@ -86,7 +86,7 @@ def _product(ptr, idx, val, mptr, midx, mval, shift, x, y):
             y[idx[e]] += s * val[e]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _block_inverses(ptr, idx, val, mptr, midx, mval, shift, starts, block_of):
     """Inverses of the diagonal blocks of K, (blocks, MAX_BLOCK, MAX_BLOCK), by Cholesky."""
     nb = len(starts) - 1
@@ -148,7 +148,7 @@ def _precondition(inverses, starts, r, z):
             z[lo + i] = s
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _conjugate_gradients(
     ptr, idx, val, mptr, midx, mval, shift, starts, inverses, rhs, x, target, max_steps
 ):

@@ -34,6 +34,16 @@ def test_right_forces(exponent, seed):
     assert other.admissible and not other.compatible
 
 
+def test_gap_errors():
+    """Property: forces with initial gaps are compatible with those gaps, not without them."""
+    gap = [0.1, 0.0, -0.2]
+    force = rl.compatible_forces(BEAM, LOAD, stiffness=20.0, gap_error=gap).force
+    found = rl.certify(BEAM, LOAD, force, stiffness=20.0, gap_error=gap)
+    assert found.compatible and abs(found.duality_gap) < 1e-9
+    without = rl.certify(BEAM, LOAD, force, stiffness=20.0)
+    assert without.admissible and not without.compatible
+
+
 def test_admissible_but_not_compatible():
     """Closed form: 5, 0, 5 against 10/3 each: off by 2/3 of the largest; energy 25 against 50/3."""
     found = rl.certify(BEAM, LOAD, [5, 0, 5])

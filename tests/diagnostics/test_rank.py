@@ -8,8 +8,7 @@ import scipy.sparse as sp
 from rigidlimit.diagnostics import rank as module
 from rigidlimit.diagnostics.rank import _multifrontal, dissect, rank
 from rigidlimit.diagnostics.still import smallest_singular_values
-from tests.diagnostics.test_determinacy import tower
-from tests.problems import pyramid_gradient
+from tests.problems import pyramid_gradient, tower
 
 
 def floppy(seed, *, bodies=60, lost=4, faint=0.0):

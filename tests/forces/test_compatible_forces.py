@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import rigidlimit as rl
 from rigidlimit.errors import InputError
 from rigidlimit.scenes.gallery import PYRAMID_LARGEST
-from tests.problems import pyramid_gradient
+from tests.problems import pyramid_gradient, tower
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
 
@@ -293,3 +293,18 @@ def test_gap_error_mistakes():
         rl.compatible_forces(BEAM, [10, 0], gap_error=[1.0, 2.0])
     with pytest.raises(InputError, match="takes no gap_error"):
         rl.compatible_forces(BEAM, [10, 0], gap_error=[0.1, 0, 0], method="augmented_lagrangian")
+
+
+@pytest.mark.parametrize("exponent", [2.0, 2.5])
+def test_tower_of_a_thousand_plates(exponent):
+    """Closed form: every corner carries a quarter of what is above. The displacements add up to
+    5e5 overlaps of one plate, whose rounding alone is 6e-11 of a plate's weight: balance to 1e-10
+    takes the last step in forces."""
+    plates = 1000
+    B, load = tower(plates)
+    answer = rl.compatible_forces(
+        B, load, exponent=exponent, blocks=np.arange(0, 3 * plates + 1, 3)
+    )
+    assert answer.converged and answer.residual < 1e-10
+    known = np.repeat(np.arange(plates, 0, -1), 4) / 4
+    np.testing.assert_allclose(answer.force, known, rtol=1e-8)

@@ -38,6 +38,7 @@ _HOME = {
     "contact_dynamics": "dynamics",
     "determinacy": "diagnostics",
     "gap_noise_spread": "diagnostics",
+    "read_run": "output.hdf5",
     "rectangle": "bodies",
     "sensitivity": "diagnostics",
 }
@@ -51,8 +52,9 @@ _PACKAGES = (
     "penalty",
     "scenes",
 )
+_ALIASES = {"plots": "output.plots"}
 
-__all__ = ["__version__", *sorted(_HOME), *_PACKAGES]
+__all__ = ["__version__", *sorted(_HOME), *_PACKAGES, *_ALIASES]
 
 
 def __getattr__(name):
@@ -61,6 +63,8 @@ def __getattr__(name):
         value = getattr(import_module(f".{_HOME[name]}", __name__), name)
     elif name in _PACKAGES:
         value = import_module(f".{name}", __name__)
+    elif name in _ALIASES:
+        value = import_module(f".{_ALIASES[name]}", __name__)
     else:
         raise AttributeError(f"module 'rigidlimit' has no attribute {name!r}")
     globals()[name] = value

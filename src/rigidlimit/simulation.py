@@ -7,6 +7,7 @@ import numpy as np
 from . import arrays
 from .collision.contacts import Contacts
 from .errors import InputError
+from .progress import progress as bar
 from .step import StepResult, StepSettings, WarmStart, step
 
 
@@ -101,9 +102,15 @@ class Simulation:
         return result
 
     def run(
-        self, until: float, *, callback: Callable[["Simulation", StepResult], object] | None = None
+        self,
+        until: float,
+        *,
+        callback: Callable[["Simulation", StepResult], object] | None = None,
+        progress: bool = False,
     ) -> StepResult:
         """Step until time ``until`` [s]; callback(simulation, result) after each, True stops.
+
+        progress: show a bar on the terminal or in the notebook.
 
         Returns the last step, with compatible forces in any case.
         """
@@ -113,11 +120,14 @@ class Simulation:
             if self.last is None:
                 raise InputError(f"until is {until}; expected a time after {self.time}")
             return self.last
-        for k in range(steps):
-            last = k == steps - 1
-            result = self.step(compatible=True if last else None)
-            if callback is not None and callback(self, result):
-                break
+        with bar(self.scene.name, steps, shown=progress) as update:
+            for k in range(steps):
+                last = k == steps - 1
+                result = self.step(compatible=True if last else None)
+                if progress:
+                    update(k + 1, result.summary)
+                if callback is not None and callback(self, result):
+                    break
         return result
 
     @property

@@ -16,6 +16,7 @@ from .bodies.motion import move
 from .collision.contacts import Contacts
 from .collision.search import find_contacts
 from .constraints import gap_gradient
+from .display import Displayed
 from .dynamics import ContactDynamicsResult, contact_dynamics
 from .forces import CompatibleForces, compatible_forces
 from .forces.law import contact_stiffness
@@ -50,11 +51,12 @@ class WarmStart:
 
 
 @dataclass(frozen=True)
-class StepResult:
+class StepResult(Displayed):
     """One step. m contacts; forces [N] push contacts.body[:, 1] along +normal.
 
     state: at the end of the step; contacts: as found at its start. classic: step 1. compatible:
     step 2 on the ``closed`` contacts, or None where not asked for. load (6 n,): F~, eq. 37.
+    bodies: whose contacts these are, for pictures.
     """
 
     state: State
@@ -66,6 +68,7 @@ class StepResult:
     classic: ContactDynamicsResult
     compatible: CompatibleForces | None
     dt: float
+    bodies: Bodies | None = None
 
     @property
     def time(self) -> float:
@@ -99,6 +102,14 @@ class StepResult:
         """The larger residual of the two steps."""
         second = 0.0 if self.compatible is None else self.compatible.residual
         return max(self.classic.residual, second)
+
+    @property
+    def summary(self) -> str:
+        """One line for a progress display."""
+        return (
+            f"t = {self.time:.4g} s, {len(self.contacts)} contacts, "
+            f"{self.classic.iterations} iterations, residual {self.residual:.0e}"
+        )
 
     @property
     def message(self) -> str:
@@ -165,9 +176,10 @@ def step(
             fixed=~bodies.free.ravel(),
             tolerance=settings.tolerance,
             warm_start=None if warm is None else warm.displacement,
+            admissible=classic.force[closed],
             blocks=np.arange(0, 6 * len(bodies) + 1, 6),
         )
-    return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt)
+    return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies)
 
 
 def _travel(bodies: Bodies, velocity: np.ndarray, dt: float) -> np.ndarray:

@@ -10,8 +10,8 @@ def test_report(tmp_path):
     done = rigidlimit("paper", "--base", 4, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "report.html").read_text()
-    assert page.count("<figure>") == 9 and "(paper 1.9e-05)" in page
-    for name in ("beam", "settling", "uniform-network", "floor"):
+    assert page.count("<figure>") == 11 and "(paper 1.9e-05)" in page
+    for name in ("beam", "settling", "uniform-Hooke-network", "uniform-Hooke-floor"):
         assert (tmp_path / f"{name}.png").exists() and (tmp_path / f"{name}.pdf").exists()
     for line in done.stdout.splitlines()[:3]:
         assert float(line.split("compatible ")[1].split(",")[0]) < 1e-5

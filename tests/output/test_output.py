@@ -16,7 +16,6 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.errors import OutputError
 from rigidlimit.output.hdf5 import RunWriter, read_run
-from rigidlimit.output.picture import force_network, save_figure
 from rigidlimit.output.vtk import write_paraview
 
 SETTINGS = {"dt": 1e-3}
@@ -135,25 +134,6 @@ def test_paraview_files(tmp_path):
     bodies = meshio.read(tmp_path / "vtk" / "bodies-00000002.vtu")
     assert set(bodies.cell_data["body"][0]) == {1, 2, 3}
     assert (tmp_path / "vtk" / "contacts.pvd").read_text().count("<DataSet") == 2
-
-
-@pytest.mark.parametrize("name", ["beam", "container", "box-stack"])
-@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
-def test_picture(tmp_path, name, ending):
-    """The force network is drawn for plane and spatial scenes, labelled with its unit."""
-    scene = rl.scenes.container(4) if name == "container" else rl.scenes.load(name)
-    result = rl.Simulation(scene).step()
-    figure = force_network(
-        scene.bodies,
-        result.state.position,
-        result.state.quaternion,
-        result.contacts,
-        {"classic": result.classic.force, "compatible": result.force},
-    )
-    assert [a.get_title() for a in figure.axes[:2]] == ["classic", "compatible"]
-    assert figure.axes[-1].get_ylabel() == "contact force [N]"
-    save_figure(figure, tmp_path / f"p.{ending}")
-    assert (tmp_path / f"p.{ending}").stat().st_size > 1000
 
 
 def test_settings_are_kept(tmp_path):

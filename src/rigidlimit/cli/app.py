@@ -9,6 +9,7 @@ from .compare import compare
 from .demo import demo
 from .determinacy import determinacy
 from .paper import paper
+from .plot import plot
 from .run import run
 from .scenes import scenes
 from .solve import solve
@@ -23,7 +24,8 @@ app = typer.Typer(
         "infinite stiffness.\n\n"
         "To begin: `rigidlimit demo` shows the main job, `rigidlimit scenes` lists scenes, "
         "`rigidlimit run beam` computes one, and `rigidlimit scenes beam --write beam.toml` gives "
-        "a file to change and run: `rigidlimit run beam.toml --out beam.h5`."
+        "a file to change and run: `rigidlimit run beam.toml --out beam.h5`. "
+        "`rigidlimit plot beam.h5` draws it."
     ),
 )
 
@@ -44,6 +46,7 @@ def _common(
 
 
 app.command()(run)
+app.command()(plot)
 app.command()(scenes)
 app.command()(demo)
 app.command()(compare)

@@ -75,9 +75,9 @@ def compare(
             console.print(f"stiffness x {scale:.0e}: compatible against DEM {error:.2e}")
         console.print(f"fitted: error ~ stiffness^{slope:.3f}")
     if picture is not None:
-        from ..output.picture import force_histograms, save_figure
+        from ..output.plots import force_histogram, save_figure
 
-        save_figure(force_histograms(answer.force), picture)
+        save_figure(force_histogram(answer, scene=loaded, log=True), picture)
         typer.echo(f"written: {picture}")
     if not dem.at_rest:
         raise typer.Exit(1)

@@ -11,9 +11,11 @@ def demo(
     base: Annotated[int, typer.Option(min=2, help="Spheres along the pyramid's base.")] = 20,
 ) -> None:
     """A beam on three supports and a dropped cannonball pyramid: classic against compatible."""
+    from dataclasses import replace
+
     import numpy as np
 
-    from ..output.picture import force_network, save_figure
+    from ..output.plots import comparison, frame, save_figure
     from ..scenes import beam, pyramid
     from ..simulation import Simulation
 
@@ -54,20 +56,17 @@ def demo(
     if known is not None:
         say(f"  static reference: {known:.6f}")
     result = answers["pgs"]
-    contacts = result.contacts
-    at_front = np.abs(result.contacts.point[:, 1] - result.state.position[:, 1].mean())
-    middle = contacts.select(np.flatnonzero(at_front < 0.51 * scene.bodies.length))
-    chosen = np.flatnonzero(np.isin(contacts.key, middle.key))
-    figure = force_network(
-        scene.bodies,
-        result.state.position,
-        result.state.quaternion,
-        middle,
-        {
-            "classic (projected Gauss-Seidel)": result.classic.force[chosen] / weight,
-            "compatible": result.force[chosen] / weight,
-        },
-        unit="sphere weights",
+    both = {
+        "classic (projected Gauss-Seidel)": result.classic.force,
+        "compatible": result.force,
+    }
+    middle, half = result.state.position[:, 1].mean(), 0.51 * scene.bodies.length
+    figure = comparison(
+        replace(frame(result, scene=scene), forces=both),
+        view="front",
+        pressure=False,
+        slab=(middle - half, middle + half),
+        units=("sphere weights", weight),
         title="Pyramid at rest, contacts of the middle slice",
     )
     picture = out / "pyramid.png"

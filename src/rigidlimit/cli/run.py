@@ -128,8 +128,7 @@ class _Stop(Exception):
 
 def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
     """Run to the end; (last result, steps that did not converge)."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from ..progress import progress
 
     troubles, result = [], None
     asked = []
@@ -137,16 +136,8 @@ def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
         number: signal.signal(number, lambda *_: asked.append(True))
         for number in (signal.SIGINT, signal.SIGTERM)
     }
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[state]}"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
     try:
-        with Progress(*columns, console=console, disable=quiet) as progress:
-            bar = progress.add_task(name, total=steps, completed=simulation.steps, state="")
+        with progress(name, steps, completed=simulation.steps, shown=not quiet) as update:
             while simulation.steps < steps:
                 if asked:
                     raise _Stop
@@ -158,11 +149,7 @@ def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
                         _capture(simulation, before, result, capture_hard)
                 if writer is not None:
                     writer.add(result)
-                state = (
-                    f"t = {result.time:.4g} s, {len(result.contacts)} contacts, "
-                    f"{result.classic.iterations} iterations, residual {result.residual:.0e}"
-                )
-                progress.update(bar, completed=simulation.steps, state=state)
+                update(simulation.steps, result.summary)
     except _Stop:
         if writer is None:
             typer.echo(f"stopped at t = {simulation.time:.6g} s; nothing was kept", err=True)
@@ -233,17 +220,7 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
 
 
 def _save_picture(simulation, result, path: Path) -> None:
-    from ..output.picture import force_network, save_figure
+    from ..output.plots import comparison, save_figure
+    from .plot import drawn
 
-    forces = {"classic": result.classic.force}
-    if result.compatible is not None:
-        forces["compatible"] = result.force
-    figure = force_network(
-        simulation.bodies,
-        result.state.position,
-        result.state.quaternion,
-        result.contacts,
-        forces,
-        title=simulation.scene.description or simulation.scene.name,
-    )
-    save_figure(figure, path)
+    save_figure(drawn(comparison, result, scene=simulation.scene), path)

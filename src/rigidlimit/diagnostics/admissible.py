@@ -147,7 +147,7 @@ def outer_bounds(network: Network, load, inside, contacts, *, reach=None, worker
     default; larger is sharper and slower. workers: threads.
     """
     reach = REACH if reach is None else reach
-    opening, _ = opening_motion(network), network.BT
+    opening, _, _ = opening_motion(network), network.BT, network.pairs  # before the threads
     workers = min(workers or min(4, os.cpu_count() or 1), max(1, len(contacts)))
     with ThreadPoolExecutor(workers) as pool:
         ends = list(

@@ -22,6 +22,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from .. import arrays
+from ..display import Displayed
 from ..errors import InputError
 from ..network import Network, longest_arms
 from ..status import Status
@@ -50,7 +51,7 @@ DOUBTFUL = 1e3
 
 
 @dataclass(frozen=True)
-class Determinacy:
+class Determinacy(Displayed):
     """What rigid-body mechanics says of the forces. m contacts, n degrees of freedom.
 
     degree: dimension of P. nullity: that of B^T on all contacts, m - rank B. mobility: motions of

@@ -78,7 +78,7 @@ def _unfelt(network, system, motion):
 
 def _solve(system, right, part):
     size = float(np.abs(right).max())
-    x, worst = system.iterate(right, target=part * size, max_steps=STEPS, stats=LinearStats())
+    x, worst, _ = system.iterate(right, target=part * size, max_steps=STEPS, stats=LinearStats())
     return x, worst <= part * size
 
 

@@ -160,11 +160,13 @@ def minimize(
     tolerance: float,
     max_iterations: int,
     stride: int = STRIDE,
+    decade: int | None = None,
 ) -> Minimum:
     """Minimize 1/2 f^T B R^T f + c^T f + sum a/(e+1) f^(e+1) over f >= 0.
 
     measure(f, N f): the residual to bring below ``tolerance``. compliance: a (m,), 0 by default.
-    exponent: e. metric: h (m,) > 0, 1 by default. lipschitz: first guess of L.
+    exponent: e. metric: h (m,) > 0, 1 by default. lipschitz: first guess of L. decade: stop as
+    stalled when this many steps have not brought the residual down to a tenth.
     """
     m, n = B.shape
     a = np.zeros(m) if compliance is None else np.asarray(compliance, float)
@@ -178,6 +180,7 @@ def minimize(
     theta, L = 1.0, lipschitz or _first_lipschitz(B, RT, h)
     best, best_force, waited = np.inf, x.copy(), 0
     history, done, products = [], 0, 0
+    mark, marked = np.inf, 0
     status = Status.MAX_ITERATIONS
     while True:
         residual = measure(x, Nx)
@@ -185,9 +188,11 @@ def minimize(
         waited += 1
         if residual < best:
             best, best_force, waited = residual, x.copy(), 0
+        if best <= 0.1 * mark:
+            mark, marked = best, done
         if residual <= tolerance:
             status = Status.CONVERGED
-        elif waited > PATIENCE:
+        elif waited > PATIENCE or (decade is not None and done - marked >= decade):
             status = Status.STALLED
         if status is not Status.MAX_ITERATIONS or done >= max_iterations:
             break
@@ -216,11 +221,13 @@ def solve(
     max_iterations: int | None = None,
     warm_start: np.ndarray | None = None,
     scaled: bool = False,
+    decade: int | None = None,
 ) -> ContactDynamicsResult:
     """Contact forces by accelerated projected gradient descent; ``iterations`` counts steps.
 
     scaled: measure steps in the norm of diag N, which helps where contacts move very unlike
-    masses; False is the method of Mazhar et al. max_iterations: 50,000 by default.
+    masses; False is the method of Mazhar et al. max_iterations: 50,000 by default. decade: see
+    ``minimize``.
     """
     R = problem.response
     found = minimize(
@@ -232,6 +239,7 @@ def solve(
         start=warm_start,
         tolerance=tolerance,
         max_iterations=50_000 if max_iterations is None else max_iterations,
+        decade=decade,
     )
     return ContactDynamicsResult(
         force=found.force,

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from ..display import Displayed
 from ..status import Status
 
 ROUNDING = 1e-14
@@ -97,7 +98,7 @@ class ContactProblem:
 
 
 @dataclass(frozen=True)
-class ContactDynamicsResult:
+class ContactDynamicsResult(Displayed):
     """Answer of a contact dynamics solver.
 
     force (m,) [N]: normal contact forces, not unique if contacts are redundant.

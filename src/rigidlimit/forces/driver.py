@@ -31,6 +31,7 @@ def compatible_forces(
     tolerance: float = 1e-10,
     max_iterations: int | None = None,
     warm_start=None,
+    admissible=None,
     blocks=None,
 ) -> CompatibleForces:
     """The unique contact forces of stiff elastic bodies under a given load, eqs 36-37.
@@ -43,8 +44,10 @@ def compatible_forces(
     -B u - g; forces change once g compares with the elastic overlaps, so here the size of the
     stiffness matters too. method: "newton" (semismooth Newton on the dual) or
     "augmented_lagrangian" (the paper's, without gap_error). tolerance: on ``residual``. warm_start
-    (n,): displacement of an earlier answer. blocks: first dof of each body, ending with n; speeds
-    up the linear solves, no more.
+    (n,): displacement of an earlier answer. admissible (m,) [N]: some forces f >= 0 that balance
+    the load, as from contact dynamics; where hardly more contacts bear than the load determines
+    they are a good start, no more. blocks: first dof of each body, ending with n; speeds up the
+    linear solves, no more.
 
     Returns CompatibleForces. A load that no f >= 0 can balance gives status LOAD_NOT_CARRIED, the
     forces of the nearest load that can, and the imbalance. Raises InputError for wrong shapes or
@@ -64,6 +67,8 @@ def compatible_forces(
     tolerance = arrays.positive("tolerance", tolerance)
     if warm_start is not None:
         warm_start = arrays.vector("warm_start", warm_start, n, what="degree of freedom")
+    if admissible is not None:
+        admissible = arrays.vector("admissible", admissible, m, what="contact (row of B)")
     free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
     if free.shape != (n,):
         raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
@@ -83,7 +88,7 @@ def compatible_forces(
         products = factorizations = 0
     else:
         u, force, status, iterations, history, stats = scaled.solve(
-            method, tolerance, max_iterations, warm_start
+            method, tolerance, max_iterations, warm_start, admissible
         )
         products, factorizations = stats.products, stats.factorizations
     imbalance = np.where(free, B.T @ force - load, 0.0)
@@ -157,12 +162,14 @@ class _Scaled:
         """Displacement that goes with unit scaled displacement."""
         return (self.force_size / self.stiffness_size) ** (1 / (self.exponent - 1))
 
-    def solve(self, method, tolerance, max_iterations, warm_start):
-        start = None
+    def solve(self, method, tolerance, max_iterations, warm_start, admissible):
+        start = bearing = None
+        if admissible is not None:
+            bearing = admissible > 1e-9 * admissible.max(initial=0.0)
         if warm_start is not None:
             start = warm_start[self.dofs] * self.arm / self.displacement_size
         u, force, status, iterations, history, stats = self._run(
-            method, self.load, tolerance, max_iterations, start
+            method, self.load, tolerance, max_iterations, start, bearing
         )
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
         if uncarried or status is not Status.CONVERGED:
@@ -170,17 +177,18 @@ class _Scaled:
             # nearer than this the load counts as carried: Newton merely stopped short of it
             if uncarried or distance > max(tolerance, NOT_CARRIED):
                 u, force, _, more, history, stats = self._run(
-                    method, nearest, tolerance, max_iterations, None
+                    method, nearest, tolerance, max_iterations
                 )
                 status, iterations = Status.LOAD_NOT_CARRIED, iterations + more
+            elif status is Status.LOAD_NOT_CARRIED:
+                status = Status.STALLED
         full = np.zeros(self.n)
         full[self.dofs] = u / self.arm * self.displacement_size
         return full, force * self.force_size, status, iterations, history, stats
 
-    def _run(self, method, load, tolerance, max_iterations, start):
+    def _run(self, method, load, tolerance, max_iterations, start=None, bearing=None):
         if method == "newton":
-            solver = newton.solve
-            return solver(
+            return newton.solve(
                 self.network,
                 load,
                 self.stiffness,
@@ -189,6 +197,7 @@ class _Scaled:
                 tolerance=0.5 * tolerance,
                 max_iterations=300 if max_iterations is None else max_iterations,
                 warm_start=start,
+                bearing=bearing,
                 offset=self.offset,
             )
         answer = augmented_lagrangian.solve(

@@ -1,8 +1,17 @@
 """Compatible forces by the dual of eq. 36: Newton on the no-tension network.
 
-For p >= 2 (Hooke, Hertz) one equilibrium of ``network/equilibrium.py``. For 1 < p < 2 a contact is
-infinitely stiff as it closes; then a linear spring is put in series with every contact and its
-yield taken out again by the proximal point iteration on the forces,
+One equilibrium of ``network/equilibrium.py``; the starts are tried in turn until one converges:
+
+- from admissible forces with no more contacts bearing than there are degrees of freedom: those
+  contacts as linear springs. Such packings are nearly determinate, and the answer is near;
+- from the displacement of an earlier answer;
+- cold: every contact a linear spring;
+- from the central path (``network/central_path.py``), which always gets there but costs about
+  three times as much. It goes first where stiffnesses are very unlike, and for p < 2.
+
+For 1 < p < 2 a contact is infinitely stiff as it closes, and Newton may fail even from there; then
+a linear spring is put in series with every contact and its yield taken out again by the proximal
+point iteration on the forces,
 
     f+ = forces of the network with overlap law (f/k)^(1/(p-1)) + (f - f_before)/series = -B u,
 
@@ -12,8 +21,15 @@ whose fixed point has no trace of the spring.
 import numpy as np
 
 from ..network import Network, equilibrium
-from ..network.stiffness import LinearStats, StiffnessSystem
+from ..network.central_path import follow
+from ..network.stiffness import DIRECT_LIMIT, LinearStats, StiffnessSystem
 from ..status import Status
+
+UNLIKE = 30.0
+"""Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
+
+WANDERING = 25
+"""Newton steps after which a start has shown that it is not near."""
 
 NEAR = 1e-6
 """Residual at which a stalled solve is settled by a last step in forces."""
@@ -28,20 +44,19 @@ def solve(
     tolerance,
     max_iterations,
     warm_start,
+    bearing=None,
     offset=None,
 ):
-    """(u, force, status, iterations, history, stats); forces and stiffness of order one.
+    """(u, force, status, iterations, history, stats); loads and stiffness of order one.
 
-    offset (m,): s of the overlaps c = s - B u, initial gaps with the other sign.
+    warm_start (n,): u of an earlier answer. bearing (m,) bool: contacts that carry force in some
+    admissible set. offset (m,): s of the overlaps c = s - B u, initial gaps with the other sign.
     """
     stats = LinearStats()
-    if exponent < 2.0:
-        return _proximal(
-            network, load, stiffness, exponent, tolerance, max_iterations, stats, offset
-        )
-    if warm_start is not None and _drifted(network, warm_start, tolerance):
-        warm_start = None
-    for start in [warm_start, None] if warm_start is not None else [None]:
+    iterations = 0
+
+    def attempt(start, limit):
+        nonlocal iterations
         answer = equilibrium(
             network,
             stiffness,
@@ -51,16 +66,53 @@ def solve(
             start=start,
             tolerance=tolerance,
             scale=1.0,
-            max_iterations=max_iterations,
+            max_iterations=min(limit, max(1, max_iterations - iterations)),
             stats=stats,
         )
-        if answer.status is Status.CONVERGED:
+        iterations += answer.iterations
+        return answer
+
+    def from_path():
+        nonlocal iterations
+        point = follow(
+            network,
+            stiffness,
+            exponent,
+            load=load,
+            offset=offset,
+            tolerance=max(1e-6, tolerance),
+            stats=stats,
+        )
+        iterations += point.iterations
+        return point.u
+
+    def from_bearing():
+        return _on(network, bearing, stiffness, exponent, load, stats)
+
+    unlike = stiffness.max(initial=0.0) > UNLIKE * stiffness.min(initial=np.inf)
+    starts = []
+    if _nearly_determinate(bearing, len(load)) and exponent >= 2.0 and offset is None:
+        starts.append(from_bearing)
+    if warm_start is not None and not _drifted(network, warm_start, tolerance):
+        starts.append(lambda: warm_start)
+    if not load.any() or (exponent >= 2.0 and not unlike):
+        starts.append(lambda: None)
+    if load.any():
+        starts.append(from_path)
+    for start in starts:
+        last = start is starts[-1] and exponent >= 2.0
+        answer = attempt(start(), max_iterations if last else WANDERING)
+        force, status = answer.force, answer.status
+        if status is Status.STALLED and answer.residual < NEAR and exponent >= 2.0:
+            force, balanced = _settled(network, answer, load, exponent, tolerance, stats)
+            status = Status.CONVERGED if balanced else status
+        if status is Status.CONVERGED or iterations >= max_iterations:
             break
-    force, status = answer.force, answer.status
-    if status is Status.STALLED and answer.residual < NEAR:
-        force, balanced = _settled(network, answer, load, exponent, tolerance, stats)
-        status = Status.CONVERGED if balanced else status
-    return answer.x, force, status, answer.iterations, answer.history, stats
+    if exponent < 2.0 and status is not Status.CONVERGED:
+        return _proximal(
+            network, load, stiffness, exponent, tolerance, max_iterations, stats, offset
+        )
+    return answer.x, force, status, iterations, answer.history, stats
 
 
 def _settled(network, answer, load, exponent, tolerance, stats):
@@ -88,6 +140,30 @@ def _settled(network, answer, load, exponent, tolerance, stats):
         step = system.solve(missing, target=0.01 * tolerance, stats=stats)
         force = np.maximum(force + tangent / top * (network.B @ step), 0.0)
     return best, least <= tolerance
+
+
+def _nearly_determinate(bearing, n):
+    """Whether no more contacts bear than there are degrees of freedom, few enough to factorize."""
+    return bearing is not None and 0 < np.count_nonzero(bearing) <= n <= DIRECT_LIMIT
+
+
+def _on(network, bearing, stiffness, exponent, load, stats):
+    """u of the bearing contacts alone, as two-sided springs of their stiffness under the load.
+
+    Hardly more contacts than degrees of freedom are ill-conditioned: a factorization is bought.
+    """
+    network.direct = True
+    system = StiffnessSystem(network, np.where(bearing, stiffness, 0.0), 1e-12)
+    u = system.solve(-load, target=1e-9, stats=stats)
+    if exponent == 2.0:
+        return u
+    # the same forces through the power law
+    force = np.where(bearing, stiffness * -(network.B @ u), 0.0)
+    overlap = np.sign(force) * (np.abs(force) / stiffness) ** (1 / (exponent - 1))
+    weight = np.where(bearing, 1.0, 0.0)
+    return StiffnessSystem(network, weight, 1e-12).solve(
+        -(network.BT @ (weight * overlap)), target=1e-9, stats=stats
+    )
 
 
 def _drifted(network, u, tolerance):

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import arrays
+from ..display import Displayed
 from ..errors import InputError
 from ..status import Status
 
 
 @dataclass(frozen=True)
-class CompatibleForces:
+class CompatibleForces(Displayed):
     """The forces that stiff elastic contacts would have. m contacts, n degrees of freedom.
 
     force (m,) [N]: normal forces f >= 0. displacement (n,): u of the network for stiffness as

@@ -24,6 +24,8 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..status import Status
+from .direct import elimination_order
+from .pairs import PairNetwork
 from .stiffness import LinearStats, StiffnessSystem, body_blocks, cut_blocks
 
 PATIENCE = 60
@@ -43,10 +45,20 @@ class Network:
         self.mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
         self.starts = body_blocks(n) if blocks is None else cut_blocks(blocks, n)
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        self.direct = False  # whether conjugate gradients have proved too dear; ``StiffnessSystem``
 
     @cached_property
     def BT(self) -> sp.csr_array:
         return sp.csr_array(self.B.T)
+
+    @cached_property
+    def pairs(self) -> PairNetwork:
+        """The structure for incomplete factorizations; ``serves`` tells whether it has one."""
+        return PairNetwork(self.B, self.starts, self.mass)
+
+    @cached_property
+    def elimination_order(self) -> np.ndarray | None:
+        return elimination_order(self.B, self.mass, self.starts)
 
 
 def longest_arms(B: sp.csr_array) -> np.ndarray:
@@ -70,6 +82,15 @@ class Equilibrium:
     residual: float
     iterations: int
     history: np.ndarray
+
+
+@njit(cache=True)
+def _dot(a, b):
+    """a . b without the threads that a BLAS starts for it, which cost more than the sum."""
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i] * b[i]
+    return s
 
 
 @njit(cache=True)
@@ -235,8 +256,9 @@ def equilibrium(
         system = StiffnessSystem(network, D, shift)
         d = system.solve(-g, target=forcing * size, stats=stats)
         dc = -(B @ d)
-        linear = float(F @ d) + (float(x @ (M @ d)) if inertial else 0.0)
-        quadratic = float(d @ (M @ d)) if inertial else 0.0
+        Md = M @ d if inertial else np.zeros(0)
+        linear = _dot(F, d) + (_dot(x, Md) if inertial else 0.0)
+        quadratic = _dot(d, Md) if inertial else 0.0
         if cold and p != 2.0:
             # turn the linear springs' answer into overlaps of the power law's size
             force = k * np.maximum(dc, 0.0)

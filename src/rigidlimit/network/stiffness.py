@@ -1,17 +1,27 @@
 """Stiffness matrices K = M + B^T D B + e I of a network with some contacts active, and K x = r.
 
 D >= 0 holds the contacts' tangent stiffness, M the inertia (or nothing), e I a small proximal
-term. Two roads: conjugate gradients on the compiled, unassembled product, preconditioned by the
-diagonal blocks of the bodies; and a sparse factorization (SuperLU), for small systems and where
-conjugate gradients do not get there.
+term. Three roads, chosen here:
+
+- networks of pairs (bodies in space or in the plane): conjugate gradients with an incomplete
+  factorization (``pairs.py``);
+- contacts that move more than two bodies (mechanisms): conjugate gradients on the compiled,
+  unassembled product with the bodies' diagonal blocks as preconditioner;
+- a sparse factorization (``direct.py``) for small systems, where conjugate gradients fail, and
+  for the rest of a network's life once one loose solve has taken a good part of a factorization's
+  time (packings with hardly more contacts than degrees of freedom): the exact answers then also
+  save Newton steps.
 """
 
 import itertools
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
+
+from .direct import Factor
 
 MAX_BLOCK = 6
 """Largest preconditioner block: the degrees of freedom of one body in space."""
@@ -22,6 +32,19 @@ millisecond and settles every near-degenerate small case."""
 
 DIRECT_LIMIT = 100_000
 """Above this many degrees of freedom a factorization would not fit; conjugate gradients go on."""
+
+
+DEAR = 1 / 3
+"""Part of the price of a factorization above which conjugate gradients are too dear to go on."""
+
+
+def price(n: int) -> int:
+    """Steps of conjugate gradients that take as long as one factorization of n degrees of freedom.
+
+    Measured on packings and pyramids of 6,000 to 26,000 degrees of freedom: 500 to 2,900, and
+    some 200 for the smallest.
+    """
+    return int(200 + 400 * (n / 6000) ** 1.3)
 
 
 @dataclass
@@ -136,7 +159,7 @@ def _block_inverses(ptr, idx, val, mptr, midx, mval, shift, starts, block_of):
     return blocks
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _precondition(inverses, starts, r, z):
     for b in range(len(starts) - 1):
         lo = starts[b]
@@ -203,47 +226,49 @@ class StiffnessSystem:
 
     def __init__(self, network, tangent: np.ndarray, shift: float):
         """tangent (m,): D, zero at inactive contacts. shift: proximal term e > 0."""
-        B = network.B
-        active = np.flatnonzero(tangent > 0)
+        self.network, self.tangent, self.shift = network, tangent, float(shift)
+
+    @cached_property
+    def arrays(self):
+        """The scaled active rows, the mass and the shift, as the kernels take them."""
+        B, M = self.network.B, self.network.mass
+        active = np.flatnonzero(self.tangent > 0)
         entries = int((B.indptr[active + 1] - B.indptr[active]).sum())
         ptr = np.zeros(len(active) + 1, np.int64)
         idx = np.empty(entries, B.indices.dtype)
         val = np.empty(entries)
-        root = np.sqrt(tangent[active])
+        root = np.sqrt(self.tangent[active])
         _scaled_rows(B.indptr, B.indices, B.data, active, root, ptr, idx, val)
-        M = network.mass
-        self.network, self.shift = network, float(shift)
-        self.arrays = (ptr, idx, val, M.indptr, M.indices, M.data, self.shift)
-        self.inverses = None
+        return (ptr, idx, val, M.indptr, M.indices, M.data, self.shift)
 
     def solve(self, rhs, *, target, stats: LinearStats) -> np.ndarray:
         """x with |K x - rhs|_inf <= target as far as rounding allows."""
-        n = len(rhs)
+        n, network = len(rhs), self.network
         if n == 0:
             return np.zeros(0)
-        if n > DIRECT_SIZE:
-            # a factorization costs about as much as a few thousand products
-            max_steps = 3000 if n <= DIRECT_LIMIT else 30_000
-            x, worst = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
-            if worst <= target:
-                return x
-            stats.cg_failures += 1
-            if n > DIRECT_LIMIT:
-                return x
-        return self._solve_directly(rhs, stats)
+        affordable = n <= DIRECT_LIMIT
+        if n <= DIRECT_SIZE or (affordable and network.direct):
+            return self._solve_directly(rhs, stats)
+        max_steps = price(n) if affordable else 30_000
+        x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
+        network.direct |= steps > DEAR * price(n)
+        if worst <= target:
+            return x
+        stats.cg_failures += 1
+        return self._solve_directly(rhs, stats) if affordable else x
 
     def iterate(self, rhs, *, target, max_steps, stats: LinearStats):
-        """(x, |K x - rhs|_inf reached) by conjugate gradients alone."""
-        x = np.zeros(len(rhs))
-        if self.inverses is None:
-            self.inverses = _block_inverses(
-                *self.arrays, self.network.starts, self.network.block_of
+        """(x, |K x - rhs|_inf reached, steps) by conjugate gradients alone."""
+        network = self.network
+        if network.pairs.serves:
+            x, steps, worst = self._incomplete.solve(rhs, target=target, max_steps=max_steps)
+        else:
+            x = np.zeros(len(rhs))
+            steps, worst = _conjugate_gradients(
+                *self.arrays, network.starts, self._inverses, rhs, x, target, max_steps
             )
-        steps, worst = _conjugate_gradients(
-            *self.arrays, self.network.starts, self.inverses, rhs, x, target, max_steps
-        )
         stats.products += steps
-        return x, worst
+        return x, worst, steps
 
     def product(self, x):
         """K x."""
@@ -251,25 +276,25 @@ class StiffnessSystem:
         _product(*self.arrays, x, y)
         return y
 
-    def _solve_directly(self, rhs, stats):
-        from scipy.sparse.linalg import splu
+    @cached_property
+    def _inverses(self):
+        return _block_inverses(*self.arrays, self.network.starts, self.network.block_of)
 
-        stats.factorizations += 1
+    @cached_property
+    def _incomplete(self):
+        return self.network.pairs.solver(self.tangent, self.shift)
+
+    @cached_property
+    def _factor(self):
         ptr, idx, val = self.arrays[:3]
-        n = len(rhs)
+        n = self.network.B.shape[1]
         C = sp.csr_array((val, idx, ptr), shape=(len(ptr) - 1, n))
-        K = sp.csc_array(C.T @ C + self.network.mass + self.shift * sp.eye_array(n))
-        try:
-            # symmetric positive definite: pivots stay on the diagonal
-            factor = splu(
-                K,
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options=dict(SymmetricMode=True),
-            )
-        except RuntimeError:  # an exactly singular pivot: lift all of them by rounding size
-            lift = 1e-13 * abs(K.diagonal()).max()
-            factor = splu(sp.csc_array(K + lift * sp.eye_array(n)))
-        x = factor.solve(rhs)
+        K = sp.csr_array(C.T @ C + self.network.mass + self.shift * sp.eye_array(n))
+        return Factor(K, self.network.elimination_order if n > DIRECT_SIZE else None)
+
+    def _solve_directly(self, rhs, stats):
+        if "_factor" not in self.__dict__:
+            stats.factorizations += 1
+        x = self._factor.solve(rhs)
         # one step of refinement with the unassembled product
-        return x + factor.solve(rhs - self.product(x))
+        return x + self._factor.solve(rhs - self.product(x))

@@ -17,6 +17,7 @@ import numpy as np
 from .. import __version__
 from ..atomic import whole_file
 from ..collision.contacts import Contacts
+from ..display import Displayed
 from ..errors import OutputError
 from ..scenes.scene import Scene
 
@@ -47,7 +48,7 @@ class StoredStep:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Displayed):
     """A finished run. ``len(run)`` steps; ``run[k]`` is a StoredStep, -1 the last."""
 
     path: Path
@@ -71,7 +72,12 @@ class Run:
                 raise OutputError(
                     f"{self.path}: has {len(self)} stored steps; step {k} is not among them"
                 ) from None
-            return _read_step(group, int(names[k]), len(self.scene))
+            try:
+                return _read_step(group, int(names[k]), len(self.scene))
+            except (KeyError, OSError) as error:
+                raise OutputError(
+                    f"{self.path}: damaged at stored step {k}: {error}; run the scene again"
+                ) from error
 
     @cached_property
     def bodies(self):

@@ -9,15 +9,13 @@ import numpy as np
 
 from .. import __version__
 from ..atomic import write_text
+from ..collision.contacts import Contacts
 from ..penalty.paper import OVERSHOOT, SNAPSHOTS, TABLE_1, Case
-from .picture import COLOURS, force_histograms, save_figure
+from ..scenes import pyramid
+from .plots import Frame, comparison, floor_forces, force_histogram, save_figure
 
-METHODS = {
-    "dem": "DEM",
-    "apgd": "classic, APGD",
-    "pgs": "classic, PGS",
-    "compatible": "compatible",
-}
+METHODS = ["dem", "apgd", "pgs", "compatible"]
+COLOURS = "viridis"
 
 
 def beam_figure(beams):
@@ -65,106 +63,50 @@ def snapshot_figure(snapshots, radius):
     return figure
 
 
-def network_figure(case: Case, methods):
-    """Figures 8 to 17: forces as lines seen from the front, in sphere weights, one scale."""
-    from matplotlib import colormaps
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.collections import LineCollection
-    from matplotlib.colors import Normalize
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(0.8 + 3.4 * len(methods), 3.0), layout="constrained")
-    panels = figure.subplots(1, len(methods), squeeze=False)[0]
-    largest = max(case.force[m].max() for m in methods) / case.weight
-    scale, colours = Normalize(0, largest), colormaps[COLOURS]
-    ends = case.position[case.contact_body][:, :, [0, 2]]
-    for panel, method in zip(panels, methods, strict=True):
-        force = case.force[method] / case.weight
-        order = np.argsort(force)
-        order = order[force[order] > 1e-6 * largest]
-        panel.add_collection(
-            LineCollection(
-                ends[order],
-                linewidths=0.2 + 2.5 * force[order] / largest,
-                colors=colours(scale(force[order])),
-            )
-        )
-        panel.set_aspect("equal")
-        panel.autoscale_view()
-        panel.set_title(f"{METHODS[method]}, largest {force.max():.3f}")
-        panel.set_xlabel("x [m]")
-    panels[0].set_ylabel("z [m]")
-    bar = figure.colorbar(ScalarMappable(scale, colours), ax=list(panels))
-    bar.set_label("contact force [sphere weights]")
-    return figure
-
-
-def floor_figure(cases: list[Case]):
-    """Figure 19: vertical force on each sphere of the base layer, by case and method."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(2.9 * len(cases) + 0.8, 2.6 * len(METHODS)), layout="constrained")
-    panels = figure.subplots(len(METHODS), len(cases), squeeze=False)
-    maps = {(c.name, m): _floor(c, m) / c.weight for c in cases for m in METHODS}
-    top = max(values.max() for values in maps.values())
-    for column, case in enumerate(cases):
-        for row, (method, label) in enumerate(METHODS.items()):
-            panel = panels[row, column]
-            drawn = panel.imshow(
-                maps[case.name, method].T, origin="lower", vmin=0, vmax=top, cmap=COLOURS
-            )
-            panel.set_xticks([])
-            panel.set_yticks([])
-            if row == 0:
-                panel.set_title(case.name)
-            if column == 0:
-                panel.set_ylabel(label)
-    figure.colorbar(drawn, ax=panels, shrink=0.6).set_label("force on a base sphere [weights]")
-    return figure
-
-
-def _floor(case: Case, method: str) -> np.ndarray:
-    """Downward force on the base layer, (base, base) [N]."""
-    down = np.zeros(len(case.position))
-    push = case.force[method] * case.normal[:, 2]
-    np.add.at(down, case.contact_body[:, 0], push)
-    np.add.at(down, case.contact_body[:, 1], -push)
-    return down[: case.base**2].reshape(case.base, case.base)
+def case_frame(case: Case) -> Frame:
+    """A case's packing at rest with the forces of every method."""
+    m = len(case.point)
+    scene = pyramid(case.base)
+    contacts = Contacts(
+        case.contact_body,
+        np.arange(m),
+        case.point,
+        case.normal,
+        np.zeros(m),
+        np.zeros(m),
+        len(case.position),
+    )
+    return Frame(
+        bodies=scene.bodies,
+        position=case.position,
+        quaternion=scene.state.quaternion,
+        contacts=contacts,
+        forces=case.force,
+        gravity=scene.gravity,
+        name=case.name,
+    )
 
 
 def write_report(folder: Path, cases: list[Case], beams, snapshots, seconds: float) -> Path:
     """Figures as PNG and PDF in ``folder`` and report.html, self-contained; returns its path."""
     base = cases[0].base
     radius = 0.5 * float(np.linalg.norm(cases[0].position[1] - cases[0].position[0]))
-    uniform = cases[0]
     figures = [
         ("beam", "Figures 1-5: beam on three supports", beam_figure(beams)),
         ("settling", "Figure 7: settling", snapshot_figure(snapshots, radius)),
-        (
-            "uniform-network",
-            "Figures 8-11: uniform Hooke, force networks",
-            network_figure(uniform, ["dem", "apgd", "pgs", "compatible"]),
-        ),
-        (
-            "uniform-histograms",
-            "Figures 8-12: uniform Hooke, histograms",
-            force_histograms({METHODS[m]: uniform.force[m] for m in METHODS}),
-        ),
     ]
-    for case, numbers in zip(cases[1:], ("16-18", "13-15"), strict=True):
+    numbers = ("8-12", "16-18", "13-15")
+    for case, figure_numbers in zip(cases, numbers, strict=True):
         slug = case.name.replace(", ", "-").replace(" ", "-")
-        both = ["dem", "compatible"]
-        figures.append(
-            (f"{slug}-network", f"Figures {numbers}: {case.name}", network_figure(case, both))
-        )
-        figures.append(
-            (
-                f"{slug}-histograms",
-                f"Figures {numbers}: {case.name}, histograms",
-                force_histograms({METHODS[m]: case.force[m] for m in both}),
-            )
-        )
-    figures.append(("floor", "Figure 19: forces on the base layer", floor_figure(cases)))
+        shown, weights = case_frame(case), ("sphere weights", case.weight)
+        methods = METHODS if case is cases[0] else ["dem", "compatible"]
+        network = comparison(shown, methods=methods, view="front", pressure=False, units=weights)
+        histogram = force_histogram(shown, methods=methods, units=weights, log=True)
+        floor = floor_forces(shown, methods=METHODS, units=weights)
+        of = f"Figures {figure_numbers}: {case.name}"
+        figures.append((f"{slug}-network", f"{of}, force networks", network))
+        figures.append((f"{slug}-histograms", f"{of}, histograms", histogram))
+        figures.append((f"{slug}-floor", f"Figure 19: {case.name}, base layer", floor))
     parts = [_head(base, cases, seconds), _table(cases)]
     for name, caption, figure in figures:
         for ending in ("png", "pdf"):

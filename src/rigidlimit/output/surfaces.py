@@ -1,4 +1,4 @@
-"""Triangulated surfaces of shapes, for pictures and ParaView."""
+"""Triangulated surfaces of shapes and their areas, for pictures and ParaView."""
 
 from functools import lru_cache
 
@@ -11,6 +11,7 @@ from ..bodies import (
     Cylinder,
     Disk,
     Ellipsoid,
+    HalfSpace,
     Polygon,
     Shape,
     Sphere,
@@ -76,3 +77,29 @@ def _ball(count: int = 162):
     angle = np.pi * (1 + np.sqrt(5)) * i
     ring = np.sqrt(1 - z**2)
     return np.column_stack([ring * np.cos(angle), ring * np.sin(angle), z])
+
+
+def surface_area(shape: Shape) -> float:
+    """Surface of a shape [m^2]; length of its outline [m] in 2D; inf for a half-space."""
+    if isinstance(shape, HalfSpace):
+        return np.inf
+    if isinstance(shape, Disk):
+        return 2 * np.pi * shape.radius
+    if isinstance(shape, Polygon):
+        return float(
+            np.linalg.norm(shape.vertices - np.roll(shape.vertices, 1, axis=0), axis=1).sum()
+        )
+    if isinstance(shape, Sphere):
+        return 4 * np.pi * shape.radius**2
+    if isinstance(shape, Capsule):
+        return 2 * np.pi * shape.radius * (shape.length + 2 * shape.radius)
+    if isinstance(shape, Cylinder):
+        return 2 * np.pi * shape.radius * (shape.length + shape.radius)
+    if isinstance(shape, Ellipsoid):
+        from scipy.special import elliprg
+
+        a = np.array(shape.semi_axes)
+        return float(4 * np.pi * a.prod() * elliprg(*a**-2.0))
+    from scipy.spatial import ConvexHull
+
+    return float(ConvexHull(_surface_points(shape)).area)

@@ -14,8 +14,8 @@ from .surfaces import surface
 def write_paraview(run: Run, folder: str | Path) -> list[Path]:
     """Write ``bodies.pvd`` and ``contacts.pvd`` with one VTU file a stored step; returns both.
 
-    Bodies: surface triangles with body number, speed [m/s] and mass [kg]. Contacts: a line from
-    centre to centre (to the contact point for half-spaces) with force [N], classic force [N],
+    Bodies: surface triangles with body number, speed [m/s] and mass [kg]. Contacts: a line
+    along the line of action of each force (``contact_lines``) with force [N], classic force [N],
     gap [m] and the pair of bodies.
     """
     folder = Path(folder)
@@ -69,7 +69,7 @@ def _bodies(bodies: Bodies, step):
 def _contacts(run: Run, step):
     import meshio
 
-    ends = contact_lines(run.bodies, step.position, step.contacts)
+    ends = contact_lines(step.position, step.contacts)
     m = len(ends)
     data = {
         "force [N]": step.force,
@@ -85,10 +85,13 @@ def _contacts(run: Run, step):
     )
 
 
-def contact_lines(bodies: Bodies, position: np.ndarray, contacts) -> np.ndarray:
-    """Ends of the line that stands for each contact, (m, 2, 3): centre to centre, or from the
-    centre to the contact point where the other body is a half-space."""
-    plane = np.array([isinstance(shape, HalfSpace) for shape in bodies.shapes])[bodies.shape_of]
-    ends = position[contacts.body]
-    on_plane = plane[contacts.body]
-    return np.where(on_plane[:, :, None], contacts.point[:, None, :], ends)
+def contact_lines(position: np.ndarray, contacts) -> np.ndarray:
+    """Ends of the line that stands for each contact, (m, 2, 3) [m].
+
+    It runs along the line of action of the force, from the point nearest to one body's centre to
+    the point nearest to the other's: centre to centre for balls, straight up through a stack of
+    boxes, and to the contact point itself for half-spaces, whose "centre" lies in their plane.
+    """
+    arm = position[contacts.body] - contacts.point[:, None, :]
+    depth = np.einsum("mek,mk->me", arm, contacts.normal)
+    return contacts.point[:, None, :] + depth[:, :, None] * contacts.normal[:, None, :]

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..bodies import Bodies, HalfSpace, Material, Shape, State, rotations
 from ..bodies.bodies import PLANAR
+from ..display import Displayed
 from ..errors import SceneError
 
 LAWS = {"hooke": 2.0, "hertz": 2.5}
@@ -26,7 +27,7 @@ def law_exponent(law) -> float:
     return p
 
 
-class Scene:
+class Scene(Displayed):
     """A set of bodies with gravity and a contact law; units are SI.
 
     dim: 2 or 3. gravity (dim,) [m/s^2], along -y in 2D and -z in 3D by default. restitution: e_n.

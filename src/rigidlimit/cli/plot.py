@@ -1,0 +1,126 @@
+"""``rigidlimit plot FILE``: pictures and charts of a stored run."""
+
+import warnings
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+
+
+class Kind(StrEnum):
+    network = "network"
+    histogram = "histogram"
+    density = "density"
+    floor = "floor"
+    compare = "compare"
+    determinacy = "determinacy"
+    all = "all"
+
+
+class View(StrEnum):
+    space = "3d"
+    front = "front"
+    side = "side"
+    top = "top"
+
+
+class Format(StrEnum):
+    pdf = "pdf"
+    png = "png"
+    svg = "svg"
+
+
+FUNCTIONS = {
+    Kind.network: "force_network",
+    Kind.histogram: "force_histogram",
+    Kind.density: "force_density",
+    Kind.floor: "floor_forces",
+    Kind.compare: "comparison",
+    Kind.determinacy: "determinacy_map",
+}
+
+
+def plot(
+    file: Annotated[Path, typer.Argument(help="A run written by `rigidlimit run --out`.")],
+    kind: Annotated[
+        Kind,
+        typer.Option(
+            help="network: force network; histogram, density: forces over their mean; floor: force "
+            "on the floor; compare: classic beside compatible; determinacy: which forces "
+            "mechanics determines."
+        ),
+    ] = Kind.network,
+    frame: Annotated[int, typer.Option(help="Which stored step: 0 the first, -1 the last.")] = -1,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder, or a file ending in .pdf, .png or .svg; default: beside FILE."),
+    ] = None,
+    format: Annotated[
+        Format, typer.Option(help="Kind of file, where --out does not say.")
+    ] = Format.pdf,
+    view: Annotated[
+        View | None,
+        typer.Option(help="Of scenes in space; default: 3d where PyVista is installed."),
+    ] = None,
+    log: Annotated[
+        bool | None,
+        typer.Option("--log/--linear", help="Axis of numbers; default: log for density."),
+    ] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="For dark pages and slides.")] = False,
+) -> None:
+    """Draw a run: force network, charts of forces, floor forces, determinacy.
+
+    Example: `rigidlimit plot pyramid.h5 --kind all --out figures`.
+    """
+    from ..output import plots
+    from ..output.hdf5 import read_run
+
+    run = read_run(file)
+    single = out is not None and out.suffix != "" and not out.is_dir()
+    kinds = list(FUNCTIONS) if kind is Kind.all else [kind]
+    if single and kind is Kind.all:
+        raise InputError(f"--kind all writes several files; --out is {out}; expected a folder")
+    if single and out.suffix.lstrip(".").lower() not in list(Format):
+        raise InputError(f"--out ends in {out.suffix}; expected .pdf, .png or .svg, or a folder")
+    shown = plots.frame(run, index=frame)
+    folder = file.parent if out is None else out
+    told: set[str] = set()
+    for each in kinds:
+        path = out if single else folder / f"{file.stem}-{each}.{format}"
+        try:
+            figure = _draw(plots, shown, each, view, log, dark, told)
+        except InputError as error:
+            if kind is not Kind.all:
+                raise
+            typer.echo(f"no {each}: {error}", err=True)
+            continue
+        plots.save_figure(figure, path)
+        typer.echo(f"written: {path}")
+
+
+def _draw(plots, shown, kind: Kind, view, log, dark, told: set[str]):
+    options = {"dark": dark}
+    if kind in (Kind.network, Kind.compare, Kind.determinacy):
+        options["view"] = None if view is None else str(view)
+    elif kind is not Kind.floor and log is not None:
+        options["log"] = log
+    return drawn(getattr(plots, FUNCTIONS[kind]), shown, told=told, **options)
+
+
+def drawn(function, source, *, told: set[str] | None = None, **options):
+    """The figure; what could not be drawn as asked is told in one line, once."""
+    from ..output.plots import Fallback
+
+    told = set() if told is None else told
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", Fallback)
+        figure = function(source, **options)
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        if text not in told:
+            told.add(text)
+            typer.echo(text, err=True)
+    return figure

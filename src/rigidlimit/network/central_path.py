@@ -1,0 +1,110 @@
+"""A start for Newton where Newton alone wanders: the central path of eq. 36 (interior point).
+
+With springs of very unlike stiffness, or hardly more contacts than degrees of freedom, Newton on
+the no-tension network can spend fifty and more steps between wrong active sets. The path
+
+    B^T f = F,    w = (f/k)^(1/(p-1)) + B u - s,    f_i w_i = mu,    f, w > 0,    mu -> 0
+
+leads to the answer of ``equilibrium`` for M = 0 in about twenty steps whatever the stiffness
+ratios. Each step is Newton on these equations, predictor and corrector (S. Mehrotra, SIAM J.
+Optim. 2 (1992) 575). Eliminating f and w leaves the network's own matrix,
+
+    B^T D B du = rhs,    D_i = f_i / (w_i + q (f_i/k_i)^q),    q = 1/(p-1),
+
+smooth in the contacts instead of on or off, and solved loosely: only a start is wanted.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .stiffness import LinearStats, StiffnessSystem
+
+LINEAR = 1e-2
+"""Relative accuracy of the linear solves."""
+
+INTERIOR = 0.95
+"""Part of the way to the nearest bound that a step may go."""
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """Where the path was left: u (n,), forces f (m,) and slacks w (m,), all positive.
+
+    imbalance: |B^T f - F|_inf; gap: f . w over the energy sum of f (f/k)^q.
+    """
+
+    u: np.ndarray
+    force: np.ndarray
+    slack: np.ndarray
+    imbalance: float
+    gap: float
+    iterations: int
+
+
+def follow(
+    network,
+    stiffness,
+    exponent,
+    *,
+    load,
+    offset=None,
+    tolerance=1e-6,
+    max_iterations=60,
+    stats: LinearStats,
+) -> PathPoint:
+    """Follow the path until imbalance and gap are below ``tolerance``; loads of order one."""
+    B, BT, k = network.B, network.BT, stiffness
+    m = B.shape[0]
+    s = np.zeros(m) if offset is None else offset
+    q = 1.0 / (exponent - 1.0)
+
+    def system(D):
+        return StiffnessSystem(network, D, 1e-12 * float(D.max(initial=1e-300)))
+
+    def solve(matrix, rhs):
+        return matrix.solve(rhs, target=LINEAR * float(np.abs(rhs).max()), stats=stats)
+
+    # every contact a linear spring, as in a cold start of Newton
+    u = solve(system(k.astype(float)), -load)
+    f = -k * (B @ u)
+    f = np.maximum(f, 0.1 * np.abs(f).max())
+    if exponent != 2.0:
+        u = np.zeros_like(u)
+    yielding = (f / k) ** q
+    w = np.maximum(B @ u - s + yielding, 0.1 * yielding)
+    for iteration in range(max_iterations + 1):
+        yielding = (f / k) ** q
+        imbalance = BT @ f - load
+        mismatch = yielding + B @ u - s - w
+        total = float(f @ w)
+        size, gap = float(np.abs(imbalance).max()), total / float(f @ yielding)
+        arrived = size <= tolerance and gap <= tolerance
+        if arrived or iteration == max_iterations or not np.isfinite(size + gap):
+            break
+        slope = w + q * yielding
+        matrix = system(f / slope)
+
+        def direction(target, slope=slope, matrix=matrix, imbalance=imbalance, mismatch=mismatch,
+                      f=f, w=w, yielding=yielding):  # fmt: skip
+            """Newton's step towards f w = target."""
+            push = (target - f * w - f * mismatch) / slope
+            du = solve(matrix, imbalance + BT @ push)
+            opening = B @ du
+            df = push - f * opening / slope
+            return du, df, q * yielding / f * df + opening + mismatch
+
+        du, df, dw = direction(0.0)
+        t = min(_room(f, df), _room(w, dw))
+        ahead = float((f + t * df) @ (w + t * dw))
+        centring = (ahead / total) ** 3 * total / m
+        du, df, dw = direction(centring - df * dw)
+        t = min(1.0, INTERIOR * min(_room(f, df), _room(w, dw)))
+        u, f, w = u + t * du, f + t * df, w + t * dw
+    return PathPoint(u, f, w, size, gap, iteration)
+
+
+def _room(x, dx):
+    """The largest t <= 1/INTERIOR with x + t dx >= 0."""
+    shrinking = dx < 0
+    return float((-x[shrinking] / dx[shrinking]).min(initial=1.0 / INTERIOR))

@@ -1,0 +1,76 @@
+"""Sparse factorization of a stiffness matrix: SuperLU in a nested dissection order of METIS.
+
+On packings in space the order of METIS makes SuperLU four to seven times faster than its own
+minimum degree; where pymetis is not installed the latter is used. The order depends on the
+pattern only, so one serves every active set of a network: it is taken from |B|^T |B| + M, never
+from values, which cancel in lattices.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def body_graph(B: sp.csr_array, mass: sp.csr_array, starts: np.ndarray) -> sp.csr_array:
+    """Which bodies share a contact or an inertia, (bodies, bodies) without the diagonal."""
+    bodies = len(starts) - 1
+    block_of = np.repeat(np.arange(bodies), np.diff(starts))
+
+    def collapsed(matrix):
+        ones = np.ones(matrix.nnz, np.int32)
+        return sp.csr_array(
+            (ones, block_of[matrix.indices], matrix.indptr), shape=(matrix.shape[0], bodies)
+        )
+
+    touches = collapsed(B)
+    graph = sp.csr_array(touches.T @ touches)
+    if mass.nnz:
+        rows = sp.csr_array(
+            (np.ones(len(block_of), np.int32), block_of, np.arange(len(block_of) + 1)),
+            shape=(len(block_of), bodies),
+        )
+        graph = sp.csr_array(graph + rows.T @ collapsed(mass))
+    graph.setdiag(0)
+    graph.eliminate_zeros()
+    return graph
+
+
+def elimination_order(B, mass, starts) -> np.ndarray | None:
+    """Order of the degrees of freedom that keeps the factor sparse; None without pymetis."""
+    try:
+        import pymetis
+    except ImportError:
+        return None
+    graph = body_graph(B, mass, starts)
+    if graph.nnz == 0:
+        return np.arange(B.shape[1])
+    adjacency = pymetis.CSRAdjacency(graph.indptr, graph.indices)
+    bodies, _ = pymetis.nested_dissection(adjacency)
+    place = np.empty(len(starts) - 1, np.int64)
+    place[np.asarray(bodies)] = np.arange(len(place))
+    return np.argsort(np.repeat(place, np.diff(starts)), kind="stable")
+
+
+class Factor:
+    """K = P^T L U P of a symmetric positive definite K; ``solve`` solves."""
+
+    def __init__(self, K: sp.csr_array, order: np.ndarray | None):
+        from scipy.sparse.linalg import splu
+
+        self.order = np.arange(K.shape[0]) if order is None else order
+        permuted = sp.csc_array(K if order is None else K[order][:, order])
+        # symmetric positive definite: pivots stay on the diagonal
+        options = dict(
+            permc_spec="MMD_AT_PLUS_A" if order is None else "NATURAL",
+            diag_pivot_thresh=0.0,
+            options=dict(SymmetricMode=True),
+        )
+        try:
+            self.lu = splu(permuted, **options)
+        except RuntimeError:  # an exactly singular pivot: lift all of them by rounding size
+            lift = 1e-13 * abs(permuted.diagonal()).max()
+            self.lu = splu(sp.csc_array(permuted + lift * sp.eye_array(K.shape[0])), **options)
+
+    def solve(self, rhs: np.ndarray) -> np.ndarray:
+        x = np.empty_like(rhs)
+        x[self.order] = self.lu.solve(rhs[self.order])
+        return x

@@ -1,0 +1,35 @@
+"""Figures of contact forces. Each function returns a matplotlib Figure; ``save_figure`` writes it.
+
+They take a run or its file (``index``: which stored step), a ``StepResult``, a ``Simulation``, a
+comparison with the DEM, or a ``Frame`` made by ``frame``. ``dark=True`` is for dark pages.
+"""
+
+from importlib import import_module
+
+_HOME = {
+    "Fallback": "spatial",
+    "Frame": "frames",
+    "comparison": "network",
+    "determinacy_map": "determinacy",
+    "floor_forces": "floor",
+    "force_density": "charts",
+    "force_histogram": "charts",
+    "force_network": "network",
+    "frame": "frames",
+    "save_figure": "style",
+    "scene_figure": "network",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name):
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(__all__)

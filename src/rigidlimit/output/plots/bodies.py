@@ -1,0 +1,102 @@
+"""Bodies as outlines in a plane: 2D scenes, and scenes in space seen along an axis."""
+
+import numpy as np
+
+from ...bodies import Disk, Sphere
+from ...bodies.rotations import matrix
+from ...errors import InputError
+from ..surfaces import outline_2d, surface
+from .canvas import Extent
+from .frames import Frame
+from .style import Palette, pressure_colours
+
+VIEWS = {"front": (0, 2, 1), "side": (1, 2, 0), "top": (0, 1, 2)}
+"""Axes to the right and up, and the axis looked along."""
+
+
+def plane_of(frame: Frame, view: str) -> tuple[tuple[int, int], np.ndarray]:
+    """Axes shown, and the depth (n,) of each body: the greater, the nearer to the viewer."""
+    if frame.bodies.dim == 2:
+        return (0, 1), frame.position[:, 2]
+    if view not in VIEWS:
+        raise InputError(f"view is {view!r}; expected one of 3d, {', '.join(VIEWS)}")
+    right, up, along = VIEWS[view]
+    # front looks along +y, side along -x, top along -z
+    return (right, up), (-1 if view == "front" else 1) * frame.position[:, along]
+
+
+def extent_of(frame: Frame, shown) -> Extent:
+    """Around the finite bodies, or the contacts if there are none; a half-space has no end."""
+    radius = frame.bodies.bounding_radius
+    finite = np.flatnonzero(np.isfinite(radius))
+    low, high = [], []
+    for body in finite:
+        flat = _outline(frame, body, shown)
+        low.append(flat.min(axis=0))
+        high.append(flat.max(axis=0))
+    if not len(finite):
+        at = frame.position[:, list(shown)]
+        low, high = at - 1.0, at + 1.0
+    low, high = np.min(low, axis=0), np.max(high, axis=0)
+    margin = 0.04 * (high - low).max()
+    return Extent(low - margin, high + margin)
+
+
+def _outline(frame: Frame, body: int, shown) -> np.ndarray:
+    """Corners (k, 2) around a finite body; for round ones those of the square around them."""
+    shape = frame.bodies.shape(body)
+    centre = frame.position[body][list(shown)]
+    if isinstance(shape, Sphere | Disk):
+        return centre + shape.radius * np.array([[-1.0, -1.0], [1.0, 1.0]])
+    turn = matrix(frame.quaternion[body : body + 1])[0]
+    if shape.dim == 2:
+        return outline_2d(shape) @ turn[:2, :2].T + centre
+    from scipy.spatial import ConvexHull
+
+    flat = (surface(shape)[0] @ turn.T)[:, list(shown)] + centre
+    return flat[ConvexHull(flat).vertices]
+
+
+def draw_bodies(panel, frame: Frame, view: str, p: Palette, pressure=None, scale=None) -> None:
+    """Filled outlines, the nearest last, in greys by pressure (n,); half-spaces as ground."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Circle
+    from matplotlib.patches import Polygon as Outline
+
+    shown, depth = plane_of(frame, view)
+    ground = frame.half_space
+    for body in np.flatnonzero(ground):
+        _draw_ground(panel, frame, body, shown, p)
+    order = [b for b in np.argsort(depth, kind="stable") if not ground[b]]
+    patches = []
+    for body in order:
+        shape = frame.bodies.shape(body)
+        if isinstance(shape, Sphere | Disk):
+            patches.append(Circle(frame.position[body][list(shown)], shape.radius))
+        else:
+            patches.append(Outline(_outline(frame, body, shown)))
+    drawn = PatchCollection(patches, edgecolor=p.edge, linewidths=0.35, zorder=1)
+    if pressure is None:
+        drawn.set_facecolor(str(p.grey[0]))
+    else:
+        drawn.set_facecolor(pressure_colours(p)(scale(np.asarray(pressure)[order])))
+    drawn.set_gid("bodies")
+    panel.add_collection(drawn)
+
+
+def _draw_ground(panel, frame: Frame, body: int, shown, p: Palette) -> None:
+    """The inner side of a half-space seen edge on; one that faces the viewer is left out."""
+    from matplotlib.patches import Polygon as Outline
+
+    turn = matrix(frame.quaternion[body : body + 1])[0]
+    n = (turn @ frame.bodies.shape(body).local_normal)[list(shown)]
+    if np.linalg.norm(n) < 0.5:
+        return
+    n = n / np.linalg.norm(n)
+    (x0, x1), (y0, y1) = panel.get_xlim(), panel.get_ylim()
+    middle, size = np.array([x0 + x1, y0 + y1]) / 2, 2 * np.hypot(x1 - x0, y1 - y0)
+    at = frame.position[body][list(shown)]
+    at = middle - ((middle - at) @ n) * n
+    along = size * np.array([-n[1], n[0]])
+    corners = [at - along, at + along, at + along - size * n, at - along - size * n]
+    panel.add_patch(Outline(corners, facecolor=p.ground, edgecolor=p.ink, linewidth=0.6, zorder=0))

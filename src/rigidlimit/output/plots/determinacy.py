@@ -1,0 +1,167 @@
+"""Determinacy map: which contact forces rigid-body mechanics determines, and how far it leaves the
+others open (``rigidlimit.determinacy``)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...diagnostics import determinacy
+from ...errors import InputError
+from ..vtk import contact_lines
+from . import spatial
+from .bodies import draw_bodies, extent_of, plane_of
+from .canvas import canvas, colour_bar
+from .frames import Frame, frame
+from .lines import label_axes, line_widths
+from .network import choose_view
+from .style import force_colours, look, unit
+
+INTERVALS = 1000
+"""Closed contacts up to which the widths of the intervals are computed; two linear programs each.
+Larger systems get their degree and which forces are determined."""
+
+
+def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
+    """(Determinacy, indices of the closed contacts it speaks of) of one frame."""
+    closed = np.flatnonzero(shown.closed)
+    if not len(closed):
+        raise InputError(
+            f"no contact is closed at t = {shown.time:.4g} s; a determinacy map needs some: try "
+            "another frame"
+        )
+    if intervals == "auto" and len(closed) > INTERVALS:
+        intervals = "none"
+    found = determinacy(
+        shown.B[closed],
+        shown.load,
+        fixed=~shown.bodies.free.ravel(),
+        intervals=intervals,
+        blocks=np.arange(0, 6 * len(shown.bodies) + 1, 6),
+    )
+    return found, closed
+
+
+def determinacy_map(
+    source,
+    *,
+    scene=None,
+    index: int = -1,
+    view: str | None = None,
+    intervals: str = "auto",
+    units: tuple[str, float] | None = None,
+    dark: bool = False,
+):
+    """Contacts as lines: determined ones in one colour, the others by the width of the interval
+    of their admissible forces; contacts that can carry nothing dotted.
+
+    view: as for ``force_network``. intervals: as for ``determinacy``; "auto"
+    leaves them out above INTERVALS closed contacts.
+    """
+    shown = frame(source, scene=scene, index=index)
+    view = choose_view(shown, view)
+    found, closed = frame_determinacy(shown, intervals=intervals)
+    with look(dark) as p:
+        return _figure(shown, found, closed, view, units, p)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Contacts that look alike. rows: of the closed contacts; colours: one, or one a contact;
+    share: of the greatest width of lines."""
+
+    name: str
+    rows: np.ndarray
+    colours: object
+    share: float
+    text: str
+
+    @property
+    def rgba(self) -> np.ndarray:
+        from matplotlib.colors import to_rgba_array
+
+        return np.broadcast_to(to_rgba_array(self.colours), (len(self.rows), 4))
+
+
+def _groups(found, top: float, p) -> list[_Group]:
+    """All closed contacts in groups, the widest intervals last in theirs."""
+    open_, width, colours = ~found.determined, found.width, force_colours(p)
+    finite = np.flatnonzero(open_ & np.isfinite(width))
+    finite = finite[np.argsort(width[finite], kind="stable")]
+    shades = colours(width[finite] / (top or 1.0))
+    rows = {
+        "idle": (np.flatnonzero(~open_ & ~found.can_carry), p.faint, 0.05, "always zero"),
+        "determined": (np.flatnonzero(~open_ & found.can_carry), p.marks[1], 0.45, "determined"),
+        "unknown": (np.flatnonzero(open_ & np.isnan(width)), p.marks[0], 0.45, "undetermined"),
+        "undetermined": (finite, shades, 0.45, "undetermined"),
+        "unbounded": (np.flatnonzero(open_ & np.isinf(width)), p.marks[3], 0.45, "unbounded"),
+    }
+    return [
+        _Group(name, which, colour, share, f"{len(which)} {text}")
+        for name, (which, colour, share, text) in rows.items()
+        if len(which)
+    ]
+
+
+def _figure(shown, found, closed, view, units, p):
+    from matplotlib.colors import Normalize
+    from matplotlib.lines import Line2D
+
+    finite = found.width[~found.determined]
+    finite = finite[np.isfinite(finite)]
+    top = float(finite.max(initial=0.0))
+    groups = _groups(found, top, p)
+    ends = contact_lines(shown.position, shown.contacts)[closed]
+    place = dict(panels=1, bars=int(len(finite) > 0), titled=True, note=True)
+    if view == "3d":
+        rows = np.concatenate([g.rows for g in groups])
+        share = np.concatenate([np.full(len(g.rows), g.share) for g in groups])
+        tubes = spatial.Tubes(ends[rows], share, np.concatenate([g.rgba for g in groups]))
+        made = spatial.panels(shown, [tubes], [None], None, p, place)
+    else:
+        axes, _ = plane_of(shown, view)
+        made = canvas(p, extent_of(shown, axes).widened(), **place)
+        draw_bodies(made.panels[0], shown, view, p)
+        for level, g in enumerate(groups):
+            _draw_group(made, shown, g, ends[g.rows][:, :, list(axes)], level)
+        label_axes(made, shown, axes)
+    made.panels[0].set_title(f"degree of indeterminacy {found.degree}", pad=3)
+    handles = [
+        Line2D([], [], color=g.rgba[-1], linestyle=_dash(g), linewidth=1.8, label=g.text)
+        for g in groups
+    ]
+    made.figure.legend(
+        handles=handles,
+        loc="lower center",
+        ncols=len(handles),
+        bbox_to_anchor=(0.5, 0.0),
+        borderaxespad=0.15,
+        columnspacing=1.2,
+        handlelength=1.5,
+    )
+    if len(finite):
+        factor, name = unit(top, "N") if units is None else (1 / units[1], units[0])
+        exact = "outer bounds" not in found.interval_method
+        text = "width of the interval of admissible forces" if exact else "bound on the width"
+        scale = Normalize(0, (top or 1.0) * factor)
+        colour_bar(made.bars[0], scale, force_colours(p), f"{text} [{name}]", p)
+    return made.figure
+
+
+def _dash(g: _Group) -> str:
+    return ":" if g.name == "idle" else "-"
+
+
+def _draw_group(made, shown, g: _Group, ends, level: int) -> None:
+    from matplotlib.collections import LineCollection
+
+    lines = LineCollection(
+        ends,
+        colors=g.rgba,
+        linewidths=0.7 if g.name == "idle" else line_widths(shown, g.share, made.points),
+        linestyles=_dash(g),
+        capstyle="butt" if g.name == "idle" else "round",
+        zorder=3 + level,
+    )
+    lines.set_gid(g.name)
+    lines.set_snap(False)
+    made.panels[0].add_collection(lines)

@@ -1,0 +1,179 @@
+"""Floor forces: how hard the packing presses on what holds it, from above or along the floor.
+
+In space: held bodies as outlines filled by the force on them, and contacts with half-spaces as
+dots where they act. In the plane: a stem for each contact, or for each held body, at its place.
+Only what holds from below counts: normals within 60 degrees of the vertical.
+"""
+
+import numpy as np
+
+from ...errors import InputError
+from .bodies import _outline, extent_of
+from .canvas import Extent, canvas, colour_bar
+from .frames import Frame, frame
+from .lines import label_axes
+from .style import COLUMN, force_colours, label, look, tidy, unit
+
+
+def floor_points(shown: Frame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(place (k, 3) [m], body (k,), row (m,)): where the floor is pressed.
+
+    row: which place each contact presses on, -1 for contacts that do not touch the floor. A held
+    body of finite size is one place, each contact with a half-space is one. body: the held body.
+    """
+    contacts, up = shown.contacts, shown.up
+    held = ~shown.bodies.free.any(axis=1)
+    pair = contacts.body
+    below = held[pair[:, 0]] & ~held[pair[:, 1]]
+    above = held[pair[:, 1]] & ~held[pair[:, 0]]
+    outward = np.where(below, 1.0, -1.0) * (contacts.normal @ up)
+    presses = (below | above) & (outward > 0.5)
+    body = np.where(below, pair[:, 0], pair[:, 1])
+    # contacts with one finite body share a place, those with a half-space have their own
+    key = np.where(shown.half_space[body], len(held) + np.arange(len(contacts)), body)
+    which = np.flatnonzero(presses)
+    first, row = np.full(len(contacts), -1), np.full(len(contacts), -1)
+    places, first, row_of = np.unique(key[which], return_index=True, return_inverse=True)
+    row[which] = row_of
+    own = body[which[first]] if len(places) else np.zeros(0, int)
+    at = np.where(shown.half_space[own][:, None], contacts.point[which[first]], shown.position[own])
+    return at, own, row
+
+
+def floor_load(shown: Frame, force: np.ndarray, row: np.ndarray, places: int) -> np.ndarray:
+    """Force along -up on each place, (places,) [N]."""
+    use = row >= 0
+    down = np.abs(shown.contacts.normal[use] @ shown.up) * force[use]
+    return np.bincount(row[use], down, minlength=places)
+
+
+def floor_forces(
+    source,
+    *,
+    scene=None,
+    index: int = -1,
+    methods: list[str] | None = None,
+    units: tuple[str, float] | None = None,
+    dark: bool = False,
+):
+    """Map of the vertical force on the floor, one panel a method, one scale; stems in 2D."""
+    shown = frame(source, scene=scene, index=index)
+    methods = list(shown.forces) if methods is None else [shown.of(m)[0] for m in methods]
+    at, body, row = floor_points(shown)
+    if not len(at):
+        raise InputError(
+            f"nothing rests on a held body at t = {shown.time:.4g} s; a floor map needs contacts "
+            "with a fixed body or a half-space below"
+        )
+    loads = {m: floor_load(shown, shown.forces[m], row, len(at)) for m in methods}
+    top = max(float(load.max()) for load in loads.values())
+    factor, name = unit(top, "N") if units is None else (1 / units[1], units[0])
+    with look(dark) as p:
+        if shown.bodies.dim == 2:
+            return _stems(shown, at, loads, factor, name, p)
+        return _map(shown, at, body, loads, top, factor, name, p)
+
+
+def _stems(shown, at, loads, factor, name, p):
+    from matplotlib.figure import Figure
+
+    from .charts import MARKS
+
+    figure = Figure(figsize=(COLUMN, 2.4), layout="constrained")
+    panel = figure.subplots()
+    along = np.array([-shown.up[1], shown.up[0]]) * -1.0
+    x = at[:, :2] @ along
+    span = float(np.ptp(x)) or 1.0
+    metre, metres = unit(min(span, 1.0), "m")
+    count = len(loads)
+    for k, (method, load) in enumerate(loads.items()):
+        # side by side, so that equal forces do not hide one another
+        shift = (k - (count - 1) / 2) * 0.012 * span
+        colour = p.marks[k % len(p.marks)]
+        place = (x + shift) * metre
+        panel.vlines(place, 0, load * factor, color=colour, linewidth=0.9)
+        panel.plot(
+            place, load * factor, MARKS[k % len(MARKS)], color=colour, markersize=3.5,
+            label=label(method),
+        )  # fmt: skip
+    panel.set_ylim(bottom=0)
+    panel.margins(x=0.05)
+    panel.set_xlabel(f"place along the floor [{metres}]")
+    panel.set_ylabel(f"force on the floor [{name}]")
+    tidy(panel, p)
+    if count > 1:
+        figure.legend(loc="outside upper center", ncols=count)
+    return figure
+
+
+def _map(shown, at, body, loads, top, factor, name, p):
+    from matplotlib.collections import PatchCollection
+    from matplotlib.colors import Normalize
+    from matplotlib.patches import Circle
+    from matplotlib.patches import Polygon as Outline
+
+    from ...bodies import Disk, Sphere
+
+    dot = min(0.16 * shown.bodies.length, 0.02 * float(_floor_extent(shown, body).size.max()))
+    extent = _floor_extent(shown, body, dot)
+    made = canvas(p, extent, panels=len(loads), bars=1, titled=len(loads) > 1)
+    scale, colours = Normalize(0, top or 1.0), force_colours(p)
+    ground = shown.half_space[body]
+    for panel, (method, load) in zip(made.panels, loads.items(), strict=True):
+        if ground.any():
+            _draw_resting(panel, shown, p)
+        patches = []
+        for place, own, plane in zip(at, body, ground, strict=True):
+            shape = shown.bodies.shape(own)
+            if plane:
+                patches.append(Circle(place[:2], dot))
+            elif isinstance(shape, Sphere | Disk):
+                patches.append(Circle(place[:2], shape.radius))
+            else:
+                patches.append(Outline(_outline(shown, own, (0, 1))))
+        drawn = PatchCollection(patches, edgecolor=p.edge, linewidths=0.3, zorder=3)
+        drawn.set_facecolor(colours(scale(load)))
+        drawn.set_gid("floor")
+        panel.add_collection(drawn)
+        if len(loads) > 1:
+            panel.set_title(label(method), pad=3)
+    label_axes(made, shown, (0, 1))
+    colour_bar(
+        made.bars[0], Normalize(0, (top or 1.0) * factor), colours,
+        f"vertical force on the floor [{name}]", p,
+    )  # fmt: skip
+    return made.figure
+
+
+def _floor_extent(shown, body, dot=0.0) -> Extent:
+    if shown.half_space[body].any():
+        around = extent_of(shown, (0, 1))
+        return Extent(around.low - dot, around.high + dot)
+    flat = np.concatenate([_outline(shown, b, (0, 1)) for b in np.unique(body)])
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    margin = 0.04 * (high - low).max()
+    return Extent(low - margin, high + margin)
+
+
+def _draw_resting(panel, shown, p) -> None:
+    """Outlines of the bodies that touch the floor, seen from above."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Circle
+    from matplotlib.patches import Polygon as Outline
+
+    from ...bodies import Disk, Sphere
+
+    _, _, row = floor_points(shown)
+    resting = np.unique(shown.contacts.body[row >= 0])
+    patches = []
+    for body in resting[~shown.half_space[resting]]:
+        shape = shown.bodies.shape(body)
+        if isinstance(shape, Sphere | Disk):
+            patches.append(Circle(shown.position[body][:2], shape.radius))
+        else:
+            patches.append(Outline(_outline(shown, body, (0, 1))))
+    panel.add_collection(
+        PatchCollection(
+            patches, facecolor=str(p.grey[0]), edgecolor=p.faint, linewidths=0.5, zorder=1
+        )
+    )

@@ -1,0 +1,221 @@
+"""What a picture shows: bodies in their pose, contacts, and forces by one or more methods.
+
+A ``Frame`` is taken from a stored run, a ``StepResult``, a ``Simulation``, a comparison with the
+DEM or a DEM run. B and F~ are taken from the step where it still has them; a run file does not
+store them, so they are computed again from its contacts:
+
+    B      from points and normals (eq. 15), with the centres where the step began, x+ - dt v+
+    F~     = B^T f_classic on the contacts closed at the end of the step (eq. 37)
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ...bodies import Bodies, HalfSpace, State, rotations
+from ...collision.contacts import Contacts, empty
+from ...constraints import gap_gradient
+from ...errors import InputError
+
+CLOSED = 1e-6
+"""Gap over the scene's length below which a contact counts as closed, as in a step."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One moment of a scene. n bodies, m contacts.
+
+    position (n, 3) [m], quaternion (n, 4), contacts: as in ``State`` and ``Contacts``. forces:
+    name of the method -> (m,) [N]. gravity (3,) [m/s^2] or zero. time [s]. name: of the scene.
+    end_gap (m,) [m]: gap at the end of the step. B (m, 6 n): gap gradient, made when first asked
+    for if ``velocity`` (n, 6) and ``dt`` are known.
+    """
+
+    bodies: Bodies
+    position: np.ndarray
+    quaternion: np.ndarray
+    contacts: Contacts
+    forces: dict[str, np.ndarray]
+    gravity: np.ndarray
+    time: float = 0.0
+    name: str = ""
+    dt: float = 0.0
+    velocity: np.ndarray | None = None
+    step: object = None
+
+    @property
+    def best(self) -> str:
+        """The method whose forces are shown alone: compatible, else the last one."""
+        return "compatible" if "compatible" in self.forces else list(self.forces)[-1]
+
+    @property
+    def up(self) -> np.ndarray:
+        """Unit vector (3,) against gravity; z, or y in 2D, without gravity."""
+        size = np.linalg.norm(self.gravity)
+        if size > 0:
+            return -self.gravity / size
+        return np.array([0.0, 1.0, 0.0] if self.bodies.dim == 2 else [0.0, 0.0, 1.0])
+
+    def of(self, method: str | None) -> tuple[str, np.ndarray]:
+        """(method, its forces (m,) [N]); None is the best one."""
+        method = self.best if method is None else method
+        if method not in self.forces:
+            raise InputError(
+                f"no forces {method!r} in this frame; expected one of {', '.join(self.forces)}"
+            )
+        return method, self.forces[method]
+
+    @cached_property
+    def B(self):
+        if self.step is not None:
+            return self.step.B
+        start = self.position
+        if self.velocity is not None:
+            start = self.position - self.dt * self.velocity[:, :3]
+        state = State(start, self.quaternion, np.zeros((len(start), 6)))
+        return gap_gradient(self.bodies, state, self.contacts)
+
+    @cached_property
+    def closed(self) -> np.ndarray:
+        """Contacts closed at the end of the step, (m,) bool."""
+        if self.step is not None:
+            return self.step.closed
+        gap = self.contacts.gap
+        if self.velocity is not None:
+            gap = gap + self.dt * (self.B @ self.velocity.ravel())
+        carries = np.any([f > 0 for f in self.forces.values()], axis=0)
+        return carries | (gap <= CLOSED * self.bodies.length)
+
+    @cached_property
+    def load(self) -> np.ndarray:
+        """F~ (6 n,) [N, N m]: what the closed contacts carry together."""
+        if self.step is not None:
+            return self.step.load
+        closed = np.flatnonzero(self.closed)
+        name = "classic" if "classic" in self.forces else self.best
+        return self.B[closed].T @ self.forces[name][closed]
+
+    def on_bodies(self, force: np.ndarray) -> np.ndarray:
+        """Resultant (n, 3) [N] of contact forces (m,) on each body."""
+        total = np.zeros((len(self.bodies), 3))
+        push = force[:, None] * self.contacts.normal
+        np.add.at(total, self.contacts.body[:, 1], push)
+        np.add.at(total, self.contacts.body[:, 0], -push)
+        return total
+
+    def pressure(self, force: np.ndarray) -> np.ndarray:
+        """Sum of the contact forces on each body over its surface, (n,) [Pa; N/m in 2D].
+
+        nan for half-spaces.
+        """
+        from ..surfaces import surface_area
+
+        bodies = self.bodies
+        area = np.array([surface_area(shape) for shape in bodies.shapes])[bodies.shape_of]
+        total = np.zeros(len(bodies))
+        np.add.at(total, self.contacts.body, force[:, None])
+        return np.where(np.isfinite(area), total / area, np.nan)
+
+    @cached_property
+    def half_space(self) -> np.ndarray:
+        """Which bodies are half-spaces, (n,) bool."""
+        shapes, of = self.bodies.shapes, self.bodies.shape_of
+        return np.array([isinstance(shape, HalfSpace) for shape in shapes], bool)[of]
+
+
+def frame(source, *, scene=None, index: int = -1) -> Frame:
+    """The frame of a run file (path or ``Run``, with ``index``), a ``StepResult``, a
+    ``Simulation``, a ``Comparison`` or a ``PenaltyResult`` (these two with ``scene``)."""
+    if isinstance(source, Frame):
+        return source
+    if isinstance(source, str | Path):
+        from ..hdf5 import read_run
+
+        source = read_run(source)
+    if hasattr(source, "settings") and hasattr(source, "times"):
+        return _of_run(source, index)
+    if hasattr(source, "last") and hasattr(source, "scene"):
+        if source.last is None:
+            raise InputError("this simulation has made no step yet; call step() or run() first")
+        return _of_result(source.last, source.scene)
+    if hasattr(source, "classic") and hasattr(source, "contacts"):
+        return _of_result(source, scene)
+    if hasattr(source, "contacts") and hasattr(source, "force"):
+        return _of_forces(source, scene)
+    raise InputError(
+        f"found {type(source).__name__}; expected a run, the path of a run file, a StepResult, a "
+        "Simulation, a Comparison or a PenaltyResult"
+    )
+
+
+def _of_run(run, index: int) -> Frame:
+    step = run[index]
+    forces = {"classic": step.force_classic}
+    if "compatible_status" in step.info:
+        forces["compatible"] = step.force
+    return Frame(
+        bodies=run.bodies,
+        position=step.position,
+        quaternion=step.quaternion,
+        contacts=step.contacts,
+        forces=forces,
+        gravity=run.scene.gravity,
+        time=step.time,
+        name=run.scene.name,
+        dt=step.dt,
+        velocity=step.velocity,
+    )
+
+
+def _of_result(result, scene) -> Frame:
+    bodies = scene.bodies if scene is not None else result.bodies
+    if bodies is None:
+        raise InputError("this StepResult does not know its bodies; add scene=")
+    forces = {"classic": result.classic.force}
+    if result.compatible is not None:
+        forces["compatible"] = result.force
+    return Frame(
+        bodies=bodies,
+        position=result.state.position,
+        quaternion=result.state.quaternion,
+        contacts=result.contacts,
+        forces=forces,
+        gravity=np.zeros(3) if scene is None else scene.gravity,
+        time=result.time,
+        name="" if scene is None else scene.name,
+        dt=result.dt,
+        step=result,
+    )
+
+
+def _of_forces(source, scene) -> Frame:
+    """A comparison (forces by method) or a DEM run (one force)."""
+    if scene is None:
+        raise InputError(f"a {type(source).__name__} does not know its bodies; add scene=")
+    forces = source.force if isinstance(source.force, dict) else {"dem": source.force}
+    return Frame(
+        bodies=scene.bodies,
+        position=source.state.position,
+        quaternion=source.state.quaternion,
+        contacts=source.contacts,
+        forces=dict(forces),
+        gravity=scene.gravity,
+        time=source.state.time,
+        name=scene.name,
+    )
+
+
+def scene_frame(scene) -> Frame:
+    """A scene as it begins: bodies without contacts."""
+    state = scene.state
+    return Frame(
+        bodies=scene.bodies,
+        position=state.position,
+        quaternion=rotations.normalized(state.quaternion),
+        contacts=empty(len(scene)),
+        forces={"none": np.zeros(0)},
+        gravity=scene.gravity,
+        name=scene.name,
+    )

@@ -1,0 +1,142 @@
+"""Force networks: a line for each contact that carries load, wide and strong by its force, over
+bodies shaded by the pressure on them; several methods side by side on one scale."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from ...collision.contacts import empty
+from ..vtk import contact_lines
+from . import spatial
+from .bodies import draw_bodies, extent_of, plane_of
+from .canvas import canvas, colour_bar
+from .frames import Frame, frame, scene_frame
+from .lines import carrying, draw_lines, label_axes, within
+from .spatial import Fallback
+from .style import force_colours, label, look, pressure_colours, unit
+
+
+def force_network(
+    source,
+    *,
+    scene=None,
+    index: int = -1,
+    method: str | None = None,
+    view: str | None = None,
+    pressure: bool = True,
+    slab: tuple[float, float] | None = None,
+    units: tuple[str, float] | None = None,
+    title: str = "",
+    dark: bool = False,
+):
+    """The force network as a matplotlib Figure.
+
+    source: a run, a run file, a StepResult, a Simulation ... (``plots.frame``), with ``scene`` or
+    ``index`` where it needs them. method: whose forces; compatible ones by default. view of
+    scenes in space: "3d" (PyVista), "front" (along +y), "side" (along -x), "top" (along -z); by
+    default 3d where PyVista is there, else front. pressure: shade bodies by the sum of contact
+    forces over their surface. slab (low, high) [m]: only contacts in this range along the line of
+    sight of front, side and top. units: (name, its size in N), for instance sphere weights.
+    """
+    shown = frame(source, scene=scene, index=index)
+    method, _ = shown.of(method)
+    return _figure(shown, [method], view, pressure, slab, units, title, dark)
+
+
+def comparison(
+    source,
+    *,
+    scene=None,
+    index: int = -1,
+    methods: list[str] | None = None,
+    view: str | None = None,
+    pressure: bool = True,
+    slab: tuple[float, float] | None = None,
+    units: tuple[str, float] | None = None,
+    title: str = "",
+    dark: bool = False,
+):
+    """Force networks of several methods beside one another, forces and pressures on one scale.
+
+    methods: all that the source has by default. Else as ``force_network``.
+    """
+    shown = frame(source, scene=scene, index=index)
+    methods = list(shown.forces) if methods is None else [shown.of(m)[0] for m in methods]
+    return _figure(shown, methods, view, pressure, slab, units, title, dark)
+
+
+def scene_figure(source, *, index: int = -1, view: str | None = None, dark: bool = False):
+    """Bodies alone: a ``Scene`` as it begins, or any other source in its pose."""
+    shown = scene_frame(source) if hasattr(source, "add_many") else frame(source, index=index)
+    shown = replace(shown, contacts=empty(len(shown.bodies)), forces={"none": np.zeros(0)})
+    return _figure(shown, ["none"], view, False, None, None, " ", dark)
+
+
+def choose_view(shown: Frame, view: str | None) -> str:
+    """The view that will be drawn; one warning where 3d was not to be had."""
+    if shown.bodies.dim == 2:
+        return "front"
+    if view in (None, "3d"):
+        missing = spatial.missing()
+        if missing is None:
+            return "3d"
+        warnings.warn(f"{missing}; drawn as seen from the front", Fallback, stacklevel=4)
+        return "front"
+    plane_of(shown, view)
+    return view
+
+
+def force_tubes(shown: Frame, force, largest: float, p) -> spatial.Tubes:
+    """The lines of a network in space."""
+    which = carrying(force, largest)
+    share = force[which] / largest if len(which) else np.zeros(0)
+    ends = contact_lines(shown.position, shown.contacts)[which]
+    return spatial.Tubes(ends, share, force_colours(p)(share))
+
+
+def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
+    from matplotlib.colors import Normalize
+
+    view = choose_view(shown, view)
+    seen = within(shown, view, slab)
+    forces = [np.where(seen, shown.forces[m], 0.0) for m in methods]
+    largest = max((float(f.max(initial=0.0)) for f in forces), default=0.0)
+    pressures = [shown.pressure(shown.forces[m]) for m in methods]
+    top = max((float(np.nanmax(x, initial=0.0)) for x in pressures), default=0.0)
+    loaded = largest > 0
+    pressure = pressure and loaded and top > 0
+    factor, name = unit(largest, "N") if units is None else (1 / units[1], units[0])
+    shade, pascal = unit(top, "N/m" if shown.bodies.dim == 2 else "Pa")
+    with look(dark) as p:
+        pressure_scale = Normalize(0, top or 1.0)
+        several = len(methods) > 1
+        place = dict(
+            panels=len(methods),
+            bars=loaded + bool(pressure),
+            titled=several,
+            heading=title.strip() if title or loaded else "no contact carries load",
+        )
+        grey = pressures if pressure else [None] * len(methods)
+        if view == "3d":
+            pictures = [force_tubes(shown, f, largest, p) for f in forces]
+            made = spatial.panels(shown, pictures, grey, pressure_scale, p, place)
+        else:
+            shown_axes, _ = plane_of(shown, view)
+            made = canvas(p, extent_of(shown, shown_axes).widened(), **place)
+            for panel, force, x in zip(made.panels, forces, grey, strict=True):
+                draw_bodies(panel, shown, view, p, x, pressure_scale)
+                draw_lines(panel, shown, force, largest, view, p, made.points)
+            label_axes(made, shown, shown_axes)
+        for panel, method in zip(made.panels, methods, strict=True):
+            if several:
+                panel.set_title(label(method), pad=3)
+        if loaded:
+            which = "contact" if several else f"{label(methods[0])} contact"
+            scale = Normalize(0, largest * factor)
+            colour_bar(made.bars[0], scale, force_colours(p), f"{which} force [{name}]", p)
+        if pressure:
+            scale = Normalize(0, top * shade)
+            greys = spatial.seen_colours(p) if view == "3d" else pressure_colours(p)
+            colour_bar(made.bars[1], scale, greys, f"pressure [{pascal}]", p)
+        return made.figure

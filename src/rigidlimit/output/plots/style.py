@@ -1,0 +1,163 @@
+"""The look of every figure: type sizes of journals, colours that colour-blind readers can tell
+apart, light and dark, numbers in units of a handy size.
+
+Forces run from faint to strong against the background: light to dark on white, dark to light on
+black. Bodies stay grey, so that hue belongs to forces alone.
+"""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import InputError
+
+COLUMN = 3.5
+"""Width of one column of print [in]; two columns are twice that."""
+
+FORMATS = ("pdf", "png", "svg")
+
+METHODS = {
+    "classic": "classic",
+    "compatible": "compatible",
+    "dem": "DEM",
+    "pgs": "classic, PGS",
+    "pgs permuted": "classic, PGS permuted",
+    "apgd": "classic, APGD",
+}
+"""Names of methods as figures show them; others are shown as they are."""
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours of one look. ``marks``: for methods in charts (Okabe and Ito, CUD 2008)."""
+
+    paper: str
+    ink: str
+    faint: str
+    ground: str
+    edge: str
+    grey: tuple[float, float]
+    force: tuple[str, float, float]
+    marks: tuple[str, ...]
+
+
+LIGHT = Palette(
+    paper="white",
+    ink="#1a1a1a",
+    faint="#b0b0b0",
+    ground="#d9d9d9",
+    edge="#8c8c8c",
+    grey=(0.97, 0.62),
+    force=("inferno_r", 0.22, 0.92),
+    marks=("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
+)
+DARK = Palette(
+    paper="#121212",
+    ink="#e8e8e8",
+    faint="#6a6a6a",
+    ground="#333333",
+    edge="#707070",
+    grey=(0.15, 0.40),
+    force=("plasma", 0.34, 1.0),
+    marks=("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#d55e00", "#0072b2"),
+)
+
+
+def palette(dark: bool) -> Palette:
+    return DARK if dark else LIGHT
+
+
+@contextmanager
+def look(dark: bool):
+    """Matplotlib's settings for a figure made inside; yields the palette."""
+    import matplotlib
+
+    p = palette(dark)
+    settings = {
+        "font.size": 8,
+        "axes.titlesize": 8,
+        "axes.labelsize": 8,
+        "xtick.labelsize": 7,
+        "ytick.labelsize": 7,
+        "legend.fontsize": 7,
+        "legend.frameon": False,
+        "axes.linewidth": 0.6,
+        "figure.facecolor": p.paper,
+        "savefig.facecolor": p.paper,
+        "axes.facecolor": p.paper,
+        "axes.edgecolor": p.ink,
+        "axes.labelcolor": p.ink,
+        "text.color": p.ink,
+        "xtick.color": p.ink,
+        "ytick.color": p.ink,
+    }
+    with matplotlib.rc_context(settings):
+        yield p
+
+
+def tidy(axes, p: Palette) -> None:
+    """Ticks take their look when they are drawn, so it is set on the axes; no box around charts."""
+    axes.tick_params(
+        which="both", color=p.ink, labelcolor=p.ink, labelsize=7, width=0.6, length=2.5, pad=2
+    )
+    axes.tick_params(which="minor", length=1.5)
+    for side in ("top", "right"):
+        if side in axes.spines:
+            axes.spines[side].set_visible(False)
+
+
+def force_colours(p: Palette):
+    """Colour map of forces, cut so that even small ones stand off the background."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    name, low, high = p.force
+    return ListedColormap(colormaps[name](np.linspace(low, high, 256)), name="force")
+
+
+def pressure_colours(p: Palette):
+    """Greys of the bodies."""
+    from matplotlib.colors import ListedColormap
+
+    grey = np.linspace(*p.grey, 256)
+    return ListedColormap(np.column_stack([grey, grey, grey]), name="pressure")
+
+
+_STEPS = {9: "G", 6: "M", 3: "k", 0: "", -3: "m", -6: "\N{MICRO SIGN}", -9: "n"}
+
+
+def unit(largest: float, base: str) -> tuple[float, str]:
+    """(factor, unit) that shows numbers up to ``largest`` [base] between 1 and 1000.
+
+    >>> unit(0.0025, "N")
+    (1000.0, 'mN')
+    """
+    if not (np.isfinite(largest) and largest > 0):
+        return 1.0, base
+    # 0.3 m is better read than 300 mm, and 1e-16 N of rounding is no nanonewton
+    exponent = int(np.clip(3 * np.floor(np.log10(largest / 0.3) / 3), -9, 9))
+    return 10.0**-exponent, f"{_STEPS[exponent]}{base}"
+
+
+def label(method: str) -> str:
+    return METHODS.get(method, method)
+
+
+def save_figure(figure, path) -> None:
+    """Write a figure as PDF, PNG or SVG by the ending of ``path``, whole or not at all."""
+    from pathlib import Path
+
+    import matplotlib
+
+    from ...atomic import whole_file
+
+    path = Path(path)
+    ending = path.suffix.lstrip(".").lower()
+    if ending not in FORMATS:
+        raise InputError(
+            f"{path}: figures are written as {', '.join(FORMATS)}; found the ending {ending!r}"
+        )
+    # 42: text stays text in PDF, as journals ask for
+    with whole_file(path) as temporary, matplotlib.rc_context({"pdf.fonttype": 42}):
+        figure.savefig(temporary, format=ending, dpi=300)

@@ -45,7 +45,7 @@ def pyramid(base: int):
 def report(base: int, **options) -> None:
     B, load = pyramid(base)
     wall, processor = time.perf_counter(), time.process_time()
-    found = rigidlimit.determinacy(B, load, **options)
+    found = rigidlimit.determinacy(B, load, blocks=np.arange(0, B.shape[1] + 1, 3), **options)
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     print(f"base {base}: {B.shape[0]} contacts, {B.shape[1]} degrees of freedom")
     print(f"  {wall:.1f} s ({processor:.1f} s of processor time)")
@@ -58,8 +58,9 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=38)
     parser.add_argument("--contacts", type=int, default=100)
     arguments = parser.parse_args()
-    small, _ = pyramid(4)  # compiles
-    rigidlimit.determinacy(small, np.tile([0.0, 0.0, 1.0], small.shape[1] // 3))
+    small, load = pyramid(8)  # compiles
+    blocks = np.arange(0, small.shape[1] + 1, 3)
+    rigidlimit.determinacy(small, load, blocks=blocks, contacts=[0], intervals="bounds")
     B, _ = pyramid(arguments.base)
     rng = np.random.default_rng(0)
     some = rng.choice(B.shape[0], min(arguments.contacts, B.shape[0]), replace=False)

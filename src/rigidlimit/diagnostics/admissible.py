@@ -17,6 +17,7 @@ a motion y with B y <= e_i every f in P has f_i >= F . y, and the multiplier of 
 problem is such a y once corrected by a motion that opens every contact.
 """
 
+import copy
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -160,6 +161,8 @@ def outer_bounds(network: Network, load, inside, contacts, *, reach=None, worker
 def _ends(network, load, inside, opening, i, reach):
     """((least, greatest) f_i from outside, the same as reached)."""
     B, size = network.B, float(inside.max(initial=0.0)) or 1.0
+    network = copy.copy(network)  # what one contact's solves cost says nothing of the others'
+    network.direct = False
     outer, inner = [0.0, np.inf], [inside[i], inside[i]]
     far = reach * size
     for side, sign in ((0, -1.0), (1, 1.0)):

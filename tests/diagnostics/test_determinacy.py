@@ -33,6 +33,7 @@ def test_beam(order, intervals):
     """Closed form: the middle support may carry all or nothing, an end at most half of 10."""
     found = rl.determinacy(BEAM[order], [10.0, 0.0], intervals=intervals)
     assert found.degree == 1 and found.nullity == 1 and found.mobility == 0
+    assert "intervals of 3 open contacts by" in found.message
     known = np.array([[0, 5], [0, 10], [0, 5]])[order]
     # "bounds" stop at 1e-7 of the largest force
     np.testing.assert_allclose(found.interval, known, atol=LP if intervals == "exact" else 2e-6)
@@ -134,7 +135,7 @@ def test_isostatic_packing():
     assert found.degree == 0 and found.determined.all()
     np.testing.assert_array_equal(found.width, 0)
     np.testing.assert_allclose(found.interval[:, 0], np.linalg.solve(B.T, load), atol=1e-9)
-    assert "nothing to solve" in found.interval_method
+    assert "intervals: every force is determined, nothing to solve" in found.message
 
 
 def test_rattler_and_floating_body():

@@ -133,9 +133,10 @@ class Determinacy(Displayed):
             )
         if not self.proven:
             lines.append("more contacts may be able to carry force: the search was cut short")
-        known = int(np.isfinite(self.interval[:, 0]).sum())
+        known = int((~self.determined & ~np.isnan(self.interval[:, 0])).sum())
         lines.append(
-            f"intervals of {known} contacts by {self.interval_method}; widest {self.diameter:.6g} N"
+            f"intervals of {known} open contacts by {self.interval_method}; widest "
+            f"{self.diameter:.6g} N"
             if known
             else f"intervals: {self.interval_method}"
         )
@@ -229,7 +230,9 @@ def determinacy(
     reached = interval.copy()
     undetermined = np.flatnonzero(~determined)
     wanted = undetermined if chosen is None else undetermined[np.isin(undetermined, chosen)]
-    method = "forces determined; nothing to solve" if not len(undetermined) else "not asked for"
+    method = (
+        "every force is determined, nothing to solve" if not len(undetermined) else "not asked for"
+    )
     if chosen is None and len(wanted) > ALL_INTERVALS:
         method = f"not computed for all {len(wanted)} open contacts; choose some with contacts="
         wanted = wanted[:0]

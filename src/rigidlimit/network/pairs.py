@@ -169,7 +169,7 @@ def _kernels(d: int) -> SimpleNamespace:
         count = 0
         for a in range(m):
             count += D[a] > 0.0
-        ptr = np.zeros(bodies + 1, np.int64)
+        ptr = np.zeros(bodies + 1, np.uint32)
         to = np.empty(count, np.int32)
         up = np.empty((count, d))
         low = np.empty((count, d))
@@ -177,7 +177,7 @@ def _kernels(d: int) -> SimpleNamespace:
         for a in range(m):
             if D[a] > 0.0:
                 s = np.sqrt(D[a])
-                ptr[hi[a] + 1] += 1
+                ptr[hi[a] + 1] += np.uint32(1)
                 to[at] = lo[a]
                 for u in range(d):
                     up[at, u] = s * upper[a, u]
@@ -268,9 +268,10 @@ def _kernels(d: int) -> SimpleNamespace:
             for a in range(ptr[i], ptr[i + 1]):
                 j = lo[a]
                 if j >= 0:
+                    k = np.uint32(j)
                     s = 0.0
                     for u in range(d):
-                        s += low[a, u] * q[j, u]
+                        s += low[a, u] * q[k, u]
                     for u in range(d):
                         rest[u] -= s * up[a, u]
             for u in range(d):
@@ -298,7 +299,7 @@ def _kernels(d: int) -> SimpleNamespace:
                     for u in range(d):
                         s += up[a, u] * t[i, u]
                     for u in range(d):
-                        carried[j, u] -= s * low[a, u]
+                        carried[np.uint32(j), u] -= s * low[a, u]
 
     @njit(cache=True, nogil=True)
     def largest(ptr, lo, up, low, E, r):

@@ -7,10 +7,12 @@ import typer
 from .. import __version__
 from .compare import compare
 from .demo import demo
+from .determinacy import determinacy
 from .paper import paper
 from .plot import plot
 from .run import run
 from .scenes import scenes
+from .solve import solve
 
 app = typer.Typer(
     add_completion=False,
@@ -48,4 +50,6 @@ app.command()(plot)
 app.command()(scenes)
 app.command()(demo)
 app.command()(compare)
+app.command()(determinacy)
+app.command()(solve)
 app.command()(paper)

@@ -11,6 +11,7 @@ from .paper import paper
 from .plot import plot
 from .run import run
 from .scenes import scenes
+from .view import view
 
 app = typer.Typer(
     add_completion=False,
@@ -47,5 +48,6 @@ app.command()(run)
 app.command()(plot)
 app.command()(scenes)
 app.command()(demo)
+app.command()(view)
 app.command()(compare)
 app.command()(paper)

@@ -31,7 +31,8 @@ class StoredStep:
     """One stored step: poses and velocities at its end, contacts and forces of the step.
 
     force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
-    ``info`` holds status, residuals and iterations of both steps of the method.
+    ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
+    forces of the DEM on the same contacts, where they were stored too.
     """
 
     number: int
@@ -45,6 +46,7 @@ class StoredStep:
     force_classic: np.ndarray
     stiffness: np.ndarray
     info: dict
+    force_dem: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ def _read_step(group, number: int, bodies: int) -> StoredStep:
         force_classic=c["force_classic"][()],
         stiffness=c["stiffness"][()],
         info=info,
+        force_dem=c["force_dem"][()] if "force_dem" in c else None,
     )
 
 

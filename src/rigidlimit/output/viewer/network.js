@@ -1,0 +1,238 @@
+"use strict";
+/* Draws the contact forces: ribbons that face the eye, shaded as round bars, width and colour by
+ * force. Finds the contact under the mouse on the processor, with the exact numbers of the file. */
+const Network = (() => {
+  const VERTEX = `
+    attribute vec3 from, to, tint; attribute float share;
+    uniform float thickest, pixel, extra, least;
+    varying float across, along, reach, width; varying vec3 colour;
+    void main() {
+      vec3 a = (modelViewMatrix * vec4(from, 1.0)).xyz, b = (modelViewMatrix * vec4(to, 1.0)).xyz;
+      vec3 middle = 0.5 * (a + b), direction = b - a;
+      reach = length(direction);
+      direction /= max(reach, 1e-30);
+      float dot_ = pixel * -middle.z;
+      width = max(thickest * share, least * dot_) + extra * dot_;
+      vec3 side = cross(direction, normalize(middle));
+      side = length(side) > 1e-4 ? normalize(side) : vec3(1.0, 0.0, 0.0);
+      across = position.y;
+      along = mix(-width, reach + width, position.x);
+      colour = tint;
+      gl_Position = projectionMatrix * vec4(a + direction * along + side * across * width, 1.0);
+      gl_Position.z -= 1e-5 * share * gl_Position.w; // strong over weak where both lie in one plane
+    }`;
+
+  const FRAGMENT = `
+    uniform bool flatScene;
+    varying float across, along, reach, width; varying vec3 colour;
+    void main() {
+      float beyond = max(max(-along, along - reach), 0.0) / width;
+      if (beyond * beyond + across * across > 1.0) discard;
+      float shade = flatScene ? 1.0 : 0.72 + 0.28 * sqrt(1.0 - across * across);
+      gl_FragColor = vec4(colour * shade, 1.0);
+      #include <colorspace_fragment>
+    }`;
+
+  /** Ribbons that can be filled again and again. */
+  function ribbons(capacity, options, flat) {
+    const corners = new Float32Array([0, -1, 0, 1, -1, 0, 1, 1, 0, 0, -1, 0, 1, 1, 0, 0, 1, 0]);
+    const sizes = { from: 3, to: 3, tint: 3, share: 1 };
+    const uniforms = {
+      thickest: { value: 1 },
+      pixel: { value: 1 },
+      extra: { value: 0 },
+      least: { value: 0.6 },
+      flatScene: { value: flat },
+    };
+    const look = new THREE.ShaderMaterial({
+      vertexShader: VERTEX,
+      fragmentShader: FRAGMENT,
+      uniforms,
+      side: THREE.DoubleSide,
+      ...options,
+    });
+    const mesh = new THREE.Mesh(new THREE.BufferGeometry(), look);
+    mesh.frustumCulled = false;
+    const arrays = {};
+
+    function allocate(count) {
+      mesh.geometry.dispose();
+      const geometry = new THREE.InstancedBufferGeometry();
+      geometry.setAttribute("position", new THREE.BufferAttribute(corners, 3));
+      for (const [name, size] of Object.entries(sizes)) {
+        arrays[name] = new Float32Array(count * size);
+        const attribute = new THREE.InstancedBufferAttribute(arrays[name], size);
+        geometry.setAttribute(name, attribute.setUsage(THREE.DynamicDrawUsage));
+      }
+      geometry.instanceCount = 0;
+      mesh.geometry = geometry;
+      capacity = count;
+    }
+
+    allocate(Math.max(1, capacity));
+    return {
+      mesh,
+      uniforms,
+      arrays,
+      reserve: (count) => count > capacity && allocate(Math.ceil(1.3 * count)),
+      done(count) {
+        mesh.geometry.instanceCount = count;
+        for (const name of Object.keys(sizes)) mesh.geometry.attributes[name].needsUpdate = true;
+      },
+    };
+  }
+
+  function build(bodies, head) {
+    const flat = head.dim === 2;
+    const scene = new THREE.Scene();
+    const top = new THREE.Scene();
+    const bars = ribbons(1024, {}, flat);
+    const halo = ribbons(2, { depthTest: false, depthWrite: false }, flat);
+    const core = ribbons(2, { depthTest: false, depthWrite: false }, flat);
+    halo.mesh.renderOrder = 1;
+    core.mesh.renderOrder = 2;
+    halo.uniforms.extra.value = 3;
+    core.uniforms.least.value = 1;
+    scene.add(bars.mesh);
+    top.add(halo.mesh, core.mesh);
+    const all = [bars, halo, core];
+
+    let owner = new Int32Array(1024); // contact of each bar
+    let count = 0;
+    const ends = new Float32Array(12);
+
+    /** Ends of the one or two bars of contact i into ``ends``; how many. Along the branches from
+     * centre to centre, by way of the contact point if a body is not round; bodies that stand for
+     * the surroundings (half-spaces, fixed ones that are not round) get no branch. */
+    function branches(step, i, style) {
+      const { body, point, normal, position } = step;
+      const k = 3 * i;
+      if (style === "normals") {
+        for (let d = 0; d < 3; d++) {
+          const arm = 0.45 * head.length * normal[k + d];
+          ends[d] = point[k + d] - arm;
+          ends[3 + d] = point[k + d] + arm;
+        }
+        return 1;
+      }
+      const [a, b] = [body[2 * i], body[2 * i + 1]];
+      const round = bodies.round[a] && bodies.round[b];
+      let bars = 0;
+      const add = (from, i0, to, i1) => {
+        for (let d = 0; d < 3; d++) {
+          ends[6 * bars + d] = from[i0 + d];
+          ends[6 * bars + 3 + d] = to[i1 + d];
+        }
+        bars++;
+      };
+      if (round) {
+        add(position, 3 * a, position, 3 * b);
+      } else {
+        if (bodies.round[a] || !bodies.fixed[a]) add(position, 3 * a, point, k);
+        if (bodies.round[b] || !bodies.fixed[b]) add(point, k, position, 3 * b);
+      }
+      return bars;
+    }
+
+    function fill(target, at, start, share, rgb) {
+      for (let d = 0; d < 3; d++) {
+        target.arrays.from[3 * at + d] = ends[start + d];
+        target.arrays.to[3 * at + d] = ends[start + 3 + d];
+        target.arrays.tint[3 * at + d] = rgb[d];
+      }
+      target.arrays.share[at] = share;
+    }
+
+    /** Bars for the contacts with force >= threshold > 0 that no cut hides; how many contacts. */
+    function show(step, { force, threshold, scale, cut, style, colour }) {
+      count = 0;
+      let shown = 0;
+      const m = force ? force.length : 0;
+      bars.reserve(2 * m);
+      if (owner.length < 2 * m) owner = new Int32Array(2 * m);
+      const { low, high } = cut;
+      const { point } = step;
+      const least = 1e-9 * scale; // weaker is the rounding of zero
+      for (let i = 0; i < m; i++) {
+        const f = force[i];
+        if (!(f >= threshold && f > least)) continue;
+        const [x, y, z] = [point[3 * i], point[3 * i + 1], point[3 * i + 2]];
+        if (x < low[0] || y < low[1] || z < low[2]) continue;
+        if (x > high[0] || y > high[1] || z > high[2]) continue;
+        const share = Math.min(f / scale, 1);
+        const rgb = colour(share);
+        const parts = branches(step, i, style);
+        for (let part = 0; part < parts; part++) {
+          fill(bars, count, 6 * part, share, rgb);
+          owner[count++] = i;
+        }
+        shown++;
+      }
+      bars.done(count);
+      return shown;
+    }
+
+    /** Show contact i through everything; i < 0: none. */
+    function mark(step, i, share, style, rgb, ring) {
+      const parts = i < 0 ? 0 : branches(step, i, style);
+      for (let part = 0; part < parts; part++) {
+        fill(halo, part, 6 * part, share, ring);
+        fill(core, part, 6 * part, share, rgb);
+      }
+      halo.done(parts);
+      core.done(parts);
+    }
+
+    function measures(thickest, pixel) {
+      for (const { uniforms } of all) {
+        uniforms.thickest.value = thickest;
+        uniforms.pixel.value = pixel;
+      }
+    }
+
+    const clip = new THREE.Matrix4();
+
+    /** The contact drawn under the point (x, y) [pixels]: the nearest to the eye whose bar is hit,
+     * else the bar within 6 pixels that is closest; -1 if none. */
+    function pick(camera, width, height, x, y) {
+      const e = clip.multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse).elements;
+      const project = (v, k) => {
+        const w = e[3] * v[k] + e[7] * v[k + 1] + e[11] * v[k + 2] + e[15];
+        const u = e[0] * v[k] + e[4] * v[k + 1] + e[8] * v[k + 2] + e[12];
+        const t = e[1] * v[k] + e[5] * v[k + 1] + e[9] * v[k + 2] + e[13];
+        return [(0.5 + (0.5 * u) / w) * width, (0.5 - (0.5 * t) / w) * height, w];
+      };
+      const { thickest, pixel } = bars.uniforms;
+      let hit = -1;
+      let depth = Infinity;
+      let near = -1;
+      let closest = 6;
+      for (let k = 0; k < count; k++) {
+        const [ax, ay, aw] = project(bars.arrays.from, 3 * k);
+        const [bx, by, bw] = project(bars.arrays.to, 3 * k);
+        if (!(aw > 0 && bw > 0)) continue;
+        const [dx, dy] = [bx - ax, by - ay];
+        const t = Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
+        const off = Math.hypot(x - ax - t * dx, y - ay - t * dy);
+        const w = aw + t * (bw - aw);
+        const half = (thickest.value * bars.arrays.share[k]) / (pixel.value * w);
+        // in one plane the stronger lies on top
+        const rank = flat ? -bars.arrays.share[k] : w;
+        if (off <= Math.max(half, 1) && rank < depth) [hit, depth] = [k, rank];
+        if (off < closest) [near, closest] = [k, off];
+      }
+      const found = hit >= 0 ? hit : near;
+      return found < 0 ? -1 : owner[found];
+    }
+
+    /** A point of contact i that lies on its bar, for tests and labels. */
+    function anchor(step, i, style) {
+      branches(step, i, style);
+      return [0, 1, 2].map((d) => 0.6 * ends[d] + 0.4 * ends[3 + d]);
+    }
+
+    return { scene, top, show, mark, measures, pick, anchor };
+  }
+
+  return { build };
+})();

@@ -1,9 +1,9 @@
-"""Bodies as triangles ready to be drawn: corners with normals, and which sides are edges to see.
+"""Bodies as triangles ready to be drawn: corners with normals, and the edges to see.
 
 A ``Facets`` holds the corners of t triangles one after the other. normal: of the facet, or smooth
-where neighbouring facets meet at less than SMOOTH. edge[c, i]: 1 at corner i of a triangle, 0 at
-the two others, so that its interpolant is the distance from the side opposite corner i; 1 at all
-three where that side is no edge of the body but runs across a face or a smooth part.
+where neighbouring facets meet at less than SMOOTH. edge: in-plane distance of the corner from up to
+four edges of the face the triangle is part of, those next to it; its interpolant tells the picture
+how far a pixel is from an edge, also from one that borders only the neighbouring triangle.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,12 @@ SMOOTH = np.cos(np.radians(35.0))
 """Facets that meet at a smaller angle are one smooth surface: rounds of SEGMENTS = 24 meet at 15
 degrees."""
 
+EDGES = 4
+
 
 @dataclass(frozen=True)
 class Facets:
-    """corner (3 t, 3) [m], normal (3 t, 3), edge (3 t, 3) of 0 and 1."""
+    """corner (3 t, 3) [m], normal (3 t, 3), edge (3 t, EDGES) [m], inf where there are fewer."""
 
     corner: np.ndarray
     normal: np.ndarray
@@ -39,7 +41,7 @@ def facets(shape: Shape) -> Facets:
     return Facets(
         corner.reshape(-1, 3),
         _smooth(points, triangles, flat).reshape(-1, 3),
-        _edges(triangles, flat).reshape(-1, 3),
+        _edges(points, triangles, flat).reshape(-1, EDGES),
     )
 
 
@@ -67,17 +69,37 @@ def _smooth(points, triangles, flat):
     return out
 
 
-def _edges(triangles, flat):
-    sides: dict[tuple[int, int], list[int]] = {}
+def _edges(points, triangles, flat):
+    """Distances of the corners from the edges of their face, (t, 3, EDGES) [m]."""
+    beside: dict[tuple[int, int], list[int]] = {}
     for facet, (a, b, c) in enumerate(triangles.tolist()):
         for side in ((b, c), (c, a), (a, b)):
-            sides.setdefault((min(side), max(side)), []).append(facet)
-    out = np.broadcast_to(np.eye(3), (len(triangles), 3, 3)).copy()
-    for facet, (a, b, c) in enumerate(triangles.tolist()):
-        for k, side in enumerate(((b, c), (c, a), (a, b))):
-            there = sides[min(side), max(side)]
-            if len(there) == 2 and flat[there[0]] @ flat[there[1]] > SMOOTH:
-                out[facet, :, k] = 1.0
+            beside.setdefault((min(side), max(side)), []).append(facet)
+    face = np.arange(len(triangles))  # number of the face: the least of its facets
+    seen = []
+    for (a, b), facets_there in beside.items():
+        if len(facets_there) == 2:
+            cosine = flat[facets_there[0]] @ flat[facets_there[1]]
+            if cosine > 1 - 1e-9:
+                one, other = sorted(face[facets_there])
+                face[face == other] = one
+            if cosine > SMOOTH:
+                continue
+        seen.append((a, b, facets_there))
+    of_face: dict[int, list[tuple[int, int]]] = {}
+    for a, b, facets_there in seen:
+        for facet in facets_there:
+            of_face.setdefault(int(face[facet]), []).append((a, b))
+    out = np.full((len(triangles), 3, EDGES), np.inf)
+    for facet, corners in enumerate(triangles):
+        edges = np.array(of_face.get(int(face[facet]), []), int).reshape(-1, 2)
+        start, direction = points[edges[:, 0]], points[edges[:, 1]] - points[edges[:, 0]]
+        across = np.cross(flat[facet], direction)
+        across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
+        # a face is convex and lies on one side of each of its edges
+        distance = np.abs(np.einsum("cek,ek->ce", points[corners][:, None] - start, across))
+        near = np.lexsort((distance.sum(axis=0), distance.min(axis=0)))[:EDGES]
+        out[facet, :, : len(near)] = distance[:, near]
     return out
 
 
@@ -115,9 +137,8 @@ def plane_patch(
     k = len(outline)
     fan = np.column_stack([np.zeros(k - 2, int), np.arange(1, k - 1), np.arange(2, k)])
     flat = np.broadcast_to([0.0, 0.0, 1.0] if dim == 2 else normal, (k - 2, 3))
-    return Facets(
-        outline[fan].reshape(-1, 3), np.repeat(flat, 3, axis=0), _edges(fan, flat).reshape(-1, 3)
-    )
+    edge = _edges(outline, fan, flat).reshape(-1, EDGES)
+    return Facets(outline[fan].reshape(-1, 3), np.repeat(flat, 3, axis=0), edge)
 
 
 def _clip(outline, normal, point):

@@ -20,7 +20,7 @@ from ..atomic import whole_file
 from ..bodies import Disk, HalfSpace, Sphere
 from ..bodies.rotations import matrix
 from ..errors import InputError
-from .facets import Facets, facets, plane_patch
+from .facets import EDGES, Facets, facets, plane_patch
 from .hdf5 import Run, StoredStep
 
 ROOM = 100_000_000
@@ -170,16 +170,13 @@ def _bodies(run: Run, origin, low, high) -> tuple[dict, np.ndarray]:
 
 
 def _corners(parts: list[Facets], prefix: str) -> dict:
-    def joined(name, scale, kind):
-        rows = [getattr(part, name) for part in parts] or [np.zeros((0, 3))]
-        return (np.concatenate(rows) * scale).round(0 if scale != 1 else 12).astype(kind)
+    def joined(name, width):
+        return np.concatenate([np.zeros((0, width)), *(getattr(part, name) for part in parts)])
 
     return {
-        f"{prefix}corner": np.concatenate(
-            [part.corner for part in parts] or [np.zeros((0, 3))]
-        ).astype(np.float32),
-        f"{prefix}normal": joined("normal", 127, np.int8),
-        f"{prefix}edge": joined("edge", 1, np.uint8),
+        f"{prefix}corner": joined("corner", 3).astype(np.float32),
+        f"{prefix}normal": (127 * joined("normal", 3)).round().astype(np.int8),
+        f"{prefix}edge": np.minimum(joined("edge", EDGES), 1e30).astype(np.float32),
     }
 
 

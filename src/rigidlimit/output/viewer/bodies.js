@@ -31,12 +31,12 @@ const Bodies = (() => {
     }`;
 
   const BALL_FRAGMENT = `
-    uniform mat4 projectionMatrix; uniform bool flatScene; uniform float opacity; uniform vec3 line;
+    uniform mat4 projectionMatrix; uniform bool flatScene; uniform float opacity, sharp; uniform vec3 line;
     varying vec3 at; varying vec3 middle; varying float size; varying vec3 colour; varying vec2 corner;
     ${LIGHT}
     void main() {
       if (flatScene) {
-        float s = length(corner), w = fwidth(s);
+        float s = length(corner), w = sharp * fwidth(s);
         if (s > 1.0) discard;
         float rim = smoothstep(1.0 - 2.2 * w, 1.0 - 1.0 * w, s);
         gl_FragColor = vec4(mix(colour, line, rim), max(opacity, rim));
@@ -60,9 +60,9 @@ const Bodies = (() => {
   const MESH_VERTEX = `
     #include <common>
     #include <batching_pars_vertex>
-    attribute vec3 edge;
+    attribute vec4 edge;
     uniform vec3 tint;
-    varying vec3 bound, normal_, colour, place;
+    varying vec4 bound; varying vec3 normal_, colour, place;
     void main() {
       #include <batching_vertex>
       #ifdef USE_BATCHING
@@ -80,13 +80,14 @@ const Bodies = (() => {
     }`;
 
   const MESH_FRAGMENT = `
-    uniform bool flatScene, patches; uniform float opacity; uniform vec3 line, low, high;
-    varying vec3 bound, normal_, colour, place;
+    uniform bool flatScene, patches; uniform float opacity, sharp; uniform vec3 line, low, high;
+    varying vec4 bound; varying vec3 normal_, colour, place;
     ${LIGHT}
     void main() {
       if (any(lessThan(place, low)) || any(greaterThan(place, high))) discard;
-      vec3 steps = bound / max(fwidth(bound), vec3(1e-6));
-      float outline = 1.0 - smoothstep(0.7, 1.7, min(steps.x, min(steps.y, steps.z)));
+      vec4 pixels = bound / max(sharp * fwidth(bound), vec4(1e-20));
+      float nearest = min(min(pixels.x, pixels.y), min(pixels.z, pixels.w));
+      float outline = 1.0 - smoothstep(0.7, 1.7, nearest);
       vec3 shade = flatScene || patches ? colour : lit(colour, normalize(gl_FrontFacing ? normal_ : -normal_));
       gl_FragColor = vec4(mix(shade, line, outline), max(opacity, 0.8 * outline));
       #include <colorspace_fragment>
@@ -101,6 +102,7 @@ const Bodies = (() => {
     const { ball, radius, solid, shape, fixed } = arrays;
     const shared = {
       opacity: { value: 1 },
+      sharp: { value: 1 }, // pixels drawn per pixel of the page
       flatScene: { value: head.dim === 2 },
       line: { value: new THREE.Color() },
       patches: { value: false },
@@ -224,18 +226,22 @@ const Bodies = (() => {
       }
     }
 
-    return { solids, patches, show, paint, draw };
+    const sharpness = (ratio) => {
+      shared.sharp.value = ratio;
+    };
+
+    return { solids, patches, show, paint, draw, sharpness };
   }
 
   /** One BufferGeometry for each entry of ``counts``, corners of triangles in a row. */
   function geometries({ corner, normal, edge }, counts) {
     let start = 0;
     return counts.map((count) => {
-      const part = (values) => values.slice(3 * start, 3 * (start + count));
+      const part = (values, width) => values.slice(width * start, width * (start + count));
       const geometry = new THREE.BufferGeometry();
-      geometry.setAttribute("position", new THREE.BufferAttribute(part(corner), 3));
-      geometry.setAttribute("normal", new THREE.BufferAttribute(part(normal), 3, true));
-      geometry.setAttribute("edge", new THREE.BufferAttribute(part(edge), 3));
+      geometry.setAttribute("position", new THREE.BufferAttribute(part(corner, 3), 3));
+      geometry.setAttribute("normal", new THREE.BufferAttribute(part(normal, 3), 3, true));
+      geometry.setAttribute("edge", new THREE.BufferAttribute(part(edge, 4), 4));
       start += count;
       return geometry;
     });

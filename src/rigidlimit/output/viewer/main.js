@@ -86,7 +86,10 @@
 
   function resize() {
     const { clientWidth, clientHeight } = $("stage");
-    renderer.setPixelRatio(window.devicePixelRatio);
+    // outlines of balls are smoothed by drawing finer than the screen, while there are not many
+    const ratio = window.devicePixelRatio * (window.devicePixelRatio < 1.5 && head.names.length < 5000 ? 2 : 1);
+    renderer.setPixelRatio(ratio);
+    bodies.sharpness(ratio / window.devicePixelRatio);
     renderer.setSize(clientWidth, clientHeight, false);
     camera.aspect = clientWidth / clientHeight;
     redraw();
@@ -147,10 +150,12 @@
     return [a, b];
   }
 
+  const nameOf = (body) => head.names[body].replace(/^\d+$/, "body $&");
+
   function showCard() {
     if (!state.picked) return Overlay.card("", null);
     const { a, b } = state.picked;
-    const title = `${head.names[a]} – ${head.names[b]}`;
+    const title = `${nameOf(a)} – ${nameOf(b)}`;
     if (index < 0) return Overlay.card(title, [["", "not in contact in this step", "none"]]);
     const at = (d) => Number((arrays.point[3 * index + d] + head.origin[d]).toPrecision(6));
     Overlay.card(title, [
@@ -158,7 +163,7 @@
         .filter(({ key }) => forceOf(key))
         .map(({ key, label }) => [`${label} force`, `${forceOf(key)[index]} N`, key, key === state.method]),
       ["gap", `${arrays.gap[index]} m`, "gap"],
-      ["point", `(${[0, 1, 2].slice(0, head.dim).map(at).join(", ")}) m`, "point"],
+      ["point", `${[0, 1, 2].slice(0, head.dim).map(at).join(", ")} m`, "point"],
       ["contact", `${index} of this step`, "index"],
     ]);
   }
@@ -292,18 +297,17 @@
       const row = Object.assign(document.createElement("label"), { className: "cut" });
       const name = "xyz"[d];
       const id = `cut-${name}-${side}`;
-      row.innerHTML = `<span>${name}</span><input type="range" min="0" max="1000" id="${id}"><output for="${id}"></output>`;
+      row.innerHTML = `<span>${name} ${side === "low" ? "≥" : "≤"}</span><input type="range" min="0" max="1000" id="${id}"><output for="${id}"></output>`;
       const [slider, out] = [row.children[1], row.children[2]];
       slider.value = side === "low" ? 0 : 1000;
       slider.setAttribute("aria-label", `${name} from ${side === "low" ? "below" : "above"}`);
-      const sign = side === "low" ? "≥" : "≤";
       const apply = () => {
         const t = slider.value / 1000;
         const at = head.low[d] + t * (head.high[d] - head.low[d]);
         const open = side === "low" ? t === 0 : t === 1;
         state.cut[side][d] = open ? (side === "low" ? -Infinity : Infinity) : at;
         const wide = Math.max(Math.abs(head.low[d] + head.origin[d]), Math.abs(head.high[d] + head.origin[d]));
-        out.textContent = open ? "no cut" : `${sign} ${Overlay.short(at + head.origin[d], "m", wide)}`;
+        out.textContent = open ? "no cut" : Overlay.short(at + head.origin[d], "m", wide);
         refresh();
       };
       slider.addEventListener("input", apply);

@@ -29,7 +29,7 @@ ROOM = 100_000_000
 COLOURS = "viridis"
 """Perceptually uniform and safe for colour-blind readers, as in the pictures."""
 
-SCRIPTS = ("data.js", "bodies.js", "network.js", "overlay.js", "main.js")
+SCRIPTS = ("data.js", "quads.js", "bodies.js", "network.js", "overlay.js", "main.js")
 TYPES = {"f4": np.float32, "f8": np.float64, "i4": np.int32, "i1": np.int8, "u1": np.uint8}
 METHODS = {"classic": "force_classic", "compatible": "force", "dem": "force_dem"}
 """Sets of forces a stored step may have: name in the page -> attribute of the step."""

@@ -1,7 +1,6 @@
 "use strict";
-/* Draws the bodies. Balls (and disks of flat scenes) are one instanced square each, on which the
- * fragment shader finds the exact sphere: two triangles a ball, so that 20,000 stay fluid. All
- * other shapes are one BatchedMesh; half-spaces are patches that only their outer side shows. */
+/* Draws the bodies. Balls (and disks of flat scenes) are one square each, on which the fragment
+ * shader finds the exact sphere: two triangles a ball, so that 20,000 stay fluid. All other shapes are one BatchedMesh; half-spaces are patches that only their outer side shows. */
 const Bodies = (() => {
   const LIGHT = `
     vec3 lit(vec3 colour, vec3 normal) {
@@ -10,12 +9,13 @@ const Bodies = (() => {
     }`;
 
   const BALL_VERTEX = `
-    attribute vec3 centre; attribute float radius; attribute vec3 tint;
     uniform bool flatScene;
-    varying vec3 at; varying vec3 middle; varying float size; varying vec3 colour; varying vec2 corner;
+    varying vec3 at; varying vec3 middle; varying float size; varying vec3 colour; varying vec2 place;
     void main() {
-      middle = (modelViewMatrix * vec4(centre, 1.0)).xyz;
-      size = radius; colour = tint; corner = position.xy;
+      vec4 ball = item(0);
+      float radius = ball.w;
+      middle = (modelViewMatrix * vec4(ball.xyz, 1.0)).xyz;
+      size = radius; colour = item(1).rgb; place = corner();
       float d = length(middle);
       vec3 u = vec3(1.0, 0.0, 0.0), v = vec3(0.0, 1.0, 0.0);
       float half_side = radius;
@@ -26,17 +26,17 @@ const Bodies = (() => {
         v = cross(n, u);
         half_side = d > 1.01 * radius ? radius * d / sqrt(d * d - radius * radius) : 0.0;
       }
-      at = middle + (u * position.x + v * position.y) * half_side;
+      at = middle + (u * place.x + v * place.y) * half_side;
       gl_Position = projectionMatrix * vec4(at, 1.0);
     }`;
 
   const BALL_FRAGMENT = `
     uniform mat4 projectionMatrix; uniform bool flatScene; uniform float opacity, sharp; uniform vec3 line;
-    varying vec3 at; varying vec3 middle; varying float size; varying vec3 colour; varying vec2 corner;
+    varying vec3 at; varying vec3 middle; varying float size; varying vec3 colour; varying vec2 place;
     ${LIGHT}
     void main() {
       if (flatScene) {
-        float s = length(corner), w = sharp * fwidth(s);
+        float s = length(place), w = sharp * fwidth(s);
         if (s > 1.0) discard;
         float rim = smoothstep(1.0 - 2.2 * w, 1.0 - 1.0 * w, s);
         gl_FragColor = vec4(mix(colour, line, rim), max(opacity, rim));
@@ -114,22 +114,16 @@ const Bodies = (() => {
     const materials = [];
 
     // balls
-    const centre = new THREE.InstancedBufferAttribute(new Float32Array(3 * ball.length), 3);
-    const size = new THREE.InstancedBufferAttribute(new Float32Array(ball.length), 1);
-    const tint = new THREE.InstancedBufferAttribute(new Float32Array(3 * ball.length), 3);
-    const square = new THREE.InstancedBufferGeometry();
+    const balls = Quads.build(2, {
+      vertexShader: BALL_VERTEX,
+      fragmentShader: BALL_FRAGMENT,
+      uniforms: shared,
+      transparent: true,
+    });
+    balls.reserve(ball.length);
     if (ball.length) {
-      const corners = new Float32Array([-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, -1, 0, 1, 1, 0, -1, 1, 0]);
-      square.setAttribute("position", new THREE.BufferAttribute(corners, 3));
-      for (const [name, values] of Object.entries({ centre, radius: size, tint })) {
-        values.setUsage(THREE.DynamicDrawUsage);
-        square.setAttribute(name, values);
-      }
-      const look = material(BALL_VERTEX, BALL_FRAGMENT, shared, { transparent: true });
-      const balls = new THREE.Mesh(square, look);
-      balls.frustumCulled = false;
-      solids.add(balls);
-      materials.push(look);
+      solids.add(balls.mesh);
+      materials.push(balls.material);
     }
 
     // every other shape, each geometry once
@@ -182,13 +176,11 @@ const Bodies = (() => {
         const [x, y, z] = [position[i], position[i + 1], position[i + 2]];
         if (x < cut.low[0] || y < cut.low[1] || z < cut.low[2]) continue;
         if (x > cut.high[0] || y > cut.high[1] || z > cut.high[2]) continue;
-        centre.array.set([x, y, z], 3 * count);
-        size.array[count] = radius[k];
-        of(ball[k]).toArray(tint.array, 3 * count);
+        balls.data.set([x, y, z, radius[k]], 8 * count);
+        of(ball[k]).toArray(balls.data, 8 * count + 4);
         count++;
       }
-      square.instanceCount = count;
-      centre.needsUpdate = size.needsUpdate = tint.needsUpdate = true;
+      balls.done(count);
       shared.low.value.fromArray(cut.low);
       shared.high.value.fromArray(cut.high);
       for (let k = 0; k < solid.length; k++) {

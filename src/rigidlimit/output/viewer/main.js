@@ -5,6 +5,7 @@
   const { head } = Data;
   const flat = head.dim === 2;
   const last = head.steps.length - 1;
+  const many = head.names.length > 5000; // then smooth outlines give way to speed
   const radius = Math.hypot(...[0, 1, 2].map((d) => head.high[d] - head.low[d])) / 2;
   const THEMES = {
     light: { ground: "#fbfbfa", body: "#b9c0c6", fixed: "#8d979f", line: "#4c555c", floor: "#eeeeea", floorLine: "#bcc0bd", picked: "#e8a33d", ring: "#d62728" },
@@ -21,7 +22,7 @@
   // ---- drawing -------------------------------------------------------------------------------
   let renderer;
   try {
-    renderer = new THREE.WebGLRenderer({ canvas: $("canvas"), antialias: true });
+    renderer = new THREE.WebGLRenderer({ canvas: $("canvas"), antialias: !many });
   } catch {
     $("message").textContent = "This browser shows no WebGL 2: switch on hardware acceleration, or open the page in another browser.";
     return;
@@ -44,10 +45,9 @@
   /** Colour of a share of the scale: strong forces stand out of either background. */
   const byteAt = (share) => 3 * Math.round(255 * (state.theme === "dark" ? 0.12 + 0.88 * share : 0.9 * (1 - share)));
   const css = (share) => `rgb(${Data.colours.slice(byteAt(share), byteAt(share) + 3).join(" ")})`;
-  const linear = Float32Array.from({ length: 256 }, (_, b) => (b <= 10 ? b / 3294.6 : ((b / 255 + 0.055) / 1.055) ** 2.4));
   const colour = (share) => {
     const k = byteAt(share);
-    return [linear[Data.colours[k]], linear[Data.colours[k + 1]], linear[Data.colours[k + 2]]];
+    return (Data.colours[k] << 16) | (Data.colours[k + 1] << 8) | Data.colours[k + 2];
   };
 
   const metresAPixel = () =>
@@ -55,14 +55,41 @@
     $("stage").clientHeight;
 
   let wanted = false;
-  function redraw() {
+  function redraw(moving = false) {
     if (wanted || !arrays) return;
     wanted = true;
-    requestAnimationFrame(draw);
+    requestAnimationFrame(() => {
+      wanted = false;
+      hurry(moving);
+      draw();
+    });
+  }
+
+  // where drawing cannot follow the hand, a coarse picture while it moves, the full one at rest
+  const COARSE = { bars: 12000, ratio: 0.4, slow: 70, rest: 250 };
+  let [coarse, sluggish, slow, resting, previous] = [false, false, 0, 0, 0];
+  function hurry(moving) {
+    const now = performance.now();
+    const between = Math.min(now - previous, 1500);
+    previous = now;
+    // frames that follow one another and take long; after a rest the time between tells nothing
+    slow = between > COARSE.slow && resting ? slow + 1 : 0;
+    sluggish ||= slow >= 2;
+    if (!coarse && sluggish && (moving || slow >= 2)) refine(true);
+    clearTimeout(resting);
+    resting = setTimeout(() => {
+      resting = slow = 0;
+      if (coarse) refine(false);
+    }, COARSE.rest + between);
+  }
+
+  function refine(rough) {
+    coarse = rough;
+    network.limit(rough ? COARSE.bars : Infinity);
+    resize();
   }
 
   function draw() {
-    wanted = false;
     const far = camera.position.length() + 2 * radius;
     camera.near = Math.max(camera.position.length() - 2 * radius, 1e-3 * far);
     camera.far = far;
@@ -87,9 +114,9 @@
   function resize() {
     const { clientWidth, clientHeight } = $("stage");
     // outlines of balls are smoothed by drawing finer than the screen, while there are not many
-    const ratio = window.devicePixelRatio * (window.devicePixelRatio < 1.5 && head.names.length < 5000 ? 2 : 1);
-    renderer.setPixelRatio(ratio);
-    bodies.sharpness(ratio / window.devicePixelRatio);
+    const ratio = window.devicePixelRatio * (window.devicePixelRatio < 1.5 && !many ? 2 : 1);
+    renderer.setPixelRatio(coarse ? COARSE.ratio * window.devicePixelRatio : ratio);
+    bodies.sharpness(renderer.getPixelRatio() / window.devicePixelRatio);
     renderer.setSize(clientWidth, clientHeight, false);
     camera.aspect = clientWidth / clientHeight;
     redraw();
@@ -127,7 +154,7 @@
     bodies.show(arrays, cut, picked);
     const shown = network.show(arrays, { force, threshold, scale, cut, style, colour });
     const share = force && index >= 0 ? Math.min(1, force[index] / scale || 0) : 0;
-    network.mark(arrays, index, share, style, colour(share), ring.toArray());
+    network.mark(arrays, index, share, style, colour(share), ring.getHex());
     const label = head.methods.find((m) => m.key === state.method).label;
     $("shown").textContent = force
       ? `${shown} of ${facts().contacts} contacts shown`
@@ -339,7 +366,7 @@
   $("theme").addEventListener("click", () => theme(state.theme === "dark" ? "light" : "dark"));
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", () => theme(dark.matches ? "dark" : "light"));
-  controls.addEventListener("change", redraw);
+  controls.addEventListener("change", () => redraw(true));
   new ResizeObserver(resize).observe($("stage"));
 
   theme(dark.matches ? "dark" : "light");
@@ -347,6 +374,7 @@
   resize();
   look(home);
   await go(last);
+  draw();
   $("message").textContent = "";
 
   /** For tests and scripts: the state, where a contact is on the screen, how long a frame takes. */

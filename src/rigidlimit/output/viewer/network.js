@@ -3,11 +3,13 @@
  * force. Finds the contact under the mouse on the processor, with the exact numbers of the file. */
 const Network = (() => {
   const VERTEX = `
-    attribute vec3 from, to, tint; attribute float share;
     uniform float thickest, pixel, extra, least;
     varying float across, along, reach, width; varying vec3 colour;
     void main() {
-      vec3 a = (modelViewMatrix * vec4(from, 1.0)).xyz, b = (modelViewMatrix * vec4(to, 1.0)).xyz;
+      vec4 from = item(0), to = item(1);
+      float share = from.w;
+      vec2 place = corner();
+      vec3 a = (modelViewMatrix * vec4(from.xyz, 1.0)).xyz, b = (modelViewMatrix * vec4(to.xyz, 1.0)).xyz;
       vec3 middle = 0.5 * (a + b), direction = b - a;
       reach = length(direction);
       direction /= max(reach, 1e-30);
@@ -15,9 +17,10 @@ const Network = (() => {
       width = max(thickest * share, least * dot_) + extra * dot_;
       vec3 side = cross(direction, normalize(middle));
       side = length(side) > 1e-4 ? normalize(side) : vec3(1.0, 0.0, 0.0);
-      across = position.y;
-      along = mix(-width, reach + width, position.x);
-      colour = tint;
+      across = place.y;
+      along = place.x < 0.0 ? -width : reach + width;
+      int rgb = int(to.w);
+      colour = vec3(rgb >> 16, (rgb >> 8) & 255, rgb & 255) / 255.0;
       gl_Position = projectionMatrix * vec4(a + direction * along + side * across * width, 1.0);
       gl_Position.z -= 1e-5 * share * gl_Position.w; // strong over weak where both lie in one plane
     }`;
@@ -29,66 +32,32 @@ const Network = (() => {
       float beyond = max(max(-along, along - reach), 0.0) / width;
       if (beyond * beyond + across * across > 1.0) discard;
       float shade = flatScene ? 1.0 : 0.72 + 0.28 * sqrt(1.0 - across * across);
-      gl_FragColor = vec4(colour * shade, 1.0);
-      #include <colorspace_fragment>
+      gl_FragColor = vec4(colour * shade, 1.0); // as on the legend: no turn to linear and back
     }`;
 
-  /** Ribbons that can be filled again and again. */
-  function ribbons(capacity, options, flat) {
-    const corners = new Float32Array([0, -1, 0, 1, -1, 0, 1, 1, 0, 0, -1, 0, 1, 1, 0, 0, 1, 0]);
-    const sizes = { from: 3, to: 3, tint: 3, share: 1 };
-    const uniforms = {
-      thickest: { value: 1 },
-      pixel: { value: 1 },
-      extra: { value: 0 },
-      least: { value: 0.6 },
-      flatScene: { value: flat },
-    };
-    const look = new THREE.ShaderMaterial({
+  /** Ribbons: (from, share), (to, colour as 0xrrggbb) each. */
+  const ribbons = (flat, options) =>
+    Quads.build(2, {
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
-      uniforms,
+      uniforms: {
+        thickest: { value: 1 },
+        pixel: { value: 1 },
+        extra: { value: 0 },
+        least: { value: 0.6 },
+        flatScene: { value: flat },
+      },
       side: THREE.DoubleSide,
       ...options,
     });
-    const mesh = new THREE.Mesh(new THREE.BufferGeometry(), look);
-    mesh.frustumCulled = false;
-    const arrays = {};
-
-    function allocate(count) {
-      mesh.geometry.dispose();
-      const geometry = new THREE.InstancedBufferGeometry();
-      geometry.setAttribute("position", new THREE.BufferAttribute(corners, 3));
-      for (const [name, size] of Object.entries(sizes)) {
-        arrays[name] = new Float32Array(count * size);
-        const attribute = new THREE.InstancedBufferAttribute(arrays[name], size);
-        geometry.setAttribute(name, attribute.setUsage(THREE.DynamicDrawUsage));
-      }
-      geometry.instanceCount = 0;
-      mesh.geometry = geometry;
-      capacity = count;
-    }
-
-    allocate(Math.max(1, capacity));
-    return {
-      mesh,
-      uniforms,
-      arrays,
-      reserve: (count) => count > capacity && allocate(Math.ceil(1.3 * count)),
-      done(count) {
-        mesh.geometry.instanceCount = count;
-        for (const name of Object.keys(sizes)) mesh.geometry.attributes[name].needsUpdate = true;
-      },
-    };
-  }
 
   function build(bodies, head) {
     const flat = head.dim === 2;
     const scene = new THREE.Scene();
     const top = new THREE.Scene();
-    const bars = ribbons(1024, {}, flat);
-    const halo = ribbons(2, { depthTest: false, depthWrite: false }, flat);
-    const core = ribbons(2, { depthTest: false, depthWrite: false }, flat);
+    const bars = ribbons(flat, {});
+    const halo = ribbons(flat, { depthTest: false, depthWrite: false });
+    const core = ribbons(flat, { depthTest: false, depthWrite: false });
     halo.mesh.renderOrder = 1;
     core.mesh.renderOrder = 2;
     halo.uniforms.extra.value = 3;
@@ -98,7 +67,10 @@ const Network = (() => {
     const all = [bars, halo, core];
 
     let owner = new Int32Array(1024); // contact of each bar
+    let chosen = new Int32Array(1024); // contacts shown
+    let ordered = new Int32Array(1024); // the same, strongest first
     let count = 0;
+    const CLASSES = 1024;
     const ends = new Float32Array(12);
 
     /** Ends of the one or two bars of contact i into ``ends``; how many. Along the branches from
@@ -135,12 +107,13 @@ const Network = (() => {
     }
 
     function fill(target, at, start, share, rgb) {
-      for (let d = 0; d < 3; d++) {
-        target.arrays.from[3 * at + d] = ends[start + d];
-        target.arrays.to[3 * at + d] = ends[start + 3 + d];
-        target.arrays.tint[3 * at + d] = rgb[d];
+      const { data } = target;
+      for (let d = 0, k = 8 * at; d < 3; d++, k++) {
+        data[k] = ends[start + d];
+        data[k + 4] = ends[start + 3 + d];
       }
-      target.arrays.share[at] = share;
+      data[8 * at + 3] = share;
+      data[8 * at + 7] = rgb;
     }
 
     /** Bars for the contacts with force >= threshold > 0 that no cut hides; how many contacts. */
@@ -150,6 +123,9 @@ const Network = (() => {
       const m = force ? force.length : 0;
       bars.reserve(2 * m);
       if (owner.length < 2 * m) owner = new Int32Array(2 * m);
+      if (chosen.length < m) [chosen, ordered] = [new Int32Array(m), new Int32Array(m)];
+      const starts = new Int32Array(CLASSES + 1);
+      const classOf = (f) => CLASSES - 1 - Math.floor(Math.min(f / scale, 1) * (CLASSES - 1));
       const { low, high } = cut;
       const { point } = step;
       const least = 1e-9 * scale; // weaker is the rounding of zero
@@ -159,14 +135,22 @@ const Network = (() => {
         const [x, y, z] = [point[3 * i], point[3 * i + 1], point[3 * i + 2]];
         if (x < low[0] || y < low[1] || z < low[2]) continue;
         if (x > high[0] || y > high[1] || z > high[2]) continue;
-        const share = Math.min(f / scale, 1);
+        chosen[shown++] = i;
+        starts[classOf(f) + 1]++;
+      }
+      // strong ones first, sorted by counting: what is in front is mostly drawn first, and a slow
+      // machine can leave out the rest while the picture moves
+      for (let k = 0; k < CLASSES; k++) starts[k + 1] += starts[k];
+      for (let k = 0; k < shown; k++) ordered[starts[classOf(force[chosen[k]])]++] = chosen[k];
+      for (let k = 0; k < shown; k++) {
+        const i = ordered[k];
+        const share = Math.min(force[i] / scale, 1);
         const rgb = colour(share);
         const parts = branches(step, i, style);
         for (let part = 0; part < parts; part++) {
           fill(bars, count, 6 * part, share, rgb);
           owner[count++] = i;
         }
-        shown++;
       }
       bars.done(count);
       return shown;
@@ -208,16 +192,17 @@ const Network = (() => {
       let near = -1;
       let closest = 6;
       for (let k = 0; k < count; k++) {
-        const [ax, ay, aw] = project(bars.arrays.from, 3 * k);
-        const [bx, by, bw] = project(bars.arrays.to, 3 * k);
+        const [ax, ay, aw] = project(bars.data, 8 * k);
+        const [bx, by, bw] = project(bars.data, 8 * k + 4);
+        const share = bars.data[8 * k + 3];
         if (!(aw > 0 && bw > 0)) continue;
         const [dx, dy] = [bx - ax, by - ay];
         const t = Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
         const off = Math.hypot(x - ax - t * dx, y - ay - t * dy);
         const w = aw + t * (bw - aw);
-        const half = (thickest.value * bars.arrays.share[k]) / (pixel.value * w);
+        const half = (thickest.value * share) / (pixel.value * w);
         // in one plane the stronger lies on top
-        const rank = flat ? -bars.arrays.share[k] : w;
+        const rank = flat ? -share : w;
         if (off <= Math.max(half, 1) && rank < depth) [hit, depth] = [k, rank];
         if (off < closest) [near, closest] = [k, off];
       }
@@ -231,7 +216,9 @@ const Network = (() => {
       return [0, 1, 2].map((d) => 0.6 * ends[d] + 0.4 * ends[3 + d]);
     }
 
-    return { scene, top, show, mark, measures, pick, anchor };
+    const limit = (most) => bars.limit(most);
+
+    return { scene, top, limit, show, mark, measures, pick, anchor };
   }
 
   return { build };

@@ -123,13 +123,11 @@ class Page:
         self.element(name).send_keys(*keys)
 
     def click_at(self, x, y):
-        from selenium.webdriver import ActionChains
         from selenium.webdriver.common.actions.action_builder import ActionBuilder
 
         actions = ActionBuilder(self.driver)
         actions.pointer_action.move_to_location(round(x), round(y)).click()
         actions.perform()
-        del ActionChains
 
     def choose(self, method):
         self.driver.find_element("css selector", f"label:has(#method-{method})").click()
@@ -202,7 +200,8 @@ def test_threshold(driver, pyramid):
     """Reference: the page counts what numpy counts in the file, by number and by slider."""
     from selenium.webdriver.common.keys import Keys
 
-    page, force = Page(driver, pyramid), read_run(pyramid)[-1].force
+    page, last = Page(driver, pyramid), read_run(pyramid)[-1]
+    force, top = last.force, max(last.force.max(), last.force_classic.max())
     for quantile in (0.5, 0.9):
         value = float(np.quantile(force, quantile))
         page.keys("threshold-number", Keys.CONTROL, "a")
@@ -214,7 +213,7 @@ def test_threshold(driver, pyramid):
     page.keys("threshold-number", repr(value), Keys.ENTER)
     assert page.shown()[0] == bearing(force, value)
     page.keys("threshold", Keys.END)
-    assert page.shown()[0] == bearing(force, force.max())
+    assert page.shown()[0] == bearing(force, top)
     page.keys("threshold", Keys.HOME)
     assert page.shown()[0] == bearing(force)
     # a real drag of the slider's thumb to the middle: a few pixels of 150 either way
@@ -224,7 +223,7 @@ def test_threshold(driver, pyramid):
 
     ActionChains(driver).click_and_hold(slider).move_by_offset(2, 0).release().perform()
     value = page.ask("rigidlimitViewer.state.threshold")
-    assert 0.3 * force.max() < value < 0.7 * force.max() and box["width"] > 50
+    assert 0.3 * top < value < 0.7 * top and box["width"] > 50
     assert page.shown()[0] == bearing(force, value)
 
 
@@ -268,7 +267,7 @@ def test_pick_reads_the_file(driver, pyramid, style):
         gap, body = contacts["gap"][()], contacts["body"][()]
     names = read_run(pyramid).bodies.names
     aimed = 0
-    strongest = np.argsort(-force)[:12]
+    strongest = np.argsort(-force)[:8]
     for i in strongest:
         page.click_at(*page.ask(f"rigidlimitViewer.screen({i})"))
         k = page.picked()
@@ -279,7 +278,7 @@ def test_pick_reads_the_file(driver, pyramid, style):
         shown = [re.sub("^body ", "", n) for n in page.text("card-title").split(" – ")]
         assert shown == [names[b] for b in body[k]]
     # some lie behind others as seen from the eye; most do not
-    assert aimed >= 6
+    assert aimed >= 4
     page.click("card-close")
     assert not page.element("card").is_displayed()
 
@@ -387,17 +386,20 @@ def test_themes(driver, beam):
 
 def test_dem_forces(driver, folder, capsys):
     """Reference: `compare --out` stores the DEM's forces; the page offers and shows them."""
-    out = folder / "rest.h5"
-    main_ends(["compare", "beam", "--out", str(out), "--quiet"], code=0)
+    out, scene = folder / "rest.h5", folder / "pyramid.toml"
+    scene.write_text('gallery = "pyramid"\nparameters = {base = 3, drop = 0.0}\n')
+    options = ["--stiffness-scale", "1e-4", "--out", str(out), "--quiet"]  # soft is quick
+    main_ends(["compare", str(scene), *options], code=0)
     assert f"written: {out}" in capsys.readouterr().out
     step = read_run(out)[-1]
-    # the beam's DEM at full stiffness is within 1e-4 of the limit (its own tests)
-    np.testing.assert_allclose(step.force_dem, step.force, rtol=1e-3)
+    # near the limit, but not in it: the soft spheres sink by some 1e-4 of their size
+    np.testing.assert_allclose(step.force_dem, step.force, atol=0.01 * step.force.max())
+    assert (step.force_dem != step.force).any()
     page = Page(driver, out)
     page.choose("dem")
     assert page.text("legend-title") == "DEM contact force"
     page.click_at(*page.ask("rigidlimitViewer.screen(2)"))
-    assert page.number("contact-dem") == step.force_dem[2]
+    assert page.number("contact-dem") == step.force_dem[page.picked()]
 
 
 def test_names_cannot_break_the_page(driver, folder):

@@ -183,9 +183,7 @@ def _corners(parts: list[Facets], prefix: str) -> dict:
 def _forces(step: StoredStep) -> dict[str, np.ndarray]:
     """The sets of forces this step has."""
     found = {name: getattr(step, attribute) for name, attribute in METHODS.items()}
-    return {
-        name: force for name, force in found.items() if force is not None and _known(force)
-    }
+    return {name: force for name, force in found.items() if force is not None and _known(force)}
 
 
 def _known(force) -> bool:

@@ -22,9 +22,13 @@ from ..bodies.rotations import matrix
 from ..errors import InputError
 from .facets import EDGES, Facets, facets, plane_patch
 from .hdf5 import Run, StoredStep
+from .surfaces import surface
 
 ROOM = 100_000_000
 """Bytes of steps a page carries at most: browsers open text of about this size within seconds."""
+
+EXACT = 20_000
+"""Up to so many bodies times steps the extent of the scene is that of the bodies' surfaces."""
 
 COLOURS = "viridis"
 """Perceptually uniform and safe for colour-blind readers, as in the pictures."""
@@ -116,16 +120,23 @@ def _raw(step: StoredStep):
 
 def _box(run: Run, chosen) -> tuple[np.ndarray, np.ndarray]:
     """Corners of the box around the finite bodies in all steps shown."""
-    radius = run.bodies.bounding_radius
-    finite = np.isfinite(radius)
+    bodies = run.bodies
+    radius = bodies.bounding_radius
+    finite = np.flatnonzero(np.isfinite(radius))
+    if not len(finite):
+        return np.full(3, -1.0), np.full(3, 1.0)
+    long = [b for b in finite if not isinstance(bodies.shape(b), Sphere | Disk)]
+    if len(long) * len(chosen) > EXACT:
+        long = []  # the balls that hold them will do
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for k in chosen:
         step = run[k]
-        if finite.any():
-            at, r = step.position[finite], radius[finite, None]
-            low, high = np.minimum(low, (at - r).min(0)), np.maximum(high, (at + r).max(0))
-    if not finite.any():
-        low, high = np.full(3, -1.0), np.full(3, 1.0)
+        reach = np.repeat(radius[:, None], 3, axis=1)
+        for b in long:
+            points = surface(bodies.shape(b))[0]
+            reach[b] = np.abs(points @ matrix(step.quaternion[b : b + 1])[0].T).max(axis=0)
+        low = np.minimum(low, (step.position - reach)[finite].min(axis=0))
+        high = np.maximum(high, (step.position + reach)[finite].max(axis=0))
     if run.scene.dim == 2:
         low[2] = high[2] = 0.0
     return low, high
@@ -233,6 +244,15 @@ def _element(name: str, arrays: dict[str, np.ndarray]) -> str:
     )
 
 
+def _bar(run: Run, size) -> float:
+    """Length that the bars of the forces are drawn by [m]: a body's radius, within what looks well
+    for the scene, be it one big body or small supports under a large one."""
+    diagonal = float(np.linalg.norm(size))
+    return float(
+        np.clip(run.bodies.length, 0.08 * diagonal / len(run.bodies) ** (1 / 3), 0.1 * diagonal)
+    )
+
+
 def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
     from matplotlib import colormaps
 
@@ -253,7 +273,7 @@ def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
         "origin": origin.tolist(),
         "low": (low - origin).tolist(),
         "high": (high - origin).tolist(),
-        "length": run.bodies.length,
+        "bar": _bar(run, high - low),
         "names": list(run.bodies.names),
         "methods": [{"key": name, "label": LABELS[name]} for name in names],
         "method": "compatible" if "compatible" in names else names[0],

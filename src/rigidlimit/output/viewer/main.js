@@ -38,7 +38,9 @@
   if (flat) controls.touches.ONE = 1; // one finger moves the picture
   const of = await Data.bodies();
   const about = { round: new Uint8Array(head.names.length), fixed: of.fixed };
+  about.plane = new Uint8Array(head.names.length).fill(1);
   for (const body of of.ball) about.round[body] = 1;
+  for (const body of [...of.ball, ...of.solid]) about.plane[body] = 0;
   const bodies = Bodies.build(of, head);
   const network = Network.build(about, head);
 
@@ -96,7 +98,7 @@
     camera.updateProjectionMatrix();
     camera.updateMatrixWorld();
     const pixel = (2 * Math.tan((camera.fov * Math.PI) / 360)) / $("stage").clientHeight;
-    network.measures(0.7 * state.width * head.length, pixel);
+    network.measures(0.7 * state.width * head.bar, pixel);
     renderer.clear();
     renderer.render(bodies.patches, camera);
     if (flat) {

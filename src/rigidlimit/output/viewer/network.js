@@ -4,7 +4,7 @@
 const Network = (() => {
   const VERTEX = `
     uniform float thickest, pixel, extra, least;
-    varying float across, along, reach, width; varying vec3 colour;
+    varying float across, along, reach, width, ahead; varying vec3 colour;
     void main() {
       vec4 from = item(0), to = item(1);
       float share = from.w;
@@ -21,17 +21,23 @@ const Network = (() => {
       along = place.x < 0.0 ? -width : reach + width;
       int rgb = int(to.w);
       colour = vec3(rgb >> 16, (rgb >> 8) & 255, rgb & 255) / 255.0;
-      gl_Position = projectionMatrix * vec4(a + direction * along + side * across * width, 1.0);
+      vec3 corner_ = a + direction * along + side * across * width;
+      ahead = corner_.z;
+      gl_Position = projectionMatrix * vec4(corner_, 1.0);
       gl_Position.z -= 1e-5 * share * gl_Position.w; // strong over weak where both lie in one plane
     }`;
 
   const FRAGMENT = `
-    uniform bool flatScene;
-    varying float across, along, reach, width; varying vec3 colour;
+    uniform bool flatScene; uniform mat4 projectionMatrix;
+    varying float across, along, reach, width, ahead; varying vec3 colour;
     void main() {
       float beyond = max(max(-along, along - reach), 0.0) / width;
-      if (beyond * beyond + across * across > 1.0) discard;
+      float inside = 1.0 - beyond * beyond - across * across;
+      if (inside < 0.0) discard;
       float shade = flatScene ? 1.0 : 0.72 + 0.28 * sqrt(1.0 - across * across);
+      float z = ahead + width * sqrt(inside); // of the round bar, so that bars meet cleanly
+      float depth = (projectionMatrix[2].z * z + projectionMatrix[3].z) / -z;
+      gl_FragDepth = flatScene ? gl_FragCoord.z : 0.5 * depth + 0.5;
       gl_FragColor = vec4(colour * shade, 1.0); // as on the legend: no turn to linear and back
     }`;
 
@@ -79,15 +85,17 @@ const Network = (() => {
     function branches(step, i, style) {
       const { body, point, normal, position } = step;
       const k = 3 * i;
+      const [a, b] = [body[2 * i], body[2 * i + 1]];
       if (style === "normals") {
+        // half in either body, all in the one where the other is a half-space
+        const back = bodies.plane[a] ? 0 : bodies.plane[b] ? 1.2 : 0.6;
         for (let d = 0; d < 3; d++) {
-          const arm = 0.45 * head.length * normal[k + d];
-          ends[d] = point[k + d] - arm;
-          ends[3 + d] = point[k + d] + arm;
+          const n = head.bar * normal[k + d];
+          ends[d] = point[k + d] - back * n;
+          ends[3 + d] = point[k + d] + (1.2 - back) * n;
         }
         return 1;
       }
-      const [a, b] = [body[2 * i], body[2 * i + 1]];
       const round = bodies.round[a] && bodies.round[b];
       let bars = 0;
       const add = (from, i0, to, i1) => {

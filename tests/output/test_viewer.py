@@ -343,8 +343,8 @@ def test_picture(driver, beam, request):
     np.testing.assert_allclose(colour(20, canvas["height"] - 150), [251, 251, 250], atol=1)
     # the middle, where the beam lies
     high, wide = (round(scale * canvas[side]) for side in ("height", "width"))
-    middle = picture.astype(np.uint8)[round(0.42 * high) : round(0.64 * high), :wide]
-    small = Image.fromarray(middle).resize((226, 44), Image.Resampling.BOX)
+    middle = picture.astype(np.uint8)[round(0.4 * high) : round(0.66 * high), :wide]
+    small = Image.fromarray(middle).resize((226, 51), Image.Resampling.BOX)
     small = np.asarray(small, float)
     reference = request.path.with_name("viewer_beam.png")
     if os.environ.get("RIGIDLIMIT_NEW_PICTURES"):

@@ -1,6 +1,7 @@
 "use strict";
 /* Draws the bodies. Balls (and disks of flat scenes) are one square each, on which the fragment
- * shader finds the exact sphere: two triangles a ball, so that 20,000 stay fluid. All other shapes are one BatchedMesh; half-spaces are patches that only their outer side shows. */
+ * shader finds the exact sphere: two triangles a ball, so that 20,000 stay fluid. All other shapes
+ * are triangles; half-spaces are patches that only their outer side shows. */
 const Bodies = (() => {
   const LIGHT = `
     vec3 lit(vec3 colour, vec3 normal) {
@@ -57,26 +58,31 @@ const Bodies = (() => {
       #include <colorspace_fragment>
     }`;
 
-  const MESH_VERTEX = `
-    #include <common>
-    #include <batching_pars_vertex>
+  // three texels a corner in the table: place, normal, distances from edges
+  const SOLID_VERTEX = `
+    uniform highp sampler2D corners;
+    varying vec4 bound; varying vec3 normal_, colour, place;
+    vec3 turned(vec4 q, vec3 v) { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
+    void main() {
+      vec4 centre = item(0), turn = item(1);
+      int k = 3 * (int(centre.w) + gl_VertexID % vertices);
+      colour = item(2).rgb;
+      place = centre.xyz + turned(turn, texel(corners, k).xyz);
+      bound = texel(corners, k + 2);
+      normal_ = mat3(viewMatrix) * turned(turn, texel(corners, k + 1).xyz);
+      gl_Position = projectionMatrix * viewMatrix * vec4(place, 1.0);
+    }`;
+
+  const PLANE_VERTEX = `
     attribute vec4 edge;
     uniform vec3 tint;
     varying vec4 bound; varying vec3 normal_, colour, place;
     void main() {
-      #include <batching_vertex>
-      #ifdef USE_BATCHING
-        mat4 pose = batchingMatrix;
-        colour = getBatchingColor(getIndirectIndex(gl_DrawID)).rgb;
-      #else
-        mat4 pose = modelMatrix;
-        colour = tint;
-      #endif
-      vec4 world = pose * vec4(position, 1.0);
-      place = world.xyz;
+      colour = tint;
+      place = position;
       bound = edge;
-      normal_ = mat3(viewMatrix) * mat3(pose) * normal;
-      gl_Position = projectionMatrix * viewMatrix * world;
+      normal_ = mat3(viewMatrix) * normal;
+      gl_Position = projectionMatrix * viewMatrix * vec4(position, 1.0);
     }`;
 
   const MESH_FRAGMENT = `
@@ -92,10 +98,6 @@ const Bodies = (() => {
       gl_FragColor = vec4(mix(shade, line, outline), max(opacity, 0.8 * outline));
       #include <colorspace_fragment>
     }`;
-
-  function material(vertexShader, fragmentShader, uniforms, options) {
-    return new THREE.ShaderMaterial({ vertexShader, fragmentShader, uniforms, ...options });
-  }
 
   /** ``solids`` and ``patches`` are scenes to render; ``show(step, cut)`` poses the bodies. */
   function build(arrays, head) {
@@ -126,23 +128,37 @@ const Bodies = (() => {
       materials.push(balls.material);
     }
 
-    // every other shape, each geometry once
-    let batch = null;
-    if (solid.length) {
-      const look = material(MESH_VERTEX, MESH_FRAGMENT, shared, {
+    // every other shape: corners of triangles in a table, each shape once; bodies whose shapes have
+    // equally many corners are one draw call
+    const total = arrays.corner.length / 3;
+    const corners = Quads.table(3 * total);
+    for (let k = 0; k < total; k++) {
+      corners.data.set(arrays.corner.subarray(3 * k, 3 * k + 3), 12 * k);
+      for (let d = 0; d < 3; d++) corners.data[12 * k + 4 + d] = arrays.normal[3 * k + d] / 127;
+      corners.data.set(arrays.edge.subarray(4 * k, 4 * k + 4), 12 * k + 8);
+    }
+    const starts = [];
+    head.solids.reduce((start, count) => starts.push(start) && start + count, 0);
+    const groups = new Map();
+    for (let k = 0; k < solid.length; k++) {
+      const count = head.solids[shape[k]];
+      if (!groups.has(count)) groups.set(count, []);
+      groups.get(count).push(k);
+    }
+    const batches = [...groups].map(([vertices, members]) => {
+      const batch = Quads.build(3, {
+        vertexShader: SOLID_VERTEX,
+        fragmentShader: MESH_FRAGMENT,
+        uniforms: { ...shared, corners: { value: corners.texture } },
+        vertices,
         transparent: true,
         side: THREE.DoubleSide,
       });
-      batch = new THREE.BatchedMesh(solid.length, arrays.corner.length / 3, 0, look);
-      batch.frustumCulled = batch.perObjectFrustumCulled = batch.sortObjects = false;
-      const known = geometries(arrays, head.solids).map((g) => batch.addGeometry(g));
-      for (let k = 0; k < solid.length; k++) {
-        batch.addInstance(known[shape[k]]);
-        batch.setColorAt(k, new THREE.Color());
-      }
-      solids.add(batch);
-      materials.push(look);
-    }
+      batch.reserve(members.length);
+      solids.add(batch.mesh);
+      materials.push(batch.material);
+      return { batch, members };
+    });
 
     // half-spaces
     const planes = geometries(
@@ -152,18 +168,14 @@ const Bodies = (() => {
       const own = { opacity: 1, patches: true, tint: new THREE.Color(), line: new THREE.Color() };
       const uniforms = { ...shared };
       for (const [name, value] of Object.entries(own)) uniforms[name] = { value };
-      const mesh = new THREE.Mesh(geometry, material(MESH_VERTEX, MESH_FRAGMENT, uniforms, {}));
+      const look = { vertexShader: PLANE_VERTEX, fragmentShader: MESH_FRAGMENT, uniforms };
+      const mesh = new THREE.Mesh(geometry, new THREE.ShaderMaterial(look));
       mesh.frustumCulled = false;
       patches.add(mesh);
       return mesh;
     });
 
     const colour = { free: new THREE.Color(), fixed: new THREE.Color(), picked: new THREE.Color() };
-
-    const p = new THREE.Vector3();
-    const q = new THREE.Quaternion();
-    const one = new THREE.Vector3(1, 1, 1);
-    const pose = new THREE.Matrix4();
 
     /** Poses of one step. Balls vanish with their centre beyond a cut, other bodies are sliced. */
     function show(step, cut, picked) {
@@ -183,11 +195,18 @@ const Bodies = (() => {
       balls.done(count);
       shared.low.value.fromArray(cut.low);
       shared.high.value.fromArray(cut.high);
-      for (let k = 0; k < solid.length; k++) {
-        p.fromArray(position, 3 * solid[k]);
-        q.set(quaternion[4 * k + 1], quaternion[4 * k + 2], quaternion[4 * k + 3], quaternion[4 * k]);
-        batch.setMatrixAt(k, pose.compose(p, q, one));
-        batch.setColorAt(k, of(solid[k]));
+      for (const { batch, members } of batches) {
+        members.forEach((k, at) => {
+          const [body, out] = [solid[k], batch.data];
+          for (let d = 0; d < 3; d++) {
+            out[12 * at + d] = position[3 * body + d];
+            out[12 * at + 4 + d] = quaternion[4 * k + 1 + d];
+          }
+          out[12 * at + 3] = starts[shape[k]];
+          out[12 * at + 7] = quaternion[4 * k];
+          of(body).toArray(out, 12 * at + 8);
+        });
+        batch.done(members.length);
       }
       return count;
     }

@@ -3,7 +3,6 @@
 //   esbuild three.entry.js --bundle --minify --format=iife --global-name=THREE
 //     --legal-comments=none --charset=ascii --outfile=three.min.js
 export {
-  BatchedMesh,
   BufferAttribute,
   BufferGeometry,
   Color,
@@ -13,7 +12,6 @@ export {
   Matrix4,
   Mesh,
   PerspectiveCamera,
-  Quaternion,
   RGBAFormat,
   Scene,
   ShaderMaterial,

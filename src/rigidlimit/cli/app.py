@@ -13,6 +13,7 @@ from .plot import plot
 from .run import run
 from .scenes import scenes
 from .solve import solve
+from .view import view
 
 app = typer.Typer(
     add_completion=False,
@@ -49,6 +50,7 @@ app.command()(run)
 app.command()(plot)
 app.command()(scenes)
 app.command()(demo)
+app.command()(view)
 app.command()(compare)
 app.command()(determinacy)
 app.command()(solve)

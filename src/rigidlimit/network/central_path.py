@@ -20,8 +20,9 @@ import numpy as np
 
 from .stiffness import LinearStats, StiffnessSystem
 
-LINEAR = 1e-2
-"""Relative accuracy of the linear solves."""
+ROUGH, FAIR = 0.1, 0.02
+"""Relative accuracy of the linear solves: of the predictor, which only sets the centring, and of the
+step taken."""
 
 INTERIOR = 0.95
 """Part of the way to the nearest bound that a step may go."""
@@ -62,11 +63,11 @@ def follow(
     def system(D):
         return StiffnessSystem(network, D, 1e-12 * float(D.max(initial=1e-300)))
 
-    def solve(matrix, rhs):
-        return matrix.solve(rhs, target=LINEAR * float(np.abs(rhs).max()), stats=stats)
+    def solve(matrix, rhs, accuracy):
+        return matrix.solve(rhs, target=accuracy * float(np.abs(rhs).max()), stats=stats)
 
     # every contact a linear spring, as in a cold start of Newton
-    u = solve(system(k.astype(float)), -load)
+    u = solve(system(k.astype(float)), -load, FAIR)
     f = -k * (B @ u)
     f = np.maximum(f, 0.1 * np.abs(f).max())
     if exponent != 2.0:
@@ -85,20 +86,20 @@ def follow(
         slope = w + q * yielding
         matrix = system(f / slope)
 
-        def direction(target, slope=slope, matrix=matrix, imbalance=imbalance, mismatch=mismatch,
+        def direction(target, accuracy, slope=slope, matrix=matrix, imbalance=imbalance, mismatch=mismatch,
                       f=f, w=w, yielding=yielding):  # fmt: skip
             """Newton's step towards f w = target."""
             push = (target - f * w - f * mismatch) / slope
-            du = solve(matrix, imbalance + BT @ push)
+            du = solve(matrix, imbalance + BT @ push, accuracy)
             opening = B @ du
             df = push - f * opening / slope
             return du, df, q * yielding / f * df + opening + mismatch
 
-        du, df, dw = direction(0.0)
+        du, df, dw = direction(0.0, ROUGH)
         t = min(_room(f, df), _room(w, dw))
         ahead = float((f + t * df) @ (w + t * dw))
         centring = (ahead / total) ** 3 * total / m
-        du, df, dw = direction(centring - df * dw)
+        du, df, dw = direction(centring - df * dw, FAIR)
         t = min(1.0, INTERIOR * min(_room(f, df), _room(w, dw)))
         u, f, w = u + t * du, f + t * df, w + t * dw
     return PathPoint(u, f, w, size, gap, iteration)

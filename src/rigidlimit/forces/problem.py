@@ -13,7 +13,7 @@ import numpy as np
 from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
-from ..status import Status
+from ..status import Status, work
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class CompatibleForces(Displayed):
             )
         return (
             f"{self.method}: {self.status}, residual {self.residual:.1e} "
-            f"(tolerance {self.tolerance:.1e}) after {self.iterations} iterations{where}; "
-            f"{self.status.advice}"
+            f"(tolerance {self.tolerance:.1e}) after {self.iterations} iterations{work(self)}"
+            f"{where}; {self.status.advice}"
         )
 
 

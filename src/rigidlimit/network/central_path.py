@@ -21,8 +21,8 @@ import numpy as np
 from .stiffness import LinearStats, StiffnessSystem
 
 ROUGH, FAIR = 0.1, 0.02
-"""Relative accuracy of the linear solves: of the predictor, which only sets the centring, and of the
-step taken."""
+"""Relative accuracy of the linear solves: of the predictor, which only sets the centring, and of
+the step taken."""
 
 INTERIOR = 0.95
 """Part of the way to the nearest bound that a step may go."""

@@ -155,3 +155,23 @@ def test_held_degrees_of_freedom():
     moved = move(bodies, state, np.ones((1, 6)), 0.1)
     assert moved.position[0, 0] == pytest.approx(0.1 * state.velocity[0, 0])  # keeps its own speed
     assert isinstance(moved, State)
+
+
+def test_tables_are_made_once():
+    """Property: what follows from the constant data is computed once and cannot be written to."""
+    scene = rl.Scene()
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    for radius in (0.1, 0.2, 0.4):
+        scene.add(rl.Sphere(radius), position=(radius, 0, 1))
+    bodies = scene.bodies
+    np.testing.assert_array_equal(bodies.bounding_radius, [np.inf, 0.1, 0.2, 0.4])
+    assert bodies.length == 0.2
+    np.testing.assert_array_equal(bodies.are(rl.Sphere, rl.Disk), [False, True, True, True])
+    made = []
+    for _ in range(2):
+        assert bodies.derived(made.append) is None  # one list method: the same table's name
+    for table in (bodies.bounding_radius, bodies.are(rl.Sphere, rl.Disk)):
+        with pytest.raises(ValueError, match="read-only"):
+            table[0] = 1
+    assert len(made) == 1
+    assert bodies.bounding_radius is bodies.bounding_radius

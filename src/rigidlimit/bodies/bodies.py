@@ -5,13 +5,18 @@ scene is the same arrays with z, and the turns about x and y, in the set Gamma_D
 of freedom, so that one code path serves both.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from . import rotations
 from .materials import Material
 from .shapes import Shape
+
+T = TypeVar("T")
 
 PLANAR = np.array([True, True, False, False, False, True])
 """The degrees of freedom of a body in 2D: x, y and the turn about z."""
@@ -42,17 +47,35 @@ class Bodies:
     def shape(self, body: int) -> Shape:
         return self.shapes[self.shape_of[body]]
 
-    @property
+    @cached_property
     def bounding_radius(self) -> np.ndarray:
         """Radius of a ball about each centre that holds the body, (n,) [m]; inf for half-spaces."""
-        return np.array([s.bounding_radius for s in self.shapes])[self.shape_of]
+        radius = np.array([s.bounding_radius for s in self.shapes], float)[self.shape_of]
+        radius.setflags(write=False)
+        return radius
 
-    @property
+    @cached_property
     def length(self) -> float:
         """Reference length of the scene [m]: the median bounding radius of the finite bodies."""
         radius = self.bounding_radius
         radius = radius[np.isfinite(radius)]
         return float(np.median(radius)) if len(radius) else 1.0
+
+    def derived(self, make: Callable[["Bodies"], T]) -> T:
+        """``make(self)``, made once: a table that a later stage draws from the constant data."""
+        tables = self.__dict__.setdefault("_derived", {})
+        if make not in tables:
+            tables[make] = make(self)
+        return tables[make]
+
+    def are(self, *kinds: type[Shape]) -> np.ndarray:
+        """Which bodies have a shape of these kinds, (n,), read-only; looked up once."""
+        masks = self.__dict__.setdefault("_are", {})
+        if kinds not in masks:
+            mask = np.array([isinstance(s, kinds) for s in self.shapes], bool)[self.shape_of]
+            mask.setflags(write=False)
+            masks[kinds] = mask
+        return masks[kinds]
 
 
 @dataclass(frozen=True)

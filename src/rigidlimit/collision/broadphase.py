@@ -65,7 +65,8 @@ def _meeting_balls(centre, radius, level, cell, planar):
                                 if dx * dx + dy * dy + dz * dz <= reach * reach:
                                     if count == len(pairs):
                                         grown = np.empty((2 * count, 2), np.int64)
-                                        grown[:count] = pairs
+                                        for k in range(count):  # a slice compiles for 3 s
+                                            grown[k, 0], grown[k, 1] = pairs[k, 0], pairs[k, 1]
                                         pairs = grown
                                     pairs[count, 0] = min(i, j)
                                     pairs[count, 1] = max(i, j)

@@ -1,4 +1,7 @@
-"""Contacts of convex pairs in space: distance and normal by coal, patches by clipping.
+"""Contacts of curved solids and of fine meshes: distance and normal by coal, patches by clipping.
+
+The pairs that no other narrow phase takes: cylinders, ellipsoids, capsules with polytopes, and
+polytopes with very many edges, one pair at a time.
 
 coal gives the closest points and the normal. Where a flat face of one body looks at a face or a
 straight line of the other, the line's or face's corners, cut to the outline of the first (the
@@ -14,12 +17,11 @@ import numpy as np
 from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere, State
 from ..bodies.rotations import matrix
 from ..errors import ContactError
+from .clipping import SNAP
 from .contacts import FEATURES
 from .features import Feature, best_face, curvature_at, facing, support_height
 from .pieces import Pieces
-
-ALIGNED = 1 - 1e-6
-"""Cosine between coal's normal and a face's normal from which on the face is in contact."""
+from .separation import ALIGNED
 
 
 @lru_cache(maxsize=4096)
@@ -43,9 +45,6 @@ def _coal_shape(shape, scale):
         return coal.Convex.convexHull(points, False, "Qt")
     raise TypeError(f"no convex contact for {type(shape).__name__}")
 
-
-SNAP = 1e-3
-"""Distance over face size below which the corners of a patch are one."""
 
 ATTEMPTS = ((1e-12, 0.0), (1e-9, 0.0), (1e-6, 0.0), (1e-9, 1e-7), (1e-9, -1e-4), (1e-9, 1e-3))
 """coal's relative tolerance, tightest first, and how far b is moved off, over the pair's size."""

@@ -1,123 +1,313 @@
-"""Exact contacts in the plane: disk with polygon, polygon with polygon.
+"""Exact contacts in the plane: disk with polygon, polygon with polygon, all pairs in one kernel.
 
-Two polygons meet along the edge whose outward normal separates them most (the reference edge);
-the corners of the other polygon's most opposed edge, cut to the reference edge's width, are the
-contacts, each with its own gap along the reference normal. Corner to corner without an
-overlapping edge, the closest corners make one contact.
+Separation of two convex polygons: the largest distance of one's corners beyond an edge line of the
+other (the reference edge). Where the nearest corner lies above the reference edge, or the polygons
+overlap, it is the signed distance; the corners of the other polygon's edge that faces the
+reference edge (the incident edge), cut to the reference edge's width, are the contacts, each with
+its own gap along the reference normal. Else the polygons meet corner to corner, and the gap and
+normal are those of the closest points.
+
+Symbols: k corners of a polygon, counter-clockwise; edge i goes from corner i to i + 1 and has the
+outward unit normal i. Coordinates are relative to the centre of the pair's first body, so that
+rounding does not grow with the distance from the origin.
 """
 
-import numpy as np
+from dataclasses import dataclass
 
-from ..bodies import Bodies, State, rotations
+import numpy as np
+from numba import njit
+
+from ..bodies import Bodies, Polygon, State, rotations
 from .pieces import Pieces
 
+PREFER_FIRST = 1e-9
+"""Difference of separations, over the pair's size, up to which an edge of the first body is the
+reference: else facing edges would take turns by rounding, and their contacts change numbers."""
 
-def _world(bodies: Bodies, state: State, body: int):
-    """Vertices and outward edge normals of a polygon in the world frame, (k, 2) each."""
-    shape = bodies.shape(body)
-    turn = rotations.matrix(state.quaternion[body])[:2, :2]
-    return shape.vertices @ turn.T + state.position[body, :2], shape.normals @ turn.T
+ROUNDING = 1e-12
+"""Difference of gaps, over the pair's size, that counts as rounding."""
 
 
-def _piece(a, b, found) -> Pieces:
-    """Contacts (feature, point, normal, gap, curvature) of one pair as Pieces."""
-    k = len(found)
-    point, normal = np.zeros((k, 3)), np.zeros((k, 3))
-    for row, (_, p, n, _, _) in enumerate(found):
-        point[row, :2], normal[row, :2] = p, n
-    return Pieces.of(
-        np.full(k, a),
-        np.full(k, b),
-        feature=[f[0] for f in found],
-        point=point,
-        normal=normal,
-        gap=[f[3] for f in found],
-        curvature=[f[4] for f in found],
+@dataclass(frozen=True)
+class PolygonTable:
+    """Corners and outward edge normals of all polygons (sum of k, 2); start (shapes + 1,)."""
+
+    start: np.ndarray
+    vertices: np.ndarray
+    normals: np.ndarray
+    largest: int
+
+
+def _polygon_table(bodies: Bodies) -> PolygonTable:
+    polygons = [s if isinstance(s, Polygon) else None for s in bodies.shapes]
+    sizes = [0 if s is None else len(s.vertices) for s in polygons]
+    none = np.zeros((0, 2))
+    return PolygonTable(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([none, *(s.vertices for s in polygons if s is not None)]),
+        np.concatenate([none, *(s.normals for s in polygons if s is not None)]),
+        max(sizes),
     )
 
 
-def disk_polygon(bodies: Bodies, state: State, disk: int, polygon: int) -> Pieces:
-    """One contact; the normal points from the disk to the polygon."""
-    centre, radius = state.position[disk, :2], bodies.shape(disk).radius
-    vertices, normals = _world(bodies, state, polygon)
-    height = np.einsum("ij,ij->i", normals, centre - vertices)
-    edge = int(np.argmax(height))
-    if height[edge] > 0:
-        closest = _closest_on_edges(vertices, centre)
-        away = centre - closest
-        distance = np.linalg.norm(away)
-        normal = -away / distance if distance > 0 else -normals[edge]
-    else:  # centre inside: leave through the nearest edge
-        distance, normal = height[edge], -normals[edge]
-        closest = centre - height[edge] * normals[edge]
+def _turns(state: State) -> np.ndarray:
+    """Rotation matrices in the plane, (n, 2, 2)."""
+    return np.ascontiguousarray(rotations.matrix(state.quaternion)[:, :2, :2])
+
+
+def _pieces(a, b, feature, point, normal, gap, curvature, state: State) -> Pieces:
+    """Contacts as Pieces; point and normal (k, 2), points relative to the centre of body a."""
+    zero = np.zeros((len(gap), 1))
+    return Pieces.of(
+        a,
+        b,
+        feature=feature,
+        point=np.hstack([point + state.position[a, :2], zero]),
+        normal=np.hstack([normal, zero]),
+        gap=gap,
+        curvature=curvature,
+    )
+
+
+def disk_polygon(bodies: Bodies, state: State, disk: np.ndarray, polygon: np.ndarray) -> Pieces:
+    """One contact for each pair; the normal points from the disk to the polygon."""
+    table = bodies.derived(_polygon_table)
+    radius = bodies.bounding_radius[disk]
+    distance, outward = _point_polygon(
+        state.position[disk, :2] - state.position[polygon, :2],
+        bodies.shape_of[polygon],
+        _turns(state)[polygon],
+        table.start,
+        table.vertices,
+        table.normals,
+    )
     gap = distance - radius
-    return _piece(disk, polygon, [(0, closest - 0.5 * gap * normal, normal, gap, 1 / radius)])
+    return _pieces(
+        disk,
+        polygon,
+        0,
+        -outward * (radius + 0.5 * gap)[:, None],
+        -outward,
+        gap,
+        1 / radius,
+        state,
+    )
 
 
-def _closest_on_edges(vertices, point):
-    along = np.roll(vertices, -1, axis=0) - vertices
-    t = np.einsum("ij,ij->i", point - vertices, along) / (along**2).sum(axis=1)
-    feet = vertices + np.clip(t, 0, 1)[:, None] * along
-    return feet[np.argmin(((feet - point) ** 2).sum(axis=1))]
+def polygon_polygon(
+    bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray, reach: np.ndarray
+) -> Pieces:
+    """Contacts of polygon pairs (a_k, b_k) with gap <= reach_k; normals point from a to b."""
+    table = bodies.derived(_polygon_table)
+    pair, feature, point, normal, gap = _polygon_pairs(
+        a,
+        b,
+        reach,
+        bodies.bounding_radius,
+        bodies.shape_of,
+        state.position,
+        _turns(state),
+        table.start,
+        table.vertices,
+        table.normals,
+        table.largest,
+    )
+    return _pieces(a[pair], b[pair], feature, point, normal, gap, 0.0, state)
 
 
-def polygon_polygon(bodies: Bodies, state: State, a: int, b: int, reach: float) -> Pieces:
-    """Contacts of two polygons with gap <= reach; normals point from a to b."""
-    va, na = _world(bodies, state, a)
-    vb, nb = _world(bodies, state, b)
-    sa, ea = _separation(va, na, vb)
-    sb, eb = _separation(vb, nb, va)
-    if max(sa, sb) > reach:
-        return Pieces.joined([])
-    # a clear preference for a keeps the reference edge from flickering between steps
-    if sa >= sb - 1e-9 * bodies.length:
-        found = _clip(va, na, ea, vb, nb, reach, 0)
-    else:
-        swapped = _clip(vb, nb, eb, va, na, reach, 1)
-        found = [(f, p, -n, g, c) for f, p, n, g, c in swapped]
-    if not found:
-        found = _corner_corner(va, vb, reach)
-    return _piece(a, b, found)
+@njit(cache=True)
+def _point_polygon(arm, shape_of, turn, start, vertices, normals):
+    """Signed distance (k,) of points from polygons and the direction away from them, (k, 2)."""
+    distance = np.empty(len(arm))
+    outward = np.empty((len(arm), 2))
+    for p in range(len(arm)):
+        c, s = turn[p, 0, 0], turn[p, 1, 0]
+        x = c * arm[p, 0] + s * arm[p, 1]
+        y = -s * arm[p, 0] + c * arm[p, 1]
+        lo, hi = start[shape_of[p]], start[shape_of[p] + 1]
+        best, edge = -np.inf, lo
+        for i in range(lo, hi):
+            h = (x - vertices[i, 0]) * normals[i, 0] + (y - vertices[i, 1]) * normals[i, 1]
+            if h > best:
+                best, edge = h, i
+        nx, ny = normals[edge, 0], normals[edge, 1]
+        if best > 0:
+            # beside the edge the closest point is a corner
+            square = np.inf
+            for i in range(lo, hi):
+                j = i + 1 if i + 1 < hi else lo
+                ux, uy = vertices[j, 0] - vertices[i, 0], vertices[j, 1] - vertices[i, 1]
+                dx, dy = x - vertices[i, 0], y - vertices[i, 1]
+                t = (dx * ux + dy * uy) / (ux * ux + uy * uy)
+                if i == edge and 0 <= t <= 1:
+                    square = -1.0
+                    break
+                t = min(max(t, 0.0), 1.0)
+                dx, dy = dx - t * ux, dy - t * uy
+                if dx * dx + dy * dy < square:
+                    square = dx * dx + dy * dy
+                    nx, ny = dx, dy
+            if square > 0:
+                best = np.sqrt(square)
+                nx, ny = nx / best, ny / best
+            else:
+                nx, ny = normals[edge, 0], normals[edge, 1]
+        distance[p] = best
+        outward[p, 0] = c * nx - s * ny
+        outward[p, 1] = s * nx + c * ny
+    return distance, outward
 
 
-def _separation(vertices, normals, others):
-    """Largest distance of ``others`` beyond one edge line, and that edge."""
-    distance = np.min((others[None] - vertices[:, None]) @ normals[:, :, None], axis=1)[:, 0]
-    edge = int(np.argmax(distance))
-    return float(distance[edge]), edge
+@njit(cache=True)
+def _placed(v, n, shape, turn, x, y, start, vertices, normals):
+    """Writes one polygon's corners and normals, turned and moved by (x, y), into v and n."""
+    lo, hi = start[shape], start[shape + 1]
+    for i in range(lo, hi):
+        v[i - lo, 0] = turn[0, 0] * vertices[i, 0] + turn[0, 1] * vertices[i, 1] + x
+        v[i - lo, 1] = turn[1, 0] * vertices[i, 0] + turn[1, 1] * vertices[i, 1] + y
+        n[i - lo, 0] = turn[0, 0] * normals[i, 0] + turn[0, 1] * normals[i, 1]
+        n[i - lo, 1] = turn[1, 0] * normals[i, 0] + turn[1, 1] * normals[i, 1]
+    return hi - lo
 
 
-def _clip(ref, normals, edge, inc, inc_normals, reach, side):
-    """Ends of the incident edge, cut to the reference edge's width."""
-    normal = normals[edge]
-    start, end = ref[edge], ref[(edge + 1) % len(ref)]
-    length = np.linalg.norm(end - start)
-    tangent = (end - start) / length
-    e = int(np.argmin(inc_normals @ normal))
-    ends = np.array([inc[(e + 1) % len(inc)], inc[e]])  # runs along the reference edge
-    s = (ends - start) @ tangent
-    h = (ends - start) @ normal
-    cut = np.clip(s, 0.0, length)
-    if s[1] < 0 or s[0] > length:  # beside the reference edge: corner to corner
-        return []
-    width = s[1] - s[0]
-    gaps = h + (cut - s) * (0.0 if width <= 1e-12 * length else (h[1] - h[0]) / width)
-    number = ((edge % 128) * 128 + e % 128) * 4 + 2 * side
-    found = [
-        (number + k, start + cut[k] * tangent + 0.5 * gaps[k] * normal, normal, gaps[k], 0.0)
-        for k in range(2)
-        if gaps[k] <= reach
-    ]
-    if len(found) == 2 and cut[1] - cut[0] < 1e-9 * length:
-        found = [min(found, key=lambda contact: contact[3])]
-    return found
+@njit(cache=True)
+def _separation(v, n, k, w, m):
+    """Largest distance of the corners w beyond one edge line of v, and that edge."""
+    best, edge = -np.inf, 0
+    for i in range(k):
+        least = np.inf
+        for j in range(m):
+            h = (w[j, 0] - v[i, 0]) * n[i, 0] + (w[j, 1] - v[i, 1]) * n[i, 1]
+            least = min(least, h)
+        if least > best:
+            best, edge = least, i
+    return best, edge
 
 
-def _corner_corner(va, vb, reach):
-    distance = np.linalg.norm(va[:, None] - vb[None], axis=2)
-    i, j = np.unravel_index(int(np.argmin(distance)), distance.shape)
-    gap = distance[i, j]
-    if not 0 < gap <= reach:
-        return []
-    normal = (vb[j] - va[i]) / gap
-    return [(int(i * len(vb) + j) % 32768, 0.5 * (va[i] + vb[j]), normal, gap, 0.0)]
+@njit(cache=True)
+def _clip(ref, normals, k, edge, inc, inc_normals, m, out):
+    """Ends of the incident edge, cut to the reference edge's width.
+
+    out (2, 3): position along the reference edge and gap of either end. Returns (how many ends,
+    number of the incident edge, reference tangent x, y).
+    """
+    nx, ny = normals[edge, 0], normals[edge, 1]
+    j = (edge + 1) % k
+    tx, ty = ref[j, 0] - ref[edge, 0], ref[j, 1] - ref[edge, 1]
+    length = np.sqrt(tx * tx + ty * ty)
+    tx, ty = tx / length, ty / length
+    e, least = 0, np.inf
+    for i in range(m):
+        against = inc_normals[i, 0] * nx + inc_normals[i, 1] * ny
+        if against < least:
+            e, least = i, against
+    f = (e + 1) % m  # from f to e the incident edge runs along the reference edge
+    x0, y0 = inc[f, 0] - ref[edge, 0], inc[f, 1] - ref[edge, 1]
+    x1, y1 = inc[e, 0] - ref[edge, 0], inc[e, 1] - ref[edge, 1]
+    s0, h0 = x0 * tx + y0 * ty, x0 * nx + y0 * ny
+    s1, h1 = x1 * tx + y1 * ty, x1 * nx + y1 * ny
+    if s1 < 0 or s0 > length:
+        return 0, e, tx, ty
+    slope = 0.0 if s1 - s0 <= 1e-12 * length else (h1 - h0) / (s1 - s0)
+    c0, c1 = min(max(s0, 0.0), length), min(max(s1, 0.0), length)
+    out[0, 0], out[0, 1] = c0, h0 + (c0 - s0) * slope
+    out[1, 0], out[1, 1] = c1, h1 + (c1 - s1) * slope
+    return 1 if c1 - c0 < 1e-9 * length else 2, e, tx, ty
+
+
+@njit(cache=True)
+def _closest(v, k, w, m, best, sign, out):
+    """Closest corner of w to an edge of v, if nearer than the square ``best``.
+
+    out: square distance, point on v, corner of w, their difference times ``sign``; corners' numbers
+    """
+    for i in range(k):
+        j = (i + 1) % k
+        ux, uy = v[j, 0] - v[i, 0], v[j, 1] - v[i, 1]
+        for q in range(m):
+            dx, dy = w[q, 0] - v[i, 0], w[q, 1] - v[i, 1]
+            t = (dx * ux + dy * uy) / (ux * ux + uy * uy)
+            t = min(max(t, 0.0), 1.0)
+            dx, dy = dx - t * ux, dy - t * uy
+            square = dx * dx + dy * dy
+            if square < best:
+                best = square
+                out[0], out[1] = w[q, 0] - 0.5 * dx, w[q, 1] - 0.5 * dy
+                out[2], out[3] = sign * dx, sign * dy
+                out[4], out[5] = (i if t < 0.5 else j), q
+    return best
+
+
+@njit(cache=True)
+def _polygon_pairs(
+    a, b, reach, radius, shape_of, position, turn, start, vertices, normals, largest
+):
+    """(pair, feature, point, normal, gap) of all contacts."""
+    pair = np.empty(2 * len(a), np.int64)
+    feature = np.empty(2 * len(a), np.int64)
+    point = np.empty((2 * len(a), 2))
+    normal = np.empty((2 * len(a), 2))
+    gap = np.empty(2 * len(a))
+    va, na = np.empty((largest, 2)), np.empty((largest, 2))
+    vb, nb = np.empty((largest, 2)), np.empty((largest, 2))
+    ends, near = np.empty((2, 2)), np.empty(6)
+    count = 0
+    for p in range(len(a)):
+        i, j = a[p], b[p]
+        x, y = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1]
+        k = _placed(va, na, shape_of[i], turn[i], 0.0, 0.0, start, vertices, normals)
+        m = _placed(vb, nb, shape_of[j], turn[j], x, y, start, vertices, normals)
+        sa, ea = _separation(va, na, k, vb, m)
+        if sa > reach[p]:
+            continue
+        sb, eb = _separation(vb, nb, m, va, k)
+        if sb > reach[p]:
+            continue
+        size = radius[i] + radius[j]
+        first = sa >= sb - PREFER_FIRST * size
+        if first:
+            found, e, tx, ty = _clip(va, na, k, ea, vb, nb, m, ends)
+            ref, n, edge, s, side, sign = va, na, ea, sa, 0, 1.0
+        else:
+            found, e, tx, ty = _clip(vb, nb, m, eb, va, na, k, ends)
+            ref, n, edge, s, side, sign = vb, nb, eb, sb, 2, -1.0
+        lowest = np.inf
+        for c in range(found):
+            lowest = min(lowest, ends[c, 1])
+        if found == 1:  # both ends in one place: the nearer one
+            lowest = min(lowest, ends[1, 1])
+        # the nearest corner is not above the reference edge: overlapping bodies only by rounding
+        if lowest > s + ROUNDING * size:
+            square = _closest(va, k, vb, m, np.inf, 1.0, near)
+            i_at, j_at = near[4], near[5]
+            other = _closest(vb, m, va, k, square, -1.0, near)
+            if other < square:
+                square, i_at, j_at = other, near[5], near[4]
+            distance = np.sqrt(square)
+            if s <= 0 or distance <= ROUNDING * size:
+                distance = s
+                near[2], near[3] = sign * n[edge, 0], sign * n[edge, 1]
+            else:
+                near[2], near[3] = near[2] / distance, near[3] / distance
+            if distance <= reach[p]:
+                pair[count] = p
+                feature[count] = int(i_at * m + j_at) % 32768
+                point[count, 0], point[count, 1] = near[0], near[1]
+                normal[count, 0], normal[count, 1] = near[2], near[3]
+                gap[count] = distance
+                count += 1
+            continue
+        number = ((edge % 128) * 128 + e % 128) * 4 + side
+        for c in range(2):
+            g = ends[c, 1]
+            if g > reach[p] or (found == 1 and c != (0 if ends[0, 1] <= ends[1, 1] else 1)):
+                continue
+            pair[count] = p
+            feature[count] = number + c
+            nx, ny = n[edge, 0], n[edge, 1]
+            point[count, 0] = ref[edge, 0] + ends[c, 0] * tx + 0.5 * g * nx
+            point[count, 1] = ref[edge, 1] + ends[c, 0] * ty + 0.5 * g * ny
+            normal[count, 0], normal[count, 1] = sign * nx, sign * ny
+            gap[count] = g
+            count += 1
+    return pair[:count], feature[:count], point[:count], normal[:count], gap[:count]

@@ -38,8 +38,7 @@ def plane_normal(bodies: Bodies, state: State, plane: int) -> np.ndarray:
 def plane_body(bodies: Bodies, state: State, plane: int, others: np.ndarray, reach) -> Pieces:
     """Contacts of half-space ``plane`` with bodies ``others``; normals point to the bodies."""
     normal = plane_normal(bodies, state, plane)
-    ball = np.array([isinstance(shape, Sphere | Disk) for shape in bodies.shapes])
-    is_ball = ball[bodies.shape_of[others]]
+    is_ball = bodies.are(Sphere, Disk)[others]
     pieces = [_plane_balls(bodies, state, plane, normal, others[is_ball], reach)]
     others = others[~is_ball]
     shape_of = bodies.shape_of[others]

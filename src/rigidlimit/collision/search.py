@@ -2,15 +2,31 @@
 
 import numpy as np
 
-from ..bodies import Bodies, Disk, HalfSpace, Polygon, Sphere, State
+from ..bodies import (
+    Bodies,
+    Box,
+    Capsule,
+    ConvexPolyhedron,
+    Cylinder,
+    Disk,
+    HalfSpace,
+    Polygon,
+    Sphere,
+    State,
+)
 from ..errors import ContactError
+from . import convex, planar
 from .balls import ball_ball
 from .broadphase import meeting_balls
+from .capsules import capsule_capsule
 from .contacts import Contacts
 from .pieces import Pieces
 from .planes import plane_body
+from .polytopes import polytope_polytope, small_enough
+from .solids import ball_solid
 
-BALL, POLYGON, CONVEX, PLANE = range(4)
+KINDS = 7
+BALL, POLYGON, POLYTOPE, CAPSULE, CYLINDER, ELLIPSOID, PLANE = range(KINDS)
 
 
 def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
@@ -30,7 +46,7 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
             f"body {bodies.names[lost[0]]!r} has position {state.position[lost[0]].tolist()} and "
             f"quaternion {state.quaternion[lost[0]].tolist()}; expected finite numbers"
         )
-    family = np.array([_family(shape) for shape in bodies.shapes])[bodies.shape_of]
+    family = bodies.derived(_families)
     movable = bodies.free.any(axis=1)
 
     planes = np.flatnonzero(family == PLANE)
@@ -45,36 +61,56 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     a, b = a[wanted], b[wanted]
 
     pieces = [plane_body(bodies, state, p, solid[movable[solid]], reach) for p in planes]
-    balls = (family[a] == BALL) & (family[b] == BALL)
-    pieces.append(ball_ball(bodies, state, a[balls], b[balls]))
-    pieces.extend(_one_by_one(bodies, state, a[~balls], b[~balls], family, reach))
+    pieces.extend(_pair_contacts(bodies, state, a, b, family, reach))
     return _sorted_contacts(Pieces.joined(pieces), reach, n)
 
 
+def _families(bodies: Bodies) -> np.ndarray:
+    """Which narrow phase serves each body, (n,)."""
+    return np.array([_family(shape) for shape in bodies.shapes], int)[bodies.shape_of]
+
+
 def _family(shape) -> int:
-    if isinstance(shape, HalfSpace):
-        return PLANE
-    if isinstance(shape, Sphere | Disk):
-        return BALL
-    return POLYGON if isinstance(shape, Polygon) else CONVEX
+    for family, kinds in (
+        (BALL, Sphere | Disk),
+        (POLYGON, Polygon),
+        (POLYTOPE, Box | ConvexPolyhedron),
+        (CAPSULE, Capsule),
+        (CYLINDER, Cylinder),
+        (PLANE, HalfSpace),
+    ):
+        if isinstance(shape, kinds):
+            return family
+    return ELLIPSOID
 
 
-def _one_by_one(bodies, state, a, b, family, reach):
-    """Pairs with a shape that is no ball."""
-    if not len(a):
+def _pair_contacts(bodies, state, a, b, family, reach):
+    """Contacts of the pairs (a_k, b_k), each kind of pair by its own narrow phase."""
+    swap = family[a] > family[b]
+    a, b = np.where(swap, b, a), np.where(swap, a, b)
+    kinds = family[a] * KINDS + family[b]
+
+    def of(first, second):
+        which = kinds == first * KINDS + second
+        return a[which], b[which]
+
+    yield ball_ball(bodies, state, *of(BALL, BALL))
+    if bodies.dim == 2:
+        yield planar.disk_polygon(bodies, state, *of(BALL, POLYGON))
+        a, b = of(POLYGON, POLYGON)
+        yield planar.polygon_polygon(bodies, state, a, b, reach[a] + reach[b])
         return
-    from . import convex, planar
-
-    for i, j in zip(a.tolist(), b.tolist(), strict=True):
-        kinds = family[i], family[j]
-        if CONVEX in kinds:
-            yield convex.convex_pair(bodies, state, i, j, reach[i] + reach[j])
-        elif kinds == (POLYGON, POLYGON):
-            yield planar.polygon_polygon(bodies, state, i, j, reach[i] + reach[j])
-        elif kinds == (BALL, POLYGON):
-            yield planar.disk_polygon(bodies, state, i, j)
-        else:
-            yield planar.disk_polygon(bodies, state, j, i)
+    left = kinds != BALL * KINDS + BALL
+    solids = (family[a] == BALL) & (family[b] != ELLIPSOID) & left
+    yield ball_solid(bodies, state, a[solids], b[solids])
+    capsules = kinds == CAPSULE * KINDS + CAPSULE
+    yield capsule_capsule(bodies, state, *of(CAPSULE, CAPSULE), (reach[a] + reach[b])[capsules])
+    polytopes = (kinds == POLYTOPE * KINDS + POLYTOPE) & small_enough(bodies, a, b)
+    i, j = a[polytopes], b[polytopes]
+    yield polytope_polytope(bodies, state, i, j, reach[i] + reach[j])
+    left &= ~(solids | capsules | polytopes)
+    for i, j in zip(a[left].tolist(), b[left].tolist(), strict=True):
+        yield convex.convex_pair(bodies, state, i, j, reach[i] + reach[j])
 
 
 def _sorted_contacts(found: Pieces, reach, n: int) -> Contacts:

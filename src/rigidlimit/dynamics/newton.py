@@ -31,9 +31,11 @@ from ..status import Status
 from . import apgd, pgs
 from .problem import ContactDynamicsResult, ContactProblem
 
-OPENING_STEPS = 1000
-OPENING_STRETCHES = 8
-"""Projected gradient steps in a stretch, and how many stretches at most."""
+OPENING_DECADE = 1000
+"""Projected gradient steps that must gain a digit in problems of up to OPENING_SIZE unknowns; in
+larger ones more are allowed, as the square root of the size."""
+
+OPENING_SIZE = 6000
 
 SIGMA_CAP = 1e5
 """Largest spring stiffness over effective mass; rounding of l is about 1e-16 sigma."""
@@ -134,18 +136,13 @@ def solve(
 
 
 def _open(problem: ContactProblem, tolerance, force):
-    """(forces, steps) of projected gradient descent, in stretches that each gain a digit."""
-    residual, steps = problem.residual(force), 0
-    for _ in range(OPENING_STRETCHES):
-        if residual <= tolerance:
-            break
-        stretch = apgd.solve(
-            problem, tolerance=tolerance, max_iterations=OPENING_STEPS, warm_start=force
-        )
-        steps += stretch.iterations
-        before, residual = residual, min(residual, stretch.residual)
-        if residual < before:
-            force = stretch.force
-        if residual > 0.1 * before:
-            break
-    return force, steps
+    """(forces, steps) of projected gradient descent, as long as it gains a digit now and then."""
+    n = problem.B.shape[1]
+    answer = apgd.solve(
+        problem,
+        tolerance=tolerance,
+        warm_start=force,
+        scaled=True,
+        decade=int(OPENING_DECADE * max(1.0, n / OPENING_SIZE) ** 0.5),
+    )
+    return answer.force, answer.iterations

@@ -85,6 +85,15 @@ class Equilibrium:
 
 
 @njit(cache=True)
+def _dot(a, b):
+    """a . b without the threads that a BLAS starts for it, which cost more than the sum."""
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i] * b[i]
+    return s
+
+
+@njit(cache=True)
 def _law(c, k, p, series):
     """f > 0 of an overlap c > 0: k c^(p-1), eq. 31, with the spring ``series`` behind it."""
     if series == np.inf:
@@ -247,8 +256,9 @@ def equilibrium(
         system = StiffnessSystem(network, D, shift)
         d = system.solve(-g, target=forcing * size, stats=stats)
         dc = -(B @ d)
-        linear = float(F @ d) + (float(x @ (M @ d)) if inertial else 0.0)
-        quadratic = float(d @ (M @ d)) if inertial else 0.0
+        Md = M @ d if inertial else np.zeros(0)
+        linear = _dot(F, d) + (_dot(x, Md) if inertial else 0.0)
+        quadratic = _dot(d, Md) if inertial else 0.0
         if cold and p != 2.0:
             # turn the linear springs' answer into overlaps of the power law's size
             force = k * np.maximum(dc, 0.0)

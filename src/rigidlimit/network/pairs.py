@@ -1,13 +1,12 @@
 """Conjugate gradients for networks of pairs, each step at the cost of little more than a product.
 
 Solves K x = r for K = M + C^T C + e I, where every row of C = sqrt(D) B touches the blocks of at
-most two bodies and M is block diagonal. With the bodies in an order, K = G + L + L^T + R: diagonal
-blocks G, lower blocks L, and R the contacts between parts that different threads work on. The
-preconditioner is the incomplete factorization
+most two bodies and M is block diagonal. With the bodies in an order, K = G + L + L^T: diagonal
+blocks G, lower blocks L. The preconditioner is the incomplete factorization
 
     P = (E + L) E^-1 (E + L^T),      E_i = G_i - sum over j < i of L_ij E_j^-1 L_ij^T,
 
-whose diagonal blocks agree with those of K - R. Elimination of body j leaves a contact (i, j) with
+whose diagonal blocks agree with those of K. Elimination of body j leaves a contact (i, j) with
 the stiffness of the contact in series with what carries j, so E_i >= the stiffness of the contacts
 to later bodies: E exists for every network, whatever the active set (for a general matrix it may
 not). D. Kershaw, J. Comput. Phys. 26 (1978) 43, with blocks and dropped fill.
@@ -15,11 +14,12 @@ not). D. Kershaw, J. Comput. Phys. 26 (1978) 43, with blocks and dropped fill.
 S. Eisenstat (SIAM J. Sci. Stat. Comput. 2 (1981) 1): iterate on (E + L)^-1 K (E + L^T)^-1, whose
 product needs one backward and one forward sweep and no product with K,
 
-    t = (E + L^T)^-1 p,      q = t + (E + L)^-1 (p + (G - 2 E) t + R t).
+    t = (E + L^T)^-1 p,      q = t + (E + L)^-1 (p + (G - 2 E) t).
 
 Sweeps run over contacts: a block of L is a sum of outer products and is never formed. Bodies are
 numbered by reverse Cuthill-McKee, close to the way load travels from body to body, which halves
-the steps against a random numbering.
+the steps against a random numbering. (Two threads, each with half of the bodies and the contacts
+between them left to R, took 20 to 40 % more steps and waited for each other: no gain.)
 """
 
 from functools import cache
@@ -27,11 +27,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import scipy.sparse as sp
-from numba import get_num_threads, njit, prange
+from numba import njit
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-
-PART = 20_000
-"""Bodies a thread is worth."""
 
 FLOOR = 1e-12
 """Pivots of a diagonal block below this part of its largest entry are lifted to it."""
@@ -42,7 +39,7 @@ class PairNetwork:
 
     hi, lo (m,): the two bodies in that order, lo -1 where there is one only. upper, lower (m, d):
     the row of B on them. row (m,): where it stood in B. dof (n,): place of each column in the
-    padded vector (bodies, d). bounds (parts + 1,): bodies of each part.
+    padded vector (bodies, d).
     """
 
     def __init__(self, B: sp.csr_array, starts: np.ndarray, mass: sp.csr_array):
@@ -62,21 +59,14 @@ class PairNetwork:
         order = reverse_cuthill_mckee(sp.csr_array(graph + graph.T), symmetric_mode=True)
         place = np.empty(bodies, np.int64)
         place[order] = np.arange(bodies)
-        parts = max(1, min(get_num_threads(), bodies // PART))
-        self.bounds = np.linspace(0, bodies, parts + 1).astype(np.int64)
         self.dof = place[block_of] * d + np.arange(B.shape[1]) - starts[block_of]
         self.bodies = bodies
         touched = first >= 0
         a = np.where(touched, place[first], 0)
         b = np.where(touched, place[last], 0)
         hi, lo = np.maximum(a, b), np.where(joins, np.minimum(a, b), -1)
-        part_hi = np.searchsorted(self.bounds, hi, side="right")
-        part_lo = np.where(lo >= 0, np.searchsorted(self.bounds, lo, side="right"), part_hi)
-        cross = part_hi != part_lo
-        # the contacts across parts come last
-        self.row = np.lexsort((lo, hi, cross))[: int(touched.sum()) + int((~touched).sum())]
+        self.row = np.lexsort((lo, hi))
         self.row = self.row[touched[self.row]]
-        self.inside = int((~cross & touched).sum())
         self.hi = hi[self.row].astype(np.int32)
         self.lo = lo[self.row].astype(np.int32)
         self.kernels = _kernels(d)
@@ -101,16 +91,16 @@ class PairSolver:
 
     def __init__(self, network: PairNetwork, tangent: np.ndarray, shift: float):
         self.network = network
-        D = tangent[network.row]
         kernels = network.kernels
-        ptr, lo, upper, lower, hi_cross, lo_cross, up_cross, low_cross = kernels.select(
-            D, network.hi, network.lo, network.upper, network.lower, network.inside, network.bodies
+        self.contacts = kernels.select(
+            tangent[network.row],
+            network.hi,
+            network.lo,
+            network.upper,
+            network.lower,
+            network.bodies,
         )
-        self.contacts = (ptr, lo, upper, lower)
-        self.crossing = (hi_cross, lo_cross, up_cross, low_cross)
-        self.blocks = kernels.factor(
-            *self.contacts, *self.crossing, network.mass, shift, network.bounds
-        )
+        self.blocks = kernels.factor(*self.contacts, network.mass, shift)
 
     def solve(self, rhs: np.ndarray, *, target: float, max_steps: int):
         """(x, steps, |K x - rhs|_inf reached by the running residual)."""
@@ -118,22 +108,9 @@ class PairSolver:
         b = np.zeros((network.bodies, network.d))
         b.ravel()[network.dof] = rhs
         x, steps, worst = network.kernels.descend(
-            *self.contacts, *self.crossing, *self.blocks, network.bounds, b, target, max_steps
+            *self.contacts, *self.blocks, b, target, max_steps
         )
         return x.ravel()[network.dof], steps, worst
-
-
-PARALLEL = dict(
-    prange=True,
-    comprehension=False,
-    reduction=False,
-    inplace_binop=False,
-    setitem=False,
-    numpy=False,
-    stencil=False,
-    fusion=False,
-)
-"""Threads only where a loop over parts says so: starting them costs more than a small array sum."""
 
 
 @njit(cache=True)
@@ -166,15 +143,6 @@ def _block_diagonal(indptr, indices, block_of):
     return True
 
 
-@njit(cache=True)
-def total(sums):
-    """In the order of the parts, whatever thread is first."""
-    s = 0.0
-    for k in range(len(sums)):
-        s += sums[k]
-    return s
-
-
 @cache
 def _kernels(d: int) -> SimpleNamespace:
     """The compiled kernels for blocks of d; d is a constant to the compiler."""
@@ -195,46 +163,29 @@ def _kernels(d: int) -> SimpleNamespace:
         return upper, lower
 
     @njit(cache=True)
-    def select(D, hi, lo, upper, lower, inside, bodies):
-        """Active contacts scaled by sqrt(D): within parts by body, and across parts."""
+    def select(D, hi, lo, upper, lower, bodies):
+        """The active contacts, scaled by sqrt(D); those of later body i are ptr[i]..ptr[i+1]."""
         m = len(D)
         count = 0
-        for a in range(inside):
+        for a in range(m):
             count += D[a] > 0.0
-        across = 0
-        for a in range(inside, m):
-            across += D[a] > 0.0
-        ptr = np.zeros(bodies + 1, np.int64)
-        lo_in = np.empty(count, np.int32)
+        ptr = np.zeros(bodies + 1, np.uint32)
+        to = np.empty(count, np.int32)
         up = np.empty((count, d))
         low = np.empty((count, d))
-        hi_x = np.empty(across, np.int32)
-        lo_x = np.empty(across, np.int32)
-        up_x = np.empty((across, d))
-        low_x = np.empty((across, d))
         at = 0
-        for a in range(inside):
+        for a in range(m):
             if D[a] > 0.0:
                 s = np.sqrt(D[a])
-                ptr[hi[a] + 1] += 1
-                lo_in[at] = lo[a]
+                ptr[hi[a] + 1] += np.uint32(1)
+                to[at] = lo[a]
                 for u in range(d):
                     up[at, u] = s * upper[a, u]
                     low[at, u] = s * lower[a, u]
                 at += 1
         for i in range(bodies):
             ptr[i + 1] += ptr[i]
-        at = 0
-        for a in range(inside, m):
-            if D[a] > 0.0:
-                s = np.sqrt(D[a])
-                hi_x[at] = hi[a]
-                lo_x[at] = lo[a]
-                for u in range(d):
-                    up_x[at, u] = s * upper[a, u]
-                    low_x[at, u] = s * lower[a, u]
-                at += 1
-        return ptr, lo_in, up, low, hi_x, lo_x, up_x, low_x
+        return ptr, to, up, low
 
     @njit(cache=True)
     def invert(A, out, L):
@@ -262,10 +213,24 @@ def _kernels(d: int) -> SimpleNamespace:
                 out[i, col] = s / L[i, i]
 
     @njit(cache=True)
-    def factor_part(begin, end, ptr, lo, up, low, E, inverse):
-        """E and E^-1 of bodies begin..end; E holds G at the start."""
+    def factor(ptr, lo, up, low, mass, shift):
+        """(E, E^-1, G - 2 E)."""
+        n = len(ptr) - 1
+        G = mass.copy()
+        for i in range(n):
+            for u in range(d):
+                G[i, u, u] += shift
+            for a in range(ptr[i], ptr[i + 1]):
+                j = lo[a]
+                for u in range(d):
+                    for v in range(d):
+                        G[i, u, v] += up[a, u] * up[a, v]
+                        if j >= 0:
+                            G[j, u, v] += low[a, u] * low[a, v]
+        E = G.copy()
+        inverse = np.zeros_like(G)
         L = np.zeros((d, d))
-        for i in range(begin, end):
+        for i in range(n):
             a = ptr[i]
             while a < ptr[i + 1]:
                 j = lo[a]
@@ -287,34 +252,6 @@ def _kernels(d: int) -> SimpleNamespace:
                                     E[i, u, v] -= up[p, u] * s * up[q, v]
                 a = stop
             invert(E[i], inverse[i], L)
-
-    @njit(cache=True, parallel=PARALLEL)
-    def factor(ptr, lo, up, low, hi_x, lo_x, up_x, low_x, mass, shift, bounds):
-        """(E, E^-1, G - 2 E)."""
-        n = len(ptr) - 1
-        G = mass.copy()
-        for i in range(n):
-            for u in range(d):
-                G[i, u, u] += shift
-            for a in range(ptr[i], ptr[i + 1]):
-                j = lo[a]
-                for u in range(d):
-                    for v in range(d):
-                        G[i, u, v] += up[a, u] * up[a, v]
-                        if j >= 0:
-                            G[j, u, v] += low[a, u] * low[a, v]
-        for a in range(len(hi_x)):
-            for u in range(d):
-                for v in range(d):
-                    G[hi_x[a], u, v] += up_x[a, u] * up_x[a, v]
-                    G[lo_x[a], u, v] += low_x[a, u] * low_x[a, v]
-        E = G.copy()
-        inverse = np.zeros_like(G)
-        if len(bounds) == 2:
-            factor_part(0, n, ptr, lo, up, low, E, inverse)
-        else:
-            for k in prange(len(bounds) - 1):
-                factor_part(bounds[k], bounds[k + 1], ptr, lo, up, low, E, inverse)
         for i in range(n):
             for u in range(d):
                 for v in range(d):
@@ -322,18 +259,19 @@ def _kernels(d: int) -> SimpleNamespace:
         return E, inverse, G
 
     @njit(cache=True)
-    def forward(begin, end, ptr, lo, up, low, inverse, w, q):
+    def forward(ptr, lo, up, low, inverse, w, q):
         """q = (E + L)^-1 w."""
         rest = np.empty(d)
-        for i in range(begin, end):
+        for i in range(len(ptr) - 1):
             for u in range(d):
                 rest[u] = w[i, u]
             for a in range(ptr[i], ptr[i + 1]):
                 j = lo[a]
                 if j >= 0:
+                    k = np.uint32(j)
                     s = 0.0
                     for u in range(d):
-                        s += low[a, u] * q[j, u]
+                        s += low[a, u] * q[k, u]
                     for u in range(d):
                         rest[u] -= s * up[a, u]
             for u in range(d):
@@ -343,12 +281,12 @@ def _kernels(d: int) -> SimpleNamespace:
                 q[i, u] = s
 
     @njit(cache=True)
-    def backward(begin, end, ptr, lo, up, low, inverse, p, t, carried):
+    def backward(ptr, lo, up, low, inverse, p, t, carried):
         """t = (E + L^T)^-1 p; carried is work space."""
-        for i in range(begin, end):
+        for i in range(len(ptr) - 1):
             for u in range(d):
                 carried[i, u] = p[i, u]
-        for i in range(end - 1, begin - 1, -1):
+        for i in range(len(ptr) - 2, -1, -1):
             for u in range(d):
                 s = 0.0
                 for v in range(d):
@@ -361,14 +299,14 @@ def _kernels(d: int) -> SimpleNamespace:
                     for u in range(d):
                         s += up[a, u] * t[i, u]
                     for u in range(d):
-                        carried[j, u] -= s * low[a, u]
+                        carried[np.uint32(j), u] -= s * low[a, u]
 
     @njit(cache=True)
-    def largest(begin, end, ptr, lo, up, low, E, r):
+    def largest(ptr, lo, up, low, E, r):
         """|(E + L) r|_inf, the residual of K x = b."""
         worst = 0.0
         y = np.empty(d)
-        for i in range(begin, end):
+        for i in range(len(ptr) - 1):
             for u in range(d):
                 s = 0.0
                 for v in range(d):
@@ -387,9 +325,9 @@ def _kernels(d: int) -> SimpleNamespace:
         return worst
 
     @njit(cache=True)
-    def half_product(begin, end, W, p, t, w):
+    def inner(W, p, t, w):
         """w = p + W t."""
-        for i in range(begin, end):
+        for i in range(len(p)):
             for u in range(d):
                 s = p[i, u]
                 for v in range(d):
@@ -397,34 +335,20 @@ def _kernels(d: int) -> SimpleNamespace:
                 w[i, u] = s
 
     @njit(cache=True)
-    def across(hi_x, lo_x, up_x, low_x, t, w):
-        """w += R t."""
-        for a in range(len(hi_x)):
-            i, j = hi_x[a], lo_x[a]
-            s = 0.0
-            r = 0.0
-            for u in range(d):
-                s += low_x[a, u] * t[j, u]
-                r += up_x[a, u] * t[i, u]
-            for u in range(d):
-                w[i, u] += s * up_x[a, u]
-                w[j, u] += r * low_x[a, u]
-
-    @njit(cache=True)
-    def finish_product(begin, end, t, q, p):
+    def outer(t, q, p):
         """q += t; returns p . q."""
         s = 0.0
-        for i in range(begin, end):
+        for i in range(len(p)):
             for u in range(d):
                 q[i, u] += t[i, u]
                 s += p[i, u] * q[i, u]
         return s
 
     @njit(cache=True)
-    def advance(begin, end, alpha, t, q, E, x, r, z):
+    def advance(alpha, t, q, E, x, r, z):
         """x += alpha t, r -= alpha q, z = E r; returns r . z."""
         total = 0.0
-        for i in range(begin, end):
+        for i in range(len(x)):
             for u in range(d):
                 x[i, u] += alpha * t[i, u]
                 r[i, u] -= alpha * q[i, u]
@@ -437,102 +361,51 @@ def _kernels(d: int) -> SimpleNamespace:
         return total
 
     @njit(cache=True)
-    def first_half(begin, end, ptr, lo, up, low, inverse, W, p, t, w):
-        """t = (E + L^T)^-1 p, w = p + W t."""
-        backward(begin, end, ptr, lo, up, low, inverse, p, t, w)
-        half_product(begin, end, W, p, t, w)
-
-    @njit(cache=True)
-    def second_half(begin, end, ptr, lo, up, low, inverse, w, t, q, p):
-        """q = t + (E + L)^-1 w; returns p . q."""
-        forward(begin, end, ptr, lo, up, low, inverse, w, q)
-        return finish_product(begin, end, t, q, p)
-
-    @njit(cache=True)
-    def turn(begin, end, beta, z, p):
+    def turn(beta, z, p):
         """p = z + beta p."""
-        for i in range(begin, end):
+        for i in range(len(p)):
             for u in range(d):
                 p[i, u] = z[i, u] + beta * p[i, u]
 
-    @njit(cache=True, parallel=PARALLEL)
-    def descend(
-        ptr, lo, up, low, hi_x, lo_x, up_x, low_x, E, inverse, W, bounds, b, target, max_steps
-    ):
+    @njit(cache=True)
+    def descend(ptr, lo, up, low, E, inverse, W, b, target, max_steps):
         """x, steps, worst."""
-        n = len(b)
-        parts = len(bounds) - 1
-        x = np.zeros((n, d))
-        r = np.zeros((n, d))
-        z = np.zeros((n, d))
-        p = np.zeros((n, d))
-        t = np.zeros((n, d))
-        w = np.zeros((n, d))
-        q = np.zeros((n, d))
-        sums = np.zeros(parts)
-        alone = parts == 1  # then no threads are started
-        if alone:
-            forward(0, n, ptr, lo, up, low, inverse, b, r)
-            rz = advance(0, n, 0.0, t, q, E, x, r, z)
-        else:
-            for k in prange(parts):
-                i, j = bounds[k], bounds[k + 1]
-                forward(i, j, ptr, lo, up, low, inverse, b, r)
-                sums[k] = advance(i, j, 0.0, t, q, E, x, r, z)
-            rz = total(sums)
+        x = np.zeros_like(b)
+        r = np.zeros_like(b)
+        z = np.zeros_like(b)
+        p = np.zeros_like(b)
+        t = np.zeros_like(b)
+        w = np.zeros_like(b)
+        q = np.zeros_like(b)
+        forward(ptr, lo, up, low, inverse, b, r)
+        rz = advance(0.0, t, q, E, x, r, z)
         worst = 0.0
-        for i in range(n):
+        for i in range(len(b)):
             for u in range(d):
                 worst = max(worst, abs(b[i, u]))
         if worst <= target or not rz > 0.0:
             return x, 0, worst
-        turn(0, n, 0.0, z, p)
+        turn(0.0, z, p)
         ratio = worst / np.sqrt(rz)
         since = 0
         for step in range(1, max_steps + 1):
-            if alone:
-                first_half(0, n, ptr, lo, up, low, inverse, W, p, t, w)
-                pq = second_half(0, n, ptr, lo, up, low, inverse, w, t, q, p)
-            else:
-                for k in prange(parts):
-                    i, j = bounds[k], bounds[k + 1]
-                    first_half(i, j, ptr, lo, up, low, inverse, W, p, t, w)
-                across(hi_x, lo_x, up_x, low_x, t, w)
-                for k in prange(parts):
-                    i, j = bounds[k], bounds[k + 1]
-                    sums[k] = second_half(i, j, ptr, lo, up, low, inverse, w, t, q, p)
-                pq = total(sums)
+            backward(ptr, lo, up, low, inverse, p, t, w)
+            inner(W, p, t, w)
+            forward(ptr, lo, up, low, inverse, w, q)
+            pq = outer(t, q, p)
             if not pq > 0.0:
                 return x, step, worst
-            alpha = rz / pq
-            if alone:
-                new = advance(0, n, alpha, t, q, E, x, r, z)
-            else:
-                for k in prange(parts):
-                    sums[k] = advance(bounds[k], bounds[k + 1], alpha, t, q, E, x, r, z)
-                new = total(sums)
+            new = advance(rz / pq, t, q, E, x, r, z)
             since += 1
             # the residual itself costs half a product: look when it may have arrived
             if np.sqrt(new) * ratio <= 1.5 * target or since == 20 or step == max_steps:
                 since = 0
-                if alone:
-                    worst = largest(0, n, ptr, lo, up, low, E, r)
-                else:
-                    for k in prange(parts):
-                        sums[k] = largest(bounds[k], bounds[k + 1], ptr, lo, up, low, E, r)
-                    worst = 0.0
-                    for k in range(parts):
-                        worst = max(worst, sums[k])
+                worst = largest(ptr, lo, up, low, E, r)
                 if worst <= target:
                     return x, step, worst
                 ratio = worst / np.sqrt(new) if new > 0.0 else ratio
-            beta = new / rz
+            turn(new / rz, z, p)
             rz = new
-            if alone:
-                turn(0, n, beta, z, p)
-            else:
-                for k in prange(parts):
-                    turn(bounds[k], bounds[k + 1], beta, z, p)
         return x, max_steps, worst
 
     return SimpleNamespace(gather=gather, select=select, factor=factor, descend=descend)

@@ -1,0 +1,216 @@
+"""Compatible contact forces from Drake's ``MultibodyPlant`` and its contact results.
+
+For every point pair, with n from body A to body B at the contact point C,
+
+    B_i = n . (J_B - J_A),  J = plant.CalcJacobianTranslationalVelocity at C      f_n = f_Bc . n
+
+in Drake's generalized velocities, free bodies and articulated ones alike. Joint limits,
+constraints, actuators and springs stay as Drake has them: given load.
+
+Stiffness: ``point_contact_stiffness`` of both geometries in series, as Drake combines them, where
+every contact has one; else equal.
+
+What Drake does not give: a plant of discrete time reports the contacts of its last step (none
+before the first), poses are those of the step's end, so moment arms are off by a step's motion.
+Hydroelastic contact is a pressure field whose stiffness is part
+of the model, not a set of point forces: it is refused, as are deformable bodies.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError, MissingExtra
+from .mended import OUTSIDE, MendedForces, Places, mend_forces
+
+
+def library():
+    """The pydrake.multibody.tree module."""
+    try:
+        from pydrake.multibody import tree
+    except ImportError as error:
+        raise MissingExtra(
+            f"Drake cannot be loaded ({error}); install it with pip install 'rigidlimit[drake]'"
+        ) from error
+    return tree
+
+
+def from_drake(
+    plant,
+    context,
+    *,
+    stiffness=None,
+    exponent: float = 2.0,
+    load="engine",
+    held=None,
+    on_friction: str = "refuse",
+    **options,
+) -> MendedForces:
+    """Compatible forces in the order of ``ContactResults.point_pair_contact_info``.
+
+    plant: finalized MultibodyPlant connected to a SceneGraph; context: the plant's own context
+    (``plant.GetMyContextFromRoot(root)``) after a step.
+    stiffness: relative k, a number or one per point pair; None: see above. load: "engine" keeps its
+    resultant; "rest": what holds everything without acceleration under gravity, springs, actuators
+    and friction forces; or (nv,). held: names of joints taken as rigidly held.
+    exponent, on_friction and further keywords: as for ``mend_forces``.
+    """
+    tree = library()
+    results = plant.get_contact_results_output_port().Eval(context)
+    deformable = getattr(results, "num_deformable_contacts", int)  # older Drake has none
+    others = results.num_hydroelastic_contacts() + deformable()
+    if others:
+        raise InputError(
+            f"{others} contacts are hydroelastic or deformable, with a pressure field of their "
+            "own; expected point contacts: set ContactModel.kPoint, or rigid and point geometry"
+        )
+    count = results.num_point_pair_contacts()
+    infos = [results.point_pair_contact_info(i) for i in range(count)]
+    bodies = [(plant.get_body(i.bodyA_index()), plant.get_body(i.bodyB_index())) for i in infos]
+    normal = np.array([-i.point_pair().nhat_BA_W for i in infos]).reshape(-1, 3)
+    point = np.array([i.contact_point() for i in infos]).reshape(-1, 3)
+    push = np.array([i.contact_force() for i in infos]).reshape(-1, 3)
+    force = np.einsum("ij,ij->i", push, normal)
+    slide = push - force[:, None] * normal
+
+    J = _relative_velocities(plant, context, tree, bodies, point)
+    B = sp.csr_array(np.einsum("ij,ijk->ik", normal, J))
+    friction, series = _properties(plant, context, infos)
+    said = "stiffness: as given"
+    if stiffness is None:
+        stiffness, said = 1.0, "stiffness: equal"
+        if count and np.isfinite(series).all():
+            stiffness, said = series, "stiffness: point_contact_stiffness of both sides in series"
+            if exponent != 2.0:
+                raise InputError(
+                    f"Drake's point_contact_stiffness is linear and exponent is {exponent}; give "
+                    "stiffness= for another law"
+                )
+    held = _held(plant, held)
+    mechanism, turns, system = _mechanisms(plant, held)
+    places = Places(
+        point=point,
+        normal=normal,
+        names=tuple((a.name(), b.name()) for a, b in bodies),
+        system=np.array([[system[int(x.index())] for x in pair] for pair in bodies], int).reshape(
+            -1, 2
+        ),
+    )
+    load_from = load if isinstance(load, str) else "given"
+    if load_from == "rest":
+        load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
+    elif load_from == "engine":
+        load = None
+    elif isinstance(load, str):
+        raise InputError(f"load is {load!r}; expected engine or rest, or an array (nv,)")
+    depth = np.array([i.point_pair().depth for i in infos])
+    return mend_forces(
+        B,
+        force,
+        load=load,
+        load_from=load_from,
+        stiffness=stiffness,
+        exponent=exponent,
+        held=held,
+        tangential=slide,
+        friction=friction,
+        on_friction=on_friction,
+        gap=-depth + plant.time_step() * (B @ plant.GetVelocities(context)),
+        mechanism=mechanism,
+        reach=np.where(turns, places.size, 1.0),
+        places=places,
+        contacts=count,
+        engine="Drake",
+        notes=(said,),
+        **options,
+    )
+
+
+def _relative_velocities(plant, context, tree, bodies, point):
+    """(m, 3, nv): velocity of B less that of A at each contact point, world axes."""
+    world, kv = plant.world_frame(), tree.JacobianWrtVariable.kV
+    J = np.zeros((len(point), 3, plant.num_velocities()))
+    for i, pair in enumerate(bodies):
+        for sign, body in zip((-1.0, 1.0), pair, strict=True):
+            if int(body.index()) == 0:
+                continue
+            local = plant.EvalBodyPoseInWorld(context, body).inverse() @ point[i]
+            J[i] += sign * plant.CalcJacobianTranslationalVelocity(
+                context, kv, body.body_frame(), local, world, world
+            )
+    return J
+
+
+def _properties(plant, context, infos):
+    """Drake's combined friction coefficients and stiffnesses, nan where a side has none."""
+    inspector = plant.get_geometry_query_input_port().Eval(context).inspector()
+    friction, series = np.zeros(len(infos)), np.full(len(infos), np.nan)
+    for i, info in enumerate(infos):
+        pair = info.point_pair()
+        sides = [inspector.GetProximityProperties(g) for g in (pair.id_A, pair.id_B)]
+        mu = [_property(side, "coulomb_friction") for side in sides]
+        if all(mu):
+            # the plant of discrete time has the dynamic coefficient only
+            a, b = (side.dynamic_friction() for side in mu)
+            friction[i] = 2 * a * b / (a + b) if a + b > 0 else 0.0
+        k = [_property(side, "point_contact_stiffness") for side in sides]
+        if all(k):
+            series[i] = k[0] * k[1] / (k[0] + k[1])
+    return friction, series
+
+
+def _property(properties, name):
+    if properties is None or not properties.HasProperty("material", name):
+        return None
+    return properties.GetProperty("material", name)
+
+
+def _rest(plant, context, tree, friction):
+    forces = tree.MultibodyForces(plant)
+    plant.CalcForceElementsContribution(context, forces)
+    still = plant.CalcInverseDynamics(context, np.zeros(plant.num_velocities()), forces)
+    motors = np.zeros(plant.num_velocities())
+    if plant.num_actuators():
+        motors = plant.MakeActuationMatrix() @ plant.get_net_actuation_output_port().Eval(context)
+    return still - motors - friction
+
+
+def _held(plant, held):
+    mask = np.zeros(plant.num_velocities(), bool)
+    for name in held or ():
+        try:
+            joint = plant.GetJointByName(name)
+        except RuntimeError as error:
+            raise InputError(f"held names joint {name!r}: {error}") from error
+        mask[joint.velocity_start() : joint.velocity_start() + joint.num_velocities()] = True
+    return mask
+
+
+def _mechanisms(plant, held):
+    """Of each velocity its tree and whether it turns; of each body its free system or OUTSIDE."""
+    n = plant.num_velocities()
+    turns, label = np.ones(n, bool), np.arange(n)
+    system = np.full(plant.num_bodies(), OUTSIDE)
+    root = np.arange(plant.num_bodies())
+    joints = [plant.get_joint(i) for i in plant.GetJointIndices()]
+    parent = {int(j.child_body().index()): j for j in joints}
+    for body in range(1, plant.num_bodies()):
+        top = body
+        while top in parent and int(parent[top].parent_body().index()) != 0:
+            top = int(parent[top].parent_body().index())
+        root[body] = top
+    free = {}
+    for body, joint in parent.items():
+        first, size = joint.velocity_start(), joint.num_velocities()
+        label[first : first + size] = n + root[body]
+        kind = joint.type_name()
+        if kind == "quaternion_floating" or kind == "rpy_floating":
+            turns[first + 3 : first + 6] = False  # angular velocity comes first
+            if root[body] == body and not held[first : first + 6].any():
+                free[body] = len(free)
+        elif kind == "prismatic":
+            turns[first : first + size] = False
+        elif kind == "planar":
+            turns[first : first + 2] = False
+    for body in range(1, plant.num_bodies()):
+        system[body] = free.get(int(root[body]), OUTSIDE)
+    return label, turns, system

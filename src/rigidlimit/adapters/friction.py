@@ -1,0 +1,77 @@
+"""Friction forces of an engine whose normal forces are mended: kept, checked, or refused.
+
+Only normal forces are mended; the tangential forces f_t stay as the engine has them, a
+given load: B_n^T f_n is kept, B_t^T f_t is not touched, so the balance holds as before. That is
+one choice among the engine's many (f_t has its own indeterminacy), and it is wrong, and refused
+unless ``on_friction="keep"``, where Coulomb's law would break:
+- |f_t| > mu f_n after mending: the contact could not hold;
+- a contact that slides, |f_t| = mu f_n before, whose f_n changes: its f_t would have to change.
+An unchanged normal force breaks nothing that the engine had not broken itself.
+"""
+
+import numpy as np
+
+from ..errors import InputError
+
+ON_FRICTION = ("refuse", "keep")
+CONES = {"elliptic": 2, "pyramid": 1, "box": np.inf}
+"""Norm of f_t / mu that the engine bounds by f_n."""
+
+
+def tangential_forces(tangential, friction, m):
+    """Both (m, k); friction nan where it is not given."""
+    tangential = np.zeros((m, 0)) if tangential is None else np.asarray(tangential, float)
+    if tangential.ndim != 2 or len(tangential) != m or not np.isfinite(tangential).all():
+        raise InputError(
+            f"tangential has shape {tangential.shape}; expected ({m}, k), finite, one row a contact"
+        )
+    friction = np.full(m, np.nan) if friction is None else np.asarray(friction, float)
+    friction = friction[:, None] if friction.ndim == 1 else friction
+    try:
+        return tangential, np.broadcast_to(friction, tangential.shape)
+    except ValueError:
+        raise InputError(
+            f"friction has shape {friction.shape}; expected ({m},) or {tangential.shape}"
+        ) from None
+
+
+def broken_law(before, after, tangential, friction, cone, tolerance, on_friction):
+    """Contacts outside their cone after mending, and those that slide under a changed force."""
+    none = np.zeros(len(after), bool)
+    if not tangential.any():
+        return none, none
+    if np.isnan(friction[tangential != 0]).any():
+        if on_friction == "refuse":
+            raise InputError(
+                "friction forces are present and their coefficients are not given, so Coulomb's "
+                "law cannot be checked; give friction=, or on_friction='keep' to go without"
+            )
+        return none, none
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(tangential == 0.0, 0.0, np.abs(tangential) / friction)
+    need = np.linalg.norm(part, ord=CONES[cone], axis=1)
+    size = float(after.max(initial=0.0))
+    if before is None:
+        return need > after + tolerance * size, none
+    slack = tolerance * max(size, float(before.max(initial=0.0)))
+    # an unchanged force breaks nothing that the engine had not broken itself
+    changed = np.abs(after - before) > slack
+    sliding = (need > slack) & (need >= before - slack)
+    return (need > after + slack) & changed, sliding & changed
+
+
+def refuse(outside, slid, before, after, tangential, row, engine, places):
+    worst = int(np.flatnonzero(outside | slid)[0])
+    between = f" ({' and '.join(places.names[worst])})" if places is not None else ""
+    was = "" if before is None else f" from {before[worst]:.6g}"
+    reason = (
+        "leaves the friction cone"
+        if outside[worst]
+        else "slides, so its friction force would have to change with it"
+    )
+    raise InputError(
+        f"{engine}: the normal force of contact {row[worst]}{between} would go{was} to "
+        f"{after[worst]:.6g} with a friction force of {np.linalg.norm(tangential[worst]):.6g}: it "
+        f"{reason} ({int((outside | slid).sum())} such contacts). Normal forces cannot be mended "
+        "on their own here; on_friction='keep' returns them all the same, with these flagged"
+    )

@@ -1,0 +1,343 @@
+"""Compatible forces in place of those that another rigid-body engine found.
+
+The engine has made its step: m contacts with normal forces f_e (m,) [N] and gap gradient B (m, n)
+in its own velocities. Its resultant F~ = B^T f_e is kept, so acceleration, total force and moment
+stay the engine's own; f >= 0 with B^T f = F~ is chosen anew by eq. 36 (Olsen & Kamrin), which
+makes it independent of the engine's contact order, start and iteration count.
+
+Friction forces are kept, and mending is refused where that would be wrong: see ``friction``.
+Motions that the engine's geometry resolves only as noise are left out: see ``noise``.
+
+Open contacts. Engines list pairs that do not touch, or that part in this step. Those carry
+nothing in any admissible f (eq. 21), so they are left out: no force of the engine's, and a gap at
+the end of the step. Without force but closed, a contact takes part: its share is what is mended.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import arrays
+from ..errors import InputError
+from ..forces import CompatibleForces, compatible_forces
+from .friction import CONES, ON_FRICTION, broken_law, refuse, tangential_forces
+from .noise import without_noise
+
+PULL = 1e-9
+"""Pulling forces up to this part of the largest are an engine's rounding and count as zero."""
+
+TOUCHING = 1e-5
+"""Default gap over the size of the set of contacts below which a contact counts as closed."""
+
+OUTSIDE = -1
+"""System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the contacts are: point (m, 3), or (m, 2, 3) for one on each side [m]; normal (m, 3),
+    from first to second; names (a, b) of each; system (m, 2): the freely moving body or mechanism
+    of each side, or OUTSIDE."""
+
+    point: np.ndarray
+    normal: np.ndarray
+    names: tuple[tuple[str, str], ...]
+    system: np.ndarray
+
+    def totals(self, force: np.ndarray) -> np.ndarray:
+        """Force and moment about the middle of the points on each system, (systems, 6)."""
+        count = int(self.system.max(initial=OUTSIDE)) + 1
+        total = np.zeros((count, 6))
+        push = force[:, None] * self.normal
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            moves = self.system[:, side] > OUTSIDE
+            arm = self._points[:, side] - self._middle
+            wrench = sign * np.hstack([push, np.cross(arm, push)])
+            np.add.at(total, self.system[moves, side], wrench[moves])
+        return total
+
+    @property
+    def _points(self):
+        point = np.asarray(self.point, float)
+        return point if point.ndim == 3 else np.stack([point, point], axis=1)
+
+    @property
+    def _middle(self):
+        return self._points.mean(axis=(0, 1)) if len(self.point) else np.zeros(3)
+
+    def __getitem__(self, rows) -> "Places":
+        """Those of some rows: indices."""
+        names = tuple(self.names[i] for i in rows)
+        return Places(self.point[rows], self.normal[rows], names, self.system[rows])
+
+    @property
+    def size(self) -> float:
+        """Largest distance of a contact from the middle of all [m]; 1 for a single point."""
+        return float(np.linalg.norm(self._points - self._middle, axis=2).max(initial=0.0)) or 1.0
+
+
+@dataclass(frozen=True)
+class MendedForces:
+    """Compatible forces in the order and frames of an engine's own list of ``contacts``.
+
+    force, engine_force (contacts,) [N]: normal forces, mended and the engine's (nan if not given);
+    zero where the engine lists a contact without solving it. tangential (contacts, k): the
+    engine's, kept, in its own contact frame. outside_cone, slid (contacts,) bool: Coulomb's law
+    broken by keeping them (always False with on_friction="refuse"). open (contacts,) bool: left
+    out, see above.
+    row (m,): contact of each row of B. B (m, n), load (n,) [N, N m], stiffness (m,), held (n,)
+    bool: the problem solved, ready for ``rigidlimit.determinacy(B, load, fixed=held)``. motions
+    (n, n): engine velocities of B's columns, the identity where there is no noise. answer: its
+    CompatibleForces. places: of the rows. load_from: "engine", "step", "rest" or "given". notes:
+    what the adapter did.
+    """
+
+    engine: str
+    force: np.ndarray
+    engine_force: np.ndarray
+    tangential: np.ndarray
+    outside_cone: np.ndarray
+    slid: np.ndarray
+    open: np.ndarray
+    row: np.ndarray
+    B: sp.csr_array
+    load: np.ndarray
+    stiffness: np.ndarray
+    held: np.ndarray
+    motions: sp.csr_array
+    answer: CompatibleForces
+    places: Places | None
+    load_from: str
+    notes: tuple[str, ...]
+
+    @property
+    def converged(self) -> bool:
+        return self.answer.converged
+
+    @property
+    def contact_force(self) -> np.ndarray:
+        """Normal and tangential force in the engine's contact frames, (contacts, 1 + k) [N]."""
+        return np.column_stack([self.force, self.tangential])
+
+    @property
+    def change(self) -> np.ndarray:
+        """force - engine_force, (contacts,) [N]."""
+        return self.force - self.engine_force
+
+    @property
+    def total(self) -> np.ndarray:
+        """Normal force and moment on each free system, (systems, 6) [N, N m]."""
+        return self._places().totals(self.force[self.row])
+
+    @property
+    def engine_total(self) -> np.ndarray:
+        """The same of the engine's forces."""
+        return self._places().totals(self.engine_force[self.row])
+
+    @property
+    def total_error(self) -> float:
+        """max |total - engine_total| over the sum of the engine's forces; moments over the size."""
+        if not len(self.row):
+            return 0.0
+        if np.isnan(self.engine_force).any():
+            return np.nan
+        off = np.abs(self.total - self.engine_total)
+        off[:, 3:] /= self._places().size
+        force = np.abs(self.engine_force).sum()
+        worst = float(off.max(initial=0.0))
+        return worst / float(force) if force > 0 else (np.inf if worst > 0 else 0.0)
+
+    @property
+    def displacement(self) -> np.ndarray:
+        """The elastic displacement that goes with the forces, (n,), in the engine's velocities."""
+        return self.motions @ self.answer.displacement
+
+    @property
+    def held_change(self) -> np.ndarray:
+        """What the held degrees of freedom must deliver beyond the load given, (n,) [N, N m]."""
+        return np.where(self.held, self.load - self.B.T @ self.force[self.row], 0.0)
+
+    @property
+    def message(self) -> str:
+        largest = float(np.abs(self.engine_force).max(initial=0.0))
+        part = float(np.abs(self.change).max(initial=0.0)) / largest if largest > 0 else 0.0
+        change = f"forces changed by up to {100 * part:.2g} % of the engine's largest"
+        if np.isnan(largest):
+            change = "the engine's forces were not given"
+        parts = [
+            f"{self.engine}: {len(self.force)} contacts, {change}",
+            f"load: {_LOADS.get(self.load_from, self.load_from)}",
+            *self.notes,
+            *([f"{self.open.sum()} contacts are open: zero force"] if self.open.any() else []),
+            self._friction_message(),
+            self.answer.message,
+        ]
+        return "; ".join(parts)
+
+    def _friction_message(self):
+        if not self.tangential.any():
+            return "no friction forces"
+        text = "normal forces mended, friction forces kept as the engine has them (a given load)"
+        broken = np.flatnonzero(self.outside_cone | self.slid)
+        if len(broken):
+            text += (
+                f"; Coulomb's law is broken at {len(broken)} contacts, first at contact "
+                f"{broken[0]}: do not use these forces as a solution with friction"
+            )
+        return text
+
+    def _places(self) -> Places:
+        if self.places is None:
+            raise InputError("totals need places=: contact points, normals and systems")
+        return self.places
+
+
+_LOADS = {
+    "engine": "the engine's own resultant B^T f, so total force and moment are its own",
+    "given": "as given, not the engine's resultant",
+    "step": "the engine's own step solved anew, not the resultant of its forces",
+    "rest": "what holds everything without acceleration, not the engine's resultant",
+}
+
+
+def mend_forces(
+    B,
+    engine_force=None,
+    *,
+    load=None,
+    stiffness=1.0,
+    exponent: float = 2.0,
+    held=None,
+    tangential=None,
+    friction=None,
+    cone: str = "elliptic",
+    on_friction: str = "refuse",
+    friction_tolerance: float = 1e-6,
+    gap=None,
+    gap_tolerance: float | None = None,
+    mechanism=None,
+    reach=1.0,
+    accuracy: float = 1e-6,
+    places: Places | None = None,
+    row=None,
+    contacts: int | None = None,
+    engine: str = "engine",
+    load_from: str | None = None,
+    notes: tuple[str, ...] = (),
+    **options,
+) -> MendedForces:
+    """Compatible forces for any engine's arrays.
+
+    B (m, n): gap gradient; B v > 0 opens. engine_force (m,) [N]: its normal forces, >= 0.
+    load (n,): F~ to carry instead of the engine's resultant B^T f, e.g. minus the external force at
+    rest; one of the two is needed. stiffness, exponent: as for ``compatible_forces``. held (n,)
+    bool: degrees of freedom taken as rigidly held (locked joints): their load is whatever is
+    needed.
+    tangential (m, k): friction forces and moments; friction (m,) or (m, k): their coefficients;
+    cone: what the engine bounds, the sum of squares of f_t/mu ("elliptic"), of magnitudes
+    ("pyramid"), or each alone ("box"). on_friction: "refuse" raises InputError where keeping the
+    friction forces breaks Coulomb's law, "keep" returns and flags. friction_tolerance: part of
+    the largest normal force within which a force is at its bound, or unchanged.
+    gap (m,) [m]: at the end of the step; contacts without engine force and a gap above
+    gap_tolerance, by default 1e-5 of the size of the set of contacts, are open and carry nothing.
+    mechanism (n,) int: body or mechanism of each degree of freedom; given, noise below accuracy
+    is taken out of B as above. reach (n,): 1 for displacements, an arm [m] for turns.
+    row (m,), contacts: place of each row in the engine's list of ``contacts`` and its length.
+    Further keywords go to ``compatible_forces``.
+
+    >>> import numpy as np
+    >>> from rigidlimit.adapters import mend_forces
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])
+    >>> mend_forces(beam, [0.65, 8.7, 0.65], stiffness=[1, 3, 1]).force.round(9)
+    array([2., 6., 2.])
+    """
+    if on_friction not in ON_FRICTION:
+        raise InputError(
+            f"on_friction is {on_friction!r}; expected one of {', '.join(ON_FRICTION)}"
+        )
+    if cone not in CONES:
+        raise InputError(f"cone is {cone!r}; expected one of {', '.join(CONES)}")
+    if engine_force is None and load is None:
+        raise InputError("neither engine_force nor load is given; expected one of them")
+    B = arrays.sparse("B", B)
+    m, n = B.shape
+    row = np.arange(m) if row is None else np.asarray(row, int)
+    contacts = (int(row.max(initial=-1)) + 1) if contacts is None else int(contacts)
+    if row.shape != (m,) or len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
+        raise InputError(f"row must give each of {m} rows of B its own contact of {contacts}")
+    if engine_force is not None:
+        engine_force = _pushes(arrays.vector("engine_force", engine_force, m, what="row of B"), row)
+    stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
+    held = np.zeros(n, bool) if held is None else np.asarray(held, bool)
+    if held.shape != (n,):
+        raise InputError(f"held has shape {held.shape}; expected ({n},), one per column of B")
+    source = load_from or ("engine" if load is None else "given")
+    load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
+    tangential, friction = tangential_forces(tangential, friction, m)
+
+    opened = _open(engine_force, gap, gap_tolerance, places, m)
+    listed, bears = row, np.flatnonzero(~opened)
+    B, row, stiffness, friction = B[bears], row[bears], stiffness[bears], friction[bears]
+    before = None if engine_force is None else engine_force[bears]
+    B, load, motions, dull = without_noise(B, load, held, mechanism, reach, accuracy)
+    if dull:
+        notes = (*notes, f"{dull} motions that gaps feel by less than {accuracy:.0e} left out")
+    places = None if places is None else places[bears]
+    answer = compatible_forces(
+        B, load, stiffness=stiffness, exponent=exponent, fixed=held, **options
+    )
+    kept = tangential[bears]
+    outside, slid = broken_law(
+        before, answer.force, kept, friction, cone, friction_tolerance, on_friction
+    )
+    if on_friction == "refuse" and (outside | slid).any():
+        refuse(outside, slid, before, answer.force, kept, row, engine, places)
+
+    def spread(values, rows=row):
+        full = np.zeros((contacts, *values.shape[1:]), values.dtype)
+        full[rows] = values
+        return full
+
+    return MendedForces(
+        engine=engine,
+        force=spread(answer.force),
+        engine_force=spread(np.full(m, np.nan) if before is None else engine_force, listed),
+        tangential=spread(tangential, listed),
+        outside_cone=spread(outside),
+        slid=spread(slid),
+        open=spread(opened, listed),
+        row=row,
+        B=B,
+        load=load,
+        stiffness=stiffness,
+        held=held,
+        motions=motions,
+        answer=answer,
+        places=places,
+        load_from=source,
+        notes=tuple(notes),
+    )
+
+
+def _pushes(force, row):
+    largest = float(np.abs(force).max(initial=0.0))
+    pulls = np.flatnonzero(force < -PULL * largest)
+    if len(pulls):
+        worst = pulls[np.argmin(force[pulls])]
+        raise InputError(
+            f"engine_force of contact {row[worst]} is {force[worst]:.6g}, a pull ({len(pulls)} of "
+            f"{len(force)} pull); expected f >= 0: check the sign convention, or leave adhesive "
+            "contacts to the engine"
+        )
+    return np.maximum(force, 0.0)
+
+
+def _open(engine_force, gap, tolerance, places, m):
+    if gap is None:
+        return np.zeros(m, bool)
+    gap = arrays.vector("gap", gap, m, what="contact (row of B)")
+    if tolerance is None:
+        tolerance = TOUCHING * (1.0 if places is None else places.size)
+    idle = True if engine_force is None else engine_force <= PULL * engine_force.max(initial=0.0)
+    return idle & (gap > tolerance)

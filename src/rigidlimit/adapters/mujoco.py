@@ -1,0 +1,256 @@
+"""Compatible contact forces from MuJoCo's state after ``mj_step`` or ``mj_forward``.
+
+B (m, nv) is made of the normal rows of ``data.efc_J``, in MuJoCo's generalized velocities, so
+free bodies, articulated ones and flexes are alike: with its rows J_e and forces f_e of contact i,
+
+    frictionless, elliptic   B_i = J_0             f_n = f_0          f_t = f_1, f_2, ...
+    pyramidal (edge pairs)   B_i = (J_0 + J_1)/2   f_n = sum of f_e   f_tk = mu_k (f_2k - f_2k+1)
+
+Joint limits, equalities, dry joint friction, actuators, passive and adhesive forces stay as MuJoCo
+has them: given load. Joints that a stiff controller holds rigidly can be named in ``held``; their
+torques then follow from the mended forces (``held_change``).
+
+Stiffness. Direct ``solref`` = (-stiffness, -damping) is a spring per unit of mass; MuJoCo's force
+at rest is stiffness d / (dmax^2) x D x overlap with D = d / ((1 - d) A), d the impedance and A its
+estimate of the inverse mass. At full impedance d = dmax the spring is stiffness / ((1 - dmax) A)
+[N/m], summed over the edges of a pyramid: what this module takes where every contact is direct.
+A time constant (positive ``solref``) is no material: equal stiffness is taken, and said.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import arrays
+from ..errors import InputError, MissingExtra
+from .mended import OUTSIDE, MendedForces, Places, mend_forces
+
+LOADS = ("engine", "rest")
+
+
+def library():
+    """The mujoco module."""
+    try:
+        import mujoco
+    except ImportError as error:
+        raise MissingExtra(
+            f"MuJoCo cannot be loaded ({error}); install it with pip install 'rigidlimit[mujoco]'"
+        ) from error
+    return mujoco
+
+
+def from_mujoco(
+    model,
+    data,
+    *,
+    stiffness=None,
+    exponent: float = 2.0,
+    load="engine",
+    held=None,
+    on_friction: str = "refuse",
+    **options,
+) -> MendedForces:
+    """Compatible forces in the order of ``data.contact`` and its frames.
+
+    model, data: mjModel and mjData after ``mj_step``, whose contacts and forces are those of the
+    start of that step, or ``mj_forward``. stiffness: relative k, a number or one per entry of
+    ``data.contact``; None: MuJoCo's own springs where every solref is direct, else equal.
+    load: "engine" keeps its resultant; "rest": what holds all without acceleration under the
+    forces applied (where the solver stopped early); or (nv,). held: names of joints taken as
+    rigidly held, or (nv,) bool.
+    exponent, on_friction and further keywords: as for ``mend_forces``.
+
+    Contacts that MuJoCo lists without solving (no efc_address) get zero. ``tangential`` has the
+    columns of ``mj_contactForce`` after the first. Raises InputError where mending is wrong.
+    """
+    mujoco = library()
+    contact = data.contact
+    ncon = int(data.ncon)
+    address = np.array(contact.efc_address, int).reshape(ncon)
+    row = np.flatnonzero(address >= 0)
+    address = address[row]
+    dim = np.array(contact.dim, int).reshape(ncon)[row]
+    friction = np.array(contact.friction, float).reshape(ncon, 5)[row]
+    if len(row) and (address + dim).max() > data.nefc:
+        raise InputError(
+            f"contacts point to constraint row {address.max()} of {data.nefc}; call mj_forward or "
+            "mj_step on this mjData first"
+        )
+    pyramidal = (dim > 1) & (model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL)
+    edges = np.where(pyramidal, 2 * (dim - 1), 1)
+    forces = np.array(data.efc_force, float)
+    jacobian = _jacobian(mujoco, model, data)
+
+    normal_rows = _picked(address, 1 + pyramidal, 1.0 / (1 + pyramidal), data.nefc)
+    B = sp.csr_array(normal_rows @ jacobian)
+    normal = _picked(address, edges, np.ones(len(row)), data.nefc) @ forces
+    tangential = _tangential(forces, address, dim, pyramidal, friction)
+
+    if stiffness is None:
+        stiffness, said = _springs(model, data, row, address, edges, exponent)
+    else:
+        given = arrays.vector("stiffness", stiffness, ncon, what="entry of data.contact")
+        stiffness, said = given[row], "stiffness: as given"
+    held = _held(mujoco, model, held)
+    notes = [said]
+    others = data.nefc - int(np.where(pyramidal, edges, dim).sum())
+    if others:
+        notes.append(f"{others} constraint rows of joints and equalities kept as MuJoCo has them")
+    if len(row) < ncon:
+        notes.append(f"{ncon - len(row)} listed contacts are not solved by MuJoCo: zero force")
+    load, load_from = _load(data, load, B, normal)
+    places = _places(mujoco, model, data, row, held)
+    return mend_forces(
+        B,
+        normal,
+        load=load,
+        load_from=load_from,
+        stiffness=stiffness,
+        exponent=exponent,
+        held=held,
+        tangential=tangential,
+        friction=friction,
+        cone="pyramid" if model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL else "elliptic",
+        on_friction=on_friction,
+        gap=_gap(model, data, address, B),
+        mechanism=np.array(model.dof_treeid, int),
+        reach=np.where(_turns(mujoco, model), places.size, 1.0),
+        places=places,
+        row=row,
+        contacts=ncon,
+        engine="MuJoCo",
+        notes=tuple(notes),
+        **options,
+    )
+
+
+def _turns(mujoco, model):
+    """(nv,) bool: which degrees of freedom are rotations."""
+    joint = np.array(model.dof_jntid, int)
+    kind = np.array(model.jnt_type, int)[joint]
+    third = np.arange(len(joint)) - np.array(model.jnt_dofadr, int)[joint] >= 3
+    free = kind == mujoco.mjtJoint.mjJNT_FREE
+    return np.where(free, third, kind != mujoco.mjtJoint.mjJNT_SLIDE)
+
+
+def _jacobian(mujoco, model, data):
+    """efc_J (nefc, nv) as a sparse matrix, however MuJoCo stores it."""
+    shape = (int(data.nefc), int(model.nv))
+    values = np.array(data.efc_J, float).ravel()
+    if not mujoco.mj_isSparse(model):
+        return sp.csr_array(values[: shape[0] * shape[1]].reshape(shape))
+    count = np.array(data.efc_J_rownnz, int)[: shape[0]]
+    start = np.array(data.efc_J_rowadr, int)[: shape[0]]
+    ends = np.r_[0, np.cumsum(count)]
+    entry = np.arange(ends[-1]) + np.repeat(start - ends[:-1], count)
+    column = np.array(data.efc_J_colind, int).ravel()[entry]
+    return sp.csr_array((values[entry], column, ends), shape=shape)
+
+
+def _picked(address, count, weight, rows):
+    """(m, rows): row i has weight_i at the count_i columns from address_i on."""
+    ends = np.r_[0, np.cumsum(count)]
+    column = np.arange(ends[-1]) + np.repeat(address - ends[:-1], count)
+    return sp.csr_array((np.repeat(weight, count), column, ends), shape=(len(address), int(rows)))
+
+
+def _gap(model, data, address, B):
+    """Distance beyond the margin at the end of the step, were it made with the present qvel."""
+    beyond = np.array(data.efc_pos, float) - np.array(data.efc_margin, float)
+    return beyond[address] + model.opt.timestep * (B @ np.array(data.qvel, float))
+
+
+def _tangential(forces, address, dim, pyramidal, friction):
+    """(m, 5): two sliding forces [N], spin and two rolling moments [N m]; unused ones zero."""
+    tangential = np.zeros((len(address), 5))
+    for k in range(5):
+        has = dim > k + 1
+        pyramid = np.flatnonzero(has & pyramidal)
+        first = address[pyramid] + 2 * k
+        tangential[pyramid, k] = friction[pyramid, k] * (forces[first] - forces[first + 1])
+        cone = np.flatnonzero(has & ~pyramidal)
+        tangential[cone, k] = forces[address[cone] + 1 + k]
+    return tangential
+
+
+def _springs(model, data, row, address, edges, exponent):
+    """MuJoCo's own contact springs [N/m], or ones, and what was done."""
+    solref = np.array(data.contact.solref, float).reshape(int(data.ncon), 2)[row]
+    solimp = np.array(data.contact.solimp, float).reshape(int(data.ncon), 5)[row]
+    if not len(row) or not (solref < 0).all():
+        direct = int((solref < 0).all(axis=1).sum())
+        some = f" ({direct} of {len(row)} contacts have direct stiffness)" if direct else ""
+        return np.ones(len(row)), f"stiffness: equal, solref has time constants{some}"
+    if exponent != 2.0:
+        raise InputError(
+            f"MuJoCo's springs (negative solref) are linear and exponent is {exponent}; give "
+            "stiffness= for another law"
+        )
+    impedance = np.array(data.efc_KBIP, float).reshape(-1, 4)[:, 2]
+    mass = np.array(data.efc_D, float) * (1 - impedance) / impedance
+    mass = _picked(address, edges, np.ones(len(row)), data.nefc) @ mass
+    # MuJoCo keeps impedances inside these bounds (mjMINIMP, mjMAXIMP)
+    full = np.clip(solimp[:, 1], 1e-4, 1 - 1e-4)
+    return -solref[:, 0] / (1 - full) * mass, "stiffness: MuJoCo's springs (direct solref)"
+
+
+def _held(mujoco, model, held):
+    """(nv,) bool from joint names or a mask."""
+    mask = np.zeros(int(model.nv), bool)
+    if held is None:
+        return mask
+    if not isinstance(held, str) and np.asarray(held).dtype == bool:
+        return np.asarray(held)
+    for name in [held] if isinstance(held, str) else held:
+        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, str(name))
+        if joint < 0:
+            known = [model.joint(j).name for j in range(model.njnt)]
+            raise InputError(f"held names joint {name!r}; the model has {', '.join(known)}")
+        mask[model.dof_jntid == joint] = True
+    return mask
+
+
+def _load(data, load, B, normal):
+    if not isinstance(load, str):
+        return load, "given"
+    if load not in LOADS:
+        raise InputError(f"load is {load!r}; expected {' or '.join(LOADS)}, or an array (nv,)")
+    if load == "engine":
+        return None, "engine"
+    # everything but the normal contact forces: applied, and other constraints as they are
+    others = data.qfrc_smooth + data.qfrc_constraint - B.T @ normal
+    return -others, "rest"
+
+
+def _places(mujoco, model, data, row, held):
+    ncon = int(data.ncon)
+    geom = np.array(data.contact.geom, int).reshape(ncon, 2)[row]
+    flex = np.array(data.contact.flex, int).reshape(ncon, 2)[row]
+    root = np.array(model.body_rootid, int)
+    system = np.full(int(model.nbody), OUTSIDE)
+    count = 0
+    for body in np.unique(root):
+        joint = model.body_jntadr[body]
+        if joint < 0 or model.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
+            continue
+        dof = model.jnt_dofadr[joint]
+        if not held[dof : dof + 6].any():
+            system[root == body] = count
+            count += 1
+    body = np.array(model.geom_bodyid, int)[np.maximum(geom, 0)]
+    return Places(
+        point=np.array(data.contact.pos, float).reshape(ncon, 3)[row],
+        normal=np.array(data.contact.frame, float).reshape(ncon, 9)[row, :3],
+        names=tuple(
+            tuple(
+                _name(mujoco, model, "GEOM", g) if g >= 0 else _name(mujoco, model, "FLEX", f)
+                for g, f in zip(*pair, strict=True)
+            )
+            for pair in zip(geom, flex, strict=True)
+        ),
+        system=np.where(geom >= 0, system[body], OUTSIDE),
+    )
+
+
+def _name(mujoco, model, kind, number):
+    name = mujoco.mj_id2name(model, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), int(number))
+    return name or f"{kind.lower()} {number}"

@@ -1,0 +1,184 @@
+"""Compatible contact forces from Pinocchio's constraint models and its solver's impulses.
+
+Pinocchio keeps no state: the caller has made constraint models and data (``calc`` called), the
+problem G x + g and the impulses x of ``PGSConstraintSolver`` or ``ADMMConstraintSolver``. Rows of
+a point contact are two tangents and the normal of its frame, motion of joint 2 less joint 1, so
+
+    J = getConstraintsJacobian(...)    B = its third row of each point contact    f_n = x_n / dt
+
+in Pinocchio's generalized velocities, free flyers and articulated bodies alike. Constraints that
+are not point contacts (joint limits, anchors, dry friction) stay as solved: given load.
+
+What Pinocchio does not give: no contact stiffness (compliance regularizes, and is not read);
+Gauss-Seidel may stop well short of the solution, with a resultant that is not the body's: for that
+``load="step"`` solves its problem anew, g as the caller gave it to the solver.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import arrays
+from ..dynamics import contact_dynamics
+from ..errors import InputError, MissingExtra
+from .mended import OUTSIDE, MendedForces, Places, mend_forces
+
+POINT_CONTACT = "PointContactConstraintModel"
+SLIDES = ("JointModelP", "JointModelTranslation")  # prismatic joints of every kind
+FREE = "JointModelFreeFlyer"
+
+
+def library():
+    """The pinocchio module."""
+    try:
+        import pinocchio
+    except ImportError as error:
+        raise MissingExtra(
+            f"Pinocchio cannot be loaded ({error}); "
+            "install it with pip install 'rigidlimit[pinocchio]'"
+        ) from error
+    if not hasattr(pinocchio, POINT_CONTACT):
+        raise MissingExtra(
+            f"this Pinocchio ({pinocchio.__version__}) has no {POINT_CONTACT}; "
+            "install 4.0 or later with pip install 'rigidlimit[pinocchio]'"
+        )
+    return pinocchio
+
+
+def from_pinocchio(
+    model,
+    data,
+    constraint_models,
+    constraint_datas,
+    impulses,
+    *,
+    dt: float = 1.0,
+    stiffness=None,
+    exponent: float = 2.0,
+    load="engine",
+    g=None,
+    held=None,
+    on_friction: str = "refuse",
+    **options,
+) -> MendedForces:
+    """Compatible forces, one per point contact in the order of ``constraint_models``.
+
+    impulses: of the solver, all rows of all constraints [N s]; dt [s] turns them into forces (1 if
+    they are forces). stiffness: relative k, a number or one per point contact; None: equal.
+    load: "engine" keeps the impulses' resultant; "step" solves 0 <= x_n _|_ G x + g >= 0 of the
+    normal rows anew, with friction and other constraints as they are, and needs ``g`` [m/s] and
+    ``data.M`` (call ``crba``); or (nv,). held: names of joints taken as rigidly held.
+    exponent, on_friction and further keywords: as for ``mend_forces``.
+    """
+    pinocchio = library()
+    J = pinocchio.getConstraintsJacobian(model, data, constraint_models, constraint_datas)
+    impulses = arrays.vector("impulses", impulses, J.shape[0], what="row of all constraints")
+    force = impulses / arrays.positive("dt", dt)
+    pairs = zip(constraint_models, constraint_datas, strict=True)
+    sizes = [model_.residualSize() for model_ in constraint_models]
+    first = np.r_[0, np.cumsum(sizes)].astype(int)
+    contacts = [
+        (at, model_.extract(), data_.extract())
+        for at, (model_, data_) in zip(first, pairs, strict=False)
+        if model_.shortname() == POINT_CONTACT
+    ]
+    normal = np.array([at + 2 for at, _, _ in contacts], int)
+    slide = normal[:, None] - np.array([2, 1])
+    B = sp.csr_array(J[normal].reshape(len(normal), model.nv))
+
+    notes = ["stiffness: " + ("equal, Pinocchio has none" if stiffness is None else "as given")]
+    others = J.shape[0] - 3 * len(contacts)
+    if others:
+        notes.append(f"{others} rows of other constraints kept as Pinocchio has them")
+    tree, system = _trees(model)
+    point = np.array([[d.oMc1.translation, d.oMc2.translation] for _, _, d in contacts])
+    places = Places(
+        point=point.reshape(-1, 2, 3),
+        normal=np.array([d.oMc1.rotation[:, 2] for _, _, d in contacts]).reshape(-1, 3),
+        names=tuple((model.names[c.joint1_id], model.names[c.joint2_id]) for _, c, _ in contacts),
+        system=np.array(
+            [[system[c.joint1_id], system[c.joint2_id]] for _, c, _ in contacts], int
+        ).reshape(-1, 2),
+    )
+    load_from = load if isinstance(load, str) else "given"
+    if load_from == "step":
+        kept = force.copy()
+        kept[normal] = 0.0
+        load = _solved(data, B, g, normal, J.T @ kept, dt, J.shape[0])
+    elif load_from == "engine":
+        load = None
+    elif isinstance(load, str):
+        raise InputError(f"load is {load!r}; expected engine or step, or an array (nv,)")
+    turns = _turns(model)
+    return mend_forces(
+        B,
+        force[normal],
+        load=load,
+        load_from=load_from,
+        stiffness=1.0 if stiffness is None else stiffness,
+        exponent=exponent,
+        held=_held(model, held),
+        tangential=force[slide],
+        friction=np.array([c.getFriction() for _, c, _ in contacts]),
+        on_friction=on_friction,
+        mechanism=tree,
+        reach=np.where(turns, places.size, 1.0),
+        places=places,
+        contacts=len(contacts),
+        engine="Pinocchio",
+        notes=tuple(notes),
+        **options,
+    )
+
+
+def _solved(data, B, g, normal, kept, dt, rows):
+    """F~ = B^T f of the solver's own problem, solved to the end."""
+    if g is None:
+        raise InputError("load is 'step' and g is not given; expected the solver's g, every row")
+    g = arrays.vector("g", g, rows, what="row of all constraints")
+    M = np.triu(data.M) + np.triu(data.M, 1).T
+    if not M.any():
+        raise InputError("data.M is zero; call pinocchio.crba(model, data, q) first")
+    n = len(M)
+    # g holds the free velocity already
+    step = contact_dynamics(M, B, dt * g[normal], np.zeros(n), kept, dt, tolerance=1e-11)
+    return M @ step.velocity / dt - kept
+
+
+def _trees(model):
+    """Tree of each velocity (nv,) and the free system of each joint (njoints,), or OUTSIDE."""
+    root = np.zeros(model.njoints, int)
+    tree = np.zeros(model.nv, int)
+    system = np.full(model.njoints, OUTSIDE)
+    free = 0
+    for j in range(1, model.njoints):
+        root[j] = j if model.parents[j] == 0 else root[model.parents[j]]
+        tree[model.idx_vs[j] : model.idx_vs[j] + model.nvs[j]] = root[j]
+        if root[j] == j and model.joints[j].shortname() == FREE:
+            system[j], free = free, free + 1
+        else:
+            system[j] = system[root[j]] if root[j] != j else OUTSIDE
+    return tree, system
+
+
+def _turns(model):
+    """(nv,) bool: which velocities are rotations."""
+    turns = np.ones(model.nv, bool)
+    for j in range(1, model.njoints):
+        first, name = model.idx_vs[j], model.joints[j].shortname()
+        if name == FREE:
+            turns[first : first + 3] = False
+        elif name == "JointModelPlanar":
+            turns[first : first + 2] = False
+        elif name.startswith(SLIDES):
+            turns[first : first + model.nvs[j]] = False
+    return turns
+
+
+def _held(model, held):
+    mask = np.zeros(model.nv, bool)
+    for name in held or ():
+        if not model.existJointName(name):
+            raise InputError(f"held names joint {name!r}; the model has {', '.join(model.names)}")
+        j = model.getJointId(name)
+        mask[model.idx_vs[j] : model.idx_vs[j] + model.nvs[j]] = True
+    return mask

@@ -1,0 +1,146 @@
+"""Kernels that cut the face of one polytope to the outline of another's: the patch of a contact.
+
+Sutherland and Hodgman's algorithm with names: a corner of the cut polygon has the label 2 c if it
+is corner c of the incident face, else 2 (256 + 64 (edge mod 320) + side mod 64), where ``edge`` is
+the incident edge it lies on (named by its first corner; an edge of the outline is 256 + side) and
+``side`` the side of the outline that made the cut. Labels stay while the bodies move a little.
+"""
+
+import numpy as np
+from numba import njit
+
+SNAP = 1e-3
+"""Distance over face size below which the corners of a patch are one."""
+
+NEARER = 1e-7
+"""Rise of the neighbours' gaps over a made corner's, over ``snap``, from which on it stays."""
+
+MADE = 512
+"""Labels from here on belong to corners made by a cut."""
+
+
+@njit(cache=True)
+def _copy(x, of_x, y, of_y):
+    """Corner x and its names into y."""
+    y[0], y[1], y[2] = x[0], x[1], x[2]
+    of_y[0], of_y[1] = of_x[0], of_x[1]
+
+
+@njit(cache=True)
+def clip(outline, normal, height, incident, names, poly, poly_of):
+    """Cuts ``incident`` (m, 3) to the prism over ``outline`` (k, 3), a face with unit ``normal``.
+
+    poly (2, >= 2 (k + m), 3), poly_of (2, .., 2): scratch; poly[0] gets the corners, poly_of[0]
+    their labels and the names of the edges that leave them. Returns (corners, least gap).
+    """
+    count, now = len(incident), 0
+    for i in range(count):
+        for c in range(3):
+            poly[0, i, c] = incident[i, c]
+        poly_of[0, i, 0], poly_of[0, i, 1] = 2 * names[i], names[i]
+    k = len(outline)
+    for side in range(k):
+        start, end = outline[side], outline[(side + 1) % k]
+        ux, uy, uz = end[0] - start[0], end[1] - start[1], end[2] - start[2]
+        ox = uy * normal[2] - uz * normal[1]
+        oy = uz * normal[0] - ux * normal[2]
+        oz = ux * normal[1] - uy * normal[0]
+        size = np.sqrt(ox * ox + oy * oy + oz * oz)
+        margin = 1e-12 * size * size  # 1e-12 of the side's length
+        old, new = poly[now], poly[1 - now]
+        old_of, new_of = poly_of[now], poly_of[1 - now]
+        kept = 0
+        first = ox * (old[0, 0] - start[0]) + oy * (old[0, 1] - start[1])
+        first += oz * (old[0, 2] - start[2])
+        here = first
+        for i in range(count):
+            j = i + 1 if i + 1 < count else 0
+            if j == 0:
+                there = first
+            else:
+                there = ox * (old[j, 0] - start[0]) + oy * (old[j, 1] - start[1])
+                there += oz * (old[j, 2] - start[2])
+            inside = here <= margin
+            if inside and kept < len(new):
+                _copy(old[i], old_of[i], new[kept], new_of[kept])
+                kept += 1
+            if inside != (there <= margin) and kept < len(new):
+                share = here / (here - there)
+                for c in range(3):
+                    new[kept, c] = old[i, c] + share * (old[j, c] - old[i, c])
+                edge = old_of[i, 1]
+                new_of[kept, 0] = MADE + 2 * ((edge % 320) * 64 + side % 64)
+                new_of[kept, 1] = 256 + side % 64 if inside else edge
+                kept += 1
+            here = there
+        count, now = kept, 1 - now
+        if count == 0:
+            return 0, np.inf
+    if now == 1:
+        for i in range(count):
+            _copy(poly[1, i], poly_of[1, i], poly[0, i], poly_of[0, i])
+    lowest = np.inf
+    for i in range(count):
+        p = poly[0, i]
+        lowest = min(lowest, p[0] * normal[0] + p[1] * normal[1] + p[2] * normal[2] - height)
+    return count, lowest
+
+
+@njit(cache=True)
+def thin_out(p, of, count, normal, height, incident, names, snap, gap):
+    """Leaves one corner where several lie within ``snap``: aligned faces would else gain and lose
+    corners by rounding. p (.., 3), of (.., 2): corners and labels; gap: gets their gaps.
+
+    Made corners within ``snap`` of the line between their neighbours go (nearly parallel edges
+    cross anywhere); those nearest to a corner of ``incident`` within ``snap`` take its label, and
+    of one label, and of made ones within ``snap``, the one of least gap stays. Returns how many are
+    left.
+    """
+    i = 0
+    while count > 3 and i < count:
+        before, after = p[i - 1 if i > 0 else count - 1], p[i + 1 if i + 1 < count else 0]
+        straight = False
+        if of[i, 0] >= MADE:
+            cx, cy, cz = after[0] - before[0], after[1] - before[1], after[2] - before[2]
+            x, y, z = p[i, 0] - before[0], p[i, 1] - before[1], p[i, 2] - before[2]
+            ax, ay, az = cy * z - cz * y, cz * x - cx * z, cx * y - cy * x
+            off = ax * ax + ay * ay + az * az
+            straight = off < snap * snap * (cx * cx + cy * cy + cz * cz) or off == 0
+            # the crossing that is nearest of all stays
+            x, y, z = before[0] - p[i, 0], before[1] - p[i, 1], before[2] - p[i, 2]
+            rise = normal[0] * x + normal[1] * y + normal[2] * z
+            x, y, z = after[0] - p[i, 0], after[1] - p[i, 1], after[2] - p[i, 2]
+            rise = min(rise, normal[0] * x + normal[1] * y + normal[2] * z)
+            straight = straight and rise <= NEARER * snap
+        if straight:
+            for j in range(i, count - 1):
+                _copy(p[j + 1], of[j + 1], p[j], of[j])
+            count -= 1
+        else:
+            i += 1
+    kept = 0
+    for i in range(count):
+        label, nearest = of[i, 0], snap * snap
+        for k in range(len(incident)):
+            x, y, z = p[i, 0] - incident[k, 0], p[i, 1] - incident[k, 1], p[i, 2] - incident[k, 2]
+            if x * x + y * y + z * z < nearest:
+                nearest = x * x + y * y + z * z
+                label = 2 * names[k]
+        g = p[i, 0] * normal[0] + p[i, 1] * normal[1] + p[i, 2] * normal[2] - height
+        at = kept
+        for k in range(kept):
+            x, y, z = p[i, 0] - p[k, 0], p[i, 1] - p[k, 1], p[i, 2] - p[k, 2]
+            both_made = label >= MADE and of[k, 0] >= MADE
+            if of[k, 0] == label or (both_made and x * x + y * y + z * z < snap * snap):
+                at = k
+                label = min(label, of[k, 0])
+                of[k, 0] = label
+                break
+        if at == kept:
+            kept += 1
+        elif g >= gap[at]:
+            continue
+        _copy(p[i], of[i], p[at], of[at])
+        of[at, 0] = label
+        gap[at] = g
+    return kept

@@ -1,0 +1,129 @@
+"""Corners, faces and edges of all boxes and polyhedra of a scene as flat arrays for the kernels.
+
+Each kind of item has a ``start`` (shapes + 1,): the items of shape s are start[s] : start[s + 1].
+Corner, face and edge numbers stored in the table count from the first one of their own shape.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bodies import Bodies, Box, ConvexPolyhedron
+
+
+@dataclass(frozen=True)
+class PolytopeTable:
+    """vertices (V, 3); normals (F, 3), outward; heights (F,): largest normal . vertex [m].
+
+    loops (L,): corners of face f, counter-clockwise, at loop_start[f] : loop_start[f + 1], with f
+    a row of the table; diagonal (F,) [m]: of the face's bounding box in the body's axes.
+    edges (E, 2): corners; sides (E, 2): the faces P, Q that meet there, -1 where not just two do;
+    along (E, 3): unit direction of Q x P, up to sign without both faces.
+    around (A,): faces at corner v at around_start[v] : around_start[v + 1], v a row of the table.
+    largest (3,): most corners, faces and edges of one shape; longest: most corners of one face.
+    """
+
+    vertex_start: np.ndarray
+    vertices: np.ndarray
+    face_start: np.ndarray
+    normals: np.ndarray
+    heights: np.ndarray
+    diagonal: np.ndarray
+    loop_start: np.ndarray
+    loops: np.ndarray
+    edge_start: np.ndarray
+    edges: np.ndarray
+    sides: np.ndarray
+    along: np.ndarray
+    around_start: np.ndarray
+    around: np.ndarray
+    largest: np.ndarray
+    longest: int
+
+    @property
+    def faces(self):
+        """What a kernel needs to find the closest point of a polytope."""
+        return (
+            self.vertex_start,
+            self.vertices,
+            self.face_start,
+            self.normals,
+            self.heights,
+            self.loop_start,
+            self.loops,
+            self.edge_start,
+            self.edges,
+        )
+
+
+def as_polytope(shape) -> ConvexPolyhedron | None:
+    """The shape as a polyhedron, None if it is not one."""
+    if isinstance(shape, Box):
+        return shape.polytope
+    return shape if isinstance(shape, ConvexPolyhedron) else None
+
+
+def polytope_table(bodies: Bodies) -> PolytopeTable:
+    """The table of a scene; shapes that are no polytopes have no rows. Use ``bodies.derived``."""
+    polytopes = [as_polytope(shape) for shape in bodies.shapes]
+    edges = [_edges(p) for p in polytopes]
+    vertices = [np.zeros((0, 3)) if p is None else p.vertices for p in polytopes]
+    normals = [np.zeros((0, 3)) if p is None else p.normals for p in polytopes]
+    loops = [loop for p in polytopes if p is not None for loop in p.faces]
+    around = [faces for p in polytopes if p is not None for faces in _faces_at_corners(p)]
+    heights = [
+        (n @ v.T).max(axis=1, initial=-np.inf) for n, v in zip(normals, vertices, strict=True)
+    ]
+    corners = [p.vertices[loop] for p in polytopes if p is not None for loop in p.faces]
+    sizes = [[len(v), len(n), len(e[0])] for v, n, e in zip(vertices, normals, edges, strict=True)]
+    return PolytopeTable(
+        vertex_start=_starts(vertices),
+        vertices=np.concatenate(vertices),
+        face_start=_starts(normals),
+        normals=np.concatenate(normals),
+        heights=np.concatenate(heights),
+        diagonal=np.array([np.linalg.norm(np.ptp(c, axis=0)) for c in corners]),
+        loop_start=_starts(loops),
+        loops=_joined(loops),
+        edge_start=_starts([e[0] for e in edges]),
+        edges=np.concatenate([e[0] for e in edges]),
+        sides=np.concatenate([e[1] for e in edges]),
+        along=np.concatenate([e[2] for e in edges]),
+        around_start=_starts(around),
+        around=_joined(around),
+        largest=np.array(sizes).max(axis=0),
+        longest=max((len(loop) for loop in loops), default=0),
+    )
+
+
+def _starts(parts) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64)
+
+
+def _joined(parts) -> np.ndarray:
+    return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
+
+
+def _edges(shape: ConvexPolyhedron | None):
+    """(edges, sides, along) of one polytope."""
+    if shape is None:
+        return np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 3))
+    meet: dict[tuple[int, int], list[int]] = {}
+    for face, loop in enumerate(shape.faces):
+        for i, j in zip(loop.tolist(), np.roll(loop, -1).tolist(), strict=True):
+            meet.setdefault((min(i, j), max(i, j)), []).append(face)
+    edges = np.array(list(meet), np.int64)
+    sides = np.array([f if len(f) == 2 else [-1, -1] for f in meet.values()], np.int64)
+    along = shape.vertices[edges[:, 1]] - shape.vertices[edges[:, 0]]
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    turn = np.cross(shape.normals[sides[:, 1]], shape.normals[sides[:, 0]])
+    along[np.einsum("ij,ij->i", along, turn) < 0] *= -1
+    return edges, sides, along
+
+
+def _faces_at_corners(shape: ConvexPolyhedron) -> list[list[int]]:
+    at = [[] for _ in shape.vertices]
+    for face, loop in enumerate(shape.faces):
+        for corner in loop.tolist():
+            at[corner].append(face)
+    return at

@@ -1,0 +1,290 @@
+"""Exact contacts of boxes and polyhedra, all pairs in one kernel.
+
+Problem: of two convex polytopes A, B find the largest separation over unit directions n from A to
+B,  max_n  min_B n.x - max_A n.x: the distance where they are apart, minus the least way out where
+they overlap. It is attained at a face normal of A or B, at a cross product of two edges whose arcs
+on the Gauss map meet, or, only where the bodies are apart, along the line from a corner of one to a
+corner or edge of the other. The first two kinds are tried always; the third where the best of them
+is not realised by two points of the bodies.
+
+Where a face lies across n within ALIGNED it is the reference face: the corners of the other body's
+facing face, cut to its outline (``clipping``), are the contacts. Else the closest points make one.
+
+Symbols: everything is in the axes of A about A's centre, so that rounding does not grow with the
+distance from the origin; v corners, n face normals, h face heights, e edge directions.
+"""
+
+import numpy as np
+from numba import njit
+
+from ..bodies import Bodies, State, rotations
+from .clipping import SNAP, clip, thin_out
+from .contacts import FEATURES
+from .pieces import Pieces
+from .polytope_table import polytope_table
+from .separation import (
+    ALIGNED,
+    best_edges,
+    best_face,
+    corner_edge,
+    crossing,
+    edge_edge,
+    facing,
+    most_along,
+    place,
+    step,
+)
+
+ROUNDING = 1e-12
+"""Difference of separations, over the pair's size, that counts as rounding: faces go first."""
+
+REALISED = 1e-11
+"""Distance of two points from the separation, over the pair's size, up to which it is theirs."""
+
+PATCH = 1e-9
+"""Difference of a patch's least gap from the signed distance, over the pair's size, up to which a
+face that is only nearly across the normal takes its place."""
+
+LEVEL = 1e-3
+"""Height over the lowest corner, over the pair's size, up to which a corner is lowest too."""
+
+
+EDGE_PAIRS = 100_000
+"""Products of the numbers of edges up to which trying all pairs is cheaper than coal's search."""
+
+
+def small_enough(bodies: Bodies, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Which pairs of bodies have few enough edges for this narrow phase."""
+    edges = np.diff(bodies.derived(polytope_table).edge_start)[bodies.shape_of]
+    return edges[a] * edges[b] <= EDGE_PAIRS
+
+
+def polytope_polytope(
+    bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray, reach: np.ndarray
+) -> Pieces:
+    """Contacts of the pairs (a_k, b_k) with gap <= reach_k; normals point from a to b."""
+    if not len(a):
+        return Pieces.joined([])
+    table = bodies.derived(polytope_table)
+    turn = rotations.matrix(state.quaternion)
+    found = _contacts(
+        a,
+        b,
+        reach,
+        bodies.shape_of,
+        bodies.bounding_radius,
+        state.position,
+        turn,
+        table.vertex_start,
+        table.vertices,
+        table.face_start,
+        table.normals,
+        table.heights,
+        table.diagonal,
+        table.loop_start,
+        table.loops,
+        table.edge_start,
+        table.edges,
+        table.sides,
+        table.along,
+        table.around_start,
+        table.around,
+        table.largest,
+        table.longest,
+    )
+    pair = found[:, 0].astype(np.int64)
+    here = turn[a[pair]]
+    return Pieces.of(
+        a[pair],
+        b[pair],
+        feature=found[:, 1],
+        point=np.einsum("kij,kj->ki", here, found[:, 6:]) + state.position[a[pair]],
+        normal=np.einsum("kij,kj->ki", here, found[:, 3:6]),
+        gap=found[:, 2],
+    )
+
+
+@njit(cache=True)
+def _patch(
+    v, loop, normal, height, w, nw, first, l_start, loops, around_start, around,
+    level, outline, incident, poly, poly_of,
+):  # fmt: skip
+    """Cuts the face of w that faces a reference face of v to its outline.
+
+    loop: the reference face's corners; first: row of w's first face. outline, incident: get the
+    corners. Returns (corners of the polygon, its least gap, row of the incident face).
+    """
+    f = first + facing(w, nw, first, l_start, loops, around_start, around, normal, -1.0, level)
+    for c in range(len(loop)):
+        for k in range(3):
+            outline[c, k] = v[loop[c], k]
+    names = loops[l_start[f] : l_start[f + 1]]
+    for c in range(len(names)):
+        for k in range(3):
+            incident[c, k] = w[names[c], k]
+    cut = incident[: len(names)]
+    found, least = clip(outline[: len(loop)], normal, height, cut, names, poly, poly_of)
+    return found, least, f
+
+
+@njit(cache=True)
+def _contacts(
+    a, b, reach, shape_of, radius, position, turn,
+    v_start, vertices, f_start, normals, heights, diagonal, l_start, loops,
+    e_start, edges, sides, along, r_start, around, largest, longest,
+):  # fmt: skip
+    """Rows (pair, feature, gap, normal, point) of all contacts, (.., 9), in the axes of a."""
+    out, count = np.empty((4 * len(a) + 16, 9)), 0
+    moved_v, moved_n = np.empty((largest[0], 3)), np.empty((largest[1], 3))
+    moved_h, moved_u = np.empty(largest[1]), np.empty((largest[2], 3))
+    pa, pb = np.empty((largest[2], largest[1])), np.empty((largest[2], largest[1]))
+    outline, incident = np.empty((longest, 3)), np.empty((longest, 3))
+    poly, poly_of = np.empty((2, 4 * longest + 8, 3)), np.empty((2, 4 * longest + 8, 2), np.int64)
+    height = np.empty(4 * longest + 8)
+    relative, arm, zero = np.empty((3, 3)), np.empty(3), np.zeros(3)
+    n, on = np.empty(3), np.empty((2, 3))
+    trial, crossed = np.empty((2, 3)), np.empty((2, 3))
+    for p in range(len(a)):
+        i, j = a[p], b[p]
+        s, t = shape_of[i], shape_of[j]
+        fs, ft = f_start[s], f_start[t]
+        va, vb = vertices[v_start[s] : v_start[s + 1]], moved_v[: v_start[t + 1] - v_start[t]]
+        na, nb = normals[fs : f_start[s + 1]], moved_n[: f_start[t + 1] - ft]
+        ha, hb = heights[fs : f_start[s + 1]], moved_h[: f_start[t + 1] - ft]
+        ra, rb = r_start[v_start[s] : v_start[s + 1] + 1], r_start[v_start[t] : v_start[t + 1] + 1]
+        for k in range(3):
+            arm[k] = 0.0
+            for m in range(3):
+                arm[k] += turn[i, m, k] * (position[j, m] - position[i, m])
+                relative[k, m] = 0.0
+                for c in range(3):
+                    relative[k, m] += turn[i, c, k] * turn[j, c, m]
+        size = radius[i] + radius[j]
+        tol, level, limit = ROUNDING * size, LEVEL * size, reach[p]
+        slack = PATCH * size
+
+        # the face of either body that separates most
+        place(vertices[v_start[t] : v_start[t + 1]], relative, arm, vb)
+        best, fa, corner_b = best_face(na, ha, vb, limit)
+        if best > limit:
+            continue
+        place(normals[ft : f_start[t + 1]], relative, zero, nb)
+        for f in range(len(nb)):
+            shift = nb[f, 0] * arm[0] + nb[f, 1] * arm[1] + nb[f, 2] * arm[2]
+            hb[f] = heights[ft + f] + shift
+        other, fb, corner_a = best_face(nb, hb, va, limit)
+        if other > limit:
+            continue
+        ref = 0
+        step(zero, 1.0, na[fa], n)
+        if other > best + tol:
+            best, ref = other, 1
+            step(zero, -1.0, nb[fb], n)
+
+        # edges across each other that separate more
+        ea, eb = edges[e_start[s] : e_start[s + 1]], edges[e_start[t] : e_start[t + 1]]
+        ub = moved_u[: len(eb)]
+        place(along[e_start[t] : e_start[t + 1]], relative, zero, ub)
+        best, edge_a, edge_b = best_edges(
+            va, ea, sides[e_start[s] : e_start[s + 1]], along[e_start[s] : e_start[s + 1]], na,
+            vb, eb, sides[e_start[t] : e_start[t + 1]], ub, nb,
+            best, tol, limit, pa, pb, n,
+        )  # fmt: skip
+        if best > limit:
+            continue
+
+        # are there two points as far apart as the separation says?
+        found, least, face, distance = 0, np.inf, 0, best
+        if edge_a >= 0:
+            ref = -1
+            real = crossing(va, ea[edge_a, 0], ea[edge_a, 1], vb, eb[edge_b, 0], eb[edge_b, 1], on)
+        elif ref == 0:
+            step(vb[corner_b], 0.0, n, on[1])
+            step(on[1], -best, n, on[0])
+            loop = loops[l_start[fs + fa] : l_start[fs + fa + 1]]
+            found, least, face = _patch(
+                va, loop, na[fa], ha[fa], vb, nb, ft, l_start, loops, rb, around,
+                level, outline, incident, poly, poly_of,
+            )  # fmt: skip
+            real = least <= best + REALISED * size
+        else:
+            step(va[corner_a], 0.0, n, on[0])
+            step(on[0], best, n, on[1])
+            loop = loops[l_start[ft + fb] : l_start[ft + fb + 1]]
+            found, least, face = _patch(
+                vb, loop, nb[fb], hb[fb], va, na, fs, l_start, loops, ra, around,
+                level, outline, incident, poly, poly_of,
+            )  # fmt: skip
+            real = least <= best + REALISED * size
+        if not real:
+            # at a corner and an edge, two corners, or edges that tie with others or a face;
+            # overlapping bodies: where they touch after b has moved out
+            ref, depth = -1, min(best, 0.0)
+            for c in range(len(vb)):
+                step(vb[c], -depth, n, vb[c])
+            square = corner_edge(va, vb, eb, np.inf, trial[0], trial[1])
+            square = min(square, corner_edge(vb, va, ea, square, trial[1], trial[0]))
+            square = min(square, edge_edge(va, ea, vb, eb, square, crossed, trial))
+            for c in range(len(vb)):
+                step(vb[c], depth, n, vb[c])
+            if best > 0 and square > tol * tol:
+                distance = np.sqrt(square)
+                if distance > limit:
+                    continue
+                for k in range(3):
+                    n[k] = (trial[1, k] - trial[0, k]) / distance
+            if best > 0 or square < level * level:
+                step(trial[0], 0.0, n, on[0])
+                step(trial[1], depth, n, on[1])
+
+        # the faces across the normal, if a patch there has the same least gap; one of a goes
+        # first, or facing ones would take turns
+        if ref != 0:
+            cosine, f = most_along(na, n, 1.0)
+            if cosine > ALIGNED:
+                loop = loops[l_start[fs + f] : l_start[fs + f + 1]]
+                found, least, face = _patch(
+                    va, loop, na[f], ha[f], vb, nb, ft, l_start, loops, rb, around,
+                    level, outline, incident, poly, poly_of,
+                )  # fmt: skip
+                if abs(least - distance) <= slack:
+                    ref, fa = 0, f
+        if ref != 0:
+            found = 0
+            cosine, f = most_along(nb, n, -1.0)
+            if cosine > ALIGNED:
+                loop = loops[l_start[ft + f] : l_start[ft + f + 1]]
+                found, least, face = _patch(
+                    vb, loop, nb[f], hb[f], va, na, fs, l_start, loops, ra, around,
+                    level, outline, incident, poly, poly_of,
+                )  # fmt: skip
+                if abs(least - distance) <= slack:
+                    ref, fb = 1, f
+                else:
+                    found = 0
+
+        if count + found + 1 > len(out):
+            out = np.concatenate((out, np.empty((len(out) + found, 9))))
+        before = count
+        if found > 0:
+            normal, h, sign = (na[fa], ha[fa], 1.0) if ref == 0 else (nb[fb], hb[fb], -1.0)
+            row = (fs + fa) if ref == 0 else (ft + fb)
+            names = loops[l_start[face] : l_start[face + 1]]
+            left = thin_out(
+                poly[0], poly_of[0], found, normal, h, incident[: len(names)], names,
+                SNAP * diagonal[row], height,
+            )  # fmt: skip
+            for c in range(left):
+                if height[c] <= limit:
+                    out[count, 0], out[count, 1] = p, (poly_of[0, c, 0] + ref) % FEATURES
+                    out[count, 2] = height[c]
+                    step(zero, sign, normal, out[count, 3:6])
+                    step(poly[0, c], -0.5 * height[c], normal, out[count, 6:])
+                    count += 1
+        if count == before:
+            out[count, 0], out[count, 1], out[count, 2] = p, 0, distance
+            step(zero, 1.0, n, out[count, 3:6])
+            for k in range(3):
+                out[count, 6 + k] = 0.5 * (on[0, k] + on[1, k])
+            count += 1
+    return out[:count]

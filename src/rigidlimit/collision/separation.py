@@ -1,0 +1,192 @@
+"""Kernels that search two convex polytopes for the direction that separates them most.
+
+A direction is tried by the corners that reach furthest along it; see ``polytopes`` for the problem.
+Arrays: v, w corners (k, 3); normals (f, 3), heights (f,) of faces; edges (e, 2) of corner numbers.
+"""
+
+import numpy as np
+from numba import njit
+
+ALIGNED = 1 - 1e-6
+"""Cosine between a contact's normal and a face's normal from which on the face is in contact."""
+
+GAUSS = 1e-10
+"""Slack of the test that two edges' arcs meet; a doubtful pair is tested by all corners."""
+
+
+@njit(cache=True)
+def place(items, turn, shift, out):
+    """out = items, turned and shifted; rows of three."""
+    for i in range(len(items)):
+        x, y, z = items[i, 0], items[i, 1], items[i, 2]
+        for k in range(3):
+            out[i, k] = turn[k, 0] * x + turn[k, 1] * y + turn[k, 2] * z + shift[k]
+
+
+@njit(cache=True)
+def step(x, t, n, out):
+    """out = x + t n."""
+    for k in range(3):
+        out[k] = x[k] + t * n[k]
+
+
+@njit(cache=True)
+def lowest(v, n, sign):
+    """Least sign * n . v over corners v, and that corner."""
+    best, corner = np.inf, 0
+    for i in range(len(v)):
+        h = sign * (v[i, 0] * n[0] + v[i, 1] * n[1] + v[i, 2] * n[2])
+        if h < best:
+            best, corner = h, i
+    return best, corner
+
+
+@njit(cache=True)
+def best_face(normals, heights, w, limit):
+    """(separation, face, corner of w) of the face that separates most; stops beyond ``limit``."""
+    best, face, corner = -np.inf, 0, 0
+    for f in range(len(normals)):
+        h, c = lowest(w, normals[f], 1.0)
+        if h - heights[f] > best:
+            best, face, corner = h - heights[f], f, c
+            if best > limit:
+                break
+    return best, face, corner
+
+
+@njit(cache=True)
+def best_edges(va, ea, sa, ua, na, vb, eb, sb, ub, nb, best, tol, limit, pa, pb, n):
+    """The pair of edges that separates more than ``best``, if any: (separation, edge, edge).
+
+    e edges, s their faces, u their directions. pa (edges of a, faces of b), pb: scratch for the
+    products of directions and the other body's normals. n (3,): gets the direction.
+    """
+    for i in range(len(ea)):
+        for f in range(len(nb)):
+            pa[i, f] = ua[i, 0] * nb[f, 0] + ua[i, 1] * nb[f, 1] + ua[i, 2] * nb[f, 2]
+    for j in range(len(eb)):
+        for f in range(len(na)):
+            pb[j, f] = ub[j, 0] * na[f, 0] + ub[j, 1] * na[f, 1] + ub[j, 2] * na[f, 2]
+    best_i, best_j = -1, -1
+    trial = np.empty(3)
+    for i in range(len(ea)):
+        p, q = sa[i, 0], sa[i, 1]
+        x, y, z = va[ea[i, 0], 0], va[ea[i, 0], 1], va[ea[i, 0], 2]
+        for j in range(len(eb)):
+            c, d = sb[j, 0], sb[j, 1]
+            if p >= 0 and c >= 0:
+                cba, dba = -pa[i, c], -pa[i, d]
+                if (cba > GAUSS and dba > GAUSS) or (cba < -GAUSS and dba < -GAUSS):
+                    continue
+                adc, bdc = pb[j, p], pb[j, q]
+                if (adc > GAUSS and bdc > GAUSS) or (adc < -GAUSS and bdc < -GAUSS):
+                    continue
+                if (cba > GAUSS and bdc < -GAUSS) or (cba < -GAUSS and bdc > GAUSS):
+                    continue
+            nx = ua[i, 1] * ub[j, 2] - ua[i, 2] * ub[j, 1]
+            ny = ua[i, 2] * ub[j, 0] - ua[i, 0] * ub[j, 2]
+            nz = ua[i, 0] * ub[j, 1] - ua[i, 1] * ub[j, 0]
+            size = np.sqrt(nx * nx + ny * ny + nz * nz)
+            if size < 1e-12:
+                continue
+            if nx * x + ny * y + nz * z < 0:
+                size = -size
+            trial[0], trial[1], trial[2] = nx / size, ny / size, nz / size
+            k = eb[j, 0]
+            quick = trial[0] * (vb[k, 0] - x) + trial[1] * (vb[k, 1] - y)
+            if quick + trial[2] * (vb[k, 2] - z) <= best + tol:
+                continue
+            low, _ = lowest(vb, trial, 1.0)
+            high, _ = lowest(va, trial, -1.0)
+            if low + high > best + tol:
+                best, best_i, best_j = low + high, i, j
+                n[0], n[1], n[2] = trial[0], trial[1], trial[2]
+                if best > limit:
+                    return best, best_i, best_j
+    return best, best_i, best_j
+
+
+@njit(cache=True)
+def crossing(va, i0, i1, vb, j0, j1, on):
+    """Closest points of two lines through edges, kept on the edges, into on (2, 3).
+
+    Returns whether the lines' closest points lie on the edges.
+    """
+    ux, uy, uz = va[i1, 0] - va[i0, 0], va[i1, 1] - va[i0, 1], va[i1, 2] - va[i0, 2]
+    wx, wy, wz = vb[j1, 0] - vb[j0, 0], vb[j1, 1] - vb[j0, 1], vb[j1, 2] - vb[j0, 2]
+    rx, ry, rz = vb[j0, 0] - va[i0, 0], vb[j0, 1] - va[i0, 1], vb[j0, 2] - va[i0, 2]
+    cx, cy, cz = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx
+    square = cx * cx + cy * cy + cz * cz
+    if square == 0:
+        return False
+    s = (ry * wz - rz * wy) * cx + (rz * wx - rx * wz) * cy + (rx * wy - ry * wx) * cz
+    t = (ry * uz - rz * uy) * cx + (rz * ux - rx * uz) * cy + (rx * uy - ry * ux) * cz
+    s, t = s / square, t / square
+    inside = -1e-9 <= s <= 1 + 1e-9 and -1e-9 <= t <= 1 + 1e-9
+    s, t = min(max(s, 0.0), 1.0), min(max(t, 0.0), 1.0)
+    on[0, 0], on[0, 1], on[0, 2] = va[i0, 0] + s * ux, va[i0, 1] + s * uy, va[i0, 2] + s * uz
+    on[1, 0], on[1, 1], on[1, 2] = vb[j0, 0] + t * wx, vb[j0, 1] + t * wy, vb[j0, 2] + t * wz
+    return inside
+
+
+@njit(cache=True)
+def corner_edge(v, w, edges, best, on_v, on_w):
+    """Closest corner of v and point of an edge of w, if nearer than the square ``best``."""
+    for e in range(len(edges)):
+        i, j = edges[e, 0], edges[e, 1]
+        ux, uy, uz = w[j, 0] - w[i, 0], w[j, 1] - w[i, 1], w[j, 2] - w[i, 2]
+        length = ux * ux + uy * uy + uz * uz
+        for k in range(len(v)):
+            dx, dy, dz = v[k, 0] - w[i, 0], v[k, 1] - w[i, 1], v[k, 2] - w[i, 2]
+            t = min(max((dx * ux + dy * uy + dz * uz) / length, 0.0), 1.0)
+            dx, dy, dz = dx - t * ux, dy - t * uy, dz - t * uz
+            square = dx * dx + dy * dy + dz * dz
+            if square < best:
+                best = square
+                on_v[0], on_v[1], on_v[2] = v[k, 0], v[k, 1], v[k, 2]
+                on_w[0], on_w[1], on_w[2] = v[k, 0] - dx, v[k, 1] - dy, v[k, 2] - dz
+    return best
+
+
+@njit(cache=True)
+def most_along(normals, n, sign):
+    """(cosine, face) of the normal that is most along sign * n."""
+    least, face = lowest(normals, n, -sign)
+    return -least, face
+
+
+@njit(cache=True)
+def edge_edge(v, ev, w, ew, best, trial, on):
+    """Closest points of two edges across each other, if nearer than the square ``best``."""
+    for e in range(len(ev)):
+        for f in range(len(ew)):
+            if crossing(v, ev[e, 0], ev[e, 1], w, ew[f, 0], ew[f, 1], trial):
+                x, y = trial[1, 0] - trial[0, 0], trial[1, 1] - trial[0, 1]
+                z = trial[1, 2] - trial[0, 2]
+                if x * x + y * y + z * z < best:
+                    best = x * x + y * y + z * z
+                    for k in range(3):
+                        on[0, k], on[1, k] = trial[0, k], trial[1, k]
+    return best
+
+
+@njit(cache=True)
+def facing(v, normals, first_face, loop_start, loops, around_start, around, n, sign, level):
+    """The face of the extreme corner along sign * n that looks along sign * n.
+
+    Of the corner's faces, the one with most corners within ``level`` of the extreme, then the best
+    aligned: an edge that lies on a plane keeps both its ends.
+    """
+    low, corner = lowest(v, n, -sign)
+    face, most, best = 0, 0, -np.inf
+    for k in range(around_start[corner], around_start[corner + 1]):
+        f = around[k]
+        cosine = sign * (normals[f, 0] * n[0] + normals[f, 1] * n[1] + normals[f, 2] * n[2])
+        count = 0
+        for c in range(loop_start[first_face + f], loop_start[first_face + f + 1]):
+            x = v[loops[c]]
+            if -sign * (x[0] * n[0] + x[1] * n[1] + x[2] * n[2]) <= low + level:
+                count += 1
+        if count > most or (count == most and cosine > best):
+            most, best, face = count, cosine, f
+    return face

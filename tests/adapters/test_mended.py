@@ -1,0 +1,209 @@
+"""Mended forces from arrays: what is kept, what is refused."""
+
+import sys
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.adapters import Places, mend_forces
+from rigidlimit.errors import InputError, MissingExtra
+
+BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+PLACES = Places(
+    point=np.array([[-0.5, 0, 0], [0, 0, 0], [0.5, 0, 0]]),
+    normal=np.tile([0.0, 0, 1], (3, 1)),
+    names=(("floor", "a"), ("floor", "b"), ("floor", "c")),
+    system=np.array([[-1, 0]] * 3),
+)
+# residual 1e-10 of the solver, times the few contacts
+CLOSE = dict(rtol=0, atol=1e-8)
+
+
+def test_resultant_is_the_engines():
+    """Property: random packings of rods; B^T f and total wrench stay, the order does not matter."""
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        m, n = 12, 6
+        point = rng.normal(size=(m, 3))
+        normal = rng.normal(size=(m, 3))
+        normal /= np.linalg.norm(normal, axis=1)[:, None]
+        B = np.hstack([normal, np.cross(point, normal)])
+        force = rng.random(m)
+        places = Places(point, normal, (("w", "b"),) * m, np.array([[-1, 0]] * m))
+        mended = mend_forces(B, force, places=places)
+        assert mended.converged and mended.B.shape == (m, n)
+        np.testing.assert_allclose(B.T @ mended.force, B.T @ force, **CLOSE)
+        assert mended.total_error < 1e-9  # the issue's figure
+        assert np.abs(mended.change).max() > 1e-3  # it did something
+        order = rng.permutation(m)
+        again = mend_forces(B[order], force[order])
+        np.testing.assert_allclose(again.force, mended.force[order], **CLOSE)
+
+
+def test_total_notices_a_lost_force():
+    """Property: the check of totals is made from points and normals alone, so it can fail."""
+    good = mend_forces(BEAM, [5, 0, 5], places=PLACES)
+    assert good.total_error < 1e-9
+    other = mend_forces(BEAM, [5, 0, 5], load=[9.0, 0], places=PLACES)
+    assert other.total_error == pytest.approx(0.1)
+    np.testing.assert_allclose(other.total[0], [0, 0, 9, 0, 0, 0], **CLOSE)
+    assert "not the engine's resultant" in other.message
+    turned = mend_forces(BEAM, [5, 0, 5], load=[10.0, 1.0], places=PLACES)
+    np.testing.assert_allclose(turned.total[0], [0, 0, 10, 0, -1, 0], **CLOSE)
+    assert turned.total_error == pytest.approx(0.2)  # a moment of 1 over an arm of 1/2 and 10
+
+
+def test_load_alone():
+    """Closed form: without engine forces the load decides; what is unknown is nan."""
+    mended = mend_forces(BEAM, load=[10.0, 0.0], stiffness=[1, 3, 1], places=PLACES)
+    np.testing.assert_allclose(mended.force, [2, 6, 2], **CLOSE)
+    assert np.isnan(mended.engine_force).all() and np.isnan(mended.total_error)
+    assert "were not given" in mended.message
+
+
+def test_two_systems_push_each_other():
+    """Closed form: a contact between two bodies pushes them apart with the same force."""
+    places = Places(
+        np.zeros((2, 3)), np.array([[0, 0, 1.0]] * 2), (("f", "a"), ("a", "b")), [[-1, 0], [0, 1]]
+    )
+    places = Places(places.point, places.normal, places.names, np.array(places.system))
+    np.testing.assert_allclose(places.totals(np.array([5.0, 2.0]))[:, 2], [3, 2])
+
+
+def test_rows_of_an_engines_longer_list():
+    """Property: contacts that the engine does not solve get zero and keep their place."""
+    mended = mend_forces(BEAM, [5, 0, 5], row=[4, 0, 2], contacts=6)
+    np.testing.assert_allclose(mended.force, [10 / 3, 0, 10 / 3, 0, 10 / 3, 0], **CLOSE)
+    np.testing.assert_allclose(mended.engine_force, [0, 0, 5, 0, 5, 0])
+
+
+def test_held_degrees_of_freedom():
+    """Closed form: a clamped beam shares any moment alike; the clamp delivers what is missing."""
+    mended = mend_forces(BEAM, [8, 1, 1], held=[False, True])
+    np.testing.assert_allclose(mended.force, [10 / 3] * 3, **CLOSE)
+    np.testing.assert_allclose(mended.held_change, [0, -3.5], **CLOSE)
+    degree = rl.determinacy(mended.B, mended.load, fixed=mended.held).degree
+    assert degree == 2
+
+
+def test_open_contacts_carry_nothing():
+    """Closed form: a support that is out of reach leaves 5 and 5, one that is closed without
+    force gets its third, and a force of the engine's counts more than a gap."""
+    for gap, known, opened in (
+        (1e-3, [5, 0, 5], [0, 1, 0]),
+        (1e-7, [10 / 3] * 3, [0, 0, 0]),
+        (-1e-3, [10 / 3] * 3, [0, 0, 0]),
+    ):
+        mended = mend_forces(BEAM, [5, 0, 5], gap=[0, gap, 0], places=PLACES)
+        np.testing.assert_allclose(mended.force, known, **CLOSE)
+        assert mended.open.tolist() == [bool(i) for i in opened]
+        assert ("open" in mended.message) == any(opened) and mended.total_error < 1e-9
+    bearing = mend_forces(BEAM, [4, 2, 4], gap=[0, 1e-3, 0])
+    np.testing.assert_allclose(bearing.force, [10 / 3] * 3, **CLOSE)
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.6])
+@pytest.mark.parametrize("noise", [1e-9, 1e-8, 1e-7])
+def test_noise_of_normals_does_not_pin_forces(slope, noise):
+    """Closed form: normals off by an engine's rounding leave 2, 6, 2, on a slope too."""
+    rng = np.random.default_rng(1)
+    normal = np.array([0, slope, np.sqrt(1 - slope**2)]) + noise * rng.normal(size=(3, 3))
+    B = np.hstack([normal, np.cross(PLACES.point, normal)])
+    places = Places(PLACES.point, normal, PLACES.names, PLACES.system)
+    options = dict(stiffness=[1, 3, 1], mechanism=np.zeros(6, int), places=places)
+    force = [1.3, 7.4, 1.3]
+    mended = mend_forces(B, force, reach=[1, 1, 1, 0.5, 0.5, 0.5], **options)
+    # noise acts on moments as on forces
+    np.testing.assert_allclose(mended.force, [2, 6, 2], atol=100 * noise)
+    assert "left out" in mended.message and mended.total_error < 10 * noise
+    assert rl.determinacy(mended.B, mended.load).degree == 1
+
+
+def test_friction_kept_within_its_cone():
+    """Closed form: 5, 0, 5 becomes 10/3 each; small friction at the ends survives that."""
+    pull = np.array([[0.5, 0], [0, 0], [-0.5, 0]])
+    mended = mend_forces(BEAM, [5, 0, 5], tangential=pull, friction=[0.5] * 3)
+    np.testing.assert_allclose(mended.force, [10 / 3] * 3, **CLOSE)
+    np.testing.assert_array_equal(mended.tangential, pull)
+    np.testing.assert_array_equal(mended.contact_force[:, 1:], pull)
+    assert "friction forces kept" in mended.message and not mended.outside_cone.any()
+
+
+@pytest.mark.parametrize(
+    ("pull", "why"),
+    [
+        (2.0, "leaves the friction cone"),  # 2 <= 0.5 x 5, but > 0.5 x 10/3
+        (2.5, "leaves the friction cone"),
+    ],
+)
+def test_friction_that_would_leave_its_cone_is_refused(pull, why):
+    """Closed form: Coulomb's bound falls from 2.5 to 1.67 at the ends."""
+    tangential = np.array([[pull, 0], [0, 0], [0, 0]])
+    with pytest.raises(InputError, match=why) as caught:
+        mend_forces(BEAM, [5, 0, 5], tangential=tangential, friction=[0.5] * 3, places=PLACES)
+    assert "contact 0 (floor and a)" in str(caught.value)
+    kept = mend_forces(
+        BEAM, [5, 0, 5], tangential=tangential, friction=[0.5] * 3, on_friction="keep"
+    )
+    assert kept.outside_cone.tolist() == [True, False, False]
+    assert "Coulomb's law is broken at 1 contacts" in kept.message
+
+
+def test_sliding_contact_with_a_changed_force_is_refused():
+    """Closed form: at the middle f_t = mu f_n; f_n grows from 1 to 10/3, so f_t would too."""
+    tangential = np.array([[0, 0], [0.5, 0], [0, 0]])
+    options = dict(tangential=tangential, friction=[0.5] * 3)
+    with pytest.raises(InputError, match="slides"):
+        mend_forces(BEAM, [4.5, 1, 4.5], **options)
+    # the same contact sliding under a force that mending leaves alone is fine
+    same = mend_forces(BEAM, [10 / 3] * 3, tangential=tangential * 10 / 3, friction=[0.5] * 3)
+    assert not same.slid.any()
+
+
+def test_cones_of_engines():
+    """Closed form: (1, 1) under mu f_n = 1.5 is inside the circle and the box, not the pyramid."""
+    tangential = np.array([[1.0, 1.0], [0, 0], [1.0, 1.0]])
+    friction = np.full(3, 0.45)  # 0.45 x 10/3 = 1.5
+    for cone in ("elliptic", "box"):
+        mend_forces(BEAM, [5, 0, 5], tangential=tangential, friction=friction, cone=cone)
+    with pytest.raises(InputError, match="friction cone"):
+        mend_forces(BEAM, [5, 0, 5], tangential=tangential, friction=friction, cone="pyramid")
+
+
+@pytest.mark.parametrize(
+    ("force", "options", "match"),
+    [
+        ([5, -1, 5], {}, "contact 1 is -1, a pull"),
+        (None, {}, "expected one of them"),
+        ([5, 0, 5], {"on_friction": "drop"}, "expected one of refuse, keep"),
+        ([5, 0, 5], {"cone": "square"}, "expected one of elliptic"),
+        ([5, 0, 5], {"row": [0, 0, 1]}, "its own contact"),
+        ([5, 0, 5], {"held": [True]}, "one per column"),
+        ([5, 0, 5], {"tangential": [[1.0]]}, "one row a contact"),
+        ([5, 0, 5], {"tangential": [[1.0]] * 3}, "coefficients are not given"),
+    ],
+)
+def test_bad_input(force, options, match):
+    """One clear error each."""
+    with pytest.raises(InputError, match=match):
+        mend_forces(BEAM, force, **options)
+
+
+@pytest.mark.parametrize(
+    ("engine", "module"),
+    [
+        ("drake", "pydrake.multibody"),
+        ("mujoco", "mujoco"),
+        ("newton", "newton"),
+        ("pinocchio", "pinocchio"),
+        ("pybullet", "pybullet"),
+    ],
+)
+def test_engine_that_is_not_installed(monkeypatch, engine, module):
+    """One clear error that names the extra; the adapter's module itself needs no engine."""
+    monkeypatch.setitem(sys.modules, module, None)
+    adapter = import_module(f"rigidlimit.adapters.{engine}")
+    with pytest.raises(MissingExtra, match=rf"rigidlimit\[{engine}\]"):
+        adapter.library()

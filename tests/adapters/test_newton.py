@@ -1,0 +1,122 @@
+"""Peer: Newton's contacts, mended, against closed forms. Its kernels compile for most of a minute
+on their first run on a machine, then come from Warp's cache."""
+
+import numpy as np
+import pytest
+
+from rigidlimit.adapters import from_newton
+from rigidlimit.errors import InputError
+from tests.adapters.problems import (
+    BEAM,
+    ORDERS,
+    TOLERANCE,
+    WEIGHT,
+    beam_shares,
+    beam_stiffness,
+    box_shares,
+    box_stiffness,
+)
+
+wp = pytest.importorskip("warp", reason="needs the extra rigidlimit[newton]")
+newton = pytest.importorskip("newton", reason="needs the extra rigidlimit[newton]")
+wp.config.quiet = True
+Base = newton.solvers.SolverBase
+# forces are single precision numbers: three or four roundings of 6e-8, relative to their sum
+SINGLE = 5e-6
+
+
+def xpbd(points, *, radius=0.1, mu=0.0, steps=20, speed=0.0):
+    """A body of weight 10 on balls at ``points`` of its frame, after some steps."""
+    builder = newton.ModelBuilder(gravity=(0, 0, -WEIGHT))
+    shape = newton.ModelBuilder.ShapeConfig(density=0, mu=mu)
+    builder.add_ground_plane(cfg=shape)
+    body = builder.add_body(
+        xform=wp.transform((0, 0, radius - 1e-4), wp.quat_identity()),
+        mass=1.0,
+        inertia=wp.mat33(0.01, 0, 0, 0, 0.1, 0, 0, 0, 0.1),
+    )
+    for point in points:
+        place = wp.transform(point, wp.quat_identity())
+        builder.add_shape_sphere(body, xform=place, radius=radius, cfg=shape)
+    model = builder.finalize(device="cpu")
+    solver = newton.solvers.SolverXPBD(model)
+    state, other = model.state(), model.state()
+    pipeline = newton.CollisionPipeline(model)
+    contacts = pipeline.contacts()
+    twist = np.array([[speed, 0, 0, 0, 0, 0]], np.float32)
+    state.body_qd.assign(twist)
+    seen = solver.observables([Base.ObservableKind.CONTACT_F], contacts=contacts)
+    for _ in range(steps):
+        state.clear_forces()
+        pipeline.collide(state, contacts)
+        solver.step(state, other, None, contacts, 1 / 240, observables=seen)
+        state, other = other, state
+    return model, state, contacts, seen.contact_f
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_beam(order):
+    """Closed form: 10/3 and 2, 6, 2 where XPBD has 1.8, 6.4, 1.8 in every order."""
+    system = xpbd([(BEAM[i], 0, 0) for i in order])
+    for kind in ("equal", "middle"):
+        mended = from_newton(*system, load="rest")
+        x = mended.places.point[:, 0, 0]
+        mended = from_newton(*system, load="rest", stiffness=beam_stiffness(x, kind))
+        np.testing.assert_allclose(mended.force, beam_shares(x, kind), atol=TOLERANCE)
+        own = from_newton(*system, stiffness=beam_stiffness(x, kind))
+        np.testing.assert_allclose(own.force, beam_shares(x, kind), atol=10 * SINGLE)
+        assert own.total_error < SINGLE
+    assert np.abs(own.engine_force - np.array(beam_shares(x, "equal"))).max() > 1
+
+
+def test_box_on_a_plane():
+    """Closed form: a body on four feet, equal and three times as stiff along one diagonal."""
+    system = xpbd([(x, y, 0) for x in (0.5, -0.5) for y in (0.25, -0.25)])
+    equal = from_newton(*system, load="rest")
+    np.testing.assert_allclose(equal.force, WEIGHT / 4, atol=TOLERANCE)
+    x, y = equal.places.point[:, 0, :2].T
+    stiff = from_newton(*system, load="rest", stiffness=box_stiffness(x, y))
+    np.testing.assert_allclose(stiff.force, box_shares(x, y), atol=TOLERANCE)
+
+
+def test_gradient_of_an_articulation():
+    """Property: Newton's joint velocities give Newton's body velocities, for a free base with a
+    hinge and a slide."""
+    from rigidlimit.adapters.newton import _jacobian, _joints
+
+    builder = newton.ModelBuilder()
+    options = dict(mass=1.0, inertia=wp.mat33(0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1), com=(0.1, 0, 0.05))
+    base, arm, foot = (builder.add_link(**options) for _ in range(3))
+    joints = [
+        builder.add_joint_free(base),
+        builder.add_joint_revolute(
+            base, arm, axis=(0, 1, 0), child_xform=wp.transform((0, 0, 0.3), wp.quat_identity())
+        ),
+        builder.add_joint_prismatic(arm, foot, axis=(0, 0, 1)),
+    ]
+    builder.add_articulation(joints)
+    model = builder.finalize(device="cpu")
+    state = model.state()
+    rng = np.random.default_rng(0)
+    velocity = rng.normal(size=8)
+    q = np.array([0.1, 0.2, 1.0, 0.5, 0.5, 0.5, 0.5, 0.4, 0.2], np.float32)
+    state.joint_q.assign(q)
+    state.joint_qd.assign(velocity.astype(np.float32))
+    newton.eval_fk(model, state.joint_q, state.joint_qd, state)
+    twists = (_jacobian(newton, model, state) @ velocity).reshape(3, 6)
+    np.testing.assert_allclose(twists, state.body_qd.numpy(), atol=SINGLE)
+    free, joint_of, turns = _joints(newton, model)
+    assert free[:3].tolist() == [0, 0, 0] and joint_of.tolist() == [0] * 6 + [1, 2]
+    assert turns.tolist() == [False] * 3 + [True] * 4 + [False]
+
+
+def test_friction_and_bad_input():
+    """Sliding contacts whose normal force changes are refused; one clear error each."""
+    system = xpbd([(x, 0, 0) for x in BEAM], mu=0.3, steps=10, speed=1.0)
+    with pytest.raises(InputError, match="Normal forces cannot"):
+        from_newton(*system, stiffness=[1, 1, 5])
+    assert from_newton(*system, on_friction="keep").tangential.any()
+    with pytest.raises(InputError, match="engine or rest"):
+        from_newton(*system, load="step")
+    with pytest.raises(InputError, match="'knee'"):
+        from_newton(*system, held=["knee"])

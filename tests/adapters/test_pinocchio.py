@@ -1,0 +1,162 @@
+"""Peer: Pinocchio's contacts and solvers, mended, against closed forms."""
+
+import numpy as np
+import pytest
+
+from rigidlimit.adapters import from_pinocchio
+from rigidlimit.errors import InputError
+from tests.adapters.problems import (
+    BEAM,
+    ORDERS,
+    TOLERANCE,
+    TOTAL,
+    WEIGHT,
+    beam_shares,
+    beam_stiffness,
+    box_shares,
+    box_stiffness,
+)
+
+pin = pytest.importorskip("pinocchio", reason="needs the extra rigidlimit[pinocchio]")
+DT = 0.01
+
+
+def free_body(inertia=(0.01, 0.1, 0.1)):
+    model = pin.Model()
+    model.gravity.linear = np.array([0, 0, -WEIGHT])
+    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
+    model.appendBodyToJoint(
+        joint, pin.Inertia(1.0, np.zeros(3), np.diag(inertia)), pin.SE3.Identity()
+    )
+    return model, joint
+
+
+def step(model, points, *, solver="PGS", turn=None, mu=0.0, velocity=None, q=None):
+    """One step from q: contacts between the world and the last joint at world ``points``."""
+    q = pin.neutral(model) if q is None else q
+    v = np.zeros(model.nv) if velocity is None else velocity
+    data = model.createData()
+    pin.computeJointJacobians(model, data, q)
+    joint = model.njoints - 1
+    turn = np.eye(3) if turn is None else turn
+    models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
+    for point in points:
+        place = pin.SE3(turn, np.array(point, float))
+        contact = pin.PointContactConstraintModel(
+            model, 0, place, joint, data.oMi[joint].actInv(place)
+        )
+        contact.setFriction(mu)
+        models.append(pin.ConstraintModel(contact))
+        datas.append(models[len(models) - 1].createData())
+        models[len(models) - 1].calc(model, data, datas[len(datas) - 1])
+    M = pin.crba(model, data, q)
+    M = np.triu(M) + np.triu(M, 1).T
+    J = pin.getConstraintsJacobian(model, data, models, datas)
+    free = v - DT * np.linalg.solve(M, pin.nonLinearEffects(model, data, q, v))
+    G, g = J @ np.linalg.solve(M, J.T), J @ free
+    settings = getattr(pin, f"{solver}SolverSettings")()
+    settings.max_iterations = 1000
+    result = getattr(pin, f"{solver}SolverResult")()
+    getattr(pin, f"{solver}ConstraintSolver")(len(g)).solve(
+        pin.DelassusOperatorDense(G), g, models, datas, settings, result
+    )
+    return (model, data, models, datas, np.array(result.retrieveConstraintImpulses())), g
+
+
+def supports(order):
+    return [(BEAM[i], 0, 0) for i in order]
+
+
+@pytest.mark.parametrize("solver", ["PGS", "ADMM"])
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_beam(order, solver):
+    """Closed form, whatever Pinocchio's solver gives; with its own resultant totals are kept."""
+    state, g = step(free_body()[0], supports(order), solver=solver)
+    x = [BEAM[i] for i in order]
+    for kind in ("equal", "middle"):
+        k = beam_stiffness(x, kind)
+        mended = from_pinocchio(*state, dt=DT, stiffness=k, load="step", g=g)
+        np.testing.assert_allclose(mended.force, beam_shares(x, kind), atol=TOLERANCE)
+        own = from_pinocchio(*state, dt=DT, stiffness=k)
+        assert own.total_error < TOTAL
+    if solver == "ADMM":
+        # its own stopping test, about 1e-6 of an impulse
+        np.testing.assert_allclose(own.force, beam_shares(x, "middle"), atol=1e-3)
+
+
+def test_pinocchio_itself_depends_on_the_order():
+    """Peer: Gauss-Seidel gives 10, 0, 0 in one order and others in others, and not even the
+    weight: sums of 10 and 12."""
+    found = {}
+    for order in ORDERS:
+        state, _ = step(free_body()[0], supports(order))
+        force = from_pinocchio(*state, dt=DT).engine_force
+        found[order] = dict(zip(order, force, strict=True))
+    middle = [f[1] for f in found.values()]
+    assert max(middle) - min(middle) > 3
+    assert max(sum(f.values()) for f in found.values()) > 11
+
+
+@pytest.mark.parametrize("solver", ["PGS", "ADMM"])
+def test_box_on_a_plane(solver):
+    """Closed form: four corners, equal and three times as stiff along one diagonal."""
+    corners = [(0.5, 0.3, -0.1), (-0.5, 0.3, -0.1), (-0.5, -0.3, -0.1), (0.5, -0.3, -0.1)]
+    state, g = step(free_body((0.03, 0.08, 0.1))[0], corners, solver=solver)
+    x, y = np.array(corners).T[:2]
+    equal = from_pinocchio(*state, dt=DT, load="step", g=g)
+    np.testing.assert_allclose(equal.force, WEIGHT / 4, atol=TOLERANCE)
+    stiff = from_pinocchio(*state, dt=DT, load="step", g=g, stiffness=box_stiffness(x, y))
+    np.testing.assert_allclose(stiff.force, box_shares(x, y), atol=TOLERANCE)
+    assert from_pinocchio(*state, dt=DT).total_error < TOTAL
+
+
+def test_slanted_contacts_of_a_turned_body():
+    """Property: B of Pinocchio's frames and totals from points and normals agree in any pose."""
+    model, _ = free_body()
+    q = pin.randomConfiguration(model, -np.ones(7), np.ones(7))
+    turn = pin.exp3(np.array([0.3, -0.2, 0.1]))
+    points = np.random.default_rng(0).normal(size=(5, 3))
+    state, _ = step(model, points, turn=turn, q=q, solver="ADMM")
+    impulses = np.zeros(15)
+    impulses[2::3] = DT * np.array([1.0, 2, 3, 4, 5])
+    mended = from_pinocchio(*state[:4], impulses, dt=DT)
+    assert np.abs(mended.change).max() > 0.01
+    assert mended.total_error < TOTAL and mended.total[0, :3] @ turn[:, 2] == pytest.approx(15)
+
+
+def test_friction():
+    """Closed form: sliding, every contact is at its bound, so changed normal forces are refused."""
+    velocity = np.array([1.0, 0, 0, 0, 0, 0])
+    state, _ = step(free_body()[0], supports((1, 0, 2)), mu=0.3, velocity=velocity)
+    with pytest.raises(InputError, match="universe and body"):
+        from_pinocchio(*state, dt=DT)
+    kept = from_pinocchio(*state, dt=DT, on_friction="keep")
+    assert np.abs(kept.tangential).max() > 0.1 and kept.total_error < TOTAL
+
+
+def test_held_joint():
+    """Closed form: the beam on a vertical slide and a held hinge shares alike, whatever moment."""
+    model = pin.Model()
+    model.gravity.linear = np.array([0, 0, -WEIGHT])
+    slide = model.addJoint(0, pin.JointModelPZ(), pin.SE3.Identity(), "slide")
+    hinge = model.addJoint(slide, pin.JointModelRY(), pin.SE3.Identity(), "hinge")
+    model.appendBodyToJoint(hinge, pin.Inertia(1.0, np.zeros(3), 0.1 * np.eye(3)), pin.SE3(1))
+    state, _ = step(model, supports((0, 1, 2)), solver="ADMM")
+    impulses = np.zeros(9)
+    impulses[2::3] = DT * np.array([8.0, 1, 1])
+    mended = from_pinocchio(*state[:4], impulses, dt=DT, held=["hinge"])
+    np.testing.assert_allclose(mended.force, 10 / 3, atol=TOLERANCE)
+    assert mended.total.size == 0  # carried by the world: no free system
+    with pytest.raises(InputError, match="'elbow'"):
+        from_pinocchio(*state, held=["elbow"])
+
+
+def test_bad_input():
+    """One clear error each."""
+    state, _ = step(free_body()[0], supports((0, 1, 2)))
+    with pytest.raises(InputError, match="g is not given"):
+        from_pinocchio(*state, load="step")
+    with pytest.raises(InputError, match="engine or step"):
+        from_pinocchio(*state, load="rest")
+    with pytest.raises(InputError, match="one per row of all constraints"):
+        from_pinocchio(*state[:4], [1.0])

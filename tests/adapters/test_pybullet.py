@@ -1,0 +1,297 @@
+"""Peer: PyBullet's contacts, mended, against closed forms and PyBullet's own totals."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.adapters import from_pybullet
+from rigidlimit.errors import InputError
+from tests.adapters.problems import (
+    BEAM,
+    ORDERS,
+    TOLERANCE,
+    TOTAL,
+    UNEQUAL,
+    WEIGHT,
+    beam_shares,
+    beam_stiffness,
+    box_shares,
+    box_stiffness,
+)
+
+bullet = pytest.importorskip("pybullet", reason="needs the extra rigidlimit[pybullet]")
+SOLVERS = ("SI", "DANTZIG", "PGS")
+
+
+@pytest.fixture
+def client():
+    number = bullet.connect(bullet.DIRECT)
+    bullet.setGravity(0, 0, -10, physicsClientId=number)
+    yield number
+    bullet.disconnect(number)
+
+
+def body(client, mass, shape, position=(0, 0, 0), friction=0.0):
+    b = bullet.createMultiBody(mass, shape, basePosition=position, physicsClientId=client)
+    bullet.changeDynamics(
+        b, -1, lateralFriction=friction, linearDamping=0, angularDamping=0, physicsClientId=client
+    )
+    return b
+
+
+def march(client, steps):
+    for _ in range(steps):
+        bullet.stepSimulation(physicsClientId=client)
+    return bullet.getContactPoints(physicsClientId=client)
+
+
+def beam(client, order, solver="PGS", friction=0.0, steps=240):
+    kind = getattr(bullet, f"CONSTRAINT_SOLVER_LCP_{solver}")
+    bullet.setPhysicsEngineParameter(
+        constraintSolverType=kind, solverResidualThreshold=0, physicsClientId=client
+    )
+    floor = bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client)
+    balls = bullet.createCollisionShapeArray(
+        shapeTypes=[bullet.GEOM_SPHERE] * 3,
+        radii=[0.1] * 3,
+        collisionFramePositions=[[BEAM[i], 0, 0] for i in order],
+        physicsClientId=client,
+    )
+    body(client, 0, floor, friction=friction)
+    b = body(client, 1, balls, (0, 0, 0.1), friction)
+    return b, march(client, steps)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_beam(client, order, solver):
+    """Closed form, whatever PyBullet's forces are; its own resultant is kept."""
+    _, points = beam(client, order, solver)
+    x = [p[6][0] for p in points]
+    for kind in ("equal", "middle"):
+        mended = from_pybullet(client, stiffness=beam_stiffness(x, kind))
+        np.testing.assert_allclose(mended.force, beam_shares(x, kind), atol=TOLERANCE)
+        assert mended.total_error < TOTAL and mended.total[0, 2] == pytest.approx(WEIGHT)
+
+
+def test_pybullet_itself_depends_on_the_order(client):
+    """Peer: 10 in the middle, 2.0 or 6.0 there, and 5, 0, 5, by order and solver."""
+    middle = {}
+    for solver in SOLVERS:
+        for order in ORDERS:
+            bullet.resetSimulation(physicsClientId=client)
+            bullet.setGravity(0, 0, -10, physicsClientId=client)
+            _, points = beam(client, order, solver)
+            forces = {round(2 * p[6][0]): p[9] for p in points}
+            assert sum(forces.values()) == pytest.approx(WEIGHT, abs=1e-3)
+            middle[solver, order] = forces[0]
+    for solver in SOLVERS:
+        assert np.ptp([middle[solver, order] for order in ORDERS]) > 3
+    assert max(middle.values()) == pytest.approx(WEIGHT, abs=1e-3)
+
+
+def test_at_rest_without_the_solvers_threshold(client):
+    """Closed form: default settings stop at 1e-5 of the weight; load="rest" does not."""
+    _, _ = beam(client, (0, 1, 2), "SI")
+    bullet.setPhysicsEngineParameter(solverResidualThreshold=1e-2, physicsClientId=client)
+    march(client, 1)
+    rest = from_pybullet(client, load="rest")
+    np.testing.assert_allclose(rest.force, 10 / 3, atol=TOLERANCE)
+    assert "without acceleration" in rest.message
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_contact_stiffness_of_bodies(client, order):
+    """Closed form: three static balls with their own contactStiffness under a bar."""
+    bar = bullet.createCollisionShape(
+        bullet.GEOM_BOX, halfExtents=[0.7, 0.1, 0.05], physicsClientId=client
+    )
+    ball = bullet.createCollisionShape(bullet.GEOM_SPHERE, radius=0.1, physicsClientId=client)
+    for i in order:
+        support = body(client, 0, ball, (BEAM[i], 0, 0))
+        bullet.changeDynamics(
+            support, -1, contactStiffness=1e4 * UNEQUAL[BEAM[i]], contactDamping=100,
+            physicsClientId=client,
+        )  # fmt: skip
+    body(client, 1, bar, (0, 0, 0.1499))
+    points = march(client, 50)  # it would roll off in the end
+    assert len(points) == 3
+    mended = from_pybullet(client, load="rest")
+    x = [p[5][0] for p in points]
+    assert "contactStiffness" in mended.message
+    np.testing.assert_allclose(mended.stiffness / 1e4, beam_stiffness(x, "middle"), rtol=1e-12)
+    # the bar has settled to some 1e-6 of its length, which moves its weight
+    np.testing.assert_allclose(mended.force, beam_shares(x, "middle"), atol=1e-5)
+    with pytest.raises(InputError, match="linear"):
+        from_pybullet(client, exponent=2.5)
+
+
+def test_box_on_a_plane(client):
+    """Closed form: four corners, equal and three times as stiff along one diagonal."""
+    plane = bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client)
+    box = bullet.createCollisionShape(
+        bullet.GEOM_BOX, halfExtents=[0.5, 0.3, 0.1], physicsClientId=client
+    )
+    body(client, 0, plane)
+    body(client, 1, box, (0, 0, 0.1))
+    bullet.setPhysicsEngineParameter(solverResidualThreshold=0, physicsClientId=client)
+    points = march(client, 240)
+    assert len(points) == 4
+    x, y = np.array([p[6][:2] for p in points]).T
+    equal = from_pybullet(client)
+    np.testing.assert_allclose(equal.force, WEIGHT / 4, atol=TOLERANCE)
+    assert np.abs(equal.change).max() > 0.5 and equal.total_error < TOTAL
+    stiff = from_pybullet(client, stiffness=box_stiffness(x, y))
+    np.testing.assert_allclose(stiff.force, box_shares(x, y), atol=TOLERANCE)
+
+
+def test_open_contact_is_listed_with_zero(client):
+    """Closed form: a support 1 mm short is listed by PyBullet, and carries nothing."""
+    ball = bullet.createCollisionShape(bullet.GEOM_SPHERE, radius=0.1, physicsClientId=client)
+    bar = bullet.createCollisionShape(
+        bullet.GEOM_BOX, halfExtents=[0.7, 0.1, 0.05], physicsClientId=client
+    )
+    for x in BEAM:
+        body(client, 0, ball, (x, 0, -1e-3 if x == 0 else 0))
+    body(client, 1, bar, (0, 0, 0.15))
+    points = march(client, 240)
+    mended = from_pybullet(client, load="rest")
+    assert len(points) == 3 and mended.open.sum() == 1
+    np.testing.assert_allclose(sorted(mended.force), [0, 5, 5], atol=1e-4)  # as settled
+
+
+def test_friction(client):
+    """Closed form: pushed sideways by less than mu W at one support the beam stays; its friction
+    forces are kept, and totals are the engine's; dragged it slides, and mending is refused."""
+    bullet.setGravity(1, 0, -10, physicsClientId=client)
+    b, _ = beam(client, (0, 1, 2), friction=0.5)  # mu = 0.5 x 0.5
+    mended = from_pybullet(client, on_friction="keep")
+    assert np.abs(mended.tangential).sum() == pytest.approx(1, abs=1e-3)
+    assert mended.tangential.shape == (3, 2) and mended.total_error < TOTAL
+    rest = from_pybullet(client, on_friction="keep", load="rest")
+    # to what Bullet leaves of the motion; 1 N at 0.1 m below the centre tips 0.1 N to the front
+    np.testing.assert_allclose(rest.force, mended.force, atol=1e-3)
+    x = rest.places.point[:, 0, 0]
+    np.testing.assert_allclose(rest.force, 10 / 3 + 0.2 * x, atol=1e-3)
+    bullet.resetBaseVelocity(b, [1, 0, 0], [0, 0, 0], physicsClientId=client)
+    march(client, 1)
+    with pytest.raises(InputError, match="Normal forces cannot"):
+        from_pybullet(client)
+    kept = from_pybullet(client, on_friction="keep")
+    assert np.abs(kept.tangential).max() > 0.1 and "broken" in kept.message
+
+
+ROBOT = """<robot name="r">
+  <link name="base">{base}<collision><geometry><box size=".1 .1 .1"/></geometry></collision></link>
+  <link name="upper">{inertial}</link><link name="plate">{inertial}</link>
+  <link name="foot">{inertial}<collision><origin xyz="0 .02 -.1"/><geometry><sphere radius=".05"/>
+    </geometry></collision></link>
+  <joint name="hip" type="revolute"><parent link="base"/><child link="upper"/>
+    <origin xyz=".2 .1 0" rpy=".3 .1 .2"/><axis xyz="0 .6 .8"/>
+    <limit lower="-2" upper="2" effort="9" velocity="9"/></joint>
+  <joint name="weld" type="fixed"><parent link="upper"/><child link="plate"/>
+    <origin xyz="0 .1 -.3" rpy=".2 .4 0"/></joint>
+  <joint name="slide" type="prismatic"><parent link="plate"/><child link="foot"/>
+    <origin xyz="0 0 -.2" rpy="0 .2 .1"/><axis xyz="0 0 1"/>
+    <limit lower="-2" upper="2" effort="9" velocity="9"/></joint></robot>"""
+INERTIAL = (
+    '<inertial><origin xyz="{0}" rpy="{1}"/><mass value="1"/>'
+    '<inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>'
+)
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_gradient_of_an_articulated_body(client, tmp_path, fixed):
+    """Finite differences: a point of the last link moves as B's columns say, for each velocity."""
+    from rigidlimit.adapters.pybullet import _World
+
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        ROBOT.format(
+            base=INERTIAL.format(".1 0 .05", ".1 .2 .3"),
+            inertial=INERTIAL.format(".05 .1 -.1", ".3 .1 .2"),
+        )
+    )
+    state = dict(
+        position=np.array([0.3, 0.2, 1.0]),
+        turn=np.array([0.3, 0.2, 0.5]),
+        joints=np.array([0.4, 0.1]),
+    )
+    robot = bullet.loadURDF(str(path), useFixedBase=fixed, physicsClientId=client)
+    local = [0.1, 0.2, -0.3]
+
+    def point(velocity, time):
+        """World position of a point of the foot after moving with ``velocity`` for ``time``."""
+        q = bullet.getQuaternionFromEuler(state["turn"])
+        v = velocity[: -len(state["joints"])]
+        centre = state["position"]
+        if len(v):
+            centre = centre + time * v[:3]
+            angle = time * np.linalg.norm(v[3:])
+            if angle:
+                spin = bullet.getQuaternionFromAxisAngle(v[3:] / np.linalg.norm(v[3:]), angle)
+                q = bullet.multiplyTransforms([0, 0, 0], spin, [0, 0, 0], q)[1]
+        bullet.resetBasePositionAndOrientation(robot, centre, q, physicsClientId=client)
+        for joint, value, rate in zip((0, 2), state["joints"], velocity[-2:], strict=True):
+            bullet.resetJointState(robot, joint, value + time * rate, physicsClientId=client)
+        place = bullet.getLinkState(robot, 2, computeForwardKinematics=1, physicsClientId=client)
+        return np.array(bullet.multiplyTransforms(place[4], place[5], local, [0, 0, 0, 1])[0])
+
+    n = 2 if fixed else 8
+    still = point(np.zeros(n), 0.0)
+    world = _World(bullet, client)
+    assert world.columns == n
+    rows = world.rows([([robot] * 3, [2] * 3, [still] * 3, 1.0)], np.eye(3)).toarray()
+    for j in range(n):
+        velocity = np.eye(n)[j]
+        step = 1e-3
+        ahead, behind = point(velocity, step), point(velocity, -step)
+        # second-order differences of poses that PyBullet returns in single precision in places
+        np.testing.assert_allclose(rows[:, j], (ahead - behind) / (2 * step), atol=1e-4)
+    point(np.zeros(n), 0.0)
+    held = world.mask([(robot, 2)])
+    assert held.tolist() == [False] * (n - 1) + [True]
+    with pytest.raises(InputError, match="does not move"):
+        world.mask([(robot, 1)])
+
+
+def test_held_joints(client, tmp_path):
+    """Closed form: a table on four sliding legs, joints held: degree 1, and a quarter each."""
+    legs = "".join(
+        f"""<link name="leg{i}"><inertial><mass value=".1"/><inertia ixx="1e-3" iyy="1e-3"
+        izz="1e-3" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><sphere radius=".1"/>
+        </geometry></collision></link><joint name="j{i}" type="prismatic"><parent link="top"/>
+        <child link="leg{i}"/><origin xyz="{x} {y} -.3"/><axis xyz="0 0 1"/>
+        <limit lower="-1" upper="1" effort="100" velocity="9"/></joint>"""
+        for i, (x, y) in enumerate([(0.5, 0.3), (-0.5, 0.3), (-0.5, -0.3), (0.5, -0.3)])
+    )
+    path = tmp_path / "table.urdf"
+    path.write_text(
+        f"""<robot name="t"><link name="top"><inertial><mass value="1"/><inertia ixx=".1" iyy=".1"
+        izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>{legs}</robot>"""
+    )
+    body(client, 0, bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client))
+    table = bullet.loadURDF(str(path), [0, 0, 0.4], physicsClientId=client)
+    for j in range(-1, 4):
+        bullet.changeDynamics(table, j, lateralFriction=0, physicsClientId=client)
+        if j >= 0:
+            bullet.setJointMotorControl2(
+                table, j, bullet.POSITION_CONTROL, targetPosition=0, force=100,
+                physicsClientId=client,
+            )  # fmt: skip
+    march(client, 240)
+    held = [(table, j) for j in range(4)]
+    mended = from_pybullet(client, held=held, load="rest")
+    degree = rl.determinacy(mended.B, mended.load, fixed=mended.held).degree
+    assert degree == 1
+    np.testing.assert_allclose(mended.force, 3.5, atol=1e-4)  # 1 and four times 0.1; as settled
+    own = from_pybullet(client, held=held)
+    assert own.total_error < TOTAL
+    assert len(own.held_change) == 10 and not own.held_change[:6].any()
+
+
+def test_soft_bodies_and_words(client):
+    """One clear error each."""
+    with pytest.raises(InputError, match="engine or rest"):
+        from_pybullet(client, load="weight")
+    assert len(from_pybullet(client).force) == 0

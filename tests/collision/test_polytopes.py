@@ -1,0 +1,234 @@
+"""Boxes and polyhedra: exact separations, closest points, patches."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import ConvexHull
+
+import rigidlimit as rl
+from rigidlimit.bodies import rotations
+from rigidlimit.collision import convex
+from rigidlimit.collision.polytope_table import as_polytope
+from rigidlimit.collision.polytopes import polytope_polytope, small_enough
+from rigidlimit.collision.search import find_contacts
+
+ROUNDING = 4e-12
+"""Bodies of size 1: a face goes before edges that separate 1e-12 sizes more; the rest rounds."""
+
+
+def random_shape(rng):
+    if rng.random() < 0.5:
+        return rl.Box(tuple(rng.uniform(0.2, 1.0, 3)))
+    return rl.ConvexPolyhedron(rng.normal(size=(rng.integers(4, 15), 3)) * rng.uniform(0.1, 0.5, 3))
+
+
+def two(a, b, arm, turn_a=(1, 0, 0, 0), turn_b=(1, 0, 0, 0)):
+    scene = rl.Scene(gravity=(0, 0, 0))
+    scene.add(a, position=(0, 0, 0), orientation=turn_a)
+    scene.add(b, position=arm, orientation=turn_b)
+    return scene
+
+
+def random_pair(rng):
+    arm = rotations.normalized(rng.normal(size=3)) * rng.choice([0.1, 0.5, 0.9, 2.0])
+    return two(random_shape(rng), random_shape(rng), arm, *rng.normal(size=(2, 4)))
+
+
+def find(scene, reach=10.0):
+    found = find_contacts(scene.bodies, scene.state, reach)
+    return found, found.gap.argmin()
+
+
+def corners(scene, body):
+    turn = rotations.matrix(scene.state.quaternion[body])
+    return as_polytope(scene.bodies.shape(body)).vertices @ turn.T + scene.state.position[body]
+
+
+def outside(scene, body, point):
+    """Distance of a point beyond the furthest face of a polytope; <= 0 inside."""
+    shape = as_polytope(scene.bodies.shape(body))
+    local = rotations.matrix(scene.state.quaternion[body]).T @ (point - scene.state.position[body])
+    return (shape.normals @ local - (shape.normals @ shape.vertices.T).max(axis=1)).max()
+
+
+def separation(scene, normal):
+    return (corners(scene, 1) @ normal).min() - (corners(scene, 0) @ normal).max()
+
+
+def certify(scene, rounding=ROUNDING):
+    """The least gap, with proof that it is the signed distance.
+
+    Apart: the bodies hold two points as near as the gap, and a plane separates them by it.
+    Overlapping: no face of the hull of all differences of corners is nearer to the origin.
+    """
+    found, k = find(scene)
+    gap, normal, point = found.gap[k], found.normal[k], found.point[k]
+    assert separation(scene, normal) == pytest.approx(gap, abs=rounding)
+    for body, sign in ((0, -0.5), (1, 0.5)):
+        assert outside(scene, body, point + sign * gap * normal) < rounding
+    if gap <= 0:
+        hull = ConvexHull((corners(scene, 1)[:, None] - corners(scene, 0)).reshape(-1, 3))
+        assert hull.equations[:, 3].max() == pytest.approx(gap, abs=rounding)
+    return gap
+
+
+def test_signed_distance_is_proved():
+    """Reference twin and property: 1,000 random pairs, apart and overlapping."""
+    rng = np.random.default_rng(0)
+    gaps = np.array([certify(random_pair(rng)) for _ in range(1000)])
+    assert (gaps > 0).sum() > 300 and (gaps < 0).sum() > 300
+
+
+def test_against_coal():
+    """Peer: coal's signed distance for 200 random pairs."""
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        scene = random_pair(rng)
+        found, k = find(scene)
+        turns = rotations.matrix(scene.state.quaternion)
+        peer = convex._closest(scene.bodies, scene.state, 0, 1, *turns)[0]
+        size = scene.bodies.bounding_radius.sum()
+        assert found.gap[k] >= peer - 1e-9 * size  # coal's tolerance
+        if found.gap[k] > 0:
+            assert found.gap[k] == pytest.approx(peer, abs=1e-9 * size)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1e-13, 1e-9, 1e-5, 1e-2])
+def test_patches_against_the_slow_twin(tilt):
+    """Reference twin: numbers, points and gaps of facing faces cut by the uncompiled clipping."""
+    rng = np.random.default_rng(2)
+    compared = 0
+    prism = np.array([[np.cos(t), np.sin(t), z] for t in np.arange(5) * 1.2566 for z in (0, 1)])
+    for shape in (rl.Box((1, 0.8, 0.6)), rl.ConvexPolyhedron(prism * 0.5)):
+        low = -as_polytope(shape).vertices[:, 2].min()
+        for _ in range(10):
+            spin = rotations.about_z(rng.uniform(0, 6))
+            lean = rotations.from_rotation_vector(tilt * rng.normal(size=3) * [1, 1, 0])
+            arm = (*rng.uniform(-0.5, 0.5, 2), 0.3 + low + 0.5 * tilt)
+            scene = two(rl.Box((1, 0.8, 0.6)), shape, arm, turn_b=rotations.multiply(lean, spin))
+            found = find_contacts(scene.bodies, scene.state, 0.1)
+            twin = convex.convex_pair(scene.bodies, scene.state, 0, 1, 0.2)
+            order = np.argsort(twin.feature)
+            near = order[twin.gap[order] <= 0.2]
+            assert len(found) >= 1
+            np.testing.assert_array_equal(found.feature, twin.feature[near])
+            # coal's normal where no face is in contact, else rounding
+            np.testing.assert_allclose(found.gap, twin.gap[near], atol=1e-9)
+            np.testing.assert_allclose(found.normal, twin.normal[near], atol=1e-6)
+            np.testing.assert_allclose(found.point, twin.point[near], atol=1e-6)
+            compared += len(found)
+    assert compared > 60
+
+
+CUBE = rl.Box((1, 1, 1))
+ON_CORNER = rotations.aligning_z(np.ones(3) / np.sqrt(3))  # a diagonal upright
+
+
+@pytest.mark.parametrize(
+    "arm, turn, gap, normal",
+    [
+        ((1.2, 1.3, 1.6), (1, 0, 0, 0), 0.7, (2 / 7, 3 / 7, 6 / 7)),  # corner to corner
+        ((0.3, 1.3, 1.4), (1, 0, 0, 0), 0.5, (0, 0.6, 0.8)),  # edges side by side
+        ((0.3, 0.2, 1.4), (1, 0, 0, 0), 0.4, (0, 0, 1)),  # faces
+        ((0.3, 0.2, 0.9), (1, 0, 0, 0), -0.1, (0, 0, 1)),  # faces, overlapping
+        ((0.2, 0.1, 0.6 + np.sqrt(0.75)), "corner", 0.1, (0, 0, 1)),  # corner over a face
+        ((0.2, 0.53, 0.54 + np.sqrt(0.75)), "corner", 0.05, (0, 0.6, 0.8)),  # corner off an edge
+        ((0.56, 0.52, 0.59 + np.sqrt(0.75)), "corner", 0.11, (6 / 11, 2 / 11, 9 / 11)),
+        ((0.0, 0.5 + np.sqrt(0.5) + 0.03, 0.54), "cross", None, None),
+    ],
+)
+def test_known_boxes(arm, turn, gap, normal):
+    """Closed forms: which parts of two cubes are nearest, and how near."""
+    if isinstance(turn, str) and turn == "cross":
+        # edges along z of one and along x of the other, at right angles
+        one = rotations.about_z(np.pi / 4)
+        other = rotations.from_rotation_vector(np.array([np.pi / 4, 0, 0]))
+        scene = two(CUBE, CUBE, (0.1, 2 * np.sqrt(0.5) + 0.05, 0.2), one, other)
+        gap, normal = 0.05, (0, 1, 0)
+    else:
+        if isinstance(turn, str):
+            turn = rotations.multiply(np.array([0.0, 1, 0, 0]), conjugate(ON_CORNER))
+        scene = two(CUBE, CUBE, arm, turn_b=turn)
+    found, k = find(scene)
+    assert found.gap[k] == pytest.approx(gap, abs=1e-12)
+    np.testing.assert_allclose(found.normal[k], normal, atol=1e-11)  # 1e-12 over the gap
+    certify(scene)
+
+
+def conjugate(q):
+    return q * [1, -1, -1, -1]
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_swap_and_rigid_motion(seed):
+    """Properties: the bodies' order and a motion of both change neither gap nor separation."""
+    rng = np.random.default_rng(seed)
+    scene = random_pair(rng)
+    a, b = scene.bodies.shapes
+    here, k = find(scene)
+    qa, qb = scene.state.quaternion
+    other = two(b, a, -scene.state.position[1], qb, qa)
+    swapped, j = find(other)
+    assert swapped.gap[j] == pytest.approx(here.gap[k], abs=ROUNDING)
+    assert separation(scene, -swapped.normal[j]) == pytest.approx(here.gap[k], abs=ROUNDING)
+    q, shift = rotations.normalized(rng.normal(size=4)), rng.normal(size=3)
+    turn = rotations.matrix(q)
+    there = scene.state.moved(
+        position=scene.state.position @ turn.T + shift,
+        quaternion=rotations.multiply(q, scene.state.quaternion),
+    )
+    found = find_contacts(scene.bodies, there, 10.0)
+    # numbers too: nothing is decided by the world's axes
+    np.testing.assert_array_equal(found.feature, here.feature)
+    np.testing.assert_allclose(found.gap, here.gap, atol=ROUNDING)
+    np.testing.assert_allclose(found.normal @ turn, here.normal, atol=1e-9)  # line of a short gap
+
+
+@pytest.mark.parametrize("noise", [1e-12, 1e-10, 1e-8, 1e-5])
+def test_nearly_flat_faces(noise):
+    """Peer and reference twin: rough cubes, whose faces fall into slivers."""
+    rng = np.random.default_rng(5)
+    grid = np.array(np.meshgrid(*[[-0.5, 0.0, 0.5]] * 3)).reshape(3, -1).T
+    for k in range(25):
+        shapes = [rl.ConvexPolyhedron(grid + noise * rng.normal(size=(27, 3))) for _ in range(2)]
+        turns = rng.normal(size=(2, 4))
+        if k % 2:  # face to face
+            turns[1] = turns[0] + 1e-6 * rng.normal(size=4)
+        arm = rotations.normalized(rng.normal(size=3)) * rng.choice([0.5, 1.05, 1.6])
+        scene = two(*shapes, arm, *turns)
+        found, i = find(scene)
+        if found.gap[i] > 0:
+            turn = rotations.matrix(scene.state.quaternion)
+            known = convex._closest(scene.bodies, scene.state, 0, 1, *turn)[0]
+        else:
+            hull = ConvexHull((corners(scene, 1)[:, None] - corners(scene, 0)).reshape(-1, 3))
+            known = hull.equations[:, 3].max()
+        # polyhedra take faces within 1e-9 of one plane as one, and their edges do not meet there
+        assert found.gap[i] == pytest.approx(known, abs=1e-8)
+        for body, sign in ((0, -0.5), (1, 0.5)):
+            # a sliver's normal and the face's differ up to 1e-6 over a gap of 1
+            assert (
+                outside(scene, body, found.point[i] + sign * found.gap[i] * found.normal[i]) < 1e-6
+            )
+
+
+def test_touching_edges():
+    """Closed form: bricks that touch along one edge have a contact at either end of it."""
+    scene = two(rl.Box((2, 1, 1)), rl.Box((2, 1, 1)), (1.0, 1.0, 1.0))
+    found, _ = find(scene, 1e-3)
+    np.testing.assert_allclose(found.gap, 0, atol=1e-15)
+    np.testing.assert_allclose(found.point, [[0, 0.5, 0.5], [1, 0.5, 0.5]], atol=1e-15)
+
+
+def test_many_faces_go_to_coal():
+    """Cross-solver: two fine meshes, beyond the limit of edges, have the kernel's gap by coal."""
+    rng = np.random.default_rng(8)
+    fine = rl.ConvexPolyhedron(0.5 * rotations.normalized(rng.normal(size=(150, 3))))
+    scene = two(fine, fine, (0.9, 0.4, 0.3), turn_b=rng.normal(size=4))
+    one, other = np.array([0]), np.array([1])
+    assert not small_enough(scene.bodies, one, other).any()
+    found, k = find(scene)
+    direct = polytope_polytope(scene.bodies, scene.state, one, other, np.array([20.0]))
+    assert found.gap[k] == pytest.approx(direct.gap.min(), abs=1e-9)  # coal's tolerance

@@ -31,6 +31,6 @@ found_at_leg = rl.determinacy(corner.B, corner.load, fixed=fixed)
 assert found_at_leg.degree == 0
 np.testing.assert_allclose(np.sort(corner.force), [0, 0, 0, weight], atol=1e-6)
 
-figure = rl.plots.determinacy_map(result, view="top")
+figure = rl.plots.determinacy_map(result, view="front")
 if len(sys.argv) > 1:  # python examples/determinacy.py determinacy.pdf
     rl.plots.save_figure(figure, sys.argv[1])

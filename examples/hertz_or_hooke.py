@@ -44,6 +44,6 @@ for law, known in ("hooke", 2.163714), ("hertz", 2.214344):
     assert abs(forces[law] - known) < 2e-6
 print({law: round(force, 4) for law, force in forces.items()})
 
-figure = rl.plots.force_density(result, methods=["compatible"])
+figure = rl.plots.force_histogram(result, methods=["compatible"])
 if len(sys.argv) > 1:  # python examples/hertz_or_hooke.py hertz.pdf
     rl.plots.save_figure(figure, sys.argv[1])

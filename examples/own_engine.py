@@ -47,7 +47,7 @@ figure = Figure(figsize=(3.5, 2.4), layout="constrained")
 axes = figure.subplots()
 axes.bar(np.arange(8) - 0.2, step.force, 0.4, color="#999999", label="classic")
 axes.bar(np.arange(8) + 0.2, answer.force, 0.4, color="#0072b2", label="compatible")
-axes.set_xlabel("contact: 0-3 on the ground, 4-7 between the boxes")
+axes.set_xlabel("contact (4 to 7: between boxes)")
 axes.set_ylabel("force [N]")
 axes.legend(frameon=False)
 if len(sys.argv) > 1:  # python examples/own_engine.py forces.pdf

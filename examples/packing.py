@@ -11,7 +11,7 @@ import sys
 
 import rigidlimit as rl
 
-scene = rl.scenes.pile_2d(60)
+scene = rl.scenes.pile_2d(40)
 simulation = rl.Simulation(scene, compatible="never")
 result = simulation.run(until=scene.duration)
 assert result.converged and simulation.at_rest

@@ -2,9 +2,9 @@
 Wall of blocks
 ==============
 
-A dry wall in the plane, six courses of blocks, each set off by half a block against the one below,
-without mortar or friction. How a bed joint shares its load among the corners of the blocks is open to
-rigid bodies; its total is the weight above it.
+A dry wall in the plane, six courses of blocks, each set off by half a block against the one
+below, without mortar or friction. How a bed joint shares its load among the corners of the blocks
+is open to rigid bodies; its total is the weight above it.
 """
 
 import sys

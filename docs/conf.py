@@ -1,5 +1,6 @@
 """The site: `make docs` builds it into site/. Needs no network."""
 
+import importlib.util
 import sys
 import warnings
 from pathlib import Path
@@ -25,6 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "katex",
     "plain_docstrings",
+    "public_api",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_ext", "gallery/*.py", "gallery/*.ipynb", "gallery/*.zip", "**/sg_*"]
@@ -46,32 +48,15 @@ html_theme_options = {"top_of_page_buttons": []}
 
 copybutton_exclude = ".linenos, .gp, .go"
 
-ORDER = (
-    "beam table block_on_legs determinacy disk_in_corner hertz_or_hooke pyramid two_materials "
-    "wall own_shape packing dem_check own_engine stop_and_resume"
-).split()
-
-
-class Order:
-    """Place of an example in the gallery; new ones come last."""
-
-    def __init__(self, folder):
-        pass
-
-    def __call__(self, name):
-        stem = Path(name).stem
-        return ORDER.index(stem) if stem in ORDER else len(ORDER)
-
-    def __repr__(self):
-        return "<Order>"
-
-
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
-    "within_subsection_order": "conf.Order",
-    "image_scrapers": ("example_pictures.scraper",),
+    # examples of other programs are shown where these are installed
+    "ignore_pattern": r"__init__\.py" if importlib.util.find_spec("mujoco") else r"mujoco_",
+    "notebook_extensions": set(),
+    "within_subsection_order": "examples_gallery.Order",
+    "image_scrapers": ("examples_gallery.scraper",),
     "reset_modules": (),
     "matplotlib_animations": False,
     "download_all_examples": False,

@@ -9,7 +9,7 @@ import re
 CODE = re.compile(r"(``.+?``)")
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     parts = CODE.split(text)
     for k in range(0, len(parts), 2):
         parts[k] = re.sub(r"([\\*|`])", r"\\\1", parts[k])
@@ -34,7 +34,7 @@ def process(app, what, name, obj, options, lines):
             out.append("")
         if line.strip():
             literal = indented
-        out.append(line if indented else _escaped(line))
+        out.append(line if indented else escaped(line))
     lines[:] = out
 
 

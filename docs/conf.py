@@ -29,7 +29,13 @@ extensions = [
     "public_api",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_ext", "gallery/*.py", "gallery/*.ipynb", "gallery/*.zip", "**/sg_*"]
+exclude_patterns = [
+    "_ext",
+    "gallery/*.py",
+    "gallery/*.ipynb",
+    "gallery/*.zip",
+    "sg_execution_times.rst",
+]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 myst_dmath_double_inline = True

@@ -72,5 +72,5 @@ def test_help_of_every_command():
 def test_pages_are_found():
     """Property: the README, the start page and the how-to pages are among the pages tested."""
     names = {page.name for page in PAGES if _blocks(page)}
-    assert {"README.md", "start.md", "output.md", "engine.md", "determinacy.md"} <= names
+    assert {"README.md", "start.md", "pictures.md", "engine.md", "determinacy.md"} <= names
     assert sum(len(_commands(page)) for page in PAGES) > 20

@@ -14,6 +14,7 @@ OTHERS = (
     "output.hdf5",
     "output.vtk",
     "output.plots",
+    "adapters",
     "adapters.fclib",
     "adapters.lammps",
 )

@@ -3,6 +3,7 @@
 
 import importlib
 import inspect
+import re
 from pathlib import Path
 
 import rigidlimit
@@ -58,7 +59,8 @@ def write_pages(app):
     index = ["API reference", "=============", "", "At the top of ``rigidlimit``:", ""]
     for name in top:
         value = getattr(rigidlimit, name)
-        first = (inspect.getdoc(value) or "").splitlines()[0]
+        paragraph = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
+        first = re.split(r"(?<=[a-z\])]\.) |; ", paragraph)[0]
         role = "class" if inspect.isclass(value) else "func"
         home = _where(name, value, paths)
         index.append(f"- :py:{role}:`{name} <{home}.{name}>`: {_safe(first)}")

@@ -20,7 +20,7 @@ lint: $(VENV)/.test
 
 # the site, in site/; warnings are errors
 docs: $(VENV)/.docs
-	$(BIN)/python -m sphinx -W --keep-going -q -b html -d site/.doctrees docs site
+	$(BIN)/python -m sphinx -E -W --keep-going -q -b html -d site/.doctrees docs site
 	@echo "site/index.html"
 
 bench: $(VENV)/.test

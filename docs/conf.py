@@ -61,6 +61,8 @@ sphinx_gallery_conf = {
     # examples of other programs are shown where these are installed
     "ignore_pattern": r"__init__\.py" if importlib.util.find_spec("mujoco") else r"mujoco_",
     "notebook_extensions": set(),
+    # pictures follow the library, not only the scripts
+    "run_stale_examples": True,
     "default_thumb_file": str(HERE / "pyramid.png"),
     "within_subsection_order": "examples_gallery.Order",
     "image_scrapers": ("examples_gallery.scraper",),

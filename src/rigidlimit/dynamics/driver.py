@@ -69,13 +69,13 @@ def contact_dynamics(
     dofs = np.flatnonzero(free)
     bias = bias + B @ np.where(free, 0.0, velocity)  # held bodies may be driven
     problem, starts = _free_problem(M, B, bias, velocity, external_force, dt, dofs)
-    if solver == "newton":
+    if solver in ("newton", "apgd"):
         options.setdefault("blocks", starts)
-    if warm_start is not None and not problem.residual(problem.project(warm_start)) <= 1.0:
-        warm_start = None  # no forces at all have residual 1: worse ones only hinder
     if m == 0 or problem.scale == 0.0:
         answer = _no_force_needed(problem, solver, tolerance)
     else:
+        if warm_start is not None and not problem.residual(problem.project(warm_start)) <= 1.0:
+            warm_start = None  # no forces at all have residual 1: worse ones only hinder
         answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
     full = velocity.copy()
     full[dofs] = answer.velocity

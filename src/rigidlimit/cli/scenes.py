@@ -28,15 +28,18 @@ def scenes(
         table.add_column("scene", style="bold", no_wrap=True)
         table.add_column("what it is")
         for entry, function in GALLERY.items():
-            table.add_row(entry, inspect.getdoc(function).splitlines()[0])
+            table.add_row(entry, _first_sentence(inspect.getdoc(function)))
         console = Console()
         console.print(table)
         console.print("rigidlimit run NAME computes one, rigidlimit scenes NAME explains it")
         return
     scene = load(name)
     if name in GALLERY:
-        typer.echo(f"{name}{inspect.signature(GALLERY[name])}".replace(" -> rigidlimit", " -> "))
-        typer.echo(inspect.getdoc(GALLERY[name]))
+        signature = inspect.signature(GALLERY[name]).replace(
+            return_annotation=inspect.Signature.empty
+        )
+        typer.echo(f"{name}{signature}")
+        typer.echo(inspect.getdoc(GALLERY[name]).replace("``", ""))
     typer.echo(
         f"{len(scene)} bodies in {scene.dim}D, law {scene.law}, dt {scene.dt:g} s, "
         f"duration {scene.duration:g} s"
@@ -49,3 +52,9 @@ def scenes(
 
         write_scene(scene, write)
         typer.echo(f"written: {write}")
+
+
+def _first_sentence(text: str) -> str:
+    """What a scene is, without the known answer that its docstring goes on to give."""
+    paragraph = " ".join(text.split("\n\n")[0].replace("``", "").split())
+    return paragraph.split(" Known:")[0].split(". ")[0].rstrip(".") + "."

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import OutputError
@@ -20,7 +20,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # its folder may be a file, or gone
+            temporary.unlink()
 
 
 def write_text(path: str | Path, text: str) -> None:

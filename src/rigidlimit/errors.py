@@ -21,5 +21,9 @@ class OutputError(RigidlimitError, OSError):
     """A result file that is missing, damaged, unfinished or of another schema."""
 
 
+class SceneWarning(UserWarning):
+    """A scene that can be computed but is hardly what was meant."""
+
+
 class MissingExtra(RigidlimitError, ImportError):
     """An optional package is not installed; the message names the extra that brings it."""

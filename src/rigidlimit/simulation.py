@@ -1,12 +1,13 @@
 """A scene in motion: repeats the step of ``step.py`` and carries the warm start."""
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from . import arrays
 from .collision.contacts import Contacts
-from .errors import InputError
+from .errors import InputError, SceneWarning
 from .progress import progress as bar
 from .step import StepResult, StepSettings, WarmStart, step
 
@@ -96,6 +97,8 @@ class Simulation:
             )
         self._warm = WarmStart(result.contacts, result.classic.force, displacement)
         self._velocities = (self.state.velocity, result.state.velocity)
+        if self.steps == 0:
+            _warn_of_overlap(self.bodies, result)
         self.state = result.state
         self.steps += 1
         self.last = result
@@ -186,3 +189,28 @@ class Simulation:
             self._warm = WarmStart(
                 contacts, np.array(saved["warm_force"]), np.array(saved["warm_displacement"])
             )
+
+
+OVERLAP = 0.01
+"""Overlap at the start over the size of the smaller body, above which a scene is doubtful."""
+
+
+def _warn_of_overlap(bodies, result: StepResult) -> None:
+    """Contact dynamics removes an overlap in one step: a deep one at the start is an explosion."""
+    contacts = result.contacts
+    if not len(contacts):
+        return
+    radius = bodies.bounding_radius[contacts.body].min(axis=1)
+    deep = np.flatnonzero(-contacts.gap > OVERLAP * radius)
+    if not len(deep):
+        return
+    worst = deep[np.argmin(contacts.gap[deep])]
+    a, b = (bodies.names[i] for i in contacts.body[worst])
+    depth, pairs = -contacts.gap[worst], len(np.unique(contacts.body[deep], axis=0))
+    more = f" (and {pairs - 1} more pairs overlap)" if pairs > 1 else ""
+    warnings.warn(
+        f"bodies {a!r} and {b!r} overlap by {depth:.3g} m at the start{more}; the first step "
+        f"pushes them apart at {depth / result.dt:.3g} m/s; check positions, sizes and units (SI)",
+        SceneWarning,
+        stacklevel=3,
+    )

@@ -76,6 +76,17 @@ def test_scenes_lists_shows_and_writes(tmp_path):
         (["run", "beam", "--dt", "0"], "dt is 0"),
         (["run", "beam", "--until", "-1"], "--until is -1"),
         (["run", "beam", "--forces", "often"], "--forces is 'often'"),
+        (["run", "beam", "--until", "inf"], "--until is inf"),
+        (["run", "beam", "--until", "nan"], "--until is nan"),
+        (["determinacy", "beam", "--until", "inf"], "--until is inf"),
+        (["run", "beam", "--forces", "0.01,0.5"], "the run ends at 0.02 s"),
+        (["run", "beam", "--forces", "inf"], "--forces is 'inf'"),
+        (["run", "beam", "--out", "src"], "a folder; expected the name of a file"),
+        (["run", "beam", "--picture", "b.xyz"], "the ending 'xyz'"),
+        (["run", "beam", "--out", "b.h5", "--vtk", "README.md"], "a file; expected a folder"),
+        (["run", "beam", "--out", "README.md"], "so it is not replaced"),
+        (["run", "README.md", "--out", "README.md"], "the scene itself"),
+        (["scenes", "beam", "--write", "README.md/b.toml"], "cannot be written"),
         (["run", "beam", "--resume"], "add --out"),
         (["run", "beam", "--out", "/proc/none/b.h5"], "cannot be written"),
         (["scenes", "--write", "x.toml"], "needs the name of a scene"),
@@ -83,10 +94,33 @@ def test_scenes_lists_shows_and_writes(tmp_path):
 )
 def test_mistakes_are_one_line(arguments, fragment):
     """A user's mistake: exit code 2, one line on stderr, no traceback."""
-    done = rigidlimit(*arguments)
+    done = rigidlimit(*arguments, cwd=Path(__file__).parents[2])
     assert done.returncode == 2
     assert fragment in done.stderr and "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_overlap_is_told(tmp_path):
+    """A body half in the floor is shot away at gap/dt = 50 m/s: one line says so, and of whom."""
+    scene = tmp_path / "scene.toml"
+    scene.write_text(
+        '[[bodies]]\nname = "floor"\nshape = "half-space"\nposition = [0, 0, 0]\n'
+        '[[bodies]]\nname = "ball"\nshape = "sphere"\nradius = 0.1\nposition = [0, 0, 0.05]\n'
+    )
+    done = rigidlimit("run", scene, "--until", "0.002", "--quiet")
+    assert done.returncode == 0 and done.stderr.count("\n") == 1
+    assert "'floor' and 'ball' overlap by 0.05 m" in done.stderr and "50 m/s" in done.stderr
+
+
+def test_units_and_names_survive_the_table(tmp_path):
+    """Square brackets are text, not markup: the gap's unit and a body named [m] are shown."""
+    scene = tmp_path / "scene.toml"
+    scene.write_text(
+        '[[bodies]]\nshape = "half-space"\nposition = [0, 0, 0]\n'
+        '[[bodies]]\nname = "[m]"\nshape = "sphere"\nradius = 0.1\nposition = [0, 0, 0.1]\n'
+    )
+    shown = rigidlimit("run", scene, "--until", "0.002").stdout
+    assert "gap [m]" in shown and "0 - [m]" in shown
 
 
 def test_unknown_option_fails():

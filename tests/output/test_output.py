@@ -74,6 +74,10 @@ def test_faulty_files(tmp_path):
     with h5py.File(good, "a") as file:
         file.attrs["schema_version"] = 99
     assert "upgrade" in message(good)
+    with h5py.File(good, "a") as file:
+        file.attrs["schema_version"] = 1
+        file.attrs["settings"] = "{"
+    assert "damaged" in message(good)
     simulation = rl.Simulation(rl.scenes.beam())
     writer = RunWriter.start(tmp_path / "empty.h5", simulation, SETTINGS)
     assert "unfinished" in message(tmp_path / "empty.h5")

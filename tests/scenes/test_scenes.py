@@ -69,6 +69,9 @@ def test_lattice_and_gallery_tables(tmp_path):
     assert len(scene) == 12
     np.testing.assert_allclose(scene.state.position.max(axis=0), [1.9, 2.4, 0])
     assert len(parse_scene('gallery = "pyramid"\nparameters = {base = 3}')) == 14
+    assert parse_scene('gallery = "beam"\ndt = 0.005').dt == 0.005
+    with pytest.raises(SceneError, match="gravity: not with gallery"):
+        parse_scene('gallery = "beam"\ngravity = [0, -1]')
 
 
 def test_meshes(tmp_path):
@@ -141,6 +144,14 @@ def test_builder_faults():
     ]:
         with pytest.raises(SceneError, match=fragment):
             bad()
+
+
+def test_refused_body_can_be_corrected():
+    """A body refused leaves its name free, as in a notebook cell that is run again."""
+    scene = rl.Scene()
+    with pytest.raises(SceneError, match="positive mass"):
+        scene.add(rl.Sphere(1), position=(0, 0, 0), name="a", mass=0)
+    assert scene.add(rl.Sphere(1), position=(0, 0, 0), name="a", mass=1) == 0 == scene.index("a")
 
 
 def test_many_bodies_at_once():

@@ -1,6 +1,7 @@
 """The command line: ``rigidlimit``. One file a command; mistakes are one line and exit code 2."""
 
 import sys
+import warnings
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -8,6 +9,7 @@ def main(arguments: list[str] | None = None) -> None:
     from ..errors import RigidlimitError
     from .app import app
 
+    warnings.showwarning = _in_one_line
     try:
         app(args=arguments, prog_name="rigidlimit")
     except RigidlimitError as error:
@@ -15,3 +17,8 @@ def main(arguments: list[str] | None = None) -> None:
         raise SystemExit(2) from None
     except BrokenPipeError:
         raise SystemExit(141) from None
+
+
+def _in_one_line(message, category, filename, lineno, file=None, line=None) -> None:
+    """A warning as a user of the program reads it: without the line of Python that raised it."""
+    print(f"rigidlimit: warning: {message}", file=sys.stderr)

@@ -117,8 +117,8 @@ def _settled(name, until) -> Rigid:
     loaded = load(name)
     simulation = Simulation(loaded, compatible="never")
     end = loaded.duration if until is None else until
-    if not end > 0:
-        raise InputError(f"--until is {until}; expected a positive time")
+    if not (np.isfinite(end) and end > 0):
+        raise InputError(f"--until is {until}; expected a positive, finite time in seconds")
     with Console(stderr=True).status("settling") as status:
         while simulation.time < end - 1.5 * simulation.dt and not (
             until is None and simulation.at_rest

@@ -59,12 +59,20 @@ def run(
         raise InputError(
             f"{'--resume' if resume else '--vtk'} needs the run's file: add --out FILE"
         )
+    if out is not None and out == Path(scene):
+        raise InputError(f"--out is {out}, the scene itself; expected another file, like {out}.h5")
+    if vtk is not None and vtk.exists() and not vtk.is_dir():
+        raise InputError(f"--vtk is {vtk}, a file; expected a folder")
+    if picture is not None:
+        from ..output.plots.style import check_ending
+
+        check_ending(picture)
     loaded = load(scene)
     simulation = Simulation(loaded, dt=dt, solver=str(solver), law=law, tolerance=tolerance)
     until = loaded.duration if until is None else until
-    steps = int(np.ceil(until / simulation.dt - 1e-9))
-    if not steps > 0:
-        raise InputError(f"--until is {until}; expected a positive time")
+    if not (np.isfinite(until) and until > 0):
+        raise InputError(f"--until is {until}; expected a positive, finite time in seconds")
+    steps = max(1, int(np.ceil(until / simulation.dt - 1e-9)))
     wanted = _wanted(forces, steps, simulation.dt)
     settings = {
         "until": until,
@@ -115,10 +123,15 @@ def _wanted(forces: str, steps: int, dt: float):
         return lambda k: k == steps
     try:
         chosen = {max(1, round(float(t) / dt)) for t in forces.split(",")}
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InputError(
             f"--forces is {forces!r}; expected every, end, never, or times in seconds like 0.1,0.2"
         ) from None
+    if max(chosen) > steps:
+        raise InputError(
+            f"--forces asks for t = {max(chosen) * dt:.6g} s, but the run ends at "
+            f"{steps * dt:.6g} s; expected times within the run; make it longer with --until"
+        )
     return lambda k: k in chosen
 
 
@@ -180,6 +193,7 @@ def _capture(simulation, before, result, folder: Path) -> None:
 def show_forces(simulation, result, *, largest: int = 10) -> None:
     """Table of the largest contact forces and the totals, on the terminal."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     names = simulation.bodies.names
@@ -188,13 +202,13 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
     force = result.force
     table = Table(title=f"contact forces at t = {result.time:.6g} s")
     table.add_column("bodies")
-    table.add_column("gap [m]", justify="right")
+    table.add_column(r"gap \[m]", justify="right")
     table.add_column("classic [N]", justify="right")
     if both:
         table.add_column("compatible [N]", justify="right", style="bold")
     for i in np.argsort(-force, kind="stable")[:largest]:
         a, b = contacts.body[i]
-        row = [f"{names[a]} - {names[b]}", f"{contacts.gap[i]:.2e}", f"{classic[i]:.6g}"]
+        row = [escape(f"{names[a]} - {names[b]}"), f"{contacts.gap[i]:.2e}", f"{classic[i]:.6g}"]
         table.add_row(*row, *([f"{force[i]:.6g}"] if both else []))
     table.add_section()
     bearing = force > 1e-9 * force.max(initial=0.0)

@@ -36,10 +36,10 @@ def scenes(
         return
     scene = load(name)
     if name in GALLERY:
-        parameters = inspect.signature(GALLERY[name]).replace(
+        signature = inspect.signature(GALLERY[name]).replace(
             return_annotation=inspect.Signature.empty
         )
-        typer.echo(f"{GALLERY[name].__name__}{parameters}")
+        typer.echo(f"{name}{signature}")
         typer.echo(inspect.getdoc(GALLERY[name]).replace("``", ""))
     typer.echo(
         f"{len(scene)} bodies in {scene.dim}D, law {scene.law}, dt {scene.dt:g} s, "
@@ -56,7 +56,6 @@ def scenes(
 
 
 def _first_sentence(text: str) -> str:
-    """The first sentence of a docstring, without its marks for code."""
-    return (
-        " ".join(text.split("\n\n")[0].split()).split(". Known:")[0].replace("``", "").rstrip(".")
-    )
+    """What a scene is, without the known answer that its docstring goes on to give."""
+    paragraph = " ".join(text.split("\n\n")[0].replace("``", "").split())
+    return paragraph.split(" Known:")[0].split(". ")[0].rstrip(".") + "."

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..bodies import Bodies
 from ..collision.contacts import Contacts
+from ..errors import InputError
 
 HOOKE, HERTZ = 2.0, 2.5
 
@@ -31,7 +32,13 @@ def contact_stiffness(bodies: Bodies, contacts: Contacts, exponent: float, pair_
         curvature = np.where(contacts.curvature > 0, contacts.curvature, ball[a] + ball[b])
         k = 4 / 3 * modulus / np.sqrt(curvature)
     else:
-        k = 2 * modulus * bodies.length ** (3 - exponent)
+        with np.errstate(over="ignore", under="ignore"):
+            k = 2 * modulus * np.float64(bodies.length) ** (3 - exponent)
+        if not (np.isfinite(k).all() and (k > 0).all()):
+            raise InputError(
+                f"law: exponent {exponent:g} gives stiffnesses beyond the range of numbers; "
+                "expected an exponent of a few units, like hooke (2) or hertz (2.5)"
+            )
     if pair_stiffness:
         pairs = np.array([sorted(pair) for pair in pair_stiffness], dtype=np.int64)
         given = pairs[:, 0] * len(bodies) + pairs[:, 1]

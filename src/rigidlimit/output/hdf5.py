@@ -143,22 +143,23 @@ def read_run(path: str | Path) -> Run:
     with _opened(path) as file:
         if file.attrs.get("schema") != SCHEMA:
             raise OutputError(f"{path}: not a run of rigidlimit (no schema {SCHEMA!r})")
-        version = int(file.attrs["schema_version"])
+        version = int(file.attrs.get("schema_version", 0))
         if version > SCHEMA_VERSION:
+            writer = file.attrs.get("rigidlimit_version", "?")
             raise OutputError(
-                f"{path}: written in schema {version} by rigidlimit "
-                f"{file.attrs['rigidlimit_version']}; this is {__version__}, which reads up to "
-                f"{SCHEMA_VERSION}; upgrade rigidlimit"
+                f"{path}: written in schema {version} by rigidlimit {writer}; this is "
+                f"{__version__}, which reads up to {SCHEMA_VERSION}; upgrade rigidlimit"
             )
         try:
             times = np.array([file["steps"][k].attrs["time"] for k in sorted(file["steps"])])
             scene = parse_scene(file.attrs["scene"], name=f"{path} (scene)")
             settings = json.loads(file.attrs["settings"])
-        except (KeyError, OSError) as error:
+        except (KeyError, OSError, json.JSONDecodeError) as error:
             raise OutputError(f"{path}: damaged: {error}; run the scene again") from error
         if not len(times):
             raise OutputError(f"{path}: an empty run: no step was stored")
-        return Run(path, scene, settings, str(file.attrs["rigidlimit_version"]), times)
+        writer = str(file.attrs.get("rigidlimit_version", "?"))
+        return Run(path, scene, settings, writer, times)
 
 
 def _parts(path: Path) -> Path:
@@ -185,6 +186,7 @@ class RunWriter:
         from ..scenes.toml import scene_text
 
         writer = cls(path, simulation, settings, **options)
+        writer.check_place()
         shutil.rmtree(writer.parts, ignore_errors=True)
         try:
             writer.parts.mkdir(parents=True)
@@ -195,6 +197,18 @@ class RunWriter:
             temporary.write_text(json.dumps(head), encoding="utf-8")
         writer.checkpoint()
         return writer
+
+    def check_place(self) -> None:
+        """Before anything is computed: the run may replace an HDF5 file, nothing else."""
+        import h5py
+
+        if self.path.is_dir():
+            raise OutputError(f"{self.path}: a folder; expected the name of a file, like run.h5")
+        if self.path.exists() and not h5py.is_hdf5(self.path):
+            raise OutputError(
+                f"{self.path}: exists and is no HDF5 file, so it is not replaced; expected a new "
+                "name or an earlier run; choose another name, like run.h5"
+            )
 
     @classmethod
     def resume(cls, path, simulation, settings, **options) -> "RunWriter":

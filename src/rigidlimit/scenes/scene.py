@@ -150,10 +150,11 @@ class Scene(Displayed):
         names = [f"{first + i}" for i in range(k)] if names is None else [str(x) for x in names]
         if len(names) != k:
             raise SceneError(f"{len(names)} names given; expected one for each of {k} bodies")
-        for i, name in enumerate(names):
-            if name in self._index:
+        given = set()
+        for name in names:
+            if name in self._index or name in given:
                 raise SceneError(f"body name {name!r} is taken; expected distinct names")
-            self._index[name] = first + i
+            given.add(name)
         material = Material() if material is None else material
         held = self._held(shape, fixed)
         if mass is None:
@@ -181,6 +182,8 @@ class Scene(Displayed):
             free=np.broadcast_to(~held, (k, 6)),
         ).items():
             self._columns.setdefault(column, []).append(value)
+        # only now, so that a body refused leaves no trace and can be added again, corrected
+        self._index.update((name, first + i) for i, name in enumerate(names))
         self._names.extend(names)
         self._bodies = None
         return list(range(first, first + k))

@@ -176,10 +176,11 @@ def _build(table: SceneTable, folder: Path) -> Scene:
         if table.bodies or table.lattices:
             raise SceneError("gallery and bodies exclude each other; keep one of them")
         try:
-            return GALLERY[table.gallery](**table.parameters)
+            scene = GALLERY[table.gallery](**table.parameters)
         except TypeError as error:
             hint = f"see `rigidlimit scenes {table.gallery}`"
             raise SceneError(f"parameters: {error}; {hint}") from None
+        return _adjusted(scene, table)
     if table.parameters:
         raise SceneError("parameters: only for a gallery scene; name one with gallery = ...")
     if not table.bodies and not table.lattices:
@@ -203,6 +204,21 @@ def _build(table: SceneTable, folder: Path) -> Scene:
         _located(f"lattices[{number}]", _add_lattice, scene, lattice, materials, folder)
     for number, pair in enumerate(table.pairs):
         _located(f"pairs[{number}]", scene.set_pair_stiffness, *pair.bodies, pair.stiffness)
+    return scene
+
+
+def _adjusted(scene, table):
+    """A gallery scene with the name, description, dt and duration that the file gives."""
+    given = table.model_fields_set - {"gallery", "parameters"}
+    kept = given - {"name", "description", "dt", "duration"}
+    if kept:
+        key = sorted(kept)[0]
+        raise SceneError(
+            f"{key}: not with gallery, whose keys are parameters, name, description, dt, duration; "
+            f"try [parameters], or `rigidlimit scenes {table.gallery} --write FILE` and change that"
+        )
+    for key in given:
+        setattr(scene, key, getattr(table, key))
     return scene
 
 

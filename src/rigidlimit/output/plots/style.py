@@ -144,20 +144,25 @@ def label(method: str) -> str:
     return METHODS.get(method, method)
 
 
-def save_figure(figure, path) -> None:
-    """Write a figure as PDF, PNG or SVG by the ending of ``path``, whole or not at all."""
+def check_ending(path) -> str:
+    """The format that the ending of ``path`` names, one of FORMATS."""
     from pathlib import Path
 
-    import matplotlib
-
-    from ...atomic import whole_file
-
-    path = Path(path)
-    ending = path.suffix.lstrip(".").lower()
+    ending = Path(path).suffix.lstrip(".").lower()
     if ending not in FORMATS:
         raise InputError(
             f"{path}: figures are written as {', '.join(FORMATS)}; found the ending {ending!r}"
         )
+    return ending
+
+
+def save_figure(figure, path) -> None:
+    """Write a figure as PDF, PNG or SVG by the ending of ``path``, whole or not at all."""
+    import matplotlib
+
+    from ...atomic import whole_file
+
+    ending = check_ending(path)
     # 42: text stays text in PDF, as journals ask for
     with whole_file(path) as temporary, matplotlib.rc_context({"pdf.fonttype": 42}):
         figure.savefig(temporary, format=ending, dpi=300)

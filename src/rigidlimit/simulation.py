@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import arrays
+from .bodies import State
 from .collision.contacts import Contacts
 from .errors import InputError
 from .progress import progress as bar
@@ -148,6 +149,11 @@ class Simulation:
             for v in self._velocities
         ]
         return bool(max(speeds) <= 1e-6 * fall)
+
+    def start_from(self, state: State, contacts: Contacts, force: np.ndarray) -> None:
+        """Go on from ``state``, the solvers from the forces (m,) [N] of ``contacts``."""
+        self.state, self.last = state, None
+        self._warm = WarmStart(contacts, np.asarray(force), np.zeros(6 * len(self.bodies)))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Everything that the next steps depend on, as arrays; ``restore`` takes it back."""

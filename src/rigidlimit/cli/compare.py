@@ -25,7 +25,9 @@ def compare(
     ] = False,
     settle: Annotated[
         Settle,
-        typer.Option(help="Who finds the rest: dem is quicker for a thousand random balls or more."),
+        typer.Option(
+            help="Who finds the rest: dem is quicker for a thousand random balls or more."
+        ),
     ] = Settle.dynamics,
     picture: Annotated[
         Path | None, typer.Option(help="Histograms of the forces as PNG, PDF or SVG.")

@@ -29,6 +29,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from ..bodies import Bodies, HalfSpace, State
+from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
 from ..constraints import gap_gradient
 from ..errors import InputError
@@ -71,7 +72,7 @@ def settle(
 ) -> Rest:
     """Bring a scene to rest.
 
-    by: "dynamics", contact dynamics for up to twice the scene's duration; or "dem", a soft DEM,
+    by: "dynamics", contact dynamics for the scene's duration; or "dem", a soft DEM,
     quicker for random packings of a thousand balls or more. What still moves then is stopped, see
     the head of this file. max_steps: of contact dynamics. callback(text): how it goes.
     """
@@ -86,7 +87,7 @@ def settle(
     balls = serves(simulation.bodies, simulation.external_force)
     how = "contact dynamics"
     if by == "dynamics":
-        free_steps = int(np.ceil(2 * scene.duration / simulation.dt))
+        free_steps = int(np.ceil(scene.duration / simulation.dt)) + 50
         while simulation.steps < min(free_steps, max_steps) and not simulation.at_rest:
             tell(f"{how}, {simulation.step().summary}")
         if simulation.at_rest:
@@ -102,13 +103,14 @@ def settle(
         simulation.state = state
     if balls:
         how += ", then least potential energy"
-        state = rest_pose(
-            simulation.bodies,
-            simulation.state,
-            simulation.external_force,
-            callback=lambda text: tell(f"least potential energy, {text}"),
+        simulation.start_from(
+            *rest_pose(
+                simulation.bodies,
+                simulation.state,
+                simulation.external_force,
+                callback=lambda text: tell(f"least potential energy, {text}"),
+            )
         )
-        simulation.state, simulation.steps = state, 0
     else:
         how += ", then contact dynamics with kinetic damping"
     _stop_all(simulation, max_steps, lambda result: tell(f"{how}, {result.summary}"))
@@ -147,11 +149,12 @@ def rest_pose(
     *,
     max_rounds: int = 80,
     callback: Callable[[str], object] | None = None,
-) -> State:
+) -> tuple[State, Contacts, np.ndarray]:
     """Pose near ``state`` in which balls among half-spaces are at rest, with zero velocities.
 
-    external_force (6 n,) [N]. callback(text): told of each round. The answer is to be judged by a
-    step of contact dynamics, which must not move: after ``max_rounds`` it is as good as it got.
+    external_force (6 n,) [N]. callback(text): told of each round. Returns also the near contacts
+    and their forces [N], the multipliers of the last round. The answer is to be judged by a step
+    of contact dynamics, which must not move: after ``max_rounds`` it is as good as it got.
     """
     free = bodies.free.copy()
     free[:, 3:] = False
@@ -193,4 +196,4 @@ def rest_pose(
         if overlap <= GAIN and max(abs(answer.fun), abs(before)) <= GAIN:
             break
         before = answer.fun
-    return _stopped(state)
+    return _stopped(state), contacts, -load * answer.ineqlin.marginals

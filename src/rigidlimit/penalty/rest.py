@@ -11,8 +11,8 @@ Balls. A pose at rest has
 
     F_ext + B^T f = 0,   0 <= f  _|_  Phi >= 0,
 
-the conditions of a least potential energy among poses without overlap. ``rest_pose``: from a pose near it, each
-round solves
+the conditions of a least potential energy among poses without overlap. ``rest_pose``: from a pose
+near it, each round solves
 
     max over d of F_ext . d   subject to   Phi + B d >= 0,   |d_j| <= r l,
 

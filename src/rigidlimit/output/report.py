@@ -148,8 +148,8 @@ def _head(base, cases, seconds):
     if case.whole_run:
         start = "from the drop, by itself"
         took = (
-            f"the DEM {case.seconds['dem']:.3g} s for the {1e3 * case.dem_time:.3g} ms it needed to "
-            f"come to rest, {case.dem_seconds:.3g} s for the same physical time"
+            f"the DEM {case.seconds['dem']:.3g} s for the {1e3 * case.dem_time:.3g} ms it needed "
+            f"to come to rest, {case.dem_seconds:.3g} s for the same physical time"
         )
     else:
         start = "from the pose in which contact dynamics came to rest"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import arrays
+from .bodies import State
 from .collision.contacts import Contacts
 from .errors import InputError, SceneWarning
 from .progress import progress as bar
@@ -136,14 +137,26 @@ class Simulation:
     @property
     def at_rest(self) -> bool:
         """Whether every speed before and after the last step is below a millionth of the speed
-        gained in a free fall of one step; forces then differ from static ones as little."""
+        gained in a free fall of one step; forces then differ from static ones as little.
+
+        Turning counts by the speed of a body's farthest point; the spin of balls moves nothing.
+        Smooth bodies that slide or spin for ever are not at rest: ``penalty.settle`` stops them.
+        """
         if self.last is None:
             return False
         mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)
         fall = np.abs(self.external_force.reshape(-1, 6)[:, :3] / mass[:, None]).max() * self.dt
         moving = self.bodies.free.any(axis=1)
-        speeds = [np.abs(v[moving, :3]).max(initial=0.0) for v in self._velocities]
+        speeds = [
+            np.abs(v[moving] * self.bodies.turning_arm[moving]).max(initial=0.0)
+            for v in self._velocities
+        ]
         return bool(max(speeds) <= 1e-6 * fall)
+
+    def start_from(self, state: State, contacts: Contacts, force: np.ndarray) -> None:
+        """Go on from ``state``, the solvers from the forces (m,) [N] of ``contacts``."""
+        self.state, self.last = state, None
+        self._warm = WarmStart(contacts, np.asarray(force), np.zeros(6 * len(self.bodies)))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Everything that the next steps depend on, as arrays; ``restore`` takes it back."""

@@ -11,6 +11,7 @@ def test_report(tmp_path):
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "report.html").read_text()
     assert page.count("<figure>") == 11 and "(paper 1.9e-05)" in page
+    assert "from the drop" in page and "for the same physical time" in page
     for name in ("beam", "settling", "uniform-Hooke-network", "uniform-Hooke-floor"):
         assert (tmp_path / f"{name}.png").exists() and (tmp_path / f"{name}.pdf").exists()
     for line in done.stdout.splitlines()[:3]:

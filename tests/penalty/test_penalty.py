@@ -226,3 +226,14 @@ def test_progress_and_stop():
     assert [p.steps for p in seen] == sorted(p.steps for p in seen)
     done = PenaltySimulation(scene, stiffness_scale=1e-4).run(until=2e-3, callback=seen.append)
     assert done.converged and seen[-1].fraction == pytest.approx(1) and "to go" in seen[-1].text
+
+
+def test_progress_bar(capsys):
+    """The bar goes to stderr and names scene and state; a callback still stops the run."""
+    scene = rl.scenes.pyramid(3)
+    dem = PenaltySimulation(scene, stiffness_scale=1e-4)
+    seen = []
+    dem.run(progress=True, callback=lambda progress: seen.append(progress) or len(seen) == 5)
+    shown = capsys.readouterr()
+    assert len(seen) == 5 and not shown.out
+    assert "pyramid" in shown.err and "unbalanced force" in shown.err

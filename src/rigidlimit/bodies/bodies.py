@@ -14,7 +14,7 @@ import numpy as np
 
 from . import rotations
 from .materials import Material
-from .shapes import Shape
+from .shapes import Disk, HalfSpace, Shape, Sphere
 
 T = TypeVar("T")
 
@@ -53,6 +53,16 @@ class Bodies:
         radius = np.array([s.bounding_radius for s in self.shapes], float)[self.shape_of]
         radius.setflags(write=False)
         return radius
+
+    @cached_property
+    def turning_arm(self) -> np.ndarray:
+        """Way of a body's farthest point per unit of each degree of freedom, (n, 6): 1 for
+        translations, the bounding radius for turns; 0 for turns of balls and half-spaces."""
+        still = self.are(Sphere, Disk, HalfSpace)
+        arm = np.ones((len(self), 6))
+        arm[:, 3:] = np.where(still, 0.0, self.bounding_radius)[:, None]
+        arm.setflags(write=False)
+        return arm
 
     @cached_property
     def length(self) -> float:

@@ -1,9 +1,15 @@
 """``rigidlimit compare SCENE``: classic, compatible and DEM forces of one scene at rest."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class Settle(StrEnum):
+    dynamics = "dynamics"
+    dem = "dem"
 
 
 def compare(
@@ -17,6 +23,12 @@ def compare(
     whole_run: Annotated[
         bool, typer.Option("--whole-run", help="Start the DEM from the scene, not from rest.")
     ] = False,
+    settle: Annotated[
+        Settle,
+        typer.Option(
+            help="Who finds the rest: dem is quicker for a thousand random balls or more."
+        ),
+    ] = Settle.dynamics,
     picture: Annotated[
         Path | None, typer.Option(help="Histograms of the forces as PNG, PDF or SVG.")
     ] = None,
@@ -27,8 +39,9 @@ def compare(
 ) -> None:
     """Compare contact forces at rest: Gauss-Seidel, projected gradient, compatible, DEM.
 
-    Errors are relative to the DEM, in the norm of the paper's table 1. Example:
-    `rigidlimit compare pyramid`.
+    Errors are relative to the DEM, in the norm of the paper's table 1. Examples:
+    `rigidlimit compare pyramid`, `rigidlimit compare packing --settle dem`. Another size of a
+    gallery scene is a TOML file: `gallery = "packing"`, `parameters = {count = 2000}`.
     """
     from rich.console import Console
     from rich.table import Table
@@ -41,12 +54,20 @@ def compare(
     console = Console()
     with Console(stderr=True, quiet=quiet).status("starting") as status:
         answer = run_comparison(
-            loaded, stiffness_scale=stiffness_scale, whole_run=whole_run, callback=status.update
+            loaded,
+            settle=str(settle),
+            stiffness_scale=stiffness_scale,
+            whole_run=whole_run,
+            callback=status.update,
         )
         sweep = None
         if stiffness_sweep:
-            status.update("DEM at growing stiffness")
-            sweep = run_sweep(loaded)
+            sweep = run_sweep(
+                loaded,
+                scales=[stiffness_scale * s for s in (1e-4, 1e-3, 1e-2)],
+                result=answer.result,
+                callback=status.update,
+            )
     dem = answer.dem
     table = Table(title=f"{loaded.name}: forces at rest against the DEM")
     for column in ("method", "floor forces", "all contacts", "largest force", "time [s]"):
@@ -70,6 +91,12 @@ def compare(
     console.print(
         f"DEM: {dem.steps} steps of {dem.dt:.3g} s, {rest}, unbalanced force "
         f"{dem.unbalanced:.1e} of the largest, kinetic energy {dem.kinetic_energy:.1e} J",
+        highlight=False,
+    )
+    console.print(
+        f"rest found by {answer.how}; bearing contacts: {answer.bears('compatible').sum()} "
+        f"compatible, {answer.bears('dem').sum()} DEM, {answer.shared.sum()} in both, where the "
+        f"compatible forces are within {answer.shared_error:.1e}",
         highlight=False,
     )
     if sweep is not None:

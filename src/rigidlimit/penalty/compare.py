@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..bodies import State
-from ..errors import InputError
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
+from .rest import Rest
+from .rest import settle as bring_to_rest
 from .simulation import PenaltyResult, PenaltySimulation
 
 
@@ -22,7 +23,7 @@ class Comparison:
     floor_error: |F - F_dem| / |F_dem| of the resultant forces on held bodies, as in the paper's
     table 1; contact_error: the same over all contact forces. overshoot: largest force over the
     DEM's, less one. seconds: wall time of each method. dem: the run itself. result: the step at
-    rest that the compatible forces are of, by the Newton solver.
+    rest that the compatible forces are of, by the Newton solver. how: who found the rest.
     """
 
     contacts: object
@@ -35,41 +36,62 @@ class Comparison:
     state: State
     physical_time: float
     result: StepResult
+    how: str = "contact dynamics"
+
+    def bears(self, method: str) -> np.ndarray:
+        """Contacts (m,) that carry more than a billionth of the DEM's largest force."""
+        return self.force[method] > 1e-9 * self.force["dem"].max(initial=0.0)
+
+    @property
+    def shared(self) -> np.ndarray:
+        """Contacts (m,) that bear in the DEM and under compatible forces."""
+        return self.bears("compatible") & self.bears("dem")
+
+    @property
+    def shared_error(self) -> float:
+        """|f - f_dem| / |f_dem| of the compatible forces over the ``shared`` contacts."""
+        f, dem = (self.force[name][self.shared] for name in ("compatible", "dem"))
+        return float(np.linalg.norm(f - dem) / (np.linalg.norm(dem) or 1.0))
 
 
-def at_rest(scene: Scene, solver: str, *, max_steps: int = 5000, callback=None):
-    """(simulation before its last step, last result, wall seconds) of a scene run until at rest.
+def last_step(simulation: Simulation, *, cold: bool = True):
+    """Last result and its wall seconds, of a simulation at rest that is left as it was.
 
-    The last step starts without the forces of the one before.
+    cold: the step starts without the forces of the one before.
     """
-    simulation = Simulation(scene, solver=solver, compatible="never")
-    start = clock.perf_counter()
-    while not simulation.at_rest:
-        if simulation.steps >= max_steps:
-            raise InputError(
-                f"scene {scene.name!r} is not at rest after {max_steps} steps of "
-                f"{simulation.dt:g} s; compare needs a scene that comes to rest"
-            )
-        result = simulation.step()
-        if callback is not None:
-            callback(simulation, result)
     before = simulation.checkpoint()
-    # from a cold start: classic forces depend on where a solver starts, and at rest a warm one
-    # would still carry the traces of the last impact
-    simulation.warm_start = False
-    if solver == "pgs":  # plain sweeps, as engines and the paper have them
-        simulation.settings = replace(
-            simulation.settings, solver_options={"subspace": False, "max_iterations": 100_000}
-        )
+    # classic forces depend on where a solver starts, and at rest a warm one would still carry the
+    # traces of the last impact
+    simulation.warm_start = not cold
+    if simulation.settings.solver == "pgs":  # plain sweeps, as engines and the paper have them
+        plain = {"subspace": False, "max_iterations": 100_000}
+        options = plain | (simulation.settings.solver_options or {})
+        simulation.settings = replace(simulation.settings, solver_options=options)
+    start = clock.perf_counter()
     result = simulation.step(compatible=True)
     seconds = clock.perf_counter() - start
     simulation.restore(before)
-    return simulation, result, seconds
+    return result, seconds
+
+
+def _classic(scene: Scene, rest: Rest, solver: str, tell, **options):
+    """A simulation at rest under another solver: by its own run, or at the pose that was found."""
+    simulation = Simulation(
+        scene, solver=solver, solver_options=options or None, compatible="never"
+    )
+    if rest.alone:
+        for _ in range(2 * rest.simulation.steps + 100):
+            tell(f"contact dynamics, {solver}, {simulation.step().summary}")
+            if simulation.at_rest:
+                return simulation
+    simulation.restore(rest.simulation.checkpoint())
+    return simulation
 
 
 def compare(
     scene: Scene,
     *,
+    settle: str = "dynamics",
     stiffness_scale: float = 1.0,
     rest_tolerance: float = 1e-7,
     whole_run: bool = False,
@@ -77,9 +99,11 @@ def compare(
 ) -> Comparison:
     """Run a scene to rest by each method and compare the contact forces.
 
-    The DEM starts from the pose in which contact dynamics came to rest, or with ``whole_run``
-    from the scene's own; the state of rest it finds is its own in either case. callback(text) is
-    told how things go.
+    settle: who brings the scene to rest, contact dynamics ("dynamics") or, quicker for random
+    packings of a thousand balls or more, a soft DEM ("dem"); see ``penalty.rest``. If it takes
+    more than contact dynamics alone, all classic solvers are compared in the pose of rest found.
+    The DEM starts from that pose, or with ``whole_run`` from the scene's own; the state of rest it
+    finds is its own in either case. callback(text) is told how things go.
     """
 
     def tell(text):
@@ -87,22 +111,28 @@ def compare(
             callback(text)
 
     results, seconds = {}, {}
-    for solver in ("pgs", "apgd", "newton"):
-        tell(f"contact dynamics, {solver}")
-        simulation, results[solver], seconds[solver] = at_rest(scene, solver)
+    start = clock.perf_counter()
+    rest = bring_to_rest(scene, by=settle, callback=tell)
+    settling = clock.perf_counter() - start
+    # compatible forces do not depend on the start; a cold one is slow in random packings
+    results["newton"], last = last_step(rest.simulation, cold=rest.alone)
+    seconds["newton"] = settling + last
+    for solver in ("pgs", "apgd"):
+        start = clock.perf_counter()
+        simulation = _classic(scene, rest, solver, tell)
+        settling_here = clock.perf_counter() - start + (0.0 if rest.alone else settling)
+        tell(f"contact dynamics, {solver}, cold")
+        results[solver], last = last_step(simulation)
+        seconds[solver] = settling_here + last
         if solver == "pgs":
-            options = simulation.settings.solver_options | {"order": "random"}
+            tell("contact dynamics, pgs, cold, contacts in random order")
+            options = (simulation.settings.solver_options or {}) | {"order": "random"}
             simulation.settings = replace(simulation.settings, solver_options=options)
-            start = clock.perf_counter()
-            results["pgs permuted"] = simulation.step()
-            seconds["pgs permuted"] = seconds["pgs"] + clock.perf_counter() - start
+            results["pgs permuted"], last = last_step(simulation)
+            seconds["pgs permuted"] = settling_here + last
     result = results["newton"]
     seconds["compatible"] = seconds.pop("newton")
-    state = (
-        None
-        if whole_run
-        else simulation.state.moved(velocity=np.zeros_like(simulation.state.velocity))
-    )
+    state = None if whole_run else _still(rest.simulation.state)
     dem = PenaltySimulation(
         scene,
         state=state,
@@ -137,6 +167,7 @@ def compare(
         result.state,
         result.time,
         result,
+        rest.how,
     )
 
 
@@ -152,19 +183,34 @@ def _on_held(bodies, contacts, force) -> np.ndarray:
     return np.where(bodies.free.any(axis=1)[:, None], 0.0, total)
 
 
-def stiffness_sweep(scene: Scene, scales=(1e-4, 1e-3, 1e-2), *, rest_tolerance: float = 1e-8):
+def stiffness_sweep(
+    scene: Scene,
+    scales=(1e-4, 1e-3, 1e-2),
+    *,
+    rest_tolerance: float = 1e-8,
+    result: StepResult | None = None,
+    callback=None,
+):
     """The limit made visible: DEM against compatible forces at growing stiffness.
 
     Returns (scales, relative error of all contact forces, slope): error ~ scale^slope, fitted.
-    Overlaps shrink as k^(-1/(p-1)), and with them what they change in the geometry.
+    Overlaps shrink as k^(-1/(p-1)), and with them what they change in the geometry. result: the
+    step at rest, as ``Comparison.result``; found here where it is None. callback(text).
     """
-    _, result, _ = at_rest(scene, "newton")
+    if result is None:
+        rest = bring_to_rest(scene, callback=callback)
+        result, _ = last_step(rest.simulation, cold=rest.alone)
     state = _still(result.state)
     errors = []
     for scale in scales:
+
+        def tell(progress, scale=scale):
+            if callback is not None:
+                callback(f"DEM, stiffness x {scale:g}, {progress.text}")
+
         dem = PenaltySimulation(
             scene, state=state, stiffness_scale=scale, rest_tolerance=rest_tolerance
-        ).run()
+        ).run(callback=tell)
         force = result.contacts.carry_over(dem.contacts, dem.force)
         errors.append(np.linalg.norm(force - result.force) / np.linalg.norm(result.force))
     slope = float(np.polyfit(np.log(scales), np.log(errors), 1)[0])

@@ -56,6 +56,17 @@ class Case:
     dem_dt: float
     dem_unbalanced: float
     physical_time: float
+    dem_time: float
+    whole_run: bool
+
+    @property
+    def dem_seconds(self) -> float:
+        """Wall seconds of the DEM for the physical time of contact dynamics: measured where it made
+        the whole run, else from its seconds a step."""
+        steps = self.physical_time / self.dem_dt
+        if self.whole_run:
+            steps = self.dem_steps * self.physical_time / self.dem_time
+        return steps * self.seconds["dem"] / max(self.dem_steps, 1)
 
 
 def _kept(path: Path, make) -> dict[str, np.ndarray]:
@@ -70,13 +81,14 @@ def _kept(path: Path, make) -> dict[str, np.ndarray]:
     return arrays
 
 
-def run_case(name: str, base: int, folder: Path, tell) -> Case:
-    """One row of table 1, from the cache if it is there."""
+def run_case(name: str, base: int, folder: Path, tell, *, whole_run: bool = True) -> Case:
+    """One row of table 1, from the cache if it is there. whole_run: the DEM drops the packing
+    itself; else it starts from the pose in which contact dynamics came to rest."""
     scene = pyramid(base, **CASES[name])
     tables = ("force", "floor_error", "contact_error", "overshoot", "seconds")
 
     def make():
-        answer = compare(scene, callback=lambda text: tell(f"{name}: {text}"))
+        answer = compare(scene, whole_run=whole_run, callback=lambda text: tell(f"{name}: {text}"))
         arrays = {
             "weight": scene.bodies.mass[-1] * 9.81,
             "position": answer.state.position,
@@ -87,13 +99,16 @@ def run_case(name: str, base: int, folder: Path, tell) -> Case:
             "dem_dt": answer.dem.dt,
             "dem_unbalanced": answer.dem.unbalanced,
             "physical_time": answer.physical_time,
+            "dem_time": answer.dem.time,
         }
         for table in tables:
             for method, value in getattr(answer, table).items():
                 arrays[f"{table}/{method}"] = value
         return {key: np.asarray(value) for key, value in arrays.items()}
 
-    kept = _kept(folder / f"{name.replace(', ', '-').replace(' ', '-')}-{base}.npz", make)
+    ending = "" if whole_run else "-from-rest"
+    slug = name.replace(", ", "-").replace(" ", "-")
+    kept = _kept(folder / f"{slug}-{base}{ending}.npz", make)
     fields = {table: {} for table in tables}
     for key, value in kept.items():
         table, _, method = key.partition("/")
@@ -101,7 +116,7 @@ def run_case(name: str, base: int, folder: Path, tell) -> Case:
             fields[table][method] = value if value.ndim else float(value)
         elif key != "version":
             fields[key] = value if value.ndim else value.item()
-    return Case(name=name, base=base, **fields)
+    return Case(name=name, base=base, whole_run=whole_run, **fields)
 
 
 def run_beam() -> dict[str, dict[str, list[float]]]:

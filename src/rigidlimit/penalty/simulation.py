@@ -27,6 +27,7 @@ from .. import arrays
 from ..bodies import State
 from ..collision.contacts import Contacts
 from ..errors import InputError
+from ..progress import progress as bar
 from ..status import Status
 from .ball_engine import BallEngine, serves
 from .engine import Law, Measures
@@ -40,8 +41,12 @@ QUENCH_HEIGHT = 1e-3
 CHECK_EVERY = 200
 """Steps between two looks at the energies, the critical step and the rest criterion."""
 
-PATIENCE = 60_000
-"""Steps without a lower unbalanced force after which a slow scene counts as stalled."""
+BAR = 1000
+"""Length of the progress bar in its own units."""
+
+PATIENCE = 500_000
+"""Steps without a lower unbalanced force after which a slow scene counts as stalled; packings with
+as many contacts as degrees of freedom rearrange many times on their way, 200,000 steps apart."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +67,12 @@ class PenaltyProgress:
     def text(self) -> str:
         """One line for a progress display, with the time to go."""
         left = f", about {self.seconds_left:.0f} s to go" if self.seconds_left < 1e6 else ""
-        return (
-            f"t = {self.time:.4g} s, {self.steps} steps, unbalanced force {self.unbalanced:.1e}, "
-            f"{100 * self.fraction:.0f} %{left}"
-        )
+        return f"{self.state}, {100 * self.fraction:.0f} %{left}"
+
+    @property
+    def state(self) -> str:
+        """How the run goes, without the share that is done."""
+        return f"t = {self.time:.4g} s, {self.steps} steps, unbalanced force {self.unbalanced:.1e}"
 
 
 @dataclass(frozen=True)
@@ -207,14 +214,24 @@ class PenaltySimulation:
         until: float | None = None,
         *,
         callback: Callable[[PenaltyProgress], object] | None = None,
+        progress: bool = False,
         max_steps: int = 50_000_000,
         closed: float = 1e-6,
     ) -> PenaltyResult:
         """Advance to time ``until`` [s], or to rest where it is None.
 
-        callback(PenaltyProgress) now and then; True stops. max_steps: of this run. closed: gap over
-        the scene's length up to which a contact is listed in the result.
+        callback(PenaltyProgress) now and then; True stops. progress: show a bar on the terminal or
+        in the notebook. max_steps: of this run. closed: gap over the scene's length up to which a
+        contact is listed in the result.
         """
+        if progress:
+            with bar(self.scene.name, BAR) as update:
+
+                def both(seen):
+                    update(int(BAR * seen.fraction), seen.state)
+                    return callback is not None and callback(seen)
+
+                return self.run(until, callback=both, max_steps=max_steps, closed=closed)
         if until is not None and not until >= self.time:
             raise InputError(f"until is {until}; expected a time from {self.time} on")
         rest = until is None

@@ -1,0 +1,89 @@
+"""Scenes that contact dynamics does not bring to rest by itself, and the DEM from there."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.errors import InputError
+from rigidlimit.penalty import PenaltySimulation, compare
+from rigidlimit.penalty.compare import last_step
+from rigidlimit.penalty.rest import rest_pose, settle
+
+
+def test_random_packing_of_300():
+    """Peer and convergence slope: the DEM of an unequal packing between walls at 0.1, 1 and 10
+    times its stiffness bears at the same contacts, three a ball, and nears as 1/k."""
+    scene = rl.scenes.packing(300)
+    rest = settle(scene, by="dem")
+    assert "least potential energy" in rest.how and rest.simulation.at_rest
+    result, _ = last_step(rest.simulation, cold=False)
+    bears = result.force > 1e-9 * result.force.max()
+    # smooth balls of random size: as many contacts as degrees of freedom
+    assert bears.sum() == 3 * 300
+    errors = []
+    for scale in (0.1, 1.0, 10.0):
+        state = rest.simulation.state
+        state = state.moved(velocity=np.zeros_like(state.velocity))
+        dem = PenaltySimulation(
+            scene, state=state, stiffness_scale=scale, rest_tolerance=1e-7
+        ).run()
+        assert dem.at_rest
+        force = result.contacts.carry_over(dem.contacts, dem.force)
+        np.testing.assert_array_equal(bears, force > 0)
+        errors.append(np.linalg.norm(result.force - force) / np.linalg.norm(force))
+    assert max(errors) < 1e-3
+    # second order in the overlap
+    assert np.log10(errors[0] / errors[2]) == pytest.approx(2, abs=0.05)
+
+
+def test_rest_pose_forces_balance():
+    """Property: multipliers of the last program are forces that carry the weights, on contacts
+    that are closed; no ball overlaps another."""
+    scene = rl.scenes.packing(60)
+    soft = PenaltySimulation(scene, stiffness_scale=1e-4, restitution=0.3, rest_tolerance=1e-3)
+    bodies, external = scene.bodies, scene.external_force()
+    state, contacts, force = rest_pose(bodies, soft.run().state, external)
+    assert (force >= 0).all() and not state.velocity.any()
+    # the last round moves by its own tolerance of the scene's length, 1e-9
+    assert abs(contacts.gap[force > 1e-6 * force.max()]).max() < 1e-8 * bodies.length
+    assert contacts.gap.min() > -1e-8 * bodies.length
+    net = external.reshape(-1, 6)[:, :3].copy()
+    np.add.at(net, contacts.body[:, 1], force[:, None] * contacts.normal)
+    np.add.at(net, contacts.body[:, 0], -force[:, None] * contacts.normal)
+    # the programs' own tolerance, 1e-10, and what rounding of the pose does to directions
+    assert abs(net[bodies.mass > 0]).max() < 1e-7 * abs(external).max()
+
+
+def test_boxes_and_ellipsoids():
+    """Peer: smooth bodies that would spin for ever are stopped, and the DEM agrees in every
+    contact; asked: 1e-3."""
+    answer = compare(rl.scenes.container(8), stiffness_scale=1e-2, rest_tolerance=1e-5)
+    assert "kinetic damping" in answer.how and answer.dem.at_rest
+    np.testing.assert_array_equal(answer.bears("compatible"), answer.bears("dem"))
+    assert answer.shared_error < 1e-3 and answer.contact_error["compatible"] < 1e-3
+    assert answer.floor_error["compatible"] < 1e-3
+
+
+def test_spinning_box_is_not_at_rest():
+    """Property: turning counts for rest by the speed of the farthest point; the spin of a ball
+    does not."""
+    speeds = []
+    for shape in (rl.Box((0.02, 0.02, 0.02)), rl.Sphere(0.01)):
+        scene = rl.Scene()
+        scene.add(rl.HalfSpace(), position=(0, 0, 0))
+        scene.add(shape, position=(0, 0, 0.01), angular_velocity=(0, 0, 1.0))
+        simulation = rl.Simulation(scene)
+        simulation.step()
+        simulation.step()
+        speeds.append(simulation.at_rest)
+    assert speeds == [False, True]
+
+
+def test_no_rest_is_an_error():
+    """Bodies that fall for ever, and a route that does not exist."""
+    scene = rl.Scene(duration=1e-3)
+    scene.add(rl.Box((1, 1, 1)), position=(0, 0, 0))
+    with pytest.raises(InputError, match="not at rest after 20 damped steps"):
+        settle(scene, max_steps=20)
+    with pytest.raises(InputError, match="'dynamics' or 'dem'"):
+        settle(scene, by="magic")

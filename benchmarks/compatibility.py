@@ -1,6 +1,6 @@
 """(a) Compatible forces: rigidlimit against general solvers at equal achieved accuracy.
 
-Every solver starts at the target tolerance and is tightened tenfold, up to LADDER times, until both
+Every solver starts at the target tolerance and is tightened, TRIES times in all, until both
 measured errors are at most the target:
   balance    max |B^T f - F| / max |F|
   distance   max |f - f*| / max f*, f* the exact force
@@ -15,7 +15,10 @@ import numpy as np
 from . import peers, problems
 from .measure import measure, product_seconds, told
 
-LADDER = 3
+TRIES = 3
+
+MEMORY_FROM = 10_000
+"""Contacts from which peak memory is that of the problem, not of the code that is loaded."""
 
 
 def errors(problem, exact, f):
@@ -37,22 +40,35 @@ def exact_force(problem) -> np.ndarray:
     return best
 
 
-def compare(problem, solver, exact, target, **options):
-    """(Measured, tolerance, balance, distance) at the loosest tolerance that meets the target."""
-    best = None
-    for k in range(LADDER + 1):
-        tolerance = target / 10**k
-        measured = measure(lambda tol=tolerance: solver(problem, tol), **options)
+def ladder(solver, judge, target, **options):
+    """(Measured, tolerance, *errors) of a solver at the first tolerance that meets the target.
+
+    judge(f): (what the target is for, *figures for the table) of forces f, or of None. After a miss
+    the tolerance is tightened by what the answer lacked, 10 to 1000 times, as long as that halves
+    the error at least.
+    """
+    best, tolerance = None, target
+    for _ in range(TRIES):
+        measured = measure(lambda tol=tolerance: solver(tol), **options)
         force = None if measured.answer is None else measured.answer.force
-        found = (measured, tolerance, *errors(problem, exact, force))
-        if best is None or max(found[2:]) < max(best[2:]):
-            best = found
-        stuck = measured.answer is None or measured.note
-        if max(found[2:]) <= target or stuck:
+        worst, *figures = judge(force)
+        helped = best is None or worst < 0.5 * best[0]
+        if best is None or worst < best[0]:
+            best = (worst, measured, tolerance, *figures)
+        if worst <= target or measured.note or not helped:
             break
-        if max(found[2:]) > 0.5 * max(best[2:]) and k and best is not found:
-            break  # a tighter tolerance no longer helps
-    return best
+        tolerance *= float(np.clip(target / worst, 1e-3, 0.1))
+    return best[1:]
+
+
+def compare(problem, solver, exact, target, **options):
+    """``ladder`` judged by the worse of balance and distance."""
+
+    def judge(f):
+        found = errors(problem, exact, f)
+        return max(found), *found
+
+    return ladder(lambda tolerance: solver(problem, tolerance), judge, target, **options)
 
 
 def row(part, problem, method, target, unit, measured, tolerance, **figures):
@@ -79,7 +95,7 @@ def row(part, problem, method, target, unit, measured, tolerance, **figures):
         "products": measured.cpu / unit,
         "iterations": None if answer is None else answer.iterations,
         "linear": None if answer is None else answer.extra.get("linear"),
-        "bytes_per_contact": measured.memory / m if m >= 1000 else float("nan"),
+        "bytes_per_contact": measured.memory / m if m >= MEMORY_FROM else float("nan"),
         "repeats": measured.repeats,
         "note": note,
     }

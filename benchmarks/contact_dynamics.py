@@ -12,9 +12,6 @@ multipliers over dt.
 import numpy as np
 
 from . import compatibility, peers, problems
-from .measure import measure
-
-LADDER = compatibility.LADDER
 
 
 def exact_velocity(problem):
@@ -35,19 +32,15 @@ def errors(problem, exact, f):
 
 
 def compare(problem, solver, exact, target, **options):
-    """(Measured, tolerance, residual, velocity) at the loosest tolerance that meets the target."""
-    best = None
-    for k in range(LADDER + 1):
-        tolerance = target / 10**k
-        measured = measure(lambda tol=tolerance: solver(problem, tol), **options)
-        force = None if measured.answer is None else measured.answer.force
-        found = (measured, tolerance, *errors(problem, exact, force))
-        helped = best is None or found[2] < 0.5 * best[2]
-        if best is None or found[2] < best[2]:
-            best = found
-        if found[2] <= target or measured.note or not helped:
-            break
-    return best
+    """``compatibility.ladder`` judged by the residual."""
+
+    def judge(f):
+        found = errors(problem, exact, f)
+        return found[0], *found
+
+    return compatibility.ladder(
+        lambda tolerance: solver(problem, tolerance), judge, target, **options
+    )
 
 
 class _Run:

@@ -32,11 +32,11 @@ FULL = {
     "scenes": dict(packings=(500, 2000), pyramid=15, column=(6, 25), wall=(12, 10), steps=15),
 }
 QUICK = {
-    "compatibility": dict(bases=(8, 12), laws=ALL_LAWS, packings=()),
+    "compatibility": dict(bases=(6, 10), laws=ALL_LAWS, packings=()),
     "dynamics": dict(bases=(6, 10)),
     "simulations": dict(bases=(6,)),
     "scaling": dict(bases=(9, 14, 20, 30), kinds=("Hooke", "two materials 1:1000", "rest")),
-    "scenes": dict(packings=(200,), pyramid=8, column=(4, 10), wall=(5, 4), steps=5),
+    "scenes": dict(packings=(200,), pyramid=8, column=(4, 10), wall=(5, 4), steps=3),
 }
 TINY = {
     "compatibility": dict(bases=(3,), laws=("two materials 1:5", "Hertz"), packings=()),
@@ -101,12 +101,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small sizes, under three minutes")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART")
-    parser.add_argument("--limit", type=float, help="CPU seconds a solve may take [60; quick 6]")
+    parser.add_argument("--limit", type=float, help="CPU seconds a solve may take [60; quick 3]")
     parser.add_argument("--out", type=Path, default=Path("bench-output"))
     options = parser.parse_args()
     warm_up()
     sizes = QUICK if options.quick else FULL
-    limit = options.limit or (6.0 if options.quick else 60.0)
+    limit = options.limit or (3.0 if options.quick else 60.0)
     run(sizes, parts=options.only, limit=limit, folder=options.out)
 
 

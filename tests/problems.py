@@ -131,3 +131,20 @@ def reference_forces(B, load, stiffness) -> np.ndarray:
     ).solve()
     assert "Solved" in str(solution.status)
     return np.array(solution.x)
+
+
+def tower(plates, *, shift=0.0, seed=0):
+    """B and load of plates on one another, four corners each, moved about by up to ``shift``."""
+    rng = np.random.default_rng(seed)
+    rows, columns, values = [], [], []
+    corners = [(x, y) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+    for k in range(plates):
+        for c, corner in enumerate(corners):
+            x, y = corner + shift * rng.uniform(-1, 1, 2)
+            for body, sign in ((k, 1.0), (k - 1, -1.0)):
+                if body >= 0:
+                    rows += [4 * k + c] * 3
+                    columns += [3 * body, 3 * body + 1, 3 * body + 2]
+                    values += [sign, sign * y, -sign * x]
+    B = sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(4 * plates, 3 * plates)))
+    return B, np.tile([1.0, 0.0, 0.0], plates)

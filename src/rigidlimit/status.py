@@ -31,3 +31,16 @@ _ADVICE = {
         "missing contacts, and bodies that should be fixed"
     ),
 }
+
+
+def work(answer) -> str:
+    """ "(... conjugate gradient steps, ... factorizations)" of a result, for its message."""
+    parts = [
+        f"{count} {name}{'s' if count > 1 else ''}"
+        for count, name in (
+            (answer.linear_iterations, "conjugate gradient step"),
+            (answer.factorizations, "factorization"),
+        )
+        if count
+    ]
+    return f" ({', '.join(parts)})" if parts else ""

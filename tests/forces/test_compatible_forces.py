@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import rigidlimit as rl
 from rigidlimit.errors import InputError
 from rigidlimit.scenes.gallery import PYRAMID_LARGEST
-from tests.problems import pyramid_gradient
+from tests.problems import pyramid_gradient, tower
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
 
@@ -231,3 +231,80 @@ def test_the_papers_method_agrees():
     )
     assert paper.converged
     np.testing.assert_allclose(paper.force, newton.force, atol=1e-6 * newton.force.max())
+
+
+def two_supports_and_a_gap(gap, k, p, weight):
+    """Closed form: a body that can only sink onto contacts 0 (touching) and 1 (gap g): find the
+    sinking c with k0 c^(p-1) + k1 max(0, c - g)^(p-1) = weight, by bisection."""
+    from scipy.optimize import brentq
+
+    def missing(c):
+        return k[0] * c ** (p - 1) + k[1] * max(0.0, c - gap) ** (p - 1) - weight
+
+    c = brentq(missing, 0.0, 10.0 + gap, xtol=1e-15, rtol=1e-15)
+    return np.array([k[0] * c ** (p - 1), k[1] * max(0.0, c - gap) ** (p - 1)])
+
+
+@pytest.mark.parametrize("exponent", [1.5, 2.0, 2.5])
+@pytest.mark.parametrize("scale", [1.0, 1e6])
+@pytest.mark.parametrize("gap", [0.0, 0.3, 5.0])
+def test_initial_gap_at_one_of_two_contacts(exponent, scale, gap):
+    """Closed form: for any law, in newtons or in meganewtons; a wide gap leaves all to contact 0.
+
+    Loads and stiffness of the same factor leave the overlaps, so that the same gap acts.
+    """
+    k = np.array([2.0, 1.0])
+    known = two_supports_and_a_gap(gap, k, exponent, 3.0)
+    answer = rl.compatible_forces(
+        [[1.0], [1.0]], [3.0 * scale], stiffness=scale * k, exponent=exponent, gap_error=[0, gap]
+    )
+    assert answer.converged and answer.duality_gap < 1e-8
+    # balance to 1e-10; the slow series springs of p < 2 stop at 1e-10 of the forces as well
+    np.testing.assert_allclose(answer.force / scale, known, atol=1e-9)
+    if gap == 0.3 and exponent == 2.0:
+        np.testing.assert_allclose(known, [2.2, 0.8], atol=1e-12)  # c = 1.1
+
+
+def test_overlap_without_a_load():
+    """Closed form: two springs that push a body from both sides, overlapping by 0.2 in all, in
+    series: k = 2/3, f = 2/15; a gap of as much leaves nothing."""
+    B = [[1.0], [-1.0]]
+    for gap in ([-0.2, 0.0], [0.0, -0.2], [-0.3, 0.1]):
+        answer = rl.compatible_forces(B, [0.0], stiffness=[1.0, 2.0], gap_error=gap)
+        assert answer.converged
+        np.testing.assert_allclose(answer.force, 2 / 15, rtol=1e-9)
+    nothing = rl.compatible_forces(B, [0.0], stiffness=[1.0, 2.0], gap_error=[0.2, 0.0])
+    assert nothing.converged and not nothing.force.any()
+
+
+def test_gaps_that_a_motion_closes_change_nothing():
+    """Property: g = B w of a rigid motion w leaves the forces."""
+    B, load = static_pyramid(4)
+    w = 0.3 * np.random.default_rng(0).normal(size=B.shape[1])
+    plain = rl.compatible_forces(B, load).force
+    moved = rl.compatible_forces(B, load, gap_error=B @ w)
+    assert moved.converged
+    np.testing.assert_allclose(moved.force, plain, atol=1e-8)  # loads of order one
+
+
+def test_gap_error_mistakes():
+    """Wrong shape, and the method that cannot."""
+    with pytest.raises(InputError, match="gap_error has shape"):
+        rl.compatible_forces(BEAM, [10, 0], gap_error=[1.0, 2.0])
+    with pytest.raises(InputError, match="takes no gap_error"):
+        rl.compatible_forces(BEAM, [10, 0], gap_error=[0.1, 0, 0], method="augmented_lagrangian")
+
+
+@pytest.mark.parametrize("exponent", [2.0, 2.5])
+def test_tower_of_a_thousand_plates(exponent):
+    """Closed form: every corner carries a quarter of what is above. The displacements add up to
+    5e5 overlaps of one plate, whose rounding alone is 6e-11 of a plate's weight: balance to 1e-10
+    takes the last step in forces."""
+    plates = 1000
+    B, load = tower(plates)
+    answer = rl.compatible_forces(
+        B, load, exponent=exponent, blocks=np.arange(0, 3 * plates + 1, 3)
+    )
+    assert answer.converged and answer.residual < 1e-10
+    known = np.repeat(np.arange(plates, 0, -1), 4) / 4
+    np.testing.assert_allclose(answer.force, known, rtol=1e-8)

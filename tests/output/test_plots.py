@@ -81,18 +81,21 @@ def test_one_line_a_contact_that_carries(results, name):
 def test_both_panels_share_one_scale(results):
     """Property: where classic and compatible forces agree, so do width and colour; the bar ends
     at the largest of both."""
-    scene, result = results["beam"]  # classic 10/3 each, compatible 2, 6, 2
+    scene, result = results["beam"]  # compatible 2, 6, 2; classic some others
     figure = plots.comparison(result, scene=scene)
     classic, compatible = (group(a, "forces") for a in figure.axes[:2])
     width = dict(zip((2, 2, 6), compatible.get_linewidths(), strict=True))
     per_newton = (width[6] - width[2]) / 4
-    expected = width[2] + per_newton * (10 / 3 - 2)
+    expected = np.sort(width[2] + per_newton * (result.classic.force - 2))
     # the forces are exact to the solvers' tolerance of 1e-10
-    np.testing.assert_allclose(classic.get_linewidths(), expected, rtol=1e-8)
+    np.testing.assert_allclose(np.sort(classic.get_linewidths()), expected, rtol=1e-8)
     bar = figure.axes[2]
-    assert bar.get_xlim() == pytest.approx((0, 6)) and bar.get_xlabel() == "contact force [N]"
-    reds = [classic.get_colors()[0][0], *compatible.get_colors()[[0, 2], 0]]
-    assert reds[1] > reds[0] > reds[2]  # the map goes from orange to black
+    largest = max(result.classic.force.max(), 6.0)
+    assert bar.get_xlim() == pytest.approx((0, largest)) and bar.get_xlabel() == "contact force [N]"
+    force = np.concatenate([np.sort(result.classic.force), np.sort(result.compatible.force)])
+    red = np.concatenate([classic.get_colors()[:, 0], compatible.get_colors()[:, 0]])
+    # the map goes from orange to black; equal forces may differ by a step of the map
+    assert (np.diff(red[np.argsort(force)]) <= 1 / 128).all() and red.max() > red.min() + 0.3
 
 
 def test_slab_keeps_only_its_contacts(results):

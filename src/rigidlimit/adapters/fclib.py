@@ -1,4 +1,4 @@
-"""Captured contact problems: FCLIB's HDF5 form, local and global, and Siconos' text form.
+"""Captured contact problems in FCLIB's HDF5 form, local and global, and their solution.
 
 The frictional problem of one step, with impulses r and relative velocities u at the contacts,
 three (or two) rows a contact, the normal one first:
@@ -28,6 +28,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..atomic import whole_file
+from ..bodies.mass import block_matrix, mass_blocks
 from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.driver import inverse_mass
 from ..errors import InputError, OutputError
@@ -66,8 +67,9 @@ class NormalProblem:
     """The frictionless problem 0 <= f _|_ B v + gap >= 0, M v = B^T f + impulse (dt = 1).
 
     B (m, n), M (n, n), gap (m,) [m/s], impulse (n,) [N s]. asymmetry: max |W - W^T| / max |W| of
-    the stored W_NN; cut: largest |eigenvalue| of W_NN left out, over the largest. Both are 0 for
-    global problems. local: B is a factor of W_NN, with columns in no physical direction.
+    the stored W_NN; cut: largest |eigenvalue| of W_NN left out, kept: least one kept, over the
+    largest; 0, 0 and 1 for global problems. local: B is a factor of W_NN, with columns in no
+    physical direction.
     """
 
     B: sp.csr_array
@@ -76,6 +78,7 @@ class NormalProblem:
     impulse: np.ndarray
     asymmetry: float = 0.0
     cut: float = 0.0
+    kept: float = 1.0
     local: bool = False
 
     def solve(self, **options):
@@ -184,6 +187,7 @@ def normal_problem(captured: CapturedProblem, *, cut: float = CUT) -> NormalProb
         impulse=np.zeros(B.shape[1]),
         asymmetry=asymmetry,
         cut=lost / largest if largest > 0 else 0.0,
+        kept=float(values[kept].min(initial=largest)) / largest if largest > 0 else 1.0,
         local=True,
     )
 
@@ -209,18 +213,37 @@ def capture(B, M, gap, impulse, *, title="", description="") -> CapturedProblem:
     )
 
 
+def capture_step(bodies, state, external_force, result, *, title="") -> CapturedProblem:
+    """The contact problem of one step, on the degrees of freedom that are free, to be written.
+
+    state: at its start; external_force (6 n,); result: the StepResult.
+    """
+    free = np.flatnonzero(bodies.free.ravel())
+    M = sp.csr_array(block_matrix(mass_blocks(bodies, state)))
+    B = sp.csr_array(sp.csc_array(result.B)[:, free])
+    M = sp.csr_array(M[free][:, free])
+    impulse = M @ state.velocity.ravel()[free] + result.dt * external_force[free]
+    # Phi/dt or e_n B v, and what driven bodies add
+    bias = result.classic.slack - B @ result.classic.velocity[free]
+    return capture(B, M, bias, impulse, title=title, description=result.message)
+
+
 def read_fclib(path) -> CapturedProblem:
     """Read an FCLIB file, or Siconos' text form if the name ends in .dat."""
     path = Path(path)
     if not path.is_file():
         raise OutputError(f"no file {path}")
     if path.suffix == ".dat":
+        from .siconos_text import read_text
+
         return read_text(path)
     import h5py
 
     try:
         with h5py.File(path, "r") as file:
             return _read(file, path)
+    except OutputError:
+        raise
     except OSError as error:
         raise OutputError(f"{path} is not readable as HDF5: {error}") from error
 
@@ -252,13 +275,17 @@ def _read(file, path):
             for name in (("q",) if kind == "local" else ("f", "w"))
         }
     except KeyError as error:
-        raise OutputError(f"{path} lacks {error} in fclib_{kind}") from error
-    return _checked(CapturedProblem(**common, **parts), path)
+        raise OutputError(f"{path} lacks a part of fclib_{kind}: {error.args[0]}") from error
+    except (ValueError, IndexError, TypeError, AttributeError) as error:
+        raise OutputError(f"{path} is damaged in fclib_{kind}: {error}") from error
+    return checked(CapturedProblem(**common, **parts), path)
 
 
 def _matrix(group):
     m, n, nz = (int(np.ravel(group[name][()])[0]) for name in ("m", "n", "nz"))
     p, i, x = (group[name][()] for name in ("p", "i", "x"))
+    if nz < 0 and (len(p) != (n if nz == -1 else m) + 1 or p[0] != 0 or (np.diff(p) < 0).any()):
+        raise ValueError(f"p of {group.name} is not a row of growing pointers from 0")
     if nz >= 0:
         matrix = sp.coo_array((x[:nz], (i[:nz], p[:nz])), shape=(m, n))
     elif nz == -1:
@@ -267,6 +294,8 @@ def _matrix(group):
         matrix = sp.csr_array((x[: p[m]], i[: p[m]], p[: m + 1]), shape=(m, n))
     else:
         raise OutputError(f"{group.name} has nz = {nz}; expected -2, -1 or a number of triplets")
+    if nz < 0:
+        matrix.check_format(full_check=True)
     matrix = sp.csr_array(matrix, dtype=float)
     matrix.sum_duplicates()
     return matrix
@@ -278,7 +307,10 @@ def _text(group, name):
     return np.bytes_(group["info"][name][()]).decode("utf-8", "replace").strip("\0\n ")
 
 
-def _checked(captured, path):
+def checked(captured: CapturedProblem, path) -> CapturedProblem:
+    """The problem itself; raises OutputError for shapes and values that do not fit."""
+    if captured.dim not in (2, 3):
+        raise OutputError(f"{path} has dimension {captured.dim}; expected 2 or 3 rows a contact")
     rows = captured.dim * captured.contacts
     if captured.kind == "local":
         shapes = {"W": (captured.W.shape, (rows, rows)), "q": (captured.q.shape, (rows,))}
@@ -296,6 +328,10 @@ def _checked(captured, path):
                 f"{name} in {path} has shape {found}; expected {expected} for "
                 f"{captured.contacts} contacts of {captured.dim} rows"
             )
+    for name in ("mu", *shapes):
+        value = getattr(captured, name)
+        if not np.isfinite(value.data if sp.issparse(value) else value).all():
+            raise OutputError(f"{name} in {path} holds values that are not finite")
     return captured
 
 
@@ -328,57 +364,3 @@ def _write_matrix(group, matrix):
     group["p"] = matrix.indptr.astype(np.int32)
     group["i"] = matrix.indices.astype(np.int32)
     group["x"] = matrix.data
-
-
-def read_text(path) -> CapturedProblem:
-    """Siconos' text form of a local problem: dimension, contacts, W, q, mu.
-
-    W is stored dense by columns (storage 0), in square blocks by rows (1), or sparse (2).
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise OutputError(f"no file {path}")
-    words = iter(path.read_text().split())
-    try:
-        dim, contacts, storage = (int(next(words)) for _ in range(3))
-        rows, columns = int(next(words)), int(next(words))
-        if storage == 0:
-            values = np.array([float(next(words)) for _ in range(rows * columns)])
-            W = sp.csr_array(values.reshape(columns, rows).T)
-        elif storage == 1:
-            W = _blocks(words, rows, columns)
-        else:
-            raise OutputError(
-                f"{path} stores W in form {storage}; expected 0 (dense) or 1 (blocks)"
-            )
-        q = np.array([float(next(words)) for _ in range(dim * contacts)])
-        mu = np.array([float(next(words)) for _ in range(contacts)])
-    except StopIteration:
-        raise OutputError(f"{path} ends too early for a problem in Siconos' text form") from None
-    except ValueError as error:
-        raise OutputError(f"{path} is not in Siconos' text form: {error}") from error
-    return _checked(CapturedProblem("local", dim, mu, W=W, q=q, title=path.name), path)
-
-
-def _blocks(words, rows, columns):
-    """Siconos' SparseBlockStructuredMatrix: sizes, block rows (CSR), then dense blocks by columns"""
-    count, block_rows, block_columns = (int(next(words)) for _ in range(3))
-    ends = [np.array([int(next(words)) for _ in range(k)]) for k in (block_rows, block_columns)]
-    starts = [np.concatenate([[0], e]) for e in ends]
-    filled, indices = int(next(words)), int(next(words))
-    first = [int(next(words)) for _ in range(filled)]
-    column_of = [int(next(words)) for _ in range(indices)]
-    out_rows, out_columns, data = [], [], []
-    row_of = np.searchsorted(first, np.arange(count), side="right") - 1
-    for b in range(count):
-        if int(next(words)) != b:
-            raise ValueError(f"block {b} expected")
-        r, c = row_of[b], column_of[b]
-        i = np.arange(starts[0][r], starts[0][r + 1])
-        j = np.arange(starts[1][c], starts[1][c + 1])
-        values = np.array([float(next(words)) for _ in range(len(i) * len(j))])
-        out_rows.append(np.tile(i, len(j)))
-        out_columns.append(np.repeat(j, len(i)))
-        data.append(values)
-    entries = (np.concatenate(data), (np.concatenate(out_rows), np.concatenate(out_columns)))
-    return sp.csr_array(sp.coo_array(entries, shape=(rows, columns)))

@@ -7,10 +7,13 @@ import typer
 from .. import __version__
 from .compare import compare
 from .demo import demo
+from .determinacy import determinacy
 from .paper import paper
 from .plot import plot
 from .run import run
 from .scenes import scenes
+from .solve import solve
+from .view import view
 
 app = typer.Typer(
     add_completion=False,
@@ -47,5 +50,8 @@ app.command()(run)
 app.command()(plot)
 app.command()(scenes)
 app.command()(demo)
+app.command()(view)
 app.command()(compare)
+app.command()(determinacy)
+app.command()(solve)
 app.command()(paper)

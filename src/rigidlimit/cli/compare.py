@@ -20,6 +20,9 @@ def compare(
     picture: Annotated[
         Path | None, typer.Option(help="Histograms of the forces as PNG, PDF or SVG.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="HDF5 file for the state of rest, for `rigidlimit view`.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Compare contact forces at rest: Gauss-Seidel, projected gradient, compatible, DEM.
@@ -79,5 +82,10 @@ def compare(
 
         save_figure(force_histogram(answer, scene=loaded, log=True), picture)
         typer.echo(f"written: {picture}")
+    if out is not None:
+        from ..output.hdf5 import write_comparison
+
+        write_comparison(out, loaded, answer)
+        typer.echo(f"written: {out}")
     if not dem.at_rest:
         raise typer.Exit(1)

@@ -41,6 +41,10 @@ def run(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
     vtk: Annotated[Path | None, typer.Option(help="Folder for ParaView files.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Force network as PNG, PDF or SVG.")] = None,
+    capture_hard: Annotated[
+        Path | None,
+        typer.Option(help="Folder for FCLIB files of the steps whose solve did not converge."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
 ) -> None:
     """Compute a scene and show its largest contact forces, classic beside compatible.
@@ -77,7 +81,7 @@ def run(
 
         begin = RunWriter.resume if resume else RunWriter.start
         writer = begin(out, simulation, settings, every=every)
-    result, troubles = _loop(simulation, steps, wanted, writer, quiet, loaded.name)
+    result, troubles = _loop(simulation, steps, wanted, writer, quiet, loaded.name, capture_hard)
     if writer is not None:
         writer.finish()
     if vtk is not None:
@@ -96,6 +100,8 @@ def run(
         typer.echo(f"step {number} did not converge: {message}", err=True)
     if troubles:
         typer.echo(f"{len(troubles)} of {simulation.steps} steps did not converge", err=True)
+        if capture_hard is not None:
+            typer.echo(f"written: {capture_hard}/step-*.hdf5 (rigidlimit solve FILE)", err=True)
         raise typer.Exit(1)
 
 
@@ -120,7 +126,7 @@ class _Stop(Exception):
     """Ctrl-C or a polite kill, between two steps."""
 
 
-def _loop(simulation, steps, wanted, writer, quiet, name):
+def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
     """Run to the end; (last result, steps that did not converge)."""
     from ..progress import progress
 
@@ -135,9 +141,12 @@ def _loop(simulation, steps, wanted, writer, quiet, name):
             while simulation.steps < steps:
                 if asked:
                     raise _Stop
+                before = simulation.state
                 result = simulation.step(compatible=wanted(simulation.steps + 1))
                 if not result.converged:
                     troubles.append((simulation.steps, result.message))
+                    if capture_hard is not None:
+                        _capture(simulation, before, result, capture_hard)
                 if writer is not None:
                     writer.add(result)
                 update(simulation.steps, result.summary)
@@ -155,6 +164,17 @@ def _loop(simulation, steps, wanted, writer, quiet, name):
         for number, handler in handlers.items():
             signal.signal(number, handler)
     return result, troubles
+
+
+def _capture(simulation, before, result, folder: Path) -> None:
+    """The contact problem of a step as an FCLIB file."""
+    from ..adapters.fclib import capture_step, write_fclib
+
+    title = f"{simulation.scene.name}, step {simulation.steps}"
+    problem = capture_step(
+        simulation.bodies, before, simulation.external_force, result, title=title
+    )
+    write_fclib(problem, folder / f"step-{simulation.steps:06d}.hdf5")
 
 
 def show_forces(simulation, result, *, largest: int = 10) -> None:

@@ -21,6 +21,12 @@ def _hash(level, x, y, z, mask):
 
 
 @njit(cache=True)
+def _before(x, y, z):
+    """Whether a cell's place relative to another is before it in the order of x, y, z."""
+    return x < 0 or (x == 0 and (y < 0 or (y == 0 and z < 0)))
+
+
+@njit(cache=True)
 def _meeting_balls(centre, radius, level, cell, planar):
     """(pairs (k, 2) with first < second, distance tests made)."""
     n = len(radius)
@@ -53,10 +59,14 @@ def _meeting_balls(centre, radius, level, cell, planar):
             for x in range(cx - 1, cx + 2):
                 for y in range(cy - 1, cy + 2):
                     for z in range(cz - flat, cz + flat + 1):
+                        # of two cells of one grid only the first looks into the other
+                        if lv == level[i] and _before(x - cx, y - cy, z - cz):
+                            continue
+                        own = lv == level[i] and x == cx and y == cy and z == cz
                         j = head[_hash(lv, x, y, z, mask)]
                         while j >= 0:
                             same_cell = at[j, 0] == x and at[j, 1] == y and at[j, 2] == z
-                            if level[j] == lv and same_cell and (lv > level[i] or j > i):
+                            if level[j] == lv and same_cell and (j > i or not own):
                                 tests += 1
                                 dx = centre[i, 0] - centre[j, 0]
                                 dy = centre[i, 1] - centre[j, 1]

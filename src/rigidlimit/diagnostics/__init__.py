@@ -1,5 +1,16 @@
 """What can be said of contact forces: determinacy, certificate, sensitivity."""
 
+from .certificate import Certificate, certify
 from .determinacy import Determinacy, determinacy
+from .sensitivity import GapNoise, Sensitivity, gap_noise_spread, sensitivity
 
-__all__ = ["Determinacy", "determinacy"]
+__all__ = [
+    "Certificate",
+    "Determinacy",
+    "GapNoise",
+    "Sensitivity",
+    "certify",
+    "determinacy",
+    "gap_noise_spread",
+    "sensitivity",
+]

@@ -7,7 +7,7 @@ admissible f, the contacts at zero are given a force and the result is brought b
 point of P, a no-tension network with offset: f + delta at zeros, projected. It is g = f only if
 some motion u has B u = 0 where f > 0 and B u > 0 at the zeros, which by Farkas' lemma proves that
 those zeros are zero in all of P; otherwise at least one of them is now positive, and
-(f + g)/2 carries everything that f or g does.
+a mean of all points found carries everything that any of them does.
 
 ``free_part``: the projection of random forces on {z : B^T z = 0}. Contact i is determined if and
 only if every such z has z_i = 0, which a random one shows with probability one.
@@ -17,6 +17,9 @@ a motion y with B y <= e_i every f in P has f_i >= F . y, and the multiplier of 
 problem is such a y once corrected by a motion that opens every contact.
 """
 
+import copy
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,26 +31,35 @@ from ..network import Network, equilibrium
 from ..network.stiffness import LinearStats, StiffnessSystem
 from ..status import Status
 
-CARRIES = 1e-8
-"""A force above this part of the largest is not zero."""
+CARRIES = 1e-10
+"""A force above this part of the largest is not zero, if the balance is good enough to tell."""
 
-
-ROUNDS = 3
+ROUNDS = 6
 """Nearest-point problems for one end of an interval."""
 
+REACH = 100.0
+"""How far the targets of those lie from the forces, over the largest force."""
+
 SHARP = 1e-7
-"""An outer bound this near to a force that is reached, over the largest force, is good enough."""
+"""An outer bound this near to a force that is reached, over the largest force, is good enough;
+reached means balanced to as much."""
 
 
 @dataclass(frozen=True)
 class Interior:
-    """force (m,): carries what can be carried; carries (m,) bool; rounds: projections made."""
+    """force (m,): carries what can be carried; carries (m,) bool; rounds: projections made.
+
+    threshold: part of the largest force above which a force is not zero. proven: the last round
+    found nothing more that could carry.
+    """
 
     force: np.ndarray
     carries: np.ndarray
     rounds: int
     status: Status
     residual: float
+    threshold: float = CARRIES
+    proven: bool = True
 
 
 def nearest(network: Network, load, target, *, tolerance=1e-12, start=None):
@@ -72,24 +84,26 @@ def interior(network: Network, load, *, max_rounds: int = 50) -> Interior:
     """A point in the relative interior of P (see the header)."""
     m = network.B.shape[0]
     force, answer = nearest(network, load, np.zeros(m))
-    worst = answer.residual
+    worst, rounds, proven = answer.residual, 0, False
     if not _good(answer):
-        return Interior(force, force > 0, 0, answer.status, worst)
-    for rounds in range(1, max_rounds + 1):
+        return Interior(force, force > 0, 0, answer.status, worst, proven=False)
+    while True:
         size = float(force.max(initial=0.0)) or 1.0
-        zero = force <= CARRIES * size
-        if not zero.any():
+        threshold = max(CARRIES, 100.0 * worst / size)
+        zero = force <= threshold * size
+        if proven or rounds == max_rounds or not zero.any():
             break
+        rounds += 1
         lifted, answer = nearest(network, load, np.where(zero, size, force))
         if not _good(answer):
-            return Interior(force, ~zero, rounds, answer.status, answer.residual)
-        worst = max(worst, answer.residual)
-        if not (lifted[zero] > CARRIES * size).any():
             break
-        force = 0.5 * (force + lifted)
-    size = float(force.max(initial=0.0)) or 1.0
-    carries = force > CARRIES * size
-    return Interior(np.where(carries, force, 0.0), carries, rounds, Status.CONVERGED, worst)
+        worst = max(worst, answer.residual)
+        # a lifted force that is zero again shows that it is zero everywhere (see the header)
+        proven = not (lifted[zero] > threshold * size).any()
+        if not proven:
+            force = (rounds * force + lifted) / (rounds + 1)
+    proven = proven or not zero.any()
+    return Interior(force, ~zero, rounds, Status.CONVERGED, worst, threshold, proven)
 
 
 def _good(answer):
@@ -127,38 +141,50 @@ def opening_motion(network: Network) -> np.ndarray | None:
     return v / least if np.isfinite(v).all() and least > 0.1 else None
 
 
-def outer_bounds(network: Network, load, inside, contacts, *, reach: float = 100.0):
+def outer_bounds(network: Network, load, inside, contacts, *, reach=None, workers=None):
     """(intervals (len(contacts), 2) that contain the true ones, intervals reached by forces).
 
-    inside (m,): a point of P. reach: how far targets lie outside, over the largest force; larger
-    is sharper and slower.
+    inside (m,): a point of P. reach: how far targets lie outside, over the largest force, REACH by
+    default; larger is sharper and slower. workers: threads.
     """
-    B, load_size = network.B, float(inside.max(initial=0.0)) or 1.0
-    outer = np.column_stack([np.zeros(len(contacts)), np.full(len(contacts), np.inf)])
-    inner = np.column_stack([inside[contacts], inside[contacts]])
-    opening = opening_motion(network)
-    far = reach * load_size
-    for row, i in enumerate(contacts):
-        for side, sign in ((0, -1.0), (1, 1.0)):
-            pick, cut = (min, max) if side == 0 else (max, min)
-            centre, start = inside, None
-            for _ in range(ROUNDS):
-                target = centre.copy()
-                target[i] += sign * far
-                force, answer = nearest(network, load, target, tolerance=1e-11, start=start)
-                if _good(answer):
-                    inner[row, side] = pick(inner[row, side], force[i])
-                if opening is None:
-                    break
-                y = answer.x / far  # by stationarity B y >= sign e_i - (force - centre)/far
-                opens = B @ y
-                opens[i] -= sign
-                short = max(0.0, -float(opens.min()))
-                # f . B y' >= sign f_i for every f >= 0, with y' = y + short opening
-                bound = sign * float(load @ (y + short * opening))
-                outer[row, side] = cut(outer[row, side], bound)
-                if abs(outer[row, side] - inner[row, side]) <= SHARP * load_size:
-                    break
-                # from the new centre the same point is nearest, and y is no longer short
-                centre, start = force, answer.x
+    reach = REACH if reach is None else reach
+    opening, _, _ = opening_motion(network), network.BT, network.pairs  # before the threads
+    workers = min(workers or min(4, os.cpu_count() or 1), max(1, len(contacts)))
+    with ThreadPoolExecutor(workers) as pool:
+        ends = list(
+            pool.map(lambda i: _ends(network, load, inside, opening, int(i), reach), contacts)
+        )
+    ends = np.array(ends).reshape(-1, 2, 2)
+    return ends[:, 0], ends[:, 1]
+
+
+def _ends(network, load, inside, opening, i, reach):
+    """((least, greatest) f_i from outside, the same as reached)."""
+    B, size = network.B, float(inside.max(initial=0.0)) or 1.0
+    network = copy.copy(network)  # what one contact's solves cost says nothing of the others'
+    network.direct = False
+    outer, inner = [0.0, np.inf], [inside[i], inside[i]]
+    far = reach * size
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        pick, cut = (min, max) if side == 0 else (max, min)
+        centre, start = inside, None
+        for _ in range(ROUNDS):
+            target = centre.copy()
+            target[i] += sign * far
+            force, answer = nearest(network, load, target, tolerance=1e-11, start=start)
+            if answer.residual * np.abs(target).max() <= SHARP * size:
+                inner[side] = pick(inner[side], force[i])
+            if opening is None:
+                break
+            y = answer.x / far  # by stationarity B y >= sign e_i - (force - centre)/far
+            opens = B @ y
+            opens[i] -= sign
+            short = max(0.0, -float(opens.min()))
+            # f . B y' >= sign f_i for every f >= 0, with y' = y + short opening
+            bound = sign * float(load @ (y + short * opening))
+            outer[side] = cut(outer[side], bound)
+            if abs(outer[side] - inner[side]) <= SHARP * size:
+                break
+            # from the new centre the same point is nearest, and y is no longer short
+            centre, start = force, answer.x
     return outer, inner

@@ -1,9 +1,10 @@
 """A verdict on any force vector: balanced, admissible, complementary, compatible?
 
 For B (m, n), F~ (n,) and the law f = k c^(p-1), forces f (m,) are those of stiff elastic contacts
-(eqs 36-37) if and only if B^T f = F~ and some displacement u gives f = k max(0, -B u)^(p-1). The u
-taken is that of the compatible forces of the resultant B^T f of the forces as given, so that an
-imbalance and an incompatibility are not mixed up; ``displacement=`` takes another.
+(eqs 36-37) if and only if B^T f = F~ and some displacement u gives f = k max(0, -B u - g)^(p-1), g
+the gap errors, usually 0. The u taken is that of the compatible forces of the resultant B^T f of
+the forces as given, so that an imbalance and an incompatibility are not mixed up; ``displacement=``
+takes another.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import numpy as np
 from .. import arrays
 from ..errors import InputError
 from ..forces import compatible_forces
-from ..forces.problem import complementary_energy, strain_energy
+from ..forces.problem import checked_law, complementary_energy, strain_energy
 from ..network import longest_arms
 
 
@@ -22,11 +23,11 @@ class Certificate:
     """What is wrong with a force vector, each relative; nan where it was not asked for.
 
     balance: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, a_j the longest arm of column j;
-    worst_dof: where. sign: max(0, -f) over max |f|; worst_sign: where. complementarity:
-    max_i |min(f_i / max f, w_i / scale)| for the slack w; worst_slack: where. compatibility:
-    max_i |f_i - k_i max(0, -(B u)_i)^(p-1)| over max |f|; worst_contact: where. duality_gap:
-    (complementary energy of f + strain energy of u + resultant . u) over the first of the three,
-    not negative for f >= 0. displacement (n,): u. verdict: one sentence.
+    worst_dof: where. sign: max(0, -f) over max |f|; worst_sign: where. complementarity: max_i
+    |min(f_i / max f, w_i / scale)| for the slack w; worst_slack: where. compatibility: max_i |f_i -
+    k_i max(0, -(B u)_i - g_i)^(p-1)| over max |f|; worst_contact: where. duality_gap:
+    (complementary energy of f + strain energy of u + resultant . u + g . f) over the first of the
+    three, not negative for f >= 0. displacement (n,): u. verdict: one sentence.
     """
 
     balance: float
@@ -70,12 +71,14 @@ def certify(
     stiffness=1.0,
     exponent: float = 2.0,
     fixed=None,
+    gap_error=None,
     slack=None,
     slack_scale: float | None = None,
     displacement=None,
     tolerance: float = 1e-8,
 ) -> Certificate:
-    """Judge forces f (m,) [N] under the load F~ (n,), as for ``compatible_forces``.
+    """Judge forces f (m,) [N] under the load F~ (n,); stiffness, exponent, fixed and gap_error
+    as for ``compatible_forces``.
 
     slack (m,): end-of-step gaps or w = Phi+/dt; contacts with a gap must carry nothing.
     slack_scale: a large gap in the same unit; the largest |slack| by default. displacement (n,):
@@ -91,7 +94,7 @@ def certify(
     m, n = B.shape
     load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
     force = arrays.vector("force", force, m, what="contact (row of B)")
-    stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
+    stiffness, exponent = checked_law(stiffness, exponent, m)
     tolerance = arrays.positive("tolerance", tolerance)
     free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
     if free.shape != (n,):
@@ -111,21 +114,30 @@ def certify(
         complementarity = float(natural.max(initial=0.0))
         worst_slack = int(natural.argmax()) if m else -1
 
+    gap = arrays.vector(
+        "gap_error", 0.0 if gap_error is None else gap_error, m, what="contact (row of B)"
+    )
     pushes = np.maximum(force, 0.0)
     resultant = B.T @ pushes
     if displacement is None:
-        # also checks stiffness and exponent
         u = compatible_forces(
-            B, resultant, stiffness=stiffness, exponent=exponent, fixed=fixed, tolerance=1e-11
+            B,
+            resultant,
+            stiffness=stiffness,
+            exponent=exponent,
+            fixed=fixed,
+            gap_error=gap,
+            tolerance=1e-11,
         ).displacement
     else:
         u = arrays.vector("displacement", displacement, n, what="degree of freedom")
-    overlap = -(B @ u)
+    overlap = -(B @ u) - gap
     elastic = stiffness * np.maximum(overlap, 0.0) ** (exponent - 1.0)
     off = np.abs(force - elastic)
     compatibility = _over(float(off.max(initial=0.0)), largest)
     energy = complementary_energy(pushes, stiffness, exponent)
     dual = strain_energy(overlap, stiffness, exponent) + float(resultant[free] @ u[free])
+    dual += float(gap @ pushes)
     worst = int(off.argmax()) if m else -1
     numbers = dict(
         balance=balance,

@@ -25,11 +25,16 @@ from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
 from ..network import Network, longest_arms
+from ..status import Status
 from . import admissible, programs
 from .rank import Rank, rank
 
 EXACT_SIZE = 30_000
-"""intervals="auto": contacts that can carry force up to which linear programs are solved."""
+"""intervals="auto": contacts that can carry force up to which linear programs take over where the
+bounds do not meet the forces reached."""
+
+AGREED = 1e-6
+"""Distance of bounds and forces reached, over the largest force, at which they have met."""
 
 ALL_INTERVALS = 2000
 """Undetermined contacts up to which all get their interval if none are chosen."""
@@ -41,22 +46,28 @@ STILL = 1e-6
 """Part of a random self-stress below which a contact counts as free of it."""
 
 
+DOUBTFUL = 1e3
+"""Factor between a singular value and the tolerance below which the rank is in doubt."""
+
+
 @dataclass(frozen=True)
 class Determinacy(Displayed):
     """What rigid-body mechanics says of the forces. m contacts, n degrees of freedom.
 
     degree: dimension of P. nullity: that of B^T on all contacts, m - rank B. mobility: motions of
     the loaded bodies that keep every loaded contact closed. rank: of B_A, with near-null singular
-    values, tolerance, method. can_carry (m,) bool: A. determined (m,) bool: f_i the same in all
-    of P (zero, if it cannot carry). example (m,) [N]: an admissible f in which every contact of A
+    values, tolerance, method. can_carry (m,) bool: A. determined (m,) bool: f_i the same in all of
+    P (zero, if it cannot carry). example (m,) [N]: an admissible f in which every contact of A
     carries. interval (m, 2) [N]: least and greatest force; nan where not asked for; inf where
     forces can grow without end (bodies wedged between fixed ones). interval_method: how, and
-    whether they are exact or contain the exact ones; reached (m, 2): then, the part of them that
-    is known to be reached. diameter [N]: the widest interval known, the diameter of P in the
-    largest-force norm over those contacts. floating: bodies without any contact; rattlers: bodies
-    with contacts that can carry nothing. unmoved (n,) bool: free dofs that no contact moves.
-    For a given force: position (m,) in its interval, 0 at the least and 1 at the greatest;
-    distance [N] |f - P|.
+    whether they are exact or contain the exact ones; reached (m, 2): then, the part of them that is
+    known to be reached, to 1e-7 of the largest force. diameter [N]: the widest interval known, the
+    diameter of P in the largest-force norm over those contacts. floating: bodies without any
+    contact; rattlers: bodies with contacts that can carry nothing. threshold: part of the largest
+    force above which a contact counts as carrying; smallest_force: least force of A in ``example``,
+    over the largest. proven: no further contact can carry. unmoved (n,) bool: free dofs that no
+    contact moves. For a given force: position (m,) in its interval, 0 at the least and 1 at the
+    greatest; distance [N] |f - P|.
     """
 
     degree: int
@@ -75,6 +86,9 @@ class Determinacy(Displayed):
     rattlers: np.ndarray
     unmoved: np.ndarray
     rounds: int
+    threshold: float
+    smallest_force: float
+    proven: bool
     position: np.ndarray | None = None
     distance: float | None = None
 
@@ -83,6 +97,13 @@ class Determinacy(Displayed):
         """Greatest minus least force, (m,) [N]; nan where not computed."""
         with np.errstate(invalid="ignore"):
             return self.interval[:, 1] - self.interval[:, 0]
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a singular value or a force lies so near to its tolerance that the degree hangs
+        on it, or not all contacts that can carry may have been found."""
+        faint = self.smallest_force < DOUBTFUL * self.threshold
+        return bool(self.rank.margin < DOUBTFUL or faint or not self.proven)
 
     @property
     def message(self) -> str:
@@ -100,14 +121,22 @@ class Determinacy(Displayed):
                 + ", ".join(f"{s:.1e}" for s in self.rank.near_null[:5])
             ),
         ]
-        if self.rank.gap < 1e3:
+        if self.rank.margin < DOUBTFUL:
             lines.append(
-                f"the rank hangs on the tolerance: singular values on its two sides differ by no "
-                f"more than a factor {self.rank.gap:.3g}"
+                "the rank hangs on the tolerance: a singular value lies within a factor "
+                f"{self.rank.margin:.3g} of it"
             )
-        known = int(np.isfinite(self.interval[:, 0]).sum())
+        if self.smallest_force < DOUBTFUL * self.threshold:
+            lines.append(
+                f"which contacts can carry hangs on the threshold of {self.threshold:.0e} of the "
+                f"largest force: one of them carries {self.smallest_force:.1e}"
+            )
+        if not self.proven:
+            lines.append("more contacts may be able to carry force: the search was cut short")
+        known = int((~self.determined & ~np.isnan(self.interval[:, 0])).sum())
         lines.append(
-            f"intervals of {known} contacts by {self.interval_method}; widest {self.diameter:.6g} N"
+            f"intervals of {known} open contacts by {self.interval_method}; widest "
+            f"{self.diameter:.6g} N"
             if known
             else f"intervals: {self.interval_method}"
         )
@@ -139,7 +168,8 @@ def determinacy(
     to place among the admissible ones. tolerance: singular values below it, over the largest,
     count as zero. contacts: indices whose intervals are wanted; by default all, if no more than
     ALL_INTERVALS are open. intervals: "exact" (linear programs), "bounds" (safe outer bounds, for
-    large systems), "auto" or "none". workers: threads for the linear programs.
+    large systems), "auto" (small systems exact; large ones bounds, and linear programs where they
+    are not met by forces) or "none". workers: threads.
 
     Raises InputError for wrong shapes, and for a load that no f >= 0 balances.
 
@@ -200,27 +230,21 @@ def determinacy(
     reached = interval.copy()
     undetermined = np.flatnonzero(~determined)
     wanted = undetermined if chosen is None else undetermined[np.isin(undetermined, chosen)]
-    method = "forces determined; nothing to solve" if not len(undetermined) else "not asked for"
+    method = (
+        "every force is determined, nothing to solve" if not len(undetermined) else "not asked for"
+    )
     if chosen is None and len(wanted) > ALL_INTERVALS:
         method = f"not computed for all {len(wanted)} open contacts; choose some with contacts="
         wanted = wanted[:0]
     if intervals != "none" and len(wanted):
         place = np.full(m, -1)
         place[A] = np.arange(len(A))
-        exact = intervals == "exact" or (intervals == "auto" and len(A) <= EXACT_SIZE)
         # the load as the inside point balances it: no residue of its solve is left over
         balanced = bearing.T @ inside.force[A]
-        if exact:
-            interval[wanted], method = programs.extremes(
-                bearing, balanced, place[wanted], workers=workers
-            )
-            reached[wanted] = interval[wanted]
-        else:
-            network = Network(bearing, blocks=column_starts)
-            interval[wanted], reached[wanted] = admissible.outer_bounds(
-                network, balanced, inside.force[A], place[wanted]
-            )
-            method = "outer bounds (nearest-point problems and their multipliers)"
+        network = Network(bearing, blocks=column_starts)
+        interval[wanted], reached[wanted], method = _intervals(
+            network, balanced, inside.force[A], place[wanted], intervals, workers
+        )
     if chosen is not None:
         rest = np.ones(m, bool)
         rest[chosen] = False
@@ -232,12 +256,8 @@ def determinacy(
     position = distance = None
     if force is not None:
         position = _position(force, interval)
-        near, _ = admissible.nearest(
-            Network(bearing, blocks=column_starts), bearing.T @ inside.force[A], force[A] / size
-        )
-        lost = np.where(carries, 0.0, force)
-        lost[A] = force[A] - size * near
-        distance = float(np.linalg.norm(lost))
+        near, _ = admissible.nearest(Network(scaled, blocks=local), F, force / size)
+        distance = float(np.linalg.norm(force - size * near))
     floating, rattlers = _idle_bodies(B, body, free, touched, carries, len(starts) - 1)
     return Determinacy(
         degree=degree,
@@ -256,6 +276,9 @@ def determinacy(
         rattlers=rattlers,
         unmoved=free & ~touched,
         rounds=inside.rounds,
+        threshold=inside.threshold,
+        smallest_force=_over(inside.force[A].min(initial=np.inf), inside.force.max(initial=0.0)),
+        proven=inside.proven,
         position=position,
         distance=distance,
     )
@@ -284,11 +307,9 @@ def _refuse_unmoved_load(load, unmoved, size):
 def _inside(B, F, starts):
     m, n = B.shape
     if m == 0 or n == 0:
-        return admissible.Interior(
-            np.zeros(m), np.zeros(m, bool), 0, admissible.Status.CONVERGED, 0.0
-        )
+        return admissible.Interior(np.zeros(m), np.zeros(m, bool), 0, Status.CONVERGED, 0.0)
     inside = admissible.interior(Network(B, blocks=starts), F)
-    if inside.status is not admissible.Status.CONVERGED:
+    if inside.status is not Status.CONVERGED:
         raise InputError(
             f"no forces f >= 0 were found that balance the load (imbalance {inside.residual:.1e} "
             "of the largest load); expected B^T f of some f >= 0, as contact dynamics gives it"
@@ -318,6 +339,30 @@ def _open(bearing, degree, tolerance, found):
     U, s, _ = scipy.linalg.svd(bearing.toarray(), full_matrices=True)
     null = U[:, int((s > tolerance * found.largest).sum()) :]
     return np.linalg.norm(null, axis=1) > STILL, f"null space of B^T, threshold {STILL:.0e}"
+
+
+def _over(value, size):
+    return float(value / size) if size > 0 else np.inf
+
+
+def _intervals(network, load, inside, contacts, how, workers):
+    """(intervals, what is reached of them, method in words) of some load-bearing contacts."""
+    m = network.B.shape[0]
+    if how == "exact" or (how == "auto" and m <= programs.SIMPLEX_SIZE):
+        exact, method = programs.extremes(network.B, load, contacts, workers=workers)
+        return exact, exact.copy(), method
+    outer, reached = admissible.outer_bounds(network, load, inside, contacts, workers=workers)
+    method = "outer bounds (nearest-point problems and their multipliers)"
+    size = inside.max(initial=0.0)
+    apart = np.abs(outer - reached).max(axis=1)
+    if how == "auto" and m <= EXACT_SIZE:
+        loose = np.flatnonzero(apart > AGREED * size)
+        if len(loose):
+            exact, other = programs.extremes(network.B, load, contacts[loose], workers=workers)
+            outer[loose] = reached[loose] = exact
+            apart[loose] = 0.0
+            method += f", {len(loose)} of them by {other}"
+    return outer, reached, f"{method}, reached to {apart.max() / (size or 1.0):.0e} of the largest"
 
 
 def _position(force, interval):

@@ -1,10 +1,12 @@
 """Numerical rank of a gap gradient B (m, n), dense or large and sparse.
 
 B is split into independent parts (contacts that share no degree of freedom). Small parts: singular
-values. Large parts: a multifrontal QR factorization over a nested dissection of the bodies, with
-columns whose pivot falls below the tolerance left out of the basis (M. T. Heath, SIAM J. Sci. Stat.
-Comput. 3 (1982) 223; T. A. Davis, ACM TOMS 38 (2011) 8). Orthogonal transformations of B itself:
-the tolerance is one on B, where B^T B would square it.
+values. Large parts: the motions that no contact feels, by inverse iteration on random ones
+(``still.py``); where those are many, or conjugate gradients do not converge, a multifrontal QR
+factorization over a nested dissection of the bodies, with columns whose pivot falls below the
+tolerance left out of the basis (M. T. Heath, SIAM J. Sci. Stat. Comput. 3 (1982) 223; T. A. Davis,
+ACM TOMS 38 (2011) 8). All three work on B itself: the tolerance is one on B, where B^T B would
+square it.
 
 Departures: a front is factorized without pivoting and again with pivoting only where its triangle
 is nearly singular; only the triangle is kept, for nothing but the rank is wanted.
@@ -17,6 +19,8 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg.lapack import dtrcon
 from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from .still import smallest_singular_values
 
 DENSE = 1200
 """Parts of which the smaller side is at most this get singular values."""
@@ -33,10 +37,11 @@ class Rank:
     """rank of B; largest: its largest singular value (an estimate from below if method is "qr").
 
     near_null: singular values over the largest, ascending, of the parts treated densely, up to
-    ``shown`` (structural zeros of a part with m > n or n > m not counted); for parts treated by
-    QR the small pivots found, which are of the size of such singular values. tolerance: relative;
-    values below it count as zero. gap: smallest value counted over largest not counted; 0 / 0
-    where there is none is inf: a large gap says that the rank does not hang on the tolerance.
+    ``shown`` (structural zeros of a part with m > n or n > m not counted); for large parts the
+    smallest ones found by inverse iteration, each from above; for parts treated by QR the small
+    pivots found, which are of the size of such singular values. tolerance: relative; values below
+    it count as zero. margin: factor between the tolerance and the value nearest to it, inf if
+    there is none: a large margin says that the rank does not hang on the tolerance.
     """
 
     rank: int
@@ -44,7 +49,7 @@ class Rank:
     tolerance: float
     largest: float
     near_null: np.ndarray
-    gap: float
+    margin: float
 
 
 def rank(B: sp.csr_array, *, tolerance: float = 1e-9, shown: float = 1e-3, blocks=None) -> Rank:
@@ -59,7 +64,7 @@ def rank(B: sp.csr_array, *, tolerance: float = 1e-9, shown: float = 1e-3, block
     cols = _members(col_part, count)
     largest = _largest_singular_value(B)
     threshold = tolerance * largest
-    found, small, smallest, methods = 0, [], [], set()
+    found, small, methods = 0, [], set()
     for part in range(count):
         r, c = rows[part], cols[part]
         if not len(r) or not len(c):
@@ -70,20 +75,23 @@ def rank(B: sp.csr_array, *, tolerance: float = 1e-9, shown: float = 1e-3, block
             methods.add("singular values")
             part_rank, values = int((s > threshold).sum()), s
         else:
+            part_of = sp.csr_array(block[:, c])
             group = _groups(n, blocks)[c]
-            part_rank, values = _multifrontal(sp.csr_array(block[:, c]), group, threshold)
-            methods.add("multifrontal QR")
+            starts = np.flatnonzero(np.r_[True, np.diff(group) != 0, True])
+            values = smallest_singular_values(part_of, starts, largest)
+            if values is not None and len(r) >= len(c):
+                part_rank = len(c) - int((values <= threshold).sum())
+                methods.add("inverse iteration")
+            else:
+                part_rank, values = _multifrontal(part_of, group, threshold)
+                methods.add("multifrontal QR")
         found += part_rank
         values = values / largest
         small.append(values[values < shown])
-        counted = values[values > tolerance]
-        smallest.append(counted.min() if len(counted) else np.inf)
     small = np.sort(np.concatenate(small)) if small else np.zeros(0)
-    lost = small[small <= tolerance]
-    least = min(smallest)
-    floor = lost.max() if len(lost) and lost.max() > 0 else 0.0
-    gap = np.inf if floor == 0.0 or not np.isfinite(least) else float(least / floor)
-    return Rank(found, " and ".join(sorted(methods)), tolerance, largest, small, gap)
+    apart = np.abs(np.log(np.maximum(small, 1e-300) / tolerance))
+    margin = float(np.exp(apart.min())) if len(apart) else np.inf
+    return Rank(found, " and ".join(sorted(methods)), tolerance, largest, small, margin)
 
 
 def _parts(B):

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..display import Displayed
-from ..status import Status
+from ..status import Status, work
 
 ROUNDING = 1e-14
 """Closing velocities below this part of the terms they are the sum of count as zero."""
@@ -127,6 +127,6 @@ class ContactDynamicsResult(Displayed):
     def message(self) -> str:
         return (
             f"{self.solver}: {self.status}, residual {self.residual:.1e} "
-            f"(tolerance {self.tolerance:.1e}) after {self.iterations} iterations; "
+            f"(tolerance {self.tolerance:.1e}) after {self.iterations} iterations{work(self)}; "
             f"{self.status.advice}"
         )

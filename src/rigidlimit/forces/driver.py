@@ -11,7 +11,7 @@ from ..network import Network, longest_arms
 from ..network.stiffness import LinearStats
 from ..status import Status
 from . import augmented_lagrangian, newton
-from .problem import CompatibleForces, complementary_energy, strain_energy
+from .problem import CompatibleForces, checked_law, complementary_energy, strain_energy
 
 NOT_CARRIED = 1e-8
 """Distance of a load from those that can be carried, over its size, from which it is said so."""
@@ -26,6 +26,7 @@ def compatible_forces(
     stiffness=1.0,
     exponent: float = 2.0,
     fixed=None,
+    gap_error=None,
     method: str = "newton",
     tolerance: float = 1e-10,
     max_iterations: int | None = None,
@@ -35,15 +36,18 @@ def compatible_forces(
 ) -> CompatibleForces:
     """The unique contact forces of stiff elastic bodies under a given load, eqs 36-37.
 
-    B (m, n): gap gradient, sparse or dense; B v > 0 opens a contact. load (n,) [N, N m]: F~ =
-    M (v+ - v)/dt - F_ext, what the contacts must deliver; at rest minus the external force.
-    stiffness: relative k, a number or (m,); only ratios matter. exponent: p > 1 of the law
-    f = k c^(p-1): 2 Hooke, 5/2 Hertz. fixed (n,) bool: held degrees of freedom (Gamma_D), whose
-    load is ignored. method: "newton" (semismooth Newton on the dual) or "augmented_lagrangian"
-    (the paper's). tolerance: on ``residual``. warm_start (n,): displacement of an earlier answer.
-    admissible (m,) [N]: some forces f >= 0 that balance the load, as from contact dynamics; where
-    hardly more contacts bear than the load determines they are a good start, no more.
-    blocks: first dof of each body, ending with n; speeds up the linear solves, no more.
+    B (m, n): gap gradient, sparse or dense; B v > 0 opens a contact. load (n,) [N, N m]: F~ = M (v+
+    - v)/dt - F_ext, what the contacts must deliver; at rest minus the external force. stiffness:
+    relative k, a number or (m,); only ratios matter. exponent: p > 1 of the law f = k c^(p-1): 2
+    Hooke, 5/2 Hertz. fixed (n,) bool: held degrees of freedom (Gamma_D), whose load is ignored.
+    gap_error (m,) [m]: initial gaps g where the rigid geometry has none, overlaps if negative: c =
+    -B u - g; forces change once g compares with the elastic overlaps, so here the size of the
+    stiffness matters too. method: "newton" (semismooth Newton on the dual) or
+    "augmented_lagrangian" (the paper's, without gap_error). tolerance: on ``residual``. warm_start
+    (n,): displacement of an earlier answer. admissible (m,) [N]: some forces f >= 0 that balance
+    the load, as from contact dynamics; where hardly more contacts bear than the load determines
+    they are a good start, no more. blocks: first dof of each body, ending with n; speeds up the
+    linear solves, no more.
 
     Returns CompatibleForces. A load that no f >= 0 can balance gives status LOAD_NOT_CARRIED, the
     forces of the nearest load that can, and the imbalance. Raises InputError for wrong shapes or
@@ -59,15 +63,7 @@ def compatible_forces(
     B = arrays.sparse("B", B)
     m, n = B.shape
     load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
-    stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
-    soft = np.flatnonzero(stiffness <= 0)
-    if len(soft):
-        raise InputError(
-            f"stiffness of contact {soft[0]} is {stiffness[soft[0]]}; expected a positive number"
-        )
-    exponent = float(exponent)
-    if not (np.isfinite(exponent) and exponent > 1):
-        raise InputError(f"exponent is {exponent!r}; expected p > 1 (2 is Hooke, 2.5 is Hertz)")
+    stiffness, exponent = checked_law(stiffness, exponent, m)
     tolerance = arrays.positive("tolerance", tolerance)
     if warm_start is not None:
         warm_start = arrays.vector("warm_start", warm_start, n, what="degree of freedom")
@@ -77,9 +73,17 @@ def compatible_forces(
     if free.shape != (n,):
         raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
     load = np.where(free, load, 0.0)
+    if gap_error is not None:
+        gap_error = arrays.vector("gap_error", gap_error, m, what="contact (row of B)")
+        if method != "newton":
+            raise InputError(
+                f"method {method!r} takes no gap_error; expected method='newton' for initial gaps"
+            )
+        if not gap_error.any():
+            gap_error = None
 
-    scaled = _Scaled(B, load, stiffness, exponent, free, blocks)
-    if scaled.load_size == 0.0:
+    scaled = _Scaled(B, load, stiffness, exponent, free, blocks, gap_error)
+    if scaled.force_size == 0.0:
         u, force, status, iterations, history = np.zeros(n), np.zeros(m), Status.CONVERGED, 0, []
         products = factorizations = 0
     else:
@@ -89,12 +93,13 @@ def compatible_forces(
         products, factorizations = stats.products, stats.factorizations
     imbalance = np.where(free, B.T @ force - load, 0.0)
     relative = np.abs(imbalance) / scaled.arm_full
-    size = (np.abs(load) / scaled.arm_full).max(initial=0.0)
+    size = scaled.force_size
     residual = float(relative.max(initial=0.0) / size) if size > 0 else 0.0
     if status is Status.CONVERGED and residual > tolerance:
         status = Status.STALLED
+    gap = np.zeros(m) if gap_error is None else gap_error
     primal = complementary_energy(force, stiffness, exponent)
-    dual = strain_energy(-(B @ u), stiffness, exponent) + float(load @ u)
+    dual = strain_energy(-(B @ u) - gap, stiffness, exponent) + float(load @ u) + float(gap @ force)
     return CompatibleForces(
         force=force,
         displacement=u,
@@ -119,7 +124,7 @@ class _Scaled:
     stiffness by the largest stiffness changes no force ratio.
     """
 
-    def __init__(self, B, load, stiffness, exponent, free, blocks):
+    def __init__(self, B, load, stiffness, exponent, free, blocks, gap_error):
         n = B.shape[1]
         arm = longest_arms(B)
         size = np.zeros(n)
@@ -133,9 +138,16 @@ class _Scaled:
         self.exponent = exponent
         self.stiffness_size = float(stiffness.max(initial=0.0)) or 1.0
         self.stiffness = stiffness / self.stiffness_size
-        self.load_size = float((np.abs(load) / self.arm_full).max(initial=0.0))
+        self.force_size = float((np.abs(load) / self.arm_full).max(initial=0.0))
+        if self.force_size == 0.0 and gap_error is not None:
+            # without a load, contacts that overlap from the start press on one another
+            overlap = max(0.0, -float(gap_error.min()))
+            self.force_size = self.stiffness_size * overlap ** (exponent - 1)
         self.untouched_load = np.where(touched, 0.0, load)
-        self.load = load[self.dofs] / self.arm / (self.load_size or 1.0)
+        self.load = load[self.dofs] / self.arm / (self.force_size or 1.0)
+        self.offset = None
+        if gap_error is not None and self.force_size > 0.0:
+            self.offset = -gap_error / self.displacement_size
         self.n = n
         starts = None
         if n and len(self.dofs):
@@ -148,7 +160,7 @@ class _Scaled:
     @property
     def displacement_size(self) -> float:
         """Displacement that goes with unit scaled displacement."""
-        return (self.load_size / self.stiffness_size) ** (1 / (self.exponent - 1))
+        return (self.force_size / self.stiffness_size) ** (1 / (self.exponent - 1))
 
     def solve(self, method, tolerance, max_iterations, warm_start, admissible):
         start = bearing = None
@@ -159,7 +171,7 @@ class _Scaled:
         u, force, status, iterations, history, stats = self._run(
             method, self.load, tolerance, max_iterations, start, bearing
         )
-        uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.load_size
+        uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
         if uncarried or status is not Status.CONVERGED:
             nearest, distance = self._nearest_carried_load()
             # nearer than this the load counts as carried: Newton merely stopped short of it
@@ -172,7 +184,7 @@ class _Scaled:
                 status = Status.STALLED
         full = np.zeros(self.n)
         full[self.dofs] = u / self.arm * self.displacement_size
-        return full, force * self.load_size, status, iterations, history, stats
+        return full, force * self.force_size, status, iterations, history, stats
 
     def _run(self, method, load, tolerance, max_iterations, start=None, bearing=None):
         if method == "newton":
@@ -186,6 +198,7 @@ class _Scaled:
                 max_iterations=300 if max_iterations is None else max_iterations,
                 warm_start=start,
                 bearing=bearing,
+                offset=self.offset,
             )
         answer = augmented_lagrangian.solve(
             self.B,

@@ -31,6 +31,9 @@ UNLIKE = 30.0
 WANDERING = 25
 """Newton steps after which a start has shown that it is not near."""
 
+NEAR = 1e-6
+"""Residual at which a stalled solve is settled by a last step in forces."""
+
 
 def solve(
     network: Network,
@@ -42,11 +45,12 @@ def solve(
     max_iterations,
     warm_start,
     bearing=None,
+    offset=None,
 ):
     """(u, force, status, iterations, history, stats); loads and stiffness of order one.
 
     warm_start (n,): u of an earlier answer. bearing (m,) bool: contacts that carry force in some
-    admissible set.
+    admissible set. offset (m,): s of the overlaps c = s - B u, initial gaps with the other sign.
     """
     stats = LinearStats()
     iterations = 0
@@ -58,8 +62,10 @@ def solve(
             stiffness,
             exponent,
             load=load,
+            offset=offset,
             start=start,
             tolerance=tolerance,
+            scale=1.0,
             max_iterations=min(limit, max(1, max_iterations - iterations)),
             stats=stats,
         )
@@ -69,7 +75,13 @@ def solve(
     def from_path():
         nonlocal iterations
         point = follow(
-            network, stiffness, exponent, load=load, tolerance=max(1e-6, tolerance), stats=stats
+            network,
+            stiffness,
+            exponent,
+            load=load,
+            offset=offset,
+            tolerance=max(1e-6, tolerance),
+            stats=stats,
         )
         iterations += point.iterations
         return point.u
@@ -79,22 +91,55 @@ def solve(
 
     unlike = stiffness.max(initial=0.0) > UNLIKE * stiffness.min(initial=np.inf)
     starts = []
-    if _nearly_determinate(bearing, len(load)) and exponent >= 2.0:
+    if _nearly_determinate(bearing, len(load)) and exponent >= 2.0 and offset is None:
         starts.append(from_bearing)
     if warm_start is not None and not _drifted(network, warm_start, tolerance):
         starts.append(lambda: warm_start)
-    if exponent >= 2.0 and not unlike:
+    if not load.any() or (exponent >= 2.0 and not unlike):
         starts.append(lambda: None)
-    starts.append(from_path)
+    if load.any():
+        starts.append(from_path)
     for start in starts:
-        answer = attempt(
-            start(), WANDERING if start is not from_path or exponent < 2.0 else max_iterations
-        )
-        if answer.status is Status.CONVERGED or iterations >= max_iterations:
+        last = start is starts[-1] and exponent >= 2.0
+        answer = attempt(start(), max_iterations if last else WANDERING)
+        force, status = answer.force, answer.status
+        if status is Status.STALLED and answer.residual < NEAR and exponent >= 2.0:
+            force, balanced = _settled(network, answer, load, exponent, tolerance, stats)
+            status = Status.CONVERGED if balanced else status
+        if status is Status.CONVERGED or iterations >= max_iterations:
             break
-    if exponent < 2.0 and answer.status is not Status.CONVERGED:
-        return _proximal(network, load, stiffness, exponent, tolerance, max_iterations, stats)
-    return answer.x, answer.force, answer.status, iterations, answer.history, stats
+    if exponent < 2.0 and status is not Status.CONVERGED:
+        return _proximal(
+            network, load, stiffness, exponent, tolerance, max_iterations, stats, offset
+        )
+    return answer.x, force, status, iterations, answer.history, stats
+
+
+def _settled(network, answer, load, exponent, tolerance, stats):
+    """(forces, whether they balance): the last Newton step, taken in forces.
+
+    In tall towers u is so large that rounding of c = -B u alone unbalances the forces; a step
+    D B d added to them is not rounded so.
+    """
+    force = answer.force
+    bears = (force > 0) & (answer.overlap > 0)
+    tangent = np.zeros(len(force))
+    tangent[bears] = (exponent - 1.0) * force[bears] / answer.overlap[bears]
+    top = float(tangent.max(initial=0.0))
+    if top == 0.0:
+        return force, False
+    system = StiffnessSystem(network, tangent / top, 1e-12)
+    best, least = force, np.inf
+    for _ in range(4):
+        missing = load - network.BT @ force
+        worst = float(np.abs(missing).max())
+        if worst < least:
+            best, least = force, worst
+        if worst <= tolerance:
+            break
+        step = system.solve(missing, target=0.01 * tolerance, stats=stats)
+        force = np.maximum(force + tangent / top * (network.B @ step), 0.0)
+    return best, least <= tolerance
 
 
 def _nearly_determinate(bearing, n):
@@ -129,14 +174,16 @@ def _drifted(network, u, tolerance):
     return 1e-16 * np.abs(network.B @ u).max(initial=0.0) > 0.01 * tolerance
 
 
-def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, stats):
+def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, stats, offset):
     """The series-spring iteration for 1 < p < 2, started from linear springs."""
     answer = equilibrium(
         network,
         stiffness,
         2.0,
         load=load,
+        offset=offset,
         tolerance=1e-3,
+        scale=1.0,
         max_iterations=max_iterations,
         stats=stats,
     )
@@ -145,7 +192,7 @@ def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, sta
     if answer.status is not Status.CONVERGED:
         return u, force, answer.status, iterations, answer.history, stats
     q = 1.0 / (exponent - 1.0)
-    size = force.max()
+    size = force.max() or 1.0
     tangent = np.median(stiffness) ** q * size ** (1 - q) / q  # df/dc at the largest force
     series = 10.0 * tangent
     while iterations < max_iterations:
@@ -154,8 +201,9 @@ def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, sta
             stiffness,
             exponent,
             load=load,
-            offset=force / series,
+            offset=force / series if offset is None else force / series + offset,
             start=u,
+            scale=1.0,
             series=series,
             tolerance=max(0.1 * tolerance, min(1e-3, 0.1 * history[-1])),
             max_iterations=max_iterations - iterations,

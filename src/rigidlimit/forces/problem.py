@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .. import arrays
 from ..display import Displayed
-from ..status import Status
+from ..errors import InputError
+from ..status import Status, work
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,23 @@ class CompatibleForces(Displayed):
             )
         return (
             f"{self.method}: {self.status}, residual {self.residual:.1e} "
-            f"(tolerance {self.tolerance:.1e}) after {self.iterations} iterations{where}; "
-            f"{self.status.advice}"
+            f"(tolerance {self.tolerance:.1e}) after {self.iterations} iterations{work(self)}"
+            f"{where}; {self.status.advice}"
         )
+
+
+def checked_law(stiffness, exponent, m: int):
+    """(stiffness (m,), exponent) of the law f = k c^(p-1), k > 0, p > 1; raises InputError."""
+    stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
+    soft = np.flatnonzero(stiffness <= 0)
+    if len(soft):
+        raise InputError(
+            f"stiffness of contact {soft[0]} is {stiffness[soft[0]]}; expected a positive number"
+        )
+    exponent = float(exponent)
+    if not (np.isfinite(exponent) and exponent > 1):
+        raise InputError(f"exponent is {exponent!r}; expected p > 1 (2 is Hooke, 2.5 is Hertz)")
+    return stiffness, exponent
 
 
 def complementary_energy(force, stiffness, exponent) -> float:

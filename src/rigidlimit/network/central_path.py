@@ -20,8 +20,9 @@ import numpy as np
 
 from .stiffness import LinearStats, StiffnessSystem
 
-LINEAR = 1e-2
-"""Relative accuracy of the linear solves."""
+ROUGH, FAIR = 0.1, 0.02
+"""Relative accuracy of the linear solves: of the predictor, which only sets the centring, and of
+the step taken."""
 
 INTERIOR = 0.95
 """Part of the way to the nearest bound that a step may go."""
@@ -58,15 +59,8 @@ def follow(
     m = B.shape[0]
     s = np.zeros(m) if offset is None else offset
     q = 1.0 / (exponent - 1.0)
-
-    def system(D):
-        return StiffnessSystem(network, D, 1e-12 * float(D.max(initial=1e-300)))
-
-    def solve(matrix, rhs):
-        return matrix.solve(rhs, target=LINEAR * float(np.abs(rhs).max()), stats=stats)
-
     # every contact a linear spring, as in a cold start of Newton
-    u = solve(system(k.astype(float)), -load)
+    u = _solve(StiffnessSystem(network, k.astype(float), 1e-12 * k.max()), -load, FAIR, stats)
     f = -k * (B @ u)
     f = np.maximum(f, 0.1 * np.abs(f).max())
     if exponent != 2.0:
@@ -76,32 +70,48 @@ def follow(
     for iteration in range(max_iterations + 1):
         yielding = (f / k) ** q
         imbalance = BT @ f - load
-        mismatch = yielding + B @ u - s - w
         total = float(f @ w)
         size, gap = float(np.abs(imbalance).max()), total / float(f @ yielding)
         arrived = size <= tolerance and gap <= tolerance
         if arrived or iteration == max_iterations or not np.isfinite(size + gap):
             break
-        slope = w + q * yielding
-        matrix = system(f / slope)
-
-        def direction(target, slope=slope, matrix=matrix, imbalance=imbalance, mismatch=mismatch,
-                      f=f, w=w, yielding=yielding):  # fmt: skip
-            """Newton's step towards f w = target."""
-            push = (target - f * w - f * mismatch) / slope
-            du = solve(matrix, imbalance + BT @ push)
-            opening = B @ du
-            df = push - f * opening / slope
-            return du, df, q * yielding / f * df + opening + mismatch
-
-        du, df, dw = direction(0.0)
+        tangent = _Tangent(network, f, w, q * yielding, imbalance, yielding + B @ u - s - w, stats)
+        du, df, dw = tangent.step(0.0, ROUGH)
         t = min(_room(f, df), _room(w, dw))
         ahead = float((f + t * df) @ (w + t * dw))
         centring = (ahead / total) ** 3 * total / m
-        du, df, dw = direction(centring - df * dw)
+        du, df, dw = tangent.step(centring - df * dw, FAIR)
         t = min(1.0, INTERIOR * min(_room(f, df), _room(w, dw)))
         u, f, w = u + t * du, f + t * df, w + t * dw
     return PathPoint(u, f, w, size, gap, iteration)
+
+
+class _Tangent:
+    """The equations linearised at one point of the path; ``step`` is Newton's for f w = target.
+
+    compliance: f d/df (f/k)^q = q (f/k)^q. imbalance: B^T f - F. mismatch: (f/k)^q + B u - s - w.
+    """
+
+    def __init__(self, network, f, w, compliance, imbalance, mismatch, stats):
+        self.network, self.f, self.w, self.compliance = network, f, w, compliance
+        self.imbalance, self.mismatch, self.stats = imbalance, mismatch, stats
+        self.slope = w + compliance
+        D = f / self.slope
+        self.matrix = StiffnessSystem(network, D, 1e-12 * float(D.max(initial=1e-300)))
+
+    def step(self, target, accuracy):
+        """(du, df, dw)."""
+        f, w = self.f, self.w
+        push = (target - f * w - f * self.mismatch) / self.slope
+        rhs = self.imbalance + self.network.BT @ push
+        du = _solve(self.matrix, rhs, accuracy, self.stats)
+        opening = self.network.B @ du
+        df = push - f * opening / self.slope
+        return du, df, self.compliance / f * df + opening + self.mismatch
+
+
+def _solve(matrix, rhs, accuracy, stats):
+    return matrix.solve(rhs, target=accuracy * float(np.abs(rhs).max()), stats=stats)
 
 
 def _room(x, dx):

@@ -110,7 +110,7 @@ def _law(c, k, p, series):
     return f
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _force(c, k, p, series):
     """Forces (m,) of the overlaps (m,)."""
     f = np.zeros(len(c))
@@ -120,7 +120,7 @@ def _force(c, k, p, series):
     return f
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _tangent(c, f, k, p, series, floor):
     """D = df/dc of closed contacts, with c lifted to ``floor`` [m]; 0 where open."""
     d = np.zeros(len(c))
@@ -147,7 +147,7 @@ def _slope(c, dc, k, p, series, linear, quadratic, t):
     return s
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _line_search(c, dc, k, p, series, linear, quadratic):
     """Step t > 0 where the slope has fallen to a tenth: the full step first, then the zero of the
     slope by expansion and the Illinois variant of regula falsi (E is convex along the line).

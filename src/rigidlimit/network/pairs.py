@@ -113,7 +113,7 @@ class PairSolver:
         return x.ravel()[network.dof], steps, worst
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _ends(indptr, indices, block_of):
     """First and last block of every row (-1 if empty), and whether no row has a third."""
     m = len(indptr) - 1
@@ -134,7 +134,7 @@ def _ends(indptr, indices, block_of):
     return first, last, fine
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _block_diagonal(indptr, indices, block_of):
     for i in range(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
@@ -147,7 +147,7 @@ def _block_diagonal(indptr, indices, block_of):
 def _kernels(d: int) -> SimpleNamespace:
     """The compiled kernels for blocks of d; d is a constant to the compiler."""
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def gather(indptr, indices, data, row, hi, dof):
         m = len(row)
         upper = np.zeros((m, d))
@@ -162,14 +162,14 @@ def _kernels(d: int) -> SimpleNamespace:
                     lower[a, at % d] = data[e]
         return upper, lower
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def select(D, hi, lo, upper, lower, bodies):
         """The active contacts, scaled by sqrt(D); those of later body i are ptr[i]..ptr[i+1]."""
         m = len(D)
         count = 0
         for a in range(m):
             count += D[a] > 0.0
-        ptr = np.zeros(bodies + 1, np.int64)
+        ptr = np.zeros(bodies + 1, np.uint32)
         to = np.empty(count, np.int32)
         up = np.empty((count, d))
         low = np.empty((count, d))
@@ -177,7 +177,7 @@ def _kernels(d: int) -> SimpleNamespace:
         for a in range(m):
             if D[a] > 0.0:
                 s = np.sqrt(D[a])
-                ptr[hi[a] + 1] += 1
+                ptr[hi[a] + 1] += np.uint32(1)
                 to[at] = lo[a]
                 for u in range(d):
                     up[at, u] = s * upper[a, u]
@@ -187,7 +187,7 @@ def _kernels(d: int) -> SimpleNamespace:
             ptr[i + 1] += ptr[i]
         return ptr, to, up, low
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def invert(A, out, L):
         """out = A^-1 of a symmetric block; pivots lost to rounding are lifted."""
         top = 0.0
@@ -212,7 +212,7 @@ def _kernels(d: int) -> SimpleNamespace:
                     s -= L[k, i] * out[k, col]
                 out[i, col] = s / L[i, i]
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def factor(ptr, lo, up, low, mass, shift):
         """(E, E^-1, G - 2 E)."""
         n = len(ptr) - 1
@@ -258,7 +258,7 @@ def _kernels(d: int) -> SimpleNamespace:
                     G[i, u, v] -= 2.0 * E[i, u, v]
         return E, inverse, G
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def forward(ptr, lo, up, low, inverse, w, q):
         """q = (E + L)^-1 w."""
         rest = np.empty(d)
@@ -268,9 +268,10 @@ def _kernels(d: int) -> SimpleNamespace:
             for a in range(ptr[i], ptr[i + 1]):
                 j = lo[a]
                 if j >= 0:
+                    k = np.uint32(j)
                     s = 0.0
                     for u in range(d):
-                        s += low[a, u] * q[j, u]
+                        s += low[a, u] * q[k, u]
                     for u in range(d):
                         rest[u] -= s * up[a, u]
             for u in range(d):
@@ -279,7 +280,7 @@ def _kernels(d: int) -> SimpleNamespace:
                     s += inverse[i, u, v] * rest[v]
                 q[i, u] = s
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def backward(ptr, lo, up, low, inverse, p, t, carried):
         """t = (E + L^T)^-1 p; carried is work space."""
         for i in range(len(ptr) - 1):
@@ -298,9 +299,9 @@ def _kernels(d: int) -> SimpleNamespace:
                     for u in range(d):
                         s += up[a, u] * t[i, u]
                     for u in range(d):
-                        carried[j, u] -= s * low[a, u]
+                        carried[np.uint32(j), u] -= s * low[a, u]
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def largest(ptr, lo, up, low, E, r):
         """|(E + L) r|_inf, the residual of K x = b."""
         worst = 0.0
@@ -323,7 +324,7 @@ def _kernels(d: int) -> SimpleNamespace:
                 worst = max(worst, abs(y[u]))
         return worst
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def inner(W, p, t, w):
         """w = p + W t."""
         for i in range(len(p)):
@@ -333,7 +334,7 @@ def _kernels(d: int) -> SimpleNamespace:
                     s += W[i, u, v] * t[i, v]
                 w[i, u] = s
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def outer(t, q, p):
         """q += t; returns p . q."""
         s = 0.0
@@ -343,7 +344,7 @@ def _kernels(d: int) -> SimpleNamespace:
                 s += p[i, u] * q[i, u]
         return s
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def advance(alpha, t, q, E, x, r, z):
         """x += alpha t, r -= alpha q, z = E r; returns r . z."""
         total = 0.0
@@ -359,14 +360,14 @@ def _kernels(d: int) -> SimpleNamespace:
                 total += s * r[i, u]
         return total
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def turn(beta, z, p):
         """p = z + beta p."""
         for i in range(len(p)):
             for u in range(d):
                 p[i, u] = z[i, u] + beta * p[i, u]
 
-    @njit(cache=True)
+    @njit(cache=True, nogil=True)
     def descend(ptr, lo, up, low, E, inverse, W, b, target, max_steps):
         """x, steps, worst."""
         x = np.zeros_like(b)

@@ -74,7 +74,7 @@ def cut_blocks(starts, n: int) -> np.ndarray:
     return np.concatenate([*pieces, [n]]).astype(np.int64)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _scaled_rows(indptr, indices, data, active, root, out_ptr, out_idx, out_val):
     """Rows sqrt(D_i) B_i of the active contacts, packed."""
     at = 0
@@ -88,7 +88,7 @@ def _scaled_rows(indptr, indices, data, active, root, out_ptr, out_idx, out_val)
         out_ptr[a + 1] = at
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _product(ptr, idx, val, mptr, midx, mval, shift, x, y):
     """y = (M + C^T C + shift) x, with C the scaled active rows."""
     n = len(x)
@@ -109,7 +109,7 @@ def _product(ptr, idx, val, mptr, midx, mval, shift, x, y):
             y[idx[e]] += s * val[e]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _block_inverses(ptr, idx, val, mptr, midx, mval, shift, starts, block_of):
     """Inverses of the diagonal blocks of K, (blocks, MAX_BLOCK, MAX_BLOCK), by Cholesky."""
     nb = len(starts) - 1
@@ -159,7 +159,7 @@ def _block_inverses(ptr, idx, val, mptr, midx, mval, shift, starts, block_of):
     return blocks
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _precondition(inverses, starts, r, z):
     for b in range(len(starts) - 1):
         lo = starts[b]
@@ -171,7 +171,7 @@ def _precondition(inverses, starts, r, z):
             z[lo + i] = s
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _conjugate_gradients(
     ptr, idx, val, mptr, midx, mval, shift, starts, inverses, rhs, x, target, max_steps
 ):
@@ -250,27 +250,35 @@ class StiffnessSystem:
         if n <= DIRECT_SIZE or (affordable and network.direct):
             return self._solve_directly(rhs, stats)
         max_steps = price(n) if affordable else 30_000
-        if network.pairs.serves:
-            x, steps, worst = self._incomplete.solve(rhs, target=target, max_steps=max_steps)
-        else:
-            x = np.zeros(n)
-            starts, block_of = network.starts, network.block_of
-            inverses = _block_inverses(*self.arrays, starts, block_of)
-            steps, worst = _conjugate_gradients(
-                *self.arrays, starts, inverses, rhs, x, target, max_steps
-            )
-        stats.products += steps
+        x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
         network.direct |= steps > DEAR * price(n)
         if worst <= target:
             return x
         stats.cg_failures += 1
         return self._solve_directly(rhs, stats) if affordable else x
 
+    def iterate(self, rhs, *, target, max_steps, stats: LinearStats):
+        """(x, |K x - rhs|_inf reached, steps) by conjugate gradients alone."""
+        network = self.network
+        if network.pairs.serves:
+            x, steps, worst = self._incomplete.solve(rhs, target=target, max_steps=max_steps)
+        else:
+            x = np.zeros(len(rhs))
+            steps, worst = _conjugate_gradients(
+                *self.arrays, network.starts, self._inverses, rhs, x, target, max_steps
+            )
+        stats.products += steps
+        return x, worst, steps
+
     def product(self, x):
         """K x."""
         y = np.empty_like(x)
         _product(*self.arrays, x, y)
         return y
+
+    @cached_property
+    def _inverses(self):
+        return _block_inverses(*self.arrays, self.network.starts, self.network.block_of)
 
     @cached_property
     def _incomplete(self):

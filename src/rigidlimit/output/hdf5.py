@@ -31,7 +31,8 @@ class StoredStep:
     """One stored step: poses and velocities at its end, contacts and forces of the step.
 
     force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
-    ``info`` holds status, residuals and iterations of both steps of the method.
+    ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
+    forces of the DEM on the same contacts, where they were stored too.
     """
 
     number: int
@@ -45,6 +46,7 @@ class StoredStep:
     force_classic: np.ndarray
     stiffness: np.ndarray
     info: dict
+    force_dem: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ def _read_step(group, number: int, bodies: int) -> StoredStep:
         force_classic=c["force_classic"][()],
         stiffness=c["stiffness"][()],
         info=info,
+        force_dem=c["force_dem"][()] if "force_dem" in c else None,
     )
 
 
@@ -234,12 +237,7 @@ class RunWriter:
         self.checkpoint()
         head = json.loads((self.parts / "run.json").read_text(encoding="utf-8"))
         with whole_file(self.path) as temporary, h5py.File(temporary, "w") as file:
-            file.attrs["schema"] = SCHEMA
-            file.attrs["schema_version"] = SCHEMA_VERSION
-            file.attrs["rigidlimit_version"] = __version__
-            file.attrs["units"] = "SI: m, kg, s, N, rad"
-            file.attrs["scene"] = head["scene"]
-            file.attrs["settings"] = json.dumps(self.settings)
+            _write_head(file, head["scene"], self.settings)
             steps = file.create_group("steps")
             for part in sorted(self.parts.glob("*.h5")):
                 with h5py.File(part, "r") as source:
@@ -248,6 +246,28 @@ class RunWriter:
                         if number not in steps and int(number) <= self.simulation.steps:
                             source.copy(number, steps)
         shutil.rmtree(self.parts)
+
+
+def write_comparison(path: str | Path, scene: Scene, comparison) -> None:
+    """A run of one step: the state of rest of ``penalty.compare`` with the forces of the DEM."""
+    import h5py
+
+    from ..scenes.toml import scene_text
+
+    with whole_file(path) as temporary, h5py.File(temporary, "w") as file:
+        _write_head(file, scene_text(scene), {"forces": "end"})
+        group = file.create_group("steps/00000000")
+        _write_step(group, comparison.result)
+        group["contacts"].create_dataset("force_dem", data=comparison.force["dem"])
+
+
+def _write_head(file, scene: str, settings: dict) -> None:
+    file.attrs["schema"] = SCHEMA
+    file.attrs["schema_version"] = SCHEMA_VERSION
+    file.attrs["rigidlimit_version"] = __version__
+    file.attrs["units"] = "SI: m, kg, s, N, rad"
+    file.attrs["scene"] = scene
+    file.attrs["settings"] = json.dumps(settings)
 
 
 def _write_step(group, result) -> None:

@@ -9,6 +9,7 @@ from ..bodies import State
 from ..errors import InputError
 from ..scenes.scene import Scene
 from ..simulation import Simulation
+from ..step import StepResult
 from .simulation import PenaltyResult, PenaltySimulation
 
 
@@ -20,7 +21,8 @@ class Comparison:
     "apgd", "compatible" and "dem". state: at rest, after ``physical_time`` [s].
     floor_error: |F - F_dem| / |F_dem| of the resultant forces on held bodies, as in the paper's
     table 1; contact_error: the same over all contact forces. overshoot: largest force over the
-    DEM's, less one. seconds: wall time of each method. dem: the run itself.
+    DEM's, less one. seconds: wall time of each method. dem: the run itself. result: the step at
+    rest that the compatible forces are of, by the Newton solver.
     """
 
     contacts: object
@@ -32,6 +34,7 @@ class Comparison:
     dem: PenaltyResult
     state: State
     physical_time: float
+    result: StepResult
 
 
 def at_rest(scene: Scene, solver: str, *, max_steps: int = 5000, callback=None):
@@ -133,6 +136,7 @@ def compare(
         reference,
         result.state,
         result.time,
+        result,
     )
 
 

@@ -1,0 +1,148 @@
+"""What ``determinacy`` and ``solve`` share: which contacts, one table, one file of results."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from ..errors import InputError
+
+SHOWN = 10
+"""Rows of the table."""
+
+ALL = 2000
+"""Contacts up to which all get their interval if none are chosen."""
+
+
+class Intervals(StrEnum):
+    auto = "auto"
+    exact = "exact"
+    bounds = "bounds"
+    none = "none"
+
+
+@dataclass(frozen=True)
+class Rigid:
+    """Contacts under a load, ready to be judged. names (m,): a label each, or None.
+
+    number (m,): what the user calls them, of ``total``; those missing are open. classic, compatible
+    (m,): forces of contact dynamics and of stiff elastic bodies, in ``unit``.
+    """
+
+    title: str
+    B: object
+    load: np.ndarray
+    fixed: np.ndarray | None
+    blocks: np.ndarray | None
+    classic: np.ndarray
+    compatible: np.ndarray
+    names: list[str] | None
+    number: np.ndarray
+    total: int
+    unit: str = "N"
+
+
+def chosen_contacts(text: str | None, rigid: Rigid):
+    """Indices from --contacts; by default all of a small system, the largest forces of a big one.
+
+    text: "all", "largest", or numbers like 0,5,7-9.
+    """
+    m = len(rigid.compatible)
+    if text == "all" or (text is None and m <= ALL):
+        return np.arange(m)
+    if text is None or text == "largest":
+        return largest_first(rigid.compatible)[:SHOWN]
+    try:
+        out = []
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            out += range(int(first), int(last or first) + 1)
+    except ValueError:
+        raise InputError(
+            f"--contacts is {text!r}; expected all, largest, or numbers like 0,5,7-9"
+        ) from None
+    if not out or min(out) < 0 or max(out) >= rigid.total:
+        raise InputError(f"--contacts is {text!r}; there are the contacts 0 to {rigid.total - 1}")
+    return np.flatnonzero(np.isin(rigid.number, out))
+
+
+def largest_first(force):
+    return np.argsort(-force, kind="stable")
+
+
+def judge(rigid: Rigid, contacts: str | None, intervals: Intervals):
+    """(Determinacy, indices asked for)."""
+    from ..diagnostics import determinacy
+
+    chosen = chosen_contacts(contacts, rigid)
+    found = determinacy(
+        rigid.B,
+        rigid.load,
+        force=rigid.compatible,
+        fixed=rigid.fixed,
+        blocks=rigid.blocks,
+        contacts=chosen,
+        intervals=str(intervals),
+    )
+    return found, chosen
+
+
+def show(rigid: Rigid, found, chosen) -> None:
+    """Table of the largest forces among the chosen contacts, with their intervals."""
+    from rich.console import Console
+    from rich.table import Table
+
+    order = chosen[largest_first(rigid.compatible[chosen])][:SHOWN]
+    table = Table(title=f"{rigid.title}: largest forces [{rigid.unit}]")
+    table.add_column("contact", justify="right")
+    if rigid.names is not None:
+        table.add_column("bodies", no_wrap=True)
+    for name in ("classic", "compatible", "least", "greatest"):
+        table.add_column(name, justify="right", style="bold" if name == "compatible" else None)
+    table.add_column("determined")
+    for i in order:
+        row = [str(rigid.number[i])] + ([] if rigid.names is None else [rigid.names[i]])
+        values = (rigid.classic[i], rigid.compatible[i], *found.interval[i])
+        row += ["?" if np.isnan(v) else f"{v:.6g}" for v in values]
+        table.add_row(*row, "yes" if found.determined[i] else "no")
+    Console().print(table)
+
+
+def columns(rigid: Rigid, found) -> dict:
+    """One column a quantity, for the file of results. Open contacts carry nothing, for sure."""
+
+    def spread(values, open_value=0.0):
+        out = np.full(rigid.total, open_value)
+        out[rigid.number] = values
+        return out
+
+    named = {} if rigid.names is None else {"bodies": rigid.names}
+    return named | {
+        "classic": spread(rigid.classic),
+        "compatible": spread(rigid.compatible),
+        "least": spread(found.interval[:, 0]),
+        "greatest": spread(found.interval[:, 1]),
+        "determined": spread(found.determined, True),
+        "can_carry": spread(found.can_carry, False),
+    }
+
+
+def summary(rigid: Rigid, found) -> dict:
+    """What the file of results says of the whole."""
+    return {
+        "title": rigid.title,
+        "unit": rigid.unit,
+        "degree_of_indeterminacy": found.degree,
+        "nullity": found.nullity,
+        "rank": found.rank.rank,
+        "rank_method": found.rank.method,
+        "rank_tolerance": found.rank.tolerance,
+        "near_null_singular_values": found.rank.near_null[:20],
+        "force_threshold": found.threshold,
+        "doubtful": found.doubtful,
+        "intervals": found.interval_method,
+        "widest_interval": found.diameter,
+        "distance_of_compatible_forces": found.distance,
+        "floating_bodies": found.floating,
+        "rattlers": found.rattlers,
+    }

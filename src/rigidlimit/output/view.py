@@ -1,0 +1,285 @@
+"""A run as one HTML file: a three-dimensional view that works offline, in any browser.
+
+The page is ``viewer/page.html`` with everything it needs written into it: its own scripts and
+style, three.js (viewer/three.min.js, bundled from the modules that viewer/three.entry.js names) and
+the run. Arrays go in packed: element bytes of one significance side by side, which compresses
+better, then gzip, then base64. Poses are 4-byte floats about the middle of the scene, plenty for
+the eye; forces and gaps are the 8-byte floats of the file, so that what a click shows is exact.
+"""
+
+import base64
+import gzip
+import html
+import json
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from ..atomic import whole_file
+from ..bodies import Disk, HalfSpace, Sphere
+from ..bodies.rotations import matrix
+from ..errors import InputError
+from .facets import EDGES, Facets, facets, plane_patch
+from .hdf5 import Run, StoredStep
+from .surfaces import surface
+
+ROOM = 100_000_000
+"""Bytes of steps a page carries at most: browsers open text of about this size within seconds."""
+
+EXACT = 20_000
+"""Up to so many bodies times steps the extent of the scene is that of the bodies' surfaces."""
+
+COLOURS = "viridis"
+"""Perceptually uniform and safe for colour-blind readers, as in the pictures."""
+
+SCRIPTS = ("data.js", "quads.js", "bodies.js", "network.js", "overlay.js", "main.js")
+TYPES = {"f4": np.float32, "f8": np.float64, "i4": np.int32, "i1": np.int8, "u1": np.uint8}
+METHODS = {"classic": "force_classic", "compatible": "force", "dem": "force_dem"}
+"""Sets of forces a stored step may have: name in the page -> attribute of the step."""
+
+LABELS = {"classic": "classic", "compatible": "compatible", "dem": "DEM"}
+
+
+def write_view(run: Run, path: str | Path, *, steps: int | None = None) -> Path:
+    """Write the page of a run, whole or not at all; returns its path.
+
+    steps: how many of the stored steps to take along, spread evenly, the last among them; default:
+    as many as fit in ROOM.
+    """
+    if steps is not None and steps < 1:
+        raise InputError(f"steps is {steps}; expected at least 1")
+    path = Path(path)
+    chosen = _chosen(run, steps)
+    page = _part("page.html")
+    low, high = _box(run, chosen)
+    origin = 0.5 * (low + high)
+    bodies, solid = _bodies(run, origin, low - origin, high - origin)
+    facts = []
+    with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        before, after = page.split("{{head}}")
+        middle, after = after.split("{{data}}")
+        license_text = _part("LICENSE-three.txt").strip()
+        before = _fill(
+            before,
+            version=html.escape(run.version),
+            title=html.escape(run.scene.name),
+            license=license_text,
+            style=_part("style.css"),
+        )
+        arrays = []
+        # the head, which tells of the steps, stands before them in the page
+        for k, number in enumerate(chosen):
+            step = run[number]
+            facts.append(_facts(step))
+            arrays.append(_element(f"step-{k}", _arrays(step, solid, origin)))
+        head = _head(run, facts, bodies.pop("solids"), bodies.pop("patches"), low, high)
+        file.write(before + _json(head) + middle)
+        file.write(_element("bodies", bodies))
+        file.writelines(arrays)
+        scripts = "\n".join(_part(name) for name in SCRIPTS)
+        file.write(_fill(after, three=_part("three.min.js"), scripts=scripts))
+    return path
+
+
+def _part(name: str) -> str:
+    return (resources.files(__package__) / "viewer" / name).read_text(encoding="utf-8")
+
+
+def _fill(text: str, **parts: str) -> str:
+    for name, part in parts.items():
+        text = text.replace("{{" + name + "}}", part)
+    return text
+
+
+def _json(value) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+
+
+def _chosen(run: Run, steps: int | None) -> list[int]:
+    """Which of the stored steps go into the page."""
+    total = len(run)
+    if steps is None:
+        raw = sum(np.asarray(a).nbytes for a in _raw(run[-1]))
+        steps = max(1, int(ROOM / max(raw, 1)))
+    if steps >= total:
+        return list(range(total))
+    if steps == 1:
+        return [total - 1]
+    return np.unique(np.linspace(0, total - 1, steps).round().astype(int)).tolist()
+
+
+def _raw(step: StoredStep):
+    contacts = step.contacts
+    forces = [getattr(step, attribute) for attribute in METHODS.values()]
+    return [step.position, contacts.point, contacts.normal, contacts.gap] + [
+        force for force in forces if force is not None
+    ]
+
+
+def _box(run: Run, chosen) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of the box around the finite bodies in all steps shown."""
+    bodies = run.bodies
+    radius = bodies.bounding_radius
+    finite = np.flatnonzero(np.isfinite(radius))
+    if not len(finite):
+        return np.full(3, -1.0), np.full(3, 1.0)
+    long = [b for b in finite if not isinstance(bodies.shape(b), Sphere | Disk)]
+    if len(long) * len(chosen) > EXACT:
+        long = []  # the balls that hold them will do
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for k in chosen:
+        step = run[k]
+        reach = np.repeat(radius[:, None], 3, axis=1)
+        for b in long:
+            points = surface(bodies.shape(b))[0]
+            reach[b] = np.abs(points @ matrix(step.quaternion[b : b + 1])[0].T).max(axis=0)
+        low = np.minimum(low, (step.position - reach)[finite].min(axis=0))
+        high = np.maximum(high, (step.position + reach)[finite].max(axis=0))
+    if run.scene.dim == 2:
+        low[2] = high[2] = 0.0
+    return low, high
+
+
+def _bodies(run: Run, origin, low, high) -> tuple[dict, np.ndarray]:
+    """Arrays of what does not change with time, and the indices of the bodies with a turn."""
+    bodies, first = run.bodies, run[0]
+    kinds = [bodies.shape(b) for b in range(len(bodies))]
+    ball = np.array([b for b, s in enumerate(kinds) if isinstance(s, Sphere | Disk)], int)
+    plane = [b for b, s in enumerate(kinds) if isinstance(s, HalfSpace)]
+    solid = np.setdiff1d(np.arange(len(bodies)), np.concatenate([ball, np.array(plane, int)]))
+    used, shape = np.unique(bodies.shape_of[solid], return_inverse=True)
+    shapes = [facets(bodies.shapes[k]) for k in used]
+    turn = matrix(first.quaternion)
+    planes = [
+        (turn[b] @ kinds[b].local_normal, first.position[b] - origin) for b in plane
+    ]  # half-spaces do not move
+    margin = 0.04 * np.linalg.norm(high - low)
+    patches = [
+        plane_patch(
+            *planes[k],
+            low - margin,
+            high + margin,
+            planes[:k] + planes[k + 1 :],
+            dim=run.scene.dim,
+        )
+        for k in range(len(planes))
+    ]
+    arrays = {
+        "ball": ball.astype(np.int32),
+        "radius": np.array([kinds[b].radius for b in ball], np.float32),
+        "solid": solid.astype(np.int32),
+        "shape": shape.astype(np.int32),
+        "fixed": (~bodies.free.any(axis=1)).astype(np.uint8),
+        **_corners(shapes, ""),
+        **_corners(patches, "patch_"),
+        "solids": [len(f) for f in shapes],
+        "patches": [len(f) for f in patches],
+    }
+    return arrays, solid
+
+
+def _corners(parts: list[Facets], prefix: str) -> dict:
+    def joined(name, width):
+        return np.concatenate([np.zeros((0, width)), *(getattr(part, name) for part in parts)])
+
+    return {
+        f"{prefix}corner": joined("corner", 3).astype(np.float32),
+        f"{prefix}normal": (127 * joined("normal", 3)).round().astype(np.int8),
+        f"{prefix}edge": np.minimum(joined("edge", EDGES), 1e30).astype(np.float32),
+    }
+
+
+def _forces(step: StoredStep) -> dict[str, np.ndarray]:
+    """The sets of forces this step has."""
+    found = {name: getattr(step, attribute) for name, attribute in METHODS.items()}
+    return {name: force for name, force in found.items() if force is not None and _known(force)}
+
+
+def _known(force) -> bool:
+    return not (len(force) and np.isnan(force).all())
+
+
+def _facts(step: StoredStep) -> dict:
+    forces = _forces(step)
+    known = [np.nanmax(force) for force in forces.values() if len(force)]
+    return {
+        "number": step.number,
+        "time": step.time,
+        "contacts": len(step.contacts),
+        "methods": list(forces),
+        "largest": float(max(known, default=0.0)),
+        **{k: v for k, v in step.info.items() if k.endswith("_status")},
+    }
+
+
+def _arrays(step: StoredStep, solid, origin) -> dict:
+    contacts = step.contacts
+    return {
+        "position": (step.position - origin).astype(np.float32),
+        "quaternion": step.quaternion[solid].astype(np.float32),
+        "body": contacts.body.astype(np.int32),
+        "feature": contacts.feature.astype(np.int32),
+        "point": (contacts.point - origin).astype(np.float32),
+        "normal": contacts.normal.astype(np.float32),
+        "gap": contacts.gap.astype(np.float64),
+        **{f"force_{name}": f.astype(np.float64) for name, f in _forces(step).items()},
+    }
+
+
+def _element(name: str, arrays: dict[str, np.ndarray]) -> str:
+    """A script element that holds the arrays; data.js reads it."""
+    kinds = {np.dtype(kind): key for key, kind in TYPES.items()}
+    listing, parts = [], []
+    for key, array in arrays.items():
+        flat = np.ascontiguousarray(array).ravel()
+        listing.append([key, kinds[flat.dtype], flat.size])
+        little = flat.astype(flat.dtype.newbyteorder("<"))
+        parts.append(little.view(np.uint8).reshape(flat.size, flat.itemsize).T.tobytes())
+    packed = base64.b64encode(gzip.compress(b"".join(parts), 6, mtime=0)).decode("ascii")
+    return (
+        f'<script type="application/octet-stream" id="{name}" '
+        f"data-arrays='{json.dumps(listing)}'>{packed}</script>\n"
+    )
+
+
+def _bar(run: Run, size) -> float:
+    """Length that the bars of the forces are drawn by [m]: a body's radius, within what looks well
+    for the scene, be it one big body or small supports under a large one."""
+    diagonal = float(np.linalg.norm(size))
+    return float(
+        np.clip(run.bodies.length, 0.08 * diagonal / len(run.bodies) ** (1 / 3), 0.1 * diagonal)
+    )
+
+
+def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
+    from matplotlib import colormaps
+
+    names = [m for m in METHODS if any(m in fact["methods"] for fact in facts)]
+    table = (colormaps[COLOURS](np.arange(256))[:, :3] * 255).round().astype(np.uint8)
+    origin = 0.5 * (low + high)
+    kept, total = len(facts), len(run)
+    note = f"{run.path.name}: {len(run.bodies)} bodies, {total} stored step{'s' * (total > 1)}"
+    if kept < total:
+        note += f", {kept} of them here"
+    free = np.flatnonzero(run.bodies.free.any(axis=1))
+    round_ = sum(isinstance(run.bodies.shape(b), Sphere | Disk) for b in free)
+    return {
+        "name": run.scene.name,
+        "description": run.scene.description,
+        "note": f"{note}; rigidlimit {run.version}",
+        "dim": run.scene.dim,
+        "origin": origin.tolist(),
+        "low": (low - origin).tolist(),
+        "high": (high - origin).tolist(),
+        "bar": _bar(run, high - low),
+        "names": list(run.bodies.names),
+        "methods": [{"key": name, "label": LABELS[name]} for name in names],
+        "method": "compatible" if "compatible" in names else names[0],
+        "style": "branches" if 2 * round_ > len(free) else "normals",
+        "steps": facts,
+        "solids": solids,
+        "patches": patches,
+        "colours": base64.b64encode(table.tobytes()).decode("ascii"),
+    }

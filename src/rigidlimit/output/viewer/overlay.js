@@ -1,0 +1,80 @@
+"use strict";
+/* What is written over the picture: the legend, the axes, the scale bar, the card of a contact. */
+const Overlay = (() => {
+  const $ = (id) => document.getElementById(id);
+  const PREFIX = [["G", 1e9], ["M", 1e6], ["k", 1e3], ["", 1], ["m", 1e-3], ["µ", 1e-6], ["n", 1e-9], ["p", 1e-12]];
+
+  /** A number for the eye, some digits with an SI prefix: 0.0123456 N is 12.35 mN. */
+  function short(value, unit, like = value, digits = 4) {
+    if (!Number.isFinite(value)) return "–";
+    const size = Math.abs(like);
+    const [letter, factor] = PREFIX.find(([, f]) => size >= 0.9999 * f) ?? ["", 1];
+    return `${Number((value / factor).toPrecision(digits))} ${letter}${unit}`;
+  }
+
+  const SVG = "http://www.w3.org/2000/svg";
+  function svg(parent, name, attributes, text) {
+    const element = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text !== undefined) element.textContent = text;
+    parent.append(element);
+    return element;
+  }
+
+  /** The wedge: colour and width of the bars from zero to ``top`` [N]. */
+  function legend(title, top, css) {
+    $("legend-title").textContent = title;
+    const wedge = $("wedge");
+    wedge.replaceChildren();
+    const shades = svg(svg(wedge, "defs", {}), "linearGradient", { id: "shades" });
+    for (let k = 0; k <= 32; k++) svg(shades, "stop", { offset: k / 32, "stop-color": css(k / 32) });
+    svg(wedge, "path", { d: "M0 6.4 L256 0 V14 L0 7.6 Z", fill: "url(#shades)" });
+    [0, 0.5, 1].forEach((t, k) => {
+      $(`tick-${k}`).textContent = top > 0 ? (t ? short(t * top, "N", top, 3) : "0") : "";
+    });
+  }
+
+  /** Axes bottom left and the scale bar beside them; ``scale`` [m a pixel] at the centre of view. */
+  function axes(camera, flat, scale) {
+    const overlay = $("overlay");
+    overlay.replaceChildren();
+    const [x0, y0] = [46, overlay.clientHeight - 42];
+    const v = new THREE.Vector3();
+    const arrows = ["x", "y", "z"].map((name, k) => {
+      v.set(+(k === 0), +(k === 1), +(k === 2)).transformDirection(camera.matrixWorldInverse);
+      return { name, x: v.x, y: -v.y, z: v.z };
+    });
+    for (const { name, x, y } of arrows.sort((a, b) => a.z - b.z)) {
+      const long = Math.hypot(x, y);
+      if (long < 0.15 || (flat && name === "z")) continue; // it points at the eye
+      svg(overlay, "line", { x1: x0, y1: y0, x2: x0 + 26 * x, y2: y0 + 26 * y });
+      const [tx, ty] = [x0 + 26 * x + (9 * x) / long, y0 + 26 * y + (9 * y) / long];
+      svg(overlay, "text", { x: tx, y: ty + 4, "text-anchor": "middle" }, name);
+    }
+    let length = 10 ** Math.floor(Math.log10(150 * scale));
+    for (const step of [5, 2]) if (step * length <= 150 * scale) { length *= step; break; }
+    const [x1, x2, y] = [96, 96 + length / scale, overlay.clientHeight - 24];
+    svg(overlay, "line", { x1, x2, y1: y, y2: y });
+    for (const x of [x1, x2]) svg(overlay, "line", { x1: x, x2: x, y1: y - 4, y2: y + 4 });
+    svg(overlay, "text", { x: (x1 + x2) / 2, y: y - 8, "text-anchor": "middle" }, short(length, "m"));
+  }
+
+  /** The card of a contact: rows of [name, value, key]; null closes it. */
+  function card(title, rows) {
+    $("card").hidden = rows === null;
+    if (rows === null) return;
+    $("card-title").textContent = title;
+    $("card-rows").replaceChildren(
+      ...rows.flatMap(([name, value, key, drawn]) => {
+        const [dt, dd] = [document.createElement("dt"), document.createElement("dd")];
+        dt.textContent = name;
+        dd.textContent = value;
+        if (key) dd.id = `contact-${key}`;
+        if (drawn) dd.className = "drawn";
+        return [dt, dd];
+      }),
+    );
+  }
+
+  return { legend, axes, card, short };
+})();

@@ -1,0 +1,208 @@
+"""``rigidlimit determinacy``, ``rigidlimit solve`` and ``run --capture-hard`` in process."""
+
+import csv
+import json
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from rigidlimit.adapters.fclib import (
+    CapturedProblem,
+    capture,
+    normal_problem,
+    read_fclib,
+    solve_captured,
+    write_fclib,
+)
+from rigidlimit.cli import main
+from rigidlimit.cli.app import app
+from rigidlimit.errors import RigidlimitError
+from tests.captured import captured_file
+
+
+@pytest.fixture
+def call(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+
+    def invoke(*arguments, code=0):
+        done = CliRunner().invoke(app, [str(a) for a in arguments])
+        assert done.exit_code == code, done.output
+        return done.output
+
+    return invoke
+
+
+@pytest.fixture
+def beam_file(tmp_path):
+    """A beam of mass 1 and weight impulse 10 on three supports and one that is open."""
+    B = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5], [1.0, 0.25]])
+    path = tmp_path / "beam.hdf5"
+    problem = capture(B, np.diag([1.0, 1 / 12]), [0.0, 0.0, 0.0, 0.5], [-10.0, 0.0], title="beam")
+    write_fclib(problem, path)
+    return path
+
+
+def row(text, start):
+    """Cells of the first table row whose first cell is ``start``."""
+    for line in text.splitlines():
+        cells = [c.strip() for c in line.split("│")[1:-1]]
+        if cells and cells[0] == start:
+            return cells
+    raise AssertionError(f"no row {start} in\n{text}")
+
+
+def test_determinacy_of_a_scene(call):
+    """Closed form: the beam's degree and intervals in the table."""
+    text = call("determinacy", "beam")
+    cells = row(text, "1")
+    assert cells[1] == "middle - beam" and cells[3:] == ["3.33333", "0", "10", "no"]
+    assert "degree of indeterminacy 1" in text and "tolerance 1e-09" in text
+
+
+def test_determinacy_waits_until_a_scene_rests(call, tmp_path):
+    """Closed form: the dropped pyramid is judged at rest, when all contacts have closed: five free
+    spheres with four below each and four pairs side by side, 24 - 15."""
+    scene = tmp_path / "p.toml"
+    scene.write_text('gallery = "pyramid"\nparameters = {base = 3}\n')
+    text = call("determinacy", scene, "--intervals", "none")
+    assert "degree of indeterminacy 9" in text and "?" in row(text, "0")
+
+
+def test_chosen_contacts_and_csv(call, tmp_path):
+    """--contacts limits the intervals; CSV has one line a contact, unknown ones empty."""
+    out = tmp_path / "table.csv"
+    text = call("determinacy", "four-leg-table", "--contacts", "1-2", "--out", out)
+    with pytest.raises(AssertionError):
+        row(text, "3")
+    lines = list(csv.DictReader(out.open()))
+    assert len(lines) == 4 and lines[3]["greatest"] == ""
+    assert float(lines[1]["least"]) == pytest.approx(5, abs=1e-6)
+    assert float(lines[1]["greatest"]) == pytest.approx(45, abs=1e-6)
+    assert lines[1]["bodies"] == "leg 1 - table"
+
+
+def test_solve_prints_everything(call, beam_file, tmp_path):
+    """Closed form: 10/3 each, the open contact not among the closed ones."""
+    out = tmp_path / "answer.json"
+    text = call("solve", beam_file, "--out", out)
+    assert row(text, "0")[2:] == ["3.33333", "0", "5", "no"]
+    for word in (
+        "4 contacts, 3 of them closed",
+        "contact dynamics: newton: converged",
+        "compatible: newton: converged",
+        "certificate: compatible",
+        "degree of indeterminacy 1",
+    ):
+        assert word in text
+    answer = json.loads(out.read_text())
+    assert answer["summary"]["degree_of_indeterminacy"] == 1
+    assert answer["summary"]["compatible_status"] == "converged"
+    np.testing.assert_allclose(answer["contacts"]["compatible"], [10 / 3] * 3 + [0], atol=1e-8)
+    assert answer["contacts"]["can_carry"] == [True] * 3 + [False]
+    assert answer["contacts"]["determined"] == [False] * 3 + [True]
+
+
+def test_determinacy_of_a_file(call, beam_file):
+    """The same file through the other command."""
+    assert "degree of indeterminacy 1" in call("determinacy", beam_file, "--contacts", "0,2")
+
+
+def test_solve_text_file_with_other_options(call):
+    """A real local problem: what was left out of W is said; PGS and Hertz give an answer."""
+    path = captured_file("BoxesStack1-i100000-32.hdf5.dat")
+    text = call("solve", path, "--solver", "pgs", "--law", "hertz", "--intervals", "none")
+    assert "asymmetry" in text and "eigenvalues kept" in text and "hangs on" in text
+    assert "contact dynamics: pgs" in text and "certificate: compatible" in text
+
+
+def test_hard_steps_are_captured(call, tmp_path, monkeypatch):
+    """A tolerance that no solver reaches: steps become files, which hold the same problem."""
+    scene = tmp_path / "p.toml"
+    scene.write_text('gallery = "pyramid"\nparameters = {base = 3, drop = 0.0}\n')
+    folder = tmp_path / "hard"
+    text = call(
+        "run", scene, "--until", "3e-4", "--dt", "1e-4", "--tolerance", "1e-18", "-q",
+        "--capture-hard", folder, code=1,
+    )  # fmt: skip
+    files = sorted(folder.iterdir())
+    assert files and str(folder) in text and files[0].name == "step-000001.hdf5"
+    problem = read_fclib(files[0])
+    assert (
+        problem.kind == "global" and "step 1" in problem.title and "newton" in problem.description
+    )
+    assert problem.M.shape == (30, 30)  # the base is held
+    answer = solve_captured(normal_problem(problem), tolerance=1e-11)
+    from rigidlimit import Simulation
+    from rigidlimit.scenes import load
+
+    step = Simulation(load(str(scene)), dt=1e-4).step()
+    np.testing.assert_allclose(answer.force, step.force * 1e-4, atol=1e-8 * step.force.max() * 1e-4)
+
+
+def test_captured_step_with_rebound_and_motion(tmp_path):
+    """Property: velocities of a captured step are those of the step, with restitution and speed."""
+    from rigidlimit import Simulation
+    from rigidlimit.adapters.fclib import capture_step
+    from rigidlimit.scenes import load
+
+    simulation = Simulation(load("newton-cradle"))
+    for _ in range(400):
+        before = simulation.state
+        result = simulation.step()
+        if result.classic.force.any():
+            break
+    assert result.classic.force.max() > 0
+    problem = capture_step(simulation.bodies, before, simulation.external_force, result)
+    free = simulation.bodies.free.ravel()
+    again = normal_problem(problem).solve(tolerance=1e-12)
+    np.testing.assert_allclose(again.velocity, result.classic.velocity[free], atol=1e-9)
+
+
+def test_no_captured_steps_without_trouble(call, tmp_path):
+    """Nothing is written where everything converges."""
+    call("run", "beam", "-q", "--capture-hard", tmp_path / "hard")
+    assert not (tmp_path / "hard").exists()
+
+
+def test_open_problem_is_an_error(tmp_path):
+    """No contact closes: one clear message."""
+    path = tmp_path / "open.hdf5"
+    write_fclib(capture(np.eye(2), np.eye(2), [1.0, 1.0], [0.0, 0.0]), path)
+    done = CliRunner().invoke(app, ["solve", str(path)])
+    assert isinstance(done.exception, RigidlimitError) and "no contact closes" in str(
+        done.exception
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [
+        (["determinacy", "beem"], "did you mean 'beam'"),
+        (["determinacy", "none.hdf5"], "no file none.hdf5"),
+        (["determinacy", "beam", "--contacts", "1,x"], "--contacts is '1,x'"),
+        (["determinacy", "beam", "--contacts", "7"], "contacts 0 to 2"),
+        (["determinacy", "beam", "--out", "x.txt"], "ends in .json or .csv"),
+        (["determinacy", "beam", "--until", "0"], "--until is 0"),
+        (["determinacy", "beam", "--out", "/proc/none/x.json"], "cannot be written"),
+        (["solve", "none.dat"], "no file none.dat"),
+        (["solve", "DAMAGED"], "not readable as HDF5"),
+        (["solve", "ASYMMETRIC"], "eigenvalue"),
+        (["solve", "BEAM", "--law", "hook"], "law is 'hook'"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, fragment, tmp_path, beam_file, monkeypatch, capsys):
+    """A user's mistake: exit code 2, one line on stderr, no traceback."""
+    damaged = tmp_path / "damaged.hdf5"
+    damaged.write_bytes(beam_file.read_bytes()[:600])
+    negative = tmp_path / "negative.hdf5"
+    W = -np.eye(3)
+    write_fclib(CapturedProblem("local", 3, np.zeros(1), W=W, q=-np.ones(3)), negative)
+    files = {"DAMAGED": damaged, "ASYMMETRIC": negative, "BEAM": beam_file}
+    monkeypatch.setattr(sys, "argv", ["rigidlimit"])
+    with pytest.raises(SystemExit) as stop:
+        main([str(files.get(a, a)) for a in arguments])
+    said = capsys.readouterr().err
+    assert stop.value.code == 2 and fragment in said
+    assert "Traceback" not in said and said.strip().count("\n") == 0

@@ -1,0 +1,126 @@
+"""The verdict on force vectors, right and wrong."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.errors import InputError
+from tests.problems import pyramid_gradient
+
+BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+LOAD = [10.0, 0.0]
+
+
+@pytest.mark.parametrize("exponent", [1.5, 2.0, 2.5])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_right_forces(exponent, seed):
+    """Property: what compatible_forces returns is compatible, whatever the law and stiffness."""
+    B = pyramid_gradient(4)
+    load = np.zeros(B.shape[1])
+    load[2::3] = 1.0
+    k = np.random.default_rng(seed).uniform(0.2, 1.0, B.shape[0])
+    answer = rl.compatible_forces(B, load, stiffness=k, exponent=exponent)
+    found = rl.certify(B, load, answer.force, stiffness=k, exponent=exponent)
+    assert found.compatible and found.admissible, found.message
+    assert found.verdict.startswith("compatible")
+    assert found.balance < 1e-9 and found.sign == 0 and abs(found.duality_gap) < 1e-9
+    assert np.isnan(found.complementarity)
+    # its own displacement is a witness too
+    own = rl.certify(
+        B, load, answer.force, stiffness=k, exponent=exponent, displacement=answer.displacement
+    )
+    assert own.compatible, own.message
+    other = rl.certify(B, load, answer.force, stiffness=k[::-1], exponent=exponent)
+    assert other.admissible and not other.compatible
+
+
+def test_gap_errors():
+    """Property: forces with initial gaps are compatible with those gaps, not without them."""
+    gap = [0.1, 0.0, -0.2]
+    force = rl.compatible_forces(BEAM, LOAD, stiffness=20.0, gap_error=gap).force
+    found = rl.certify(BEAM, LOAD, force, stiffness=20.0, gap_error=gap)
+    assert found.compatible and abs(found.duality_gap) < 1e-9
+    without = rl.certify(BEAM, LOAD, force, stiffness=20.0)
+    assert without.admissible and not without.compatible
+
+
+def test_admissible_but_not_compatible():
+    """Closed form: 5, 0, 5 against 10/3 each: off by 2/3 of the largest; energy 25 against 50/3."""
+    found = rl.certify(BEAM, LOAD, [5, 0, 5])
+    assert found.admissible and not found.compatible
+    assert found.compatibility == pytest.approx(2 / 3, rel=1e-8)
+    assert found.worst_contact == 1
+    assert found.duality_gap == pytest.approx(1 / 3, rel=1e-8)
+    assert found.verdict == (
+        "admissible, not compatible: contact 1 is off by 67 % of the largest force"
+    )
+
+
+def test_out_of_balance():
+    """Closed form: compatible forces of another weight and moment are out of balance only."""
+    found = rl.certify(BEAM, LOAD, np.full(3, 11 / 3))
+    assert not found.admissible and found.balance == pytest.approx(0.1, rel=1e-12)
+    assert found.worst_dof == 0 and "out of balance by 10 %" in found.verdict
+    assert found.compatibility < 1e-8  # not mixed up
+    turned = rl.certify(BEAM, LOAD, [3, 10 / 3, 11 / 3])
+    # a moment of 1/3 on an arm of 0.5 compares as a force of 2/3
+    assert turned.worst_dof == 1 and turned.balance == pytest.approx(1 / 15, rel=1e-9)
+
+
+def test_pulling():
+    """Closed form: 6, -2, 6 balances, but the middle pulls by a third of the largest."""
+    found = rl.certify(BEAM, LOAD, [6, -2, 6])
+    assert found.balance < 1e-12 and found.sign == pytest.approx(1 / 3) and found.worst_sign == 1
+    assert "contact 1 pulls with 33 %" in found.verdict and not found.admissible
+
+
+def test_force_over_a_gap():
+    """A contact that ends open by half of the largest gap carries force: named."""
+    right = [10 / 3] * 3
+    assert rl.certify(BEAM, LOAD, right, slack=np.zeros(3)).compatible
+    found = rl.certify(BEAM, LOAD, right, slack=[0.0, 0.0, 1e-3], slack_scale=2e-3)
+    assert found.complementarity == pytest.approx(0.5) and found.worst_slack == 2
+    assert found.verdict == "not admissible: contact 2 carries force over a gap, or overlaps"
+    overlap = rl.certify(BEAM, LOAD, right, slack=[0.0, -1e-3, 0.0])
+    assert overlap.worst_slack == 1 and not overlap.admissible
+
+
+def test_every_fault_is_named_at_once():
+    """All faults in one verdict."""
+    found = rl.certify(BEAM, LOAD, [6, -2, 7], slack=[1.0, 0.0, 0.0])
+    for word in ("out of balance", "pulls", "over a gap"):
+        assert word in found.verdict
+    assert "tolerance 1e-08" in found.message
+
+
+def test_wrong_displacement():
+    """Right forces with a displacement that does not explain them."""
+    found = rl.certify(BEAM, LOAD, [10 / 3] * 3, displacement=[-1.0, 0.0])
+    assert found.admissible and found.compatibility == pytest.approx(0.7, rel=1e-9)
+
+
+def test_held_degrees_of_freedom_and_nothing():
+    """Loads on held dofs are not missed; no forces under no load are right."""
+    held = rl.certify(BEAM, [10.0, 99.0], [10, 0, 0], fixed=[False, True])
+    assert held.balance == 0
+    assert rl.certify(BEAM, [0.0, 0.0], [0, 0, 0]).compatible
+    assert not rl.certify(BEAM, LOAD, [0, 0, 0]).admissible
+
+
+@pytest.mark.parametrize(
+    ("options", "fragment"),
+    [
+        ({"force": [1.0, 2.0]}, "force has shape"),
+        ({"force": [1.0, np.nan, 2.0]}, "force\\[1\\] is nan"),
+        ({"stiffness": [1, 0, 1]}, "stiffness of contact 1"),
+        ({"stiffness": [1, 0, 1], "displacement": [0.0, 0.0]}, "stiffness of contact 1"),
+        ({"exponent": 1.0, "displacement": [0.0, 0.0]}, "exponent is 1.0"),
+        ({"slack": [1.0]}, "slack has shape"),
+        ({"tolerance": -1}, "tolerance is -1"),
+        ({"fixed": [True]}, "fixed has shape"),
+    ],
+)
+def test_mistakes(options, fragment):
+    """Bad input: one error that says what was found."""
+    with pytest.raises(InputError, match=fragment):
+        rl.certify(BEAM, LOAD, **({"force": [5, 0, 5]} | options))

@@ -121,12 +121,11 @@ def not_run(part, problem, method, target, why, figures):
 
 
 def tabulate(part, groups, solvers_of, run, targets, *, limit, figures, fork=True):
-    """Rows of every problem, target and solver.
+    """Yields the row of every problem, target and solver.
 
     groups: lists of problems of growing size. A solver that passed the CPU limit (or missed the
     target by far) is not run on the larger problems of its group, nor at tighter targets.
     """
-    rows = []
     for group in groups:
         slow = {}
         for make in group:
@@ -137,11 +136,11 @@ def tabulate(part, groups, solvers_of, run, targets, *, limit, figures, fork=Tru
                 for method, solver in solvers_of(problem).items():
                     if method in slow and target <= slow[method][0]:
                         why = slow[method][1]
-                        rows.append(not_run(part, problem, method, target, why, figures))
+                        yield not_run(part, problem, method, target, why, figures)
                         continue
                     if not peers.installed(method):
                         why = "not installed"
-                        rows.append(not_run(part, problem, method, target, why, figures))
+                        yield not_run(part, problem, method, target, why, figures)
                         continue
                     with told(f"  {problem.name}: {method}, {target:.0e}"):
                         measured, tolerance, *achieved = run.compare(
@@ -149,11 +148,10 @@ def tabulate(part, groups, solvers_of, run, targets, *, limit, figures, fork=Tru
                         )
                     named = dict(zip(figures, achieved, strict=True))
                     line = row(part, problem, method, target, unit, measured, tolerance, **named)
-                    rows.append(line)
+                    yield line
                     ours = method == peers.OURS
                     if line["note"].startswith(("over", "died", "failed")) and not ours:
                         slow[method] = (target, f"{line['note']} at {line['contacts']} contacts")
-    return rows
 
 
 class _Run:

@@ -98,13 +98,20 @@ def ratios(rows) -> list[dict]:
     return out
 
 
+def keep(rows, folder, about=None):
+    """report.json alone, so that a run that is stopped loses nothing."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    raw = [{k: _plain(v) for k, v in r.items()} for r in rows]
+    text = json.dumps({"about": about, "rows": raw}, indent=1)
+    (Path(folder) / "report.json").write_text(text)
+
+
 def write(rows, folder, *, options) -> Path:
     """bench-output/report.md, report.json and the figures; returns the report's path."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     about = machine() | {"options": options}
-    raw = [{k: _plain(v) for k, v in r.items()} for r in rows]
-    (folder / "report.json").write_text(json.dumps({"about": about, "rows": raw}, indent=1))
+    keep(rows, folder, about)
     text = [
         "# Benchmarks of rigidlimit",
         f"{about['date']}, {about['processor']}, one core, Python {about['python']}; "

@@ -69,7 +69,7 @@ def warm_up():
 
 
 def run(sizes, *, parts=PARTS, limit=60.0, folder=Path("bench-output"), fork=True):
-    """Rows of the parts asked for, report written after each, so that nothing is lost."""
+    """Rows of the parts asked for; rows are kept as they come, the report written after a part."""
     from . import compatibility, contact_dynamics, report, scaling, simulations
 
     def part_rows(part):
@@ -81,15 +81,20 @@ def run(sizes, *, parts=PARTS, limit=60.0, folder=Path("bench-output"), fork=Tru
         if part == "simulations":
             return simulations.run(**chosen, limit=limit, fork=fork)
         if part == "scaling":
-            rows = scaling.sizes(**chosen, limit=limit and 3 * limit, fork=fork)
-            return scaling.exponents(rows) + rows
+            return scaling.sizes(**chosen, limit=limit, fork=fork)
         return scaling.scenes(**chosen, limit=limit, folder=folder / "kept")
 
     rows, seconds = [], {}
     for part in parts:
         print(f"{part}:", flush=True)
         start = time.perf_counter()
-        rows += part_rows(part)
+        first = len(rows)
+        for line in part_rows(part):
+            if line is not None:
+                rows.append(line)
+                report.keep(rows, folder)
+        if part == "scaling":
+            rows[first:first] = scaling.exponents(rows[first:])
         seconds[part] = round(time.perf_counter() - start, 1)
         options = {"limit": limit, "sizes": sizes, "seconds": seconds}
         path = report.write(rows, folder, options=options)

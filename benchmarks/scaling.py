@@ -22,8 +22,7 @@ TARGET = 1e-10
 
 
 def sizes(bases, *, limit, kinds, fork=True):
-    """Rows over growing pyramids, one series a kind: a law of eq. 36 or a state of eq. 21."""
-    rows = []
+    """Yields rows of growing pyramids; a kind is a law of eq. 36 or a state of eq. 21."""
     for kind in kinds:
         first = kind in problems.STATES
         part = "scaling, contact dynamics" if first else "scaling, compatibility"
@@ -32,8 +31,8 @@ def sizes(bases, *, limit, kinds, fork=True):
         for base in bases:
             problem = (problems.dynamics if first else problems.compatibility)(base, kind)
             if stopped:
-                rows.append(not_run(part, problem, peers.OURS, TARGET, stopped, figures))
-                rows[-1]["kind"] = kind
+                skipped = not_run(part, problem, peers.OURS, TARGET, stopped, figures)
+                yield skipped | {"kind": kind}
                 continue
             unit = product_seconds(problem.B)
             table = peers.dynamics_solvers() if first else peers.compatibility_solvers()
@@ -52,11 +51,9 @@ def sizes(bases, *, limit, kinds, fork=True):
             line = row(
                 part, problem, peers.OURS, TARGET, unit, found, TARGET, **{figures[0]: achieved}
             )
-            line["kind"] = kind
-            rows.append(line)
+            yield line | {"kind": kind}
             if found.note:
                 stopped = f"{found.note} at {line['contacts']} contacts"
-    return rows
 
 
 def exponents(rows) -> list[dict]:
@@ -157,31 +154,24 @@ def moving(simulation, name, *, steps, settle=0, repeat=1, limit=60.0):
 
 
 def scenes(*, packings, pyramid, column, wall, steps, limit, folder=None):
-    """Rows of scenes in motion: packing at rest and tilting, settling pyramid, column, boxes."""
-    rows = []
+    """Yields rows of scenes in motion: packing at rest and tilted, pyramid, column, boxes."""
     for count in packings:
         scene, state = problems.packing_at_rest(count, folder=folder)
         simulation = rl.Simulation(scene, dt=1e-3)
         simulation.state = state
-        rows.append(
-            moving(simulation, f"packing of {count} at rest", steps=steps, settle=5, limit=limit)
-        )
+        yield moving(simulation, f"packing of {count} at rest", steps=steps, settle=5, limit=limit)
         # gravity turns by a thousandth of a radian per step: a slowly changing load
         simulation = rl.Simulation(scene, dt=1e-3)
         simulation.state = state
-        rows.append(
-            moving(
-                _Tilting(simulation, 1e-3), f"packing of {count}, tilted 1e-3 rad a step",
-                steps=steps, settle=5, limit=limit,
-            )
-        )  # fmt: skip
+        tilting = _Tilting(simulation, 1e-3)
+        name = f"packing of {count}, tilted 1e-3 rad a step"
+        yield moving(tilting, name, steps=steps, settle=5, limit=limit)
     simulation = rl.Simulation(rl.scenes.pyramid(pyramid))
-    rows.append(moving(simulation, f"pyramid {pyramid}, settling", steps=steps, limit=limit))
+    yield moving(simulation, f"pyramid {pyramid}, settling", steps=steps, limit=limit)
     simulation = rl.Simulation(problems.column(*column))
-    rows.append(moving(simulation, "collapsing column", steps=steps, settle=3, limit=limit))
+    yield moving(simulation, "collapsing column", steps=steps, settle=3, limit=limit)
     simulation = rl.Simulation(problems.wall_of_boxes(*wall))
-    rows.append(moving(simulation, "wall of boxes", steps=steps, settle=1, limit=limit))
-    return [line for line in rows if line is not None]
+    yield moving(simulation, "wall of boxes", steps=steps, settle=1, limit=limit)
 
 
 class _Tilting:

@@ -63,8 +63,7 @@ def _dem(scene, steps):
 
 
 def run(*, bases, limit=60.0, fork=True):
-    """Rows of part (c)."""
-    rows = []
+    """Yields the rows of part (c)."""
     measure(lambda: _dem(rl.scenes.pyramid(2), 10), repeat=1, fork=fork)  # compiles
     for base in bases:
         scene = rl.scenes.pyramid(base)
@@ -86,7 +85,8 @@ def run(*, bases, limit=60.0, fork=True):
                 figures["contacts"] = len(reference.force)
             lines.append(_row(base, name, found, until, figures))
         if reference is None:
-            return rows + lines
+            yield from lines
+            return
         dt = PenaltySimulation(scene).dt
         whole = int(np.ceil(until / dt))
         for name, march in (("LAMMPS DEM", _lammps), ("rigidlimit's DEM", _dem)):
@@ -96,8 +96,7 @@ def run(*, bases, limit=60.0, fork=True):
                 )
         for line in lines:
             line["times ours"] = line["cpu"] / lines[0]["cpu"]
-        rows += lines
-    return rows
+        yield from lines
 
 
 def _marched(base, name, march, scene, until, whole, limit, fork, reference):

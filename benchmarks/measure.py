@@ -105,7 +105,8 @@ def _repeat(solve, repeat, enough):
     return Measured(answer, float(np.median(walls)), float(np.median(cpus)), memory, len(cpus))
 
 
-def _child(solve, repeat, enough, limit, pipe):
+def _child(solve, repeat, enough, limit, pipe, parents_end):
+    parents_end.close()  # or a dead parent would leave this process waiting at its pipe
     if limit is not None:
         # the first solve alone is limited; the repeats stop by themselves
         seconds = int(np.ceil(limit + time.process_time() + min(enough, limit)))
@@ -125,23 +126,25 @@ def measure(solve, *, limit=None, repeat=3, enough=2.0, fork=True) -> Measured:
         return _repeat(solve, repeat, enough)
     context = multiprocessing.get_context("fork")
     mine, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_child, args=(solve, repeat, enough, limit, theirs))
+    child = context.Process(target=_child, args=(solve, repeat, enough, limit, theirs, mine))
     child.start()
     theirs.close()
     wait = None if limit is None else 6 * limit + 60  # other work may share the core
     try:
-        if not mine.poll(wait):
-            raise EOFError
-        measured = mine.recv()
+        if mine.poll(wait):
+            measured = mine.recv()
+        else:
+            measured = Measured(None, note=f"over {wait:g} s of wall time")
     except EOFError:
-        measured = Measured(None, note=f"over {limit:g} s" if limit else "died")
-        child.join(1.0)
-        if child.exitcode not in (None, -signal.SIGXCPU, -signal.SIGKILL):
-            measured.note = f"died (exit code {child.exitcode})"
+        child.join(2.0)
+        stopped = child.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
+        why = f"over {limit:g} s" if limit and stopped else f"died (exit code {child.exitcode})"
+        measured = Measured(None, note=why)
     finally:
-        if child.is_alive() and mine.closed is False and not child.join(2.0) and child.is_alive():
+        child.join(2.0)
+        if child.is_alive():
             child.kill()
-        child.join()
+            child.join()
         mine.close()
     if measured.answer is not None and limit is not None and measured.cpu > limit:
         measured.note = f"over {limit:g} s"

@@ -53,16 +53,17 @@ def warm_up():
 
     from . import peers, problems
 
-    for law in ("two materials 1:5", "Hertz"):
-        problem = problems.compatibility(7, law)
-        for name in (peers.OURS, peers.PAPER):
-            peers.compatibility_solvers()[name](problem, 1e-6)
-    for state in ("rest", "random"):
-        problem = problems.dynamics(7, state)
+    # systems beyond those that are factorized at once, to the full tolerance: every road is taken
+    for law in ALL_LAWS:
+        problem = problems.compatibility(10, law)
+        peers.compatibility_solvers()[peers.OURS](problem, 1e-10)
+        peers.compatibility_solvers()[peers.PAPER](problem, 1e-3)
+    for state in problems.STATES:
+        problem = problems.dynamics(10, state)
         for name in (peers.OURS, "PGS", "PGS with subspace steps", "APGD"):
-            peers.dynamics_solvers()[name](problem, 1e-4)
+            peers.dynamics_solvers()[name](problem, 1e-10)
     # far enough to meet, bounce and be warm started
-    for scene in (rl.scenes.pyramid(4), problems.wall_of_boxes(3, 3), problems.column(2, 4)):
+    for scene in (rl.scenes.pyramid(8), problems.wall_of_boxes(4, 4), problems.column(4, 6)):
         simulation = rl.Simulation(scene)
         for _ in range(15):
             simulation.step()

@@ -1,12 +1,10 @@
-"""A beam on three supports in MuJoCo: its forces depend on the order of the supports, the
-compatible forces do not.
-
-    pip install 'rigidlimit[mujoco]'
-    python examples/mujoco_beam.py
+"""
+MuJoCo: forces that depend on the order
+=======================================
 
 A rigid beam of weight 10 on balls at x = -1/2, 0, 1/2, the middle one three times as stiff: stiff
 elastic supports carry 2, 6, 2. MuJoCo's Gauss-Seidel solver, stopped after five sweeps, carries
-what its order of contacts makes of it.
+what its order of contacts makes of it. Needs ``pip install 'rigidlimit[mujoco]'``.
 """
 
 import itertools

@@ -57,7 +57,10 @@ def test_forces_at_chosen_times(tmp_path):
 
 def test_scenes_lists_shows_and_writes(tmp_path):
     """The gallery's file runs and gives the same answer."""
-    assert "four-leg-table" in rigidlimit("scenes").stdout
+    listed = rigidlimit("scenes").stdout
+    assert "four-leg-table" in listed
+    assert "left and right [degrees]" in " ".join(listed.replace("│", " ").split())
+    assert "``" not in listed
     shown = rigidlimit("scenes", "beam", "--write", tmp_path / "beam.toml").stdout
     assert "known: forces = [3.33333, 3.33333, 3.33333]" in shown
     done = rigidlimit("run", tmp_path / "beam.toml", "--solver", "pgs", "--law", "hertz")

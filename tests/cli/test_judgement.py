@@ -70,6 +70,17 @@ def test_determinacy_waits_until_a_scene_rests(call, tmp_path):
     assert "degree of indeterminacy 9" in text and "?" in row(text, "0")
 
 
+@pytest.mark.parametrize("forces", ["every", "end"])
+def test_determinacy_of_a_run(call, tmp_path, forces):
+    """Closed form: a stored step of the beam is judged as the scene is, whether or not it was
+    stored with compatible forces."""
+    run = tmp_path / "beam.h5"
+    call("run", "beam", "--until", "0.004", "--forces", forces, "--out", run)
+    text = call("determinacy", run, "--frame", "0")
+    assert row(text, "1")[3:] == ["3.33333", "0", "10", "no"]
+    assert "degree of indeterminacy 1" in text
+
+
 def test_chosen_contacts_and_csv(call, tmp_path):
     """--contacts limits the intervals; CSV has one line a contact, unknown ones empty."""
     out = tmp_path / "table.csv"
@@ -190,6 +201,8 @@ def test_open_problem_is_an_error(tmp_path):
         (["solve", "DAMAGED"], "not readable as HDF5"),
         (["solve", "ASYMMETRIC"], "eigenvalue"),
         (["solve", "BEAM", "--law", "hook"], "law is 'hook'"),
+        (["solve", "RUN"], "is a run, not a captured problem"),
+        (["determinacy", "RUN", "--frame", "99"], "step 99 is not among them"),
     ],
 )
 def test_mistakes_are_one_line(arguments, fragment, tmp_path, beam_file, monkeypatch, capsys):
@@ -199,7 +212,10 @@ def test_mistakes_are_one_line(arguments, fragment, tmp_path, beam_file, monkeyp
     negative = tmp_path / "negative.hdf5"
     W = -np.eye(3)
     write_fclib(CapturedProblem("local", 3, np.zeros(1), W=W, q=-np.ones(3)), negative)
-    files = {"DAMAGED": damaged, "ASYMMETRIC": negative, "BEAM": beam_file}
+    run = tmp_path / "run.h5"
+    if "RUN" in arguments:
+        CliRunner().invoke(app, ["run", "beam", "--until", "0.002", "--out", str(run)])
+    files = {"DAMAGED": damaged, "ASYMMETRIC": negative, "BEAM": beam_file, "RUN": run}
     monkeypatch.setattr(sys, "argv", ["rigidlimit"])
     with pytest.raises(SystemExit) as stop:
         main([str(files.get(a, a)) for a in arguments])

@@ -1,4 +1,7 @@
-"""``rigidlimit determinacy SCENE|FILE``: which contact forces rigid mechanics determines."""
+"""``rigidlimit determinacy SCENE|FILE``: which contact forces rigid mechanics determines.
+
+FILE is a scene (.toml), a run of ``rigidlimit run --out`` or a captured problem.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,8 +19,13 @@ CAPTURED = (".hdf5", ".h5", ".dat")
 def determinacy(
     scene: Annotated[
         str,
-        typer.Argument(help="A gallery scene, a TOML file, or a captured problem (.hdf5, .dat)."),
+        typer.Argument(
+            help="A gallery scene, a TOML file, a run (.h5), or a captured problem (.hdf5, .dat)."
+        ),
     ],
+    frame: Annotated[
+        int, typer.Option(help="Which step of a run, counted from 0; -1 is the last.")
+    ] = -1,
     until: Annotated[
         float | None,
         typer.Option(help="Time of the step judged [s]; default: at rest, or the scene's end."),
@@ -36,13 +44,17 @@ def determinacy(
 
     Example: `rigidlimit determinacy beam`, `rigidlimit determinacy problem.hdf5 --contacts 0-9`.
     """
+    from ..output.hdf5 import looks_like_run
     from ..output.results import check_name, write_results
 
     check_name(out)
-    if Path(scene).suffix.lower() in CAPTURED:
+    path = Path(scene)
+    if path.suffix.lower() in CAPTURED and looks_like_run(path):
+        rigid = _stored(path, frame)
+    elif path.suffix.lower() in CAPTURED:
         from .solve import solved
 
-        rigid = solved(Path(scene))[0]
+        rigid = solved(path)[0]
     else:
         rigid = _settled(scene, until)
     found, chosen = judge(rigid, contacts, intervals)
@@ -51,6 +63,48 @@ def determinacy(
     if out is not None:
         write_results(out, summary(rigid, found), columns(rigid, found))
         typer.echo(f"written: {out}")
+
+
+def _stored(path, index) -> Rigid:
+    """The contacts closed in one step of a run."""
+    from ..forces import compatible_forces
+    from ..output.hdf5 import read_run
+    from ..output.plots import frame
+
+    run = read_run(path)
+    shown = frame(run, index=index)
+    closed = np.flatnonzero(shown.closed)
+    forces = dict(shown.forces)
+    if "compatible" not in forces:  # steps between those that asked for them
+        answer = compatible_forces(
+            shown.B[closed],
+            shown.load,
+            stiffness=run[index].stiffness[closed],
+            exponent=run.scene.exponent,
+            fixed=~shown.bodies.free.ravel(),
+        )
+        forces["compatible"] = np.zeros(len(shown.contacts))
+        forces["compatible"][closed] = answer.force
+    title = f"{path.name} at t = {shown.time:.6g} s"
+    return _rigid(title, shown.bodies, shown.B, shown.load, shown.contacts, closed, forces)
+
+
+def _rigid(title, bodies, B, load, contacts, closed, forces) -> Rigid:
+    """The closed contacts (indices) of a scene. forces: classic and compatible, (m,) each."""
+    if not len(closed):
+        raise InputError(f"{title}: no contact is closed; try another time (--until, --frame)")
+    return Rigid(
+        title=title,
+        B=B[closed],
+        load=load,
+        fixed=~bodies.free.ravel(),
+        blocks=np.arange(0, 6 * len(bodies) + 1, 6),
+        classic=forces["classic"][closed],
+        compatible=forces["compatible"][closed],
+        names=[f"{bodies.names[a]} - {bodies.names[b]}" for a, b in contacts.body[closed]],
+        number=np.arange(len(closed)),
+        total=len(closed),
+    )
 
 
 def _settled(name, until) -> Rigid:
@@ -74,21 +128,12 @@ def _settled(name, until) -> Rigid:
         result = simulation.step(compatible=True)
     if not result.converged:
         raise InputError(f"{name} at t = {result.time:.6g} s: {result.message}")
-    closed = np.flatnonzero(result.closed)
-    if not len(closed):
-        raise InputError(
-            f"{name} has no closed contacts at t = {result.time:.6g} s; try a later --until"
-        )
-    names = simulation.bodies.names
-    return Rigid(
-        title=f"{loaded.name} at t = {result.time:.6g} s",
-        B=result.B[closed],
-        load=result.load,
-        fixed=~simulation.bodies.free.ravel(),
-        blocks=np.arange(0, 6 * len(simulation.bodies) + 1, 6),
-        classic=result.classic.force[closed],
-        compatible=result.compatible.force,
-        names=[f"{names[a]} - {names[b]}" for a, b in result.contacts.body[closed]],
-        number=np.arange(len(closed)),
-        total=len(closed),
+    return _rigid(
+        f"{loaded.name} at t = {result.time:.6g} s",
+        simulation.bodies,
+        result.B,
+        result.load,
+        result.contacts,
+        np.flatnonzero(result.closed),
+        {"classic": result.classic.force, "compatible": result.force},
     )

@@ -22,21 +22,25 @@ def scenes(
                 "--write needs the name of a scene: rigidlimit scenes NAME --write FILE"
             )
         from rich.console import Console
+        from rich.markup import escape
         from rich.table import Table
 
         table = Table(title="gallery")
         table.add_column("scene", style="bold", no_wrap=True)
         table.add_column("what it is")
         for entry, function in GALLERY.items():
-            table.add_row(entry, inspect.getdoc(function).splitlines()[0])
+            table.add_row(entry, escape(_first_sentence(inspect.getdoc(function))))
         console = Console()
         console.print(table)
         console.print("rigidlimit run NAME computes one, rigidlimit scenes NAME explains it")
         return
     scene = load(name)
     if name in GALLERY:
-        typer.echo(f"{name}{inspect.signature(GALLERY[name])}".replace(" -> rigidlimit", " -> "))
-        typer.echo(inspect.getdoc(GALLERY[name]))
+        parameters = inspect.signature(GALLERY[name]).replace(
+            return_annotation=inspect.Signature.empty
+        )
+        typer.echo(f"{GALLERY[name].__name__}{parameters}")
+        typer.echo(inspect.getdoc(GALLERY[name]).replace("``", ""))
     typer.echo(
         f"{len(scene)} bodies in {scene.dim}D, law {scene.law}, dt {scene.dt:g} s, "
         f"duration {scene.duration:g} s"
@@ -49,3 +53,10 @@ def scenes(
 
         write_scene(scene, write)
         typer.echo(f"written: {write}")
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of a docstring, without its marks for code."""
+    return (
+        " ".join(text.split("\n\n")[0].split()).split(". Known:")[0].replace("``", "").rstrip(".")
+    )

@@ -75,7 +75,12 @@ def solved(file: Path, *, solver="newton", exponent=2.0):
     """(Rigid: the closed contacts of a captured problem, CapturedAnswer)."""
     from ..adapters.fclib import normal_problem, read_fclib, solve_captured
     from ..errors import InputError
+    from ..output.hdf5 import looks_like_run
 
+    if looks_like_run(file):
+        raise InputError(
+            f"{file} is a run, not a captured problem; try rigidlimit determinacy {file}"
+        )
     answer = solve_captured(normal_problem(read_fclib(file)), solver=solver, exponent=exponent)
     if not len(answer.closed):
         raise InputError(f"{file}: no contact closes; there are no forces to be found")

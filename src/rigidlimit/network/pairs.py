@@ -20,10 +20,11 @@ Sweeps run over contacts: a block of L is a sum of outer products and is never f
 numbered by reverse Cuthill-McKee, close to the way load travels from body to body, which halves
 the steps against a random numbering. (Two threads, each with half of the bodies and the contacts
 between them left to R, took 20 to 40 % more steps and waited for each other: no gain.)
-"""
 
-from functools import cache
-from types import SimpleNamespace
+Every kernel takes a tuple ``block`` of d entries. Its length is part of its type, so that d is a
+constant to the compiler; and unlike kernels made by a function for each d, which capture one
+another, these are found again in the cache on disk by the next process.
+"""
 
 import numpy as np
 import scipy.sparse as sp
@@ -69,9 +70,9 @@ class PairNetwork:
         self.row = self.row[touched[self.row]]
         self.hi = hi[self.row].astype(np.int32)
         self.lo = lo[self.row].astype(np.int32)
-        self.kernels = _kernels(d)
-        self.upper, self.lower = self.kernels.gather(
-            B.indptr, B.indices, B.data, self.row, self.hi, self.dof
+        self.block = (0,) * d
+        self.upper, self.lower = _gather(
+            B.indptr, B.indices, B.data, self.row, self.hi, self.dof, self.block
         )
         self.mass = np.zeros((bodies, d, d))
         if mass.nnz:
@@ -91,24 +92,24 @@ class PairSolver:
 
     def __init__(self, network: PairNetwork, tangent: np.ndarray, shift: float):
         self.network = network
-        kernels = network.kernels
-        self.contacts = kernels.select(
+        self.contacts = _select(
             tangent[network.row],
             network.hi,
             network.lo,
             network.upper,
             network.lower,
             network.bodies,
+            network.block,
         )
-        self.blocks = kernels.factor(*self.contacts, network.mass, shift)
+        self.blocks = _factor(*self.contacts, network.mass, shift, network.block)
 
     def solve(self, rhs: np.ndarray, *, target: float, max_steps: int):
         """(x, steps, |K x - rhs|_inf reached by the running residual)."""
         network = self.network
         b = np.zeros((network.bodies, network.d))
         b.ravel()[network.dof] = rhs
-        x, steps, worst = network.kernels.descend(
-            *self.contacts, *self.blocks, b, target, max_steps
+        x, steps, worst = _descend(
+            *self.contacts, *self.blocks, b, target, max_steps, network.block
         )
         return x.ravel()[network.dof], steps, worst
 
@@ -143,269 +144,286 @@ def _block_diagonal(indptr, indices, block_of):
     return True
 
 
-@cache
-def _kernels(d: int) -> SimpleNamespace:
-    """The compiled kernels for blocks of d; d is a constant to the compiler."""
+@njit(cache=True, nogil=True)
+def _gather(indptr, indices, data, row, hi, dof, block):
+    d = len(block)
+    m = len(row)
+    upper = np.zeros((m, d))
+    lower = np.zeros((m, d))
+    for a in range(m):
+        i = row[a]
+        for e in range(indptr[i], indptr[i + 1]):
+            at = dof[indices[e]]
+            if at // d == hi[a]:
+                upper[a, at % d] = data[e]
+            else:
+                lower[a, at % d] = data[e]
+    return upper, lower
 
-    @njit(cache=True, nogil=True)
-    def gather(indptr, indices, data, row, hi, dof):
-        m = len(row)
-        upper = np.zeros((m, d))
-        lower = np.zeros((m, d))
-        for a in range(m):
-            i = row[a]
-            for e in range(indptr[i], indptr[i + 1]):
-                at = dof[indices[e]]
-                if at // d == hi[a]:
-                    upper[a, at % d] = data[e]
-                else:
-                    lower[a, at % d] = data[e]
-        return upper, lower
 
-    @njit(cache=True, nogil=True)
-    def select(D, hi, lo, upper, lower, bodies):
-        """The active contacts, scaled by sqrt(D); those of later body i are ptr[i]..ptr[i+1]."""
-        m = len(D)
-        count = 0
-        for a in range(m):
-            count += D[a] > 0.0
-        ptr = np.zeros(bodies + 1, np.uint32)
-        to = np.empty(count, np.int32)
-        up = np.empty((count, d))
-        low = np.empty((count, d))
-        at = 0
-        for a in range(m):
-            if D[a] > 0.0:
-                s = np.sqrt(D[a])
-                ptr[hi[a] + 1] += np.uint32(1)
-                to[at] = lo[a]
-                for u in range(d):
-                    up[at, u] = s * upper[a, u]
-                    low[at, u] = s * lower[a, u]
-                at += 1
-        for i in range(bodies):
-            ptr[i + 1] += ptr[i]
-        return ptr, to, up, low
+@njit(cache=True, nogil=True)
+def _select(D, hi, lo, upper, lower, bodies, block):
+    """The active contacts, scaled by sqrt(D); those of later body i are ptr[i]..ptr[i+1]."""
+    d = len(block)
+    m = len(D)
+    count = 0
+    for a in range(m):
+        count += D[a] > 0.0
+    ptr = np.zeros(bodies + 1, np.uint32)
+    to = np.empty(count, np.int32)
+    up = np.empty((count, d))
+    low = np.empty((count, d))
+    at = 0
+    for a in range(m):
+        if D[a] > 0.0:
+            s = np.sqrt(D[a])
+            ptr[hi[a] + 1] += np.uint32(1)
+            to[at] = lo[a]
+            for u in range(d):
+                up[at, u] = s * upper[a, u]
+                low[at, u] = s * lower[a, u]
+            at += 1
+    for i in range(bodies):
+        ptr[i + 1] += ptr[i]
+    return ptr, to, up, low
 
-    @njit(cache=True, nogil=True)
-    def invert(A, out, L):
-        """out = A^-1 of a symmetric block; pivots lost to rounding are lifted."""
-        top = 0.0
+
+@njit(cache=True, nogil=True)
+def _invert(A, out, L, block):
+    """out = A^-1 of a symmetric block; pivots lost to rounding are lifted."""
+    d = len(block)
+    top = 0.0
+    for i in range(d):
+        top = max(top, A[i, i])
+    floor = FLOOR * top + 1e-300
+    for i in range(d):
+        for j in range(i + 1):
+            s = A[i, j]
+            for k in range(j):
+                s -= L[i, k] * L[j, k]
+            L[i, j] = np.sqrt(max(s, floor)) if i == j else s / L[j, j]
+    for col in range(d):
         for i in range(d):
-            top = max(top, A[i, i])
-        floor = FLOOR * top + 1e-300
-        for i in range(d):
-            for j in range(i + 1):
-                s = A[i, j]
-                for k in range(j):
-                    s -= L[i, k] * L[j, k]
-                L[i, j] = np.sqrt(max(s, floor)) if i == j else s / L[j, j]
-        for col in range(d):
-            for i in range(d):
-                s = 1.0 if i == col else 0.0
-                for k in range(i):
-                    s -= L[i, k] * out[k, col]
-                out[i, col] = s / L[i, i]
-            for i in range(d - 1, -1, -1):
-                s = out[i, col]
-                for k in range(i + 1, d):
-                    s -= L[k, i] * out[k, col]
-                out[i, col] = s / L[i, i]
+            s = 1.0 if i == col else 0.0
+            for k in range(i):
+                s -= L[i, k] * out[k, col]
+            out[i, col] = s / L[i, i]
+        for i in range(d - 1, -1, -1):
+            s = out[i, col]
+            for k in range(i + 1, d):
+                s -= L[k, i] * out[k, col]
+            out[i, col] = s / L[i, i]
 
-    @njit(cache=True, nogil=True)
-    def factor(ptr, lo, up, low, mass, shift):
-        """(E, E^-1, G - 2 E)."""
-        n = len(ptr) - 1
-        G = mass.copy()
-        for i in range(n):
+
+@njit(cache=True, nogil=True)
+def _factor(ptr, lo, up, low, mass, shift, block):
+    """(E, E^-1, G - 2 E)."""
+    d = len(block)
+    n = len(ptr) - 1
+    G = mass.copy()
+    for i in range(n):
+        for u in range(d):
+            G[i, u, u] += shift
+        for a in range(ptr[i], ptr[i + 1]):
+            j = lo[a]
             for u in range(d):
-                G[i, u, u] += shift
-            for a in range(ptr[i], ptr[i + 1]):
-                j = lo[a]
+                for v in range(d):
+                    G[i, u, v] += up[a, u] * up[a, v]
+                    if j >= 0:
+                        G[j, u, v] += low[a, u] * low[a, v]
+    E = G.copy()
+    inverse = np.zeros_like(G)
+    L = np.zeros((d, d))
+    for i in range(n):
+        a = ptr[i]
+        while a < ptr[i + 1]:
+            j = lo[a]
+            stop = a + 1
+            while stop < ptr[i + 1] and lo[stop] == j:
+                stop += 1
+            if j >= 0:
+                # all contacts of this pair of bodies: L_ij E_j^-1 L_ij^T
+                for p in range(a, stop):
+                    for q in range(a, stop):
+                        s = 0.0
+                        for u in range(d):
+                            t = 0.0
+                            for v in range(d):
+                                t += inverse[j, u, v] * low[q, v]
+                            s += low[p, u] * t
+                        for u in range(d):
+                            for v in range(d):
+                                E[i, u, v] -= up[p, u] * s * up[q, v]
+            a = stop
+        _invert(E[i], inverse[i], L, block)
+    for i in range(n):
+        for u in range(d):
+            for v in range(d):
+                G[i, u, v] -= 2.0 * E[i, u, v]
+    return E, inverse, G
+
+
+@njit(cache=True, nogil=True)
+def _forward(ptr, lo, up, low, inverse, w, q, block):
+    """q = (E + L)^-1 w."""
+    d = len(block)
+    rest = np.empty(d)
+    for i in range(len(ptr) - 1):
+        for u in range(d):
+            rest[u] = w[i, u]
+        for a in range(ptr[i], ptr[i + 1]):
+            j = lo[a]
+            if j >= 0:
+                k = np.uint32(j)
+                s = 0.0
                 for u in range(d):
-                    for v in range(d):
-                        G[i, u, v] += up[a, u] * up[a, v]
-                        if j >= 0:
-                            G[j, u, v] += low[a, u] * low[a, v]
-        E = G.copy()
-        inverse = np.zeros_like(G)
-        L = np.zeros((d, d))
-        for i in range(n):
-            a = ptr[i]
-            while a < ptr[i + 1]:
-                j = lo[a]
-                stop = a + 1
-                while stop < ptr[i + 1] and lo[stop] == j:
-                    stop += 1
-                if j >= 0:
-                    # all contacts of this pair of bodies: L_ij E_j^-1 L_ij^T
-                    for p in range(a, stop):
-                        for q in range(a, stop):
-                            s = 0.0
-                            for u in range(d):
-                                t = 0.0
-                                for v in range(d):
-                                    t += inverse[j, u, v] * low[q, v]
-                                s += low[p, u] * t
-                            for u in range(d):
-                                for v in range(d):
-                                    E[i, u, v] -= up[p, u] * s * up[q, v]
-                a = stop
-            invert(E[i], inverse[i], L)
-        for i in range(n):
-            for u in range(d):
-                for v in range(d):
-                    G[i, u, v] -= 2.0 * E[i, u, v]
-        return E, inverse, G
+                    s += low[a, u] * q[k, u]
+                for u in range(d):
+                    rest[u] -= s * up[a, u]
+        for u in range(d):
+            s = 0.0
+            for v in range(d):
+                s += inverse[i, u, v] * rest[v]
+            q[i, u] = s
 
-    @njit(cache=True, nogil=True)
-    def forward(ptr, lo, up, low, inverse, w, q):
-        """q = (E + L)^-1 w."""
-        rest = np.empty(d)
-        for i in range(len(ptr) - 1):
-            for u in range(d):
-                rest[u] = w[i, u]
-            for a in range(ptr[i], ptr[i + 1]):
-                j = lo[a]
-                if j >= 0:
-                    k = np.uint32(j)
-                    s = 0.0
-                    for u in range(d):
-                        s += low[a, u] * q[k, u]
-                    for u in range(d):
-                        rest[u] -= s * up[a, u]
-            for u in range(d):
+
+@njit(cache=True, nogil=True)
+def _backward(ptr, lo, up, low, inverse, p, t, carried, block):
+    """t = (E + L^T)^-1 p; carried is work space."""
+    d = len(block)
+    for i in range(len(ptr) - 1):
+        for u in range(d):
+            carried[i, u] = p[i, u]
+    for i in range(len(ptr) - 2, -1, -1):
+        for u in range(d):
+            s = 0.0
+            for v in range(d):
+                s += inverse[i, u, v] * carried[i, v]
+            t[i, u] = s
+        for a in range(ptr[i], ptr[i + 1]):
+            j = lo[a]
+            if j >= 0:
                 s = 0.0
-                for v in range(d):
-                    s += inverse[i, u, v] * rest[v]
-                q[i, u] = s
+                for u in range(d):
+                    s += up[a, u] * t[i, u]
+                for u in range(d):
+                    carried[np.uint32(j), u] -= s * low[a, u]
 
-    @njit(cache=True, nogil=True)
-    def backward(ptr, lo, up, low, inverse, p, t, carried):
-        """t = (E + L^T)^-1 p; carried is work space."""
-        for i in range(len(ptr) - 1):
-            for u in range(d):
-                carried[i, u] = p[i, u]
-        for i in range(len(ptr) - 2, -1, -1):
-            for u in range(d):
+
+@njit(cache=True, nogil=True)
+def _largest(ptr, lo, up, low, E, r, block):
+    """|(E + L) r|_inf, the residual of K x = b."""
+    d = len(block)
+    worst = 0.0
+    y = np.empty(d)
+    for i in range(len(ptr) - 1):
+        for u in range(d):
+            s = 0.0
+            for v in range(d):
+                s += E[i, u, v] * r[i, v]
+            y[u] = s
+        for a in range(ptr[i], ptr[i + 1]):
+            j = lo[a]
+            if j >= 0:
                 s = 0.0
-                for v in range(d):
-                    s += inverse[i, u, v] * carried[i, v]
-                t[i, u] = s
-            for a in range(ptr[i], ptr[i + 1]):
-                j = lo[a]
-                if j >= 0:
-                    s = 0.0
-                    for u in range(d):
-                        s += up[a, u] * t[i, u]
-                    for u in range(d):
-                        carried[np.uint32(j), u] -= s * low[a, u]
+                for u in range(d):
+                    s += low[a, u] * r[j, u]
+                for u in range(d):
+                    y[u] += s * up[a, u]
+        for u in range(d):
+            worst = max(worst, abs(y[u]))
+    return worst
 
-    @njit(cache=True, nogil=True)
-    def largest(ptr, lo, up, low, E, r):
-        """|(E + L) r|_inf, the residual of K x = b."""
-        worst = 0.0
-        y = np.empty(d)
-        for i in range(len(ptr) - 1):
-            for u in range(d):
-                s = 0.0
-                for v in range(d):
-                    s += E[i, u, v] * r[i, v]
-                y[u] = s
-            for a in range(ptr[i], ptr[i + 1]):
-                j = lo[a]
-                if j >= 0:
-                    s = 0.0
-                    for u in range(d):
-                        s += low[a, u] * r[j, u]
-                    for u in range(d):
-                        y[u] += s * up[a, u]
-            for u in range(d):
-                worst = max(worst, abs(y[u]))
-        return worst
 
-    @njit(cache=True, nogil=True)
-    def inner(W, p, t, w):
-        """w = p + W t."""
-        for i in range(len(p)):
-            for u in range(d):
-                s = p[i, u]
-                for v in range(d):
-                    s += W[i, u, v] * t[i, v]
-                w[i, u] = s
+@njit(cache=True, nogil=True)
+def _inner(W, p, t, w, block):
+    """w = p + W t."""
+    d = len(block)
+    for i in range(len(p)):
+        for u in range(d):
+            s = p[i, u]
+            for v in range(d):
+                s += W[i, u, v] * t[i, v]
+            w[i, u] = s
 
-    @njit(cache=True, nogil=True)
-    def outer(t, q, p):
-        """q += t; returns p . q."""
-        s = 0.0
-        for i in range(len(p)):
-            for u in range(d):
-                q[i, u] += t[i, u]
-                s += p[i, u] * q[i, u]
-        return s
 
-    @njit(cache=True, nogil=True)
-    def advance(alpha, t, q, E, x, r, z):
-        """x += alpha t, r -= alpha q, z = E r; returns r . z."""
-        total = 0.0
-        for i in range(len(x)):
-            for u in range(d):
-                x[i, u] += alpha * t[i, u]
-                r[i, u] -= alpha * q[i, u]
-            for u in range(d):
-                s = 0.0
-                for v in range(d):
-                    s += E[i, u, v] * r[i, v]
-                z[i, u] = s
-                total += s * r[i, u]
-        return total
+@njit(cache=True, nogil=True)
+def _outer(t, q, p, block):
+    """q += t; returns p . q."""
+    d = len(block)
+    s = 0.0
+    for i in range(len(p)):
+        for u in range(d):
+            q[i, u] += t[i, u]
+            s += p[i, u] * q[i, u]
+    return s
 
-    @njit(cache=True, nogil=True)
-    def turn(beta, z, p):
-        """p = z + beta p."""
-        for i in range(len(p)):
-            for u in range(d):
-                p[i, u] = z[i, u] + beta * p[i, u]
 
-    @njit(cache=True, nogil=True)
-    def descend(ptr, lo, up, low, E, inverse, W, b, target, max_steps):
-        """x, steps, worst."""
-        x = np.zeros_like(b)
-        r = np.zeros_like(b)
-        z = np.zeros_like(b)
-        p = np.zeros_like(b)
-        t = np.zeros_like(b)
-        w = np.zeros_like(b)
-        q = np.zeros_like(b)
-        forward(ptr, lo, up, low, inverse, b, r)
-        rz = advance(0.0, t, q, E, x, r, z)
-        worst = 0.0
-        for i in range(len(b)):
-            for u in range(d):
-                worst = max(worst, abs(b[i, u]))
-        if worst <= target or not rz > 0.0:
-            return x, 0, worst
-        turn(0.0, z, p)
-        ratio = worst / np.sqrt(rz)
-        since = 0
-        for step in range(1, max_steps + 1):
-            backward(ptr, lo, up, low, inverse, p, t, w)
-            inner(W, p, t, w)
-            forward(ptr, lo, up, low, inverse, w, q)
-            pq = outer(t, q, p)
-            if not pq > 0.0:
+@njit(cache=True, nogil=True)
+def _advance(alpha, t, q, E, x, r, z, block):
+    """x += alpha t, r -= alpha q, z = E r; returns r . z."""
+    d = len(block)
+    total = 0.0
+    for i in range(len(x)):
+        for u in range(d):
+            x[i, u] += alpha * t[i, u]
+            r[i, u] -= alpha * q[i, u]
+        for u in range(d):
+            s = 0.0
+            for v in range(d):
+                s += E[i, u, v] * r[i, v]
+            z[i, u] = s
+            total += s * r[i, u]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _turn(beta, z, p, block):
+    """p = z + beta p."""
+    d = len(block)
+    for i in range(len(p)):
+        for u in range(d):
+            p[i, u] = z[i, u] + beta * p[i, u]
+
+
+@njit(cache=True, nogil=True)
+def _descend(ptr, lo, up, low, E, inverse, W, b, target, max_steps, block):
+    """x, steps, worst."""
+    d = len(block)
+    x = np.zeros_like(b)
+    r = np.zeros_like(b)
+    z = np.zeros_like(b)
+    p = np.zeros_like(b)
+    t = np.zeros_like(b)
+    w = np.zeros_like(b)
+    q = np.zeros_like(b)
+    _forward(ptr, lo, up, low, inverse, b, r, block)
+    rz = _advance(0.0, t, q, E, x, r, z, block)
+    worst = 0.0
+    for i in range(len(b)):
+        for u in range(d):
+            worst = max(worst, abs(b[i, u]))
+    if worst <= target or not rz > 0.0:
+        return x, 0, worst
+    _turn(0.0, z, p, block)
+    ratio = worst / np.sqrt(rz)
+    since = 0
+    for step in range(1, max_steps + 1):
+        _backward(ptr, lo, up, low, inverse, p, t, w, block)
+        _inner(W, p, t, w, block)
+        _forward(ptr, lo, up, low, inverse, w, q, block)
+        pq = _outer(t, q, p, block)
+        if not pq > 0.0:
+            return x, step, worst
+        new = _advance(rz / pq, t, q, E, x, r, z, block)
+        since += 1
+        # the residual itself costs half a product: look when it may have arrived
+        if np.sqrt(new) * ratio <= 1.5 * target or since == 20 or step == max_steps:
+            since = 0
+            worst = _largest(ptr, lo, up, low, E, r, block)
+            if worst <= target:
                 return x, step, worst
-            new = advance(rz / pq, t, q, E, x, r, z)
-            since += 1
-            # the residual itself costs half a product: look when it may have arrived
-            if np.sqrt(new) * ratio <= 1.5 * target or since == 20 or step == max_steps:
-                since = 0
-                worst = largest(ptr, lo, up, low, E, r)
-                if worst <= target:
-                    return x, step, worst
-                ratio = worst / np.sqrt(new) if new > 0.0 else ratio
-            turn(new / rz, z, p)
-            rz = new
-        return x, max_steps, worst
-
-    return SimpleNamespace(gather=gather, select=select, factor=factor, descend=descend)
+            ratio = worst / np.sqrt(new) if new > 0.0 else ratio
+        _turn(new / rz, z, p, block)
+        rz = new
+    return x, max_steps, worst

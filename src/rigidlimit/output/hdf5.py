@@ -114,6 +114,20 @@ def _opened(path: Path):
         raise OutputError(f"{path}: damaged, or not an HDF5 file; run the scene again") from error
 
 
+def looks_like_run(path: str | Path) -> bool:
+    """Whether ``read_run`` is the one to open this file, or to say what is wrong with it."""
+    import h5py
+
+    path = Path(path)
+    if not path.exists():
+        return _parts(path).exists()
+    try:
+        with h5py.File(path, "r") as file:
+            return file.attrs.get("schema") == SCHEMA
+    except OSError:
+        return False
+
+
 def read_run(path: str | Path) -> Run:
     """Open a run.
 

@@ -1,0 +1,76 @@
+"""What README and documentation show can be done: Python blocks run, commands and options exist."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
+COMMAND = re.compile(r"^(?:    )?(rigidlimit .*)$", re.M)
+INLINE = re.compile(r"`(rigidlimit [^`\n]+)`")
+
+
+def _named(pages):
+    return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def _blocks(page):
+    return PYTHON.findall(page.read_text(encoding="utf-8"))
+
+
+def _commands(page):
+    text = page.read_text(encoding="utf-8")
+    return [line.split("#")[0].strip() for line in COMMAND.findall(text) + INLINE.findall(text)]
+
+
+@_named([page for page in PAGES if _blocks(page)])
+@pytest.mark.filterwarnings("ignore::rigidlimit.output.plots.spatial.Fallback")
+def test_python_blocks(page, tmp_path, monkeypatch, capsys):
+    """Example: the blocks of a page run in order; a comment after print is what it prints."""
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "page"}
+    for number, block in enumerate(_blocks(page)):
+        exec(compile(block, f"{page.name} block {number}", "exec"), names)
+        printed = capsys.readouterr().out
+        for promised in re.findall(r"^print\(.*\)  # (.*)", block, re.M):
+            assert promised in printed.splitlines(), f"block {number} prints {printed!r}"
+
+
+@_named([page for page in PAGES if _commands(page)])
+def test_commands_exist(page):
+    """Property: each command line names a command of the program, and options that it has."""
+    from rigidlimit.cli.app import app
+
+    group = typer.main.get_command(app)
+    for line in _commands(page):
+        words = shlex.split(line.replace("...", ""))[1:]
+        options = [word.split("=")[0] for word in words if word.startswith("-")]
+        command = group
+        if words and not words[0].startswith("-"):
+            assert words[0] in group.commands, f"{page.name}: no command in {line!r}"
+            command = group.commands[words[0]]
+        known = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
+        known |= {"--help", "--version"}
+        assert set(options) <= known, f"{page.name}: unknown option in {line!r}"
+
+
+def test_help_of_every_command():
+    """Property: every command explains itself."""
+    from rigidlimit.cli.app import app
+
+    runner = CliRunner()
+    for name in typer.main.get_command(app).commands:
+        answer = runner.invoke(app, [name, "--help"])
+        assert answer.exit_code == 0 and "Usage" in answer.output, name
+
+
+def test_pages_are_found():
+    """Property: the README, the start page and the how-to pages are among the pages tested."""
+    names = {page.name for page in PAGES if _blocks(page)}
+    assert {"README.md", "start.md", "pictures.md", "engine.md", "determinacy.md"} <= names
+    assert sum(len(_commands(page)) for page in PAGES) > 20

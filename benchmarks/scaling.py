@@ -109,14 +109,15 @@ def _second(recorded, warm):
 def moving(simulation, name, *, steps, settle=0, repeat=1, limit=60.0):
     """One row of medians over the steps of a simulation: both solves, warm and cold.
 
-    settle: steps made before. The cold second step has neither u nor the classic forces to start
-    from. Stops after ``limit`` CPU seconds.
+    settle: steps made before. "force change": largest change of a classic force in one step over the
+    largest force, what a warm start has to make up for. The cold second step has neither u nor the classic forces
+    to start from. Stops after ``limit`` CPU seconds.
     """
     began = time.process_time()
     for _ in range(settle):
         simulation.step(compatible=True)
     cpu = {key: [] for key in ("dynamics warm", "dynamics cold", "forces warm", "forces cold")}
-    residual, contacts, products, done = 0.0, [], [], 0
+    residual, contacts, products, changes, done = 0.0, [], [], [], 0
     with told(f"  {name}"):
         for _ in range(4 * steps):
             recorded = problems.replay(simulation)
@@ -130,6 +131,8 @@ def moving(simulation, name, *, steps, settle=0, repeat=1, limit=60.0):
                     cpu[f"{stage} {how}"].append(taken)
                     residual = max(residual, answer.residual)
             contacts.append(len(recorded.warm_force))
+            force = recorded.result.classic.force
+            changes.append(np.abs(force - recorded.warm_force).max() / force.max())
             products.append(product_seconds(recorded.dynamics["B"], repeat=1))
             done += 1
             if done == steps or (limit and time.process_time() - began > limit):
@@ -145,6 +148,7 @@ def moving(simulation, name, *, steps, settle=0, repeat=1, limit=60.0):
         "problem": name,
         "contacts": int(np.median(contacts)),
         "steps": done,
+        "force change": float(np.median(changes)),
         "residual": residual,
         **median,
         "warm/cold": warm / cold if cold > 0 else float("nan"),

@@ -3,7 +3,8 @@
     python -m benchmarks.run_all [--quick] [--only compatibility scaling] [--limit 60]
 
 Parts: compatibility (a), dynamics (b), simulations (c), scaling (d), scenes (d, warm against
-cold); costs in matrix products (e) stand beside each. One core. --quick takes under three minutes.
+cold); costs in matrix products (e) stand beside each. One core. --quick takes under three minutes,
+all of it the better part of an hour.
 Peers come with the extra ``bench``; those missing are left out and marked.
 """
 

@@ -109,9 +109,9 @@ def _second(recorded, warm):
 def moving(simulation, name, *, steps, settle=0, repeat=1, limit=60.0):
     """One row of medians over the steps of a simulation: both solves, warm and cold.
 
-    settle: steps made before. "force change": largest change of a classic force in one step over the
-    largest force, what a warm start has to make up for. The cold second step has neither u nor the classic forces
-    to start from. Stops after ``limit`` CPU seconds.
+    settle: steps made before. "force change": largest change of a classic force in one step over
+    the largest force, what a warm start has to make up for. The cold second step has neither u nor
+    the classic forces to start from. Stops after ``limit`` CPU seconds.
     """
     began = time.process_time()
     for _ in range(settle):

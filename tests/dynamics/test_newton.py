@@ -72,6 +72,19 @@ def test_warm_start_saves_work():
     np.testing.assert_allclose(warm.velocity, cold.velocity, atol=1e-11)
 
 
+def test_hopeless_warm_start_is_left_out():
+    """Property: forces further from the answer than none at all cost nothing and change nothing;
+    a billion times too large ones used to end in rounding."""
+    rng = np.random.default_rng(1)
+    B = rng.normal(size=(40, 12))
+    B[B @ rng.normal(size=12) < 0] *= -1  # some motion opens every contact
+    problem = 10.0 ** rng.uniform(-2, 2, 12), B, np.zeros(40), rng.normal(size=12), 0.0, 1e-3
+    cold = rl.contact_dynamics(*problem)
+    warm = rl.contact_dynamics(*problem, warm_start=1e9 * rng.normal(size=40))
+    assert warm.converged and warm.iterations == cold.iterations
+    np.testing.assert_array_equal(warm.velocity, cold.velocity)
+
+
 @pytest.mark.parametrize("solver", ["newton", "pgs", "apgd"])
 def test_driver_gives_the_same_velocity(solver):
     """Cross-solver: v+ is unique, held bodies keep theirs, driven ones push."""

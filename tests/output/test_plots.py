@@ -484,3 +484,18 @@ def test_command_goes_on_where_one_kind_has_nothing(tmp_path):
     assert done.exit_code == 0, done.output
     assert "no floor: nothing rests" in done.output
     assert len(list(tmp_path.glob("cradle-*.pdf"))) == len(KINDS) - 1
+
+
+@pytest.mark.parametrize("make", [plots.force_network, plots.determinacy_map])
+def test_contacts_seen_end_on_are_dots(make):
+    """Property: seen from above, the vertical contacts of a table keep some length on paper."""
+    scene = rl.scenes.four_leg_table()
+    figure = make(rl.Simulation(scene).step(), scene=scene, view="top")
+    segments = [
+        np.asarray(segment)
+        for lines in figure.axes[0].collections
+        if lines.get_gid() in ("forces", "undetermined", "determined", "open")
+        for segment in lines.get_segments()
+    ]
+    assert len(segments) == 4
+    assert all(np.ptp(segment, axis=0).max() > 0 for segment in segments)

@@ -39,7 +39,8 @@ def contact_dynamics(
     exists, e_n B v replaces Phi/dt. exists (m,) bool: which contacts have formed; gap <= 0 by
     default. fixed (n,) bool: the held degrees of freedom Gamma_D.
     solver: "newton", "pgs" (order="natural", "reverse", "symmetric", "random" or indices) or
-    "apgd"; further keywords go to it. warm_start (m,) [N]: forces to start from.
+    "apgd"; further keywords go to it. warm_start (m,) [N]: forces to start from, left out if
+    they are further from the answer than no forces.
 
     Returns ContactDynamicsResult with velocity (n,), force (m,), status, residual. Raises
     InputError for wrong shapes, values that are not finite, or a mass matrix that is not
@@ -70,6 +71,8 @@ def contact_dynamics(
     problem, starts = _free_problem(M, B, bias, velocity, external_force, dt, dofs)
     if solver == "newton":
         options.setdefault("blocks", starts)
+    if warm_start is not None and not problem.residual(problem.project(warm_start)) <= 1.0:
+        warm_start = None  # no forces at all have residual 1: worse ones only hinder
     if m == 0 or problem.scale == 0.0:
         answer = _no_force_needed(problem, solver, tolerance)
     else:

@@ -12,7 +12,7 @@ from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
 from .canvas import canvas, colour_bar
 from .frames import Frame, frame
-from .lines import label_axes, line_widths
+from .lines import label_axes, line_widths, show_end_on
 from .network import choose_view
 from .style import force_colours, look, unit
 
@@ -154,6 +154,7 @@ def _dash(g: _Group) -> str:
 def _draw_group(made, shown, g: _Group, ends, level: int) -> None:
     from matplotlib.collections import LineCollection
 
+    show_end_on(ends, 0.1 / made.points)
     lines = LineCollection(
         ends,
         colors=g.rgba,

@@ -46,7 +46,7 @@ def draw_lines(panel, shown: Frame, force, largest, view, p, points) -> None:
     axes, _ = plane_of(shown, view)
     which = carrying(force, largest)
     ends = contact_lines(shown.position, shown.contacts)[which][:, :, list(axes)]
-    _show_end_on(ends, 0.1 / points)
+    show_end_on(ends, 0.1 / points)
     share = force[which] / largest if len(which) else np.zeros(0)
     lines = LineCollection(
         ends,
@@ -60,8 +60,8 @@ def draw_lines(panel, shown: Frame, force, largest, view, p, points) -> None:
     panel.add_collection(lines)
 
 
-def _show_end_on(ends: np.ndarray, least: float) -> None:
-    """Lines seen end on get a length of ``least``: round caps make them dots."""
+def show_end_on(ends: np.ndarray, least: float) -> None:
+    """Lines (k, 2, 2) seen end on get a length of ``least`` [m]: round caps make them dots."""
     short = np.abs(ends[:, 1] - ends[:, 0]).max(axis=1) < least
     ends[short, 1, 0] = ends[short, 0, 0] + least
 

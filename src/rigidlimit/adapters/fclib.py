@@ -157,7 +157,7 @@ def solve_captured(
 
 
 def _inverse(M):
-    return inverse_mass(sp.csr_array(M), np.arange(M.shape[0]))[0]
+    return inverse_mass(sp.csr_array(M), np.arange(M.shape[0]))
 
 
 def normal_problem(captured: CapturedProblem, *, cut: float = CUT) -> NormalProblem:

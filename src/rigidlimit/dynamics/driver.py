@@ -66,18 +66,22 @@ def contact_dynamics(
     free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
     if free.shape != (n,):
         raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
-    dofs = np.flatnonzero(free)
     bias = bias + B @ np.where(free, 0.0, velocity)  # held bodies may be driven
-    problem, starts = _free_problem(M, B, bias, velocity, external_force, dt, dofs)
-    if solver == "newton":
-        options.setdefault("blocks", starts)
-    if warm_start is not None and not problem.residual(problem.project(warm_start)) <= 1.0:
-        warm_start = None  # no forces at all have residual 1: worse ones only hinder
+    full = velocity.copy()
+    full[free], inverse = _free_velocity(M, velocity, external_force, dt, free)
+    dofs = np.flatnonzero(free)
+    dofs, inverse = _within_reach(B, inverse, dofs)
+    problem = ContactProblem(
+        _columns(B, dofs), _columns(M[dofs], dofs), inverse, bias, full[dofs], dt
+    )
+    if solver in ("newton", "apgd"):
+        options.setdefault("blocks", _preconditioner_blocks(dofs))
     if m == 0 or problem.scale == 0.0:
         answer = _no_force_needed(problem, solver, tolerance)
     else:
+        if warm_start is not None and not problem.residual(problem.project(warm_start)) <= 1.0:
+            warm_start = None  # no forces at all have residual 1: worse ones only hinder
         answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
-    full = velocity.copy()
     full[dofs] = answer.velocity
     return ContactDynamicsResult(**{**vars(answer), "velocity": full})
 
@@ -96,17 +100,35 @@ def _bias(B, gap, velocity, dt, restitution, exists):
     return bias
 
 
-def _free_problem(M, B, bias, velocity, external_force, dt, dofs):
-    """The problem on the free degrees of freedom, and the blocks of dofs that share a body."""
-    Mf = M if len(dofs) == M.shape[0] else sp.csr_array(M[dofs][:, dofs])
-    Bf = B if len(dofs) == M.shape[0] else sp.csr_array(B[:, dofs])
-    inverse, starts = inverse_mass(Mf, dofs)
-    free_velocity = velocity[dofs] + dt * (inverse @ external_force[dofs])
-    return ContactProblem(Bf, Mf, inverse, bias, free_velocity, dt), starts
+def _free_velocity(M, velocity, external_force, dt, free):
+    """(v + dt M^-1 F_ext, M^-1) on the free degrees of freedom."""
+    dofs = np.flatnonzero(free)
+    inverse = inverse_mass(_columns(M[dofs], dofs), dofs)
+    return velocity[dofs] + dt * (inverse @ external_force[dofs]), inverse
+
+
+def _within_reach(B, inverse, dofs):
+    """The free degrees of freedom that contact forces can move, and M^-1 on them.
+
+    What no contact touches and no inertia couples to what one touches (the spin of smooth balls)
+    keeps its free velocity.
+    """
+    touched = np.zeros(B.shape[1], bool)
+    touched[B.indices[B.data != 0]] = True
+    _, label = connected_components(inverse, directed=False)
+    reached = np.zeros(len(dofs), bool)
+    reached[label[touched[dofs]]] = True
+    kept = np.flatnonzero(reached[label])
+    return dofs[kept], _columns(inverse[kept], kept)
+
+
+def _columns(A, which):
+    """A[:, which] as CSR; A itself if that is all of it."""
+    return A if len(which) == A.shape[1] else sp.csr_array(A[:, which])
 
 
 def inverse_mass(M: sp.csr_array, dofs: np.ndarray):
-    """M^-1, block by block of coupled degrees of freedom, and preconditioner blocks.
+    """M^-1, block by block of coupled degrees of freedom.
 
     Bodies give blocks of at most six; an articulated mechanism gives one block per tree.
     """
@@ -136,7 +158,7 @@ def inverse_mass(M: sp.csr_array, dofs: np.ndarray):
     coordinates = (np.concatenate(rows), np.concatenate(columns)) if rows else ([], [])
     matrix = sp.csr_array((np.concatenate(data) if data else [], coordinates), shape=(n, n))
     matrix.eliminate_zeros()
-    return matrix, _preconditioner_blocks(dofs)
+    return matrix
 
 
 def _dense_blocks(M, members):

@@ -69,7 +69,7 @@ def solve(
     force = np.zeros(m) if warm_start is None else problem.project(warm_start)
     gradient_steps = 0
     if opening:
-        force, gradient_steps = _open(problem, tolerance, force)
+        force, gradient_steps = _open(problem, tolerance, force, blocks)
     impulse = dt * force
     x = arm * (problem.response.T @ force)
     residual = problem.residual(force)
@@ -135,7 +135,7 @@ def solve(
     )
 
 
-def _open(problem: ContactProblem, tolerance, force):
+def _open(problem: ContactProblem, tolerance, force, blocks):
     """(forces, steps) of projected gradient descent, as long as it gains a digit now and then."""
     n = problem.B.shape[1]
     answer = apgd.solve(
@@ -144,5 +144,6 @@ def _open(problem: ContactProblem, tolerance, force):
         warm_start=force,
         scaled=True,
         decade=int(OPENING_DECADE * max(1.0, n / OPENING_SIZE) ** 0.5),
+        blocks=blocks,
     )
     return answer.force, answer.iterations

@@ -114,6 +114,29 @@ class PairSolver:
         return x.ravel()[network.dof], steps, worst
 
 
+def body_rows(B: sp.csr_array, starts: np.ndarray):
+    """Rows of B (m, n) by bodies of one size d: first, second (m,), and on_first, on_second (m, d).
+
+    second is len(starts) - 1 where a row touches one body only; None if a row touches three.
+    """
+    d = int(starts[1] - starts[0])
+    bodies = len(starts) - 1
+    first, last, pairs = _ends(B.indptr, B.indices, np.repeat(np.arange(bodies), d))
+    if not pairs:
+        return None
+    last = np.maximum(last, 0)  # rows without entries
+    here, there = _gather(
+        B.indptr,
+        B.indices,
+        B.data,
+        np.arange(B.shape[0]),
+        last.astype(np.int32),
+        np.arange(B.shape[1]),
+        (0,) * d,
+    )
+    return last, np.where(first < last, np.maximum(first, 0), bodies), here, there
+
+
 @njit(cache=True, nogil=True)
 def _ends(indptr, indices, block_of):
     """First and last block of every row (-1 if empty), and whether no row has a third."""

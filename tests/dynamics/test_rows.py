@@ -1,0 +1,54 @@
+"""Rows of a matrix in compiled loops, in both of their forms."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rigidlimit.dynamics import apgd
+from rigidlimit.dynamics.rows import product, rows_of
+from tests.problems import pyramid
+
+
+def contacts_of_pairs(bodies=12, size=3, contacts=40, seed=0):
+    rng = np.random.default_rng(seed)
+    B = np.zeros((contacts, bodies * size))
+    for row in B:
+        a, b = rng.choice(bodies, 2, replace=False)
+        for body in (a, b) if rng.random() < 0.7 else (a,):
+            row[body * size : (body + 1) * size] = rng.normal(size=size)
+    B[3] = 0.0  # a contact between held bodies
+    return sp.csr_array(B), np.arange(0, bodies * size + 1, size)
+
+
+@pytest.mark.parametrize("size", [1, 3, 6])
+def test_product_in_both_forms(size):
+    """Reference twin: B R^T d by scipy."""
+    B, starts = contacts_of_pairs(size=size)
+    R = sp.csr_array(B * 0.5)
+    d = np.where(np.arange(B.shape[0]) % 3, np.linspace(-1, 1, B.shape[0]), 0.0)
+    exact = B @ (R.T @ d)
+    for blocks, length in ((None, 3), (starts, 5)):
+        rows, shape = rows_of(B, blocks)
+        assert len(rows) == length
+        out = np.empty(B.shape[0])
+        product(rows, rows_of(R, blocks)[0], d, np.zeros(shape), out)
+        # a few hundred roundings of numbers of order ten
+        np.testing.assert_allclose(out, exact, atol=1e-13)
+
+
+def test_what_is_no_pair_of_equal_bodies_stays_csr():
+    """Edges: three bodies in a row, bodies of unlike size, no columns."""
+    B = sp.csr_array(np.ones((1, 9)))
+    assert len(rows_of(B, np.array([0, 3, 6, 9]))[0]) == 3
+    assert len(rows_of(B, np.array([0, 3, 9]))[0]) == 3
+    assert len(rows_of(sp.csr_array((2, 0)), np.array([0]))[0]) == 3
+
+
+def test_gradient_steps_do_not_depend_on_the_form():
+    """Property: the same iterates up to rounding, hence the same number of steps."""
+    problem = pyramid(6)
+    plain = apgd.solve(problem, scaled=True)
+    pairs = apgd.solve(problem, scaled=True, blocks=np.arange(0, problem.B.shape[1] + 1, 3))
+    assert plain.converged and pairs.converged
+    assert abs(plain.iterations - pairs.iterations) <= apgd.STRIDE
+    np.testing.assert_allclose(pairs.force, plain.force, atol=1e-7 * plain.force.max())

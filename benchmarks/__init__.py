@@ -1,0 +1,1 @@
+"""Benchmarks against other solvers; ``python -m benchmarks.run_all`` runs them all."""

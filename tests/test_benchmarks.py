@@ -1,0 +1,109 @@
+"""The benchmarks run: every part on tiny problems, with answers that meet what the tables claim."""
+
+import dataclasses
+import json
+import math
+import time
+
+import numpy as np
+import pytest
+
+from benchmarks import compatibility, measure, peers, problems, run_all, scaling
+
+from .problems import pyramid_gradient
+
+
+@pytest.mark.parametrize("base", [2, 3, 6])
+def test_pyramid_gradient(base):
+    """Reference twin: the gradient found by a neighbour search, entry by entry."""
+    B, slow = problems.pyramid_gradient(base), pyramid_gradient(base)
+    assert B.shape == slow.shape == (problems.pyramid_contacts(base), slow.shape[1])
+    # normals of unit length, differences of coordinates below 10: rounding only
+    assert abs(B - slow).max() < 1e-14
+
+
+@pytest.mark.parametrize("law", ["two materials 1:5", "Hertz"])
+def test_compatibility_solvers_agree(law):
+    """Cross-solver: every solver gives the same forces."""
+    problem = problems.compatibility(5, law)
+    # unequal stiffness for every law
+    stiffness = np.where(np.arange(len(problem.stiffness)) % 3, 1.0, 0.3)
+    problem = dataclasses.replace(problem, stiffness=problem.stiffness * stiffness)
+    exact = compatibility.exact_force(problem)
+    for name, solver in peers.compatibility_solvers(problem.exponent).items():
+        if not peers.installed(name):
+            continue
+        balance, distance = compatibility.errors(problem, exact, solver(problem, 1e-8).force)
+        # 1e-8 asked for; an interior point errs by its root where forces vanish
+        assert balance < 1e-7, name
+        assert distance < 1e-4, name
+
+
+@pytest.mark.parametrize("state", problems.STATES)
+def test_dynamics_solvers_agree(state):
+    """Cross-solver: the multipliers of every solver solve eq. 21."""
+    problem = problems.dynamics(4, state)
+    for name, solver in peers.dynamics_solvers().items():
+        if peers.installed(name):
+            # 1e-8 asked for in each solver's own measure, which may be a few decades looser
+            assert problem.judge.residual(solver(problem, 1e-8).force) < 1e-5, name
+
+
+def test_every_part(tmp_path, monkeypatch):
+    """Example: all parts on tiny problems; report, figures, and residuals that meet the target."""
+    monkeypatch.setattr(measure, "BATCH", 0.0)  # times do not matter here
+    parts = [p for p in run_all.PARTS if p != "simulations"]
+    rows = run_all.run(run_all.TINY, parts=parts, limit=None, folder=tmp_path, fork=False)
+    assert {r["part"] for r in rows} >= {"compatibility", "contact dynamics"}
+    text = (tmp_path / "report.md").read_text()
+    for name in ("Clarabel", "PGS", "collapsing column", "wall of boxes"):
+        assert name in text
+    assert len(json.loads((tmp_path / "report.json").read_text())["rows"]) == len(rows)
+    assert len(list(tmp_path.glob("*.png"))) == len(list(tmp_path.glob("*.pdf"))) == 4
+    ours = [r for r in rows if r.get("method") == peers.OURS]
+    assert ours
+    for r in ours:
+        assert not r["note"]
+        assert max(r[k] for k in ("balance", "residual") if k in r) <= r["target"]
+
+
+def test_fitted_exponent():
+    """Closed form: times that grow as m^1.3 are reported so; small sizes are left out."""
+    rows = [
+        {"part": "scaling, compatibility", "kind": "Hooke", "contacts": m, "cpu": m**1.3,
+         "products": 5.0 * m**0.3, "linear": 7, "bytes_per_contact": 900.0}
+        for m in (10, 20_000, 50_000, 300_000)
+    ]  # fmt: skip
+    rows[0]["cpu"] = 1e9
+    (fit,) = scaling.exponents(rows)
+    assert math.isclose(fit["time ~ m^"], 1.3, rel_tol=1e-9)  # a straight line, fitted to rounding
+    assert math.isclose(fit["products ~ m^"], 0.3, rel_tol=1e-9)
+    assert abs(fit["linear iterations ~ m^"]) < 1e-9
+
+
+def _busy():
+    """Never ends by itself."""
+    while True:
+        sum(range(1000))
+
+
+@pytest.mark.skipif(measure.resource is None, reason="no limits without fork")
+def test_slow_solves_are_stopped():
+    """Property: a solve beyond its CPU limit ends as a note, an error too, memory is seen."""
+    start = time.perf_counter()
+    stopped = measure.measure(_busy, limit=1)
+    assert stopped.answer is None and stopped.note == "over 1 s"
+    assert time.perf_counter() - start < 60  # a busy machine; the limit is on CPU time
+    failed = measure.measure(lambda: 1 / 0, limit=5)
+    assert failed.answer is None and "ZeroDivisionError" in failed.note
+
+    def large():
+        clock = measure.Clock()
+        with clock:
+            block = np.ones(10_000_000)
+        return measure.Answer(block[:3].copy(), clock, 1)
+
+    seen = measure.measure(large, limit=20)
+    assert seen.answer.force.tolist() == [1, 1, 1]
+    if not math.isnan(seen.memory):
+        assert seen.memory > 7e7  # 80 MB, less what the process could reuse

@@ -23,8 +23,9 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -E -W --keep-going -q -b html -d site/.doctrees docs site
 	@echo "site/index.html"
 
-bench: $(VENV)/.test
-	OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/step.py
+# against other solvers, with tables and figures; long: QUICK=--quick takes three minutes
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.run_all $(QUICK)
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'rigidlimit needs Python 3.11 or newer; set PYTHON=')"
@@ -46,9 +47,13 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	  done; }
 	touch $@ $(VENV)/.run
 
+$(VENV)/.bench: $(VENV)/.test
+	$(INSTALL) -e ".[bench]"
+	touch $@
+
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -e ".[docs]"
+	$(INSTALL) -e ".[docs]"
 	touch $@ $(VENV)/.run
 
 clean:
-	rm -rf $(VENV) demo-output site docs/api docs/gallery
+	rm -rf $(VENV) demo-output bench-output site docs/api docs/gallery

@@ -237,3 +237,12 @@ def test_progress_bar(capsys):
     shown = capsys.readouterr()
     assert len(seen) == 5 and not shown.out
     assert "pyramid" in shown.err and "unbalanced force" in shown.err
+
+
+def test_too_soft_contacts_are_an_error():
+    """A beam of 10 N on supports of 1 N/m would sink through them; it says so and stops."""
+    scene = rl.scenes.beam()
+    for support in ("left", "middle", "right"):
+        scene.set_pair_stiffness(support, "beam", 1.0)
+    with pytest.raises(InputError, match="too soft for these loads"):
+        PenaltySimulation(scene).run()

@@ -38,6 +38,10 @@ SAFETY = 0.8
 """Time step chosen over the critical one."""
 
 QUENCH_HEIGHT = 1e-3
+
+TOO_DEEP = 0.1
+"""Overlap over the scene's length at which contacts are too soft to go on."""
+
 CHECK_EVERY = 200
 """Steps between two looks at the energies, the critical step and the rest criterion."""
 
@@ -240,6 +244,7 @@ class PenaltySimulation:
         best, best_at = np.inf, self.steps
         while True:
             measured = self.engine.measures()
+            self._check_overlap(measured)
             unbalanced = self._relative(measured)
             at_rest = self._is_at_rest(measured)
             start_unbalanced = start_unbalanced or max(unbalanced, self.rest_tolerance)
@@ -315,6 +320,20 @@ class PenaltySimulation:
         speed = self.engine.measures().speed
         fall = np.sqrt(2 * small / self.pull) if self.pull > 0 else np.inf
         return min(fall, small / speed if speed > 0 else np.inf, self.scene.dt)
+
+    def _check_overlap(self, measured: Measures) -> None:
+        """Bodies that sink far into each other are no longer those of the scene."""
+        if measured.contacts == 0 or measured.largest_force == 0.0:
+            return
+        p = self.law.exponent
+        # energy of a contact is f c / p; the deepest overlap is at least the mean of all
+        overlap = p * measured.elastic_energy / (measured.largest_force * measured.contacts)
+        if overlap > TOO_DEEP * self.bodies.length:
+            raise InputError(
+                f"contacts overlap by {overlap:.2g} m, bodies measure {self.bodies.length:.2g} m: "
+                "the contacts are too soft for these loads; expected a small part of the size; "
+                "raise the stiffness (Material, pair stiffness in N/m) or stiffness_scale"
+            )
 
     def _relative(self, measured: Measures) -> float:
         scale = self.load_size or measured.largest_force

@@ -7,6 +7,10 @@ from ..errors import SceneError
 from .scene import Scene
 
 
+STIFF_SUPPORT = 1e6
+"""[N/m] that goes with a relative stiffness of 1."""
+
+
 def beam(weight=10.0, *, length=2.0, stiffness=(1.0, 1.0, 1.0), drop=0.0, order=(0, 1, 2)) -> Scene:
     """A 2D beam on three fixed disks at x = 0, L/2 and L (section 8.1 of the paper).
 
@@ -33,7 +37,10 @@ def beam(weight=10.0, *, length=2.0, stiffness=(1.0, 1.0, 1.0), drop=0.0, order=
     top = radius * (1 + drop) + height / 2
     scene.add(rectangle(1.1 * length, height), position=(0.0, top), mass=weight / 10.0, name="beam")
     for k in order:
-        scene.set_pair_stiffness(("left", "middle", "right")[k], "beam", stiffness[k])
+        # only ratios matter, except to the DEM, for which these are stiff
+        scene.set_pair_stiffness(
+            ("left", "middle", "right")[k], "beam", STIFF_SUPPORT * stiffness[k]
+        )
     return scene
 
 

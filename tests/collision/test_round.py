@@ -183,3 +183,19 @@ def test_nearly_parallel_capsules():
             counts.add(len(found))
             assert gap == pytest.approx(separations(scene, normal[None])[0], abs=1e-12)
     assert counts == {1, 2}
+
+
+@pytest.mark.parametrize("tilt", [0.05, 0.2])
+def test_corner_over_a_round_end_between_its_corners(tilt):
+    """Closed form: a corner 1 cm above the end of a cylinder, beyond the square of the four points
+    that stand for the rim."""
+    low = np.array([[0, 0, 0], [-1, 0, tilt], [-1, -1, 2 * tilt], [0, -1, tilt]])
+    tilted = rl.ConvexPolyhedron(np.concatenate([low, low + [0, 0, 1]]))
+    along = 0.9 * np.sqrt(0.5)
+    scene = rl.Scene(gravity=(0, 0, 0))
+    scene.add(rl.Cylinder(1.0, 1.0), position=(0, 0, 0))
+    scene.add(tilted, position=np.array([along, along, 0.51]) + tilted.centre)
+    found = find_contacts(scene.bodies, scene.state, 0.1)
+    assert found.gap.min() == pytest.approx(0.01, abs=1e-9)  # coal's own tolerance
+    nearest = found.gap.argmin()
+    np.testing.assert_allclose(found.point[nearest], [along, along, 0.505], atol=1e-6)

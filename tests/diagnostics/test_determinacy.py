@@ -359,6 +359,8 @@ def test_pyramid_with_held_floor():
         ((BEAM, [-10.0, 0.0]), {}, "no forces f >= 0"),
         ((BEAM, [10.0]), {}, "load has shape"),
         ((BEAM, [10.0, 0.0]), {"contacts": [3]}, "indices from 0 to 2"),
+        ((BEAM, [10.0, 0.0]), {"contacts": [0.5]}, "contacts has entries like 0.5"),
+        ((BEAM, [10.0, 0.0]), {"workers": 0}, "workers is 0"),
         ((BEAM, [10.0, 0.0]), {"intervals": "exakt"}, "intervals is 'exakt'"),
         ((BEAM, [10.0, 0.0]), {"fixed": [True]}, "fixed has shape"),
         ((BEAM, [10.0, 0.0]), {"tolerance": 0}, "tolerance is 0"),

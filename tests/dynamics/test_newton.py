@@ -165,6 +165,8 @@ def test_beam_at_rest():
         (dict(M=np.zeros(2)), "M is not positive definite at degrees of freedom [0]"),
         (dict(M=np.eye(3)), "M has shape (3, 3); expected 2 columns"),
         (dict(gap=[0, 0]), "gap has shape (2,); expected (1,)"),
+        (dict(M=[[1.0, 0.5], [0.0, 1.0]]), "M differs from its transpose by 0.5"),
+        (dict(restitution=0.5, exists=[True, True]), "exists has shape (2,); expected (1,)"),
         (dict(dt=0), "dt is 0"),
         (dict(restitution=1.5), "restitution at contact 0 is 1.5"),
         (dict(solver="gauss"), "solver is 'gauss'"),
@@ -179,6 +181,13 @@ def test_bad_input(change, fragment):
     with pytest.raises(InputError) as caught:
         rl.contact_dynamics(**(good | change))
     assert fragment in str(caught.value)
+
+
+def test_no_bodies_at_all():
+    """Edge: nothing to solve."""
+    nothing = np.zeros(0)
+    answer = rl.contact_dynamics(np.zeros((0, 0)), np.zeros((0, 0)), *[nothing] * 3, 1e-3)
+    assert answer.converged and answer.velocity.shape == (0,)
 
 
 def test_articulated_mass_matrix():

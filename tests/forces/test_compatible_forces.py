@@ -308,3 +308,17 @@ def test_tower_of_a_thousand_plates(exponent):
     assert answer.converged and answer.residual < 1e-10
     known = np.repeat(np.arange(plates, 0, -1), 4) / 4
     np.testing.assert_allclose(answer.force, known, rtol=1e-8)
+
+
+def test_stiffening_contacts_of_very_unlike_stiffness():
+    """Certificate: for p < 2 the end of the central path is the answer where Newton fails.
+
+    The duality gap bounds the energy above the least; ten tolerances are accepted.
+    """
+    rng = np.random.default_rng(3)  # one of few that Newton does not solve
+    B = rng.normal(size=(40, 20))
+    load = B.T @ (rng.uniform(0, 1, 40) * (rng.random(40) < 0.7))
+    stiffness = 1e6 ** rng.uniform(-1, 0, 40)
+    answer = rl.compatible_forces(B, load, stiffness=stiffness, exponent=1.5)
+    assert answer.converged and answer.residual <= 1e-10
+    assert answer.duality_gap <= 1e-9

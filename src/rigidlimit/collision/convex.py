@@ -160,6 +160,10 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
                 bodies, state, a, b, normal, on_a, on_b, flat_a, face_a, face_b
             )
         found = []
+    # the corners of a round end stand for its rim: a nearest point between them comes on top
+    missed = 2 * np.sqrt(2 * (1 - ALIGNED)) * min(shape_a.bounding_radius, shape_b.bounding_radius)
+    if found and min(contact[2] for contact in found) > gap + missed:
+        found.append((0, 0.5 * (on_a + on_b), gap))
     found = [contact for contact in found if contact[2] <= reach]
     if not found:
         normal, on_a, on_b = _polish(bodies, state, a, b, turn_a, turn_b, normal, on_a, on_b)

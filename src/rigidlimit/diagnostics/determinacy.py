@@ -193,6 +193,8 @@ def determinacy(
     if free.shape != (n,):
         raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
     chosen = _chosen(contacts, m)
+    if workers is not None and not workers >= 1:
+        raise InputError(f"workers is {workers}; expected at least 1 thread")
 
     arm = longest_arms(B)
     touched = np.zeros(n, bool)
@@ -287,7 +289,10 @@ def determinacy(
 def _chosen(contacts, m):
     if contacts is None:
         return None
-    chosen = np.unique(np.asarray(contacts, int))
+    chosen = np.unique(np.asarray(contacts))
+    if len(chosen) and not np.issubdtype(chosen.dtype, np.integer):
+        raise InputError(f"contacts has entries like {chosen[0]}; expected whole numbers, indices")
+    chosen = chosen.astype(int)
     if len(chosen) and (chosen[0] < 0 or chosen[-1] >= m):
         raise InputError(
             f"contacts reaches from {chosen[0]} to {chosen[-1]}; expected indices from 0 to {m - 1}"

@@ -52,6 +52,9 @@ def contact_dynamics(
     m, n = B.shape
     M = sp.diags_array(np.asarray(M, float)).tocsr() if np.ndim(M) == 1 else M
     M = arrays.sparse("M", M, columns=n, square=True)
+    apart = abs(M - M.T)
+    if apart.nnz and apart.max() > 1e-8 * abs(M).max():
+        raise InputError(f"M differs from its transpose by {apart.max():.3g}; expected symmetry")
     gap = arrays.vector("gap", gap, m, what="contact (row of B)")
     velocity = arrays.vector("velocity", velocity, n, what="degree of freedom (column of B)")
     external_force = arrays.vector("external_force", external_force, n, what="degree of freedom")
@@ -96,6 +99,8 @@ def _bias(B, gap, velocity, dt, restitution, exists):
     bias = gap / dt
     if e.any():
         formed = gap <= 0 if exists is None else np.asarray(exists, bool)
+        if formed.shape != (m,):
+            raise InputError(f"exists has shape {formed.shape}; expected ({m},), one per contact")
         bias = np.where(formed & (e > 0), e * (B @ velocity), bias)
     return bias
 
@@ -133,9 +138,9 @@ def inverse_mass(M: sp.csr_array, dofs: np.ndarray):
     Bodies give blocks of at most six; an articulated mechanism gives one block per tree.
     """
     n = M.shape[0]
-    _, label = connected_components(M, directed=False)
+    label = connected_components(M, directed=False)[1] if n else np.zeros(0, int)
     order = np.argsort(label, kind="stable")
-    starts = np.flatnonzero(np.r_[True, np.diff(label[order]) > 0, True])
+    starts = np.flatnonzero(np.r_[n > 0, np.diff(label[order]) > 0, True])
     sizes = np.diff(starts)
     rows, columns, data = [], [], []
     for size in np.unique(sizes):

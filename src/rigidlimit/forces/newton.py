@@ -10,7 +10,8 @@ One equilibrium of ``network/equilibrium.py``; the starts are tried in turn unti
   three times as much. It goes first where stiffnesses are very unlike, and for p < 2.
 
 For 1 < p < 2 a contact is infinitely stiff as it closes, and Newton may fail even from there; then
-a linear spring is put in series with every contact and its yield taken out again by the proximal
+the central path is followed to its end. Where rounding stops that too, a linear spring is put in
+series with every contact and its yield taken out again by the proximal
 point iteration on the forces,
 
     f+ = forces of the network with overlap law (f/k)^(1/(p-1)) + (f - f_before)/series = -B u,
@@ -24,6 +25,7 @@ from ..network import Network, equilibrium
 from ..network.central_path import follow
 from ..network.stiffness import DIRECT_LIMIT, LinearStats, StiffnessSystem
 from ..status import Status
+from .problem import complementary_energy, strain_energy
 
 UNLIKE = 30.0
 """Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
@@ -72,7 +74,7 @@ def solve(
         iterations += answer.iterations
         return answer
 
-    def from_path():
+    def path(gap_tolerance=None):
         nonlocal iterations
         point = follow(
             network,
@@ -81,10 +83,14 @@ def solve(
             load=load,
             offset=offset,
             tolerance=max(1e-6, tolerance),
+            gap_tolerance=gap_tolerance,
             stats=stats,
         )
         iterations += point.iterations
-        return point.u
+        return point
+
+    def from_path():
+        return path().u
 
     def from_bearing():
         return _on(network, bearing, stiffness, exponent, load, stats)
@@ -104,27 +110,38 @@ def solve(
         answer = attempt(start(), max_iterations if last else WANDERING)
         force, status = answer.force, answer.status
         if status is Status.STALLED and answer.residual < NEAR and exponent >= 2.0:
-            force, balanced = _settled(network, answer, load, exponent, tolerance, stats)
+            bears = (force > 0) & (answer.overlap > 0)
+            tangent = np.zeros(len(force))
+            tangent[bears] = (exponent - 1.0) * force[bears] / answer.overlap[bears]
+            force, balanced = _settled(network, force, tangent, load, tolerance, stats)
             status = Status.CONVERGED if balanced else status
         if status is Status.CONVERGED or iterations >= max_iterations:
             break
     if exponent < 2.0 and status is not Status.CONVERGED:
+        if load.any():
+            point = path(0.01 * tolerance)  # the balance is settled after it
+            q = 1.0 / (exponent - 1.0)
+            tangent = point.force / (point.slack + q * (point.force / stiffness) ** q)
+            # on the path no force is zero
+            force = np.where(point.force > 0.01 * tolerance * point.force.max(), point.force, 0.0)
+            force, balanced = _settled(network, force, tangent, load, tolerance, stats)
+            gap = _duality_gap(network, point.u, force, stiffness, exponent, load, offset)
+            # a path that lost its way balances with a gap of order one
+            if balanced and gap <= 10 * tolerance:
+                imbalance = float(np.abs(network.BT @ force - load).max())
+                return point.u, force, Status.CONVERGED, iterations, np.array([imbalance]), stats
         return _proximal(
             network, load, stiffness, exponent, tolerance, max_iterations, stats, offset
         )
     return answer.x, force, status, iterations, answer.history, stats
 
 
-def _settled(network, answer, load, exponent, tolerance, stats):
-    """(forces, whether they balance): the last Newton step, taken in forces.
+def _settled(network, force, tangent, load, tolerance, stats):
+    """(forces, whether they balance): the last Newton step, taken in forces. tangent (m,): D.
 
     In tall towers u is so large that rounding of c = -B u alone unbalances the forces; a step
     D B d added to them is not rounded so.
     """
-    force = answer.force
-    bears = (force > 0) & (answer.overlap > 0)
-    tangent = np.zeros(len(force))
-    tangent[bears] = (exponent - 1.0) * force[bears] / answer.overlap[bears]
     top = float(tangent.max(initial=0.0))
     if top == 0.0:
         return force, False
@@ -140,6 +157,16 @@ def _settled(network, answer, load, exponent, tolerance, stats):
         step = system.solve(missing, target=0.01 * tolerance, stats=stats)
         force = np.maximum(force + tangent / top * (network.B @ step), 0.0)
     return best, least <= tolerance
+
+
+def _duality_gap(network, u, force, stiffness, exponent, load, offset):
+    """Energy of balanced forces above the least, at most, over that energy."""
+    overlap, held = -(network.B @ u), 0.0
+    if offset is not None:
+        overlap, held = overlap + offset, float(offset @ force)
+    primal = complementary_energy(force, stiffness, exponent)
+    dual = strain_energy(overlap, stiffness, exponent) + float(load @ u) - held
+    return abs(primal + dual) / primal if primal > 0 else np.inf
 
 
 def _nearly_determinate(bearing, n):

@@ -51,10 +51,15 @@ def follow(
     load,
     offset=None,
     tolerance=1e-6,
+    gap_tolerance=None,
     max_iterations=60,
     stats: LinearStats,
 ) -> PathPoint:
-    """Follow the path until imbalance and gap are below ``tolerance``; loads of order one."""
+    """Follow the path until imbalance and gap are below ``tolerance``; loads of order one.
+
+    gap_tolerance: another one for the gap.
+    """
+    gap_tolerance = tolerance if gap_tolerance is None else gap_tolerance
     B, BT, k = network.B, network.BT, stiffness
     m = B.shape[0]
     s = np.zeros(m) if offset is None else offset
@@ -72,7 +77,7 @@ def follow(
         imbalance = BT @ f - load
         total = float(f @ w)
         size, gap = float(np.abs(imbalance).max()), total / float(f @ yielding)
-        arrived = size <= tolerance and gap <= tolerance
+        arrived = size <= tolerance and gap <= gap_tolerance
         if arrived or iteration == max_iterations or not np.isfinite(size + gap):
             break
         tangent = _Tangent(network, f, w, q * yielding, imbalance, yielding + B @ u - s - w, stats)

@@ -7,7 +7,7 @@ from tests.cli.test_cli import rigidlimit
 
 def test_report(tmp_path):
     """The report holds every figure and table 1; a second run takes the kept results."""
-    done = rigidlimit("paper", "--base", 4, "--out", tmp_path)
+    done = rigidlimit("paper", "--base", 4, "--whole-run", "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "report.html").read_text()
     assert page.count("<figure>") == 11 and "(paper 1.9e-05)" in page
@@ -19,5 +19,5 @@ def test_report(tmp_path):
     kept = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "results").iterdir()}
     assert len(kept) == 4
     time.sleep(0.01)
-    assert rigidlimit("paper", "--base", 4, "--out", tmp_path).stdout == done.stdout
+    assert rigidlimit("paper", "--base", 4, "--whole-run", "--out", tmp_path).stdout == done.stdout
     assert kept == {p.name: p.stat().st_mtime_ns for p in (tmp_path / "results").iterdir()}

@@ -13,11 +13,11 @@ def paper(
     ),
     quick: Annotated[bool, typer.Option("--quick", help="Base 10 instead of 20.")] = False,
     base: Annotated[int | None, typer.Option(min=2, help="Spheres along the base.")] = None,
-    from_rest: Annotated[
+    whole_run: Annotated[
         bool,
         typer.Option(
-            "--from-rest",
-            help="Start the DEM from the rest of contact dynamics, not from the drop: quicker.",
+            "--whole-run",
+            help="Let the DEM drop the packing itself, not start at rest: many minutes at base 20.",
         ),
     ] = False,
 ) -> None:
@@ -37,9 +37,7 @@ def paper(
         status.update("settling")
         kept = out / "results"
         snapshots = run_snapshots(base, kept)
-        cases = [
-            run_case(name, base, kept, status.update, whole_run=not from_rest) for name in CASES
-        ]
+        cases = [run_case(name, base, kept, status.update, whole_run=whole_run) for name in CASES]
         status.update("figures")
         path = write_report(out, cases, beams, snapshots, time.perf_counter() - start)
     for case in cases:

@@ -1,5 +1,7 @@
 """Whole steps and runs: Algorithm 1 on scenes."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -222,3 +224,34 @@ def test_every_public_name_exists():
     """Property: each name in __all__ resolves."""
     for name in rl.__all__:
         assert getattr(rl, name) is not None
+
+
+def test_scene_without_moving_bodies():
+    """Nothing to compute: one clear error instead of an index out of bounds."""
+    scene = rl.Scene()
+    scene.add(rl.Sphere(1), position=(0, 0, 0), fixed=True)
+    with pytest.raises(rl.errors.SceneError, match="every body is fixed"):
+        rl.Simulation(scene)
+
+
+def test_exponents_beyond_numbers():
+    """l^(3-p) overflows long before p = 1e9: an error that names the law."""
+    with pytest.raises(rl.errors.InputError, match="law: exponent"):
+        rl.Simulation("beam", law=1e9).step()
+
+
+def test_overlap_warns_once_and_only_where_deep():
+    """A sphere 5 % in the floor is named with its speed gap/dt; a touching one is not."""
+    for height, deep in ((0.095, True), (0.1, False)):
+        scene = rl.Scene()
+        scene.add(rl.HalfSpace(), position=(0, 0, 0), name="floor")
+        scene.add(rl.Sphere(0.1), position=(0, 0, height), name="ball")
+        simulation = rl.Simulation(scene, dt=1e-3)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            simulation.step()
+            simulation.step()
+        assert len(caught) == deep
+        if deep:
+            assert "'floor' and 'ball' overlap by 0.005 m" in str(caught[0].message)
+            assert "5 m/s" in str(caught[0].message)

@@ -33,7 +33,10 @@ def positive(name: str, value: float) -> float:
 def sparse(name: str, value, *, columns: int | None = None, square: bool = False) -> sp.csr_array:
     """``value`` as a CSR array of finite floats with sorted, distinct entries."""
     if not sp.issparse(value):
-        value = np.atleast_2d(np.asarray(value, dtype=float))
+        try:
+            value = np.atleast_2d(np.asarray(value, dtype=float))
+        except (TypeError, ValueError):
+            raise InputError(f"{name} is not a matrix of numbers; expected rows alike") from None
     try:
         matrix = sp.csr_array(value, dtype=float, copy=True)
     except (TypeError, ValueError) as error:

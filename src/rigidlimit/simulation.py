@@ -8,7 +8,7 @@ import numpy as np
 from . import arrays
 from .bodies import State
 from .collision.contacts import Contacts
-from .errors import InputError, SceneWarning
+from .errors import InputError, SceneError, SceneWarning
 from .progress import progress as bar
 from .step import StepResult, StepSettings, WarmStart, step
 
@@ -52,6 +52,10 @@ class Simulation:
             raise InputError(f"compatible is {compatible!r}; expected 'every' or 'never'")
         self.scene = scene
         self.bodies = scene.bodies
+        if not self.bodies.free.any():
+            raise SceneError(
+                f"scene {scene.name!r}: every body is fixed; expected one at least that can move"
+            )
         self.state = scene.state
         self.external_force = scene.external_force()
         self.compatible = compatible

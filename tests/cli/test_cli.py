@@ -89,6 +89,9 @@ def test_scenes_lists_shows_and_writes(tmp_path):
         (["scenes", "beam", "--write", "README.md/b.toml"], "cannot be written"),
         (["run", "beam", "--resume"], "add --out"),
         (["run", "beam", "--out", "/proc/none/b.h5"], "cannot be written"),
+        (["compare", "beam", "--quiet", "--picture", "b.xyz"], "the ending 'xyz'"),
+        (["compare", "beam", "--quiet", "--stiffness-scale", "nan"], "stiffness_scale is nan"),
+        (["compare", "beam", "--quiet"], "try a stiffness scale of 1e+05"),
         (["scenes", "--write", "x.toml"], "needs the name of a scene"),
     ],
 )

@@ -117,6 +117,20 @@ def test_killed_and_resumed(tmp_path):
     assert not parts.exists()
 
 
+def test_two_runs_to_one_file(tmp_path):
+    """A second process is refused while the first writes, and the first finishes unharmed."""
+    path = tmp_path / "two.h5"
+    simulation = rl.Simulation(rl.scenes.beam())
+    writer = RunWriter.start(path, simulation, SETTINGS)
+    writer.add(simulation.step())
+    for also in ([], ["--resume"]):
+        command = [sys.executable, "-m", "rigidlimit", "run", "beam", "--out", path, *also]
+        second = subprocess.run(command, capture_output=True, text=True)
+        assert second.returncode == 2 and "another run is writing it" in second.stderr
+    writer.finish()
+    assert len(read_run(path)) == 1 and not path.with_name("two.h5.parts").exists()
+
+
 def test_resume_checks_the_scene(tmp_path):
     """A resume with another scene or other options is refused."""
     path = tmp_path / "run.h5"

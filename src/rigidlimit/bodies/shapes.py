@@ -15,7 +15,7 @@ from ..errors import SceneError
 
 def _positive(shape: str, **lengths: float) -> None:
     for name, value in lengths.items():
-        if not (np.isfinite(value) and value > 0):
+        if isinstance(value, str) or not (np.isfinite(value) and value > 0):
             raise SceneError(f"{shape}: {name} is {value!r}; expected a positive length in metres")
 
 

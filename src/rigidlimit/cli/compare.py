@@ -50,6 +50,10 @@ def compare(
     from ..penalty import stiffness_sweep as run_sweep
     from ..scenes import load
 
+    if picture is not None:
+        from ..output.plots.style import check_ending
+
+        check_ending(picture)
     loaded = load(scene)
     console = Console()
     with Console(stderr=True, quiet=quiet).status("starting") as status:

@@ -23,6 +23,7 @@ from ..scenes.scene import Scene
 
 SCHEMA = "rigidlimit-run"
 SCHEMA_VERSION = 1
+LOCK = "lock"
 CONTACT_FIELDS = ("body", "feature", "point", "normal", "gap", "curvature")
 
 
@@ -179,6 +180,7 @@ class RunWriter:
         self.simulation = simulation
         self._pending: list[tuple[int, object]] = []
         self._last = time.monotonic()
+        self._held = None
 
     @classmethod
     def start(cls, path, simulation, settings, **options) -> "RunWriter":
@@ -187,16 +189,35 @@ class RunWriter:
 
         writer = cls(path, simulation, settings, **options)
         writer.check_place()
-        shutil.rmtree(writer.parts, ignore_errors=True)
         try:
-            writer.parts.mkdir(parents=True)
+            writer.parts.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+        writer._lock()
+        for leftover in writer.parts.iterdir():
+            if leftover.name != LOCK:
+                leftover.unlink()
         with whole_file(writer.parts / "run.json") as temporary:
             head = {"scene": scene_text(simulation.scene), "settings": settings}
             temporary.write_text(json.dumps(head), encoding="utf-8")
         writer.checkpoint()
         return writer
+
+    def _lock(self) -> None:
+        """Keep other processes from this file; the system frees the lock of a killed one."""
+        try:
+            import fcntl
+        except ImportError:  # not a POSIX system
+            return
+        try:
+            self._held = open(self.parts / LOCK, "a")  # noqa: SIM115 - held until finish
+            fcntl.lockf(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError) as error:
+            raise OutputError(
+                f"{self.path}: another run is writing it; wait until it ends, or take another name"
+            ) from error
+        except OSError:  # a file system without locks
+            return
 
     def check_place(self) -> None:
         """Before anything is computed: the run may replace an HDF5 file, nothing else."""
@@ -215,6 +236,8 @@ class RunWriter:
         """Take up an unfinished run: restores ``simulation`` to its last checkpoint."""
         writer = cls(path, simulation, settings, **options)
         head, saved = writer.parts / "run.json", writer.parts / "checkpoint.npz"
+        if writer.parts.is_dir():
+            writer._lock()
         if not (head.exists() and saved.exists()):
             reason = "it is finished" if writer.path.exists() else "there is no unfinished run"
             raise OutputError(f"{path}: nothing to resume: {reason}; run without --resume")
@@ -273,6 +296,8 @@ class RunWriter:
                         # a step made again after a resume is the same step
                         if number not in steps and int(number) <= self.simulation.steps:
                             source.copy(number, steps)
+        if self._held is not None:
+            self._held.close()
         shutil.rmtree(self.parts)
 
 

@@ -5,13 +5,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .. import arrays
 from ..bodies import State
+from ..errors import InputError
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
 from .rest import Rest
 from .rest import settle as bring_to_rest
 from .simulation import PenaltyResult, PenaltySimulation
+
+SOFTEST = 0.1
+"""Overlap at rest over the size of the smaller body, above which the DEM is not started."""
 
 
 @dataclass(frozen=True)
@@ -110,12 +115,14 @@ def compare(
         if callback is not None:
             callback(text)
 
+    arrays.positive("stiffness_scale", stiffness_scale)
     results, seconds = {}, {}
     start = clock.perf_counter()
     rest = bring_to_rest(scene, by=settle, callback=tell)
     settling = clock.perf_counter() - start
     # compatible forces do not depend on the start; a cold one is slow in random packings
     results["newton"], last = last_step(rest.simulation, cold=rest.alone)
+    _check_stiff(scene, results["newton"], stiffness_scale)
     seconds["newton"] = settling + last
     for solver in ("pgs", "apgd"):
         start = clock.perf_counter()
@@ -183,6 +190,26 @@ def _on_held(bodies, contacts, force) -> np.ndarray:
     return np.where(bodies.free.any(axis=1)[:, None], 0.0, total)
 
 
+def _check_stiff(scene: Scene, result: StepResult, scale: float) -> None:
+    """A DEM of contacts that sink by the size of a body never comes to a comparable rest."""
+    k = np.maximum(scale * result.stiffness, np.finfo(float).tiny)
+    sink = (np.maximum(result.force, 0) / k) ** (1 / (scene.exponent - 1))
+    radius = scene.bodies.bounding_radius[result.contacts.body].min(axis=1)
+    deep = sink / radius
+    if not len(deep) or deep.max() <= SOFTEST:
+        return
+    i = int(np.argmax(deep))
+    a, b = (scene.bodies.names[j] for j in result.contacts.body[i])
+    # what brings it to a thousandth of the body's size
+    need = scale * (deep[i] / 1e-3) ** (scene.exponent - 1)
+    raise InputError(
+        f"DEM: at stiffness {k[i]:.3g} N/m^(p-1), {a!r} and {b!r} would overlap by {sink[i]:.3g} m "
+        f"under {result.force[i]:.3g} N; expected overlaps far below the bodies' size "
+        f"({radius[i]:.3g} m); try a stiffness scale of {10 ** np.ceil(np.log10(need)):.0e} or "
+        "pair stiffnesses in N/m"
+    )
+
+
 def stiffness_sweep(
     scene: Scene,
     scales=(1e-4, 1e-3, 1e-2),
@@ -200,6 +227,7 @@ def stiffness_sweep(
     if result is None:
         rest = bring_to_rest(scene, callback=callback)
         result, _ = last_step(rest.simulation, cold=rest.alone)
+    _check_stiff(scene, result, min(scales))
     state = _still(result.state)
     errors = []
     for scale in scales:

@@ -156,10 +156,12 @@ class Scene(Displayed):
                 raise SceneError(f"body name {name!r} is taken; expected distinct names")
             given.add(name)
         material = Material() if material is None else material
+        if not isinstance(material, Material):
+            raise SceneError(f"material is {material!r}; expected a Material, or None")
         held = self._held(shape, fixed)
         if mass is None:
             mass = material.density * shape.measure
-        elif not (np.isfinite(mass) and mass > 0):
+        elif isinstance(mass, str) or not (np.isfinite(mass) and mass > 0):
             raise SceneError(f"mass of body {names[0]!r} is {mass!r}; expected a positive mass")
         velocity = np.zeros((k, 6))
         if velocities is not None:

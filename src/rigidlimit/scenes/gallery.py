@@ -6,7 +6,6 @@ from ..bodies import Box, Disk, Ellipsoid, HalfSpace, Material, Sphere, rectangl
 from ..errors import SceneError
 from .scene import Scene
 
-
 STIFF_SUPPORT = 1e6
 """[N/m] that goes with a relative stiffness of 1."""
 

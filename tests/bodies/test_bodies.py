@@ -1,5 +1,7 @@
 """Shapes, mass and motion of rigid bodies."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -175,3 +177,14 @@ def test_tables_are_made_once():
             table[0] = 1
     assert len(made) == 1
     assert bodies.bounding_radius is bodies.bounding_radius
+
+
+def test_dents_are_not_lost_without_a_word():
+    """An L-shaped outline is no convex polygon: its hull is taken, and that is said. Midpoints of
+    edges, and points a little inside, are no dents."""
+    outline = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
+    with pytest.warns(rl.errors.SceneWarning, match="1 of 6 points, first 3"):
+        assert rl.Polygon(outline).measure == pytest.approx(3.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rl.Polygon([(0, 0), (1, 0), (2, 0), (2, 2), (0, 2), (0.001, 1)])

@@ -91,7 +91,10 @@ def test_scenes_lists_shows_and_writes(tmp_path):
         (["run", "beam", "--out", "/proc/none/b.h5"], "cannot be written"),
         (["compare", "beam", "--quiet", "--picture", "b.xyz"], "the ending 'xyz'"),
         (["compare", "beam", "--quiet", "--stiffness-scale", "nan"], "stiffness_scale is nan"),
-        (["compare", "beam", "--quiet"], "try a stiffness scale of 1e+05"),
+        (
+            ["compare", "beam", "--quiet", "--stiffness-scale", "1e-9"],
+            "try a stiffness scale of 1e-04",
+        ),
         (["scenes", "--write", "x.toml"], "needs the name of a scene"),
     ],
 )

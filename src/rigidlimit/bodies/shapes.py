@@ -5,12 +5,13 @@ centre of mass [m^2], and the radius of a ball about the origin that holds it [m
 shapes lie in the plane z = 0 and turn about z.
 """
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from ..errors import SceneError
+from ..errors import SceneError, SceneWarning
 
 
 def _positive(shape: str, **lengths: float) -> None:
@@ -217,6 +218,25 @@ class ConvexPolyhedron(Shape):
         return float(np.linalg.norm(self.vertices, axis=1).max())
 
 
+DENT = 0.01
+"""Depth of a point inside the hull, over the hull's size, that is taken for a dent."""
+
+
+def _warn_of_dents(points: np.ndarray, hull) -> None:
+    """An outline with a dent would lose it without a word. (Corners of solids are often clouds.)"""
+    depth = -(points @ hull.equations[:, :2].T + hull.equations[:, 2]).max(axis=1)
+    size = np.ptp(points, axis=0).max()
+    inside = np.flatnonzero(depth > DENT * size)
+    if len(inside):
+        warnings.warn(
+            f"polygon: {len(inside)} of {len(points)} points, first {inside[0]} at "
+            f"{points[inside[0]].tolist()}, lie inside the convex hull of all, which is the shape "
+            "taken; expected the corners of a convex outline; cut others into convex parts",
+            SceneWarning,
+            stacklevel=4,
+        )
+
+
 def _hull(points: np.ndarray):
     """Corners, outward triangles, flat faces (corner loops) and face normals of a convex hull."""
     from scipy.spatial import ConvexHull, QhullError
@@ -320,12 +340,14 @@ class Polygon(Shape):
                 f"polygon: points have shape {points.shape}; expected (m, 2) finite coordinates"
             )
         try:
-            vertices = points[ConvexHull(points).vertices]
+            hull = ConvexHull(points)
         except (QhullError, ValueError) as error:
             raise SceneError(
                 f"polygon: the {len(points)} points lie on a line or are too few; "
                 "expected at least three points that enclose an area"
             ) from error
+        _warn_of_dents(points, hull)
+        vertices = points[hull.vertices]
         origin = vertices.mean(axis=0)
         a = vertices - origin
         b = np.roll(a, -1, axis=0)

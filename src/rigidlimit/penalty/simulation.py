@@ -247,7 +247,7 @@ class PenaltySimulation:
         best, best_at, looks = np.inf, self.steps, 0
         while True:
             measured = self.engine.measures()
-            if looks < EARLY_LOOKS or looks % LATE_LOOKS == 0:
+            if rest and (looks < EARLY_LOOKS or looks % LATE_LOOKS == 0):
                 self._check_overlap()
             looks += 1
             unbalanced = self._relative(measured)

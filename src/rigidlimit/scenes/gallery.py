@@ -6,7 +6,7 @@ from ..bodies import Box, Disk, Ellipsoid, HalfSpace, Material, Sphere, rectangl
 from ..errors import SceneError
 from .scene import Scene
 
-STIFF_SUPPORT = 1e6
+STIFF_SUPPORT = 1e9
 """[N/m] that goes with a relative stiffness of 1."""
 
 

@@ -175,11 +175,7 @@ def _nearly_determinate(bearing, n):
 
 
 def _on(network, bearing, stiffness, exponent, load, stats):
-    """u of the bearing contacts alone, as two-sided springs of their stiffness under the load.
-
-    Hardly more contacts than degrees of freedom are ill-conditioned: a factorization is bought.
-    """
-    network.direct = True
+    """u of the bearing contacts alone, as two-sided springs of their stiffness under the load."""
     system = StiffnessSystem(network, np.where(bearing, stiffness, 0.0), 1e-12)
     u = system.solve(-load, target=1e-9, stats=stats)
     if exponent == 2.0:

@@ -378,3 +378,13 @@ def test_no_contacts_and_no_load():
     assert rl.determinacy(np.zeros((0, 3)), np.zeros(3)).degree == 0
     idle = rl.determinacy(BEAM, [0.0, 0.0])
     assert idle.degree == 0 and not idle.can_carry.any() and idle.determined.all()
+
+
+def test_contacts_between_held_bodies_are_open():
+    """Closed form: what presses two held bodies together is not determined by anything."""
+    B = np.array([[1.0, 0.0], [0.0, 1.0]])
+    found = rl.determinacy(B, [5.0, 0.0], fixed=[False, True])
+    assert found.degree == 1 and found.determined.tolist() == [True, False]
+    np.testing.assert_array_equal(found.interval[1], [0.0, np.inf])
+    np.testing.assert_allclose(found.interval[0], 5.0, rtol=1e-12)
+    assert rl.determinacy(B, [0.0, 0.0], fixed=[True, True]).degree == 2

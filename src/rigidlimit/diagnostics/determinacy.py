@@ -251,6 +251,11 @@ def determinacy(
         rest = np.ones(m, bool)
         rest[chosen] = False
         interval[rest & ~determined] = np.nan
+    # between held bodies any push is balanced by what holds them
+    held = (np.diff(scaled.indptr) == 0) & ~carries
+    degree += int(held.sum())
+    carries, determined = carries | held, determined & ~held
+    interval[held] = reached[held] = (0.0, np.inf)
     widths = interval[:, 1] - interval[:, 0]
     widths = widths[~np.isnan(widths)]
 

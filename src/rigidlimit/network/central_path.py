@@ -43,6 +43,7 @@ class PathPoint:
     iterations: int
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a load that is not carried
 def follow(
     network,
     stiffness,

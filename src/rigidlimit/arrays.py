@@ -30,6 +30,14 @@ def positive(name: str, value: float) -> float:
     return number
 
 
+def free_columns(fixed, n: int) -> np.ndarray:
+    """The degrees of freedom that are not held, (n,) bool; fixed: (n,) bool (Gamma_D), or None."""
+    free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
+    if free.shape != (n,):
+        raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
+    return free
+
+
 def sparse(name: str, value, *, columns: int | None = None, square: bool = False) -> sp.csr_array:
     """``value`` as a CSR array of finite floats with sorted, distinct entries."""
     if not sp.issparse(value):

@@ -187,7 +187,7 @@ def _travel(bodies: Bodies, velocity: np.ndarray, dt: float) -> np.ndarray:
     radius = np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)
     spin = np.linalg.norm(velocity[:, 3:], axis=1)
     # turning a ball about its centre moves no surface
-    ball = np.array([isinstance(shape, Sphere | Disk) for shape in bodies.shapes])[bodies.shape_of]
+    ball = bodies.are(Sphere, Disk)
     return dt * (np.linalg.norm(velocity[:, :3], axis=1) + np.where(ball, 0.0, spin * radius))
 
 

@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 
 from ..errors import InputError
 
@@ -19,6 +22,17 @@ class Intervals(StrEnum):
     exact = "exact"
     bounds = "bounds"
     none = "none"
+
+
+ContactsOption = Annotated[
+    str | None,
+    typer.Option(help="Whose intervals: all, largest, or numbers like 0,5,7-9."),
+]
+IntervalsOption = Annotated[
+    Intervals,
+    typer.Option(help="exact: linear programs; bounds: safe ones, for large systems."),
+]
+ResultsOption = Annotated[Path | None, typer.Option(help="Results as .json or .csv.")]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,17 @@ import numpy as np
 import typer
 
 from ..errors import InputError
-from .contacts import Intervals, Rigid, columns, judge, show, summary
+from .contacts import (
+    ContactsOption,
+    Intervals,
+    IntervalsOption,
+    ResultsOption,
+    Rigid,
+    columns,
+    judge,
+    show,
+    summary,
+)
 
 CAPTURED = (".hdf5", ".h5", ".dat")
 """Files that hold a captured problem; other names are scenes."""
@@ -30,15 +40,9 @@ def determinacy(
         float | None,
         typer.Option(help="Time of the step judged [s]; default: at rest, or the scene's end."),
     ] = None,
-    contacts: Annotated[
-        str | None,
-        typer.Option(help="Whose intervals: all, largest, or numbers like 0,5,7-9."),
-    ] = None,
-    intervals: Annotated[
-        Intervals,
-        typer.Option(help="exact: linear programs; bounds: safe ones, for large systems."),
-    ] = Intervals.auto,
-    out: Annotated[Path | None, typer.Option(help="Results as .json or .csv.")] = None,
+    contacts: ContactsOption = None,
+    intervals: IntervalsOption = Intervals.auto,
+    out: ResultsOption = None,
 ) -> None:
     """Degree of indeterminacy, determined forces, and how far the others are open.
 

@@ -6,7 +6,17 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from .contacts import Intervals, Rigid, columns, judge, show, summary
+from .contacts import (
+    ContactsOption,
+    Intervals,
+    IntervalsOption,
+    ResultsOption,
+    Rigid,
+    columns,
+    judge,
+    show,
+    summary,
+)
 from .run import Solver
 
 
@@ -16,15 +26,9 @@ def solve(
         Solver.newton
     ),
     law: Annotated[str, typer.Option(help="hooke, hertz or an exponent p > 1.")] = "hooke",
-    contacts: Annotated[
-        str | None,
-        typer.Option(help="Whose intervals: all, largest, or numbers like 0,5,7-9."),
-    ] = None,
-    intervals: Annotated[
-        Intervals,
-        typer.Option(help="exact: linear programs; bounds: safe ones, for large systems."),
-    ] = Intervals.auto,
-    out: Annotated[Path | None, typer.Option(help="Results as .json or .csv.")] = None,
+    contacts: ContactsOption = None,
+    intervals: IntervalsOption = Intervals.auto,
+    out: ResultsOption = None,
 ) -> None:
     """Solve the frictionless part of a captured contact problem: compatible impulses.
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import arrays
-from ..errors import InputError
 from ..forces import compatible_forces
 from ..forces.problem import checked_law, complementary_energy, strain_energy
 from ..network import longest_arms
@@ -96,9 +95,7 @@ def certify(
     force = arrays.vector("force", force, m, what="contact (row of B)")
     stiffness, exponent = checked_law(stiffness, exponent, m)
     tolerance = arrays.positive("tolerance", tolerance)
-    free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
-    if free.shape != (n,):
-        raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
+    free = arrays.free_columns(fixed, n)
     largest = float(np.abs(force).max(initial=0.0))
     arm = longest_arms(B)
     imbalance = np.where(free, np.abs(B.T @ force - load), 0.0) / arm

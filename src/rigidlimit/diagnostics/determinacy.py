@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
-from ..network import Network, longest_arms
+from ..network import Network, felt_columns, longest_arms
 from ..status import Status
 from . import admissible, programs
 from .rank import Rank, rank
@@ -189,16 +189,13 @@ def determinacy(
     tolerance = arrays.positive("tolerance", tolerance)
     if force is not None:
         force = arrays.vector("force", force, m, what="contact (row of B)")
-    free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
-    if free.shape != (n,):
-        raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
+    free = arrays.free_columns(fixed, n)
     chosen = _chosen(contacts, m)
     if workers is not None and not workers >= 1:
         raise InputError(f"workers is {workers}; expected at least 1 thread")
 
     arm = longest_arms(B)
-    touched = np.zeros(n, bool)
-    touched[B.indices[np.abs(B.data) > 1e-10 * arm[B.indices]]] = True
+    touched = felt_columns(B, arm)
     dofs = np.flatnonzero(free & touched)
     size = float((np.abs(load) / arm)[free].max(initial=0.0)) or 1.0
     _refuse_unmoved_load(load, free & ~touched, size)

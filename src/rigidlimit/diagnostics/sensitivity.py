@@ -25,7 +25,7 @@ from .. import arrays
 from ..errors import InputError
 from ..forces import compatible_forces
 from ..forces.problem import checked_law
-from ..network import Network, longest_arms
+from ..network import Network, felt_columns, longest_arms
 from ..network.stiffness import LinearStats, StiffnessSystem
 
 WEAK = 1e-8
@@ -257,8 +257,7 @@ class _Linear:
     def __init__(self, B, free, blocks):
         arm = longest_arms(B)
         self.B, self.shape = B, B.shape
-        touched = np.zeros(B.shape[1], bool)
-        touched[B.indices[np.abs(B.data) > 1e-10 * arm[B.indices]]] = True
+        touched = felt_columns(B, arm)
         self.dofs = np.flatnonzero(free & touched)
         self.arm = arm[self.dofs]
         scaled = sp.csr_array(B[:, self.dofs] @ sp.diags_array(1 / self.arm))

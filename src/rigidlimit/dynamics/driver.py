@@ -66,9 +66,7 @@ def contact_dynamics(
     if max_iterations is not None:
         options["max_iterations"] = max_iterations
 
-    free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
-    if free.shape != (n,):
-        raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
+    free = arrays.free_columns(fixed, n)
     bias = bias + B @ np.where(free, 0.0, velocity)  # held bodies may be driven
     full = velocity.copy()
     full[free], inverse = _free_velocity(M, velocity, external_force, dt, free)

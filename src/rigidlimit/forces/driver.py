@@ -69,9 +69,7 @@ def compatible_forces(
         warm_start = arrays.vector("warm_start", warm_start, n, what="degree of freedom")
     if admissible is not None:
         admissible = arrays.vector("admissible", admissible, m, what="contact (row of B)")
-    free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
-    if free.shape != (n,):
-        raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
+    free = arrays.free_columns(fixed, n)
     load = np.where(free, load, 0.0)
     if gap_error is not None:
         gap_error = arrays.vector("gap_error", gap_error, m, what="contact (row of B)")

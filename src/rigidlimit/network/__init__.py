@@ -5,6 +5,6 @@ under the load F~; contact dynamics (eq. 22) is a sequence of networks with the 
 bodies added (``dynamics/newton.py``).
 """
 
-from .equilibrium import Equilibrium, Network, equilibrium, longest_arms
+from .equilibrium import Equilibrium, Network, equilibrium, felt_columns, longest_arms
 
-__all__ = ["Equilibrium", "Network", "equilibrium", "longest_arms"]
+__all__ = ["Equilibrium", "Network", "equilibrium", "felt_columns", "longest_arms"]

@@ -31,8 +31,7 @@ import scipy.sparse as sp
 from numba import njit
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-FLOOR = 1e-12
-"""Pivots of a diagonal block below this part of its largest entry are lifted to it."""
+from .blocks import invert_block
 
 
 class PairNetwork:
@@ -212,33 +211,6 @@ def _select(D, hi, lo, upper, lower, bodies, block):
 
 
 @njit(cache=True, nogil=True)
-def _invert(A, out, L, block):
-    """out = A^-1 of a symmetric block; pivots lost to rounding are lifted."""
-    d = len(block)
-    top = 0.0
-    for i in range(d):
-        top = max(top, A[i, i])
-    floor = FLOOR * top + 1e-300
-    for i in range(d):
-        for j in range(i + 1):
-            s = A[i, j]
-            for k in range(j):
-                s -= L[i, k] * L[j, k]
-            L[i, j] = np.sqrt(max(s, floor)) if i == j else s / L[j, j]
-    for col in range(d):
-        for i in range(d):
-            s = 1.0 if i == col else 0.0
-            for k in range(i):
-                s -= L[i, k] * out[k, col]
-            out[i, col] = s / L[i, i]
-        for i in range(d - 1, -1, -1):
-            s = out[i, col]
-            for k in range(i + 1, d):
-                s -= L[k, i] * out[k, col]
-            out[i, col] = s / L[i, i]
-
-
-@njit(cache=True, nogil=True)
 def _factor(ptr, lo, up, low, mass, shift, block):
     """(E, E^-1, G - 2 E)."""
     d = len(block)
@@ -278,7 +250,7 @@ def _factor(ptr, lo, up, low, mass, shift, block):
                             for v in range(d):
                                 E[i, u, v] -= up[p, u] * s * up[q, v]
             a = stop
-        _invert(E[i], inverse[i], L, block)
+        invert_block(E[i], inverse[i], L, d)
     for i in range(n):
         for u in range(d):
             for v in range(d):

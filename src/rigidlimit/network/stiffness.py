@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from .blocks import invert_block
 from .direct import Factor
 
 MAX_BLOCK = 6
@@ -131,31 +132,7 @@ def _block_inverses(ptr, idx, val, mptr, midx, mval, shift, starts, block_of):
     for b in range(nb):
         size = starts[b + 1] - starts[b]
         K = blocks[b]
-        top = 0.0
-        for i in range(size):
-            top = max(top, K[i, i])
-        floor = 1e-12 * top + 1e-300
-        # L L^T = K; pivots lost to rounding are lifted to the floor
-        for i in range(size):
-            for j in range(i + 1):
-                s = K[i, j]
-                for k in range(j):
-                    s -= L[i, k] * L[j, k]
-                if i == j:
-                    L[i, i] = np.sqrt(max(s, floor))
-                else:
-                    L[i, j] = s / L[j, j]
-        for col in range(size):
-            for i in range(size):
-                s = 1.0 if i == col else 0.0
-                for k in range(i):
-                    s -= L[i, k] * K[k, col]
-                K[i, col] = s / L[i, i]
-            for i in range(size - 1, -1, -1):
-                s = K[i, col]
-                for k in range(i + 1, size):
-                    s -= L[k, i] * K[k, col]
-                K[i, col] = s / L[i, i]
+        invert_block(K, K, L, size)
     return blocks
 
 

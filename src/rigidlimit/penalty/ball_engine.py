@@ -52,7 +52,7 @@ class BallEngine:
         self.free = np.where(held, 0.0, 1 / mass)
         self.external = np.where(held, 0.0, external_force.reshape(-1, 6)[:, :3])
         self.push = self.external * self.free
-        self.plane = np.array([isinstance(s, HalfSpace) for s in bodies.shapes])[bodies.shape_of]
+        self.plane = bodies.are(HalfSpace)
         self.skin = SKIN * bodies.length
         self._build()
         balls.fill_forces(self.motion, self.force, *self.lists, law.exponent, law.tensile)

@@ -41,7 +41,7 @@ class NetworkEngine:
         self._state = state
         self.held = ~bodies.free.ravel()
         self.external = np.where(self.held, 0.0, external_force)
-        self.plane = np.array([isinstance(s, HalfSpace) for s in bodies.shapes])[bodies.shape_of]
+        self.plane = bodies.are(HalfSpace)
         radius = bodies.bounding_radius
         self.radius = np.where(np.isfinite(radius), radius, 0.0)
         self.arm = np.tile([1.0, 1.0, 1.0, 0.0, 0.0, 0.0], len(bodies))

@@ -215,6 +215,18 @@ def pile_2d(count=60, *, seed=1) -> Scene:
     return scene
 
 
+def _add_open_box(scene: Scene, width: float) -> None:
+    """A floor at z = 0 and four walls about a square of this width [m], a corner at the origin."""
+    scene.add(HalfSpace(), position=(0, 0, 0), name="floor")
+    for name, at, normal in (
+        ("x- wall", (0, 0, 0), (1, 0, 0)),
+        ("x+ wall", (width, 0, 0), (-1, 0, 0)),
+        ("y- wall", (0, 0, 0), (0, 1, 0)),
+        ("y+ wall", (0, width, 0), (0, -1, 0)),
+    ):
+        scene.add(HalfSpace(), position=at, normal=normal, name=name)
+
+
 def container(count=27, *, seed=1) -> Scene:
     """Boxes and ellipsoids falling into an open box of five planes. Known: the floor carries
     the total weight once at rest."""
@@ -227,15 +239,7 @@ def container(count=27, *, seed=1) -> Scene:
     )
     side = int(np.ceil(count ** (1 / 3)))
     pitch = 0.024
-    width = pitch * side
-    scene.add(HalfSpace(), position=(0, 0, 0), name="floor")
-    for name, at, normal in (
-        ("x- wall", (0, 0, 0), (1, 0, 0)),
-        ("x+ wall", (width, 0, 0), (-1, 0, 0)),
-        ("y- wall", (0, 0, 0), (0, 1, 0)),
-        ("y+ wall", (0, width, 0), (0, -1, 0)),
-    ):
-        scene.add(HalfSpace(), position=at, normal=normal, name=name)
+    _add_open_box(scene, pitch * side)
     for k in range(count):
         size = rng.uniform(0.010, 0.013, 3)
         shape = Box(tuple(size)) if k % 2 else Ellipsoid(tuple(size / 2))
@@ -262,15 +266,7 @@ def packing(count=200, *, seed=1) -> Scene:
     )
     side = max(3, round((count / 2) ** (1 / 3)))
     pitch = 4.1e-3
-    width = side * pitch
-    scene.add(HalfSpace(), position=(0, 0, 0), name="floor")
-    for name, at, normal in (
-        ("x- wall", (0, 0, 0), (1, 0, 0)),
-        ("x+ wall", (width, 0, 0), (-1, 0, 0)),
-        ("y- wall", (0, 0, 0), (0, 1, 0)),
-        ("y+ wall", (0, width, 0), (0, -1, 0)),
-    ):
-        scene.add(HalfSpace(), position=at, normal=normal, name=name)
+    _add_open_box(scene, pitch * side)
     k = np.arange(count)
     cells = np.column_stack([k % side, k // side % side, k // side**2])
     radius = rng.uniform(0.7, 1.0, count) * 2e-3

@@ -80,11 +80,19 @@ def contact_dynamics(
     if m == 0 or problem.scale == 0.0:
         answer = _no_force_needed(problem, solver, tolerance)
     else:
-        if warm_start is not None and not problem.residual(problem.project(warm_start)) <= 1.0:
-            warm_start = None  # no forces at all have residual 1: worse ones only hinder
+        if warm_start is not None:
+            warm_start = _scaled_to_fit(problem, problem.project(warm_start))
         answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
     full[dofs] = answer.velocity
     return ContactDynamicsResult(**{**vars(answer), "velocity": full})
+
+
+def _scaled_to_fit(problem, force):
+    """a f with a >= 0 of least 1/2 f^T N f + p^T f, or None if no a is better than no force."""
+    gain = -float(problem.p @ force)
+    if not gain > 0.0:
+        return None
+    return gain / float(force @ (problem.slack(force) - problem.p)) * force
 
 
 def _bias(B, gap, velocity, dt, restitution, exists):

@@ -161,13 +161,14 @@ class _Scaled:
         return (self.force_size / self.stiffness_size) ** (1 / (self.exponent - 1))
 
     def solve(self, method, tolerance, max_iterations, warm_start, admissible):
-        start = bearing = None
+        start = None
         if admissible is not None:
-            bearing = admissible > 1e-9 * admissible.max(initial=0.0)
+            bears = admissible > 1e-9 * admissible.max(initial=0.0)
+            admissible = np.where(bears, admissible, 0.0) / self.force_size
         if warm_start is not None:
             start = warm_start[self.dofs] * self.arm / self.displacement_size
         u, force, status, iterations, history, stats = self._run(
-            method, self.load, tolerance, max_iterations, start, bearing
+            method, self.load, tolerance, max_iterations, start, admissible
         )
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
         if uncarried or status is not Status.CONVERGED:
@@ -184,7 +185,7 @@ class _Scaled:
         full[self.dofs] = u / self.arm * self.displacement_size
         return full, force * self.force_size, status, iterations, history, stats
 
-    def _run(self, method, load, tolerance, max_iterations, start=None, bearing=None):
+    def _run(self, method, load, tolerance, max_iterations, start=None, admissible=None):
         if method == "newton":
             return newton.solve(
                 self.network,
@@ -195,7 +196,7 @@ class _Scaled:
                 tolerance=0.5 * tolerance,
                 max_iterations=300 if max_iterations is None else max_iterations,
                 warm_start=start,
-                bearing=bearing,
+                admissible=admissible,
                 offset=self.offset,
             )
         answer = augmented_lagrangian.solve(

@@ -1,6 +1,8 @@
 """Compatible forces by the dual of eq. 36: Newton on the no-tension network.
 
-One equilibrium of ``network/equilibrium.py``; the starts are tried in turn until one converges:
+Packings in which hardly more contacts are closed than the load determines are settled among forces
+(``active_set.py``). Otherwise one equilibrium of ``network/equilibrium.py``; the starts are tried
+in turn until one converges:
 
 - from admissible forces with no more contacts bearing than there are degrees of freedom: those
   contacts as linear springs. Such packings are nearly determinate, and the answer is near;
@@ -25,6 +27,7 @@ from ..network import Network, equilibrium
 from ..network.central_path import follow
 from ..network.stiffness import DIRECT_LIMIT, LinearStats, StiffnessSystem
 from ..status import Status
+from . import active_set
 from .problem import complementary_energy, strain_energy
 
 UNLIKE = 30.0
@@ -46,13 +49,13 @@ def solve(
     tolerance,
     max_iterations,
     warm_start,
-    bearing=None,
+    admissible=None,
     offset=None,
 ):
     """(u, force, status, iterations, history, stats); loads and stiffness of order one.
 
-    warm_start (n,): u of an earlier answer. bearing (m,) bool: contacts that carry force in some
-    admissible set. offset (m,): s of the overlaps c = s - B u, initial gaps with the other sign.
+    warm_start (n,): u of an earlier answer. admissible (m,): some forces f >= 0 that balance the
+    load. offset (m,): s of the overlaps c = s - B u, initial gaps with the other sign.
     """
     stats = LinearStats()
     iterations = 0
@@ -93,11 +96,19 @@ def solve(
         return path().u
 
     def from_bearing():
-        return _on(network, bearing, stiffness, exponent, load, stats)
+        return _on(network, admissible > 0, stiffness, exponent, load, stats)
 
+    if offset is None and active_set.applies(admissible, len(load), DIRECT_LIMIT):
+        u, force, iterations, balanced = active_set.solve(
+            network, load, stiffness, exponent, tolerance=tolerance, admissible=admissible,
+            stats=stats,
+        )  # fmt: skip
+        if balanced:
+            imbalance = float(np.abs(network.BT @ force - load).max())
+            return u, force, Status.CONVERGED, iterations, np.array([imbalance]), stats
     unlike = stiffness.max(initial=0.0) > UNLIKE * stiffness.min(initial=np.inf)
     starts = []
-    if _nearly_determinate(bearing, len(load)) and exponent >= 2.0 and offset is None:
+    if _nearly_determinate(admissible, len(load)) and exponent >= 2.0 and offset is None:
         starts.append(from_bearing)
     if warm_start is not None and not _drifted(network, warm_start, tolerance):
         starts.append(lambda: warm_start)
@@ -169,9 +180,9 @@ def _duality_gap(network, u, force, stiffness, exponent, load, offset):
     return abs(primal + dual) / primal if primal > 0 else np.inf
 
 
-def _nearly_determinate(bearing, n):
+def _nearly_determinate(admissible, n):
     """Whether no more contacts bear than there are degrees of freedom, few enough to factorize."""
-    return bearing is not None and 0 < np.count_nonzero(bearing) <= n <= DIRECT_LIMIT
+    return admissible is not None and 0 < np.count_nonzero(admissible) <= n <= DIRECT_LIMIT
 
 
 def _on(network, bearing, stiffness, exponent, load, stats):

@@ -225,14 +225,14 @@ class StiffnessSystem:
             return np.zeros(0)
         affordable = n <= DIRECT_LIMIT
         if n <= DIRECT_SIZE or (affordable and network.direct):
-            return self._solve_directly(rhs, stats)
+            return self.solve_directly(rhs, stats)
         max_steps = price(n) if affordable else 30_000
         x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
         network.direct |= steps > DEAR * price(n)
         if worst <= target:
             return x
         stats.cg_failures += 1
-        return self._solve_directly(rhs, stats) if affordable else x
+        return self.solve_directly(rhs, stats) if affordable else x
 
     def iterate(self, rhs, *, target, max_steps, stats: LinearStats):
         """(x, |K x - rhs|_inf reached, steps) by conjugate gradients alone."""
@@ -269,7 +269,7 @@ class StiffnessSystem:
         K = sp.csr_array(C.T @ C + self.network.mass + self.shift * sp.eye_array(n))
         return Factor(K, self.network.elimination_order if n > DIRECT_SIZE else None)
 
-    def _solve_directly(self, rhs, stats):
+    def solve_directly(self, rhs, stats):
         if "_factor" not in self.__dict__:
             stats.factorizations += 1
         x = self._factor.solve(rhs)

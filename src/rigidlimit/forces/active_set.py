@@ -1,0 +1,163 @@
+"""Compatible forces of nearly determinate packings: from admissible forces, contact by contact.
+
+In a generic packing of smooth bodies hardly more contacts are closed than the load determines.
+There the forces have next to no freedom while the displacements have soft motions without end, and
+Newton on the displacements (``newton.py``) adds one contact after another. This solver walks the
+other way, among forces that balance: the primal active set method for eq. 36 (J. Nocedal and
+S. Wright, Numerical Optimization, 2nd ed., algorithm 16.3).
+
+With the contacts of the working set W as two-sided springs, linearised at the forces f,
+
+    K u = B_W^T D s - F~,    K = B_W^T D B_W,    f+ = D (s - B_W u),    D = df/dc,   s = f/D - c(f),
+
+f+ is the answer if no force pulls. Else f goes towards it until a contact lets go, which leaves W.
+When f+ is reached, the contact outside W that overlaps most under u enters. K is factorized once;
+contacts that entered or left since are taken in by the Woodbury formula, one solve each. For p = 2
+the linearisation is exact; otherwise it is renewed until the forces stay.
+"""
+
+import numpy as np
+
+from ..network.stiffness import LinearStats, StiffnessSystem
+
+FEW = 200
+"""Closed contacts without force, and changes of W, up to which this way is taken."""
+
+SHIFT = 1e-12
+"""Proximal term over the largest D; motions that no contact of W resists need it."""
+
+FLOOR = 1e-2
+"""D and s are taken at this part of the largest force, at least: for p != 2, D is 0 or infinite
+at no force."""
+
+LINEARISATIONS = 30
+
+
+def applies(admissible, n, limit) -> bool:
+    """Whether hardly more contacts are closed than the load determines. admissible (m,): f >= 0.
+
+    n: degrees of freedom; limit: how many of them can be factorized.
+    """
+    if admissible is None:
+        return False
+    bearing = np.count_nonzero(admissible)
+    return 0 < bearing <= n <= limit and len(admissible) - bearing <= FEW
+
+
+def solve(network, load, stiffness, exponent, *, tolerance, admissible, stats: LinearStats):
+    """(u, force, steps, balanced): forces to ``tolerance``, or ``balanced`` False if not found.
+
+    admissible (m,): forces f >= 0 that balance the load; loads and stiffness of order one.
+    """
+    force, steps = admissible, 0
+    q = 1.0 / (exponent - 1.0)
+    for iteration in range(LINEARISATIONS):
+        size = float(force.max())
+        held = np.maximum(force, FLOOR * size)
+        D = held / (q * (held / stiffness) ** q)
+        if exponent != 2.0 and iteration == 0:
+            # forces without freedom stay whatever D is; unlike D would only make K worse
+            D = np.full(len(force), np.median(D[force > 0]))
+        offset = np.where(force > 0, force / D - (force / stiffness) ** q, 0.0)
+        walk = _Walk(network, load, D, offset, force, 0.1 * tolerance, stats)
+        arrived = walk.run() and walk.settle(tolerance)
+        steps += walk.steps
+        change = walk.force - force
+        if not arrived or exponent == 2.0 or np.abs(change).max() <= tolerance * size:
+            return walk.u, walk.force, steps, arrived
+        force = force + _damping(force, change, stiffness, q) * change
+    return walk.u, force, steps, False
+
+
+def _damping(force, change, stiffness, q):
+    """Part of the way to go: the energy sum f c(f) / (q + 1) must not rise along it."""
+
+    def slope(t):
+        return float(change @ ((force + t * change) / stiffness) ** q)
+
+    t = 1.0
+    while slope(t) > 0.1 * abs(slope(0.0)) and t > 1e-3:
+        t *= 0.7
+    return t
+
+
+class _Walk:
+    """The active set method on one linearisation; ``force``, ``u`` and the working set ``held``."""
+
+    def __init__(self, network, load, D, offset, force, tolerance, stats):
+        self.network, self.load, self.D, self.offset = network, load, D, offset
+        self.stats, self.tolerance, self.steps = stats, tolerance, 0
+        self.force = force
+        self.held = force > 0
+        stiffness = np.where(self.held, D, 0.0)
+        self.system = StiffnessSystem(network, stiffness, SHIFT * float(D.max()))
+        # contacts that entered (sign 1) or left (-1) since, and the motion K^-1 B_i^T of each
+        self.changed = np.zeros(0, int)
+        self.sign = np.zeros(0)
+        self.motions = np.zeros((len(load), 0))
+        self.start = self._factored(network.BT @ (stiffness * offset) - load)
+
+    def run(self) -> bool:
+        """Whether the optimum was reached within a few changes."""
+        while self.steps <= 2 * FEW:
+            self.steps += 1
+            entered = self.sign * (self.D * self.offset)[self.changed]
+            self.u = self._with_changes(self.start + self.motions @ entered)
+            spring = self.D * (self.offset - self.network.B @ self.u)
+            if not np.isfinite(spring).all():
+                return False
+            aim = np.where(self.held, spring, 0.0)
+            pulling = np.flatnonzero(aim < -self.tolerance)
+            if len(pulling):
+                now = self.force[pulling]
+                way = now / (now - aim[pulling])
+                first = int(way.argmin())
+                self.force = np.maximum(self.force + way[first] * (aim - self.force), 0.0)
+                self._toggle(int(pulling[first]))
+                continue
+            self.force = np.maximum(aim, 0.0)
+            outside = np.where(self.held, 0.0, spring)
+            worst = int(outside.argmax())
+            if outside[worst] <= self.tolerance:
+                return True
+            self._toggle(worst)
+        return False
+
+    def settle(self, tolerance) -> bool:
+        """Balance the forces by steps in forces, which rounding of u spoils less."""
+        for _ in range(5):
+            missing = self.load - self.network.BT @ self.force
+            if float(np.abs(missing).max()) <= tolerance:
+                return True
+            step = self._with_changes(self._factored(missing))
+            self.u = self.u - step
+            push = np.where(self.held, self.D * (self.network.B @ step), 0.0)
+            self.force = np.maximum(self.force + push, 0.0)
+        return False
+
+    def _factored(self, rhs):
+        return self.system.solve_directly(rhs, self.stats)
+
+    def _with_changes(self, x):
+        """K^-1 r for the present working set, from x = K^-1 r for the one factorized."""
+        if not len(self.changed):
+            return x
+        rows = self.network.B[self.changed]
+        small = rows @ self.motions + np.diag(1.0 / (self.sign * self.D[self.changed]))
+        return x - self.motions @ np.linalg.solve(small, rows @ x)
+
+    def _toggle(self, contact):
+        """Let a contact enter or leave the working set."""
+        self.held[contact] = not self.held[contact]
+        if not self.held[contact]:
+            self.force[contact] = 0.0
+        at = np.flatnonzero(self.changed == contact)
+        if len(at):
+            self.changed = np.delete(self.changed, at)
+            self.sign = np.delete(self.sign, at)
+            self.motions = np.delete(self.motions, at, axis=1)
+            return
+        row = self.network.B[[contact]].toarray().ravel()
+        self.changed = np.append(self.changed, contact)
+        self.sign = np.append(self.sign, 1.0 if self.held[contact] else -1.0)
+        self.motions = np.column_stack([self.motions, self._factored(row)])

@@ -1,0 +1,85 @@
+"""The active set method for nearly determinate packings."""
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+import rigidlimit as rl
+from rigidlimit.forces import active_set
+
+
+def nearly_determinate(seed, n=40, redundant=5, idle=12):
+    """B (m, n), a load, and a corner of its admissible forces: n + redundant contacts that can
+    carry it, and contacts that the load would open."""
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(n + redundant, n))
+    load = B.T @ rng.uniform(0.1, 1.0, n + redundant)
+    B = np.vstack([B, rng.normal(size=(idle, n))])[rng.permutation(n + redundant + idle)]
+    return B, load, nnls(B.T, load)[0], 10.0 ** rng.uniform(0, 2, len(B))
+
+
+@pytest.mark.parametrize("exponent", [1.5, 2.0, 2.5])
+@pytest.mark.parametrize("seed", range(6))
+def test_agrees_with_newton_on_displacements(seed, exponent):
+    """Cross-solver: the unique forces do not depend on the way there."""
+    B, load, corner, k = nearly_determinate(seed)
+    assert active_set.applies(corner, B.shape[1], limit=1000)
+    found = rl.compatible_forces(B, load, stiffness=k, exponent=exponent, admissible=corner)
+    expected = rl.compatible_forces(B, load, stiffness=k, exponent=exponent)
+    assert found.converged and expected.converged
+    # both balance to 1e-10; B has a condition number of some 100
+    np.testing.assert_allclose(found.force, expected.force, atol=1e-8 * expected.force.max())
+    assert found.duality_gap < 1e-8
+    assert np.abs(found.force - corner).max() > 1e-3 * corner.max()  # there was something to do
+
+
+def test_takes_few_factorizations():
+    """Property: for p = 2 one factorization serves every change of the working set."""
+    B, load, corner, k = nearly_determinate(1)
+    found = rl.compatible_forces(B, load, stiffness=k, admissible=corner)
+    assert found.converged and found.factorizations == 1 and found.linear_iterations == 0
+
+
+def test_determinate_forces_are_kept_to_rounding():
+    """Closed form: independent contacts leave one answer, the admissible forces, whatever k, p."""
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(30, 40))
+    force = rng.uniform(1e-3, 1.0, 30)
+    for exponent in (1.5, 2.0, 2.5, 3.5):
+        k = 10.0 ** rng.uniform(-3, 3, 30)
+        found = rl.compatible_forces(
+            B, B.T @ force, stiffness=k, exponent=exponent, admissible=force
+        )
+        assert found.converged and found.factorizations <= 2
+        np.testing.assert_allclose(found.force, force, atol=1e-12)  # rounding times condition
+
+
+def test_wrong_admissible_forces_do_no_harm():
+    """Property: forces that balance another load lead to the same answer or are left aside."""
+    B, load, corner, k = nearly_determinate(2)
+    wrong = np.where(corner > 0, corner[::-1] + 1.0, 0.0)
+    found = rl.compatible_forces(B, load, stiffness=k, admissible=wrong)
+    expected = rl.compatible_forces(B, load, stiffness=k)
+    assert found.converged
+    np.testing.assert_allclose(found.force, expected.force, atol=1e-8 * expected.force.max())
+
+
+def test_packing_keeps_its_determined_forces():
+    """Closed form: unequal balls at rest bear by fewer contacts than degrees of freedom, all
+    forces are determined, and compatible forces are the classic ones, by one factorization."""
+    simulation = rl.Simulation(rl.scenes.packing(count=60, seed=3))
+    few = 0
+    for _ in range(60):
+        result = simulation.step()
+        found = result.compatible
+        assert found.converged
+        B = result.B[np.flatnonzero(result.closed)]
+        fixed = ~simulation.bodies.free.ravel()
+        if result.closed.sum() < 60 or rl.determinacy(B, result.load, fixed=fixed).degree:
+            continue
+        few += 1
+        assert found.factorizations <= 1
+        np.testing.assert_allclose(
+            result.force, result.classic.force, atol=1e-9 * result.force.max()
+        )
+    assert few > 20

@@ -1,7 +1,8 @@
 """One time step: Algorithm 1 of the paper, one line an arrow.
 
 Departures. Contacts are those that may close within the step; if a body turns out to move further
-than was searched, the search is widened and the step solved again. Step 2 takes only contacts
+than was searched, the search is widened, and the step solved again if that finds contacts that
+would close. Step 2 takes only contacts
 that are closed at the end of the step: a contact that stays open may not carry load, although it
 could help to balance F~. Spinning bodies with unequal inertias precess (``bodies/motion.py``).
 """
@@ -135,8 +136,9 @@ def step(
 
     # Step 1: classic contact dynamics
     reach = _first_reach(bodies, state, external_force, dt)
+    contacts = find_contacts(bodies, state, reach)  # Phi(q)
+    before = None if warm is None else contacts.carry_over(warm.contacts, warm.force)
     while True:
-        contacts = find_contacts(bodies, state, reach)  # Phi(q)
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
         classic = contact_dynamics(  # eqs 20-22
             M,
@@ -150,13 +152,17 @@ def step(
             fixed=~bodies.free.ravel(),
             solver=settings.solver,
             tolerance=settings.tolerance,
-            warm_start=None if warm is None else contacts.carry_over(warm.contacts, warm.force),
+            warm_start=before,
             **(settings.solver_options or {}),
         )
         moved = _travel(bodies, classic.velocity.reshape(-1, 6), dt)
         if (moved <= reach * (1 + 1e-9)).all():
             break
         reach = np.maximum(reach, 1.2 * moved)
+        wider = find_contacts(bodies, state, reach)
+        if not _closes_more(bodies, state, wider, contacts, classic.velocity, dt):
+            break
+        contacts, before = wider, wider.carry_over(contacts, classic.force)
     v_new = classic.velocity
     new_state = move(bodies, state, v_new.reshape(-1, 6), dt)  # eq. 13
 
@@ -189,6 +195,13 @@ def _travel(bodies: Bodies, velocity: np.ndarray, dt: float) -> np.ndarray:
     # turning a ball about its centre moves no surface
     ball = bodies.are(Sphere, Disk)
     return dt * (np.linalg.norm(velocity[:, :3], axis=1) + np.where(ball, 0.0, spin * radius))
+
+
+def _closes_more(bodies, state, wider, contacts, velocity, dt):
+    """Whether a contact of ``wider`` that is not among ``contacts`` would close at ``velocity``."""
+    new = np.flatnonzero(wider.carry_over(contacts, np.ones(len(contacts))) == 0.0)
+    approach = gap_gradient(bodies, state, wider)[new] @ velocity
+    return bool((wider.gap[new] + dt * approach < 0.0).any())
 
 
 def _first_reach(bodies, state, external_force, dt):

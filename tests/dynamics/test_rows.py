@@ -36,11 +36,24 @@ def test_product_in_both_forms(size):
         np.testing.assert_allclose(out, exact, atol=1e-13)
 
 
-def test_what_is_no_pair_of_equal_bodies_stays_csr():
-    """Edges: three bodies in a row, bodies of unlike size, no columns."""
+def test_smaller_bodies_are_padded():
+    """Reference twin: without a column of one body the product is that of scipy."""
+    B, _ = contacts_of_pairs(size=3)
+    B = sp.csr_array(B[:, np.arange(B.shape[1]) != 4])
+    starts = np.r_[0, 3, np.arange(5, B.shape[1] + 1, 3)]
+    rows, shape = rows_of(B, starts)
+    assert len(rows) == 5 and shape[1] == 3
+    d, out = np.linspace(-1, 1, B.shape[0]), np.empty(B.shape[0])
+    product(rows, rows, d, np.zeros(shape), out)
+    # a few hundred roundings of numbers of order ten
+    np.testing.assert_allclose(out, B @ (B.T @ d), atol=1e-13)
+
+
+def test_what_is_no_pair_of_like_bodies_stays_csr():
+    """Edges: three bodies in a row, bodies of very unlike size, no columns."""
     B = sp.csr_array(np.ones((1, 9)))
     assert len(rows_of(B, np.array([0, 3, 6, 9]))[0]) == 3
-    assert len(rows_of(B, np.array([0, 3, 9]))[0]) == 3
+    assert len(rows_of(B, np.array([0, 1, 2, 3, 9]))[0]) == 3
     assert len(rows_of(sp.csr_array((2, 0)), np.array([0]))[0]) == 3
 
 

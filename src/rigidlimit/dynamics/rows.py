@@ -11,27 +11,28 @@ from numba import njit
 from numba.extending import overload
 
 from ..network.pairs import body_rows
+from ..network.stiffness import MAX_BLOCK
+
+PADDED = 1.5
+"""Zeros that pad the rows of small bodies may make them this much longer."""
 
 
 def rows_of(A: sp.csr_array, blocks=None):
     """(rows, shape of the vectors they act on) of A (m, n).
 
     blocks: first column of each body, ending with n; where every row touches at most two bodies of
-    one size the rows are stored by pairs, and vectors have a spare body at the end.
+    about one size the rows are stored by pairs, and vectors have a spare body at the end.
     """
-    n = A.shape[1]
-    if blocks is not None and n:
-        sizes = np.diff(blocks)
-        if len(sizes) and (sizes == sizes[0]).all():
-            found = body_rows(A, np.asarray(blocks))
+    if blocks is not None and A.shape[1]:
+        blocks = np.asarray(blocks)
+        bodies, size = len(blocks) - 1, int(np.diff(blocks).max(initial=1))
+        if size <= MAX_BLOCK and size * bodies <= PADDED * A.shape[1]:
+            found = body_rows(A, blocks)
             if found is not None:
                 first, second, on_first, on_second = found
                 body = (first.astype(np.uint32), second.astype(np.uint32))
-                return (*body, on_first, on_second, (0,) * int(sizes[0])), (
-                    len(sizes) + 1,
-                    sizes[0],
-                )
-    return (A.indptr.astype(np.uint32), A.indices.astype(np.uint32), A.data), (n,)
+                return (*body, on_first, on_second, (0,) * size), (bodies + 1, size)
+    return (A.indptr.astype(np.uint32), A.indices.astype(np.uint32), A.data), (A.shape[1],)
 
 
 def spread(rows, i, value, v):

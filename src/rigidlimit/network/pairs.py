@@ -114,13 +114,16 @@ class PairSolver:
 
 
 def body_rows(B: sp.csr_array, starts: np.ndarray):
-    """Rows of B (m, n) by bodies of one size d: first, second (m,), and on_first, on_second (m, d).
+    """Rows of B (m, n) by bodies: first, second (m,), and on_first, on_second (m, d).
 
+    d is the largest number of columns of a body; those of smaller ones are padded with zeros.
     second is len(starts) - 1 where a row touches one body only; None if a row touches three.
     """
-    d = int(starts[1] - starts[0])
-    bodies = len(starts) - 1
-    first, last, pairs = _ends(B.indptr, B.indices, np.repeat(np.arange(bodies), d))
+    sizes = np.diff(starts)
+    d = int(sizes.max(initial=1))
+    bodies = len(sizes)
+    block_of = np.repeat(np.arange(bodies), sizes)
+    first, last, pairs = _ends(B.indptr, B.indices, block_of)
     if not pairs:
         return None
     last = np.maximum(last, 0)  # rows without entries
@@ -130,7 +133,7 @@ def body_rows(B: sp.csr_array, starts: np.ndarray):
         B.data,
         np.arange(B.shape[0]),
         last.astype(np.int32),
-        np.arange(B.shape[1]),
+        block_of * d + np.arange(B.shape[1]) - starts[block_of],
         (0,) * d,
     )
     return last, np.where(first < last, np.maximum(first, 0), bodies), here, there

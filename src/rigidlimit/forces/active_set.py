@@ -65,7 +65,8 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, stats: L
         change = walk.force - force
         if not arrived or exponent == 2.0 or np.abs(change).max() <= tolerance * size:
             return walk.u, walk.force, steps, arrived
-        force = force + _damping(force, change, stiffness, q) * change
+        balanced = np.abs(network.BT @ force - load).max() <= tolerance
+        force = force + (_damping(force, change, stiffness, q) if balanced else 1.0) * change
     return walk.u, force, steps, False
 
 

@@ -4,13 +4,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import arrays
-from ..dynamics import newton as projection
-from ..dynamics.problem import ContactProblem
 from ..errors import InputError
 from ..network import Network, longest_arms
 from ..network.stiffness import LinearStats
 from ..status import Status
 from . import augmented_lagrangian, newton
+from .carried import nearest_carried
 from .problem import CompatibleForces, checked_law, complementary_energy, strain_energy
 
 NOT_CARRIED = 1e-8
@@ -172,7 +171,8 @@ class _Scaled:
         )
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
         if uncarried or status is not Status.CONVERGED:
-            nearest, distance = self._nearest_carried_load()
+            force, distance = nearest_carried(self.network, self.load)
+            nearest = self.network.BT @ force
             # nearer than this the load counts as carried: Newton merely stopped short of it
             if uncarried or distance > max(tolerance, NOT_CARRIED):
                 u, force, _, more, history, stats = self._run(
@@ -216,17 +216,3 @@ class _Scaled:
             answer.history[:, 0],
             stats,
         )
-
-    def _nearest_carried_load(self):
-        """The load nearest to F~ among B^T f, f >= 0, and its distance: a projection like step 1.
-
-        With M = 1, dt = 1 and v_free = -F~, eq. 21 gives v+ = B^T f - F~ of least length.
-        """
-        n = len(self.dofs)
-        one = sp.csr_array(sp.eye_array(n))
-        problem = ContactProblem(self.B, one, one, np.zeros(self.B.shape[0]), -self.load, 1.0)
-        if problem.scale == 0.0:
-            return np.zeros(n), float(np.abs(self.load).max(initial=0.0))
-        answer = projection.solve(problem, tolerance=1e-11, blocks=self.network.starts)
-        missing = answer.velocity
-        return self.load + missing, float(np.abs(missing).max(initial=0.0))

@@ -28,6 +28,8 @@ from ..network.central_path import follow
 from ..network.stiffness import DIRECT_LIMIT, LinearStats, StiffnessSystem
 from ..status import Status
 from . import active_set
+from .active_set import FEW
+from .carried import nearest_carried
 from .problem import complementary_energy, strain_energy
 
 UNLIKE = 30.0
@@ -98,14 +100,30 @@ def solve(
     def from_bearing():
         return _on(network, admissible > 0, stiffness, exponent, load, stats)
 
-    if offset is None and active_set.applies(admissible, len(load), DIRECT_LIMIT):
-        u, force, iterations, balanced = active_set.solve(
-            network, load, stiffness, exponent, tolerance=tolerance, admissible=admissible,
+    def among_forces(admissible):
+        """The answer by the active set method, or None."""
+        nonlocal iterations
+        if offset is not None or not active_set.applies(admissible, len(load), DIRECT_LIMIT):
+            return None
+        u, force, steps, balanced = active_set.solve(
+            network,
+            load,
+            stiffness,
+            exponent,
+            tolerance=tolerance,
+            admissible=admissible,
             stats=stats,
-        )  # fmt: skip
-        if balanced:
-            imbalance = float(np.abs(network.BT @ force - load).max())
-            return u, force, Status.CONVERGED, iterations, np.array([imbalance]), stats
+        )
+        iterations += steps
+        if not balanced:
+            return None
+        imbalance = float(np.abs(network.BT @ force - load).max())
+        return u, force, Status.CONVERGED, iterations, np.array([imbalance]), stats
+
+    found = among_forces(admissible)
+    if found is not None:
+        return found
+
     unlike = stiffness.max(initial=0.0) > UNLIKE * stiffness.min(initial=np.inf)
     starts = []
     if _nearly_determinate(admissible, len(load)) and exponent >= 2.0 and offset is None:
@@ -117,6 +135,10 @@ def solve(
     if load.any():
         starts.append(from_path)
     for start in starts:
+        if start is from_path and admissible is None and len(stiffness) <= len(load) + FEW:
+            found = among_forces(nearest_carried(network, load)[0])
+            if found is not None:
+                return found
         last = start is starts[-1] and exponent >= 2.0
         answer = attempt(start(), max_iterations if last else WANDERING)
         force, status = answer.force, answer.status

@@ -38,6 +38,9 @@ DIRECT_LIMIT = 100_000
 DEAR = 1 / 3
 """Part of the price of a factorization above which conjugate gradients are too dear to go on."""
 
+LOOSE = 1.3
+"""Decades that a loose solve gains."""
+
 
 def price(n: int) -> int:
     """Steps of conjugate gradients that take as long as one factorization of n degrees of freedom.
@@ -228,7 +231,9 @@ class StiffnessSystem:
             return self.solve_directly(rhs, stats)
         max_steps = price(n) if affordable else 30_000
         x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
-        network.direct |= steps > DEAR * price(n)
+        # a tight solve may take more than a loose one
+        decades = np.log10(max(float(np.abs(rhs).max()), target) / target)
+        network.direct |= steps > DEAR * price(n) * max(1.0, decades / LOOSE)
         if worst <= target:
             return x
         stats.cg_failures += 1

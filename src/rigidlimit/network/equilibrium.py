@@ -28,6 +28,9 @@ from .direct import elimination_order
 from .pairs import PairNetwork
 from .stiffness import LinearStats, StiffnessSystem, body_blocks, cut_blocks
 
+FORCING = 0.1
+"""Relative accuracy of the first linear solves; looser ones cost Newton steps."""
+
 PATIENCE = 60
 """Newton steps without a smaller gradient before a solve counts as stalled."""
 
@@ -259,7 +262,7 @@ def equilibrium(
             D = _tangent(c, f, k, p, series, floor)
         mean = float(D.max(initial=0.0)) or 1.0
         shift = 0.0 if inertial else mean * min(1e-4, max(1e-12, 1e-3 * residual))
-        forcing = max(min(0.05, residual), 0.05 * tolerance / residual)
+        forcing = max(min(FORCING, residual), 0.05 * tolerance / residual)
         system = StiffnessSystem(network, D, shift)
         d = system.solve(-g, target=forcing * size, stats=stats)
         dc = -(B @ d)

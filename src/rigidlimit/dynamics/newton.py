@@ -18,8 +18,9 @@ contacts can keep rounding above the tolerance; Gauss-Seidel with its subspace s
 from the best forces.
 
 Accelerated projected gradient steps open as long as they pay: a few hundred products find most of
-the contacts that bear, and in packings often the answer. Newton takes over where they slow down
-(long chains, unlike masses).
+the contacts that bear, and in packings often the answer. Where no more contacts bear than there are
+degrees of freedom, the last digits come from one factorization (``active_set.py``). Newton takes
+over where gradient steps slow down (long chains, unlike masses).
 """
 
 import numpy as np
@@ -28,12 +29,15 @@ import scipy.sparse as sp
 from ..network import Network, equilibrium, longest_arms
 from ..network.stiffness import LinearStats
 from ..status import Status
-from . import apgd, pgs
+from . import active_set, apgd, pgs
 from .problem import ContactDynamicsResult, ContactProblem
 
 OPENING_DECADE = 1000
 """Projected gradient steps that must gain a digit in problems of up to OPENING_SIZE unknowns; in
 larger ones more are allowed, as the square root of the size."""
+
+BEARING = 1e-5
+"""Residual at which gradient steps have found nearly all contacts that bear."""
 
 OPENING_SIZE = 6000
 
@@ -67,17 +71,23 @@ def solve(
     )
     effective_mass = dt / problem.diagonal
     force = np.zeros(m) if warm_start is None else problem.project(warm_start)
-    gradient_steps = 0
+    gradient_steps = newton_steps = 0
+    stats = LinearStats()
     if opening:
-        force, gradient_steps = _open(problem, tolerance, force, blocks)
+        force, reached, gradient_steps = _open(problem, max(BEARING, tolerance), force, blocks)
+        if active_set.pays(problem, force, gradient_steps, reached, tolerance):
+            force, reached, newton_steps = active_set.finish(
+                problem, network, force, tolerance=tolerance, stats=stats
+            )
+        if tolerance < reached <= BEARING:
+            force, reached, more = _open(problem, tolerance, force, blocks)
+            gradient_steps += more
     impulse = dt * force
     x = arm * (problem.response.T @ force)
     residual = problem.residual(force)
     history = [residual]
     status = Status.MAX_ITERATIONS
     best_force, best = force, residual
-    stats = LinearStats()
-    newton_steps = 0
     # the warmer the start, the stiffer the first network may be
     sigma = float(np.clip(1.0 / max(residual, 1e-300), 1.0, 1e3))
     waited = 0
@@ -136,7 +146,7 @@ def solve(
 
 
 def _open(problem: ContactProblem, tolerance, force, blocks):
-    """(forces, steps) of projected gradient descent, as long as it gains a digit now and then."""
+    """(forces, residual, steps) of gradient descent, as long as it gains a digit now and then."""
     n = problem.B.shape[1]
     answer = apgd.solve(
         problem,
@@ -146,4 +156,4 @@ def _open(problem: ContactProblem, tolerance, force, blocks):
         decade=int(OPENING_DECADE * max(1.0, n / OPENING_SIZE) ** 0.5),
         blocks=blocks,
     )
-    return answer.force, answer.iterations
+    return answer.force, answer.residual, answer.iterations

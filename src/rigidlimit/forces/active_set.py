@@ -18,7 +18,8 @@ the linearisation is exact; otherwise it is renewed until the forces stay.
 
 import numpy as np
 
-from ..network.stiffness import LinearStats, StiffnessSystem
+from ..network.changing import ChangingSystem
+from ..network.stiffness import LinearStats
 
 FEW = 200
 """Closed contacts without force, and changes of W, up to which this way is taken."""
@@ -83,45 +84,40 @@ def _damping(force, change, stiffness, q):
 
 
 class _Walk:
-    """The active set method on one linearisation; ``force``, ``u`` and the working set ``held``."""
+    """The active set method on one linearisation; ``force`` and ``u`` are where it stands."""
 
     def __init__(self, network, load, D, offset, force, tolerance, stats):
         self.network, self.load, self.D, self.offset = network, load, D, offset
-        self.stats, self.tolerance, self.steps = stats, tolerance, 0
-        self.force = force
-        self.held = force > 0
-        stiffness = np.where(self.held, D, 0.0)
-        self.system = StiffnessSystem(network, stiffness, SHIFT * float(D.max()))
-        # contacts that entered (sign 1) or left (-1) since, and the motion K^-1 B_i^T of each
-        self.changed = np.zeros(0, int)
-        self.sign = np.zeros(0)
-        self.motions = np.zeros((len(load), 0))
-        self.start = self._factored(network.BT @ (stiffness * offset) - load)
+        self.tolerance, self.steps, self.force = tolerance, 0, force
+        self.system = ChangingSystem(network, D, force > 0, SHIFT * float(D.max()), stats)
+        self.start = self.system.first(network.BT @ np.where(force > 0, D * offset, 0.0) - load)
 
     def run(self) -> bool:
         """Whether the optimum was reached within a few changes."""
+        system = self.system
         while self.steps <= 2 * FEW:
             self.steps += 1
-            entered = self.sign * (self.D * self.offset)[self.changed]
-            self.u = self._with_changes(self.start + self.motions @ entered)
+            entered = system.sign * (self.D * self.offset)[system.changed]
+            self.u = system.now(self.start + system.motions @ entered)
             spring = self.D * (self.offset - self.network.B @ self.u)
             if not np.isfinite(spring).all():
                 return False
-            aim = np.where(self.held, spring, 0.0)
+            aim = np.where(system.held, spring, 0.0)
             pulling = np.flatnonzero(aim < -self.tolerance)
             if len(pulling):
                 now = self.force[pulling]
                 way = now / (now - aim[pulling])
                 first = int(way.argmin())
                 self.force = np.maximum(self.force + way[first] * (aim - self.force), 0.0)
-                self._toggle(int(pulling[first]))
+                self.force[pulling[first]] = 0.0
+                system.toggle(int(pulling[first]))
                 continue
             self.force = np.maximum(aim, 0.0)
-            outside = np.where(self.held, 0.0, spring)
+            outside = np.where(system.held, 0.0, spring)
             worst = int(outside.argmax())
             if outside[worst] <= self.tolerance:
                 return True
-            self._toggle(worst)
+            system.toggle(worst)
         return False
 
     def settle(self, tolerance) -> bool:
@@ -130,35 +126,8 @@ class _Walk:
             missing = self.load - self.network.BT @ self.force
             if float(np.abs(missing).max()) <= tolerance:
                 return True
-            step = self._with_changes(self._factored(missing))
+            step = self.system.solve(missing)
             self.u = self.u - step
-            push = np.where(self.held, self.D * (self.network.B @ step), 0.0)
+            push = np.where(self.system.held, self.D * (self.network.B @ step), 0.0)
             self.force = np.maximum(self.force + push, 0.0)
         return False
-
-    def _factored(self, rhs):
-        return self.system.solve_directly(rhs, self.stats)
-
-    def _with_changes(self, x):
-        """K^-1 r for the present working set, from x = K^-1 r for the one factorized."""
-        if not len(self.changed):
-            return x
-        rows = self.network.B[self.changed]
-        small = rows @ self.motions + np.diag(1.0 / (self.sign * self.D[self.changed]))
-        return x - self.motions @ np.linalg.solve(small, rows @ x)
-
-    def _toggle(self, contact):
-        """Let a contact enter or leave the working set."""
-        self.held[contact] = not self.held[contact]
-        if not self.held[contact]:
-            self.force[contact] = 0.0
-        at = np.flatnonzero(self.changed == contact)
-        if len(at):
-            self.changed = np.delete(self.changed, at)
-            self.sign = np.delete(self.sign, at)
-            self.motions = np.delete(self.motions, at, axis=1)
-            return
-        row = self.network.B[[contact]].toarray().ravel()
-        self.changed = np.append(self.changed, contact)
-        self.sign = np.append(self.sign, 1.0 if self.held[contact] else -1.0)
-        self.motions = np.column_stack([self.motions, self._factored(row)])

@@ -1,0 +1,52 @@
+"""The last digits of contact dynamics by the active set method."""
+
+import numpy as np
+import pytest
+
+from rigidlimit.dynamics import active_set, apgd, newton
+from rigidlimit.network import Network
+from rigidlimit.network.stiffness import LinearStats
+from tests.problems import pyramid, random_problem, reference_velocity
+
+
+def finished(problem, force, tolerance=1e-10):
+    network = Network(problem.B, mass=problem.mass)
+    return active_set.finish(problem, network, force, tolerance=tolerance, stats=LinearStats())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_few_digits_become_all(seed):
+    """Cross-solver: from gradient steps stopped at 1e-3, the velocity of a quadratic program."""
+    problem = random_problem(seed)
+    rough = apgd.solve(problem, tolerance=1e-3, scaled=True)
+    force, residual, rounds = finished(problem, rough.force)
+    assert residual <= 1e-10 and residual == problem.residual(force) and 0 < rounds <= 10
+    # residual 1e-10 of speeds of order one, times the condition of the contacts
+    np.testing.assert_allclose(problem.velocity(force), reference_velocity(problem), atol=1e-8)
+
+
+def test_redundant_contacts():
+    """Property: where forces are not unique, springs share them and the residual still vanishes."""
+    problem = pyramid(6, state="impact")
+    rough = apgd.solve(problem, tolerance=1e-3, scaled=True)
+    assert finished(problem, rough.force)[1] <= 1e-10
+
+
+def test_wrong_forces_come_back_no_worse():
+    """Property: far from the answer the best forces seen are returned with their own residual."""
+    problem = random_problem(1)
+    start = np.random.default_rng(0).uniform(0, 10, problem.B.shape[0])
+    force, residual, _ = finished(problem, start)
+    assert residual == problem.residual(force) <= problem.residual(start)
+
+
+def test_taken_only_where_it_is_cheaper(monkeypatch):
+    """Property: the Newton solver with and without it gives the same velocity."""
+    problem = random_problem(3)
+    monkeypatch.setattr(active_set, "pays", lambda *_: True)
+    with_it = newton.solve(problem)
+    monkeypatch.setattr(active_set, "pays", lambda *_: False)
+    without = newton.solve(problem)
+    assert with_it.converged and without.converged and with_it.factorizations == 1
+    assert with_it.iterations <= without.iterations
+    np.testing.assert_allclose(with_it.velocity, without.velocity, atol=1e-8)

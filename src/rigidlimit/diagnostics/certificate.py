@@ -14,7 +14,7 @@ import numpy as np
 from .. import arrays
 from ..forces import compatible_forces
 from ..forces.problem import checked_law, complementary_energy, strain_energy
-from ..network import longest_arms
+from ..network import column_arms
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def certify(
     tolerance = arrays.positive("tolerance", tolerance)
     free = arrays.free_columns(fixed, n)
     largest = float(np.abs(force).max(initial=0.0))
-    arm = longest_arms(B)
+    arm, _ = column_arms(B)
     imbalance = np.where(free, np.abs(B.T @ force - load), 0.0) / arm
     load_size = float((np.where(free, np.abs(load), 0.0) / arm).max(initial=0.0))
     balance = _over(float(imbalance.max(initial=0.0)), load_size or largest)

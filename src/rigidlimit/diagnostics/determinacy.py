@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
-from ..network import Network, felt_columns, longest_arms
+from ..network import Network, column_arms
 from ..status import Status
 from . import admissible, programs
 from .rank import Rank, rank
@@ -194,8 +194,7 @@ def determinacy(
     if workers is not None and not workers >= 1:
         raise InputError(f"workers is {workers}; expected at least 1 thread")
 
-    arm = longest_arms(B)
-    touched = felt_columns(B, arm)
+    arm, touched = column_arms(B)
     dofs = np.flatnonzero(free & touched)
     size = float((np.abs(load) / arm)[free].max(initial=0.0)) or 1.0
     _refuse_unmoved_load(load, free & ~touched, size)

@@ -25,7 +25,7 @@ from .. import arrays
 from ..errors import InputError
 from ..forces import compatible_forces
 from ..forces.problem import checked_law
-from ..network import Network, felt_columns, longest_arms
+from ..network import Network, column_arms
 from ..network.stiffness import LinearStats, StiffnessSystem
 
 WEAK = 1e-8
@@ -255,10 +255,9 @@ class _Linear:
     """K du = B^T push - dF on the free degrees of freedom, columns scaled by their arms."""
 
     def __init__(self, B, free, blocks):
-        arm = longest_arms(B)
+        arm, felt = column_arms(B)
         self.B, self.shape = B, B.shape
-        touched = felt_columns(B, arm)
-        self.dofs = np.flatnonzero(free & touched)
+        self.dofs = np.flatnonzero(free & felt)
         self.arm = arm[self.dofs]
         scaled = sp.csr_array(B[:, self.dofs] @ sp.diags_array(1 / self.arm))
         scaled.sort_indices()

@@ -25,7 +25,7 @@ the contacts that bear, and in packings often the answer. Newton takes over wher
 import numpy as np
 import scipy.sparse as sp
 
-from ..network import Network, equilibrium, longest_arms
+from ..network import Network, column_arms, equilibrium
 from ..network.stiffness import LinearStats
 from ..status import Status
 from . import apgd, pgs
@@ -58,7 +58,7 @@ def solve(
     B, dt = problem.B, problem.dt
     m, n = B.shape
     # rotations measured by the way of their longest arm, so that momenta compare with momenta
-    arm = longest_arms(B)
+    arm, _ = column_arms(B)
     inverse = sp.diags_array(1 / arm)
     network = Network(
         sp.csr_array(B @ inverse),

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import arrays
+from ..display import Brief
 from ..forces import compatible_forces
 from ..forces.problem import checked_law, complementary_energy, strain_energy
 from ..network import column_arms
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Brief):
     """What is wrong with a force vector, each relative; nan where it was not asked for.
 
     balance: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, a_j the longest arm of column j;

@@ -50,7 +50,7 @@ DOUBTFUL = 1e3
 """Factor between a singular value and the tolerance below which the rank is in doubt."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Determinacy(Displayed):
     """What rigid-body mechanics says of the forces. m contacts, n degrees of freedom.
 

@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import arrays
+from ..display import Brief
 from ..errors import InputError
 from ..forces import compatible_forces
 from ..forces.problem import checked_law
@@ -38,8 +39,8 @@ PROBES = 200
 """Random directions for the spread of forces where there are more contacts than MATRIX_LIMIT."""
 
 
-@dataclass(frozen=True)
-class Sensitivity:
+@dataclass(frozen=True, repr=False)
+class Sensitivity(Brief):
     """Derivatives of the compatible forces at one solution. m contacts, n degrees of freedom.
 
     force (m,) [N], displacement (n,), overlap (m,) [m]: the solution. active (m,) bool: bearing;
@@ -110,8 +111,8 @@ class Sensitivity:
         return np.array(rows).reshape(m, -1)
 
 
-@dataclass(frozen=True)
-class GapNoise:
+@dataclass(frozen=True, repr=False)
+class GapNoise(Brief):
     """Spread of the forces under independent gap errors.
 
     deviation (m,) [N]: standard deviation of each force; mean (m,) [N]. method: in words.

@@ -1,11 +1,13 @@
 """Step 1 of the method, classic contact dynamics: one driver for all solvers of eqs 21-22."""
 
+import inspect
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .. import arrays
-from ..errors import InputError
+from ..errors import InputError, nearest
 from ..status import Status
 from . import apgd, newton, pgs
 from .problem import ContactDynamicsResult, ContactProblem
@@ -47,8 +49,7 @@ def contact_dynamics(
     InputError for wrong shapes, values that are not finite, or a mass matrix that is not
     positive on the free degrees of freedom.
     """
-    if solver not in SOLVERS:
-        raise InputError(f"solver is {solver!r}; expected one of {', '.join(SOLVERS)}")
+    check_solver(solver, options, others=KEYWORDS)
     B = arrays.sparse("B", B)
     m, n = B.shape
     M = sp.diags_array(np.asarray(M, float)).tocsr() if np.ndim(M) == 1 else M
@@ -110,6 +111,31 @@ def _scaled_to_fit(problem, force):
     if not gain > 0.0:
         return None
     return gain / float(force @ (problem.slack(force) - problem.p)) * force
+
+
+KEYWORDS = tuple(
+    name
+    for name, parameter in inspect.signature(contact_dynamics).parameters.items()
+    if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+)
+"""Options of ``contact_dynamics`` itself."""
+
+
+def check_solver(solver: str, options=(), *, others=()) -> None:
+    """Raises InputError for an unknown solver, or for one of ``options`` that it does not have.
+
+    others: keywords that may have been meant instead.
+    """
+    if solver not in SOLVERS:
+        raise InputError(
+            f"solver is {solver!r}; {nearest(solver, SOLVERS)} (solvers: {', '.join(SOLVERS)})"
+        )
+    taken = {"problem", "tolerance", "warm_start"}
+    known = set(inspect.signature(SOLVERS[solver]).parameters) - taken
+    for name in options:
+        if name not in known:
+            meant = nearest(name, sorted(known.union(others)))
+            raise InputError(f"solver {solver!r} has no option {name!r}; {meant}")
 
 
 def _bias(B, gap, velocity, dt, restitution, exists):

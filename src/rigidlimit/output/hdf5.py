@@ -17,7 +17,7 @@ import numpy as np
 from .. import __version__
 from ..atomic import whole_file
 from ..collision.contacts import Contacts
-from ..display import Displayed
+from ..display import Brief, Displayed
 from ..errors import OutputError
 from ..scenes.scene import Scene
 
@@ -27,8 +27,8 @@ LOCK = "lock"
 CONTACT_FIELDS = ("body", "feature", "point", "normal", "gap", "curvature")
 
 
-@dataclass(frozen=True)
-class StoredStep:
+@dataclass(frozen=True, repr=False)
+class StoredStep(Brief):
     """One stored step: poses and velocities at its end, contacts and forces of the step.
 
     force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
@@ -50,7 +50,7 @@ class StoredStep:
     force_dem: np.ndarray | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run(Displayed):
     """A finished run. ``len(run)`` steps; ``run[k]`` is a StoredStep, -1 the last."""
 

@@ -169,8 +169,8 @@ class _Scaled:
         )
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
         if uncarried or status is not Status.CONVERGED:
-            force, distance = nearest_carried(self.network, self.load)
-            nearest = self.network.BT @ force
+            carried, distance = nearest_carried(self.network, self.load)
+            nearest = self.network.BT @ carried
             # nearer than this the load counts as carried: Newton merely stopped short of it
             if uncarried or distance > max(tolerance, NOT_CARRIED):
                 u, force, _, more, history, stats = self._run(

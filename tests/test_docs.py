@@ -8,9 +8,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+import rigidlimit as rl
+from rigidlimit.scenes import toml
+from rigidlimit.scenes.toml import parse_scene
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
+TOML = re.compile(r"^```toml\n(.*?)^```", re.S | re.M)
 COMMAND = re.compile(r"^(?:    )?(rigidlimit .*)$", re.M)
 INLINE = re.compile(r"`(rigidlimit [^`\n]+)`")
 
@@ -23,6 +28,12 @@ def _blocks(page):
     return PYTHON.findall(page.read_text(encoding="utf-8"))
 
 
+def _scenes(page):
+    """(file name, text) of the scene files that a page shows."""
+    texts = TOML.findall(page.read_text(encoding="utf-8"))
+    return [(re.match(r"# (\S+\.toml)\n", text)[1], text) for text in texts]
+
+
 def _commands(page):
     text = page.read_text(encoding="utf-8")
     return [line.split("#")[0].strip() for line in COMMAND.findall(text) + INLINE.findall(text)]
@@ -31,8 +42,11 @@ def _commands(page):
 @_named([page for page in PAGES if _blocks(page)])
 @pytest.mark.filterwarnings("ignore::rigidlimit.output.plots.spatial.Fallback")
 def test_python_blocks(page, tmp_path, monkeypatch, capsys):
-    """Example: the blocks of a page run in order; a comment after print is what it prints."""
+    """Example: the blocks of a page run in order; a comment after print is what it prints. Scene
+    files that the page shows are there."""
     monkeypatch.chdir(tmp_path)
+    for name, text in _scenes(page):
+        Path(name).write_text(text, encoding="utf-8")
     names = {"__name__": "page"}
     for number, block in enumerate(_blocks(page)):
         exec(compile(block, f"{page.name} block {number}", "exec"), names)
@@ -74,3 +88,28 @@ def test_pages_are_found():
     names = {page.name for page in PAGES if _blocks(page)}
     assert {"README.md", "start.md", "pictures.md", "engine.md", "determinacy.md"} <= names
     assert sum(len(_commands(page)) for page in PAGES) > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [pytest.param(*scene, id=scene[0]) for page in PAGES for scene in _scenes(page)],
+)
+def test_scene_files(name, text):
+    """Example: every scene file shown computes a step that converges."""
+    result = rl.Simulation(parse_scene(text, name=name)).step()
+    assert result.converged, result.message
+
+
+def test_every_key_of_a_scene_file_is_explained():
+    """Property: the page of scene files names every key and shape; its tables have no others."""
+    text = (ROOT / "docs" / "scenes.md").read_text(encoding="utf-8")
+    keys = {"counts", "spacing", *toml.SHAPES}
+    for table in (toml.SceneTable, toml.BodyTable, toml.MaterialTable, toml.PairTable):
+        keys |= table.model_fields.keys()
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    code = " ".join(re.findall(r"`([^`]+)`", prose))
+    shown = set(re.findall(r"[\w-]+", code))
+    assert keys <= shown, keys - shown
+    rows = re.findall(r"^\| (`.*?) \|", prose, re.M)
+    in_tables = {key for row in rows for key in re.findall(r"`\"?([\w-]+)\"?`", row)} - {"shape"}
+    assert in_tables <= keys, in_tables - keys

@@ -8,7 +8,10 @@ from .errors import InputError
 
 def vector(name: str, value, size: int, *, what: str) -> np.ndarray:
     """``value`` as a finite float array (size,); a number is repeated. ``what``: one per ..."""
-    array = np.asarray(value, dtype=float)
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {_short(value)}; expected numbers, one per {what}") from None
     if array.ndim == 0:
         array = np.full(size, float(array))
     if array.shape != (size,):
@@ -22,17 +25,34 @@ def vector(name: str, value, size: int, *, what: str) -> np.ndarray:
     return array
 
 
+def number(value) -> float:
+    """``value`` as a float; nan where it is none: text, None, a list."""
+    try:
+        return np.nan if isinstance(value, str | bytes) else float(value)
+    except (TypeError, ValueError):
+        return np.nan
+
+
 def positive(name: str, value: float) -> float:
     """``value`` as a positive finite float."""
-    number = float(value)
-    if not (np.isfinite(number) and number > 0):
-        raise InputError(f"{name} is {value!r}; expected a positive number")
-    return number
+    found = number(value)
+    if not (np.isfinite(found) and found > 0):
+        raise InputError(f"{name} is {_short(value)}; expected a positive number")
+    return found
+
+
+def _short(value) -> str:
+    """What was found, in a few words."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"a {type(value).__name__}"
 
 
 def free_columns(fixed, n: int) -> np.ndarray:
     """The degrees of freedom that are not held, (n,) bool; fixed: (n,) bool (Gamma_D), or None."""
-    free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
+    held = np.zeros(n, bool) if fixed is None else np.asarray(fixed)
+    if held.dtype.kind not in "biuf":
+        raise InputError(f"fixed is {_short(fixed)}; expected true or false per column of B")
+    free = ~held.astype(bool)
     if free.shape != (n,):
         raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
     return free

@@ -1,5 +1,8 @@
 """The errors a user meets: each says what was found, what was expected and what to try."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class RigidlimitError(Exception):
     """Base of every error that rigidlimit raises on purpose."""
@@ -27,3 +30,13 @@ class SceneWarning(UserWarning):
 
 class MissingExtra(RigidlimitError, ImportError):
     """An optional package is not installed; the message names the extra that brings it."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What to try in place of a name that is not known: "did you mean 'pgs'?" or all there are."""
+    known = list(known)
+    near = get_close_matches(str(name), known, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+    return f"expected one of {shown}"

@@ -2,12 +2,14 @@
 
 import warnings
 from collections.abc import Callable
+from os import PathLike
 
 import numpy as np
 
 from . import arrays
 from .bodies import State
 from .collision.contacts import Contacts
+from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
 from .progress import progress as bar
 from .step import StepResult, StepSettings, WarmStart, step
@@ -16,11 +18,11 @@ from .step import StepResult, StepSettings, WarmStart, step
 class Simulation:
     """Rigid bodies moving under contact dynamics, with compatible forces.
 
-    scene: a ``Scene`` or the name of a gallery scene. dt [s] (default: the scene's). solver:
-    "newton", "pgs" or "apgd" for step 1, with ``solver_options``. compatible: "every" step or
-    "never"; ``step(compatible=True)`` asks for one. law: "hooke", "hertz" or the exponent p
-    (default: the scene's). restitution: e_n (default: the scene's). tolerance: of both steps.
-    warm_start: whether a step starts from the forces of the one before.
+    scene: a ``Scene``, the name of one in the gallery, or a TOML file. dt [s] (default: the
+    scene's). solver: "newton", "pgs" or "apgd" for step 1, with ``solver_options``. compatible:
+    "every" step or "never"; ``step(compatible=True)`` asks for one. law: "hooke", "hertz" or the
+    exponent p (default: the scene's). restitution: e_n (default: the scene's). tolerance: of both
+    steps. warm_start: whether a step starts from the forces of the one before.
 
     >>> import rigidlimit
     >>> sim = rigidlimit.Simulation(rigidlimit.scenes.beam(), dt=1e-3)
@@ -42,12 +44,20 @@ class Simulation:
         closed: float = 1e-6,
         warm_start: bool = True,
     ):
-        if isinstance(scene, str):
-            from .scenes import load
-
-            scene = load(scene)
+        from .scenes import Scene, load
         from .scenes.scene import law_exponent
 
+        if isinstance(scene, str | PathLike):
+            scene = load(scene)
+        if not isinstance(scene, Scene):
+            raise InputError(
+                f"scene is {scene!r}; expected a Scene, the name of one in the gallery, or a TOML "
+                "file"
+            )
+        check_solver(solver, solver_options or {})
+        restitution = scene.restitution if restitution is None else restitution
+        if not 0 <= arrays.number(restitution) <= 1:
+            raise InputError(f"restitution is {restitution!r}; expected 0 <= e_n <= 1")
         if compatible not in ("every", "never"):
             raise InputError(f"compatible is {compatible!r}; expected 'every' or 'never'")
         self.scene = scene
@@ -64,7 +74,7 @@ class Simulation:
             dt=arrays.positive("dt", scene.dt if dt is None else dt),
             exponent=scene.exponent if law is None else law_exponent(law),
             pair_stiffness=scene.pair_stiffness,
-            restitution=scene.restitution if restitution is None else restitution,
+            restitution=restitution,
             solver=solver,
             solver_options=solver_options,
             tolerance=arrays.positive("tolerance", tolerance),

@@ -51,7 +51,7 @@ class WarmStart:
     displacement: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StepResult(Displayed):
     """One step. m contacts; forces [N] push contacts.body[:, 1] along +normal.
 

@@ -205,3 +205,9 @@ def test_hydroelastic_is_refused():
     _, plant, context = beam((0, 1, 2), time=0.0)
     with pytest.raises(InputError, match="engine or rest"):
         from_drake(plant, context, load="step")
+
+
+def test_arguments_that_are_no_plant():
+    """One clear error."""
+    with pytest.raises(InputError, match="plant is None; expected a MultibodyPlant"):
+        from_drake(None, None)

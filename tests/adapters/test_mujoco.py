@@ -333,3 +333,12 @@ def test_example(capsys):
     path = Path(__file__).parents[2] / "examples" / "mujoco_beam.py"
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out.count("2.000   6.000   2.000") == 6
+
+
+def test_arguments_that_are_no_mujoco():
+    """One clear error that names the argument, and a swap."""
+    model, data = beam(steps=1)
+    with pytest.raises(InputError, match="model is None; expected a MjModel"):
+        from_mujoco(None, data)
+    with pytest.raises(InputError, match="are model and data swapped"):
+        from_mujoco(data, model)

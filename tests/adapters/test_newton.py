@@ -120,3 +120,9 @@ def test_friction_and_bad_input():
         from_newton(*system, load="step")
     with pytest.raises(InputError, match="'knee'"):
         from_newton(*system, held=["knee"])
+
+
+def test_arguments_that_are_no_newton():
+    """One clear error."""
+    with pytest.raises(InputError, match="model is None; expected a Model"):
+        from_newton(None, None, None, None)

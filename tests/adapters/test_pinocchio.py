@@ -160,3 +160,10 @@ def test_bad_input():
         from_pinocchio(*state, load="rest")
     with pytest.raises(InputError, match="one per row of all constraints"):
         from_pinocchio(*state[:4], [1.0])
+
+
+def test_arguments_that_are_no_model():
+    """One clear error that names the argument, and a swap."""
+    model = pin.Model()
+    with pytest.raises(InputError, match="are model and data swapped"):
+        from_pinocchio(model.createData(), model, [], [], [])

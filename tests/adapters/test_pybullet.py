@@ -295,3 +295,11 @@ def test_soft_bodies_and_words(client):
     with pytest.raises(InputError, match="engine or rest"):
         from_pybullet(client, load="weight")
     assert len(from_pybullet(client).force) == 0
+
+
+def test_arguments_that_are_no_client():
+    """One clear error."""
+    with pytest.raises(InputError, match="client is None; expected an int"):
+        from_pybullet(None)
+    with pytest.raises(InputError, match="client 77 is not connected"):
+        from_pybullet(77)

@@ -1,10 +1,14 @@
 """The verdict on force vectors, right and wrong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import rigidlimit as rl
+from rigidlimit.diagnostics import certificate
 from rigidlimit.errors import InputError
+from rigidlimit.status import Status
 from tests.problems import pyramid_gradient
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
@@ -124,3 +128,39 @@ def test_mistakes(options, fragment):
     """Bad input: one error that says what was found."""
     with pytest.raises(InputError, match=fragment):
         rl.certify(BEAM, LOAD, **({"force": [5, 0, 5]} | options))
+
+
+@pytest.mark.parametrize(("exponent", "ratio"), [(1.5, 1e6), (1.5, 1e5)])
+def test_soft_laws_are_judged_by_energy(exponent, ratio):
+    """Cross-solver: forces that balance to 1e-10 are certified although u, good to 1e-16, gives
+    those of barely closed contacts only to 1e-5; those of stiffnesses a little other are not."""
+    rng = np.random.default_rng(0)
+    B = pyramid_gradient(8)
+    load = B.T @ rng.uniform(0.5, 1.5, B.shape[0])
+    k = ratio ** rng.uniform(0, 1, B.shape[0])
+    answer = rl.compatible_forces(B, load, stiffness=k, exponent=exponent)
+    assert answer.converged
+    right = rl.certify(B, load, answer.force, stiffness=k, exponent=exponent)
+    # the case is one that the forces of u alone would get wrong
+    assert right.compatibility > right.tolerance and right.compatible
+    other = rl.compatible_forces(B, load, stiffness=k**0.99, exponent=exponent)
+    wrong = rl.certify(B, load, other.force, stiffness=k, exponent=exponent)
+    assert wrong.admissible and not wrong.compatible and "more energy" in wrong.verdict
+
+
+def test_what_is_not_known_is_not_accused(monkeypatch):
+    """Property: without a displacement to compare with, nothing is said of compatibility; with
+    one that is good enough the energy proves it all the same."""
+    solve = rl.compatible_forces
+
+    def poor(*arguments, **options):
+        answer = solve(*arguments, **options)
+        return replace(answer, displacement=0.9 * answer.displacement, status=Status.MAX_ITERATIONS)
+
+    options = dict(stiffness=[1, 3, 1], exponent=1.5)
+    force = solve(BEAM, [10.0, 0.0], **options).force
+    monkeypatch.setattr(certificate, "compatible_forces", poor)
+    found = rl.certify(BEAM, [10.0, 0.0], force, **options)
+    assert not found.compatible and "not known" in found.verdict
+    monkeypatch.undo()
+    assert rl.certify(BEAM, [10.0, 0.0], force, **options).compatible

@@ -19,18 +19,16 @@ of the model, not a set of point forces: it is refused, as are deformable bodies
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError, MissingExtra
+from ..errors import InputError
+from .arguments import expect, imported, wanted_load
 from .mended import OUTSIDE, MendedForces, Places, mend_forces
 
 
 def library():
     """The pydrake.multibody.tree module."""
-    try:
-        from pydrake.multibody import tree
-    except ImportError as error:
-        raise MissingExtra(
-            f"Drake cannot be loaded ({error}); install it with pip install 'rigidlimit[drake]'"
-        ) from error
+    imported("pydrake.multibody", engine="Drake", extra="drake")
+    from pydrake.multibody import tree
+
     return tree
 
 
@@ -55,6 +53,11 @@ def from_drake(
     exponent, on_friction and further keywords: as for ``mend_forces``.
     """
     tree = library()
+    from pydrake.multibody.plant import MultibodyPlant
+    from pydrake.systems.framework import Context
+
+    expect("from_drake", plant=(plant, MultibodyPlant), context=(context, Context))
+    load_from, load = wanted_load(load, ("engine", "rest"))
     results = plant.get_contact_results_output_port().Eval(context)
     deformable = getattr(results, "num_deformable_contacts", int)  # older Drake has none
     others = results.num_hydroelastic_contacts() + deformable()
@@ -95,13 +98,8 @@ def from_drake(
             -1, 2
         ),
     )
-    load_from = load if isinstance(load, str) else "given"
     if load_from == "rest":
         load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
-    elif load_from == "engine":
-        load = None
-    elif isinstance(load, str):
-        raise InputError(f"load is {load!r}; expected engine or rest, or an array (nv,)")
     depth = np.array([i.point_pair().depth for i in infos])
     return mend_forces(
         B,

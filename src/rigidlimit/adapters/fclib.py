@@ -29,6 +29,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..atomic import whole_file
 from ..bodies.mass import block_matrix, mass_blocks
+from ..display import Brief
 from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.driver import inverse_mass
 from ..errors import InputError, OutputError
@@ -38,8 +39,8 @@ CUT = 1e-12
 """Eigenvalues of W_NN below this part of the largest count as zero."""
 
 
-@dataclass(frozen=True)
-class CapturedProblem:
+@dataclass(frozen=True, repr=False)
+class CapturedProblem(Brief):
     """A frictional problem as stored. kind "local": W, q; "global": M, H, f, w. mu (contacts,).
 
     dim: rows a contact, 2 or 3. title, description: free text.
@@ -62,8 +63,8 @@ class CapturedProblem:
         return len(self.mu)
 
 
-@dataclass(frozen=True)
-class NormalProblem:
+@dataclass(frozen=True, repr=False)
+class NormalProblem(Brief):
     """The frictionless problem 0 <= f _|_ B v + gap >= 0, M v = B^T f + impulse (dt = 1).
 
     B (m, n), M (n, n), gap (m,) [m/s], impulse (n,) [N s]. asymmetry: max |W - W^T| / max |W| of
@@ -102,8 +103,8 @@ class NormalProblem:
         return sp.csr_array(U[:, kept] * s[kept])
 
 
-@dataclass(frozen=True)
-class CapturedAnswer:
+@dataclass(frozen=True, repr=False)
+class CapturedAnswer(Brief):
     """Both steps of the method on a captured problem. force (m,) [N s]: compatible impulses.
 
     closed: contacts that do not open, (c,); B (c, n'), load (n',): what was balanced on them.

@@ -18,13 +18,14 @@ from ..bodies import Sphere, State
 from ..collision.balls import ball_ball
 from ..collision.broadphase import meeting_balls
 from ..collision.contacts import Contacts
+from ..display import Brief
 from ..errors import InputError, MissingExtra
 from ..forces.law import contact_stiffness
 from ..penalty import PenaltySimulation
 
 
-@dataclass(frozen=True)
-class LammpsResult:
+@dataclass(frozen=True, repr=False)
+class LammpsResult(Brief):
     """contacts, force (m,) [N] of the final positions; kinetic_energy [J]; seconds of marching."""
 
     contacts: Contacts

@@ -13,13 +13,15 @@ nothing in any admissible f (eq. 21), so they are left out: no force of the engi
 the end of the step. Without force but closed, a contact takes part: its share is what is mended.
 """
 
+import inspect
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from .. import arrays
-from ..errors import InputError
+from ..display import Brief
+from ..errors import InputError, nearest
 from ..forces import CompatibleForces, compatible_forces
 from .friction import CONES, ON_FRICTION, broken_law, refuse, tangential_forces
 from .noise import without_noise
@@ -30,12 +32,23 @@ PULL = 1e-9
 TOUCHING = 1e-5
 """Default gap over the size of the set of contacts below which a contact counts as closed."""
 
+SOLVING = (
+    "tolerance",
+    "max_iterations",
+    "method",
+    "warm_start",
+    "gap_error",
+    "admissible",
+    "blocks",
+)
+"""Keywords that go on to ``compatible_forces``."""
+
 OUTSIDE = -1
 """System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
 
 
-@dataclass(frozen=True)
-class Places:
+@dataclass(frozen=True, repr=False)
+class Places(Brief):
     """Where the contacts are: point (m, 3), or (m, 2, 3) for one on each side [m]; normal (m, 3),
     from first to second; names (a, b) of each; system (m, 2): the freely moving body or mechanism
     of each side, or OUTSIDE."""
@@ -77,8 +90,8 @@ class Places:
         return float(np.linalg.norm(self._points - self._middle, axis=2).max(initial=0.0)) or 1.0
 
 
-@dataclass(frozen=True)
-class MendedForces:
+@dataclass(frozen=True, repr=False)
+class MendedForces(Brief):
     """Compatible forces in the order and frames of an engine's own list of ``contacts``.
 
     force, engine_force (contacts,) [N]: normal forces, mended and the engine's (nan if not given);
@@ -260,6 +273,10 @@ def mend_forces(
         raise InputError(f"cone is {cone!r}; expected one of {', '.join(CONES)}")
     if engine_force is None and load is None:
         raise InputError("neither engine_force nor load is given; expected one of them")
+    for name in options:
+        if name not in SOLVING:
+            known = (set(inspect.signature(mend_forces).parameters) | set(SOLVING)) - {"options"}
+            raise InputError(f"there is no option {name!r}; {nearest(name, sorted(known))}")
     B = arrays.sparse("B", B)
     m, n = B.shape
     row = np.arange(m) if row is None else np.asarray(row, int)

@@ -21,7 +21,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import arrays
-from ..errors import InputError, MissingExtra
+from ..errors import InputError
+from .arguments import expect, imported, wanted_load
 from .mended import OUTSIDE, MendedForces, Places, mend_forces
 
 LOADS = ("engine", "rest")
@@ -29,13 +30,7 @@ LOADS = ("engine", "rest")
 
 def library():
     """The mujoco module."""
-    try:
-        import mujoco
-    except ImportError as error:
-        raise MissingExtra(
-            f"MuJoCo cannot be loaded ({error}); install it with pip install 'rigidlimit[mujoco]'"
-        ) from error
-    return mujoco
+    return imported("mujoco", engine="MuJoCo", extra="mujoco")
 
 
 def from_mujoco(
@@ -63,6 +58,8 @@ def from_mujoco(
     columns of ``mj_contactForce`` after the first. Raises InputError where mending is wrong.
     """
     mujoco = library()
+    expect("from_mujoco", model=(model, mujoco.MjModel), data=(data, mujoco.MjData))
+    load_from, load = wanted_load(load, LOADS)
     contact = data.contact
     ncon = int(data.ncon)
     address = np.array(contact.efc_address, int).reshape(ncon)
@@ -97,7 +94,9 @@ def from_mujoco(
         notes.append(f"{others} constraint rows of joints and equalities kept as MuJoCo has them")
     if len(row) < ncon:
         notes.append(f"{ncon - len(row)} listed contacts are not solved by MuJoCo: zero force")
-    load, load_from = _load(data, load, B, normal)
+    if load_from == "rest":
+        # everything but the normal contact forces: applied, and other constraints as they are
+        load = -(data.qfrc_smooth + data.qfrc_constraint - B.T @ normal)
     places = _places(mujoco, model, data, row, held)
     return mend_forces(
         B,
@@ -207,18 +206,6 @@ def _held(mujoco, model, held):
             raise InputError(f"held names joint {name!r}; the model has {', '.join(known)}")
         mask[model.dof_jntid == joint] = True
     return mask
-
-
-def _load(data, load, B, normal):
-    if not isinstance(load, str):
-        return load, "given"
-    if load not in LOADS:
-        raise InputError(f"load is {load!r}; expected {' or '.join(LOADS)}, or an array (nv,)")
-    if load == "engine":
-        return None, "engine"
-    # everything but the normal contact forces: applied, and other constraints as they are
-    others = data.qfrc_smooth + data.qfrc_constraint - B.T @ normal
-    return -others, "rest"
 
 
 def _places(mujoco, model, data, row, held):

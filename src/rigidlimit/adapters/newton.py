@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError, MissingExtra
+from .arguments import expect, imported, wanted_load
 from .mended import OUTSIDE, MendedForces, Places, mend_forces
 
 SINGLE = 1e-5
@@ -27,12 +28,7 @@ SINGLE = 1e-5
 
 def library():
     """The newton module."""
-    try:
-        import newton
-    except ImportError as error:
-        raise MissingExtra(
-            f"Newton cannot be loaded ({error}); install it with pip install 'rigidlimit[newton]'"
-        ) from error
+    newton = imported("newton", engine="Newton", extra="newton")
     if not hasattr(newton, "eval_jacobian"):
         raise MissingExtra(
             "this newton has no eval_jacobian; install 1.7 or later with pip install "
@@ -65,8 +61,18 @@ def from_newton(
     exponent, on_friction and further keywords: as for ``mend_forces``.
     """
     newton = library()
-    if isinstance(load, str) and load not in ("engine", "rest"):
-        raise InputError(f"load is {load!r}; expected engine or rest, or an array")
+    expect(
+        "from_newton",
+        model=(model, newton.Model),
+        state=(state, newton.State),
+        contacts=(contacts, newton.Contacts),
+    )
+    if not hasattr(contact_force, "numpy"):
+        raise InputError(
+            f"from_newton: contact_force is a {type(contact_force).__name__}; expected the Warp "
+            "array observables.contact_f"
+        )
+    load_from, load = wanted_load(load, ("engine", "rest"))
     count = int(contacts.rigid_contact_count.numpy()[0])
     shapes = [getattr(contacts, f"rigid_contact_shape{side}").numpy()[:count] for side in (0, 1)]
     body = np.array([model.shape_body.numpy()[shape] for shape in shapes], int).T.reshape(-1, 2)
@@ -80,10 +86,7 @@ def from_newton(
     centre = pose[:, :3] + _turned(pose[:, 3:], model.body_com.numpy().astype(float))
     J = _jacobian(newton, model, state)
     twist = _twists(body, point, centre, normal) @ J
-    load_from = load if isinstance(load, str) else "given"
-    if load_from == "engine":
-        load = None
-    elif load_from == "rest":
+    if load_from == "rest":
         load = -(J.T @ _weight(model))
         for k in range(3):
             axis = np.tile(np.eye(3)[k], (count, 1))

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..dynamics import contact_dynamics
 from ..errors import InputError, MissingExtra
+from .arguments import expect, imported, wanted_load
 from .mended import OUTSIDE, MendedForces, Places, mend_forces
 
 POINT_CONTACT = "PointContactConstraintModel"
@@ -29,13 +30,7 @@ FREE = "JointModelFreeFlyer"
 
 def library():
     """The pinocchio module."""
-    try:
-        import pinocchio
-    except ImportError as error:
-        raise MissingExtra(
-            f"Pinocchio cannot be loaded ({error}); "
-            "install it with pip install 'rigidlimit[pinocchio]'"
-        ) from error
+    pinocchio = imported("pinocchio", engine="Pinocchio", extra="pinocchio")
     if not hasattr(pinocchio, POINT_CONTACT):
         raise MissingExtra(
             f"this Pinocchio ({pinocchio.__version__}) has no {POINT_CONTACT}; "
@@ -70,6 +65,8 @@ def from_pinocchio(
     exponent, on_friction and further keywords: as for ``mend_forces``.
     """
     pinocchio = library()
+    expect("from_pinocchio", model=(model, pinocchio.Model), data=(data, pinocchio.Data))
+    load_from, load = wanted_load(load, ("engine", "step"))
     J = pinocchio.getConstraintsJacobian(model, data, constraint_models, constraint_datas)
     impulses = arrays.vector("impulses", impulses, J.shape[0], what="row of all constraints")
     force = impulses / arrays.positive("dt", dt)
@@ -99,15 +96,10 @@ def from_pinocchio(
             [[system[c.joint1_id], system[c.joint2_id]] for _, c, _ in contacts], int
         ).reshape(-1, 2),
     )
-    load_from = load if isinstance(load, str) else "given"
     if load_from == "step":
         kept = force.copy()
         kept[normal] = 0.0
         load = _solved(data, B, g, normal, J.T @ kept, dt, J.shape[0])
-    elif load_from == "engine":
-        load = None
-    elif isinstance(load, str):
-        raise InputError(f"load is {load!r}; expected engine or step, or an array (nv,)")
     turns = _turns(model)
     return mend_forces(
         B,

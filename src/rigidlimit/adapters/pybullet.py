@@ -22,7 +22,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import arrays
-from ..errors import InputError, MissingExtra
+from ..errors import InputError
+from .arguments import expect, imported, wanted_load
 from .mended import OUTSIDE, MendedForces, Places, mend_forces
 
 BASE = -1
@@ -31,14 +32,7 @@ SOFT = 3  # body type in getDynamicsInfo
 
 def library():
     """The pybullet module."""
-    try:
-        import pybullet
-    except ImportError as error:
-        raise MissingExtra(
-            f"PyBullet cannot be loaded ({error}); "
-            "install it with pip install 'rigidlimit[pybullet]'"
-        ) from error
-    return pybullet
+    return imported("pybullet", engine="PyBullet", extra="pybullet")
 
 
 def from_pybullet(
@@ -63,6 +57,10 @@ def from_pybullet(
     cannot be read; Coulomb's circle is what is checked.
     """
     pybullet = library()
+    expect("from_pybullet", client=(client, int))
+    if not pybullet.isConnected(client):
+        raise InputError(f"from_pybullet: client {client} is not connected; expected its number")
+    load_from, load = wanted_load(load, ("engine", "rest"))
     points = pybullet.getContactPoints(physicsClientId=client)
     world = _World(pybullet, client)
     A, B = [p[1] for p in points], [p[2] for p in points]
@@ -79,19 +77,12 @@ def from_pybullet(
     else:
         stiffness = arrays.vector("stiffness", stiffness, len(points), what="contact point")
         said = "stiffness: as given"
-    load_from = "given"
-    if isinstance(load, str):
-        if load not in ("engine", "rest"):
-            raise InputError(f"load is {load!r}; expected engine or rest, or an array")
-        load_from = load
-        if load == "engine":
-            load = None
-        else:
-            slide = sum(
-                world.rows(sides, _vectors(points, column)).T @ tangential[:, k]
-                for k, column in enumerate((11, 13))
-            )
-            load = -(world.applied() + slide)
+    if load_from == "rest":
+        slide = sum(
+            world.rows(sides, _vectors(points, column)).T @ tangential[:, k]
+            for k, column in enumerate((11, 13))
+        )
+        load = -(world.applied() + slide)
     places = Places(
         point=np.stack([on_b, on_a], axis=1),
         normal=normal,

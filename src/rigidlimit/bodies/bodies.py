@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..display import Brief
 from . import rotations
 from .materials import Material
 from .shapes import Disk, HalfSpace, Shape, Sphere
@@ -22,8 +23,8 @@ PLANAR = np.array([True, True, False, False, False, True])
 """The degrees of freedom of a body in 2D: x, y and the turn about z."""
 
 
-@dataclass(frozen=True)
-class Bodies:
+@dataclass(frozen=True, repr=False)
+class Bodies(Brief):
     """Constant data of n bodies.
 
     dim: 2 or 3. names: one per body. shapes, materials: tables; shape_of, material_of (n,): row in
@@ -88,8 +89,8 @@ class Bodies:
         return masks[kinds]
 
 
-@dataclass(frozen=True)
-class State:
+@dataclass(frozen=True, repr=False)
+class State(Brief):
     """Pose and generalized velocity of n bodies at ``time`` [s].
 
     position (n, 3) [m]; quaternion (n, 4), unit (w, x, y, z), turns body axes into world axes;

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import number
 from ..errors import SceneError
 
 
@@ -22,15 +23,15 @@ class Material:
     name: str = "default"
 
     def __post_init__(self):
-        if not (np.isfinite(self.young) and self.young > 0):
+        if not (np.isfinite(number(self.young)) and number(self.young) > 0):
             raise SceneError(
                 f"material {self.name!r}: young is {self.young!r}; expected a positive modulus [Pa]"
             )
-        if not -1 < self.poisson <= 0.5:
+        if not -1 < number(self.poisson) <= 0.5:
             raise SceneError(
                 f"material {self.name!r}: poisson is {self.poisson!r}; expected -1 < nu <= 0.5"
             )
-        if not (np.isfinite(self.density) and self.density > 0):
+        if not (np.isfinite(number(self.density)) and number(self.density) > 0):
             raise SceneError(
                 f"material {self.name!r}: density is {self.density!r}; expected a positive density"
             )

@@ -11,13 +11,38 @@ from functools import cached_property
 
 import numpy as np
 
+from ..arrays import number
 from ..errors import SceneError, SceneWarning
 
 
 def _positive(shape: str, **lengths: float) -> None:
     for name, value in lengths.items():
-        if isinstance(value, str) or not (np.isfinite(value) and value > 0):
+        if not (np.isfinite(number(value)) and number(value) > 0):
             raise SceneError(f"{shape}: {name} is {value!r}; expected a positive length in metres")
+
+
+def _three(shape: str, name: str, value) -> tuple[float, float, float]:
+    """Three positive lengths [m]."""
+    try:
+        lengths = tuple(number(v) for v in value)
+    except TypeError:
+        lengths = ()
+    if isinstance(value, str) or len(lengths) != 3:
+        raise SceneError(f"{shape}: {name} is {value!r}; expected three lengths in metres")
+    _positive(shape, **{f"{name}[{i}]": length for i, length in enumerate(lengths)})
+    return lengths
+
+
+def _points(shape: str, points, dim: int) -> np.ndarray:
+    try:
+        array = np.asarray(points, float)
+    except (TypeError, ValueError):
+        raise SceneError(f"{shape}: points are no numbers; expected (m, {dim}) of them") from None
+    if array.ndim != 2 or array.shape[1] != dim or not np.isfinite(array).all():
+        raise SceneError(
+            f"{shape}: points have shape {array.shape}; expected (m, {dim}) finite coordinates"
+        )
+    return array
 
 
 class Shape:
@@ -78,11 +103,7 @@ class Box(Shape):
     size: tuple[float, float, float]
 
     def __post_init__(self):
-        size = tuple(float(s) for s in self.size)
-        if len(size) != 3:
-            raise SceneError(f"box: size has {len(size)} entries; expected three side lengths")
-        _positive("box", x=size[0], y=size[1], z=size[2])
-        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "size", _three("box", "size", self.size))
 
     @property
     def measure(self):
@@ -163,11 +184,7 @@ class Ellipsoid(Shape):
     semi_axes: tuple[float, float, float]
 
     def __post_init__(self):
-        axes = tuple(float(s) for s in self.semi_axes)
-        if len(axes) != 3:
-            raise SceneError(f"ellipsoid: semi_axes has {len(axes)} entries; expected three")
-        _positive("ellipsoid", a=axes[0], b=axes[1], c=axes[2])
-        object.__setattr__(self, "semi_axes", axes)
+        object.__setattr__(self, "semi_axes", _three("ellipsoid", "semi_axes", self.semi_axes))
 
     @property
     def measure(self):
@@ -201,7 +218,7 @@ class ConvexPolyhedron(Shape):
     inertia_per_mass: np.ndarray = field(init=False)
 
     def __post_init__(self):
-        vertices, triangles, faces, normals = _hull(np.asarray(self.points, float))
+        vertices, triangles, faces, normals = _hull(_points("polyhedron", self.points, 3))
         volume, centre, inertia = _solid_moments(vertices, triangles)
         for name, value in dict(
             vertices=vertices - centre,
@@ -241,10 +258,6 @@ def _hull(points: np.ndarray):
     """Corners, outward triangles, flat faces (corner loops) and face normals of a convex hull."""
     from scipy.spatial import ConvexHull, QhullError
 
-    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
-        raise SceneError(
-            f"polyhedron: points have shape {points.shape}; expected (m, 3) finite coordinates"
-        )
     try:
         hull = ConvexHull(points)
     except (QhullError, ValueError) as error:
@@ -334,11 +347,7 @@ class Polygon(Shape):
     def __post_init__(self):
         from scipy.spatial import ConvexHull, QhullError
 
-        points = np.asarray(self.points, float)
-        if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
-            raise SceneError(
-                f"polygon: points have shape {points.shape}; expected (m, 2) finite coordinates"
-            )
+        points = _points("polygon", self.points, 2)
         try:
             hull = ConvexHull(points)
         except (QhullError, ValueError) as error:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from .compiling import tell_of_compiling
+
 
 class Settle(StrEnum):
     dynamics = "dynamics"
@@ -54,7 +56,14 @@ def compare(
         from ..output.plots.style import check_ending
 
         check_ending(picture)
+    replaced = out is not None and out.exists()
+    if out is not None:
+        from ..output.hdf5 import check_place
+
+        check_place(out)
     loaded = load(scene)
+    if not quiet:
+        tell_of_compiling()
     console = Console()
     with Console(stderr=True, quiet=quiet).status("starting") as status:
         answer = run_comparison(
@@ -117,6 +126,6 @@ def compare(
         from ..output.hdf5 import write_comparison
 
         write_comparison(out, loaded, answer)
-        typer.echo(f"written: {out}")
+        typer.echo(f"written: {out}{' (an earlier run was replaced)' if replaced else ''}")
     if not dem.at_rest:
         raise typer.Exit(1)

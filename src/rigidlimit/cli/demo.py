@@ -5,12 +5,17 @@ from typing import Annotated
 
 import typer
 
+from .compiling import tell_of_compiling
+from .folders import check_folder
+
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("demo-output"),
     base: Annotated[int, typer.Option(min=2, help="Spheres along the pyramid's base.")] = 20,
 ) -> None:
     """A beam on three supports and a dropped cannonball pyramid: classic against compatible."""
+    check_folder("--out", out)
+    tell_of_compiling()
     from dataclasses import replace
 
     import numpy as np

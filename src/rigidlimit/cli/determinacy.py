@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from ..errors import InputError
+from .compiling import tell_of_compiling
 from .contacts import (
     ContactsOption,
     Intervals,
@@ -34,8 +35,9 @@ def determinacy(
         ),
     ],
     frame: Annotated[
-        int, typer.Option(help="Which step of a run, counted from 0; -1 is the last.")
-    ] = -1,
+        int | None,
+        typer.Option(help="Which step of a run, counted from 0; -1, the default, is the last."),
+    ] = None,
     until: Annotated[
         float | None,
         typer.Option(help="Time of the step judged [s]; default: at rest, or the scene's end."),
@@ -53,9 +55,18 @@ def determinacy(
 
     check_name(out)
     path = Path(scene)
-    if path.suffix.lower() in CAPTURED and looks_like_run(path):
-        rigid = _stored(path, frame)
-    elif path.suffix.lower() in CAPTURED:
+    is_run = path.suffix.lower() in CAPTURED and looks_like_run(path)
+    is_captured = path.suffix.lower() in CAPTURED and not is_run
+    if frame is not None and not is_run:
+        other = "" if is_captured else "; --until chooses the time of a scene"
+        raise InputError(f"--frame counts the steps of a run, and {scene} is none{other}")
+    if until is not None and (is_run or is_captured):
+        other = "; --frame chooses a step of a run" if is_run else ""
+        raise InputError(f"--until is for scenes, and {scene} is none{other}")
+    tell_of_compiling()
+    if is_run:
+        rigid = _stored(path, -1 if frame is None else frame)
+    elif is_captured:
         from .solve import solved
 
         rigid = solved(path)[0]

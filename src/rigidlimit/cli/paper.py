@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from .compiling import tell_of_compiling
+from .folders import check_folder
+
 
 def paper(
     out: Annotated[Path, typer.Option(help="Folder for report, figures and kept results.")] = Path(
@@ -25,6 +28,8 @@ def paper(
 
     A stopped run goes on where it was: results of each case are kept in the folder.
     """
+    check_folder("--out", out)
+    tell_of_compiling()
     from rich.console import Console
 
     from ..output.report import write_report

@@ -8,7 +8,10 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from ..bodies import HalfSpace
 from ..errors import InputError
+from .compiling import tell_of_compiling
+from .folders import check_folder
 
 
 class Solver(StrEnum):
@@ -39,6 +42,9 @@ def run(
     out: Annotated[Path | None, typer.Option(help="HDF5 file for the run.")] = None,
     every: Annotated[int, typer.Option(min=1, help="Store each so many steps.")] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Start anew over a stopped run of --out.")
+    ] = False,
     vtk: Annotated[Path | None, typer.Option(help="Folder for ParaView files.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Force network as PNG, PDF or SVG.")] = None,
     capture_hard: Annotated[
@@ -50,24 +56,27 @@ def run(
     """Compute a scene and show its largest contact forces, classic beside compatible.
 
     Example: `rigidlimit run pyramid --out pyramid.h5 --vtk paraview`. Ctrl-C stops a run that has
-    `--out` so that `--resume` goes on with it.
+    `--out` so that `--resume` goes on with it. A finished run of that name is replaced at the end.
     """
     from ..scenes import load
     from ..simulation import Simulation
 
-    if (resume or vtk) and out is None:
-        raise InputError(
-            f"{'--resume' if resume else '--vtk'} needs the run's file: add --out FILE"
-        )
+    for option, given in (("--resume", resume), ("--overwrite", overwrite), ("--vtk", vtk)):
+        if given and out is None:
+            raise InputError(f"{option} needs the run's file: add --out FILE")
+    if resume and overwrite:
+        raise InputError("--resume goes on with a run, --overwrite drops it; expected one of them")
     if out is not None and out == Path(scene):
         raise InputError(f"--out is {out}, the scene itself; expected another file, like {out}.h5")
-    if vtk is not None and vtk.exists() and not vtk.is_dir():
-        raise InputError(f"--vtk is {vtk}, a file; expected a folder")
+    check_folder("--vtk", vtk)
+    check_folder("--capture-hard", capture_hard)
     if picture is not None:
         from ..output.plots.style import check_ending
 
         check_ending(picture)
     loaded = load(scene)
+    if not quiet:
+        tell_of_compiling()
     simulation = Simulation(loaded, dt=dt, solver=str(solver), law=law, tolerance=tolerance)
     until = loaded.duration if until is None else until
     if not (np.isfinite(until) and until > 0):
@@ -87,8 +96,17 @@ def run(
     if out is not None:
         from ..output.hdf5 import RunWriter
 
-        begin = RunWriter.resume if resume else RunWriter.start
-        writer = begin(out, simulation, settings, every=every)
+        if resume:
+            writer = RunWriter.resume(out, simulation, settings, every=every)
+            if writer.until > until:
+                typer.echo(
+                    f"the run was to end at {writer.until:.6g} s; with this --until it is at "
+                    f"{simulation.time:.6g} s and ends at {max(simulation.time, until):.6g} s",
+                    err=True,
+                )
+        else:
+            writer = RunWriter.start(out, simulation, settings, every=every, overwrite=overwrite)
+    replaced = out is not None and out.exists()
     result, troubles = _loop(simulation, steps, wanted, writer, quiet, loaded.name, capture_hard)
     if writer is not None:
         writer.finish()
@@ -99,11 +117,13 @@ def run(
         write_paraview(read_run(out), vtk)
     if picture is not None and result is not None:
         _save_picture(simulation, result, picture)
-    if not quiet and result is not None:
-        show_forces(simulation, result)
-        for path in (out, vtk, picture):
+    if not quiet:
+        if result is not None:
+            show_forces(simulation, result)
+        for path in (out, vtk, picture if result is not None else None):
             if path is not None:
-                typer.echo(f"written: {path}")
+                earlier = " (an earlier run was replaced)" if path is out and replaced else ""
+                typer.echo(f"written: {path}{earlier}")
     for number, message in troubles[:3]:
         typer.echo(f"step {number} did not converge: {message}", err=True)
     if troubles:
@@ -231,6 +251,35 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
         ),
         highlight=False,
     )
+    said = balance(simulation, result)
+    if said:
+        console.print(said, highlight=False)
+
+
+def balance(simulation, result) -> str:
+    """Force on what is held against the weight it carries, and whether the rest is at rest.
+
+    Both along gravity, with constant loads in the weight; "" without gravity.
+    """
+    bodies, gravity = simulation.bodies, simulation.scene.gravity
+    size = float(np.linalg.norm(gravity))
+    if size == 0.0:
+        return ""
+    down = gravity / size
+    held = ~bodies.free[:, :3][:, np.abs(down) > 1e-9].any(axis=1)
+    a, b = result.contacts.body.T
+    # a push on b along the normal, on a against it
+    along = result.force * (result.contacts.normal @ down)
+    carried = along[held[b]].sum() - along[held[a]].sum()
+    external = simulation.external_force.reshape(-1, 6)[~held, :3]
+    weight = float((external @ down).sum())
+    loads = external - bodies.mass[~held, None] * gravity
+    what = "weight and loads" if np.abs(loads).max(initial=0.0) > 0 else "weight"
+    ground = any(isinstance(bodies.shape(i), HalfSpace) for i in np.flatnonzero(held))
+    speed = np.abs(simulation.state.velocity[:, :3]).max(initial=0.0)
+    state = "at rest" if simulation.at_rest else f"moving, at up to {speed:.2g} m/s"
+    where = "floor" if ground else "supports"
+    return f"force on the {where} {carried:.6g} N, {what} {weight:.6g} N, {state}"
 
 
 def _save_picture(simulation, result, path: Path) -> None:

@@ -9,6 +9,9 @@ import typer
 def scenes(
     name: Annotated[str | None, typer.Argument(help="Show one scene instead of the list.")] = None,
     write: Annotated[Path | None, typer.Option(help="Write the scene as a TOML file.")] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file of --write if there is one.")
+    ] = False,
 ) -> None:
     """List the gallery, or show one scene with its known answer and write it to a file."""
     import inspect
@@ -34,6 +37,11 @@ def scenes(
         console.print(table)
         console.print("rigidlimit run NAME computes one, rigidlimit scenes NAME explains it")
         return
+    if write is not None and write.exists() and not overwrite:
+        raise InputError(
+            f"--write is {write}, which exists and may hold changes of yours; expected a new "
+            "name, or add --overwrite"
+        )
     scene = load(name)
     if name in GALLERY:
         signature = inspect.signature(GALLERY[name]).replace(

@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from .compiling import tell_of_compiling
 from .contacts import (
     ContactsOption,
     Intervals,
@@ -40,6 +41,7 @@ def solve(
     from ..scenes.scene import law_exponent
 
     check_name(out)
+    tell_of_compiling()
     exponent = law_exponent(law)
     rigid, answer = solved(file, solver=str(solver), exponent=exponent)
     problem = answer.problem

@@ -5,12 +5,14 @@ from functools import cached_property
 
 import numpy as np
 
+from ..display import Brief
+
 FEATURES = 1 << 16
 """How many contacts one pair of bodies can have: the feature number is below this."""
 
 
-@dataclass(frozen=True)
-class Contacts:
+@dataclass(frozen=True, repr=False)
+class Contacts(Brief):
     """m potential contacts, sorted by (body[:, 0], body[:, 1], feature).
 
     body (m, 2): indices of the two bodies, body[:, 0] < body[:, 1].

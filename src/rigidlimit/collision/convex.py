@@ -46,8 +46,21 @@ def _coal_shape(shape, scale):
     raise TypeError(f"no convex contact for {type(shape).__name__}")
 
 
-ATTEMPTS = ((1e-12, 0.0), (1e-9, 0.0), (1e-6, 0.0), (1e-9, 1e-7), (1e-9, -1e-4), (1e-9, 1e-3))
+ATTEMPTS = (
+    (1e-12, 0.0),
+    (1e-9, 0.0),
+    (1e-8, 0.0),
+    (1e-7, 0.0),
+    (1e-6, 0.0),
+    (1e-9, 1e-7),
+    (1e-9, -1e-4),
+    (1e-9, 1e-3),
+)
 """coal's relative tolerance, tightest first, and how far b is moved off, over the pair's size."""
+
+DEEP = 0.02
+"""Overlap over the smaller body's size from which every tolerance is tried: a tight one leads
+coal's expanding polytope astray by rounding, a loose one ends it early."""
 
 CONSISTENT = 1e-9
 """Difference of coal's distance and the separation along its normal, over the pair's size."""
@@ -76,8 +89,11 @@ def _closest(bodies, state, a, b, turn_a, turn_b):
     arm = (state.position[b] - state.position[a]) * scale
     # where they touch exactly, coal may lose the normal: then look with b a little further off
     away = arm / max(np.linalg.norm(arm), 1e-300)
-    best = None
+    deep = DEEP * scale * min(sa.bounding_radius, sb.bounding_radius)
+    best, found = None, False
     for tolerance, shift in ATTEMPTS:
+        if found and (shift != 0.0 or best[0] > -deep):
+            break
         result = coal.DistanceResult()
         coal.distance(
             _coal_shape(sa, scale),
@@ -104,8 +120,7 @@ def _closest(bodies, state, a, b, turn_a, turn_b):
         )
         if best is None or separation > best[0]:
             best = (separation, normal, on_a, on_b)
-        if abs((on_b - on_a) @ normal - separation) < CONSISTENT:
-            break
+        found = found or abs((on_b - on_a) @ normal - separation) < CONSISTENT
     if best is None:
         raise ContactError(
             f"bodies {bodies.names[a]!r} and {bodies.names[b]!r}: no contact normal found "

@@ -105,15 +105,17 @@ def polytope_polytope(
 
 
 @njit(cache=True)
-def _patch(
-    v, loop, normal, height, w, nw, first, l_start, loops, around_start, around,
-    level, outline, incident, poly, poly_of,
-):  # fmt: skip
-    """Cuts the face of w that faces a reference face of v to its outline.
+def _patch(own, face, other, l_start, loops, around, level, outline, incident, poly, poly_of):
+    """Cuts the face of ``other`` that faces the reference face ``face`` of ``own`` to its outline.
 
-    loop: the reference face's corners; first: row of w's first face. outline, incident: get the
-    corners. Returns (corners of the polygon, its least gap, row of the incident face).
+    own, other: corners, normals and heights of faces, row of the first face, first entries of
+    ``around``. outline, incident: get the corners. Returns (corners of the polygon, its least gap,
+    row of the incident face).
     """
+    v, normals, heights, start, _ = own
+    w, nw, _, first, around_start = other
+    normal, height = normals[face], heights[face]
+    loop = loops[l_start[start + face] : l_start[start + face + 1]]
     f = first + facing(w, nw, first, l_start, loops, around_start, around, normal, -1.0, level)
     for c in range(len(loop)):
         for k in range(3):
@@ -193,6 +195,8 @@ def _contacts(
         if best > limit:
             continue
 
+        of_a, of_b = (va, na, ha, fs, ra), (vb, nb, hb, ft, rb)
+
         # are there two points as far apart as the separation says?
         found, least, face, distance = 0, np.inf, 0, best
         if edge_a >= 0:
@@ -201,20 +205,16 @@ def _contacts(
         elif ref == 0:
             step(vb[corner_b], 0.0, n, on[1])
             step(on[1], -best, n, on[0])
-            loop = loops[l_start[fs + fa] : l_start[fs + fa + 1]]
             found, least, face = _patch(
-                va, loop, na[fa], ha[fa], vb, nb, ft, l_start, loops, rb, around,
-                level, outline, incident, poly, poly_of,
-            )  # fmt: skip
+                of_a, fa, of_b, l_start, loops, around, level, outline, incident, poly, poly_of
+            )
             real = least <= best + REALISED * size
         else:
             step(va[corner_a], 0.0, n, on[0])
             step(on[0], best, n, on[1])
-            loop = loops[l_start[ft + fb] : l_start[ft + fb + 1]]
             found, least, face = _patch(
-                vb, loop, nb[fb], hb[fb], va, na, fs, l_start, loops, ra, around,
-                level, outline, incident, poly, poly_of,
-            )  # fmt: skip
+                of_b, fb, of_a, l_start, loops, around, level, outline, incident, poly, poly_of
+            )
             real = least <= best + REALISED * size
         if not real:
             # at a corner and an edge, two corners, or edges that tie with others or a face;
@@ -239,36 +239,28 @@ def _contacts(
 
         # the faces across the normal, if a patch there has the same least gap; one of a goes
         # first, or facing ones would take turns
+        reference = fa
         if ref != 0:
-            cosine, f = most_along(na, n, 1.0)
-            if cosine > ALIGNED:
-                loop = loops[l_start[fs + f] : l_start[fs + f + 1]]
+            for side in range(2):
+                own, other, sign = (of_a, of_b, 1.0) if side == 0 else (of_b, of_a, -1.0)
+                found = 0
+                cosine, f = most_along(own[1], n, sign)
+                if cosine <= ALIGNED:
+                    continue
                 found, least, face = _patch(
-                    va, loop, na[f], ha[f], vb, nb, ft, l_start, loops, rb, around,
-                    level, outline, incident, poly, poly_of,
-                )  # fmt: skip
+                    own, f, other, l_start, loops, around, level, outline, incident, poly, poly_of
+                )
                 if abs(least - distance) <= slack:
-                    ref, fa = 0, f
-        if ref != 0:
-            found = 0
-            cosine, f = most_along(nb, n, -1.0)
-            if cosine > ALIGNED:
-                loop = loops[l_start[ft + f] : l_start[ft + f + 1]]
-                found, least, face = _patch(
-                    vb, loop, nb[f], hb[f], va, na, fs, l_start, loops, ra, around,
-                    level, outline, incident, poly, poly_of,
-                )  # fmt: skip
-                if abs(least - distance) <= slack:
-                    ref, fb = 1, f
-                else:
-                    found = 0
+                    ref, reference = side, f
+                    break
+                found = 0
 
         if count + found + 1 > len(out):
             out = np.concatenate((out, np.empty((len(out) + found, 9))))
         before = count
         if found > 0:
-            normal, h, sign = (na[fa], ha[fa], 1.0) if ref == 0 else (nb[fb], hb[fb], -1.0)
-            row = (fs + fa) if ref == 0 else (ft + fb)
+            own, sign = (of_a, 1.0) if ref == 0 else (of_b, -1.0)
+            normal, h, row = own[1][reference], own[2][reference], own[3] + reference
             names = loops[l_start[face] : l_start[face + 1]]
             left = thin_out(
                 poly[0], poly_of[0], found, normal, h, incident[: len(names)], names,

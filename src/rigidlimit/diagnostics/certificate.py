@@ -5,6 +5,15 @@ For B (m, n), F~ (n,) and the law f = k c^(p-1), forces f (m,) are those of stif
 the gap errors, usually 0. The u taken is that of the compatible forces of the resultant B^T f of
 the forces as given, so that an imbalance and an incompatibility are not mixed up; ``displacement=``
 takes another.
+
+For p < 2 forces cannot be read from u: the law is infinitely steep where a contact just closes, and
+an overlap known to e = 1e-16 gives a force known to e^(p-1), 1e-5 at p = 1.3. There the energies
+judge: the duality gap
+
+    sum_i (p-1)/p k_i^(1/(1-p)) f_i^(p/(p-1)) + k_i/p c_i^p - f_i c_i >= 0,  c = max(0, -B u - g),
+
+has no term below zero and vanishes for the forces of u alone, so it bounds the complementary energy
+of f above the least (eq. 36), from any u. It is of second order in an error of the larger forces.
 """
 
 from dataclasses import dataclass
@@ -12,13 +21,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import arrays
+from ..display import Brief
 from ..forces import compatible_forces
 from ..forces.problem import checked_law, complementary_energy, strain_energy
-from ..network import longest_arms
+from ..network import column_arms
+
+ENERGY_ROUNDING = 1e-12
+"""Duality gap of exact forces, at most: rounding, and the residual of the u compared with."""
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Brief):
     """What is wrong with a force vector, each relative; nan where it was not asked for.
 
     balance: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, a_j the longest arm of column j;
@@ -26,7 +39,8 @@ class Certificate:
     |min(f_i / max f, w_i / scale)| for the slack w; worst_slack: where. compatibility: max_i |f_i -
     k_i max(0, -(B u)_i - g_i)^(p-1)| over max |f|; worst_contact: where. duality_gap:
     (complementary energy of f + strain energy of u + resultant . u + g . f) over the first of the
-    three, not negative for f >= 0. displacement (n,): u. verdict: one sentence.
+    three, not negative for f >= 0. displacement (n,): u, converged: whether it was found as asked.
+    exponent: p. verdict: one sentence.
     """
 
     balance: float
@@ -41,6 +55,8 @@ class Certificate:
     displacement: np.ndarray
     tolerance: float
     verdict: str
+    exponent: float = 2.0
+    converged: bool = True
 
     @property
     def admissible(self) -> bool:
@@ -51,7 +67,9 @@ class Certificate:
     @property
     def compatible(self) -> bool:
         """Admissible, and the forces of stiff elastic contacts."""
-        return self.admissible and bool(self.compatibility <= self.tolerance)
+        return self.admissible and _is_compatible(
+            self.compatibility, self.duality_gap, self.exponent, self.tolerance
+        )
 
     @property
     def message(self) -> str:
@@ -97,7 +115,7 @@ def certify(
     tolerance = arrays.positive("tolerance", tolerance)
     free = arrays.free_columns(fixed, n)
     largest = float(np.abs(force).max(initial=0.0))
-    arm = longest_arms(B)
+    arm, _ = column_arms(B)
     imbalance = np.where(free, np.abs(B.T @ force - load), 0.0) / arm
     load_size = float((np.where(free, np.abs(load), 0.0) / arm).max(initial=0.0))
     balance = _over(float(imbalance.max(initial=0.0)), load_size or largest)
@@ -117,7 +135,7 @@ def certify(
     pushes = np.maximum(force, 0.0)
     resultant = B.T @ pushes
     if displacement is None:
-        u = compatible_forces(
+        answer = compatible_forces(
             B,
             resultant,
             stiffness=stiffness,
@@ -125,8 +143,10 @@ def certify(
             fixed=fixed,
             gap_error=gap,
             tolerance=1e-11,
-        ).displacement
+        )
+        u, converged = answer.displacement, answer.converged
     else:
+        converged = True
         u = arrays.vector("displacement", displacement, n, what="degree of freedom")
     overlap = -(B @ u) - gap
     elastic = stiffness * np.maximum(overlap, 0.0) ** (exponent - 1.0)
@@ -145,10 +165,12 @@ def certify(
         worst_slack=worst_slack,
         compatibility=compatibility,
         worst_contact=worst,
+        duality_gap=_over(energy + dual, energy),
+        exponent=exponent,
+        converged=converged,
     )
     return Certificate(
         **numbers,
-        duality_gap=_over(energy + dual, energy),
         displacement=u,
         tolerance=tolerance,
         verdict=_verdict(numbers, tolerance),
@@ -175,12 +197,28 @@ def _verdict(found, tolerance):
         faults.append(f"contact {found['worst_slack']} carries force over a gap, or overlaps")
     if faults:
         return "not admissible: " + "; ".join(faults)
-    if found["compatibility"] > tolerance:
+    by = found["compatibility"], found["duality_gap"], found["exponent"], tolerance
+    if _is_compatible(*by):
+        return "compatible: the forces of stiff elastic contacts"
+    if not found["converged"]:
         return (
-            f"admissible, not compatible: contact {found['worst_contact']} is off by "
-            f"{_percent(found['compatibility'])} of the largest force"
+            "admissible; whether compatible is not known: no displacement was found to compare "
+            "with; try displacement=, or stiffnesses less unlike"
         )
-    return "compatible: the forces of stiff elastic contacts"
+    energy = ""
+    if found["exponent"] < 2.0:
+        energy = f", with {found['duality_gap']:.1e} more energy than the least"
+    return (
+        f"admissible, not compatible: contact {found['worst_contact']} is off by "
+        f"{_percent(found['compatibility'])} of the largest force{energy}"
+    )
+
+
+def _is_compatible(compatibility, duality_gap, exponent, tolerance) -> bool:
+    """By the forces of u; for p < 2 by the energy, of second order in the forces."""
+    if compatibility <= tolerance:
+        return True
+    return bool(exponent < 2.0 and abs(duality_gap) <= max(tolerance**2, ENERGY_ROUNDING))
 
 
 def _percent(part):

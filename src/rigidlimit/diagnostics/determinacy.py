@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
-from ..network import Network, felt_columns, longest_arms
+from ..network import Network, column_arms
 from ..status import Status
 from . import admissible, programs
 from .rank import Rank, rank
@@ -50,7 +50,7 @@ DOUBTFUL = 1e3
 """Factor between a singular value and the tolerance below which the rank is in doubt."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Determinacy(Displayed):
     """What rigid-body mechanics says of the forces. m contacts, n degrees of freedom.
 
@@ -194,8 +194,7 @@ def determinacy(
     if workers is not None and not workers >= 1:
         raise InputError(f"workers is {workers}; expected at least 1 thread")
 
-    arm = longest_arms(B)
-    touched = felt_columns(B, arm)
+    arm, touched = column_arms(B)
     dofs = np.flatnonzero(free & touched)
     size = float((np.abs(load) / arm)[free].max(initial=0.0)) or 1.0
     _refuse_unmoved_load(load, free & ~touched, size)

@@ -22,10 +22,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import arrays
+from ..display import Brief
 from ..errors import InputError
 from ..forces import compatible_forces
 from ..forces.problem import checked_law
-from ..network import Network, felt_columns, longest_arms
+from ..network import Network, column_arms
 from ..network.stiffness import LinearStats, StiffnessSystem
 
 WEAK = 1e-8
@@ -38,8 +39,8 @@ PROBES = 200
 """Random directions for the spread of forces where there are more contacts than MATRIX_LIMIT."""
 
 
-@dataclass(frozen=True)
-class Sensitivity:
+@dataclass(frozen=True, repr=False)
+class Sensitivity(Brief):
     """Derivatives of the compatible forces at one solution. m contacts, n degrees of freedom.
 
     force (m,) [N], displacement (n,), overlap (m,) [m]: the solution. active (m,) bool: bearing;
@@ -110,8 +111,8 @@ class Sensitivity:
         return np.array(rows).reshape(m, -1)
 
 
-@dataclass(frozen=True)
-class GapNoise:
+@dataclass(frozen=True, repr=False)
+class GapNoise(Brief):
     """Spread of the forces under independent gap errors.
 
     deviation (m,) [N]: standard deviation of each force; mean (m,) [N]. method: in words.
@@ -255,10 +256,9 @@ class _Linear:
     """K du = B^T push - dF on the free degrees of freedom, columns scaled by their arms."""
 
     def __init__(self, B, free, blocks):
-        arm = longest_arms(B)
+        arm, felt = column_arms(B)
         self.B, self.shape = B, B.shape
-        touched = felt_columns(B, arm)
-        self.dofs = np.flatnonzero(free & touched)
+        self.dofs = np.flatnonzero(free & felt)
         self.arm = arm[self.dofs]
         scaled = sp.csr_array(B[:, self.dofs] @ sp.diags_array(1 / self.arm))
         scaled.sort_indices()

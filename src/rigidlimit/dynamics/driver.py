@@ -1,11 +1,13 @@
 """Step 1 of the method, classic contact dynamics: one driver for all solvers of eqs 21-22."""
 
+import inspect
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .. import arrays
-from ..errors import InputError
+from ..errors import InputError, nearest
 from ..status import Status
 from . import apgd, newton, pgs
 from .problem import ContactDynamicsResult, ContactProblem
@@ -42,12 +44,12 @@ def contact_dynamics(
     "apgd"; further keywords go to it. warm_start (m,) [N]: forces to start from, left out if
     they are further from the answer than no forces.
 
-    Returns ContactDynamicsResult with velocity (n,), force (m,), status, residual. Raises
+    Returns ContactDynamicsResult with velocity (n,), force (m,), status, residual; contacts between
+    held bodies alone, which no force can part, get none. Raises
     InputError for wrong shapes, values that are not finite, or a mass matrix that is not
     positive on the free degrees of freedom.
     """
-    if solver not in SOLVERS:
-        raise InputError(f"solver is {solver!r}; expected one of {', '.join(SOLVERS)}")
+    check_solver(solver, options, others=KEYWORDS)
     B = arrays.sparse("B", B)
     m, n = B.shape
     M = sp.diags_array(np.asarray(M, float)).tocsr() if np.ndim(M) == 1 else M
@@ -72,19 +74,35 @@ def contact_dynamics(
     full[free], inverse = _free_velocity(M, velocity, external_force, dt, free)
     dofs = np.flatnonzero(free)
     dofs, inverse = _within_reach(B, inverse, dofs)
-    problem = ContactProblem(
-        _columns(B, dofs), _columns(M[dofs], dofs), inverse, bias, full[dofs], dt
-    )
+    B, mass = _columns(B, dofs), _columns(M[dofs], dofs)
+    # a push between held bodies alone changes no velocity: eq. 21 does not tell it
+    told = np.flatnonzero(abs(B).sum(axis=1) > 0)
+    if len(told) < m:
+        slack = bias + B @ full[dofs]
+        B, bias = B[told], bias[told]
+        warm_start = None if warm_start is None else warm_start[told]
+        if "order" in options and not isinstance(options["order"], str):
+            order = np.asarray(options["order"], int)
+            place = np.full(m, -1)
+            place[told] = np.arange(len(told))
+            options["order"] = place[order[np.isin(order, told)]]
+    problem = ContactProblem(B, mass, inverse, bias, full[dofs], dt)
     if solver in ("newton", "apgd"):
         options.setdefault("blocks", _preconditioner_blocks(dofs))
-    if m == 0 or problem.scale == 0.0:
+    if len(told) == 0 or problem.scale == 0.0:
         answer = _no_force_needed(problem, solver, tolerance)
     else:
         if warm_start is not None:
             warm_start = _scaled_to_fit(problem, problem.project(warm_start))
         answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
     full[dofs] = answer.velocity
-    return ContactDynamicsResult(**{**vars(answer), "velocity": full})
+    found = {**vars(answer), "velocity": full}
+    if len(told) < m:
+        found["force"] = np.zeros(m)
+        found["force"][told] = answer.force
+        slack[told] = answer.slack
+        found["slack"] = slack
+    return ContactDynamicsResult(**found)
 
 
 def _scaled_to_fit(problem, force):
@@ -93,6 +111,31 @@ def _scaled_to_fit(problem, force):
     if not gain > 0.0:
         return None
     return gain / float(force @ (problem.slack(force) - problem.p)) * force
+
+
+KEYWORDS = tuple(
+    name
+    for name, parameter in inspect.signature(contact_dynamics).parameters.items()
+    if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+)
+"""Options of ``contact_dynamics`` itself."""
+
+
+def check_solver(solver: str, options=(), *, others=()) -> None:
+    """Raises InputError for an unknown solver, or for one of ``options`` that it does not have.
+
+    others: keywords that may have been meant instead.
+    """
+    if solver not in SOLVERS:
+        raise InputError(
+            f"solver is {solver!r}; {nearest(solver, SOLVERS)} (solvers: {', '.join(SOLVERS)})"
+        )
+    taken = {"problem", "tolerance", "warm_start"}
+    known = set(inspect.signature(SOLVERS[solver]).parameters) - taken
+    for name in options:
+        if name not in known:
+            meant = nearest(name, sorted(known.union(others)))
+            raise InputError(f"solver {solver!r} has no option {name!r}; {meant}")
 
 
 def _bias(B, gap, velocity, dt, restitution, exists):

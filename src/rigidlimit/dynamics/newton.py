@@ -26,7 +26,7 @@ over where gradient steps slow down (long chains, unlike masses).
 import numpy as np
 import scipy.sparse as sp
 
-from ..network import Network, equilibrium, longest_arms
+from ..network import Network, column_arms, equilibrium
 from ..network.stiffness import LinearStats
 from ..status import Status
 from . import active_set, apgd, pgs
@@ -62,7 +62,7 @@ def solve(
     B, dt = problem.B, problem.dt
     m, n = B.shape
     # rotations measured by the way of their longest arm, so that momenta compare with momenta
-    arm = longest_arms(B)
+    arm, _ = column_arms(B)
     inverse = sp.diags_array(1 / arm)
     network = Network(
         sp.csr_array(B @ inverse),

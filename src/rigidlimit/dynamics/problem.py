@@ -97,7 +97,7 @@ class ContactProblem:
         return worst / (self.scale or float(np.abs(f).max()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ContactDynamicsResult(Displayed):
     """Answer of a contact dynamics solver.
 

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError
-from ..network import Network, longest_arms
+from ..network import Network, column_arms
 from ..network.stiffness import LinearStats
 from ..status import Status
 from . import augmented_lagrangian, newton
@@ -123,10 +123,8 @@ class _Scaled:
 
     def __init__(self, B, load, stiffness, exponent, free, blocks, gap_error):
         n = B.shape[1]
-        arm = longest_arms(B)
-        size = np.zeros(n)
-        np.maximum.at(size, B.indices, np.abs(B.data))
-        touched = free & (size > 0.5 * arm)
+        arm, felt = column_arms(B)
+        touched = free & felt
         self.arm_full = np.where(touched, arm, 1.0)
         self.dofs = np.flatnonzero(touched)
         self.arm = arm[self.dofs]
@@ -171,8 +169,8 @@ class _Scaled:
         )
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
         if uncarried or status is not Status.CONVERGED:
-            force, distance = nearest_carried(self.network, self.load)
-            nearest = self.network.BT @ force
+            carried, distance = nearest_carried(self.network, self.load)
+            nearest = self.network.BT @ carried
             # nearer than this the load counts as carried: Newton merely stopped short of it
             if uncarried or distance > max(tolerance, NOT_CARRIED):
                 u, force, _, more, history, stats = self._run(

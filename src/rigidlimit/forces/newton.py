@@ -18,7 +18,7 @@ point iteration on the forces,
 
     f+ = forces of the network with overlap law (f/k)^(1/(p-1)) + (f - f_before)/series = -B u,
 
-whose fixed point has no trace of the spring.
+whose fixed point has no trace of the spring. Where neither converges, the better one is returned.
 """
 
 import numpy as np
@@ -94,6 +94,14 @@ def solve(
         iterations += point.iterations
         return point
 
+    def reached(force):
+        return np.array([np.abs(network.BT @ force - load).max()])
+
+    def error(u, force):
+        """(imbalance, duality gap)."""
+        gap = _duality_gap(network, u, force, stiffness, exponent, load, offset)
+        return np.nan_to_num([reached(force)[0], gap], nan=np.inf)
+
     def from_path():
         return path().u
 
@@ -151,6 +159,7 @@ def solve(
         if status is Status.CONVERGED or iterations >= max_iterations:
             break
     if exponent < 2.0 and status is not Status.CONVERGED:
+        from_end = None
         if load.any():
             point = path(0.01 * tolerance)  # the balance is settled after it
             q = 1.0 / (exponent - 1.0)
@@ -158,14 +167,24 @@ def solve(
             # on the path no force is zero
             force = np.where(point.force > 0.01 * tolerance * point.force.max(), point.force, 0.0)
             force, balanced = _settled(network, force, tangent, load, tolerance, stats)
-            gap = _duality_gap(network, point.u, force, stiffness, exponent, load, offset)
+            gap = error(point.u, force)[1]
             # a path that lost its way balances with a gap of order one
             if balanced and gap <= 10 * tolerance:
-                imbalance = float(np.abs(network.BT @ force - load).max())
-                return point.u, force, Status.CONVERGED, iterations, np.array([imbalance]), stats
-        return _proximal(
+                return point.u, force, Status.CONVERGED, iterations, reached(force), stats
+            from_end = point.u, force
+        u, force, status, more, history, stats = _proximal(
             network, load, stiffness, exponent, tolerance, max_iterations, stats, offset
         )
+        iterations += more
+        # of two that did not converge, the one that misses balance and least energy by less
+        if (
+            status is not Status.CONVERGED
+            and from_end is not None
+            and max(error(*from_end)) < max(error(u, force))
+        ):
+            u, force = from_end
+            history = reached(force)
+        return u, force, status, iterations, history, stats
     return answer.x, force, status, iterations, answer.history, stats
 
 

@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..status import Status, work
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CompatibleForces(Displayed):
     """The forces that stiff elastic contacts would have. m contacts, n degrees of freedom.
 
@@ -80,10 +80,10 @@ def checked_law(stiffness, exponent, m: int):
         raise InputError(
             f"stiffness of contact {soft[0]} is {stiffness[soft[0]]}; expected a positive number"
         )
-    exponent = float(exponent)
-    if not (np.isfinite(exponent) and exponent > 1):
+    p = arrays.number(exponent)
+    if not (np.isfinite(p) and p > 1):
         raise InputError(f"exponent is {exponent!r}; expected p > 1 (2 is Hooke, 2.5 is Hertz)")
-    return stiffness, exponent
+    return stiffness, p
 
 
 def complementary_energy(force, stiffness, exponent) -> float:

@@ -5,6 +5,7 @@ under the load F~; contact dynamics (eq. 22) is a sequence of networks with the 
 bodies added (``dynamics/newton.py``).
 """
 
-from .equilibrium import Equilibrium, Network, equilibrium, felt_columns, longest_arms
+from .columns import column_arms
+from .equilibrium import Equilibrium, Network, equilibrium
 
-__all__ = ["Equilibrium", "Network", "equilibrium", "felt_columns", "longest_arms"]
+__all__ = ["Equilibrium", "Network", "column_arms", "equilibrium"]

@@ -64,23 +64,6 @@ class Network:
         return elimination_order(self.B, self.mass, self.starts)
 
 
-def longest_arms(B: sp.csr_array) -> np.ndarray:
-    """max_i |B_ij| of every column, (n,): 1 for translations, the longest arm [m] for rotations.
-
-    1 for columns without entries, or with entries of rounding size only.
-    """
-    arm = np.zeros(B.shape[1])
-    np.maximum.at(arm, B.indices, np.abs(B.data))
-    return np.where(arm > 1e-10 * arm.max(initial=0.0), arm, 1.0)
-
-
-def felt_columns(B: sp.csr_array, arm: np.ndarray) -> np.ndarray:
-    """Columns with an entry beyond rounding, (n,) bool; arm: ``longest_arms(B)``."""
-    felt = np.zeros(B.shape[1], bool)
-    felt[B.indices[np.abs(B.data) > 1e-10 * arm[B.indices]]] = True
-    return felt
-
-
 @dataclass(frozen=True)
 class Equilibrium:
     """x (n,), overlap c (m,), force f (m,), residual |grad E| / scale with its history."""

@@ -17,7 +17,7 @@ import numpy as np
 from .. import __version__
 from ..atomic import whole_file
 from ..collision.contacts import Contacts
-from ..display import Displayed
+from ..display import Brief, Displayed
 from ..errors import OutputError
 from ..scenes.scene import Scene
 
@@ -27,8 +27,8 @@ LOCK = "lock"
 CONTACT_FIELDS = ("body", "feature", "point", "normal", "gap", "curvature")
 
 
-@dataclass(frozen=True)
-class StoredStep:
+@dataclass(frozen=True, repr=False)
+class StoredStep(Brief):
     """One stored step: poses and velocities at its end, contacts and forces of the step.
 
     force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
@@ -50,7 +50,7 @@ class StoredStep:
     force_dem: np.ndarray | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run(Displayed):
     """A finished run. ``len(run)`` steps; ``run[k]`` is a StoredStep, -1 the last."""
 
@@ -109,10 +109,20 @@ def _read_step(group, number: int, bodies: int) -> StoredStep:
 def _opened(path: Path):
     import h5py
 
+    if path.is_dir():
+        raise OutputError(f"{path}: a folder; expected a run, the file of rigidlimit run --out")
+    if path.suffix == ".toml":
+        raise OutputError(
+            f"{path}: a scene, not a run; compute it first: rigidlimit run {path} --out "
+            f"{path.with_suffix('.h5')}"
+        )
     try:
         return h5py.File(path, "r")
     except OSError as error:
-        raise OutputError(f"{path}: damaged, or not an HDF5 file; run the scene again") from error
+        raise OutputError(
+            f"{path}: not an HDF5 file, or damaged; expected a run, the file of rigidlimit run "
+            "--out; run the scene again if it was one"
+        ) from error
 
 
 def looks_like_run(path: str | Path) -> bool:
@@ -140,7 +150,7 @@ def read_run(path: str | Path) -> Run:
     if not path.exists():
         if _parts(path).exists():
             raise OutputError(f"{path}: this run is unfinished; finish it with --resume")
-        raise OutputError(f"{path}: no such file")
+        raise OutputError(f"{path}: no such file{_if_scene(path)}")
     with _opened(path) as file:
         if file.attrs.get("schema") != SCHEMA:
             raise OutputError(f"{path}: not a run of rigidlimit (no schema {SCHEMA!r})")
@@ -163,6 +173,28 @@ def read_run(path: str | Path) -> Run:
         return Run(path, scene, settings, writer, times)
 
 
+def _if_scene(path: Path) -> str:
+    from ..scenes import GALLERY
+
+    if str(path) not in GALLERY:
+        return ""
+    return f"; {path} is a scene: compute it first, rigidlimit run {path} --out {path}.h5"
+
+
+def check_place(path: str | Path) -> None:
+    """Before anything is computed: a run may replace an HDF5 file, nothing else."""
+    import h5py
+
+    path = Path(path)
+    if path.is_dir():
+        raise OutputError(f"{path}: a folder; expected the name of a file, like run.h5")
+    if path.exists() and not h5py.is_hdf5(path):
+        raise OutputError(
+            f"{path}: exists and is no HDF5 file, so it is not replaced; expected a new "
+            "name or an earlier run; choose another name, like run.h5"
+        )
+
+
 def _parts(path: Path) -> Path:
     return path.with_name(path.name + ".parts")
 
@@ -181,19 +213,23 @@ class RunWriter:
         self._pending: list[tuple[int, object]] = []
         self._last = time.monotonic()
         self._held = None
+        self.until = float(settings.get("until", 0.0))  # of the run that is taken up, if one is
 
     @classmethod
-    def start(cls, path, simulation, settings, **options) -> "RunWriter":
-        """Begin a new run; leftovers of an earlier one of this name go."""
+    def start(cls, path, simulation, settings, *, overwrite=False, **options) -> "RunWriter":
+        """Begin a new run. An unfinished one of this name is refused, or dropped with
+        ``overwrite``; a finished one is replaced when this one is finished."""
         from ..scenes.toml import scene_text
 
         writer = cls(path, simulation, settings, **options)
-        writer.check_place()
+        check_place(writer.path)
         try:
             writer.parts.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
         writer._lock()
+        if not overwrite:
+            writer._refuse_unfinished()
         for leftover in writer.parts.iterdir():
             if leftover.name != LOCK:
                 leftover.unlink()
@@ -202,6 +238,22 @@ class RunWriter:
             temporary.write_text(json.dumps(head), encoding="utf-8")
         writer.checkpoint()
         return writer
+
+    def _refuse_unfinished(self) -> None:
+        """Hours of computing may lie in it."""
+        saved = self.parts / "checkpoint.npz"
+        if not saved.exists():
+            return
+        with np.load(saved) as arrays:
+            time = float(arrays["time"])
+        if time > 0.0:
+            if self._held is not None:
+                self._held.close()
+            raise OutputError(
+                f"{self.path}: there is an unfinished run of this name, stopped at t = "
+                f"{time:.6g} s; go on with --resume, start anew with --overwrite, or take another "
+                "name"
+            )
 
     def _lock(self) -> None:
         """Keep other processes from this file; the system frees the lock of a killed one."""
@@ -218,18 +270,6 @@ class RunWriter:
             ) from error
         except OSError:  # a file system without locks
             return
-
-    def check_place(self) -> None:
-        """Before anything is computed: the run may replace an HDF5 file, nothing else."""
-        import h5py
-
-        if self.path.is_dir():
-            raise OutputError(f"{self.path}: a folder; expected the name of a file, like run.h5")
-        if self.path.exists() and not h5py.is_hdf5(self.path):
-            raise OutputError(
-                f"{self.path}: exists and is no HDF5 file, so it is not replaced; expected a new "
-                "name or an earlier run; choose another name, like run.h5"
-            )
 
     @classmethod
     def resume(cls, path, simulation, settings, **options) -> "RunWriter":
@@ -257,6 +297,7 @@ class RunWriter:
             )
         with np.load(saved) as arrays:
             simulation.restore(dict(arrays))
+        writer.until = float(stored["settings"].get("until", 0.0))
         return writer
 
     def add(self, result) -> None:

@@ -1,9 +1,8 @@
 """A scene by the name of the gallery or the path of a TOML file."""
 
-from difflib import get_close_matches
 from pathlib import Path
 
-from ..errors import SceneError
+from ..errors import SceneError, nearest
 from .gallery import GALLERY
 from .scene import Scene
 
@@ -21,6 +20,4 @@ def load(name_or_path: str | Path) -> Scene:
         from .toml import read_scene
 
         return read_scene(path)
-    near = get_close_matches(text, GALLERY, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"the gallery has {', '.join(GALLERY)}"
-    raise SceneError(f"no scene {text!r} in the gallery and no such file; {hint}")
+    raise SceneError(f"no scene {text!r} in the gallery and no such file; {nearest(text, GALLERY)}")

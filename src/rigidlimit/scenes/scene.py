@@ -1,14 +1,14 @@
 """A scene in plain words: which bodies, where they are, what pushes them."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 import numpy as np
 
+from ..arrays import number
 from ..bodies import Bodies, HalfSpace, Material, Shape, State, rotations
 from ..bodies.bodies import PLANAR
 from ..display import Displayed
-from ..errors import SceneError
+from ..errors import SceneError, nearest
 
 LAWS = {"hooke": 2.0, "hertz": 2.5}
 DEGREES = ("x", "y", "z", "rx", "ry", "rz")
@@ -57,10 +57,10 @@ class Scene(Displayed):
     ):
         if dim not in (2, 3):
             raise SceneError(f"dim is {dim!r}; expected 2 or 3")
-        if not 0 <= restitution <= 1:
+        if not 0 <= number(restitution) <= 1:
             raise SceneError(f"restitution is {restitution!r}; expected 0 <= e_n <= 1")
         for what, value in (("dt", dt), ("duration", duration)):
-            if not (np.isfinite(value) and value > 0):
+            if not (np.isfinite(number(value)) and number(value) > 0):
                 raise SceneError(f"{what} is {value!r}; expected a positive time in seconds")
         self.name, self.dim = name, dim
         default = (0.0, -9.81) if dim == 2 else (0.0, 0.0, -9.81)
@@ -161,7 +161,7 @@ class Scene(Displayed):
         held = self._held(shape, fixed)
         if mass is None:
             mass = material.density * shape.measure
-        elif isinstance(mass, str) or not (np.isfinite(mass) and mass > 0):
+        elif not (np.isfinite(number(mass)) and number(mass) > 0):
             raise SceneError(f"mass of body {names[0]!r} is {mass!r}; expected a positive mass")
         velocity = np.zeros((k, 6))
         if velocities is not None:
@@ -194,17 +194,15 @@ class Scene(Displayed):
         """Index of a body given by index or name."""
         if isinstance(body, str):
             if body not in self._index:
-                near = get_close_matches(body, self._index, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise SceneError(f"no body is named {body!r}{hint}")
+                raise SceneError(f"no body is named {body!r}; {nearest(body, self._index)}")
             return self._index[body]
-        if not 0 <= body < len(self):
+        if not 0 <= number(body) < len(self):
             raise SceneError(f"body {body} does not exist; expected an index below {len(self)}")
         return int(body)
 
     def set_pair_stiffness(self, first: int | str, second: int | str, stiffness: float) -> None:
         """Contact stiffness [N/m^(p-1)] between two bodies, in place of their materials'."""
-        if not (np.isfinite(stiffness) and stiffness > 0):
+        if not (np.isfinite(number(stiffness)) and number(stiffness) > 0):
             raise SceneError(
                 f"stiffness between {first!r} and {second!r} is {stiffness!r}; expected positive"
             )
@@ -252,7 +250,8 @@ class Scene(Displayed):
             return np.ones(6, bool)
         if fixed is False:
             return held
-        for degree in [fixed] if isinstance(fixed, str) else fixed:
+        names = [fixed] if isinstance(fixed, str) or not isinstance(fixed, Iterable) else fixed
+        for degree in names:
             if degree not in DEGREES:
                 raise SceneError(
                     f"fixed names {degree!r}; expected true, or some of {', '.join(DEGREES)}"
@@ -277,8 +276,13 @@ class Scene(Displayed):
         if self.dim == 2:
             if np.ndim(orientation) != 0:
                 raise SceneError(f"{label}: orientation is {orientation!r}; expected an angle")
+            if not np.isfinite(number(orientation)):
+                raise SceneError(f"{label}: orientation is {orientation!r}; expected an angle")
             return rotations.about_z(np.float64(orientation))
-        q = np.asarray(orientation, float)
+        try:
+            q = np.asarray(orientation, float)
+        except (TypeError, ValueError):
+            q = np.zeros(0)
         if q.shape != (4,) or not np.isfinite(q).all() or not np.linalg.norm(q) > 0:
             raise SceneError(
                 f"{label}: orientation is {orientation!r}; expected a quaternion (w, x, y, z)"
@@ -304,13 +308,19 @@ class Scene(Displayed):
     def _turns(self, what, values, count):
         if self.dim == 3:
             return self._vectors(what, values, count)
-        array = np.asarray(values, float)
+        try:
+            array = np.asarray(values, float)
+        except (TypeError, ValueError):
+            array = np.zeros((0, 0))
         if array.shape != (count,) or not np.isfinite(array).all():
             raise SceneError(f"{what}: found {values!r}; expected one number [rad/s] each in 2D")
         return np.column_stack([np.zeros((count, 2)), array])
 
     def _loads(self, loads, count):
-        array = np.asarray(loads, float)
+        try:
+            array = np.asarray(loads, float)
+        except (TypeError, ValueError):
+            array = np.zeros(0)
         columns = {2: {2: (0, 1), 3: (0, 1, 5)}, 3: {3: (0, 1, 2), 6: tuple(range(6))}}[self.dim]
         good = array.ndim == 2 and len(array) == count and array.shape[1] in columns
         if not good or not np.isfinite(array).all():

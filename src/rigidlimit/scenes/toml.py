@@ -31,7 +31,6 @@
 """
 
 import tomllib
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -41,7 +40,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from .. import bodies as shapes
 from ..bodies import Material
 from ..bodies.bodies import PLANAR
-from ..errors import SceneError
+from ..errors import SceneError, nearest
 from .gallery import GALLERY
 from .scene import Scene
 
@@ -162,9 +161,7 @@ def _first_fault(error: ValidationError) -> str:
         owners = {"bodies": BodyTable, "lattices": LatticeTable, "pairs": PairTable}
         owners["materials"] = MaterialTable
         table = owners.get(str(fault["loc"][0]), SceneTable) if len(fault["loc"]) > 1 else table
-        near = get_close_matches(place[-1], table.model_fields, n=1)
-        known = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(table.model_fields)}"
-        return f"{key}: unknown key; {known}{more}"
+        return f"{key}: unknown key; {nearest(place[-1], table.model_fields)}{more}"
     if fault["type"] == "missing":
         return f"{key}: missing; add {place[-1]} to this table{more}"
     found = f"found {fault['input']!r}; " if not isinstance(fault["input"], dict) else ""
@@ -277,8 +274,7 @@ def _material(body, materials):
     if body.material is None:
         return materials.get("default")
     if body.material not in materials:
-        near = get_close_matches(body.material, materials, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "add a table [materials.NAME]"
+        hint = nearest(body.material, materials) if materials else "add a table [materials.NAME]"
         raise SceneError(f"material: {body.material!r} is not defined; {hint}")
     return materials[body.material]
 

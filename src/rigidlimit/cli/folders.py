@@ -1,0 +1,17 @@
+"""Folders that a command will write to, looked at before it computes."""
+
+from pathlib import Path
+
+from ..errors import InputError
+
+
+def check_folder(option: str, path: Path | None) -> None:
+    """Raises InputError if ``path`` is a file, or lies below one."""
+    if path is None:
+        return
+    for place in (path, *path.parents):
+        if place.exists():
+            if not place.is_dir():
+                what = "a file" if place == path else f"below the file {place}"
+                raise InputError(f"{option} is {path}, {what}; expected a folder")
+            return

@@ -1,0 +1,24 @@
+"""The columns of B (m, n) on one footing: how large each is, and whether a contact feels it at all.
+
+The entries of a translation are parts of unit normals, those of a rotation are arms [m]: a column
+is measured by its own largest entry, never by another column's. Only rounding is told apart by an
+absolute size, that of the normals: arms of smooth balls, or normals out of a plane, which other
+programs write as 1e-17 instead of 0. So bodies may be of any size above ROUNDING metres; the B of
+``constraints/gradient.py`` has no such entries, for it knows the bodies.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+ROUNDING = 1e-12
+"""Columns whose entries are all below it, over the smaller of 1 and the largest entry of B, are
+rounding."""
+
+
+def column_arms(B: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """(arm (n,), felt (n,) bool). arm_j = max_i |B_ij|: 1 or less for translations, the longest arm
+    [m] for rotations, 1 for columns that are not felt, which hold nothing or rounding only."""
+    arm = np.zeros(B.shape[1])
+    np.maximum.at(arm, B.indices, np.abs(B.data))
+    felt = arm > ROUNDING * min(1.0, arm.max(initial=0.0))
+    return np.where(felt, arm, 1.0), felt

@@ -1,0 +1,175 @@
+"""What commands do with files that are there already, and what they say while they work."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.cli import main
+from rigidlimit.cli.run import balance
+from rigidlimit.output.hdf5 import RunWriter, read_run
+from rigidlimit.scenes.toml import write_scene
+from tests.cli.test_cli import rigidlimit
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    """A run of the beam, stopped at its third of 20 steps."""
+    simulation = rl.Simulation("beam")
+    settings = {
+        "until": 0.02,
+        "dt": simulation.dt,
+        "solver": "newton",
+        "exponent": 2.0,
+        "forces": "every",
+        "tolerance": 1e-10,
+        "every": 1,
+    }
+    writer = RunWriter.start(tmp_path / "b.h5", simulation, settings)
+    for _ in range(3):
+        writer.add(simulation.step())
+    writer.checkpoint()
+    writer._held.close()
+    return tmp_path / "b.h5"
+
+
+def test_unfinished_run_is_not_dropped(stopped):
+    """Property: a stopped run survives the same command without --resume; --overwrite drops it."""
+    refused = rigidlimit("run", "beam", "--out", stopped)
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1
+    assert "stopped at t = 0.003 s" in refused.stderr and "--overwrite" in refused.stderr
+    assert rigidlimit("run", "beam", "--out", stopped, "--resume", "--overwrite").returncode == 2
+    anew = rigidlimit("run", "beam", "--out", stopped, "--overwrite", "--until", "0.002")
+    assert anew.returncode == 0 and len(read_run(stopped)) == 2
+
+
+def test_resume_goes_on_from_where_it_was(stopped):
+    """Property: a refused command has not touched the run."""
+    rigidlimit("run", "beam", "--out", stopped)
+    done = rigidlimit("run", "beam", "--out", stopped, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert len(read_run(stopped)) == 20
+
+
+@pytest.mark.parametrize(("until", "end"), [("0.01", "ends at 0.01 s"), ("0.001", "at 0.003 s")])
+def test_resume_to_an_earlier_end_is_told(stopped, until, end):
+    """One line says that the run was to last longer; what was computed is kept."""
+    done = rigidlimit("run", "beam", "--out", stopped, "--resume", "--until", until)
+    assert done.returncode == 0, done.stderr
+    assert "was to end at 0.02 s" in done.stderr and end in done.stderr
+    assert f"written: {stopped}" in done.stdout
+    assert len(read_run(stopped)) == (10 if until == "0.01" else 3)
+
+
+def test_replaced_run_is_told(tmp_path):
+    """A finished run can be made again: it is replaced, and that is said."""
+    out = tmp_path / "b.h5"
+    command = ("run", "beam", "--until", "0.002", "--out", out)
+    assert "run was replaced" not in rigidlimit(*command).stdout
+    assert "(an earlier run was replaced)" in rigidlimit(*command).stdout
+
+
+def test_changed_scene_is_not_overwritten(tmp_path):
+    """Property: a file that may have been changed by hand stays as it is."""
+    scene = tmp_path / "beam.toml"
+    scene.write_text("mine")
+    refused = rigidlimit("scenes", "beam", "--write", scene)
+    assert refused.returncode == 2 and "--overwrite" in refused.stderr
+    assert scene.read_text() == "mine"
+    assert rigidlimit("scenes", "beam", "--write", scene, "--overwrite").returncode == 0
+    assert "[[bodies]]" in scene.read_text()
+
+
+def test_wrong_file_is_told_before_computing(tmp_path, monkeypatch, capsys):
+    """A user's mistake: one line, exit code 2, and the file as it was."""
+    scene = tmp_path / "beam.toml"
+    write_scene(rl.scenes.beam(), scene)
+    text = scene.read_text()
+    monkeypatch.chdir(tmp_path)
+    for arguments, fragment in (
+        (("demo", "--out", scene), "a file; expected a folder"),
+        (("demo", "--out", scene / "below"), "below the file"),
+        (("paper", "--quick", "--out", scene), "a file; expected a folder"),
+        (("compare", scene, "--out", scene), "is no HDF5 file"),
+        (("run", scene, "--capture-hard", scene), "a file; expected a folder"),
+        (("run", "beam", "--overwrite"), "add --out FILE"),
+        (("plot", scene), "a scene, not a run; compute it first: rigidlimit run"),
+        (("view", scene), "a scene, not a run"),
+        (("plot", "beam"), "beam is a scene: compute it first"),
+        (("plot", tmp_path), "a folder; expected a run"),
+        (("determinacy", scene, "--frame", "2"), "--until chooses the time of a scene"),
+    ):
+        with pytest.raises(SystemExit) as end:
+            main([str(word) for word in arguments])
+        said = capsys.readouterr().err
+        assert end.value.code == 2 and said.count("\n") == 1, said
+        assert fragment in said
+    assert scene.read_text() == text
+
+
+def test_time_of_a_run_is_chosen_by_frame(tmp_path):
+    """A user's mistake: --until would be ignored for a stored run."""
+    out = tmp_path / "b.h5"
+    rigidlimit("run", "beam", "--until", "0.002", "--out", out)
+    assert "--frame chooses" in rigidlimit("determinacy", out, "--until", "0.001").stderr
+    assert "t = 0.001 s" in rigidlimit("determinacy", out, "--frame", "0").stdout
+
+
+def test_run_ends_with_the_balance():
+    """Closed form: the supports of a beam of weight 10 bear 10, at rest."""
+    shown = rigidlimit("run", "beam").stdout.splitlines()
+    assert shown[-1] == "force on the supports 10 N, weight 10 N, at rest"
+
+
+def test_balance_of_other_scenes():
+    """Closed form: a loaded ball on a tilted gravity's floor, a ball in flight, no gravity."""
+    scene = rl.Scene(gravity=(0, -10, 0))
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), normal=(0, 1, 0))
+    scene.add(rl.Sphere(0.1), position=(0, 0.1, 0), mass=2.0, load=(0, -5, 0))
+    simulation = rl.Simulation(scene)
+    assert balance(simulation, simulation.step()) == (
+        "force on the floor 25 N, weight and loads 25 N, at rest"
+    )
+    scene.add(rl.Sphere(0.1), position=(1, 5, 0), mass=1.0)
+    simulation = rl.Simulation(scene)
+    said = balance(simulation, simulation.step())
+    assert said == "force on the floor 25 N, weight and loads 35 N, moving, at up to 0.01 m/s"
+    cradle = rl.Simulation("newton-cradle")
+    assert balance(cradle, cradle.step()) == ""
+    # bodies are numbered so that the floor is the second of a pair too
+    scene = rl.Scene(gravity=(0, 0, -10))
+    scene.add(rl.Sphere(0.1), position=(0, 0, 0.1), mass=1.0)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    simulation = rl.Simulation(scene)
+    assert "floor 10 N, weight 10 N" in balance(simulation, simulation.step())
+
+
+COMPILES = """
+import numba
+from rigidlimit.cli import compiling
+compiling.PATIENCE = {patience}
+compiling.tell_of_compiling()
+twice = numba.njit(lambda x: 2 * x)
+twice(1), twice(1.0)
+"""
+
+
+@pytest.mark.parametrize(("patience", "lines"), [(0.01, 1), (60.0, 0)])
+def test_compiling_is_told_once_and_only_if_long(patience, lines):
+    """Property: two kernels that compile longer than the patience give one line, else none."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILES.format(patience=patience)], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and done.stdout == ""
+    assert done.stderr.count("compiling its kernels") == done.stderr.count("\n") == lines
+
+
+def test_new_run_leaves_a_checkpoint_that_is_no_run(tmp_path):
+    """Property: a run killed before its first step is nothing to be kept."""
+    simulation = rl.Simulation("beam")
+    RunWriter.start(tmp_path / "b.h5", simulation, {"until": 0.02})._held.close()
+    with np.load(tmp_path / "b.h5.parts" / "checkpoint.npz") as saved:
+        assert float(saved["time"]) == 0.0
+    assert rigidlimit("run", "beam", "-q", "--out", tmp_path / "b.h5").returncode == 0

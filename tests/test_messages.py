@@ -1,0 +1,87 @@
+"""A user's mistakes in Python: one error of rigidlimit that says what was found and expected; and
+what objects show of themselves."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.adapters import mend_forces
+from rigidlimit.bodies import State
+from rigidlimit.errors import RigidlimitError
+
+BALL = rl.Sphere(0.1)
+FLOOR = ([[1.0]], [1.0])
+
+
+def _dynamics(**options):
+    return rl.contact_dynamics(np.ones(1), [[1.0]], [0.0], [0.0], [-1.0], 1e-3, **options)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "fragment"),
+    [
+        (lambda: rl.Simulation("beam", solver="gs"), "did you mean 'pgs'"),
+        (lambda: rl.Simulation("beam", solver_options={"opning": 1}), "did you mean 'opening'"),
+        (lambda: rl.Simulation("beam", solver_options={"tolerance": 1}), "no option 'tolerance'"),
+        (lambda: rl.Simulation("beam", restitution="a"), "restitution is 'a'"),
+        (lambda: rl.Simulation("beam", dt="a"), "dt is 'a'"),
+        (lambda: rl.Simulation("beam", tolerance=None), "tolerance is None"),
+        (lambda: rl.Simulation("beam").run(until="a"), "until is 'a'"),
+        (lambda: rl.Simulation(3), "scene is 3; expected a Scene"),
+        (lambda: _dynamics(tolerence=1), "did you mean 'tolerance'"),
+        (lambda: _dynamics(solver="pgs", ordr="reverse"), "did you mean 'order'"),
+        (lambda: _dynamics(warm_start="a"), "warm_start is 'a'"),
+        (lambda: rl.Scene(dt="a"), "dt is 'a'"),
+        (lambda: rl.Scene(restitution="a"), "restitution is 'a'"),
+        (lambda: rl.Scene().add(BALL, position=(0, 0, 0), fixed=3), "fixed names 3"),
+        (lambda: rl.Scene().add(BALL, position=(0, 0, 0), load="a"), "load: found"),
+        (lambda: rl.Scene().add(BALL, position=(0, 0, 0), mass="a"), "mass of body '0' is 'a'"),
+        (lambda: rl.Scene().add(BALL, position=(0, 0, 0), orientation="a"), "a quaternion"),
+        (lambda: rl.Scene().index(None), "body None does not exist"),
+        (lambda: rl.Material(young="a"), "young is 'a'"),
+        (lambda: rl.Material(poisson=None), "poisson is None"),
+        (lambda: rl.Box(1), "size is 1; expected three lengths"),
+        (lambda: rl.Box((1, 2)), "expected three lengths"),
+        (lambda: rl.Box((1, 2, "a")), r"size\[2\] is"),
+        (lambda: rl.Ellipsoid(1), "semi_axes is 1"),
+        (lambda: rl.Sphere(None), "radius is None"),
+        (lambda: rl.ConvexPolyhedron("a"), "points are no numbers"),
+        (lambda: rl.Polygon([["a", "b"]]), "points are no numbers"),
+        (lambda: rl.compatible_forces(*FLOOR, stiffness="a"), "stiffness is 'a'"),
+        (lambda: rl.compatible_forces(*FLOOR, exponent="a"), "exponent is 'a'"),
+        (lambda: rl.compatible_forces(*FLOOR, fixed="a"), "fixed is 'a'"),
+        (lambda: mend_forces([[1.0]], [1.0], tolerence=1), "did you mean 'tolerance'"),
+        (lambda: mend_forces([[1.0]], [1.0], on_frction="keep"), "did you mean 'on_friction'"),
+    ],
+)
+def test_mistakes_are_told(mistake, fragment):
+    """A user's mistake, as soon as it is made: an error of rigidlimit, never a bare one."""
+    with pytest.raises(RigidlimitError, match=fragment):
+        mistake()
+
+
+def test_objects_show_themselves_in_a_line_or_two():
+    """Property: no object that a user meets prints its arrays, however many bodies it has."""
+    scene = rl.scenes.pile_2d()
+    simulation = rl.Simulation(scene)
+    result = simulation.step()
+    closed = np.flatnonzero(result.closed)
+    answer = result.compatible
+    B, fixed = result.B[closed], ~result.bodies.free.ravel()
+    for thing in (
+        scene,
+        scene.bodies,
+        scene.state,
+        result,
+        result.contacts,
+        result.classic,
+        answer,
+        rl.determinacy(B, result.load, fixed=fixed, intervals="none"),
+        rl.certify(B, result.load, answer.force, fixed=fixed),
+        mend_forces(B, answer.force, held=fixed),
+    ):
+        shown = repr(thing)
+        # a thousand letters: the longest message is about 500
+        assert type(thing).__name__ in shown and len(shown) < 1000 and "array([" not in shown
+    state = State(np.zeros((1, 3)), np.ones((1, 4)), np.zeros((1, 6)), 0.5)
+    assert repr(state).startswith("<State: position=ndarray (1, 3)") and "time=0.5" in repr(state)

@@ -34,7 +34,7 @@ from numba import njit
 
 from ..status import Status
 from .problem import ContactDynamicsResult, ContactProblem
-from .rows import collect, product, rows_of, spread
+from .rows import product, rows_of
 
 STRIDE = 20
 """Steps between two measurements of the residual."""
@@ -72,6 +72,46 @@ def _prox(z, a, e, weight):
     return s**q
 
 
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def _towards(y, Ny, c, a, e, h, L, plain, new, d):
+    """new = prox(y - g(y) / (L h)), d = new - y; returns d^T H d."""
+    size = 0.0
+    if plain:
+        for i in range(len(y)):
+            new[i] = max(0.0, y[i] - (c[i] + Ny[i]) / (L * h[i]))
+            d[i] = new[i] - y[i]
+            size += d[i] * d[i] * h[i]
+    else:
+        for i in range(len(y)):
+            weight = L * h[i]
+            new[i] = _prox(y[i] - (c[i] + Ny[i]) / weight, a[i], e, weight)
+            d[i] = new[i] - y[i]
+            size += d[i] * d[i] * h[i]
+    return size
+
+
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def _judge(d, Nd, h, new, x):
+    """(d^T N d, generalized gradient times the step from x): curvature and climb."""
+    curvature = 0.0
+    climb = 0.0
+    for i in range(len(d)):
+        curvature += d[i] * Nd[i]
+        climb -= h[i] * d[i] * (new[i] - x[i])
+    return curvature, climb
+
+
+@njit(cache=True)
+def _advance(beta, new, Nd, x, y, Nx, Ny):
+    """x = new and y = new + beta (new - old x), with their products."""
+    for i in range(len(x)):
+        Nnew = Ny[i] + Nd[i]
+        y[i] = new[i] + beta * (new[i] - x[i])
+        Ny[i] = Nnew + beta * (Nnew - Nx[i])
+        x[i] = new[i]
+        Nx[i] = Nnew
+
+
 @njit(cache=True)
 def _descend(steps, B, R, c, a, e, h, x, y, Nx, Ny, momentum, L, v):
     """``steps`` accelerated steps in place on x, y, N x, N y; returns momentum theta, L, and the
@@ -85,26 +125,9 @@ def _descend(steps, B, R, c, a, e, h, x, y, Nx, Ny, momentum, L, v):
     plain = not a.any()
     for _ in range(steps):
         while True:
-            # d = prox(y - g/(L h)) - y, and v = R^T d
-            v[:] = 0.0
-            size = 0.0
-            for i in range(m):
-                weight = L * h[i]
-                z = y[i] - (c[i] + Ny[i]) / weight
-                new[i] = max(0.0, z) if plain else _prox(z, a[i], e, weight)
-                di = new[i] - y[i]
-                d[i] = di
-                if di != 0.0:
-                    size += di * di * h[i]
-                    spread(R, i, di, v)
-            # N d = B v
-            curvature = 0.0
-            climb = 0.0
-            for i in range(m):
-                w = collect(B, i, v)
-                Nd[i] = w
-                curvature += d[i] * w
-                climb -= h[i] * d[i] * (new[i] - x[i])
+            size = _towards(y, Ny, c, a, e, h, L, plain, new, d)
+            product(B, R, d, v, Nd)
+            curvature, climb = _judge(d, Nd, h, new, x)
             products += 1
             if not curvature > L * size * (1.0 + 1e-12):  # also leaves on NaN
                 break
@@ -114,12 +137,7 @@ def _descend(steps, B, R, c, a, e, h, x, y, Nx, Ny, momentum, L, v):
         if climb > 0.0:
             beta = 0.0
             following = 1.0
-        for i in range(m):
-            Nnew = Ny[i] + Nd[i]
-            y[i] = new[i] + beta * (new[i] - x[i])
-            Ny[i] = Nnew + beta * (Nnew - Nx[i])
-            x[i] = new[i]
-            Nx[i] = Nnew
+        _advance(beta, new, Nd, x, y, Nx, Ny)
         theta = following
         L *= 0.9
     return theta, L, products

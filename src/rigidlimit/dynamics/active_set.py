@@ -18,8 +18,9 @@ import numpy as np
 from ..network.changing import ChangingSystem
 from ..network.stiffness import DIRECT_LIMIT, LinearStats, price
 
-SIGMA = 1e7
-"""Stiffness of the springs over the effective mass of a contact."""
+SIGMA = 1e7, 1e9
+"""Stiffness of the springs over the effective mass of a contact: at first, and where that does not
+lead on. Stiffer springs throw more contacts out of W while it is still wrong."""
 
 FEW = 100
 """Changes of W up to which the factorization serves."""
@@ -45,8 +46,17 @@ def finish(problem, network, force, *, tolerance, stats: LinearStats):
 
     network: B with scaled columns, and the inertia.
     """
+    least, rounds = problem.residual(force), 0
+    for sigma in SIGMA:
+        if least > tolerance:
+            force, least, more = _rounds(problem, network, force, sigma, tolerance, stats)
+            rounds += more
+    return force, least, rounds
+
+
+def _rounds(problem, network, force, sigma, tolerance, stats):
     B, dt = network.B, problem.dt
-    D = SIGMA * dt / problem.diagonal
+    D = sigma * dt / problem.diagonal
     w = problem.slack(force)
     best, least, waited = force, problem.residual(force, w), 0
     system = ChangingSystem(network, D, force > 0, 0.0, stats)

@@ -27,9 +27,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..network import Network, column_arms, equilibrium
-from ..network.stiffness import LinearStats
+from ..network.stiffness import DIRECT_LIMIT, LinearStats
 from ..status import Status
-from . import active_set, apgd, pgs
+from . import active_set, apgd, least_distance, pgs
 from .problem import ContactDynamicsResult, ContactProblem
 
 OPENING_DECADE = 1000
@@ -122,6 +122,23 @@ def solve(
             sigma = max(0.1 * sigma, 1.0)
         elif residual > 0.1 * before:
             sigma = min(3.0 * sigma, SIGMA_CAP)
+
+    def finish(force):
+        nonlocal best_force, best, newton_steps
+        force, residual, rounds = active_set.finish(
+            problem, network, force, tolerance=tolerance, stats=stats
+        )
+        newton_steps += rounds
+        history.append(residual)
+        if residual < best:
+            best_force, best = force, residual
+
+    if best > tolerance and n <= DIRECT_LIMIT:
+        finish(best_force)
+    if best > tolerance and least_distance.applies(problem):
+        exact = least_distance.solve(problem)
+        if exact is not None:
+            finish(exact)
     if best > tolerance and status is Status.STALLED:
         finish = pgs.solve(problem, tolerance=tolerance, max_iterations=500, warm_start=best_force)
         stats.products += finish.linear_iterations

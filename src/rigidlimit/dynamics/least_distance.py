@@ -1,0 +1,38 @@
+"""Contact dynamics of a few bodies of very unlike mass, by nonnegative least squares.
+
+Eq. 22 asks for the least change x = v+ - v_free, measured by M = L L^T, that closes no gap further
+than it is open. With z = L^T x and G = B L^-T this is the least distance problem
+
+    min |z|   subject to   G z >= -p,
+
+which C. Lawson and R. Hanson (Solving Least Squares Problems, ch. 23) turn into nonnegative least
+squares, min over y >= 0 of |E y - e|, E = [G^T; -p^T], e = (0, ..., 0, 1); with its residual r the
+impulses are l = -y / r_last. Dense and exact to rounding: masses eight decades apart, over which
+iterations stall, do it no harm, but it costs a factorization a contact.
+"""
+
+import numpy as np
+from scipy.optimize import nnls
+
+LARGEST = 100_000
+"""Entries of B, zeros included, up to which this is tried."""
+
+
+def applies(problem) -> bool:
+    """Whether the problem is small enough to be treated densely."""
+    return problem.B.shape[0] * problem.B.shape[1] <= LARGEST
+
+
+def solve(problem) -> np.ndarray | None:
+    """Contact forces (m,) [N], or None if the least squares do not end."""
+    G = np.linalg.solve(np.linalg.cholesky(problem.mass.toarray()), problem.B.toarray().T)
+    size = np.abs(problem.p).max()
+    E = np.vstack([G, -problem.p / size])
+    target = np.zeros(len(E))
+    target[-1] = 1.0
+    try:
+        y, _ = nnls(E, target, maxiter=30 * E.shape[1])
+    except RuntimeError:  # too many iterations
+        return None
+    rest = 1.0 - E[-1] @ y
+    return y * size / (rest * problem.dt) if rest > 0.0 else None

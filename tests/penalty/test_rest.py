@@ -6,7 +6,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.errors import InputError
 from rigidlimit.penalty import PenaltySimulation, compare
-from rigidlimit.penalty.compare import last_step
+from rigidlimit.penalty.compare import last_step, loaded_pose
 from rigidlimit.penalty.rest import rest_pose, settle
 
 
@@ -34,6 +34,36 @@ def test_random_packing_of_300():
     assert max(errors) < 1e-3
     # second order in the overlap
     assert np.log10(errors[0] / errors[2]) == pytest.approx(2, abs=0.05)
+
+
+def test_a_contact_all_but_closed_bears_nothing():
+    """Analytic: a disk in a groove of two others, over a third that it misses by 1e-7 of its
+    radius: half the weight over the cosine of 45 degrees on each side, nothing below."""
+    scene = rl.Scene(dim=2)
+    for x, y in ((-1, -1), (1, -1), (0, -np.sqrt(2) * (1 + 5e-8))):
+        centre = np.sqrt(2) * np.array([x, y]) * 0.01
+        scene.add(rl.Disk(0.01), position=centre, fixed=True)
+    top = scene.add(rl.Disk(0.01), position=(0, 1e-5))
+    rest = settle(scene, by="dem")
+    result, _ = last_step(rest.simulation, cold=False)
+    weight = scene.bodies.mass[top] * 9.81
+    # by default contacts within 1e-6 of the scene's length count as closed, and share the load
+    np.testing.assert_allclose(result.force / weight, [2**-0.5, 2**-0.5, 0], atol=1e-6)
+
+
+def test_loaded_pose_holds_the_forces():
+    """Property: overlaps of the loaded pose carry the compatible forces, to the second order of
+    turns of 1e-5 (two materials, Hooke and Hertz), and soft contacts are left alone."""
+    for law in ("hooke", "hertz"):
+        scene = rl.scenes.pyramid(4, law=law, young_ratio=5.0)
+        rest = settle(scene)
+        result, _ = last_step(rest.simulation)
+        pose = loaded_pose(result, 0.5, scene.exponent)
+        dem = PenaltySimulation(scene, state=pose, stiffness_scale=0.5)
+        contacts, force = dem.engine.contact_forces(0.0)
+        force = result.contacts.carry_over(contacts, force)
+        np.testing.assert_allclose(force, result.force, atol=1e-3 * result.force.max())
+        assert (loaded_pose(result, 1e-9, scene.exponent).position == result.state.position).all()
 
 
 def test_rest_pose_forces_balance():

@@ -79,6 +79,7 @@ def compare(
                 loaded,
                 scales=[stiffness_scale * s for s in (1e-4, 1e-3, 1e-2)],
                 result=answer.result,
+                loaded=answer.loaded,
                 callback=status.update,
             )
     dem = answer.dem

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import arrays
 from ..bodies import State
+from ..bodies.motion import move
 from ..errors import InputError
 from ..scenes.scene import Scene
 from ..simulation import Simulation
@@ -17,6 +18,9 @@ from .simulation import PenaltyResult, PenaltySimulation
 
 SOFTEST = 0.1
 """Overlap at rest over the size of the smaller body, above which the DEM is not started."""
+
+LOADED = 1e-3
+"""Longest way of a body, over the scene's length, from the pose of rest to the loaded one."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class Comparison:
     table 1; contact_error: the same over all contact forces. overshoot: largest force over the
     DEM's, less one. seconds: wall time of each method. dem: the run itself. result: the step at
     rest that the compatible forces are of, by the Newton solver. how: who found the rest.
+    loaded: the DEM started from ``loaded_pose``.
     """
 
     contacts: object
@@ -42,6 +47,7 @@ class Comparison:
     physical_time: float
     result: StepResult
     how: str = "contact dynamics"
+    loaded: bool = False
 
     def bears(self, method: str) -> np.ndarray:
         """Contacts (m,) that carry more than a billionth of the DEM's largest force."""
@@ -108,7 +114,8 @@ def compare(
     packings of a thousand balls or more, a soft DEM ("dem"); see ``penalty.rest``. If it takes
     more than contact dynamics alone, all classic solvers are compared in the pose of rest found.
     The DEM starts from that pose, or with ``whole_run`` from the scene's own; the state of rest it
-    finds is its own in either case. callback(text) is told how things go.
+    finds is its own in either case. A pose that had to be found is loaded first, see
+    ``loaded_pose``. callback(text) is told how things go.
     """
 
     def tell(text):
@@ -139,7 +146,10 @@ def compare(
             seconds["pgs permuted"] = settling_here + last
     result = results["newton"]
     seconds["compatible"] = seconds.pop("newton")
-    state = None if whole_run else _still(rest.simulation.state)
+    loaded = not (whole_run or rest.alone)
+    state = None if whole_run else _still(result.state)
+    if loaded:
+        state = loaded_pose(result, stiffness_scale, scene.exponent)
     dem = PenaltySimulation(
         scene,
         state=state,
@@ -175,7 +185,26 @@ def compare(
         result.time,
         result,
         rest.how,
+        loaded,
     )
+
+
+def loaded_pose(result: StepResult, scale: float, exponent: float) -> State:
+    """The pose of rest with the overlaps of its compatible forces at a stiffness scale, stopped.
+
+    A packing with as many contacts as degrees of freedom rests in a shallow well among many: set
+    free without overlaps, its first swing may carry it into another. From here the DEM has only
+    the second order to find, in some three times fewer steps. Poses of which the displacement
+    would take a body further than ``LOADED`` are left as they are: there it means nothing.
+    """
+    still = _still(result.state)
+    if result.compatible is None:
+        return still
+    way = result.compatible.displacement * scale ** (-1 / (exponent - 1))
+    way = way.reshape(-1, 6)
+    if np.abs(way * result.bodies.turning_arm).max(initial=0.0) > LOADED * result.bodies.length:
+        return still
+    return _still(move(result.bodies, still, way, 1.0))
 
 
 def _still(state: State) -> State:
@@ -216,21 +245,25 @@ def stiffness_sweep(
     *,
     rest_tolerance: float = 1e-8,
     result: StepResult | None = None,
+    loaded: bool = False,
     callback=None,
 ):
     """The limit made visible: DEM against compatible forces at growing stiffness.
 
     Returns (scales, relative error of all contact forces, slope): error ~ scale^slope, fitted.
     Overlaps shrink as k^(-1/(p-1)), and with them what they change in the geometry. result: the
-    step at rest, as ``Comparison.result``; found here where it is None. callback(text).
+    step at rest, as ``Comparison.result``; found here where it is None. loaded: the DEM starts
+    from ``loaded_pose``, as it does for a rest found here that took more than contact dynamics.
+    callback(text).
     """
     if result is None:
         rest = bring_to_rest(scene, callback=callback)
         result, _ = last_step(rest.simulation, cold=rest.alone)
+        loaded = not rest.alone
     _check_stiff(scene, result, min(scales))
-    state = _still(result.state)
     errors = []
     for scale in scales:
+        state = loaded_pose(result, scale, scene.exponent) if loaded else _still(result.state)
 
         def tell(progress, scale=scale):
             if callback is not None:

@@ -11,21 +11,24 @@ from rigidlimit.penalty.rest import rest_pose, settle
 
 
 def test_random_packing_of_300():
-    """Peer and convergence slope: the DEM of an unequal packing between walls at 0.1, 1 and 10
+    """Peer and convergence slope: the DEM of an unequal packing between walls at 1, 10 and 100
     times its stiffness bears at the same contacts, three a ball, and nears as 1/k."""
     scene = rl.scenes.packing(300)
     rest = settle(scene, by="dem")
     assert "least potential energy" in rest.how and rest.simulation.at_rest
     result, _ = last_step(rest.simulation, cold=False)
     bears = result.force > 1e-9 * result.force.max()
-    # smooth balls of random size: as many contacts as degrees of freedom
-    assert bears.sum() == 3 * 300
+    # smooth balls of random size: as many contacts as degrees of freedom, but for those of balls
+    # that lie alone on the floor
+    each = np.bincount(result.contacts.body[bears].ravel(), minlength=len(scene.bodies))
+    alone = (each[scene.bodies.mass > 0] == 1).sum()
+    assert bears.sum() == 3 * 300 - 2 * alone and alone < 5
     errors = []
-    for scale in (0.1, 1.0, 10.0):
+    for scale in (1.0, 10.0, 100.0):
         state = rest.simulation.state
         state = state.moved(velocity=np.zeros_like(state.velocity))
         dem = PenaltySimulation(
-            scene, state=state, stiffness_scale=scale, rest_tolerance=1e-7
+            scene, state=state, stiffness_scale=scale, rest_tolerance=1e-8
         ).run()
         assert dem.at_rest
         force = result.contacts.carry_over(dem.contacts, dem.force)

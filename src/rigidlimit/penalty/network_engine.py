@@ -82,6 +82,13 @@ class NetworkEngine:
             self._find()
         return made
 
+    def stop(self) -> None:
+        """All free bodies come to a halt; forces are those of the pose."""
+        self.v[~self.held] = 0.0
+        network.contact_response(
+            *self.contact_arrays, self.q, self.v, self.law.exponent, self.law.tensile, self.total
+        )
+
     def settled(self) -> bool:
         """Whether the gaps are exact; if not, they are by the next call."""
         if not self._exact():

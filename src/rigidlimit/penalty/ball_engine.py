@@ -24,6 +24,9 @@ from .timestep import critical_step
 SKIN = 0.1
 """Skin of the neighbour list over the reference length of the scene."""
 
+ALONE = 10
+"""Calls by one thread after the first in which threads had to wait for cores; then twice as many."""
+
 
 def serves(bodies: Bodies, external_force: np.ndarray) -> bool:
     """Whether all bodies are balls or half-spaces, and none is turned by a moment."""
@@ -41,6 +44,8 @@ class BallEngine:
         n = len(bodies)
         self.bodies, self.law = bodies, law
         self.threads = balls.usable_threads(threads)
+        # calls to make by one thread, now and next, where other programs take the cores
+        self.calls_alone, self.next_alone = 0, ALONE
         self.start_time, self.elapsed = state.time, 0.0
         self.origin = np.array(state.position)
         self.quaternion, self.spin = state.quaternion, state.velocity[:, 3:]
@@ -69,8 +74,12 @@ class BallEngine:
             self.origin + self.motion[:, :3],
             rotations.normalized(rotations.multiply(turn, self.quaternion)),
             np.column_stack([self.motion[:, 3:6], self.spin]),
-            self.start_time + self.elapsed,
+            self.time,
         )
+
+    @property
+    def time(self) -> float:
+        return self.start_time + self.elapsed
 
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
         """Make up to ``steps`` steps, fewer where the neighbour list had to be rebuilt."""
@@ -80,10 +89,17 @@ class BallEngine:
         )  # fmt: skip
         gate, share = new_gate(), np.zeros((self.threads, 8))
 
-        def work(thread):
-            return balls.advance(*arrays, self.ranges, thread, gate, share, *settings)
+        def work(part, end):
+            return balls.advance(*arrays, self.ranges, part, end, gate, share, *settings)
 
-        made, code = together(work, self.threads, gate)
+        if self.threads == 1 or self.calls_alone > 0:
+            self.calls_alone -= 1
+            made, code = work(0, self.threads)
+        else:
+            made, code = together(lambda t: work(t, t + 1), self.threads, gate)
+            crowded = code == balls.CROWDED
+            self.calls_alone = self.next_alone if crowded else 0
+            self.next_alone = 2 * self.next_alone if crowded else ALONE
         self.elapsed += made * dt
         if code == balls.STALE:
             self._build()
@@ -92,9 +108,7 @@ class BallEngine:
     def stop(self) -> None:
         """All free bodies come to a halt; forces are those of the pose."""
         self.motion[:, 3:6][self.mass > 0] = 0.0
-        balls.fill_forces(
-            self.motion, self.force, *self.lists, self.law.exponent, self.law.tensile
-        )
+        balls.fill_forces(self.motion, self.force, *self.lists, self.law.exponent, self.law.tensile)
 
     def settled(self) -> bool:
         """Positions and gaps are exact at every step."""

@@ -11,11 +11,12 @@ so that open pairs are told by s alone, without a root.
 Step n:  v(n+1/2) = (v(n-1/2) (1 - alpha h/2) + h a_n)/(1 + alpha h/2),  u += h v(n+1/2),
 a from f(u, v(n+1/2)). ``advance`` starts and ends with v at whole steps.
 
-Threads. Each takes a range of bodies and the pairs of its rows (``ranges``), adds to a force array
-of its own, and goes through all steps of a call; two barriers a step hold the threads together.
-Forces are summed in the order of the threads: the answer depends on their number, not on timing.
+Threads. The work is in parts: a range of bodies, and the pairs of its rows (``ranges``), that add to
+a force array of their own. Each thread goes through all steps of a call with one part; two barriers
+a step hold them together. Where other programs take the cores, one thread does all parts. Forces
+are summed in the order of the parts: the answer depends on their number, not on timing.
 
-Arrays: motion (n, 8): u [m], v [m/s], two spare. force (threads, n, 4) [N]. free (n, 3): 1/m or 0
+Arrays: motion (n, 8): u [m], v [m/s], two spare. force (parts, n, 4) [N]. free (n, 3): 1/m or 0
 where held. push (n, 3): F_ext/m [m/s^2], 0 where held. mass (n, 3): m, 0 where held. first
 (n + 1,), other (m,), pair (m, 8): neighbours j > i of i with d_0, gap_0 (gap_0 - 2 L_0), L_0,
 gap_0, k, gamma_0. wall (w, 2): body and half-space; wall_pair (w, 6): normal, gap_0, k, gamma_0.
@@ -27,11 +28,17 @@ from numba import njit
 
 from .barrier import wait
 
-DONE, STALE = 0, 1
+DONE, STALE, CROWDED = 0, 1, 2
+
+LOOKS = 10
+"""Looks per pair and body of a part before a thread sleeps: longer than its own work took."""
+
+NAPS = 20
+"""Naps at barriers in one call after which the cores count as crowded."""
 
 BODIES, ROWS, WALLS, TOUCHED = range(4)
-"""Columns of ``ranges`` (threads + 1, 5): where the bodies, rows and walls of each thread begin, and
-the range of bodies that its forces touch."""
+"""Columns of ``ranges`` (parts + 1, 5): where the bodies, rows and walls of each part begin, and the
+range of bodies that its forces touch."""
 
 
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
@@ -104,32 +111,32 @@ def _wall_forces(lo, hi, wall, wall_pair, motion, force, p, tensile):
             force[i, 2] += f * nz
 
 
+@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
+def _kicked(v, f, free, push, mass, keep, gain):
+    return v * keep + gain * (f * free + push) if mass > 0.0 else v
+
+
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _kick_and_drift(lo, hi, ranges, motion, force, free, push, mass, h, keep, gain):
-    """Sums the threads' forces, clears them, moves. Returns (largest |u|^2, sum of m v^2)."""
+    """Sums the forces of the parts, clears them, moves. Returns (largest |u|^2, sum of m v^2)."""
     far = 0.0
     energy = 0.0
-    threads = force.shape[0]
     for i in range(lo, hi):
         fx, fy, fz = 0.0, 0.0, 0.0
-        for t in range(threads):
+        for t in range(force.shape[0]):
             if ranges[t, TOUCHED] <= i < ranges[t, TOUCHED + 1]:
                 fx += force[t, i, 0]
                 fy += force[t, i, 1]
                 fz += force[t, i, 2]
                 force[t, i, 0] = force[t, i, 1] = force[t, i, 2] = 0.0
-        total = (fx, fy, fz)
-        travel = 0.0
-        for k in range(3):
-            v = motion[i, 3 + k]
-            if mass[i, k] > 0.0:
-                v = v * keep + gain * (total[k] * free[i, k] + push[i, k])
-                motion[i, 3 + k] = v
-                energy += mass[i, k] * v * v
-            u = motion[i, k] + h * v
-            motion[i, k] = u
-            travel += u * u
-        far = max(far, travel)
+        vx = _kicked(motion[i, 3], fx, free[i, 0], push[i, 0], mass[i, 0], keep, gain)
+        vy = _kicked(motion[i, 4], fy, free[i, 1], push[i, 1], mass[i, 1], keep, gain)
+        vz = _kicked(motion[i, 5], fz, free[i, 2], push[i, 2], mass[i, 2], keep, gain)
+        energy += mass[i, 0] * vx * vx + mass[i, 1] * vy * vy + mass[i, 2] * vz * vz
+        ux, uy, uz = motion[i, 0] + h * vx, motion[i, 1] + h * vy, motion[i, 2] + h * vz
+        far = max(far, ux * ux + uy * uy + uz * uz)
+        motion[i, 0], motion[i, 1], motion[i, 2] = ux, uy, uz
+        motion[i, 3], motion[i, 4], motion[i, 5] = vx, vy, vz
     return far, energy
 
 
@@ -156,49 +163,59 @@ def _half(lo, hi, motion, force, free, push, mass, h):
 @njit(cache=True, nogil=True)
 def advance(
     motion, force, free, push, mass, first, other, pair, wall, wall_pair, ranges,
-    thread, gate, share, steps, h, alpha, quench, reach2, p, tensile,
+    part, end, gate, share, steps, h, alpha, quench, reach2, p, tensile,
 ):  # fmt: skip
     """Up to ``steps`` steps; stops where a body has moved further than the list allows.
 
-    To be called by as many threads at once as ``ranges`` names, each with its number; gate, see
-    ``barrier``; share (threads, 8): what each tells the others. ``force`` holds the contact forces
-    at the start and at the end. quench: velocities are set to zero wherever the kinetic energy
-    passes a maximum. Returns (steps made, DONE or STALE), the same in every thread.
+    Does parts part ... end - 1 of the work that ``ranges`` divides: either all of them, or one, in
+    as many threads at once; gate, see ``barrier``; share (parts, 8): what each tells the others.
+    ``force`` holds the contact forces at the start and at the end. quench: velocities are set to
+    zero wherever the kinetic energy passes a maximum. Returns (steps made, DONE, STALE, or CROWDED
+    where threads had to sleep often), the same in every thread.
     """
-    threads = len(ranges) - 1
-    lo, hi = ranges[thread, BODIES], ranges[thread + 1, BODIES]
-    mine = force[thread]
+    parts = len(ranges) - 1
+    threads = 1 if end - part == parts else parts
+    lo, hi = ranges[part, BODIES], ranges[end, BODIES]
     # back to v(-1/2); forces are summed again, from u and v of the whole step
     _half(lo, hi, motion, force, free, push, mass, -0.5 * h)
     keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
     before, rising = -1.0, False
-    made = 0
+    patience = LOOKS * (len(other) // parts + len(mass))
+    made, naps = 0, 0
     code = DONE
     while made < steps:
-        share[thread, 0], share[thread, 1] = _kick_and_drift(
-            lo, hi, ranges, motion, force, free, push, mass, h, keep, gain
-        )
-        wait(gate, threads)
-        far, energy = 0.0, 0.0
-        for t in range(threads):
+        for t in range(part, end):
+            share[t, 0], share[t, 1] = _kick_and_drift(
+                ranges[t, BODIES], ranges[t + 1, BODIES], ranges,
+                motion, force, free, push, mass, h, keep, gain,
+            )  # fmt: skip
+            share[t, 2] = naps
+        naps += wait(gate, threads, patience)
+        far, energy, crowd = 0.0, 0.0, 0.0
+        for t in range(parts):
             far = max(far, share[t, 0])
             energy += share[t, 1]
+            crowd = max(crowd, share[t, 2])
         if quench:
             if rising and energy < before:
                 _stop(lo, hi, motion, mass)
-                wait(gate, threads)
+                naps += wait(gate, threads, patience)
                 energy, rising = 0.0, False
             else:
                 rising = energy > before
             before = energy
-        a, b = ranges[thread, ROWS], ranges[thread + 1, ROWS]
-        _pair_forces(a, b, first, other, pair, motion, mine, p, tensile)
-        a, b = ranges[thread, WALLS], ranges[thread + 1, WALLS]
-        _wall_forces(a, b, wall, wall_pair, motion, mine, p, tensile)
-        wait(gate, threads)
+        for t in range(part, end):
+            a, b = ranges[t, ROWS], ranges[t + 1, ROWS]
+            _pair_forces(a, b, first, other, pair, motion, force[t], p, tensile)
+            a, b = ranges[t, WALLS], ranges[t + 1, WALLS]
+            _wall_forces(a, b, wall, wall_pair, motion, force[t], p, tensile)
+        naps += wait(gate, threads, patience)
         made += 1
         if far > reach2:
             code = STALE
+            break
+        if crowd > NAPS:
+            code = CROWDED
             break
     _half(lo, hi, motion, force, free, push, mass, 0.5 * h)
     return made, code
@@ -247,21 +264,20 @@ def fill_forces(motion, force, first, other, pair, wall, wall_pair, p, tensile):
     _wall_forces(0, len(wall), wall, wall_pair, motion, force[0], p, tensile)
 
 
-def shared_work(threads, first, other, wall) -> np.ndarray:
-    """``ranges`` (threads + 1, 5) that give each thread as many bodies, or as many pairs.
+def shared_work(parts, first, other, wall) -> np.ndarray:
+    """``ranges`` (parts + 1, 5) of as many pairs each.
 
     wall: sorted by its first column.
     """
     n = len(first) - 1
-    part = np.arange(threads + 1) / threads
-    ranges = np.zeros((threads + 1, 5), np.int64)
-    ranges[:, BODIES] = np.round(part * n)
+    part = np.arange(parts + 1) / parts
+    ranges = np.zeros((parts + 1, 5), np.int64)
     rows = np.searchsorted(first, part * len(other))
     rows[0], rows[-1] = 0, n
-    ranges[:, ROWS] = rows
+    ranges[:, BODIES] = ranges[:, ROWS] = rows
     ranges[:, WALLS] = np.searchsorted(wall[:, 0], rows)
     ranges[-1, WALLS] = len(wall)
-    for t in range(threads):
+    for t in range(parts):
         there = other[first[rows[t]] : first[rows[t + 1]]]
         ranges[t, TOUCHED] = rows[t]
         ranges[t, TOUCHED + 1] = max(rows[t + 1], there.max(initial=-1) + 1)

@@ -2,10 +2,11 @@
 
 The threads are Python's, the kernel lets go of the interpreter's lock. A parallel loop of numba
 starts and ends its threads each time, for some 10 us or more; this barrier costs 0.1 us between
-threads that run on cores of their own. They wait by looking, so there should be no more of them
-than free cores.
+threads that run on cores of their own. They wait by looking, and where that takes long, because
+other programs want the cores, by short sleeps: who has slept is let onto a core before who has not.
 """
 
+import sys
 import threading
 
 import numpy as np
@@ -16,6 +17,13 @@ from numba.extending import intrinsic
 
 ARRIVED, ROUND, GIVEN_UP = 0, 8, 9
 """Places in the gate, the first in a cache line of its own."""
+
+if sys.platform == "win32":
+    _sleep = types.ExternalFunction("Sleep", types.void(types.uint32))  # milliseconds, 0: yields
+    NAP = 0
+else:
+    _sleep = types.ExternalFunction("usleep", types.int32(types.uint32))
+    NAP = 10
 
 
 def new_gate() -> np.ndarray:
@@ -51,17 +59,26 @@ def _load(typing, array, index):
 
 
 @njit(cache=True, nogil=True)
-def wait(gate, threads):
-    """Returns when all threads have come here."""
+def wait(gate, threads, patience):
+    """Returns when all threads have come here; how many naps it took.
+
+    patience: looks, of a nanosecond or so, before a waiting thread sleeps.
+    """
+    naps = 0
     if threads == 1:
-        return
+        return naps
     now = _load(gate, ROUND)
     if _fetch_add(gate, ARRIVED, 1) == threads - 1:
         _fetch_add(gate, ARRIVED, -threads)
         _fetch_add(gate, ROUND, 1)
     else:
+        looks = 0
         while _load(gate, ROUND) == now and _load(gate, GIVEN_UP) == 0:
-            pass
+            looks += 1
+            if looks > patience:
+                _sleep(types.uint32(NAP))
+                naps += 1
+    return naps
 
 
 def together(work, threads: int, gate: np.ndarray):

@@ -47,6 +47,7 @@ class Engine(Protocol):
 
     kind: str
     state: State
+    time: float
 
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int: ...
 

@@ -68,6 +68,10 @@ class NetworkEngine:
             old.time,
         )
 
+    @property
+    def time(self) -> float:
+        return self._state.time
+
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
         """Make up to ``steps`` steps, fewer where the contacts had to be found again."""
         steps = max(1, int(min(steps, self.lag / dt)))

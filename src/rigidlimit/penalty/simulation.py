@@ -207,12 +207,12 @@ class PenaltySimulation:
         mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)
         self.pull = float((load / mass).max(initial=0.0))
         self.fixed_dt = None if dt is None else arrays.positive("dt", dt)
-        self.dt = self._step_size()
+        self.dt = self._step_size(self.engine.measures().speed)
 
     @property
     def time(self) -> float:
         """Simulated time [s]."""
-        return self.state.time
+        return self.engine.time
 
     @property
     def state(self) -> State:
@@ -282,7 +282,7 @@ class PenaltySimulation:
                 break
             if self.steps - first >= max_steps:
                 break
-            self.dt = self._step_size()
+            self.dt = self._step_size(measured.speed)
             steps, dt = min(CHECK_EVERY, max_steps - (self.steps - first)), self.dt
             if not rest:
                 left = until - self.time
@@ -323,7 +323,7 @@ class PenaltySimulation:
             rest_tolerance=self.rest_tolerance,
         )
 
-    def _step_size(self) -> float:
+    def _step_size(self, speed: float) -> float:
         limit = self.engine.limit()
         if self.fixed_dt is not None:
             if self.fixed_dt > limit:
@@ -333,12 +333,11 @@ class PenaltySimulation:
                     "take dt=None, a smaller dt or a smaller stiffness_scale"
                 )
             return self.fixed_dt
-        return SAFETY * min(limit, self._travel_step())
+        return SAFETY * min(limit, self._travel_step(speed))
 
-    def _travel_step(self) -> float:
+    def _travel_step(self, speed: float) -> float:
         """Time [s] in which a free body moves by a hundredth of the scene's length."""
         small = 1e-2 * self.bodies.length
-        speed = self.engine.measures().speed
         fall = np.sqrt(2 * small / self.pull) if self.pull > 0 else np.inf
         return min(fall, small / speed if speed > 0 else np.inf, self.scene.dt)
 

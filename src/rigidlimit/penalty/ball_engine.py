@@ -25,7 +25,7 @@ SKIN = 0.1
 """Skin of the neighbour list over the reference length of the scene."""
 
 ALONE = 10
-"""Calls by one thread after the first in which threads had to wait for cores; then twice as many."""
+"""Calls by one thread after one in which threads had to wait for cores; twice as many the next."""
 
 
 def serves(bodies: Bodies, external_force: np.ndarray) -> bool:

@@ -11,10 +11,10 @@ so that open pairs are told by s alone, without a root.
 Step n:  v(n+1/2) = (v(n-1/2) (1 - alpha h/2) + h a_n)/(1 + alpha h/2),  u += h v(n+1/2),
 a from f(u, v(n+1/2)). ``advance`` starts and ends with v at whole steps.
 
-Threads. The work is in parts: a range of bodies, and the pairs of its rows (``ranges``), that add to
-a force array of their own. Each thread goes through all steps of a call with one part; two barriers
-a step hold them together. Where other programs take the cores, one thread does all parts. Forces
-are summed in the order of the parts: the answer depends on their number, not on timing.
+Threads. The work is in parts: a range of bodies and the pairs of its rows (``ranges``), which add
+to a force array of their own. Each thread goes through all steps of a call with one part; two
+barriers a step hold them together. Where other programs take the cores, one thread does all parts.
+Forces are summed in the order of the parts: the answer depends on their number, not on timing.
 
 Arrays: motion (n, 8): u [m], v [m/s], two spare. force (parts, n, 4) [N]. free (n, 3): 1/m or 0
 where held. push (n, 3): F_ext/m [m/s^2], 0 where held. mass (n, 3): m, 0 where held. first
@@ -37,8 +37,8 @@ NAPS = 20
 """Naps at barriers in one call after which the cores count as crowded."""
 
 BODIES, ROWS, WALLS, TOUCHED = range(4)
-"""Columns of ``ranges`` (parts + 1, 5): where the bodies, rows and walls of each part begin, and the
-range of bodies that its forces touch."""
+"""Columns of ``ranges`` (parts + 1, 5): where the bodies, rows and walls of each part begin, and
+the range of bodies that its forces touch."""
 
 
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})

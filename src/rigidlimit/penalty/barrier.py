@@ -10,7 +10,6 @@ import sys
 import threading
 
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic

@@ -9,9 +9,9 @@ Rest is reached when both hold, with the tolerance t of ``rest_tolerance``:
 The second is the first in terms of motion: an oscillation that changes forces by a fraction t holds
 t^2 of the elastic energy. A scene without external forces is scaled by its largest contact force.
 
-Smooth bodies may slide or spin for ever under forces far below the tolerance, ever faster. Where the
-first has held for ``DRIFT`` steps and the second has not, all bodies are stopped: if the forces of
-that pose balance without any motion, it is one of rest.
+Smooth bodies may slide or spin for ever under forces far below the tolerance, ever faster. Where
+the first has held for ``DRIFT`` steps and the second has not, all bodies are stopped: if the forces
+of that pose balance without any motion, it is one of rest.
 
 Background damping brings rest sooner and moves it nowhere, since it vanishes with the velocity:
 "quench" stops all bodies whenever the total kinetic energy passes a maximum (dynamic relaxation
@@ -66,7 +66,8 @@ as many contacts as degrees of freedom rearrange many times on their way, 200,00
 @dataclass(frozen=True)
 class PenaltyProgress:
     """What a callback sees. fraction: of the way to ``until``, or to rest (by the logarithm of the
-    unbalanced force, or of the motion), in [0, 1]. seconds: wall clock so far; seconds_left: at this pace."""
+    unbalanced force, or of the motion), in [0, 1]. seconds: wall clock so far; seconds_left: at
+    this pace."""
 
     time: float
     dt: float
@@ -261,12 +262,12 @@ class PenaltySimulation:
             at_rest = self._is_at_rest(measured)
             if unbalanced > self.rest_tolerance or not self._slow(measured):
                 uneven_at = self.steps
-            if rest and not at_rest and self.background is not None:
-                if self.steps - uneven_at >= DRIFT:
-                    self.engine.stop()
-                    measured = self.engine.measures()
-                    unbalanced, at_rest = self._relative(measured), self._is_at_rest(measured)
-                    uneven_at = self.steps
+            drifts = not at_rest and self.steps - uneven_at >= DRIFT
+            if rest and drifts and self.background is not None:
+                self.engine.stop()
+                measured = self.engine.measures()
+                unbalanced, at_rest = self._relative(measured), self._is_at_rest(measured)
+                uneven_at = self.steps
             unrest = max(unbalanced, np.sqrt(self._motion(measured)), self.rest_tolerance)
             first_unrest = first_unrest or unrest
             if rest and at_rest and self.engine.settled():

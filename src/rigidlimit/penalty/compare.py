@@ -1,16 +1,18 @@
 """Classic contact dynamics, compatible forces and the DEM on one scene, at rest."""
 
 import time as clock
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from .. import arrays
 from ..bodies import State
 from ..bodies.motion import move
+from ..dynamics import ContactDynamicsResult
 from ..errors import InputError
 from ..scenes.scene import Scene
 from ..simulation import Simulation
+from ..status import Status
 from ..step import StepResult
 from .rest import Rest
 from .rest import settle as bring_to_rest
@@ -18,6 +20,9 @@ from .simulation import PenaltyResult, PenaltySimulation
 
 SOFTEST = 0.1
 """Overlap at rest over the size of the smaller body, above which the DEM is not started."""
+
+SWEEPS, AT_A_TIME = 100_000, 1000
+"""Most plain Gauss-Seidel sweeps at rest by default; how many are made between two reports."""
 
 LOADED = 1e-3
 """Longest way of a body, over the scene's length, from the pose of rest to the loaded one."""
@@ -33,7 +38,8 @@ class Comparison:
     table 1; contact_error: the same over all contact forces. overshoot: largest force over the
     DEM's, less one. seconds: wall time of each method. dem: the run itself. result: the step at
     rest that the compatible forces are of, by the Newton solver. how: who found the rest.
-    loaded: the DEM started from ``loaded_pose``.
+    loaded: the DEM started from ``loaded_pose``. classic: {method: result} of the classic ones, of
+    which Gauss-Seidel may have ended before it converged.
     """
 
     contacts: object
@@ -48,6 +54,7 @@ class Comparison:
     result: StepResult
     how: str = "contact dynamics"
     loaded: bool = False
+    classic: dict[str, ContactDynamicsResult] = field(default_factory=dict)
 
     def bears(self, method: str) -> np.ndarray:
         """Contacts (m,) that carry more than a billionth of the DEM's largest force."""
@@ -65,24 +72,49 @@ class Comparison:
         return float(np.linalg.norm(f - dem) / (np.linalg.norm(dem) or 1.0))
 
 
-def last_step(simulation: Simulation, *, cold: bool = True):
+def last_step(simulation: Simulation, *, cold: bool = True, sweeps: int = SWEEPS, tell=None):
     """Last result and its wall seconds, of a simulation at rest that is left as it was.
 
-    cold: the step starts without the forces of the one before.
+    cold: the step starts without the forces of the one before. Gauss-Seidel makes plain sweeps, as
+    engines and the paper have them, at most ``sweeps``, and no compatible forces. tell(text).
     """
-    before = simulation.checkpoint()
+    before, settings = simulation.checkpoint(), simulation.settings
     # classic forces depend on where a solver starts, and at rest a warm one would still carry the
     # traces of the last impact
     simulation.warm_start = not cold
-    if simulation.settings.solver == "pgs":  # plain sweeps, as engines and the paper have them
-        plain = {"subspace": False, "max_iterations": 100_000}
-        options = plain | (simulation.settings.solver_options or {})
-        simulation.settings = replace(simulation.settings, solver_options=options)
     start = clock.perf_counter()
-    result = simulation.step(compatible=True)
+    if settings.solver == "pgs":
+        result = _plain_sweeps(simulation, sweeps, tell)
+    else:
+        result = simulation.step(compatible=True)
     seconds = clock.perf_counter() - start
+    simulation.settings = settings
     simulation.restore(before)
     return result, seconds
+
+
+def _plain_sweeps(simulation: Simulation, sweeps: int, tell) -> StepResult:
+    """A step by projected Gauss-Seidel, some sweeps at a time, each from the forces before."""
+    before, settings = simulation.checkpoint(), simulation.settings
+    options = {"subspace": False} | (settings.solver_options or {})
+    start, made = clock.perf_counter(), 0
+    while True:
+        # a new seed each time: another permutation in each sweep of a random order
+        now = {"max_iterations": min(AT_A_TIME, sweeps - made), "seed": made}
+        simulation.settings = replace(settings, solver_options=options | now)
+        result = simulation.step(compatible=False)
+        made += result.classic.iterations
+        if result.classic.status is not Status.MAX_ITERATIONS or made >= sweeps:
+            return replace(result, classic=replace(result.classic, iterations=made))
+        if tell is not None:
+            left = (clock.perf_counter() - start) * (sweeps - made) / made
+            tell(
+                f"sweep {made} of at most {sweeps}, residual {result.classic.residual:.0e}, "
+                f"at most {left:.0f} s to go"
+            )
+        simulation.restore(before)
+        simulation.start_from(simulation.state, result.contacts, result.classic.force)
+        simulation.warm_start = True
 
 
 def _classic(scene: Scene, rest: Rest, solver: str, tell, **options):
@@ -106,6 +138,7 @@ def compare(
     stiffness_scale: float = 1.0,
     rest_tolerance: float = 1e-7,
     whole_run: bool = False,
+    sweeps: int = SWEEPS,
     callback=None,
 ) -> Comparison:
     """Run a scene to rest by each method and compare the contact forces.
@@ -115,7 +148,8 @@ def compare(
     more than contact dynamics alone, all classic solvers are compared in the pose of rest found.
     The DEM starts from that pose, or with ``whole_run`` from the scene's own; the state of rest it
     finds is its own in either case. A pose that had to be found is loaded first, see
-    ``loaded_pose``. callback(text) is told how things go.
+    ``loaded_pose``. sweeps: most that Gauss-Seidel makes at rest, where it creeps in large
+    packings; what it has by then is compared. callback(text) is told how things go.
     """
 
     def tell(text):
@@ -123,6 +157,8 @@ def compare(
             callback(text)
 
     arrays.positive("stiffness_scale", stiffness_scale)
+    if sweeps < 1:
+        raise InputError(f"sweeps is {sweeps}; expected one at least")
     results, seconds = {}, {}
     start = clock.perf_counter()
     rest = bring_to_rest(scene, by=settle, callback=tell)
@@ -135,14 +171,18 @@ def compare(
         start = clock.perf_counter()
         simulation = _classic(scene, rest, solver, tell)
         settling_here = clock.perf_counter() - start + (0.0 if rest.alone else settling)
-        tell(f"contact dynamics, {solver}, cold")
-        results[solver], last = last_step(simulation)
+
+        def tell_cold(text, solver=solver):
+            tell(f"contact dynamics, {solver}, cold, {text}")
+
+        tell_cold("contacts in natural order")
+        results[solver], last = last_step(simulation, sweeps=sweeps, tell=tell_cold)
         seconds[solver] = settling_here + last
         if solver == "pgs":
-            tell("contact dynamics, pgs, cold, contacts in random order")
+            tell_cold("contacts in random order")
             options = (simulation.settings.solver_options or {}) | {"order": "random"}
             simulation.settings = replace(simulation.settings, solver_options=options)
-            results["pgs permuted"], last = last_step(simulation)
+            results["pgs permuted"], last = last_step(simulation, sweeps=sweeps, tell=tell_cold)
             seconds["pgs permuted"] = settling_here + last
     result = results["newton"]
     seconds["compatible"] = seconds.pop("newton")
@@ -186,6 +226,7 @@ def compare(
         result,
         rest.how,
         loaded,
+        {name: results[name].classic for name in ("pgs", "pgs permuted", "apgd")},
     )
 
 

@@ -55,6 +55,12 @@ CLOSED = 1e-9
 SOFT = (1e-4, 1e-3)
 """Stiffness scales at which the DEM settles a packing, one after the other: soft is quick."""
 
+SETTLED = 1e-4
+"""Unbalanced force over the heaviest load at which the soft DEM ends."""
+
+TRIES = 3
+"""How often a packing that compacts too long for linear programs goes through the DEM."""
+
 PRECISE = {
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
@@ -102,29 +108,47 @@ def settle(
         if simulation.at_rest:
             return Rest(simulation, True, how)
     else:
-        how, state = "DEM", None
-        for scale in SOFT:
-            dem = PenaltySimulation(
-                scene, state=state, stiffness_scale=scale, restitution=0.3, rest_tolerance=1e-4
-            )
-            ran = dem.run(callback=lambda p, s=scale: tell(f"DEM, stiffness x {s:g}, {p.text}"))
-            state = _stopped(ran.state)
-        simulation.state = state
-    if balls:
-        how += ", then least potential energy"
-        simulation.settings = replace(simulation.settings, closed=CLOSED)
+        how = "DEM"
+        simulation.state = _by_dem(scene, None, SOFT, SETTLED, tell)
+    if not balls:
+        how += ", then contact dynamics with kinetic damping"
+        _stop_all(simulation, max_steps, lambda result: tell(f"{how}, {result.summary}"))
+        return Rest(simulation, False, how)
+    how += ", then least potential energy"
+    simulation.settings = replace(simulation.settings, closed=CLOSED)
+    for again in range(TRIES):
+        if again:
+            # still compacting, which programs do in small steps only
+            state = simulation.state
+            tolerance = SETTLED * 0.1**again
+            simulation.state = _by_dem(scene, state, SOFT[-1:], tolerance, tell)
         simulation.start_from(
             *rest_pose(
                 simulation.bodies,
                 simulation.state,
                 simulation.external_force,
+                max_rounds=80 if by == "dynamics" else 40,
                 callback=lambda text: tell(f"least potential energy, {text}"),
             )
         )
-    else:
-        how += ", then contact dynamics with kinetic damping"
-    _stop_all(simulation, max_steps, lambda result: tell(f"{how}, {result.summary}"))
+        if by == "dynamics" or again == TRIES - 1:
+            _stop_all(simulation, max_steps, lambda result: tell(f"{how}, {result.summary}"))
+            break
+        simulation.step()
+        if simulation.at_rest:
+            break
     return Rest(simulation, False, how)
+
+
+def _by_dem(scene, state: State | None, scales, tolerance: float, tell) -> State:
+    """The pose in which a soft DEM rests, at one stiffness scale after the other."""
+    for scale in scales:
+        dem = PenaltySimulation(
+            scene, state=state, stiffness_scale=scale, restitution=0.3, rest_tolerance=tolerance
+        )
+        ran = dem.run(callback=lambda p, s=scale: tell(f"DEM, stiffness x {s:g}, {p.text}"))
+        state = _stopped(ran.state)
+    return state
 
 
 def _stop_all(simulation: Simulation, max_steps: int, tell) -> None:

@@ -9,9 +9,10 @@ Rest is reached when both hold, with the tolerance t of ``rest_tolerance``:
 The second is the first in terms of motion: an oscillation that changes forces by a fraction t holds
 t^2 of the elastic energy. A scene without external forces is scaled by its largest contact force.
 
-Smooth bodies may slide or spin for ever under forces far below the tolerance, ever faster. Where
-the first has held for ``DRIFT`` steps and the second has not, all bodies are stopped: if the forces
-of that pose balance without any motion, it is one of rest.
+Smooth bodies that are not balls may slide or spin for ever under forces far below the tolerance,
+ever faster. Where the first has held for ``DRIFT`` steps and the second has not, they are stopped:
+if the forces of that pose balance without any motion, it is one of rest. (Balls are not: packings
+of them creep in the same way before they rearrange.)
 
 Background damping brings rest sooner and moves it nowhere, since it vanishes with the velocity:
 "quench" stops all bodies whenever the total kinetic energy passes a maximum (dynamic relaxation
@@ -262,8 +263,8 @@ class PenaltySimulation:
             at_rest = self._is_at_rest(measured)
             if unbalanced > self.rest_tolerance or not self._slow(measured):
                 uneven_at = self.steps
-            drifts = not at_rest and self.steps - uneven_at >= DRIFT
-            if rest and drifts and self.background is not None:
+            balanced = self.steps - uneven_at >= DRIFT and self.engine.kind != "balls"
+            if rest and balanced and not at_rest and self.background is not None:
                 self.engine.stop()
                 measured = self.engine.measures()
                 unbalanced, at_rest = self._relative(measured), self._is_at_rest(measured)

@@ -97,6 +97,20 @@ def test_boxes_and_ellipsoids():
     assert answer.floor_error["compatible"] < 1e-3
 
 
+def test_drifting_bodies_come_to_rest():
+    """Property: at nominal stiffness a box slides for ever under 1e-7 of its weight, on a floor
+    tilted by as little; the DEM stops it and finds that its forces balance."""
+    scene = rl.Scene()
+    tilt = 0.7e-7
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), normal=(tilt, 0, 1.0))
+    scene.add(rl.Box((0.02, 0.02, 0.02)), position=(0, 0, 0.01))
+    dem = PenaltySimulation(scene, rest_tolerance=1e-7)
+    result = dem.run(max_steps=60_000)
+    assert result.at_rest and result.kinetic_energy == 0.0
+    weight = scene.bodies.mass[1] * 9.81
+    assert result.force.sum() == pytest.approx(weight, rel=1e-6)  # the tolerance, over four
+
+
 def test_spinning_box_is_not_at_rest():
     """Property: turning counts for rest by the speed of the farthest point; the spin of a ball
     does not."""

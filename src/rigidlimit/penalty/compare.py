@@ -138,6 +138,7 @@ def compare(
     stiffness_scale: float = 1.0,
     rest_tolerance: float = 1e-7,
     whole_run: bool = False,
+    damping: float | None = None,
     sweeps: int = SWEEPS,
     callback=None,
 ) -> Comparison:
@@ -148,8 +149,9 @@ def compare(
     more than contact dynamics alone, all classic solvers are compared in the pose of rest found.
     The DEM starts from that pose, or with ``whole_run`` from the scene's own; the state of rest it
     finds is its own in either case. A pose that had to be found is loaded first, see
-    ``loaded_pose``. sweeps: most that Gauss-Seidel makes at rest, where it creeps in large
-    packings; what it has by then is compared. callback(text) is told how things go.
+    ``loaded_pose``. damping: the DEM's, see ``PenaltySimulation``. sweeps: most that Gauss-Seidel
+    makes at rest, where it creeps in large packings; what it has by then is compared.
+    callback(text) is told how things go.
     """
 
     def tell(text):
@@ -195,6 +197,7 @@ def compare(
         state=state,
         stiffness_scale=stiffness_scale,
         rest_tolerance=rest_tolerance,
+        damping=damping,
     )
     reference = dem.run(callback=lambda progress: tell(f"DEM, {progress.text}"))
     seconds["dem"] = reference.seconds

@@ -94,7 +94,10 @@ def last_step(simulation: Simulation, *, cold: bool = True, sweeps: int = SWEEPS
 
 
 def _plain_sweeps(simulation: Simulation, sweeps: int, tell) -> StepResult:
-    """A step by projected Gauss-Seidel, some sweeps at a time, each from the forces before."""
+    """A step by projected Gauss-Seidel, some sweeps at a time, each from the forces before.
+
+    These are brought to the size that fits best, as every warm start is.
+    """
     before, settings = simulation.checkpoint(), simulation.settings
     options = {"subspace": False} | (settings.solver_options or {})
     start, made = clock.perf_counter(), 0

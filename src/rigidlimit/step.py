@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .bodies import Bodies, Disk, Sphere, State
-from .bodies.mass import block_matrix, mass_blocks
+from .bodies.mass import mass_matrix
 from .bodies.motion import move
 from .collision.contacts import Contacts
 from .collision.search import find_contacts
@@ -132,7 +132,7 @@ def step(
     dt = settings.dt
     v = state.velocity.ravel()
     F_ext = external_force
-    M = block_matrix(mass_blocks(bodies, state))
+    M = mass_matrix(bodies, state)
 
     # Step 1: classic contact dynamics
     reach = _first_reach(bodies, state, external_force, dt)

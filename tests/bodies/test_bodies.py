@@ -8,7 +8,13 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.bodies.bodies import State
-from rigidlimit.bodies.mass import inverse_blocks, mass_blocks, world_inertia
+from rigidlimit.bodies.mass import (
+    block_matrix,
+    inverse_blocks,
+    mass_blocks,
+    mass_matrix,
+    world_inertia,
+)
 from rigidlimit.bodies.motion import move
 from rigidlimit.errors import SceneError
 from rigidlimit.output.surfaces import surface
@@ -157,6 +163,18 @@ def test_held_degrees_of_freedom():
     moved = move(bodies, state, np.ones((1, 6)), 0.1)
     assert moved.position[0, 0] == pytest.approx(0.1 * state.velocity[0, 0])  # keeps its own speed
     assert isinstance(moved, State)
+
+
+def test_mass_of_balls_is_made_once():
+    """Reference twin: the mass matrix from its blocks, for balls (kept) and a turned box (anew)."""
+    for shape, kept in ((rl.Sphere(0.5), True), (rl.Box((1, 2, 3)), False)):
+        bodies, state = one_body(shape, (0, 0, 1.0))
+        turned = move(bodies, state, state.velocity, 0.3)
+        M = mass_matrix(bodies, turned)
+        np.testing.assert_allclose(
+            M.toarray(), block_matrix(mass_blocks(bodies, turned)).toarray(), atol=1e-12
+        )
+        assert (mass_matrix(bodies, state) is M) == kept
 
 
 def test_tables_are_made_once():

@@ -1,5 +1,7 @@
 """Compatible forces as the stiff limit of the DEM, and the comparison of all methods."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,23 @@ def test_stack_of_boxes():
     assert answer.dem.at_rest
     assert answer.contact_error["compatible"] < 1e-6
     assert np.isfinite(answer.force["dem"]).all()
+
+
+def test_sweeps_in_portions(monkeypatch):
+    """Reference twin: plain Gauss-Seidel some sweeps at a time against one go; it ends where it is
+    told to, and says so."""
+    scene, forces, told = rl.scenes.pyramid(4), [], []
+    for at_a_time in (1000, 7):
+        monkeypatch.setattr(sys.modules["rigidlimit.penalty.compare"], "AT_A_TIME", at_a_time)
+        answer = compare(scene, sweeps=40, callback=told.append)
+        assert answer.classic["pgs"].iterations == 40 and not answer.classic["pgs"].converged
+        assert answer.result.converged
+        forces.append(answer.force["pgs"])
+    # each portion starts from the forces before brought to size, here by a part in a thousand
+    np.testing.assert_allclose(forces[0], forces[1], atol=2e-3 * forces[0].max())
+    assert any("sweep 35 of at most 40" in text and "to go" in text for text in told)
+    with pytest.raises(rl.errors.InputError, match="sweeps is 0"):
+        compare(scene, sweeps=0)
 
 
 def test_soft_contacts_are_refused():

@@ -28,6 +28,24 @@ def mass_blocks(bodies: Bodies, state: State) -> np.ndarray:
     return blocks
 
 
+def mass_matrix(bodies: Bodies, state: State) -> sp.csr_array:
+    """M of eq. 9, sparse (6 n, 6 n), without stored zeros; made once where no turn changes it."""
+    if bodies.derived(_round):
+        return bodies.derived(_standing_mass)
+    return block_matrix(mass_blocks(bodies, state))
+
+
+def _round(bodies: Bodies) -> bool:
+    """Whether the inertia of every body is a multiple of the identity, to the last digit."""
+    return bool((bodies.inertia == bodies.inertia[:, :1, :1] * np.eye(3)).all())
+
+
+def _standing_mass(bodies: Bodies) -> sp.csr_array:
+    still = np.zeros((len(bodies), 6))
+    upright = np.broadcast_to([1.0, 0.0, 0.0, 0.0], (len(bodies), 4))
+    return block_matrix(mass_blocks(bodies, State(still[:, :3], upright, still)))
+
+
 def inverse_blocks(bodies: Bodies, blocks: np.ndarray) -> np.ndarray:
     """Inverses of mass blocks on their free degrees of freedom, zero elsewhere, (n, 6, 6)."""
     n, axis = np.nonzero(~bodies.free)

@@ -22,7 +22,7 @@ def move(bodies: Bodies, state: State, velocity: np.ndarray, dt: float) -> State
     position = state.position + dt * velocity[:, :3]
     turn = rotations.from_rotation_vector(dt * velocity[:, 3:])
     quaternion = rotations.normalized(rotations.multiply(turn, state.quaternion))
-    precessing = _precessing(bodies) & (velocity[:, 3:] != 0).any(axis=1)
+    precessing = bodies.derived(_precessing) & (velocity[:, 3:] != 0).any(axis=1)
     if precessing.any():
         which = np.flatnonzero(precessing)
         quaternion[which], spin = _midpoint(

@@ -31,6 +31,9 @@ def compare(
             help="Who finds the rest: dem is quicker for a thousand random balls or more."
         ),
     ] = Settle.dynamics,
+    sweeps: Annotated[
+        int, typer.Option(min=1, help="Most Gauss-Seidel sweeps at rest, where it creeps.")
+    ] = 100_000,
     picture: Annotated[
         Path | None, typer.Option(help="Histograms of the forces as PNG, PDF or SVG.")
     ] = None,
@@ -71,6 +74,7 @@ def compare(
             settle=str(settle),
             stiffness_scale=stiffness_scale,
             whole_run=whole_run,
+            sweeps=sweeps,
             callback=status.update,
         )
         sweep = None
@@ -79,6 +83,7 @@ def compare(
                 loaded,
                 scales=[stiffness_scale * s for s in (1e-4, 1e-3, 1e-2)],
                 result=answer.result,
+                loaded=answer.loaded,
                 callback=status.update,
             )
     dem = answer.dem
@@ -100,6 +105,9 @@ def compare(
         )
     table.add_row("DEM", "0", "0", "0", f"{answer.seconds['dem']:.2f}")
     console.print(table)
+    for name in ("pgs", "apgd"):
+        if not answer.classic[name].converged:
+            console.print(f"NOT converged: {answer.classic[name].message}", highlight=False)
     rest = "at rest" if dem.at_rest else "NOT at rest"
     console.print(
         f"DEM: {dem.steps} steps of {dem.dt:.3g} s, {rest}, unbalanced force "

@@ -1,7 +1,7 @@
 """Pairs of bodies that may touch: bounding balls in a hierarchy of hashed grids.
 
-A ball of radius R lives in the grid whose cell is the smallest power of two times the smallest
-diameter that holds it, in the one cell of its centre. Two balls that meet have centres no further
+Balls from 2^k to 2^(k+1) times the smallest one live in grid k, whose cell is the diameter of the
+largest of them, each in the one cell of its centre. Two balls that meet have centres no further
 apart than the larger one's cell, so a ball looks into the neighbouring cells of its own grid and
 of every coarser grid in use. The work is linear in the number of balls for any mixture of sizes:
 neighbours per level are bounded, and so are levels (log2 of the size ratio).
@@ -15,73 +15,102 @@ MAX_LEVEL = 60
 
 
 @njit(cache=True)
-def _hash(level, x, y, z, mask):
-    h = (x * 73856093) ^ (y * 19349663) ^ (z * 83492791) ^ (level * 50331653)
-    return (h ^ (h >> 15)) & mask
+def _column(level, x, y):
+    """Hash of a column of cells; the cells of a column lie one after the other from there on."""
+    h = (x * 73856093) ^ (y * 19349663) ^ (level * 50331653)
+    return h ^ (h >> 15)
 
 
 @njit(cache=True)
-def _before(x, y, z):
-    """Whether a cell's place relative to another is before it in the order of x, y, z."""
-    return x < 0 or (x == 0 and (y < 0 or (y == 0 and z < 0)))
+def _sorted_by_bucket(centre, radius, level, cell):
+    """Balls in the order of their buckets, so that a bucket and its neighbours lie together.
+
+    Returns (start (buckets + 1,), order (n,), place (n, 4): centre and radius, at (n, 4): cell and
+    level), the last two in that order.
+    """
+    n = len(radius)
+    size = 16
+    while size < 2 * n:
+        size *= 2
+    mask = size - 1
+    bucket = np.empty(n, np.int64)
+    cells = np.empty((n, 3), np.int64)
+    start = np.zeros(size + 1, np.int64)
+    for i in range(n):
+        side = cell[level[i]]
+        for k in range(3):
+            cells[i, k] = int(np.floor(centre[i, k] / side))
+        bucket[i] = (_column(level[i], cells[i, 0], cells[i, 1]) + cells[i, 2]) & mask
+        start[bucket[i] + 1] += 1
+    for b in range(size):
+        start[b + 1] += start[b]
+    filled = start[:size].copy()
+    order = np.empty(n, np.int64)
+    place = np.empty((n, 4))
+    at = np.empty((n, 4), np.int64)
+    for i in range(n):
+        s = filled[bucket[i]]
+        filled[bucket[i]] += 1
+        order[s] = i
+        for k in range(3):
+            place[s, k] = centre[i, k]
+            at[s, k] = cells[i, k]
+        place[s, 3] = radius[i]
+        at[s, 3] = level[i]
+    return start, order, place, at
 
 
 @njit(cache=True)
 def _meeting_balls(centre, radius, level, cell, planar):
     """(pairs (k, 2) with first < second, distance tests made)."""
     n = len(radius)
-    size = 16
-    while size < 2 * n:
-        size *= 2
-    mask = size - 1
-    head = -np.ones(size, np.int64)
-    after = -np.ones(n, np.int64)
+    start, order, place, at = _sorted_by_bucket(centre, radius, level, cell)
+    mask = len(start) - 2
     used = np.zeros(MAX_LEVEL + 1, np.bool_)
-    at = np.empty((n, 3), np.int64)
     for i in range(n):
         used[level[i]] = True
-        for k in range(3):
-            at[i, k] = int(np.floor(centre[i, k] / cell[level[i]]))
-        h = _hash(level[i], at[i, 0], at[i, 1], at[i, 2], mask)
-        after[i] = head[h]
-        head[h] = i
+    levels = np.flatnonzero(used)
     pairs = np.empty((8 * n + 16, 2), np.int64)
     count = 0
     tests = 0
     flat = 0 if planar else 1
-    for i in range(n):
-        for lv in range(level[i], MAX_LEVEL + 1):
-            if not used[lv]:
+    for s in range(n):
+        px, py, pz, pr = place[s, 0], place[s, 1], place[s, 2], place[s, 3]
+        for lv in levels:
+            if lv < at[s, 3]:
                 continue
-            cx = int(np.floor(centre[i, 0] / cell[lv]))
-            cy = int(np.floor(centre[i, 1] / cell[lv]))
-            cz = int(np.floor(centre[i, 2] / cell[lv]))
-            for x in range(cx - 1, cx + 2):
-                for y in range(cy - 1, cy + 2):
-                    for z in range(cz - flat, cz + flat + 1):
-                        # of two cells of one grid only the first looks into the other
-                        if lv == level[i] and _before(x - cx, y - cy, z - cz):
-                            continue
-                        own = lv == level[i] and x == cx and y == cy and z == cz
-                        j = head[_hash(lv, x, y, z, mask)]
-                        while j >= 0:
-                            same_cell = at[j, 0] == x and at[j, 1] == y and at[j, 2] == z
-                            if level[j] == lv and same_cell and (j > i or not own):
-                                tests += 1
-                                dx = centre[i, 0] - centre[j, 0]
-                                dy = centre[i, 1] - centre[j, 1]
-                                dz = centre[i, 2] - centre[j, 2]
-                                reach = radius[i] + radius[j]
-                                if dx * dx + dy * dy + dz * dz <= reach * reach:
-                                    if count == len(pairs):
-                                        grown = np.empty((2 * count, 2), np.int64)
-                                        for k in range(count):  # a slice compiles for 3 s
-                                            grown[k, 0], grown[k, 1] = pairs[k, 0], pairs[k, 1]
-                                        pairs = grown
-                                    pairs[count, 0] = min(i, j)
-                                    pairs[count, 1] = max(i, j)
-                                    count += 1
-                            j = after[j]
+            mine = lv == at[s, 3]
+            cx, cy, cz = at[s, 0], at[s, 1], at[s, 2]
+            if not mine:
+                cx = int(np.floor(px / cell[lv]))
+                cy = int(np.floor(py / cell[lv]))
+                cz = int(np.floor(pz / cell[lv]))
+            # of two cells of one grid only the first looks into the other
+            for x in range(cx if mine else cx - 1, cx + 2):
+                for y in range(cy if mine and x == cx else cy - 1, cy + 2):
+                    column = _column(lv, x, y)
+                    own = mine and x == cx and y == cy
+                    for z in range(cz if own else cz - flat, cz + flat + 1):
+                        b = (column + z) & mask
+                        for t in range(s + 1 if own and z == cz else start[b], start[b + 1]):
+                            if at[t, 0] != x or at[t, 1] != y or at[t, 2] != z or at[t, 3] != lv:
+                                continue
+                            tests += 1
+                            dx = px - place[t, 0]
+                            dy = py - place[t, 1]
+                            dz = pz - place[t, 2]
+                            reach = pr + place[t, 3]
+                            if dx * dx + dy * dy + dz * dz > reach * reach:
+                                continue
+                            if count == len(pairs):
+                                grown = np.empty((2 * count, 2), np.int64)
+                                for k in range(count):  # a slice compiles for 3 s
+                                    grown[k, 0], grown[k, 1] = pairs[k, 0], pairs[k, 1]
+                                pairs = grown
+                            i, j = order[s], order[t]
+                            pairs[count, 0] = min(i, j)
+                            pairs[count, 1] = max(i, j)
+                            count += 1
     return pairs[:count], tests
 
 
@@ -92,9 +121,8 @@ def meeting_balls(centre: np.ndarray, radius: np.ndarray, *, planar: bool = Fals
     """
     if not len(radius):
         return np.zeros((0, 2), np.int64), 0
-    smallest = 2 * radius.min()
-    level = np.ceil(np.log2(2 * radius / smallest) - 1e-12).astype(np.int64)
-    level = np.clip(level, 0, MAX_LEVEL)
-    cell = smallest * 2.0 ** np.arange(MAX_LEVEL + 1)
+    level = np.clip(np.log2(radius / radius.min()), 0, MAX_LEVEL).astype(np.int64)
+    cell = np.zeros(MAX_LEVEL + 1)
+    np.maximum.at(cell, level, 2 * radius)
     cell *= 1 + 1e-9  # a ball of exactly the cell's diameter, in spite of rounding
     return _meeting_balls(np.ascontiguousarray(centre), radius, level, cell, planar)

@@ -11,6 +11,11 @@ FEATURES = 1 << 16
 """How many contacts one pair of bodies can have: the feature number is below this."""
 
 
+def contact_key(a: np.ndarray, b: np.ndarray, feature: np.ndarray, bodies: int) -> np.ndarray:
+    """Integers in the order of (a, b, feature), one per contact, (m,)."""
+    return (np.asarray(a, np.int64) * bodies + b) * FEATURES + feature
+
+
 @dataclass(frozen=True, repr=False)
 class Contacts(Brief):
     """m potential contacts, sorted by (body[:, 0], body[:, 1], feature).
@@ -41,8 +46,7 @@ class Contacts(Brief):
     @cached_property
     def key(self) -> np.ndarray:
         """One integer per contact that stays with it from step to step, (m,), ascending."""
-        pair = self.body[:, 0].astype(np.int64) * self.bodies + self.body[:, 1]
-        return pair * FEATURES + self.feature
+        return contact_key(self.body[:, 0], self.body[:, 1], self.feature, self.bodies)
 
     def select(self, which: np.ndarray) -> "Contacts":
         """The contacts chosen by a mask or by ascending indices."""

@@ -19,7 +19,7 @@ from . import convex, planar
 from .balls import ball_ball
 from .broadphase import meeting_balls
 from .capsules import capsule_capsule
-from .contacts import Contacts
+from .contacts import Contacts, contact_key
 from .pieces import Pieces
 from .planes import plane_body
 from .polytopes import polytope_polytope, small_enough
@@ -86,6 +86,9 @@ def _family(shape) -> int:
 
 def _pair_contacts(bodies, state, a, b, family, reach):
     """Contacts of the pairs (a_k, b_k), each kind of pair by its own narrow phase."""
+    if (family[a] == BALL).all() and (family[b] == BALL).all():
+        yield ball_ball(bodies, state, a, b)
+        return
     swap = family[a] > family[b]
     a, b = np.where(swap, b, a), np.where(swap, a, b)
     kinds = family[a] * KINDS + family[b]
@@ -120,7 +123,7 @@ def _sorted_contacts(found: Pieces, reach, n: int) -> Contacts:
     b = np.where(swap, found.a, found.b)
     normal = np.where(swap[:, None], -found.normal, found.normal)
     keep = np.flatnonzero(found.gap <= reach[a] + reach[b])
-    order = keep[np.lexsort((found.feature[keep], b[keep], a[keep]))]
+    order = keep[np.argsort(contact_key(a[keep], b[keep], found.feature[keep], n), kind="stable")]
     return Contacts(
         np.column_stack([a, b])[order],
         found.feature[order],

@@ -8,31 +8,53 @@ left out of the pattern (they hold zeros), and so are arms without a moment (smo
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
+
+ALONG = 1e-13
+"""Moment over the length of its arm that counts as rounding of an arm along the normal."""
 
 
 def gap_gradient(bodies: Bodies, state: State, contacts: Contacts) -> sp.csr_array:
     """B, sparse (contacts, 6 n) [-; m for rotations], sorted columns, no stored zeros."""
     m, n = len(contacts), len(bodies)
-    a, b = contacts.body[:, 0], contacts.body[:, 1]
-    data = np.empty((m, 12))
-    data[:, 0:3] = -contacts.normal
-    data[:, 3:6] = -_moment(contacts, state.position[a])
-    data[:, 6:9] = contacts.normal
-    data[:, 9:12] = _moment(contacts, state.position[b])
-    columns = np.concatenate([6 * a[:, None] + np.arange(6), 6 * b[:, None] + np.arange(6)], axis=1)
-    keep = np.concatenate([bodies.free[a], bodies.free[b]], axis=1) & (data != 0)
-    starts = np.zeros(m + 1, np.int64)
-    np.cumsum(keep.sum(axis=1), out=starts[1:])
-    return sp.csr_array((data[keep], columns[keep], starts), shape=(m, 6 * n))
+    index = np.int32 if max(12 * m, 6 * n) < np.iinfo(np.int32).max else np.int64
+    starts, columns, data = np.zeros(m + 1, index), np.empty(12 * m, index), np.empty(12 * m)
+    count = _rows(
+        contacts.body, contacts.normal, contacts.point, state.position, bodies.free,
+        starts, columns, data,
+    )  # fmt: skip
+    return sp.csr_array((data[:count].copy(), columns[:count].copy(), starts), shape=(m, 6 * n))
 
 
-def _moment(contacts: Contacts, centre: np.ndarray) -> np.ndarray:
-    """r x n about the bodies' centres; rounding of an arm along the normal counts as zero."""
-    arm = contacts.point - centre
-    # A half-space's "centre" is any point of its plane: it is fixed, so its arm never matters.
-    moment = np.cross(arm, contacts.normal)
-    small = 1e-13 * np.linalg.norm(arm, axis=1, keepdims=True)
-    return np.where(np.abs(moment) <= small, 0.0, moment)
+@njit(cache=True)
+def _rows(body, normal, point, centre, free, starts, columns, data):
+    """Fills the rows of B; returns the number of entries."""
+    count = 0
+    r = np.empty(3)
+    for i in range(len(body)):
+        n = normal[i]
+        for side in range(2):
+            who, sign = body[i, side], 2.0 * side - 1.0
+            # a half-space's "centre" is any point of its plane: it is fixed, its arm never matters
+            for k in range(3):
+                r[k] = point[i, k] - centre[who, k]
+            rounding = ALONG * np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+            for k in range(6):
+                if not free[who, k]:
+                    continue
+                if k < 3:
+                    value = n[k]
+                else:
+                    a, b = (k + 1) % 3, (k + 2) % 3
+                    value = r[a] * n[b] - r[b] * n[a]
+                    if abs(value) <= rounding:
+                        continue
+                if value != 0.0:
+                    columns[count] = 6 * who + k
+                    data[count] = sign * value
+                    count += 1
+        starts[i + 1] = count
+    return count

@@ -146,7 +146,7 @@ def _head(base, cases, seconds):
     unbalanced = max(c.dem_unbalanced for c in cases)
     per_step = 1e6 * case.seconds["dem"] / max(case.dem_steps, 1)
     if case.whole_run:
-        start = "from the drop, by itself"
+        start = "from the drop, by itself, damped by 2 sqrt(k m) of one sphere's mass"
         took = (
             f"the DEM {case.seconds['dem']:.3g} s for the {1e3 * case.dem_time:.3g} ms it needed "
             f"to come to rest, {case.dem_seconds:.3g} s for the same physical time"

@@ -16,12 +16,16 @@ from ..constraints import gap_gradient
 from ..errors import ContactError
 from ..forces.law import contact_stiffness
 from . import balls
+from .barrier import new_gate, together
 from .engine import Law, Measures, expected_tangent
 from .law import damping_coefficient
 from .timestep import critical_step
 
 SKIN = 0.1
 """Skin of the neighbour list over the reference length of the scene."""
+
+ALONE = 10
+"""Calls by one thread after one in which threads had to wait for cores; twice as many the next."""
 
 
 def serves(bodies: Bodies, external_force: np.ndarray) -> bool:
@@ -40,6 +44,8 @@ class BallEngine:
         n = len(bodies)
         self.bodies, self.law = bodies, law
         self.threads = balls.usable_threads(threads)
+        # calls to make by one thread, now and next, where other programs take the cores
+        self.calls_alone, self.next_alone = 0, ALONE
         self.start_time, self.elapsed = state.time, 0.0
         self.origin = np.array(state.position)
         self.quaternion, self.spin = state.quaternion, state.velocity[:, 3:]
@@ -68,23 +74,41 @@ class BallEngine:
             self.origin + self.motion[:, :3],
             rotations.normalized(rotations.multiply(turn, self.quaternion)),
             np.column_stack([self.motion[:, 3:6], self.spin]),
-            self.start_time + self.elapsed,
+            self.time,
         )
+
+    @property
+    def time(self) -> float:
+        return self.start_time + self.elapsed
 
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
         """Make up to ``steps`` steps, fewer where the neighbour list had to be rebuilt."""
-        common = (
+        arrays = (self.motion, self.force, self.free, self.push, self.mass, *self.lists)
+        settings = (
             steps, dt, alpha, quench, (0.5 * self.skin) ** 2, self.law.exponent, self.law.tensile
         )  # fmt: skip
-        arrays = (self.motion, self.force, self.free, self.push, self.mass, *self.lists)
-        if self.threads == 1:
-            made, code = balls.advance(*arrays, *common)
+        gate, share = new_gate(), np.zeros((self.threads, 8))
+
+        def work(part, end):
+            return balls.advance(*arrays, self.ranges, part, end, gate, share, *settings)
+
+        if self.threads == 1 or self.calls_alone > 0:
+            self.calls_alone -= 1
+            made, code = work(0, self.threads)
         else:
-            made, code = balls.advance_parallel(*arrays, self.body_range, self.row_range, *common)
+            made, code = together(lambda t: work(t, t + 1), self.threads, gate)
+            crowded = code == balls.CROWDED
+            self.calls_alone = self.next_alone if crowded else 0
+            self.next_alone = 2 * self.next_alone if crowded else ALONE
         self.elapsed += made * dt
         if code == balls.STALE:
             self._build()
         return made
+
+    def stop(self) -> None:
+        """All free bodies come to a halt; forces are those of the pose."""
+        self.motion[:, 3:6][self.mass > 0] = 0.0
+        balls.fill_forces(self.motion, self.force, *self.lists, self.law.exponent, self.law.tensile)
 
     def settled(self) -> bool:
         """Positions and gaps are exact at every step."""
@@ -197,13 +221,13 @@ class BallEngine:
         )
         self.wall = np.ascontiguousarray(walls, np.int64)
         self.wall_pair = np.column_stack([wall_normal, wall_gap, self.k[m:], self.g[m:]])
-        self._share()
+        self.ranges = balls.shared_work(self.threads, self.first, self.other, self.wall)
         self.B = gap_gradient(bodies, self._pose(), self.listed)
         self.inverse_mass = np.column_stack([self.free, np.zeros((n, 3))]).ravel()
         self._limit = None
 
     def _near_planes(self, moved, radius, others):
-        """(bodies and planes (w, 2), normals (w, 3), gaps (w,)) within the skin."""
+        """(bodies and planes (w, 2), normals (w, 3), gaps (w,)) within the skin, by bodies."""
         pose = self._pose()
         pairs, normals, gaps = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3))], [np.zeros(0)]
         for plane in np.flatnonzero(self.plane):
@@ -214,15 +238,9 @@ class BallEngine:
             pairs.append(np.column_stack([others[near], np.full(near.sum(), plane)]))
             normals.append(np.broadcast_to(normal, (near.sum(), 3)))
             gaps.append(gap[near])
-        return np.concatenate(pairs), np.concatenate(normals), np.concatenate(gaps)
+        pairs = np.concatenate(pairs)
+        order = np.argsort(pairs[:, 0], kind="stable")
+        return pairs[order], np.concatenate(normals)[order], np.concatenate(gaps)[order]
 
     def _pose(self):
         return State(self.origin, self.quaternion, np.zeros((len(self.bodies), 6)))
-
-    def _share(self):
-        """Ranges of bodies that give each thread as many bodies, or as many pairs."""
-        part = np.arange(self.threads + 1) / self.threads
-        n = len(self.bodies)
-        self.body_range = np.round(part * n).astype(np.int64)
-        self.row_range = np.searchsorted(self.first, part * len(self.other)).astype(np.int64)
-        self.row_range[0], self.row_range[-1] = 0, n

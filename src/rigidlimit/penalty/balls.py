@@ -11,7 +11,12 @@ so that open pairs are told by s alone, without a root.
 Step n:  v(n+1/2) = (v(n-1/2) (1 - alpha h/2) + h a_n)/(1 + alpha h/2),  u += h v(n+1/2),
 a from f(u, v(n+1/2)). ``advance`` starts and ends with v at whole steps.
 
-Arrays: motion (n, 8): u [m], v [m/s], two spare. force (threads, n, 4) [N]. free (n, 3): 1/m or 0
+Threads. The work is in parts: a range of bodies and the pairs of its rows (``ranges``), which add
+to a force array of their own. Each thread goes through all steps of a call with one part; two
+barriers a step hold them together. Where other programs take the cores, one thread does all parts.
+Forces are summed in the order of the parts: the answer depends on their number, not on timing.
+
+Arrays: motion (n, 8): u [m], v [m/s], two spare. force (parts, n, 4) [N]. free (n, 3): 1/m or 0
 where held. push (n, 3): F_ext/m [m/s^2], 0 where held. mass (n, 3): m, 0 where held. first
 (n + 1,), other (m,), pair (m, 8): neighbours j > i of i with d_0, gap_0 (gap_0 - 2 L_0), L_0,
 gap_0, k, gamma_0. wall (w, 2): body and half-space; wall_pair (w, 6): normal, gap_0, k, gamma_0.
@@ -19,9 +24,21 @@ gap_0, k, gamma_0. wall (w, 2): body and half-space; wall_pair (w, 6): normal, g
 
 import numba
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-DONE, STALE = 0, 1
+from .barrier import wait
+
+DONE, STALE, CROWDED = 0, 1, 2
+
+LOOKS = 10
+"""Looks per pair and body of a part before a thread sleeps: longer than its own work took."""
+
+NAPS = 20
+"""Naps at barriers in one call after which the cores count as crowded."""
+
+BODIES, ROWS, WALLS, TOUCHED = range(4)
+"""Columns of ``ranges`` (parts + 1, 5): where the bodies, rows and walls of each part begin, and
+the range of bodies that its forces touch."""
 
 
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
@@ -79,8 +96,8 @@ def _pair_forces(lo, hi, first, other, pair, motion, force, p, tensile):
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _wall_forces(wall, wall_pair, motion, force, p, tensile):
-    for e in range(len(wall)):
+def _wall_forces(lo, hi, wall, wall_pair, motion, force, p, tensile):
+    for e in range(lo, hi):
         i, w = wall[e, 0], wall[e, 1]
         nx, ny, nz = wall_pair[e, 0], wall_pair[e, 1], wall_pair[e, 2]
         c = (motion[w, 0] - motion[i, 0]) * nx + (motion[w, 1] - motion[i, 1]) * ny
@@ -94,80 +111,47 @@ def _wall_forces(wall, wall_pair, motion, force, p, tensile):
             force[i, 2] += f * nz
 
 
+@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
+def _kicked(v, f, free, push, mass, keep, gain):
+    return v * keep + gain * (f * free + push) if mass > 0.0 else v
+
+
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _kick_and_drift(lo, hi, motion, force, free, push, mass, h, keep, gain):
-    """Sums the threads' forces, clears them, moves. Returns (largest |u|^2, sum of m v^2)."""
+def _kick_and_drift(lo, hi, ranges, motion, force, free, push, mass, h, keep, gain):
+    """Sums the forces of the parts, clears them, moves. Returns (largest |u|^2, sum of m v^2)."""
     far = 0.0
     energy = 0.0
-    threads = force.shape[0]
     for i in range(lo, hi):
-        travel = 0.0
-        for k in range(3):
-            f = force[0, i, k]
-            force[0, i, k] = 0.0
-            for t in range(1, threads):
-                f += force[t, i, k]
-                force[t, i, k] = 0.0
-            v = motion[i, 3 + k]
-            if mass[i, k] > 0.0:
-                v = v * keep + gain * (f * free[i, k] + push[i, k])
-                motion[i, 3 + k] = v
-                energy += mass[i, k] * v * v
-            u = motion[i, k] + h * v
-            motion[i, k] = u
-            travel += u * u
-        far = max(far, travel)
+        fx, fy, fz = 0.0, 0.0, 0.0
+        for t in range(force.shape[0]):
+            if ranges[t, TOUCHED] <= i < ranges[t, TOUCHED + 1]:
+                fx += force[t, i, 0]
+                fy += force[t, i, 1]
+                fz += force[t, i, 2]
+                force[t, i, 0] = force[t, i, 1] = force[t, i, 2] = 0.0
+        vx = _kicked(motion[i, 3], fx, free[i, 0], push[i, 0], mass[i, 0], keep, gain)
+        vy = _kicked(motion[i, 4], fy, free[i, 1], push[i, 1], mass[i, 1], keep, gain)
+        vz = _kicked(motion[i, 5], fz, free[i, 2], push[i, 2], mass[i, 2], keep, gain)
+        energy += mass[i, 0] * vx * vx + mass[i, 1] * vy * vy + mass[i, 2] * vz * vz
+        ux, uy, uz = motion[i, 0] + h * vx, motion[i, 1] + h * vy, motion[i, 2] + h * vz
+        far = max(far, ux * ux + uy * uy + uz * uz)
+        motion[i, 0], motion[i, 1], motion[i, 2] = ux, uy, uz
+        motion[i, 3], motion[i, 4], motion[i, 5] = vx, vy, vz
     return far, energy
 
 
 @njit(cache=True)
-def _stop(motion, mass):
-    for i in range(len(mass)):
+def _stop(lo, hi, motion, mass):
+    for i in range(lo, hi):
         for k in range(3):
             if mass[i, k] > 0.0:
                 motion[i, 3 + k] = 0.0
 
 
 @njit(cache=True)
-def advance(
-    motion, force, free, push, mass, first, other, pair, wall, wall_pair,
-    steps, h, alpha, quench, reach2, p, tensile,
-):  # fmt: skip
-    """Up to ``steps`` steps; stops where a body has moved further than the list allows.
-
-    ``force`` holds the contact forces at the start and at the end. quench: velocities are set to
-    zero wherever the kinetic energy passes a maximum. Returns (steps made, DONE or STALE).
-    """
-    n = len(mass)
-    # back to v(-1/2); forces are summed again, from u and v of the whole step
-    _half(motion, force, free, push, mass, -0.5 * h)
-    keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
-    before, rising = -1.0, False
-    made = 0
-    code = DONE
-    while made < steps:
-        far, energy = _kick_and_drift(0, n, motion, force, free, push, mass, h, keep, gain)
-        if quench:
-            if rising and energy < before:
-                _stop(motion, mass)
-                energy, rising = 0.0, False
-            else:
-                rising = energy > before
-            before = energy
-        _pair_forces(0, n, first, other, pair, motion, force[0], p, tensile)
-        _wall_forces(wall, wall_pair, motion, force[0], p, tensile)
-        made += 1
-        if far > reach2:
-            code = STALE
-            break
-    _half(motion, force, free, push, mass, 0.5 * h)
-    return made, code
-
-
-@njit(cache=True)
-def _half(motion, force, free, push, mass, h):
+def _half(lo, hi, motion, force, free, push, mass, h):
     """v += h a without a move and without clearing the forces."""
-    for i in range(len(mass)):
+    for i in range(lo, hi):
         for k in range(3):
             f = 0.0
             for t in range(force.shape[0]):
@@ -176,46 +160,64 @@ def _half(motion, force, free, push, mass, h):
                 motion[i, 3 + k] += h * (f * free[i, k] + push[i, k])
 
 
-@njit(cache=True, parallel=True)
-def advance_parallel(
-    motion, force, free, push, mass, first, other, pair, wall, wall_pair,
-    bodies, rows, steps, h, alpha, quench, reach2, p, tensile,
+@njit(cache=True, nogil=True)
+def advance(
+    motion, force, free, push, mass, first, other, pair, wall, wall_pair, ranges,
+    part, end, gate, share, steps, h, alpha, quench, reach2, p, tensile,
 ):  # fmt: skip
-    """As ``advance``, on threads. bodies, rows (threads + 1,): ranges that share the work evenly.
+    """Up to ``steps`` steps; stops where a body has moved further than the list allows.
 
-    Each thread adds to its own force array, and sums are taken in the order of the threads: the
-    answer depends on their number, not on their timing.
+    Does parts part ... end - 1 of the work that ``ranges`` divides: either all of them, or one, in
+    as many threads at once; gate, see ``barrier``; share (parts, 8): what each tells the others.
+    ``force`` holds the contact forces at the start and at the end. quench: velocities are set to
+    zero wherever the kinetic energy passes a maximum. Returns (steps made, DONE, STALE, or CROWDED
+    where threads had to sleep often), the same in every thread.
     """
-    threads = len(rows) - 1
-    _half(motion, force, free, push, mass, -0.5 * h)
+    parts = len(ranges) - 1
+    threads = 1 if end - part == parts else parts
+    lo, hi = ranges[part, BODIES], ranges[end, BODIES]
+    # back to v(-1/2); forces are summed again, from u and v of the whole step
+    _half(lo, hi, motion, force, free, push, mass, -0.5 * h)
     keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
     before, rising = -1.0, False
-    far = np.zeros(threads)
-    part = np.zeros(threads)
-    made = 0
+    patience = LOOKS * (len(other) // parts + len(mass))
+    made, naps = 0, 0
     code = DONE
     while made < steps:
-        for t in prange(threads):
-            far[t], part[t] = _kick_and_drift(
-                bodies[t], bodies[t + 1], motion, force, free, push, mass, h, keep, gain
-            )
-        energy = part.sum()
+        for t in range(part, end):
+            share[t, 0], share[t, 1] = _kick_and_drift(
+                ranges[t, BODIES], ranges[t + 1, BODIES], ranges,
+                motion, force, free, push, mass, h, keep, gain,
+            )  # fmt: skip
+            share[t, 2] = naps
+        naps += wait(gate, threads, patience)
+        far, energy, crowd = 0.0, 0.0, 0.0
+        for t in range(parts):
+            far = max(far, share[t, 0])
+            energy += share[t, 1]
+            crowd = max(crowd, share[t, 2])
         if quench:
             if rising and energy < before:
-                _stop(motion, mass)
+                _stop(lo, hi, motion, mass)
+                naps += wait(gate, threads, patience)
                 energy, rising = 0.0, False
             else:
                 rising = energy > before
             before = energy
-        for t in prange(threads):
-            _pair_forces(rows[t], rows[t + 1], first, other, pair, motion, force[t], p, tensile)
-            if t == 0:
-                _wall_forces(wall, wall_pair, motion, force[0], p, tensile)
+        for t in range(part, end):
+            a, b = ranges[t, ROWS], ranges[t + 1, ROWS]
+            _pair_forces(a, b, first, other, pair, motion, force[t], p, tensile)
+            a, b = ranges[t, WALLS], ranges[t + 1, WALLS]
+            _wall_forces(a, b, wall, wall_pair, motion, force[t], p, tensile)
+        naps += wait(gate, threads, patience)
         made += 1
-        if far.max() > reach2:
+        if far > reach2:
             code = STALE
             break
-    _half(motion, force, free, push, mass, 0.5 * h)
+        if crowd > NAPS:
+            code = CROWDED
+            break
+    _half(lo, hi, motion, force, free, push, mass, 0.5 * h)
     return made, code
 
 
@@ -259,7 +261,27 @@ def fill_forces(motion, force, first, other, pair, wall, wall_pair, p, tensile):
     """Contact forces on the bodies at the present positions and velocities, into ``force[0]``."""
     force[:] = 0.0
     _pair_forces(0, len(first) - 1, first, other, pair, motion, force[0], p, tensile)
-    _wall_forces(wall, wall_pair, motion, force[0], p, tensile)
+    _wall_forces(0, len(wall), wall, wall_pair, motion, force[0], p, tensile)
+
+
+def shared_work(parts, first, other, wall) -> np.ndarray:
+    """``ranges`` (parts + 1, 5) of as many pairs each.
+
+    wall: sorted by its first column.
+    """
+    n = len(first) - 1
+    part = np.arange(parts + 1) / parts
+    ranges = np.zeros((parts + 1, 5), np.int64)
+    rows = np.searchsorted(first, part * len(other))
+    rows[0], rows[-1] = 0, n
+    ranges[:, BODIES] = ranges[:, ROWS] = rows
+    ranges[:, WALLS] = np.searchsorted(wall[:, 0], rows)
+    ranges[-1, WALLS] = len(wall)
+    for t in range(parts):
+        there = other[first[rows[t]] : first[rows[t + 1]]]
+        ranges[t, TOUCHED] = rows[t]
+        ranges[t, TOUCHED + 1] = max(rows[t + 1], there.max(initial=-1) + 1)
+    return ranges
 
 
 def usable_threads(wanted: int) -> int:

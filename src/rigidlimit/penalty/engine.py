@@ -1,7 +1,7 @@
 """What the two engines of the penalty method share: the law's data, what is measured, one rule.
 
 An engine holds a moving scene: ``BallEngine`` for balls and half-spaces, ``NetworkEngine`` for any
-convex shape. ``dem.py`` knows only this interface.
+convex shape. ``simulation.py`` knows only this interface.
 """
 
 from dataclasses import dataclass
@@ -47,8 +47,11 @@ class Engine(Protocol):
 
     kind: str
     state: State
+    time: float
 
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int: ...
+
+    def stop(self) -> None: ...
 
     def settled(self) -> bool: ...
 

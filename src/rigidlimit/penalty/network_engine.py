@@ -68,6 +68,10 @@ class NetworkEngine:
             old.time,
         )
 
+    @property
+    def time(self) -> float:
+        return self._state.time
+
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
         """Make up to ``steps`` steps, fewer where the contacts had to be found again."""
         steps = max(1, int(min(steps, self.lag / dt)))
@@ -81,6 +85,13 @@ class NetworkEngine:
         if code == network.STALE or not self._exact():
             self._find()
         return made
+
+    def stop(self) -> None:
+        """All free bodies come to a halt; forces are those of the pose."""
+        self.v[~self.held] = 0.0
+        network.contact_response(
+            *self.contact_arrays, self.q, self.v, self.law.exponent, self.law.tensile, self.total
+        )
 
     def settled(self) -> bool:
         """Whether the gaps are exact; if not, they are by the next call."""

@@ -9,6 +9,11 @@ Rest is reached when both hold, with the tolerance t of ``rest_tolerance``:
 The second is the first in terms of motion: an oscillation that changes forces by a fraction t holds
 t^2 of the elastic energy. A scene without external forces is scaled by its largest contact force.
 
+Smooth bodies that are not balls may slide or spin for ever under forces far below the tolerance,
+ever faster. Where the first has held for ``DRIFT`` steps and the second has not, they are stopped:
+if the forces of that pose balance without any motion, it is one of rest. (Balls are not: packings
+of them creep in the same way before they rearrange.)
+
 Background damping brings rest sooner and moves it nowhere, since it vanishes with the velocity:
 "quench" stops all bodies whenever the total kinetic energy passes a maximum (dynamic relaxation
 with kinetic damping), but only while no body moves fast enough to rise by QUENCH_HEIGHT of the
@@ -48,6 +53,9 @@ EARLY_LOOKS, LATE_LOOKS = 10, 50
 CHECK_EVERY = 200
 """Steps between two looks at the energies, the critical step and the rest criterion."""
 
+DRIFT = 10_000
+"""Steps of balanced forces in motion after which all bodies are stopped."""
+
 BAR = 1000
 """Length of the progress bar in its own units."""
 
@@ -59,7 +67,8 @@ as many contacts as degrees of freedom rearrange many times on their way, 200,00
 @dataclass(frozen=True)
 class PenaltyProgress:
     """What a callback sees. fraction: of the way to ``until``, or to rest (by the logarithm of the
-    unbalanced force), in [0, 1]. seconds: wall clock so far; seconds_left: at this pace."""
+    unbalanced force, or of the motion), in [0, 1]. seconds: wall clock so far; seconds_left: at
+    this pace."""
 
     time: float
     dt: float
@@ -200,12 +209,12 @@ class PenaltySimulation:
         mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)
         self.pull = float((load / mass).max(initial=0.0))
         self.fixed_dt = None if dt is None else arrays.positive("dt", dt)
-        self.dt = self._step_size()
+        self.dt = self._step_size(self.engine.measures().speed)
 
     @property
     def time(self) -> float:
         """Simulated time [s]."""
-        return self.state.time
+        return self.engine.time
 
     @property
     def state(self) -> State:
@@ -243,8 +252,8 @@ class PenaltySimulation:
             raise InputError(f"until is {until}; expected a time from {self.time} on")
         rest = until is None
         began, first, first_time = time.perf_counter(), self.steps, self.time
-        status, at_rest, start_unbalanced = Status.MAX_ITERATIONS, False, None
-        best, best_at, looks = np.inf, self.steps, 0
+        status, at_rest, first_unrest = Status.MAX_ITERATIONS, False, None
+        best, best_at, uneven_at, looks = np.inf, self.steps, self.steps, 0
         while True:
             measured = self.engine.measures()
             if rest and (looks < EARLY_LOOKS or looks % LATE_LOOKS == 0):
@@ -252,7 +261,16 @@ class PenaltySimulation:
             looks += 1
             unbalanced = self._relative(measured)
             at_rest = self._is_at_rest(measured)
-            start_unbalanced = start_unbalanced or max(unbalanced, self.rest_tolerance)
+            if unbalanced > self.rest_tolerance or not self._slow(measured):
+                uneven_at = self.steps
+            balanced = self.steps - uneven_at >= DRIFT and self.engine.kind != "balls"
+            if rest and balanced and not at_rest and self.background is not None:
+                self.engine.stop()
+                measured = self.engine.measures()
+                unbalanced, at_rest = self._relative(measured), self._is_at_rest(measured)
+                uneven_at = self.steps
+            unrest = max(unbalanced, np.sqrt(self._motion(measured)), self.rest_tolerance)
+            first_unrest = first_unrest or unrest
             if rest and at_rest and self.engine.settled():
                 status = Status.CONVERGED
                 break
@@ -266,7 +284,7 @@ class PenaltySimulation:
                 break
             if self.steps - first >= max_steps:
                 break
-            self.dt = self._step_size()
+            self.dt = self._step_size(measured.speed)
             steps, dt = min(CHECK_EVERY, max_steps - (self.steps - first)), self.dt
             if not rest:
                 left = until - self.time
@@ -280,8 +298,8 @@ class PenaltySimulation:
             if callback is not None:
                 seconds = time.perf_counter() - began
                 if rest:
-                    span = np.log(start_unbalanced / self.rest_tolerance)
-                    done = np.log(start_unbalanced / max(unbalanced, self.rest_tolerance))
+                    span = np.log(first_unrest / self.rest_tolerance)
+                    done = np.log(first_unrest / unrest)
                     fraction = float(np.clip(done / max(span, 1e-3), 0, 1))
                 else:
                     fraction = (self.time - first_time) / (until - first_time)
@@ -307,7 +325,7 @@ class PenaltySimulation:
             rest_tolerance=self.rest_tolerance,
         )
 
-    def _step_size(self) -> float:
+    def _step_size(self, speed: float) -> float:
         limit = self.engine.limit()
         if self.fixed_dt is not None:
             if self.fixed_dt > limit:
@@ -317,12 +335,11 @@ class PenaltySimulation:
                     "take dt=None, a smaller dt or a smaller stiffness_scale"
                 )
             return self.fixed_dt
-        return SAFETY * min(limit, self._travel_step())
+        return SAFETY * min(limit, self._travel_step(speed))
 
-    def _travel_step(self) -> float:
+    def _travel_step(self, speed: float) -> float:
         """Time [s] in which a free body moves by a hundredth of the scene's length."""
         small = 1e-2 * self.bodies.length
-        speed = self.engine.measures().speed
         fall = np.sqrt(2 * small / self.pull) if self.pull > 0 else np.inf
         return min(fall, small / speed if speed > 0 else np.inf, self.scene.dt)
 
@@ -346,10 +363,14 @@ class PenaltySimulation:
 
     def _is_at_rest(self, measured: Measures) -> bool:
         tolerance = self.rest_tolerance
-        return (
-            self._relative(measured) <= tolerance
-            and measured.kinetic_energy <= tolerance**2 * measured.elastic_energy
-        )
+        return self._relative(measured) <= tolerance and self._motion(measured) <= tolerance**2
+
+    @staticmethod
+    def _motion(measured: Measures) -> float:
+        """Kinetic over elastic energy; 1 for bodies that move and touch nothing."""
+        if measured.kinetic_energy == 0.0:
+            return 0.0
+        return measured.kinetic_energy / max(measured.elastic_energy, measured.kinetic_energy)
 
     def _slow(self, measured: Measures) -> bool:
         return measured.speed**2 < 2 * self.pull * QUENCH_HEIGHT * self.bodies.length

@@ -31,18 +31,22 @@ FLOOR = 1e-2
 """D and s are taken at this part of the largest force, at least: for p != 2, D is 0 or infinite
 at no force."""
 
+LARGEST = 200_000
+"""Degrees of freedom up to which a factorization is made: some two gigabytes for a packing of 66,000
+balls. Conjugate gradients are no way out here, so this is more than ``DIRECT_LIMIT``."""
+
 LINEARISATIONS = 30
 
 
-def applies(admissible, n, limit) -> bool:
+def applies(admissible, n) -> bool:
     """Whether hardly more contacts are closed than the load determines. admissible (m,): f >= 0.
 
-    n: degrees of freedom; limit: how many of them can be factorized.
+    n: degrees of freedom.
     """
     if admissible is None:
         return False
     bearing = np.count_nonzero(admissible)
-    return 0 < bearing <= n <= limit and len(admissible) - bearing <= FEW
+    return 0 < bearing <= n <= LARGEST and len(admissible) - bearing <= FEW
 
 
 def solve(network, load, stiffness, exponent, *, tolerance, admissible, stats: LinearStats):
@@ -121,13 +125,16 @@ class _Walk:
         return False
 
     def settle(self, tolerance) -> bool:
-        """Balance the forces by steps in forces, which rounding of u spoils less."""
+        """Balance the forces by steps in forces, which rounding of u spoils less.
+
+        At least one: what the walk leaves is rounding of u, large where motions are soft.
+        """
         for _ in range(5):
-            missing = self.load - self.network.BT @ self.force
-            if float(np.abs(missing).max()) <= tolerance:
-                return True
-            step = self.system.solve(missing)
+            step = self.system.solve(self.load - self.network.BT @ self.force)
             self.u = self.u - step
             push = np.where(self.system.held, self.D * (self.network.B @ step), 0.0)
             self.force = np.maximum(self.force + push, 0.0)
+            missing = self.load - self.network.BT @ self.force
+            if float(np.abs(missing).max()) <= tolerance:
+                return True
         return False

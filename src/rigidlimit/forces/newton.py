@@ -111,7 +111,7 @@ def solve(
     def among_forces(admissible):
         """The answer by the active set method, or None."""
         nonlocal iterations
-        if offset is not None or not active_set.applies(admissible, len(load), DIRECT_LIMIT):
+        if offset is not None or not active_set.applies(admissible, len(load)):
             return None
         u, force, steps, balanced = active_set.solve(
             network,
@@ -123,10 +123,9 @@ def solve(
             stats=stats,
         )
         iterations += steps
-        if not balanced:
+        if not balanced or error(u, force)[1] > 10 * tolerance:
             return None
-        imbalance = float(np.abs(network.BT @ force - load).max())
-        return u, force, Status.CONVERGED, iterations, np.array([imbalance]), stats
+        return u, force, Status.CONVERGED, iterations, reached(force), stats
 
     found = among_forces(admissible)
     if found is not None:

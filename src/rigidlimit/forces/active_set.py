@@ -32,8 +32,8 @@ FLOOR = 1e-2
 at no force."""
 
 LARGEST = 200_000
-"""Degrees of freedom up to which a factorization is made: some two gigabytes for a packing of 66,000
-balls. Conjugate gradients are no way out here, so this is more than ``DIRECT_LIMIT``."""
+"""Degrees of freedom up to which a factorization is made: some two gigabytes for 66,000 balls.
+Conjugate gradients are no way out here, so this is more than ``DIRECT_LIMIT``."""
 
 LINEARISATIONS = 30
 

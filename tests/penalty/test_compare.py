@@ -63,7 +63,8 @@ def test_sweeps_in_portions(monkeypatch):
     for at_a_time in (1000, 7):
         monkeypatch.setattr(sys.modules["rigidlimit.penalty.compare"], "AT_A_TIME", at_a_time)
         answer = compare(scene, sweeps=40, callback=told.append)
-        assert answer.classic["pgs"].iterations == 40 and not answer.classic["pgs"].converged
+        swept = answer.classic_results["pgs"]
+        assert swept.iterations == 40 and not swept.converged
         assert answer.result.converged
         forces.append(answer.force["pgs"])
     # each portion starts from the forces before brought to size, here by a part in a thousand

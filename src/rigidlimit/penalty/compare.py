@@ -38,8 +38,8 @@ class Comparison:
     table 1; contact_error: the same over all contact forces. overshoot: largest force over the
     DEM's, less one. seconds: wall time of each method. dem: the run itself. result: the step at
     rest that the compatible forces are of, by the Newton solver. how: who found the rest.
-    loaded: the DEM started from ``loaded_pose``. classic: {method: result} of the classic ones, of
-    which Gauss-Seidel may have ended before it converged.
+    loaded: the DEM started from ``loaded_pose``. classic_results: {method: result} of the classic
+    ones, of which Gauss-Seidel may have ended before it converged.
     """
 
     contacts: object
@@ -54,7 +54,7 @@ class Comparison:
     result: StepResult
     how: str = "contact dynamics"
     loaded: bool = False
-    classic: dict[str, ContactDynamicsResult] = field(default_factory=dict)
+    classic_results: dict[str, ContactDynamicsResult] = field(default_factory=dict)
 
     def bears(self, method: str) -> np.ndarray:
         """Contacts (m,) that carry more than a billionth of the DEM's largest force."""

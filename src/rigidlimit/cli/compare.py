@@ -106,8 +106,14 @@ def compare(
     table.add_row("DEM", "0", "0", "0", f"{answer.seconds['dem']:.2f}")
     console.print(table)
     for name in ("pgs", "apgd"):
-        if not answer.classic_results[name].converged:
-            console.print(f"NOT converged: {answer.classic_results[name].message}", highlight=False)
+        found = answer.classic_results[name]
+        if not found.converged:
+            more = "; --sweeps allows more" if name == "pgs" else ""
+            console.print(
+                f"NOT converged: {names[name]}, residual {found.residual:.0e} (asked "
+                f"{found.tolerance:.0e}) after {found.iterations} iterations{more}",
+                highlight=False,
+            )
     rest = "at rest" if dem.at_rest else "NOT at rest"
     console.print(
         f"DEM: {dem.steps} steps of {dem.dt:.3g} s, {rest}, unbalanced force "

@@ -20,7 +20,7 @@ def paper(
         bool,
         typer.Option(
             "--whole-run",
-            help="Let the DEM drop the packing itself, not start at rest: some five minutes at base 20.",
+            help="Let the DEM drop the packing itself, not start at rest: five minutes at base 20.",
         ),
     ] = False,
 ) -> None:

@@ -174,13 +174,15 @@ def minimize(
     stride: int = STRIDE,
     decade: int | None = None,
     blocks: np.ndarray | None = None,
+    leave: Callable[[np.ndarray, int, float], bool] | None = None,
 ) -> Minimum:
     """Minimize 1/2 f^T B R^T f + c^T f + sum a/(e+1) f^(e+1) over f >= 0.
 
     measure(f, N f): the residual to bring below ``tolerance``. compliance: a (m,), 0 by default.
     exponent: e. metric: h (m,) > 0, 1 by default. lipschitz: first guess of L. decade: stop as
     stalled when this many steps have not brought the residual down to a tenth. blocks: first
-    column of each body, ending with n; faster products.
+    column of each body, ending with n; faster products. leave(f, iterations, residual): asked at
+    every measurement whether to stop there.
     """
     m = B.shape[0]
     a = np.zeros(m) if compliance is None else np.asarray(compliance, float)
@@ -218,6 +220,8 @@ def minimize(
             status = Status.STALLED
         if status is not Status.MAX_ITERATIONS or done >= max_iterations:
             break
+        if leave is not None and leave(x, done, residual):
+            break
         steps = min(stride, max_iterations - done)
         theta, L, used = _descend(
             steps, B_rows, R_rows, c, a, float(exponent), h, x, y, Nx, Ny, theta, L, work
@@ -244,6 +248,7 @@ def solve(
     scaled: bool = False,
     decade: int | None = None,
     blocks: np.ndarray | None = None,
+    leave: Callable[[np.ndarray, int, float], bool] | None = None,
 ) -> ContactDynamicsResult:
     """Contact forces by accelerated projected gradient descent; ``iterations`` counts steps.
 
@@ -263,6 +268,7 @@ def solve(
         max_iterations=50_000 if max_iterations is None else max_iterations,
         decade=decade,
         blocks=blocks,
+        leave=leave,
     )
     return ContactDynamicsResult(
         force=found.force,

@@ -23,6 +23,8 @@ degrees of freedom, the last digits come from one factorization (``active_set.py
 over where gradient steps slow down (long chains, unlike masses).
 """
 
+from functools import cached_property
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -36,10 +38,13 @@ OPENING_DECADE = 1000
 """Projected gradient steps that must gain a digit in problems of up to OPENING_SIZE unknowns; in
 larger ones more are allowed, as the square root of the size."""
 
+OPENING_SIZE = 6000
+
 BEARING = 1e-5
 """Residual at which gradient steps have found nearly all contacts that bear."""
 
-OPENING_SIZE = 6000
+PATIENCE = 12
+"""Multiplier steps without a smaller residual after which it counts as stalled."""
 
 SIGMA_CAP = 1e5
 """Largest spring stiffness over effective mass; rounding of l is about 1e-16 sigma."""
@@ -59,118 +64,158 @@ def solve(
     warm_start (m,) [N]: forces to begin with. blocks: see ``Network``. opening: whether gradient
     steps go first. ``iterations`` of the answer counts gradient steps and Newton systems.
     """
-    B, dt = problem.B, problem.dt
-    m, n = B.shape
-    # rotations measured by the way of their longest arm, so that momenta compare with momenta
-    arm, _ = column_arms(B)
-    inverse = sp.diags_array(1 / arm)
-    network = Network(
-        sp.csr_array(B @ inverse),
-        mass=sp.csr_array(inverse @ problem.mass @ inverse),
-        blocks=blocks,
-    )
-    effective_mass = dt / problem.diagonal
+    m = problem.B.shape[0]
     force = np.zeros(m) if warm_start is None else problem.project(warm_start)
-    gradient_steps = newton_steps = 0
-    stats = LinearStats()
+    solution = _Solution(problem, tolerance, max_iterations, blocks)
     if opening:
-        force, reached, gradient_steps = _open(problem, max(BEARING, tolerance), force, blocks)
-        if active_set.pays(problem, force, gradient_steps, reached, tolerance):
-            force, reached, newton_steps = active_set.finish(
-                problem, network, force, tolerance=tolerance, stats=stats
-            )
-        if tolerance < reached <= BEARING:
-            force, reached, more = _open(problem, tolerance, force, blocks)
-            gradient_steps += more
-    impulse = dt * force
-    x = arm * (problem.response.T @ force)
-    residual = problem.residual(force)
-    history = [residual]
-    status = Status.MAX_ITERATIONS
-    best_force, best = force, residual
-    # the warmer the start, the stiffer the first network may be
-    sigma = float(np.clip(1.0 / max(residual, 1e-300), 1.0, 1e3))
-    waited = 0
-    while residual > tolerance and newton_steps < max_iterations:
-        stiffness = sigma * effective_mass
-        network_answer = equilibrium(
-            network,
-            stiffness,
-            2.0,
-            load=np.zeros(n),
-            offset=impulse / stiffness - problem.p,
-            start=x,
-            tolerance=max(0.3 * residual, 0.1 * tolerance),
-            scale=problem.scale * dt,
-            max_iterations=min(300, max_iterations - newton_steps),
-            stats=stats,
-        )
-        newton_steps += max(1, network_answer.iterations)
-        impulse, x = network_answer.force, network_answer.x
-        force = impulse / dt
-        before, residual = residual, problem.residual(force)
-        history.append(residual)
-        if residual < best:
-            waited = 0
-            best_force, best = force, residual
-        else:
-            waited += 1
-            if waited > 12:
-                status = Status.STALLED
-                break
-        if residual > 1.5 * before:
-            sigma = max(0.1 * sigma, 1.0)
-        elif residual > 0.1 * before:
-            sigma = min(3.0 * sigma, SIGMA_CAP)
-
-    def finish(force):
-        nonlocal best_force, best, newton_steps
-        force, residual, rounds = active_set.finish(
-            problem, network, force, tolerance=tolerance, stats=stats
-        )
-        newton_steps += rounds
-        history.append(residual)
-        if residual < best:
-            best_force, best = force, residual
-
-    if best > tolerance and n <= DIRECT_LIMIT:
-        finish(best_force)
-    if best > tolerance and least_distance.applies(problem):
-        exact = least_distance.solve(problem)
-        if exact is not None:
-            finish(exact)
-    if best > tolerance and status is Status.STALLED:
-        finish = pgs.solve(problem, tolerance=tolerance, max_iterations=500, warm_start=best_force)
-        stats.products += finish.linear_iterations
-        history.append(finish.residual)
-        if finish.residual < best:
-            best_force, best = finish.force, finish.residual
-    if best <= tolerance:
-        status = Status.CONVERGED
+        force = solution.descend(force)
+    stalled = solution.multiply(force)
+    solution.finish_small_rests(stalled)
+    status = Status.STALLED if stalled else Status.MAX_ITERATIONS
     return ContactDynamicsResult(
-        force=best_force,
-        velocity=problem.velocity(best_force),
-        slack=problem.slack(best_force),
-        status=status,
-        residual=best,
-        iterations=gradient_steps + newton_steps,
+        force=solution.force,
+        velocity=problem.velocity(solution.force),
+        slack=problem.slack(solution.force),
+        status=Status.CONVERGED if solution.arrived else status,
+        residual=solution.residual,
+        iterations=solution.gradient_steps + solution.newton_steps,
         solver="newton",
         tolerance=tolerance,
-        history=np.array(history),
-        linear_iterations=stats.products,
-        factorizations=stats.factorizations,
+        history=np.array(solution.history),
+        linear_iterations=solution.stats.products,
+        factorizations=solution.stats.factorizations,
     )
 
 
-def _open(problem: ContactProblem, tolerance, force, blocks):
-    """(forces, residual, steps) of gradient descent, as long as it gains a digit now and then."""
-    n = problem.B.shape[1]
-    answer = apgd.solve(
-        problem,
-        tolerance=tolerance,
-        warm_start=force,
-        scaled=True,
-        decade=int(OPENING_DECADE * max(1.0, n / OPENING_SIZE) ** 0.5),
-        blocks=blocks,
-    )
-    return answer.force, answer.residual, answer.iterations
+class _Solution:
+    """The best forces so far with their residual, and the work that they took."""
+
+    def __init__(self, problem: ContactProblem, tolerance, max_iterations, blocks):
+        self.problem, self.tolerance, self.blocks = problem, tolerance, blocks
+        self.max_iterations = max_iterations
+        self.force, self.residual, self.history = None, np.inf, []
+        self.gradient_steps = self.newton_steps = 0
+        self.stats = LinearStats()
+
+    @property
+    def arrived(self) -> bool:
+        return self.residual <= self.tolerance
+
+    @cached_property
+    def arm(self):
+        return column_arms(self.problem.B)[0]
+
+    @cached_property
+    def network(self) -> Network:
+        """Rotations measured by the way of their longest arm, so that momenta compare."""
+        inverse = sp.diags_array(1 / self.arm)
+        return Network(
+            sp.csr_array(self.problem.B @ inverse),
+            mass=sp.csr_array(inverse @ self.problem.mass @ inverse),
+            blocks=self.blocks,
+        )
+
+    def keep(self, force, residual) -> bool:
+        """Take note of forces; whether they are the best so far."""
+        self.history.append(residual)
+        if not residual < self.residual and self.force is not None:
+            return False
+        self.force, self.residual = force, residual
+        return True
+
+    def descend(self, force):
+        """Forces by gradient steps, and by a factorization where that is cheaper in the end."""
+        left = []
+
+        def leave(force, steps, reached):
+            if left or not self.tolerance < reached <= BEARING:
+                return False
+            left.append(active_set.pays(self.problem, force, steps, reached, self.tolerance))
+            return left[0]
+
+        force, reached = self._gradient_steps(force, leave)
+        if left and left[0]:
+            force, reached, rounds = self._last_digits(force)
+            self.newton_steps += rounds
+            if reached > self.tolerance:
+                force, _ = self._gradient_steps(force)
+        return force
+
+    def _gradient_steps(self, force, leave=None):
+        n = self.problem.B.shape[1]
+        answer = apgd.solve(
+            self.problem,
+            tolerance=self.tolerance,
+            warm_start=force,
+            scaled=True,
+            decade=int(OPENING_DECADE * max(1.0, n / OPENING_SIZE) ** 0.5),
+            blocks=self.blocks,
+            leave=leave,
+        )
+        self.gradient_steps += answer.iterations
+        return answer.force, answer.residual
+
+    def _last_digits(self, force):
+        return active_set.finish(
+            self.problem, self.network, force, tolerance=self.tolerance, stats=self.stats
+        )
+
+    def multiply(self, force) -> bool:
+        """The method of multipliers from ``force`` on; whether it stalled."""
+        problem, tolerance, dt = self.problem, self.tolerance, self.problem.dt
+        residual = problem.residual(force)
+        self.keep(force, residual)
+        if self.arrived:
+            return False
+        effective_mass = dt / problem.diagonal
+        impulse = dt * force
+        x = self.arm * (problem.response.T @ force)
+        # the warmer the start, the stiffer the first network may be
+        sigma = float(np.clip(1.0 / max(residual, 1e-300), 1.0, 1e3))
+        waited = 0
+        while residual > tolerance and self.newton_steps < self.max_iterations:
+            stiffness = sigma * effective_mass
+            answer = equilibrium(
+                self.network,
+                stiffness,
+                2.0,
+                load=np.zeros(problem.B.shape[1]),
+                offset=impulse / stiffness - problem.p,
+                start=x,
+                tolerance=max(0.3 * residual, 0.1 * tolerance),
+                scale=problem.scale * dt,
+                max_iterations=min(300, self.max_iterations - self.newton_steps),
+                stats=self.stats,
+            )
+            self.newton_steps += max(1, answer.iterations)
+            impulse, x = answer.force, answer.x
+            before, residual = residual, problem.residual(impulse / dt)
+            waited = 0 if self.keep(impulse / dt, residual) else waited + 1
+            if waited > PATIENCE:
+                return True
+            if residual > 1.5 * before:
+                sigma = max(0.1 * sigma, 1.0)
+            elif residual > 0.1 * before:
+                sigma = min(3.0 * sigma, SIGMA_CAP)
+        return False
+
+    def finish_small_rests(self, stalled):
+        """What rounding left: by stiff springs, nonnegative least squares, Gauss-Seidel."""
+        problem = self.problem
+        if not self.arrived and problem.B.shape[1] <= DIRECT_LIMIT:
+            self._finish(self.force)
+        if not self.arrived and least_distance.applies(problem):
+            exact = least_distance.solve(problem)
+            if exact is not None:
+                self._finish(exact)
+        if not self.arrived and stalled:
+            last = pgs.solve(
+                problem, tolerance=self.tolerance, max_iterations=500, warm_start=self.force
+            )
+            self.stats.products += last.linear_iterations
+            self.keep(last.force, last.residual)
+
+    def _finish(self, force):
+        force, residual, rounds = self._last_digits(force)
+        self.newton_steps += rounds
+        self.keep(force, residual)

@@ -22,7 +22,10 @@ class Simulation:
     scene's). solver: "newton", "pgs" or "apgd" for step 1, with ``solver_options``. compatible:
     "every" step or "never"; ``step(compatible=True)`` asks for one. law: "hooke", "hertz" or the
     exponent p (default: the scene's). restitution: e_n (default: the scene's). tolerance: of both
-    steps. warm_start: whether a step starts from the forces of the one before.
+    steps. closed: gap at the end of a step, over the scene's reference length, up to which a
+    contact may carry compatible forces; smaller than the gaps between bodies that do not touch,
+    larger than what is known of the geometry. warm_start: whether a step starts from the forces of
+    the one before.
 
     >>> import rigidlimit
     >>> sim = rigidlimit.Simulation(rigidlimit.scenes.beam(), dt=1e-3)

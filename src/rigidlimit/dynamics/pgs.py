@@ -24,6 +24,8 @@ diag N) and keeps the order dependence of the sweeps; the projected step must lo
 shortened if it does not, so the combination converges wherever the sweeps do.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
@@ -163,6 +165,7 @@ def solve(
     sweeps: int = 10,
     rounds: int = 5,
     forcing: float = 0.1,
+    callback: Callable[[int, float], None] | None = None,
 ) -> ContactDynamicsResult:
     """Contact forces by projected Gauss-Seidel; ``iterations`` counts sweeps.
 
@@ -172,6 +175,7 @@ def solve(
     ``max_iterations`` (default: 5,000 sweeps with the acceleration, 50,000 without).
     sweeps: between two subspace phases; the residual is measured as often. rounds: subspace
     steps in a phase. forcing: by how much conjugate gradients reduce w on the loaded contacts.
+    callback(sweeps made, residual): called at every measurement.
     """
     m = problem.B.shape[0]
     visits = _visits(order, seed, m)
@@ -187,6 +191,8 @@ def solve(
         w = problem.bias + problem.B @ v
         residual = problem.residual(f, w)
         history.append(residual)
+        if callback is not None:
+            callback(iterations, residual)
         if residual < best:
             best, best_force = residual, f.copy()
         if residual <= tolerance:

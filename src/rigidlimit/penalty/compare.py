@@ -12,7 +12,6 @@ from ..dynamics import ContactDynamicsResult
 from ..errors import InputError
 from ..scenes.scene import Scene
 from ..simulation import Simulation
-from ..status import Status
 from ..step import StepResult
 from .rest import Rest
 from .rest import settle as bring_to_rest
@@ -21,8 +20,11 @@ from .simulation import PenaltyResult, PenaltySimulation
 SOFTEST = 0.1
 """Overlap at rest over the size of the smaller body, above which the DEM is not started."""
 
-SWEEPS, AT_A_TIME = 100_000, 1000
-"""Most plain Gauss-Seidel sweeps at rest by default; how many are made between two reports."""
+SWEEPS = 100_000
+"""Most plain Gauss-Seidel sweeps at rest by default."""
+
+EVERY = 0.5
+"""Seconds between two reports of a long solve."""
 
 LOADED = 1e-3
 """Longest way of a body, over the scene's length, from the pose of rest to the loaded one."""
@@ -94,30 +96,24 @@ def last_step(simulation: Simulation, *, cold: bool = True, sweeps: int = SWEEPS
 
 
 def _plain_sweeps(simulation: Simulation, sweeps: int, tell) -> StepResult:
-    """A step by projected Gauss-Seidel, some sweeps at a time, each from the forces before.
+    """A step by projected Gauss-Seidel without acceleration; tells now and then how it goes."""
+    start = last = clock.perf_counter()
 
-    These are brought to the size that fits best, as every warm start is.
-    """
-    before, settings = simulation.checkpoint(), simulation.settings
-    options = {"subspace": False} | (settings.solver_options or {})
-    start, made = clock.perf_counter(), 0
-    while True:
-        # a new seed each time: another permutation in each sweep of a random order
-        now = {"max_iterations": min(AT_A_TIME, sweeps - made), "seed": made}
-        simulation.settings = replace(settings, solver_options=options | now)
-        result = simulation.step(compatible=False)
-        made += result.classic.iterations
-        if result.classic.status is not Status.MAX_ITERATIONS or made >= sweeps:
-            return replace(result, classic=replace(result.classic, iterations=made))
-        if tell is not None:
-            left = (clock.perf_counter() - start) * (sweeps - made) / made
+    def report(made, residual):
+        nonlocal last
+        now = clock.perf_counter()
+        if tell is not None and made and now > last + EVERY:
+            last = now
+            left = (now - start) * (sweeps - made) / made
             tell(
-                f"sweep {made} of at most {sweeps}, residual {result.classic.residual:.0e}, "
+                f"sweep {made} of at most {sweeps}, residual {residual:.0e}, "
                 f"at most {left:.0f} s to go"
             )
-        simulation.restore(before)
-        simulation.start_from(simulation.state, result.contacts, result.classic.force)
-        simulation.warm_start = True
+
+    plain = {"subspace": False, "max_iterations": sweeps, "callback": report}
+    options = (simulation.settings.solver_options or {}) | plain
+    simulation.settings = replace(simulation.settings, solver_options=options)
+    return simulation.step(compatible=False)
 
 
 def _classic(scene: Scene, rest: Rest, solver: str, tell, **options):

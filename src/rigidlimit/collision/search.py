@@ -21,7 +21,7 @@ from .broadphase import meeting_balls
 from .capsules import capsule_capsule
 from .contacts import Contacts, contact_key
 from .pieces import Pieces
-from .planes import plane_body
+from .planes import planes_bodies
 from .polytopes import polytope_polytope, small_enough
 from .solids import ball_solid
 
@@ -60,8 +60,9 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     wanted = movable[a] | movable[b]
     a, b = a[wanted], b[wanted]
 
-    pieces = [plane_body(bodies, state, p, solid[movable[solid]], reach) for p in planes]
-    pieces.extend(_pair_contacts(bodies, state, a, b, family, reach))
+    pieces = list(_pair_contacts(bodies, state, a, b, family, reach))
+    if len(planes):
+        pieces.append(planes_bodies(bodies, state, planes, solid[movable[solid]], reach))
     return _sorted_contacts(Pieces.joined(pieces), reach, n)
 
 

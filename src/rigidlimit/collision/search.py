@@ -87,32 +87,36 @@ def _family(shape) -> int:
 
 def _pair_contacts(bodies, state, a, b, family, reach):
     """Contacts of the pairs (a_k, b_k), each kind of pair by its own narrow phase."""
+    if not len(a):
+        return
     if (family[a] == BALL).all() and (family[b] == BALL).all():
         yield ball_ball(bodies, state, a, b)
         return
     swap = family[a] > family[b]
     a, b = np.where(swap, b, a), np.where(swap, a, b)
     kinds = family[a] * KINDS + family[b]
+    left = np.ones(len(a), bool)
 
-    def of(first, second):
-        which = kinds == first * KINDS + second
-        return a[which], b[which]
+    def taken(which):
+        """Pairs for one narrow phase, with their reach; none if it has nothing to do."""
+        left[which] = False
+        i, j = a[which], b[which]
+        return [(i, j, reach[i] + reach[j])] if len(i) else []
 
-    yield ball_ball(bodies, state, *of(BALL, BALL))
+    for i, j, _ in taken(kinds == BALL * KINDS + BALL):
+        yield ball_ball(bodies, state, i, j)
     if bodies.dim == 2:
-        yield planar.disk_polygon(bodies, state, *of(BALL, POLYGON))
-        a, b = of(POLYGON, POLYGON)
-        yield planar.polygon_polygon(bodies, state, a, b, reach[a] + reach[b])
+        for i, j, _ in taken(kinds == BALL * KINDS + POLYGON):
+            yield planar.disk_polygon(bodies, state, i, j)
+        for i, j, near in taken(kinds == POLYGON * KINDS + POLYGON):
+            yield planar.polygon_polygon(bodies, state, i, j, near)
         return
-    left = kinds != BALL * KINDS + BALL
-    solids = (family[a] == BALL) & (family[b] != ELLIPSOID) & left
-    yield ball_solid(bodies, state, a[solids], b[solids])
-    capsules = kinds == CAPSULE * KINDS + CAPSULE
-    yield capsule_capsule(bodies, state, *of(CAPSULE, CAPSULE), (reach[a] + reach[b])[capsules])
-    polytopes = (kinds == POLYTOPE * KINDS + POLYTOPE) & small_enough(bodies, a, b)
-    i, j = a[polytopes], b[polytopes]
-    yield polytope_polytope(bodies, state, i, j, reach[i] + reach[j])
-    left &= ~(solids | capsules | polytopes)
+    for i, j, _ in taken((family[a] == BALL) & (family[b] != ELLIPSOID) & left):
+        yield ball_solid(bodies, state, i, j)
+    for i, j, near in taken(kinds == CAPSULE * KINDS + CAPSULE):
+        yield capsule_capsule(bodies, state, i, j, near)
+    for i, j, near in taken((kinds == POLYTOPE * KINDS + POLYTOPE) & small_enough(bodies, a, b)):
+        yield polytope_polytope(bodies, state, i, j, near)
     for i, j in zip(a[left].tolist(), b[left].tolist(), strict=True):
         yield convex.convex_pair(bodies, state, i, j, reach[i] + reach[j])
 

@@ -1,6 +1,7 @@
 """Contact search: (bodies, state, reach) -> Contacts."""
 
 import numpy as np
+from numba import njit
 
 from ..bodies import (
     Bodies,
@@ -15,6 +16,7 @@ from ..bodies import (
     State,
 )
 from ..errors import ContactError
+from ..threads import in_pieces
 from . import convex, planar
 from .balls import ball_ball
 from .broadphase import meeting_balls
@@ -24,6 +26,9 @@ from .pieces import Pieces
 from .planes import planes_bodies
 from .polytopes import polytope_polytope, small_enough
 from .solids import ball_solid
+
+THREADED = 100_000
+"""Contacts from which they are put in order by several threads."""
 
 KINDS = 7
 BALL, POLYGON, POLYTOPE, CAPSULE, CYLINDER, ELLIPSOID, PLANE = range(KINDS)
@@ -123,18 +128,37 @@ def _pair_contacts(bodies, state, a, b, family, reach):
 
 def _sorted_contacts(found: Pieces, reach, n: int) -> Contacts:
     """Within reach, from the lower to the higher body number, sorted by (a, b, feature)."""
-    swap = found.a > found.b
-    a = np.where(swap, found.b, found.a)
-    b = np.where(swap, found.a, found.b)
-    normal = np.where(swap[:, None], -found.normal, found.normal)
-    keep = np.flatnonzero(found.gap <= reach[a] + reach[b])
-    order = keep[np.argsort(contact_key(a[keep], b[keep], found.feature[keep], n), kind="stable")]
-    return Contacts(
-        np.column_stack([a, b])[order],
-        found.feature[order],
-        found.point[order],
-        normal[order],
-        found.gap[order],
-        found.curvature[order],
-        n,
-    )
+    low, high = np.minimum(found.a, found.b), np.maximum(found.a, found.b)
+    keep = np.flatnonzero(found.gap <= reach[low] + reach[high])
+    order = keep[np.argsort(contact_key(low, high, found.feature, n)[keep], kind="stable")]
+    m = len(order)
+    body, feature = np.empty((m, 2), np.int64), np.empty(m, np.int64)
+    point, normal, gap, curvature = (
+        np.empty((m, 3)), np.empty((m, 3)), np.empty(m), np.empty(m)
+    )  # fmt: skip
+
+    def take(first, last):
+        _take(
+            order, first, last,
+            found.a, found.b, found.feature, found.point, found.normal, found.gap,
+            found.curvature, body, feature, point, normal, gap, curvature,
+        )  # fmt: skip
+
+    in_pieces(take, m, least=THREADED)
+    return Contacts(body, feature, point, normal, gap, curvature, n)
+
+
+@njit(cache=True, nogil=True)
+def _take(
+    order, first, last, a, b, number, at, direction, distance, curved,
+    body, feature, point, normal, gap, curvature,
+):  # fmt: skip
+    """Contacts order[first:last] into the last six arrays, turned from the lower body up."""
+    for c in range(first, last):
+        k = order[c]
+        sign = 1.0 if a[k] < b[k] else -1.0
+        body[c, 0], body[c, 1] = min(a[k], b[k]), max(a[k], b[k])
+        feature[c], gap[c], curvature[c] = number[k], distance[k], curved[k]
+        for axis in range(3):
+            point[c, axis] = at[k, axis]
+            normal[c, axis] = sign * direction[k, axis]

@@ -59,17 +59,23 @@ def free_columns(fixed, n: int) -> np.ndarray:
 
 
 def sparse(name: str, value, *, columns: int | None = None, square: bool = False) -> sp.csr_array:
-    """``value`` as a CSR array of finite floats with sorted, distinct entries."""
+    """``value`` as a CSR array of finite floats with sorted, distinct entries.
+
+    ``value`` itself if it is one: not to be changed.
+    """
     if not sp.issparse(value):
         try:
             value = np.atleast_2d(np.asarray(value, dtype=float))
         except (TypeError, ValueError):
             raise InputError(f"{name} is not a matrix of numbers; expected rows alike") from None
-    try:
-        matrix = sp.csr_array(value, dtype=float, copy=True)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not a matrix of numbers: {error}") from error
-    matrix.sum_duplicates()
+    if type(value) is sp.csr_array and value.dtype == float and value.has_canonical_format:
+        matrix = value
+    else:
+        try:
+            matrix = sp.csr_array(value, dtype=float, copy=True)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name} is not a matrix of numbers: {error}") from error
+        matrix.sum_duplicates()
     if columns is not None and matrix.shape[1] != columns:
         raise InputError(f"{name} has shape {matrix.shape}; expected {columns} columns")
     if square and matrix.shape[0] != matrix.shape[1]:

@@ -21,6 +21,7 @@ from .display import Displayed
 from .dynamics import ContactDynamicsResult, contact_dynamics
 from .forces import CompatibleForces, compatible_forces
 from .forces.law import contact_stiffness
+from .submatrix import submatrix
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def step(
     # Step 2: compatible forces
     stiffness = contact_stiffness(bodies, contacts, settings.exponent, settings.pair_stiffness)
     closed = classic.slack * dt <= settings.closed * bodies.length
-    B_closed = B[np.flatnonzero(closed)]
+    B_closed = submatrix(B, rows=np.flatnonzero(closed))
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
     load = B_closed.T @ classic.force[closed]
     forces = None

@@ -59,6 +59,10 @@ def inverse_blocks(bodies: Bodies, blocks: np.ndarray) -> np.ndarray:
 def block_matrix(blocks: np.ndarray) -> sp.csr_array:
     """The block-diagonal sparse matrix (6 n, 6 n) of blocks (n, 6, 6), without stored zeros."""
     n = len(blocks)
-    body, row, column = np.nonzero(blocks)
+    body, row, column = np.nonzero(blocks)  # in the order of rows, columns ascending
     data = blocks[body, row, column]
-    return sp.csr_array((data, (6 * body + row, 6 * body + column)), shape=(6 * n, 6 * n))
+    index = np.int32 if len(data) < np.iinfo(np.int32).max else np.int64
+    starts = np.zeros(6 * n + 1, index)
+    np.cumsum(np.bincount(6 * body + row, minlength=6 * n), out=starts[1:])
+    columns = (6 * body + column).astype(index)
+    return sp.csr_array((data, columns, starts), shape=(6 * n, 6 * n))

@@ -12,8 +12,9 @@ def identity(n: int) -> np.ndarray:
 
 def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Hamilton product a b, (n, 4): the rotation b followed by a."""
-    aw, ax, ay, az = np.moveaxis(np.asarray(a, float), -1, 0)
-    bw, bx, by, bz = np.moveaxis(np.asarray(b, float), -1, 0)
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    aw, ax, ay, az = (a[..., k] for k in range(4))
+    bw, bx, by, bz = (b[..., k] for k in range(4))
     return np.stack(
         [
             aw * bw - ax * bx - ay * by - az * bz,
@@ -50,13 +51,19 @@ def from_cayley(theta: np.ndarray) -> np.ndarray:
 
 def matrix(q: np.ndarray) -> np.ndarray:
     """Rotation matrices (n, 3, 3) whose columns are the body axes in the world frame."""
-    w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    q = np.asarray(q, float)
+    w, x, y, z = (q[..., k] for k in range(4))
+    out = np.empty((*w.shape, 3, 3))
+    out[..., 0, 0] = 1 - 2 * (y * y + z * z)
+    out[..., 0, 1] = 2 * (x * y - w * z)
+    out[..., 0, 2] = 2 * (x * z + w * y)
+    out[..., 1, 0] = 2 * (x * y + w * z)
+    out[..., 1, 1] = 1 - 2 * (x * x + z * z)
+    out[..., 1, 2] = 2 * (y * z - w * x)
+    out[..., 2, 0] = 2 * (x * z - w * y)
+    out[..., 2, 1] = 2 * (y * z + w * x)
+    out[..., 2, 2] = 1 - 2 * (x * x + y * y)
+    return out
 
 
 def about_z(angle: np.ndarray) -> np.ndarray:

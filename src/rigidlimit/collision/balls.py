@@ -1,29 +1,56 @@
 """Exact contacts between spheres, and between disks in the plane."""
 
 import numpy as np
+from numba import njit
 
 from ..bodies import Bodies, State
 from ..errors import ContactError
+from ..threads import in_pieces
 from .pieces import Pieces
+
+THREADED = 100_000
+"""Pairs from which they are shared by threads."""
 
 
 def ball_ball(bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray) -> Pieces:
     """Contacts of pairs of balls (a_k, b_k): gap = |x_b - x_a| - R_a - R_b."""
-    radius = bodies.bounding_radius
-    arm = state.position[b] - state.position[a]
-    distance = np.linalg.norm(arm, axis=1)
-    total = radius[a] + radius[b]
-    lost = np.flatnonzero(~(distance > 1e-12 * total))
-    if len(lost):
-        k = lost[0]
+    k = len(a)
+    point, normal = np.empty((k, 3)), np.empty((k, 3))
+    gap, curvature = np.empty(k), np.empty(k)
+
+    def fill(first, last):
+        return _fill(
+            state.position, bodies.bounding_radius, a, b, first, last,
+            point, normal, gap, curvature,
+        )  # fmt: skip
+
+    lost = max(in_pieces(fill, k, least=THREADED))
+    if lost >= 0:
         raise ContactError(
-            f"bodies {bodies.names[a[k]]!r} and {bodies.names[b[k]]!r} have the same centre "
-            f"{state.position[a[k]].tolist()}: their contact has no normal; expected distinct "
+            f"bodies {bodies.names[a[lost]]!r} and {bodies.names[b[lost]]!r} have the same centre "
+            f"{state.position[a[lost]].tolist()}: their contact has no normal; expected distinct "
             "centres; move one of them"
         )
-    normal = arm / distance[:, None]
-    gap = distance - total
-    point = state.position[a] + normal * (radius[a] + 0.5 * gap)[:, None]
-    return Pieces.of(
-        a, b, point=point, normal=normal, gap=gap, curvature=1 / radius[a] + 1 / radius[b]
-    )
+    return Pieces.of(a, b, point=point, normal=normal, gap=gap, curvature=curvature)
+
+
+@njit(cache=True, nogil=True)
+def _fill(position, radius, a, b, first, last, point, normal, gap, curvature):
+    """Fills the last four arrays for pairs first : last; returns a pair without normal, or -1."""
+    lost = -1
+    for p in range(first, last):
+        i, j = a[p], b[p]
+        square = 0.0
+        for k in range(3):
+            normal[p, k] = position[j, k] - position[i, k]
+            square += normal[p, k] ** 2
+        distance, total = np.sqrt(square), radius[i] + radius[j]
+        if not distance > 1e-12 * total:
+            lost = p
+            continue
+        gap[p] = distance - total
+        curvature[p] = 1 / radius[i] + 1 / radius[j]
+        for k in range(3):
+            normal[p, k] /= distance
+            point[p, k] = position[i, k] + normal[p, k] * (radius[i] + 0.5 * gap[p])
+    return lost

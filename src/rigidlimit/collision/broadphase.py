@@ -4,17 +4,23 @@ Balls from 2^k to 2^(k+1) times the smallest one live in grid k, whose cell is t
 largest of them, each in the one cell of its centre. Two balls that meet have centres no further
 apart than the larger one's cell, so a ball looks into the neighbouring cells of its own grid and
 of every coarser grid in use. The work is linear in the number of balls for any mixture of sizes:
-neighbours per level are bounded, and so are levels (log2 of the size ratio).
+neighbours per level are bounded, and so are levels (log2 of the size ratio). Threads share the
+balls where there are many.
 """
 
 import numpy as np
 from numba import njit
 
+from ..threads import in_pieces
+
 MAX_LEVEL = 60
 """Size ratios up to 2^60."""
 
+THREADED = 50_000
+"""Balls from which the search is shared by threads; for fewer, starting them costs more."""
 
-@njit(cache=True)
+
+@njit(cache=True, nogil=True)
 def _column(level, x, y):
     """Hash of a column of cells; the cells of a column lie one after the other from there on."""
     h = (x * 73856093) ^ (y * 19349663) ^ (level * 50331653)
@@ -60,21 +66,19 @@ def _sorted_by_bucket(centre, radius, level, cell):
     return start, order, place, at
 
 
-@njit(cache=True)
-def _meeting_balls(centre, radius, level, cell, planar):
-    """(pairs (k, 2) with first < second, distance tests made)."""
-    n = len(radius)
-    start, order, place, at = _sorted_by_bucket(centre, radius, level, cell)
+@njit(cache=True, nogil=True)
+def _meeting_balls(start, order, place, at, levels, cell, planar, begin, end):
+    """(pairs (k, 2) with first < second, distance tests made) of the sorted balls begin : end.
+
+    start, order, place, at: from ``_sorted_by_bucket``. Of two balls the one that looks for the
+    other has the pair.
+    """
     mask = len(start) - 2
-    used = np.zeros(MAX_LEVEL + 1, np.bool_)
-    for i in range(n):
-        used[level[i]] = True
-    levels = np.flatnonzero(used)
-    pairs = np.empty((8 * n + 16, 2), np.int64)
+    pairs = np.empty((8 * (end - begin) + 16, 2), np.int64)
     count = 0
     tests = 0
     flat = 0 if planar else 1
-    for s in range(n):
+    for s in range(begin, end):
         px, py, pz, pr = place[s, 0], place[s, 1], place[s, 2], place[s, 3]
         for lv in levels:
             if lv < at[s, 3]:
@@ -125,4 +129,13 @@ def meeting_balls(centre: np.ndarray, radius: np.ndarray, *, planar: bool = Fals
     cell = np.zeros(MAX_LEVEL + 1)
     np.maximum.at(cell, level, 2 * radius)
     cell *= 1 + 1e-9  # a ball of exactly the cell's diameter, in spite of rounding
-    return _meeting_balls(np.ascontiguousarray(centre), radius, level, cell, planar)
+    table = _sorted_by_bucket(np.ascontiguousarray(centre), radius, level, cell)
+    levels = np.flatnonzero(np.bincount(level))
+
+    def pairs_of(begin, end):
+        return _meeting_balls(*table, levels, cell, planar, begin, end)
+
+    found = in_pieces(pairs_of, len(radius), least=THREADED)
+    if len(found) == 1:
+        return found[0]
+    return np.concatenate([pairs for pairs, _ in found]), sum(tests for _, tests in found)

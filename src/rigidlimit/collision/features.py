@@ -97,7 +97,7 @@ def curvature_at(shape, point: np.ndarray) -> float:
     if isinstance(shape, Sphere):
         return 1 / shape.radius
     if isinstance(shape, Ellipsoid):
-        return float(ellipsoid_curvature(np.array(shape.semi_axes), point[None])[0])
+        return float(ellipsoid_curvature(np.array(shape.semi_axes), point))
     if isinstance(shape, Capsule):
         return (0.5 if abs(point[2]) < shape.length / 2 else 1.0) / shape.radius
     if isinstance(shape, Cylinder):

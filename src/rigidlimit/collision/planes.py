@@ -1,16 +1,20 @@
-"""Exact contacts of a half-space with every shape, by the shape's support features.
+"""Exact contacts of half-spaces with every shape, by the shapes' support features, all at once.
 
 A vertex, an end ball or a rim point of the body within reach of the plane is a contact of its own,
-so that a box on a plane has four and a lying capsule two. Points lie midway between the surfaces.
+so that a box on a plane has four and a lying capsule two. Every shape is a few numbered points,
+rounded by a radius: corners, the centre of a ball, the ends of a capsule's axis. Ellipsoids and
+cylinders that lean have points that move with the plane's normal. Contacts lie midway between the
+surfaces.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+from numba import njit
 
 from ..bodies import (
     Bodies,
-    Box,
     Capsule,
-    ConvexPolyhedron,
     Cylinder,
     Disk,
     Ellipsoid,
@@ -21,6 +25,7 @@ from ..bodies import (
     rotations,
 )
 from .pieces import Pieces
+from .polytope_table import as_polytope
 
 RIM_POINTS = 4
 """Contacts of a cylinder standing on a plane: rim points in the directions of its x and y axes."""
@@ -28,117 +33,209 @@ RIM_POINTS = 4
 STANDING = 1e-3
 """Tilt [rad] up to which a cylinder stands on its end rather than on a point of its rim."""
 
+FIXED, ELLIPSOID, CYLINDER = range(3)
+"""Whether a shape's points stay in the body, and if not, by which law they move."""
+
+
+@dataclass(frozen=True)
+class SupportTable:
+    """Points of all shapes that can touch a plane: rows start[s] : start[s + 1] for shape s.
+
+    start (shapes + 1,); points (P, 3) [m], body axes, contact numbers counting from start[s].
+    radius (shapes,) [m]: of the ball about each point, of a cylinder's rim. law (shapes,): FIXED,
+    ELLIPSOID or CYLINDER. axes (shapes, 3) [m]: semi-axes of ellipsoids.
+    """
+
+    start: np.ndarray
+    points: np.ndarray
+    radius: np.ndarray
+    law: np.ndarray
+    axes: np.ndarray
+
+
+def support_table(bodies: Bodies) -> SupportTable:
+    """The table of a scene; half-spaces have no rows. Use ``bodies.derived``."""
+    count = len(bodies.shapes)
+    radius, law, axes = np.zeros(count), np.full(count, FIXED), np.ones((count, 3))
+    points = [_points(shape) for shape in bodies.shapes]
+    for row, shape in enumerate(bodies.shapes):
+        if isinstance(shape, Sphere | Disk | Capsule | Cylinder):
+            radius[row] = shape.radius
+        if isinstance(shape, Cylinder):
+            law[row] = CYLINDER
+        if isinstance(shape, Ellipsoid):
+            law[row], axes[row] = ELLIPSOID, shape.semi_axes
+    start = np.cumsum([0, *(len(p) for p in points)])
+    return SupportTable(start, np.concatenate(points), radius, law, axes)
+
+
+def _points(shape) -> np.ndarray:
+    """Rows of ``shape`` in the table. A cylinder has the centres of its two ends, about which the
+    lowest rim points lie (numbers 0, 1), then the four fixed rim points of either end."""
+    if isinstance(shape, HalfSpace):
+        return np.zeros((0, 3))
+    if isinstance(shape, Sphere | Disk | Ellipsoid):
+        return np.zeros((1, 3))
+    if isinstance(shape, Polygon):
+        return np.column_stack([shape.vertices, np.zeros(len(shape.vertices))])
+    if isinstance(shape, Capsule | Cylinder):
+        ends = np.array([[0, 0, -0.5], [0, 0, 0.5]]) * shape.length
+        if isinstance(shape, Capsule):
+            return ends
+        angle = 0.5 * np.pi * np.arange(RIM_POINTS)
+        rim = shape.radius * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(RIM_POINTS)])
+        return np.concatenate([ends, ends[0] + rim, ends[1] + rim])
+    polytope = as_polytope(shape)
+    if polytope is None:
+        raise TypeError(f"no plane contact for {type(shape).__name__}")
+    return polytope.vertices
+
 
 def plane_normal(bodies: Bodies, state: State, plane: int) -> np.ndarray:
     """Outward unit normal of half-space ``plane`` in the world frame, (3,)."""
-    local = bodies.shape(plane).local_normal
-    return rotations.matrix(state.quaternion[plane]) @ local
+    return _normals(bodies, state, [plane])[0]
 
 
-def plane_body(bodies: Bodies, state: State, plane: int, others: np.ndarray, reach) -> Pieces:
-    """Contacts of half-space ``plane`` with bodies ``others``; normals point to the bodies."""
-    normal = plane_normal(bodies, state, plane)
-    is_ball = bodies.are(Sphere, Disk)[others]
-    pieces = [_plane_balls(bodies, state, plane, normal, others[is_ball], reach)]
-    others = others[~is_ball]
-    shape_of = bodies.shape_of[others]
-    for row in np.unique(shape_of):
-        shape = bodies.shapes[row]
-        which = others[shape_of == row]
-        if isinstance(shape, HalfSpace):
-            continue
-        turn = rotations.matrix(state.quaternion[which])
-        local = np.einsum("kji,j->ki", turn, normal)  # the plane's normal in body axes
-        arms, curvature = _lowest_points(shape, local)
-        k, f = arms.shape[:2]
-        world = np.einsum("kij,kfj->kfi", turn, arms) + state.position[which][:, None, :]
-        gap = (world - state.position[plane]) @ normal
-        near = gap <= reach[which][:, None] + reach[plane]  # NaN: not a contact in this pose
-        body, feature = np.nonzero(near)
-        gap = gap[near]
-        pieces.append(
-            Pieces.of(
-                np.full(len(gap), plane),
-                which[body],
-                feature=feature,
-                point=world[near] - 0.5 * gap[:, None] * normal,
-                normal=normal,
-                gap=gap,
-                curvature=np.broadcast_to(curvature, (k, f))[near],
-            )
-        )
-    return Pieces.joined(pieces)
+def _normals(bodies, state, planes) -> np.ndarray:
+    local = np.array([bodies.shape(p).local_normal for p in planes])
+    return np.einsum("pij,pj->pi", rotations.matrix(state.quaternion[planes]), local)
 
 
-def _plane_balls(bodies, state, plane, normal, balls, reach) -> Pieces:
-    """Spheres or disks of any radii at once: gap = n . (x - x_plane) - R."""
-    radius = bodies.bounding_radius[balls]
-    gap = (state.position[balls] - state.position[plane]) @ normal - radius
-    near = np.flatnonzero(gap <= reach[balls] + reach[plane])
-    balls, radius, gap = balls[near], radius[near], gap[near]
+def planes_bodies(bodies: Bodies, state: State, planes, others, reach) -> Pieces:
+    """Contacts of half-spaces ``planes`` with bodies ``others``; normals point to the bodies."""
+    table = bodies.derived(support_table)
+    normals = _normals(bodies, state, planes)
+    near = _near(state.position, bodies.bounding_radius, reach, planes, normals, others)
+    plane, which = np.nonzero(near)
+    body = others[which]
+    shape = bodies.shape_of[body]
+    most = int((table.start[shape + 1] - table.start[shape]).sum())
+    feature, pair = np.empty(most, np.int64), np.empty(most, np.int64)
+    point, gap, curvature = np.empty((most, 3)), np.empty(most), np.empty(most)
+    count = _contacts(
+        state.position, state.quaternion, reach, planes, normals, plane, body, shape,
+        table.start, table.points, table.radius, table.law, table.axes,
+        pair, feature, point, gap, curvature,
+    )  # fmt: skip
+    pair = pair[:count]
     return Pieces.of(
-        np.full(len(balls), plane),
-        balls,
-        point=state.position[balls] - (radius + 0.5 * gap)[:, None] * normal,
-        normal=normal,
-        gap=gap,
-        curvature=1 / radius,
+        planes[plane[pair]],
+        body[pair],
+        feature=feature[:count],
+        point=point[:count],
+        normal=normals[plane[pair]],
+        gap=gap[:count],
+        curvature=curvature[:count],
     )
 
 
-def _lowest_points(shape, normal: np.ndarray):
-    """Surface points (k, f, 3) that can be lowest along -normal, and curvature there (k, f) [1/m].
+@njit(cache=True)
+def _near(position, bound, reach, planes, normals, others):
+    """Whose bounding ball is within reach of which plane, (planes, others) bool."""
+    near = np.empty((len(planes), len(others)), np.bool_)
+    for p in range(len(planes)):
+        n, at = normals[p], position[planes[p]]
+        for i in range(len(others)):
+            b = others[i]
+            height = 0.0
+            for k in range(3):
+                height += (position[b, k] - at[k]) * n[k]
+            # a little more than the bounding ball, in spite of rounding
+            near[p, i] = height - reach[b] - reach[planes[p]] <= (1 + 1e-6) * bound[b]
+    return near
 
-    normal (k, 3): the plane's unit normal in body axes.
+
+@njit(cache=True)
+def _contacts(
+    position, quaternion, reach, planes, normals, plane, body, shape,
+    start, points, radius, law, axes,
+    pair, feature, point, gap, curvature,
+):  # fmt: skip
+    """Fills the last five arrays with the contacts within reach; returns how many there are."""
+    turn, local, core = np.empty((3, 3)), np.empty(3), np.empty(3)
+    count = 0
+    for i in range(len(plane)):
+        b, s, n, at = body[i], shape[i], normals[plane[i]], position[planes[plane[i]]]
+        allowed = reach[b] + reach[planes[plane[i]]]
+        _turn(quaternion[b], turn)
+        for k in range(3):  # the plane's normal in body axes
+            local[k] = turn[0, k] * n[0] + turn[1, k] * n[1] + turn[2, k] * n[2]
+        for row in range(start[s], start[s + 1]):
+            rounding, curved = _core(
+                law[s], row - start[s], points[row], radius[s], axes[s], local, core
+            )
+            height = 0.0
+            for k in range(3):
+                w = turn[k, 0] * core[0] + turn[k, 1] * core[1] + turn[k, 2] * core[2]
+                point[count, k] = w + position[b, k]
+                height += (point[count, k] - at[k]) * n[k]
+            height -= rounding
+            if height <= allowed:  # NaN: not a contact in this pose
+                for k in range(3):
+                    point[count, k] -= (rounding + 0.5 * height) * n[k]
+                pair[count], feature[count] = i, row - start[s]
+                gap[count], curvature[count] = height, curved
+                count += 1
+    return count
+
+
+@njit(cache=True)
+def _turn(q, out):
+    """Rotation matrix of a unit quaternion."""
+    w, x, y, z = q
+    out[0, 0], out[0, 1], out[0, 2] = (
+        1 - 2 * (y * y + z * z),
+        2 * (x * y - w * z),
+        2 * (x * z + w * y),
+    )
+    out[1, 0], out[1, 1], out[1, 2] = (
+        2 * (x * y + w * z),
+        1 - 2 * (x * x + z * z),
+        2 * (y * z - w * x),
+    )
+    out[2, 0], out[2, 1], out[2, 2] = (
+        2 * (x * z - w * y),
+        2 * (y * z + w * x),
+        1 - 2 * (x * x + y * y),
+    )
+
+
+@njit(cache=True)
+def _core(law, number, row, radius, axes, normal, core):
+    """Writes point ``number`` of a shape for the plane's unit normal in body axes to ``core``.
+
+    Returns (radius of the ball about it, mean curvature there). NaN for rim points that do not
+    count in this pose: within STANDING radians of upright a cylinder stands on the fixed points
+    of its ends; else it lies or leans on the lowest points of its rims.
     """
-    k = len(normal)
-    if isinstance(shape, Box):
-        shape = shape.polytope
-    if isinstance(shape, ConvexPolyhedron):
-        return np.broadcast_to(shape.vertices, (k, *shape.vertices.shape)), 0.0
-    if isinstance(shape, Polygon):
-        corners = np.column_stack([shape.vertices, np.zeros(len(shape.vertices))])
-        return np.broadcast_to(corners, (k, *corners.shape)), 0.0
-    if isinstance(shape, Capsule):
-        ends = np.array([[0, 0, -0.5], [0, 0, 0.5]]) * shape.length
-        # the ends are balls; between them the side is curved one way only
-        return ends[None] - shape.radius * normal[:, None, :], 1 / shape.radius
-    if isinstance(shape, Ellipsoid):
-        axes = np.array(shape.semi_axes)
-        size = np.linalg.norm(axes * normal, axis=1, keepdims=True)
-        point = -(axes**2) * normal / size
-        return point[:, None, :], ellipsoid_curvature(axes, point)[:, None]
-    if isinstance(shape, Cylinder):
-        return _rim_points(shape, normal), 0.0
-    raise TypeError(f"no plane contact for {type(shape).__name__}")
+    for k in range(3):
+        core[k] = row[k]
+    if law == FIXED:
+        # a capsule's ends are balls; between them the side is curved one way only
+        return radius, 1 / radius if radius > 0 else 0.0
+    if law == CYLINDER:
+        across = np.hypot(normal[0], normal[1])
+        if (across < STANDING) == (number < 2):
+            core[0] = np.nan
+        elif number < 2:
+            core[0] = -radius * normal[0] / across
+            core[1] = -radius * normal[1] / across
+        return 0.0, 0.0
+    size = 0.0
+    for k in range(3):
+        size += (axes[k] * normal[k]) ** 2
+    size = np.sqrt(size)
+    for k in range(3):
+        core[k] = -(axes[k] ** 2) * normal[k] / size
+    return 0.0, ellipsoid_curvature(axes, core)
 
 
-def _rim_points(shape: Cylinder, normal):
-    """Lowest point of either rim (numbers 0, 1), or four fixed ones an end (2-5, 6-9), (k, 10, 3).
-
-    A cylinder within STANDING radians of upright stands on the fixed points of its end; else it
-    lies or leans on the lowest points of its rims. The other ones are NaN.
-    """
-    across = normal[:, :2]
-    size = np.linalg.norm(across, axis=1, keepdims=True)
-    standing = size[:, 0] < STANDING
-    down = -across / np.where(size > 0, size, 1.0)
-    angles = 0.5 * np.pi * np.arange(RIM_POINTS)
-    fixed = shape.radius * np.column_stack([np.cos(angles), np.sin(angles)])
-    out = np.empty((len(normal), 2 + 2 * RIM_POINTS, 3))
-    for end, z in enumerate((-0.5 * shape.length, 0.5 * shape.length)):
-        rim = slice(2 + RIM_POINTS * end, 2 + RIM_POINTS * (end + 1))
-        out[:, [end, *range(rim.start, rim.stop)], 2] = z
-        out[:, end, :2] = shape.radius * down
-        out[:, rim, :2] = fixed
-    out[standing, :2] = np.nan
-    out[~standing, 2:] = np.nan
-    return out
-
-
-def ellipsoid_curvature(axes: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """Mean of the two principal curvatures [1/m] at surface points (k, 3) in body axes."""
-    a2 = axes**2
-    h = np.sqrt((point**2 / a2**2).sum(axis=1))
-    square = (point**2).sum(axis=1)
-    return (a2.sum() - square) / (2 * np.prod(a2) * h**3)
+@njit(cache=True)
+def ellipsoid_curvature(axes, point):
+    """Mean of the two principal curvatures [1/m] at a surface point (3,) in body axes."""
+    h = square = squares = 0.0
+    for k in range(3):
+        h += (point[k] / axes[k] ** 2) ** 2
+        square += point[k] ** 2
+        squares += axes[k] ** 2
+    return (squares - square) / (2 * (axes[0] * axes[1] * axes[2]) ** 2 * h**1.5)

@@ -1,6 +1,7 @@
 """Contact search: (bodies, state, reach) -> Contacts."""
 
 import numpy as np
+from numba import njit
 
 from ..bodies import (
     Bodies,
@@ -15,15 +16,19 @@ from ..bodies import (
     State,
 )
 from ..errors import ContactError
+from ..threads import in_pieces
 from . import convex, planar
 from .balls import ball_ball
 from .broadphase import meeting_balls
 from .capsules import capsule_capsule
 from .contacts import Contacts, contact_key
 from .pieces import Pieces
-from .planes import plane_body
+from .planes import planes_bodies
 from .polytopes import polytope_polytope, small_enough
 from .solids import ball_solid
+
+THREADED = 100_000
+"""Contacts from which they are put in order by several threads."""
 
 KINDS = 7
 BALL, POLYGON, POLYTOPE, CAPSULE, CYLINDER, ELLIPSOID, PLANE = range(KINDS)
@@ -60,8 +65,9 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     wanted = movable[a] | movable[b]
     a, b = a[wanted], b[wanted]
 
-    pieces = [plane_body(bodies, state, p, solid[movable[solid]], reach) for p in planes]
-    pieces.extend(_pair_contacts(bodies, state, a, b, family, reach))
+    pieces = list(_pair_contacts(bodies, state, a, b, family, reach))
+    if len(planes):
+        pieces.append(planes_bodies(bodies, state, planes, solid[movable[solid]], reach))
     return _sorted_contacts(Pieces.joined(pieces), reach, n)
 
 
@@ -86,50 +92,73 @@ def _family(shape) -> int:
 
 def _pair_contacts(bodies, state, a, b, family, reach):
     """Contacts of the pairs (a_k, b_k), each kind of pair by its own narrow phase."""
+    if not len(a):
+        return
     if (family[a] == BALL).all() and (family[b] == BALL).all():
         yield ball_ball(bodies, state, a, b)
         return
     swap = family[a] > family[b]
     a, b = np.where(swap, b, a), np.where(swap, a, b)
     kinds = family[a] * KINDS + family[b]
+    left = np.ones(len(a), bool)
 
-    def of(first, second):
-        which = kinds == first * KINDS + second
-        return a[which], b[which]
+    def taken(which):
+        """Pairs for one narrow phase, with their reach; none if it has nothing to do."""
+        left[which] = False
+        i, j = a[which], b[which]
+        return [(i, j, reach[i] + reach[j])] if len(i) else []
 
-    yield ball_ball(bodies, state, *of(BALL, BALL))
+    for i, j, _ in taken(kinds == BALL * KINDS + BALL):
+        yield ball_ball(bodies, state, i, j)
     if bodies.dim == 2:
-        yield planar.disk_polygon(bodies, state, *of(BALL, POLYGON))
-        a, b = of(POLYGON, POLYGON)
-        yield planar.polygon_polygon(bodies, state, a, b, reach[a] + reach[b])
+        for i, j, _ in taken(kinds == BALL * KINDS + POLYGON):
+            yield planar.disk_polygon(bodies, state, i, j)
+        for i, j, near in taken(kinds == POLYGON * KINDS + POLYGON):
+            yield planar.polygon_polygon(bodies, state, i, j, near)
         return
-    left = kinds != BALL * KINDS + BALL
-    solids = (family[a] == BALL) & (family[b] != ELLIPSOID) & left
-    yield ball_solid(bodies, state, a[solids], b[solids])
-    capsules = kinds == CAPSULE * KINDS + CAPSULE
-    yield capsule_capsule(bodies, state, *of(CAPSULE, CAPSULE), (reach[a] + reach[b])[capsules])
-    polytopes = (kinds == POLYTOPE * KINDS + POLYTOPE) & small_enough(bodies, a, b)
-    i, j = a[polytopes], b[polytopes]
-    yield polytope_polytope(bodies, state, i, j, reach[i] + reach[j])
-    left &= ~(solids | capsules | polytopes)
+    for i, j, _ in taken((family[a] == BALL) & (family[b] != ELLIPSOID) & left):
+        yield ball_solid(bodies, state, i, j)
+    for i, j, near in taken(kinds == CAPSULE * KINDS + CAPSULE):
+        yield capsule_capsule(bodies, state, i, j, near)
+    for i, j, near in taken((kinds == POLYTOPE * KINDS + POLYTOPE) & small_enough(bodies, a, b)):
+        yield polytope_polytope(bodies, state, i, j, near)
     for i, j in zip(a[left].tolist(), b[left].tolist(), strict=True):
         yield convex.convex_pair(bodies, state, i, j, reach[i] + reach[j])
 
 
 def _sorted_contacts(found: Pieces, reach, n: int) -> Contacts:
     """Within reach, from the lower to the higher body number, sorted by (a, b, feature)."""
-    swap = found.a > found.b
-    a = np.where(swap, found.b, found.a)
-    b = np.where(swap, found.a, found.b)
-    normal = np.where(swap[:, None], -found.normal, found.normal)
-    keep = np.flatnonzero(found.gap <= reach[a] + reach[b])
-    order = keep[np.argsort(contact_key(a[keep], b[keep], found.feature[keep], n), kind="stable")]
-    return Contacts(
-        np.column_stack([a, b])[order],
-        found.feature[order],
-        found.point[order],
-        normal[order],
-        found.gap[order],
-        found.curvature[order],
-        n,
-    )
+    low, high = np.minimum(found.a, found.b), np.maximum(found.a, found.b)
+    keep = np.flatnonzero(found.gap <= reach[low] + reach[high])
+    order = keep[np.argsort(contact_key(low, high, found.feature, n)[keep], kind="stable")]
+    m = len(order)
+    body, feature = np.empty((m, 2), np.int64), np.empty(m, np.int64)
+    point, normal, gap, curvature = (
+        np.empty((m, 3)), np.empty((m, 3)), np.empty(m), np.empty(m)
+    )  # fmt: skip
+
+    def take(first, last):
+        _take(
+            order, first, last,
+            found.a, found.b, found.feature, found.point, found.normal, found.gap,
+            found.curvature, body, feature, point, normal, gap, curvature,
+        )  # fmt: skip
+
+    in_pieces(take, m, least=THREADED)
+    return Contacts(body, feature, point, normal, gap, curvature, n)
+
+
+@njit(cache=True, nogil=True)
+def _take(
+    order, first, last, a, b, number, at, direction, distance, curved,
+    body, feature, point, normal, gap, curvature,
+):  # fmt: skip
+    """Contacts order[first:last] into the last six arrays, turned from the lower body up."""
+    for c in range(first, last):
+        k = order[c]
+        sign = 1.0 if a[k] < b[k] else -1.0
+        body[c, 0], body[c, 1] = min(a[k], b[k]), max(a[k], b[k])
+        feature[c], gap[c], curvature[c] = number[k], distance[k], curved[k]
+        for axis in range(3):
+            point[c, axis] = at[k, axis]
+            normal[c, axis] = sign * direction[k, axis]

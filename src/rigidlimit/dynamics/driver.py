@@ -4,11 +4,13 @@ import inspect
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from scipy.sparse.csgraph import connected_components
 
 from .. import arrays
 from ..errors import InputError, nearest
 from ..status import Status
+from ..submatrix import submatrix
 from . import apgd, newton, pgs
 from .problem import ContactDynamicsResult, ContactProblem
 
@@ -54,9 +56,9 @@ def contact_dynamics(
     m, n = B.shape
     M = sp.diags_array(np.asarray(M, float)).tocsr() if np.ndim(M) == 1 else M
     M = arrays.sparse("M", M, columns=n, square=True)
-    apart = abs(M - M.T)
-    if apart.nnz and apart.max() > 1e-8 * abs(M).max():
-        raise InputError(f"M differs from its transpose by {apart.max():.3g}; expected symmetry")
+    apart = _asymmetry(M.indptr, M.indices, M.data)
+    if apart > 1e-8 * np.abs(M.data).max(initial=0.0):
+        raise InputError(f"M differs from its transpose by {apart:.3g}; expected symmetry")
     gap = arrays.vector("gap", gap, m, what="contact (row of B)")
     velocity = arrays.vector("velocity", velocity, n, what="degree of freedom (column of B)")
     external_force = arrays.vector("external_force", external_force, n, what="degree of freedom")
@@ -71,15 +73,20 @@ def contact_dynamics(
     free = arrays.free_columns(fixed, n)
     bias = bias + B @ np.where(free, 0.0, velocity)  # held bodies may be driven
     full = velocity.copy()
-    full[free], inverse = _free_velocity(M, velocity, external_force, dt, free)
     dofs = np.flatnonzero(free)
-    dofs, inverse = _within_reach(B, inverse, dofs)
-    B, mass = _columns(B, dofs), _columns(M[dofs], dofs)
+    mass = submatrix(M, rows=dofs, columns=dofs)
+    inverse = inverse_mass(mass, dofs)
+    full[dofs] = velocity[dofs] + dt * (inverse @ external_force[dofs])
+    kept = _within_reach(B, mass, dofs)
+    mass, inverse = (submatrix(matrix, rows=kept, columns=kept) for matrix in (mass, inverse))
+    dofs = dofs[kept]
+    B = submatrix(B, columns=dofs)
     # a push between held bodies alone changes no velocity: eq. 21 does not tell it
-    told = np.flatnonzero(abs(B).sum(axis=1) > 0)
+    entries = np.concatenate([[0], np.cumsum(B.data != 0)])
+    told = np.flatnonzero(np.diff(entries[B.indptr]))
     if len(told) < m:
         slack = bias + B @ full[dofs]
-        B, bias = B[told], bias[told]
+        B, bias = submatrix(B, rows=told), bias[told]
         warm_start = None if warm_start is None else warm_start[told]
         if "order" in options and not isinstance(options["order"], str):
             order = np.asarray(options["order"], int)
@@ -154,65 +161,92 @@ def _bias(B, gap, velocity, dt, restitution, exists):
     return bias
 
 
-def _free_velocity(M, velocity, external_force, dt, free):
-    """(v + dt M^-1 F_ext, M^-1) on the free degrees of freedom."""
-    dofs = np.flatnonzero(free)
-    inverse = inverse_mass(_columns(M[dofs], dofs), dofs)
-    return velocity[dofs] + dt * (inverse @ external_force[dofs]), inverse
+@njit(cache=True)
+def _asymmetry(indptr, indices, data):
+    """max |M_ij - M_ji| over the entries of a matrix with sorted columns."""
+    worst = 0.0
+    for i in range(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j == i:
+                continue
+            low, high = indptr[j], indptr[j + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if indices[middle] < i:
+                    low = middle + 1
+                else:
+                    high = middle
+            there = low < indptr[j + 1] and indices[low] == i
+            worst = max(worst, abs(data[e] - (data[low] if there else 0.0)))
+    return worst
 
 
-def _within_reach(B, inverse, dofs):
-    """The free degrees of freedom that contact forces can move, and M^-1 on them.
+def _within_reach(B, M, dofs):
+    """Which of the free degrees of freedom contact forces can move, ascending.
 
     What no contact touches and no inertia couples to what one touches (the spin of smooth balls)
     keeps its free velocity.
     """
     touched = np.zeros(B.shape[1], bool)
     touched[B.indices[B.data != 0]] = True
-    _, label = connected_components(inverse, directed=False)
+    label = _coupled(M)
     reached = np.zeros(len(dofs), bool)
     reached[label[touched[dofs]]] = True
-    kept = np.flatnonzero(reached[label])
-    return dofs[kept], _columns(inverse[kept], kept)
+    return np.flatnonzero(reached[label])
 
 
-def _columns(A, which):
-    """A[:, which] as CSR; A itself if that is all of it."""
-    return A if len(which) == A.shape[1] else sp.csr_array(A[:, which])
+def _coupled(M) -> np.ndarray:
+    """A number for each degree of freedom, the same for those that M couples, (n,)."""
+    n = M.shape[0]
+    alone = np.arange(n)
+    if M.nnz == n and (M.indices == alone).all():
+        return alone
+    return connected_components(M, directed=False)[1]
 
 
 def inverse_mass(M: sp.csr_array, dofs: np.ndarray):
     """M^-1, block by block of coupled degrees of freedom.
 
     Bodies give blocks of at most six; an articulated mechanism gives one block per tree.
+    dofs (n,): names of the rows in errors.
     """
     n = M.shape[0]
-    label = connected_components(M, directed=False)[1] if n else np.zeros(0, int)
+    label = _coupled(M)
     order = np.argsort(label, kind="stable")
-    starts = np.flatnonzero(np.r_[n > 0, np.diff(label[order]) > 0, True])
-    sizes = np.diff(starts)
-    rows, columns, data = [], [], []
+    first = np.flatnonzero(np.diff(label[order], prepend=-1))
+    sizes = np.diff(first, append=n)
+    width = np.empty(n, np.int64)
+    width[order] = np.repeat(sizes, sizes)
+    starts = np.concatenate([[0], np.cumsum(width)])
+    columns, data = np.empty(starts[-1], np.int64), np.empty(starts[-1])
     for size in np.unique(sizes):
-        members = order[starts[:-1][sizes == size][:, None] + np.arange(size)]
-        blocks = _dense_blocks(M, members)
-        try:
-            np.linalg.cholesky(blocks)
-        except np.linalg.LinAlgError:
-            value = np.linalg.eigvalsh(blocks)[:, 0]
-            worst = int(np.argmin(value))
-            raise InputError(
-                f"M is not positive definite at degrees of freedom "
-                f"{dofs[members[worst]].tolist()} (smallest eigenvalue {value[worst]:.3g}); "
-                "expected a positive mass, or mark them as fixed"
-            ) from None
-        inverse = np.linalg.inv(blocks)
-        rows.append(np.repeat(members, size, axis=1).ravel())
-        columns.append(np.tile(members, (1, size)).ravel())
-        data.append(inverse.ravel())
-    coordinates = (np.concatenate(rows), np.concatenate(columns)) if rows else ([], [])
-    matrix = sp.csr_array((np.concatenate(data) if data else [], coordinates), shape=(n, n))
-    matrix.eliminate_zeros()
+        members = order[first[sizes == size][:, None] + np.arange(size)]
+        entries = starts[members][:, :, None] + np.arange(size)
+        columns[entries] = members[:, None, :]
+        data[entries] = _inverse_blocks(_dense_blocks(M, members), dofs[members])
+    index = M.indices.dtype if len(columns) < np.iinfo(M.indices.dtype).max else np.int64
+    matrix = sp.csr_array((data, columns.astype(index), starts.astype(index)), shape=(n, n))
+    if (data == 0.0).any():
+        matrix.eliminate_zeros()
     return matrix
+
+
+def _inverse_blocks(blocks, dofs):
+    """Inverses of symmetric blocks (b, s, s); InputError if one is not positive definite."""
+    if blocks.shape[1] == 1 and (blocks > 0).all():
+        return 1 / blocks
+    try:
+        np.linalg.cholesky(blocks)
+    except np.linalg.LinAlgError:
+        value = np.linalg.eigvalsh(blocks)[:, 0]
+        worst = int(np.argmin(value))
+        raise InputError(
+            f"M is not positive definite at degrees of freedom "
+            f"{dofs[worst].tolist()} (smallest eigenvalue {value[worst]:.3g}); "
+            "expected a positive mass, or mark them as fixed"
+        ) from None
+    return np.linalg.inv(blocks)
 
 
 def _dense_blocks(M, members):

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from ..display import Displayed
 from ..status import Status, work
@@ -50,6 +51,10 @@ class ContactProblem:
         return response
 
     @cached_property
+    def _response_T(self) -> sp.csc_array:
+        return self.response.T
+
+    @cached_property
     def p(self) -> np.ndarray:
         """Constant term of eq. 20 [m/s], (m,)."""
         return self.bias + self.B @ self.free_velocity
@@ -57,7 +62,10 @@ class ContactProblem:
     @cached_property
     def diagonal(self) -> np.ndarray:
         """Diagonal of N [m/s per N], (m,); contacts that move nothing get 1."""
-        diagonal = np.asarray((self.response * self.B).sum(axis=1)).ravel()
+        R, B = self.response, self.B
+        diagonal = _row_products(
+            R.indptr, R.indices, R.data, B.indptr, B.indices, B.data, B.shape[1]
+        )
         return np.where(diagonal > 0, diagonal, 1.0)
 
     @cached_property
@@ -76,11 +84,11 @@ class ContactProblem:
 
     def velocity(self, f: np.ndarray) -> np.ndarray:
         """v+ = v_free + dt M^-1 B^T f, (n,), eq. 13."""
-        return self.free_velocity + self.response.T @ f
+        return self.free_velocity + self._response_T @ f
 
     def slack(self, f: np.ndarray) -> np.ndarray:
         """w = N f + p [m/s], (m,), eq. 21."""
-        return self.p + self.B @ (self.response.T @ f)
+        return self.p + self.B @ (self._response_T @ f)
 
     def residual(self, f: np.ndarray, slack: np.ndarray | None = None) -> float:
         """max_i |f_i - proj(f_i - w_i / N_ii)| / scale: zero at the solution, dimensionless.
@@ -95,6 +103,21 @@ class ContactProblem:
         if worst == 0.0:
             return 0.0
         return worst / (self.scale or float(np.abs(f).max()))
+
+
+@njit(cache=True)
+def _row_products(a_starts, a_columns, a, b_starts, b_columns, b, n):
+    """Row i of A (m, n) times row i of B (m, n), (m,)."""
+    out = np.zeros(len(a_starts) - 1)
+    row = np.zeros(n)
+    for i in range(len(out)):
+        for e in range(a_starts[i], a_starts[i + 1]):
+            row[a_columns[e]] += a[e]
+        for e in range(b_starts[i], b_starts[i + 1]):
+            out[i] += b[e] * row[b_columns[e]]
+        for e in range(a_starts[i], a_starts[i + 1]):
+            row[a_columns[e]] = 0.0
+    return out
 
 
 @dataclass(frozen=True, repr=False)

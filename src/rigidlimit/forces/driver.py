@@ -1,13 +1,13 @@
 """Step 2 of the method, compatible forces: checks, scaling, solver, verdict (eqs 36-37)."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError
 from ..network import Network, column_arms
 from ..network.stiffness import LinearStats
 from ..status import Status
+from ..submatrix import submatrix
 from . import augmented_lagrangian, newton
 from .carried import nearest_carried
 from .problem import CompatibleForces, checked_law, complementary_energy, strain_energy
@@ -128,8 +128,7 @@ class _Scaled:
         self.arm_full = np.where(touched, arm, 1.0)
         self.dofs = np.flatnonzero(touched)
         self.arm = arm[self.dofs]
-        self.B = sp.csr_array(B[:, self.dofs] @ sp.diags_array(1 / self.arm))
-        self.B.sort_indices()
+        self.B = submatrix(B, columns=self.dofs, scale=1 / self.arm)
         self.exponent = exponent
         self.stiffness_size = float(stiffness.max(initial=0.0)) or 1.0
         self.stiffness = stiffness / self.stiffness_size

@@ -1,0 +1,46 @@
+"""Large loops over several cores: compiled pieces that need no lock of the interpreter.
+
+Plain threads that live as long as the loop, and not a pool of a compiler's runtime: programs may
+fork, and may call from several threads at once. Pieces depend on the size of the loop alone and
+their answers come back in order, so that nothing depends on the number of threads.
+"""
+
+import itertools
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+MOST = 8
+"""Threads at most: the loops are bound by memory, which more of them do not make faster."""
+
+PIECES = 16
+"""Pieces of a loop, for threads to share evenly where its parts take unlike times."""
+
+
+def thread_count() -> int:
+    """min(cores, MOST); cores: those this process may use, or NUMBA_NUM_THREADS if set."""
+    wanted = os.environ.get("NUMBA_NUM_THREADS", "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return min(int(wanted), MOST)
+    known = hasattr(os, "sched_getaffinity")
+    return min(len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1, MOST)
+
+
+def in_pieces(work: Callable[[int, int], T], size: int, *, least: int) -> list[T]:
+    """[work(first, last), ...] over the pieces of range(size), in order; work must be ``nogil``.
+
+    least: size from which the loop is cut at all.
+    """
+    if size < least:
+        return [work(0, size)]
+    ends = np.linspace(0, size, PIECES + 1).astype(int).tolist()
+    threads = thread_count()
+    if threads == 1:
+        return [work(a, b) for a, b in itertools.pairwise(ends)]
+    with ThreadPoolExecutor(threads, thread_name_prefix="rigidlimit") as pool:
+        return list(pool.map(work, ends[:-1], ends[1:]))

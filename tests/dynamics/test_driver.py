@@ -1,0 +1,55 @@
+"""What the driver prepares for the solvers: the inverse mass, symmetry, the diagonal of N."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import rigidlimit as rl
+from rigidlimit.dynamics.driver import inverse_mass
+from rigidlimit.dynamics.problem import ContactProblem
+from rigidlimit.errors import InputError
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_inverse_mass_of_scattered_blocks(seed):
+    """Reference twin: numpy's inverse of the full matrix, with coupled degrees of freedom in
+    blocks of one to seven, strewn over the matrix; only within blocks are there entries."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 8, 9)
+    blocks = [rng.normal(size=(s, s)) for s in sizes]
+    M = sp.block_diag([A @ A.T + np.eye(len(A)) for A in blocks]).toarray()
+    order = rng.permutation(len(M))
+    M = M[order][:, order]
+    found = inverse_mass(sp.csr_array(M), np.arange(len(M)))
+    # conditions below 1e3
+    np.testing.assert_allclose(found.toarray(), np.linalg.inv(M), rtol=1e-10, atol=1e-12)
+    assert found.nnz == (sizes**2).sum()
+    found.check_format()
+
+
+def test_block_that_is_not_positive_definite():
+    """Closed form: the eigenvalues of [[1, 2], [2, 1]] are 3 and -1."""
+    M = sp.csr_array(np.array([[1.0, 0, 2], [0, 5, 0], [2, 0, 1]]))
+    with pytest.raises(InputError, match=r"freedom \[10, 12\] \(smallest eigenvalue -1\)"):
+        inverse_mass(M, np.array([10, 11, 12]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_asymmetry_is_told(seed):
+    """Reference twin: the largest entry of |M - M^T|, where either of a pair may be missing."""
+    rng = np.random.default_rng(seed)
+    M = np.diag(rng.uniform(50, 60, 8)) + sp.random_array((8, 8), density=0.3, rng=rng).toarray()
+    worst = np.abs(M - M.T).max()
+    with pytest.raises(InputError, match=f"differs from its transpose by {worst:.3g};"):
+        rl.contact_dynamics(M, np.ones((1, 8)), [0.0], np.zeros(8), np.zeros(8), 1.0)
+
+
+def test_diagonal_of_unsorted_rows():
+    """Reference twin: the diagonal of dt B M^-1 B^T, with the columns of B in any order."""
+    B = sp.csr_array((np.array([2.0, -1.0, 3.0]), np.array([2, 0, 1]), np.array([0, 2, 2, 3])))
+    inverse = sp.csr_array(np.array([[2.0, 0.5, 0], [0.5, 1, 0], [0, 0, 4]]))
+    mass = sp.csr_array(np.linalg.inv(inverse.toarray()))
+    problem = ContactProblem(B, mass, inverse, np.zeros(3), np.zeros(3), 0.1)
+    dense = 0.1 * B.toarray() @ inverse.toarray() @ B.toarray().T
+    # a contact that moves nothing gets 1
+    np.testing.assert_allclose(problem.diagonal, [dense[0, 0], 1.0, dense[2, 2]], rtol=1e-14)

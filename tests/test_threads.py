@@ -9,17 +9,20 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit import threads
-from rigidlimit.collision import balls, broadphase, search
+from rigidlimit.collision import balls, broadphase, polytopes, search
 from rigidlimit.collision.broadphase import meeting_balls
 from rigidlimit.collision.search import find_contacts
 from rigidlimit.errors import ContactError
+
+THREADED = (balls, broadphase, polytopes, search)
+"""Modules whose loops are shared."""
 
 
 @pytest.fixture(params=["1", "2", "3"])
 def count(request, monkeypatch):
     """Loops of any size are cut and shared by 1, 2 or 3 threads."""
     monkeypatch.setenv("NUMBA_NUM_THREADS", request.param)
-    for module in (balls, broadphase, search):
+    for module in THREADED:
         monkeypatch.setattr(module, "THREADED", 1)
     return int(request.param)
 
@@ -27,6 +30,16 @@ def count(request, monkeypatch):
 def cloud(n, seed=0):
     rng = np.random.default_rng(seed)
     return rng.uniform(-9, 9, (n, 3)), 2.0 ** -rng.uniform(0, 5, n)
+
+
+def boxes(n):
+    """n turned boxes that overlap."""
+    rng = np.random.default_rng(2)
+    scene = rl.Scene()
+    scene.add_many(
+        rl.Box((0.3, 0.2, 0.1)), rng.uniform(0, 1, (n, 3)), quaternions=rng.normal(size=(n, 4))
+    )
+    return scene
 
 
 @pytest.mark.parametrize("n", [1, 2, 17, 3000])
@@ -43,12 +56,13 @@ def test_pairs_do_not_depend_on_threads(n, count):
     assert n < 3000 or len(found) > 1000
 
 
-def test_contacts_do_not_depend_on_threads(count):
-    """Property: contacts of a scene of balls of unlike sizes are the same to the last digit."""
-    scene = rl.scenes.packing(300)
+@pytest.mark.parametrize("make", [rl.scenes.packing, boxes])
+def test_contacts_do_not_depend_on_threads(make, count):
+    """Property: contacts of balls of unlike sizes, and of boxes, are the same to the last digit."""
+    scene = make(300)
     found = find_contacts(scene.bodies, scene.state, 1e-3)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (balls, broadphase, search):
+        for module in THREADED:
             patch.setattr(module, "THREADED", 10**9)
         uncut = find_contacts(scene.bodies, scene.state, 1e-3)
     assert len(found) > 300

@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit
 
 from ..bodies import Bodies, State, rotations
+from ..threads import in_pieces
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
 from .pieces import Pieces
@@ -49,6 +50,9 @@ LEVEL = 1e-3
 """Height over the lowest corner, over the pair's size, up to which a corner is lowest too."""
 
 
+THREADED = 5_000
+"""Pairs from which they are shared by threads."""
+
 EDGE_PAIRS = 100_000
 """Products of the numbers of edges up to which trying all pairs is cheaper than coal's search."""
 
@@ -67,31 +71,20 @@ def polytope_polytope(
         return Pieces.joined([])
     table = bodies.derived(polytope_table)
     turn = rotations.matrix(state.quaternion)
-    found = _contacts(
-        a,
-        b,
-        reach,
-        bodies.shape_of,
-        bodies.bounding_radius,
-        state.position,
-        turn,
-        table.vertex_start,
-        table.vertices,
-        table.face_start,
-        table.normals,
-        table.heights,
-        table.diagonal,
-        table.loop_start,
-        table.loops,
-        table.edge_start,
-        table.edges,
-        table.sides,
-        table.along,
-        table.around_start,
-        table.around,
-        table.largest,
-        table.longest,
-    )
+
+    def contacts(first, last):
+        found = _contacts(
+            a[first:last], b[first:last], reach[first:last],
+            bodies.shape_of, bodies.bounding_radius, state.position, turn,
+            table.vertex_start, table.vertices, table.face_start, table.normals, table.heights,
+            table.diagonal, table.loop_start, table.loops, table.edge_start, table.edges,
+            table.sides, table.along, table.around_start, table.around,
+            table.largest, table.longest,
+        )  # fmt: skip
+        found[:, 0] += first
+        return found
+
+    found = np.concatenate(in_pieces(contacts, len(a), least=THREADED))
     pair = found[:, 0].astype(np.int64)
     here = turn[a[pair]]
     return Pieces.of(
@@ -129,7 +122,7 @@ def _patch(own, face, other, l_start, loops, around, level, outline, incident, p
     return found, least, f
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _contacts(
     a, b, reach, shape_of, radius, position, turn,
     v_start, vertices, f_start, normals, heights, diagonal, l_start, loops,

@@ -75,9 +75,10 @@ def contact_dynamics(
     full = velocity.copy()
     dofs = np.flatnonzero(free)
     mass = submatrix(M, rows=dofs, columns=dofs)
-    inverse = inverse_mass(mass, dofs)
+    group = _coupled(mass)
+    inverse = inverse_mass(mass, dofs, group)
     full[dofs] = velocity[dofs] + dt * (inverse @ external_force[dofs])
-    kept = _within_reach(B, mass, dofs)
+    kept = _within_reach(B, group, dofs)
     mass, inverse = (submatrix(matrix, rows=kept, columns=kept) for matrix in (mass, inverse))
     dofs = dofs[kept]
     B = submatrix(B, columns=dofs)
@@ -182,7 +183,7 @@ def _asymmetry(indptr, indices, data):
     return worst
 
 
-def _within_reach(B, M, dofs):
+def _within_reach(B, group, dofs):
     """Which of the free degrees of freedom contact forces can move, ascending.
 
     What no contact touches and no inertia couples to what one touches (the spin of smooth balls)
@@ -190,10 +191,9 @@ def _within_reach(B, M, dofs):
     """
     touched = np.zeros(B.shape[1], bool)
     touched[B.indices[B.data != 0]] = True
-    label = _coupled(M)
     reached = np.zeros(len(dofs), bool)
-    reached[label[touched[dofs]]] = True
-    return np.flatnonzero(reached[label])
+    reached[group[touched[dofs]]] = True
+    return np.flatnonzero(reached[group])
 
 
 def _coupled(M) -> np.ndarray:
@@ -205,16 +205,16 @@ def _coupled(M) -> np.ndarray:
     return connected_components(M, directed=False)[1]
 
 
-def inverse_mass(M: sp.csr_array, dofs: np.ndarray):
+def inverse_mass(M: sp.csr_array, dofs: np.ndarray, group: np.ndarray | None = None):
     """M^-1, block by block of coupled degrees of freedom.
 
     Bodies give blocks of at most six; an articulated mechanism gives one block per tree.
-    dofs (n,): names of the rows in errors.
+    dofs (n,): names of the rows in errors. group (n,): ``_coupled(M)``, if known.
     """
     n = M.shape[0]
-    label = _coupled(M)
-    order = np.argsort(label, kind="stable")
-    first = np.flatnonzero(np.diff(label[order], prepend=-1))
+    group = _coupled(M) if group is None else group
+    order = np.argsort(group, kind="stable")
+    first = np.flatnonzero(np.diff(group[order], prepend=-1))
     sizes = np.diff(first, append=n)
     width = np.empty(n, np.int64)
     width[order] = np.repeat(sizes, sizes)

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from rigidlimit.network import Network, equilibrium
+from rigidlimit.network.direct import DenseFactor
 from rigidlimit.network.equilibrium import _force, _law, _tangent
 from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
 from tests.problems import pyramid_gradient
@@ -99,3 +100,16 @@ def test_pattern_does_not_depend_on_values():
         system = StiffnessSystem(Network(B), D, 1e-6)
         x = system.solve_directly(rhs, LinearStats())
         assert np.abs(system.product(x) - rhs).max() < 1e-9  # condition 1e6 times rounding
+
+
+def test_small_systems_are_factorized_densely():
+    """Reference twin: numpy's solve; a pivot lost to rounding is lifted, a negative one told."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(12, 20))
+    K, rhs = A @ A.T, rng.normal(size=12)
+    np.testing.assert_allclose(DenseFactor(K).solve(rhs), np.linalg.solve(K, rhs), rtol=1e-10)
+    singular = np.ones((3, 3))
+    x = DenseFactor(singular).solve(np.ones(3))
+    np.testing.assert_allclose(singular @ x, 1.0, rtol=1e-9)  # lifted by 1e-13 of the diagonal
+    with pytest.raises(np.linalg.LinAlgError):
+        DenseFactor(-K)

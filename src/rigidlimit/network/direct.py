@@ -74,3 +74,22 @@ class Factor:
         x = np.empty_like(rhs)
         x[self.order] = self.lu.solve(rhs[self.order])
         return x
+
+
+class DenseFactor:
+    """K = L L^T of a small symmetric positive definite K (n, n); ``solve`` solves."""
+
+    def __init__(self, K: np.ndarray):
+        from scipy.linalg.lapack import dpotrf
+
+        for lift in (0.0, 1e-13, 1e-10):  # a pivot lost to rounding: lift all of them by its size
+            lifted = K + lift * np.abs(K.diagonal()).max(initial=0.0) * np.eye(len(K))
+            self.L, failed = dpotrf(lifted, lower=1, clean=0)
+            if not failed:
+                return
+        raise np.linalg.LinAlgError("matrix is not positive definite")
+
+    def solve(self, rhs: np.ndarray) -> np.ndarray:
+        from scipy.linalg.lapack import dpotrs
+
+        return dpotrs(self.L, rhs, lower=1)[0]

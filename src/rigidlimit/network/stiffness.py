@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from .blocks import invert_block
-from .direct import Factor
+from .direct import DenseFactor, Factor
 
 MAX_BLOCK = 6
 """Largest preconditioner block: the degrees of freedom of one body in space."""
@@ -30,6 +30,9 @@ MAX_BLOCK = 6
 DIRECT_SIZE = 300
 """Systems up to this many degrees of freedom are factorized at once: it costs less than a
 millisecond and settles every near-degenerate small case."""
+
+DENSE_SIZE = 200
+"""Up to this many a dense factorization is quicker than the bookkeeping of a sparse one."""
 
 DIRECT_LIMIT = 100_000
 """Above this many degrees of freedom a factorization would not fit; conjugate gradients go on."""
@@ -111,6 +114,20 @@ def _product(ptr, idx, val, mptr, midx, mval, shift, x, y):
             s += val[e] * x[idx[e]]
         for e in range(ptr[a], ptr[a + 1]):
             y[idx[e]] += s * val[e]
+
+
+@njit(cache=True, nogil=True)
+def _dense(ptr, idx, val, mptr, midx, mval, shift, K):
+    """K = M + C^T C + shift, (n, n); K holds zeros before."""
+    for j in range(len(K)):
+        K[j, j] += shift
+        for e in range(mptr[j], mptr[j + 1]):
+            K[j, midx[e]] += mval[e]
+    for a in range(len(ptr) - 1):
+        for e in range(ptr[a], ptr[a + 1]):
+            for g in range(ptr[a], ptr[a + 1]):
+                K[idx[e], idx[g]] += val[e] * val[g]
+    return K
 
 
 @njit(cache=True, nogil=True)
@@ -268,8 +285,13 @@ class StiffnessSystem:
 
     @cached_property
     def _factor(self):
-        ptr, idx, val = self.arrays[:3]
         n = self.network.B.shape[1]
+        if n <= DENSE_SIZE:
+            try:
+                return DenseFactor(_dense(*self.arrays, np.zeros((n, n))))
+            except np.linalg.LinAlgError:
+                pass  # pivoting gets through
+        ptr, idx, val = self.arrays[:3]
         C = sp.csr_array((val, idx, ptr), shape=(len(ptr) - 1, n))
         K = sp.csr_array(C.T @ C + self.network.mass + self.shift * sp.eye_array(n))
         return Factor(K, self.network.elimination_order if n > DIRECT_SIZE else None)

@@ -110,7 +110,7 @@ def solve(
 
     def among_forces(admissible):
         """The answer by the active set method, or None."""
-        nonlocal iterations
+        nonlocal iterations, max_iterations
         if offset is not None or not active_set.applies(admissible, len(load)):
             return None
         u, force, steps, balanced = active_set.solve(
@@ -123,6 +123,7 @@ def solve(
             stats=stats,
         )
         iterations += steps
+        max_iterations += steps  # where it fails, not at the cost of the others
         if not balanced or error(u, force)[1] > 10 * tolerance:
             return None
         return u, force, Status.CONVERGED, iterations, reached(force), stats

@@ -176,6 +176,9 @@ def solve(
             network, load, stiffness, exponent, tolerance, max_iterations, stats, offset
         )
         iterations += more
+        # where all contacts yield next to nothing, forces stay wherever the springs left them
+        if status is Status.CONVERGED and error(u, force)[1] > 10 * tolerance:
+            status = Status.STALLED
         # of two that did not converge, the one that misses balance and least energy by less
         if (
             status is not Status.CONVERGED

@@ -53,3 +53,23 @@ def test_diagonal_of_unsorted_rows():
     dense = 0.1 * B.toarray() @ inverse.toarray() @ B.toarray().T
     # a contact that moves nothing gets 1
     np.testing.assert_allclose(problem.diagonal, [dense[0, 0], 1.0, dense[2, 2]], rtol=1e-14)
+
+
+@pytest.mark.parametrize("solver", ["newton", "pgs", "apgd"])
+def test_warm_start_of_a_jammed_body(solver):
+    """Closed form: between walls that overlap it from both sides nothing solves eq. 21; forces
+    that hold one another must end in a status, not in a division by zero."""
+    answer = rl.contact_dynamics(
+        [1.0], [[1.0], [-1.0]], [-1.0, -1.0], [0.0], [0.0], 1.0, warm_start=[1.0, 1.0],
+        solver=solver, max_iterations=100,
+    )  # fmt: skip
+    assert not answer.converged and np.isfinite(answer.force).all()
+
+
+def test_light_body_beside_a_heavy_one_in_flight():
+    """Closed form: a milligram at rest bears its weight, whatever flies elsewhere."""
+    answer = rl.contact_dynamics(
+        [1e10, 1e-6], np.eye(2), [1.0, 0.0], [0.0, 0.0], [0.0, -1e-5], 1e-3
+    )
+    assert answer.converged
+    np.testing.assert_allclose(answer.force, [0.0, 1e-5], rtol=1e-9)  # solved to 1e-10

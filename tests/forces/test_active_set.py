@@ -83,3 +83,17 @@ def test_packing_keeps_its_determined_forces():
             result.force, result.classic.force, atol=1e-9 * result.force.max()
         )
     assert few > 20
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_an_active_set_that_fails_leaves_newton_its_iterations(seed):
+    """Property: forces that balance nothing, some of them negative, cost no convergence."""
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(10, 8)) * (rng.random((10, 8)) < 0.4)
+    load = B.T @ np.maximum(rng.normal(size=10), 0.0)
+    wrong = rng.normal(size=10)
+    found = rl.compatible_forces(B, load, admissible=wrong)
+    expected = rl.compatible_forces(B, load)
+    assert found.converged and expected.converged
+    # both balance to 1e-10; condition up to some 100
+    np.testing.assert_allclose(found.force, expected.force, atol=1e-8 * expected.force.max())

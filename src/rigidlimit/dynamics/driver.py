@@ -12,7 +12,7 @@ from ..errors import InputError, nearest
 from ..status import Status
 from ..submatrix import submatrix
 from . import apgd, newton, pgs
-from .problem import ContactDynamicsResult, ContactProblem
+from .problem import ROUNDING, ContactDynamicsResult, ContactProblem
 
 SOLVERS = {"newton": newton.solve, "pgs": pgs.solve, "apgd": apgd.solve}
 
@@ -116,9 +116,10 @@ def contact_dynamics(
 def _scaled_to_fit(problem, force):
     """a f with a >= 0 of least 1/2 f^T N f + p^T f, or None if no a is better than no force."""
     gain = -float(problem.p @ force)
-    if not gain > 0.0:
-        return None
-    return gain / float(force @ (problem.slack(force) - problem.p)) * force
+    curvature = float(force @ (problem.slack(force) - problem.p))
+    # forces that hold one another, of bodies that are jammed, move nothing at any size
+    jammed = curvature <= ROUNDING * float(force @ (problem.diagonal * force))
+    return None if jammed or not gain > 0.0 else gain / curvature * force
 
 
 KEYWORDS = tuple(

@@ -72,11 +72,11 @@ class ContactProblem:
     def scale(self) -> float:
         """Force scale [N]: the largest force one contact alone would need, max(-p_i / N_ii).
 
-        0 if no contact closes by more than the rounding of p.
+        0 if no contact closes by more than the rounding of its p.
         """
-        alone = float(np.max(-self.p / self.diagonal, initial=0.0))
-        terms = (np.abs(self.bias) + abs(self.B) @ np.abs(self.free_velocity)) / self.diagonal
-        return alone if alone > ROUNDING * terms.max(initial=0.0) else 0.0
+        terms = np.abs(self.bias) + abs(self.B) @ np.abs(self.free_velocity)
+        alone = np.where(-self.p > ROUNDING * terms, -self.p / self.diagonal, 0.0)
+        return float(alone.max(initial=0.0))
 
     def project(self, f: np.ndarray) -> np.ndarray:
         """Nearest admissible force: f >= 0; the friction cone once there are tangential rows."""

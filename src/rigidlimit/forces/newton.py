@@ -38,6 +38,9 @@ UNLIKE = 30.0
 WANDERING = 25
 """Newton steps after which a start has shown that it is not near."""
 
+BALANCED = 1e-6
+"""Imbalance up to which given forces count as admissible."""
+
 NEAR = 1e-6
 """Residual at which a stalled solve is settled by a last step in forces."""
 
@@ -112,6 +115,8 @@ def solve(
         """The answer by the active set method, or None."""
         nonlocal iterations, max_iterations
         if offset is not None or not active_set.applies(admissible, len(load)):
+            return None
+        if reached(admissible)[0] > BALANCED:
             return None
         u, force, steps, balanced = active_set.solve(
             network,

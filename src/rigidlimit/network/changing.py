@@ -30,12 +30,15 @@ class ChangingSystem:
         return self.system.solve_directly(rhs, self.stats)
 
     def now(self, x: np.ndarray) -> np.ndarray:
-        """K^-1 r for the present working set, from x = ``first(r)``."""
+        """K^-1 r for the present working set, from x = ``first(r)``; NaN if K is singular."""
         if not len(self.changed):
             return x
         rows = self.network.B[self.changed]
         small = rows @ self.motions + np.diag(1.0 / (self.sign * self.D[self.changed]))
-        return x - self.motions @ np.linalg.solve(small, rows @ x)
+        try:
+            return x - self.motions @ np.linalg.solve(small, rows @ x)
+        except np.linalg.LinAlgError:  # what is left of W holds nothing in some direction
+            return np.full_like(x, np.nan)
 
     def solve(self, rhs: np.ndarray) -> np.ndarray:
         """K^-1 r for the present working set."""

@@ -64,13 +64,20 @@ class Factor:
             diag_pivot_thresh=0.0,
             options=dict(SymmetricMode=True),
         )
-        try:
-            self.lu = splu(permuted, **options)
-        except RuntimeError:  # an exactly singular pivot: lift all of them by rounding size
-            lift = 1e-13 * abs(permuted.diagonal()).max()
-            self.lu = splu(sp.csc_array(permuted + lift * sp.eye_array(K.shape[0])), **options)
+        top = float(np.abs(permuted.diagonal()).max(initial=0.0))
+        # an exactly singular pivot: lift all of them by rounding size
+        for lift in (0.0, 1e-13 * top, 1e-10 * top):
+            try:
+                lifted = permuted + lift * sp.eye_array(K.shape[0]) if lift else permuted
+                self.lu = splu(sp.csc_array(lifted), **options)
+                return
+            except RuntimeError:
+                continue
+        self.lu = None  # K is zero or not finite: the answer is no number, as of any such system
 
     def solve(self, rhs: np.ndarray) -> np.ndarray:
+        if self.lu is None:
+            return np.full_like(rhs, np.nan)
         x = np.empty_like(rhs)
         x[self.order] = self.lu.solve(rhs[self.order])
         return x

@@ -173,3 +173,20 @@ def test_new_run_leaves_a_checkpoint_that_is_no_run(tmp_path):
     with np.load(tmp_path / "b.h5.parts" / "checkpoint.npz") as saved:
         assert float(saved["time"]) == 0.0
     assert rigidlimit("run", "beam", "-q", "--out", tmp_path / "b.h5").returncode == 0
+
+
+def test_brackets_in_names_are_shown(tmp_path):
+    """Property: names with square brackets come out as they are, none is read as markup."""
+    text = (tmp_path / "beam.toml", tmp_path / "odd.toml")
+    write_scene(rl.scenes.beam(), text[0])
+    odd = text[0].read_text().replace('name = "beam"', 'name = "b [/old]"')
+    text[1].write_text(
+        odd.replace('["left", "beam"]', '["left", "b [/old]"]').replace(
+            ', "beam"]', ', "b [/old]"]'
+        )
+    )
+    for command in ("run", "determinacy", "compare"):
+        shown = rigidlimit(command, text[1])
+        assert shown.returncode == 0, shown.stderr
+        assert "[/old]" in shown.stdout + shown.stderr
+        assert command != "compare" or "time [s]" in shown.stdout

@@ -122,6 +122,9 @@ def test_unreadable_files(tmp_path):
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SceneError, match="UTF-8"):
         read_scene(tmp_path / "b.toml")
+    (tmp_path / "run.h5").write_bytes(b"\x89HDF\r\n\x1a\n")
+    with pytest.raises(SceneError, match="an HDF5 file; expected a scene"):
+        read_scene(tmp_path / "run.h5")
     with pytest.raises(SceneError, match="did you mean 'pyramid'"):
         rl.scenes.load("pyramidd")
 

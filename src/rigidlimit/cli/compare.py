@@ -49,6 +49,7 @@ def compare(
     gallery scene is a TOML file: `gallery = "packing"`, `parameters = {count = 2000}`.
     """
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from ..penalty import compare as run_comparison
@@ -87,8 +88,8 @@ def compare(
                 callback=status.update,
             )
     dem = answer.dem
-    table = Table(title=f"{loaded.name}: forces at rest against the DEM")
-    for column in ("method", "floor forces", "all contacts", "largest force", "time [s]"):
+    table = Table(title=escape(f"{loaded.name}: forces at rest against the DEM"))
+    for column in ("method", "floor forces", "all contacts", "largest force", r"time \[s]"):
         table.add_column(column, justify="left" if column == "method" else "right")
     names = {
         "pgs": "classic, Gauss-Seidel",

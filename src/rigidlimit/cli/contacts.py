@@ -104,10 +104,11 @@ def judge(rigid: Rigid, contacts: str | None, intervals: Intervals):
 def show(rigid: Rigid, found, chosen) -> None:
     """Table of the largest forces among the chosen contacts, with their intervals."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     order = chosen[largest_first(rigid.compatible[chosen])][:SHOWN]
-    table = Table(title=f"{rigid.title}: largest forces [{rigid.unit}]")
+    table = Table(title=escape(f"{rigid.title}: largest forces [{rigid.unit}]"))
     table.add_column("contact", justify="right")
     if rigid.names is not None:
         table.add_column("bodies", no_wrap=True)
@@ -115,7 +116,7 @@ def show(rigid: Rigid, found, chosen) -> None:
         table.add_column(name, justify="right", style="bold" if name == "compatible" else None)
     table.add_column("determined")
     for i in order:
-        row = [str(rigid.number[i])] + ([] if rigid.names is None else [rigid.names[i]])
+        row = [str(rigid.number[i])] + ([] if rigid.names is None else [escape(rigid.names[i])])
         values = (rigid.classic[i], rigid.compatible[i], *found.interval[i])
         row += ["?" if np.isnan(v) else f"{v:.6g}" for v in values]
         table.add_row(*row, "yes" if found.determined[i] else "no")

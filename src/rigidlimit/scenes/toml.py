@@ -123,7 +123,13 @@ def read_scene(path: str | Path) -> Scene:
     """The scene in a TOML file. Raises SceneError, one line that names file, key and remedy."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        data = path.read_bytes()
+        if data.startswith(b"\x89HDF\r\n\x1a\n"):
+            raise SceneError(
+                f"{path}: an HDF5 file; expected a scene, a TOML file. If it is a run, look at it: "
+                f"rigidlimit view {path}"
+            )
+        text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise SceneError(f"{path}: cannot be read: {reason}") from error
@@ -156,7 +162,8 @@ def _first_fault(error: ValidationError) -> str:
         else:
             place.append(part)
     key = ".".join(place) or "scene"
-    more = f" ({error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
+    others = error.error_count() - 1
+    more = f" ({others} more fault{'s' if others > 1 else ''})" if others else ""
     if fault["type"] == "extra_forbidden":
         owners = {"bodies": BodyTable, "lattices": LatticeTable, "pairs": PairTable}
         owners["materials"] = MaterialTable

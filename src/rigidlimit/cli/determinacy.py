@@ -107,7 +107,9 @@ def _stored(path, index) -> Rigid:
 def _rigid(title, bodies, B, load, contacts, closed, forces) -> Rigid:
     """The closed contacts (indices) of a scene. forces: classic and compatible, (m,) each."""
     if not len(closed):
-        raise InputError(f"{title}: no contact is closed; try another time (--until, --frame)")
+        raise InputError(
+            f"{title}: no contact is closed; try another time (--until of a scene, --frame of a run)"
+        )
     return Rigid(
         title=title,
         B=B[closed],

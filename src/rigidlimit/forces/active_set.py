@@ -36,6 +36,7 @@ LARGEST = 200_000
 Conjugate gradients are no way out here, so this is more than ``DIRECT_LIMIT``."""
 
 LINEARISATIONS = 30
+"""Renewals of D for p != 2; one or two are the rule."""
 
 
 def applies(admissible, n) -> bool:

@@ -279,8 +279,15 @@ class RunWriter:
         if writer.parts.is_dir():
             writer._lock()
         if not (head.exists() and saved.exists()):
-            reason = "it is finished" if writer.path.exists() else "there is no unfinished run"
-            raise OutputError(f"{path}: nothing to resume: {reason}; run without --resume")
+            if writer.path.exists():
+                raise OutputError(
+                    f"{path}: nothing to resume: it is finished, and a finished run is not "
+                    "extended; write the longer run to another file, or run without --resume to "
+                    "replace this one"
+                )
+            raise OutputError(
+                f"{path}: nothing to resume: there is no unfinished run; run without --resume"
+            )
         from ..scenes.toml import scene_text
 
         stored = json.loads(head.read_text(encoding="utf-8"))

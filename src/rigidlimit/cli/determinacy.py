@@ -108,7 +108,7 @@ def _rigid(title, bodies, B, load, contacts, closed, forces) -> Rigid:
     """The closed contacts (indices) of a scene. forces: classic and compatible, (m,) each."""
     if not len(closed):
         raise InputError(
-            f"{title}: no contact is closed; try another time (--until of a scene, --frame of a run)"
+            f"{title}: no contact is closed; try another time (scenes: --until, runs: --frame)"
         )
     return Rigid(
         title=title,

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import rigidlimit as rl
-from rigidlimit.bodies.mass import block_matrix, mass_blocks
+from rigidlimit.bodies.mass import mass_matrix
 from rigidlimit.dynamics.problem import ContactProblem
 
 from .measure import Answer, Clock, measure, told
@@ -189,7 +189,7 @@ class Recorded:
 def replay(simulation: rl.Simulation) -> Recorded:
     """Make one step and return its two problems; what ``rigidlimit.step`` passes on."""
     bodies, before, warm = simulation.bodies, simulation.state, simulation._warm
-    M = block_matrix(mass_blocks(bodies, before))
+    M = mass_matrix(bodies, before)
     velocity = before.velocity.ravel().copy()
     result = simulation.step(compatible=True)
     contacts, closed = result.contacts, result.closed

@@ -33,12 +33,16 @@ def number(value) -> float:
         return np.nan
 
 
+def is_positive(value) -> bool:
+    """Whether ``value`` is a positive finite number."""
+    return 0.0 < number(value) < np.inf
+
+
 def positive(name: str, value: float) -> float:
     """``value`` as a positive finite float."""
-    found = number(value)
-    if not (np.isfinite(found) and found > 0):
+    if not is_positive(value):
         raise InputError(f"{name} is {_short(value)}; expected a positive number")
-    return found
+    return number(value)
 
 
 def _short(value) -> str:

@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..atomic import whole_file
-from ..bodies.mass import block_matrix, mass_blocks
+from ..bodies.mass import mass_matrix
 from ..display import Brief
 from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.driver import inverse_mass
@@ -220,7 +220,7 @@ def capture_step(bodies, state, external_force, result, *, title="") -> Captured
     state: at its start; external_force (6 n,); result: the StepResult.
     """
     free = np.flatnonzero(bodies.free.ravel())
-    M = sp.csr_array(block_matrix(mass_blocks(bodies, state)))
+    M = mass_matrix(bodies, state)
     B = sp.csr_array(sp.csc_array(result.B)[:, free])
     M = sp.csr_array(M[free][:, free])
     impulse = M @ state.velocity.ravel()[free] + result.dt * external_force[free]

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..arrays import number
+from ..arrays import is_positive, number
 from ..errors import SceneError
 
 
@@ -23,7 +21,7 @@ class Material:
     name: str = "default"
 
     def __post_init__(self):
-        if not (np.isfinite(number(self.young)) and number(self.young) > 0):
+        if not is_positive(self.young):
             raise SceneError(
                 f"material {self.name!r}: young is {self.young!r}; expected a positive modulus [Pa]"
             )
@@ -31,7 +29,7 @@ class Material:
             raise SceneError(
                 f"material {self.name!r}: poisson is {self.poisson!r}; expected -1 < nu <= 0.5"
             )
-        if not (np.isfinite(number(self.density)) and number(self.density) > 0):
+        if not is_positive(self.density):
             raise SceneError(
                 f"material {self.name!r}: density is {self.density!r}; expected a positive density"
             )

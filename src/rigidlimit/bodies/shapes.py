@@ -11,13 +11,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import number
+from ..arrays import is_positive, number
 from ..errors import SceneError, SceneWarning
 
 
 def _positive(shape: str, **lengths: float) -> None:
     for name, value in lengths.items():
-        if not (np.isfinite(number(value)) and number(value) > 0):
+        if not is_positive(value):
             raise SceneError(f"{shape}: {name} is {value!r}; expected a positive length in metres")
 
 

@@ -123,7 +123,16 @@ def show(rigid: Rigid, found, chosen) -> None:
     Console().print(table)
 
 
-def columns(rigid: Rigid, found) -> dict:
+def store(out: Path | None, rigid: Rigid, found, more=()) -> None:
+    """Write the file of results, if one is asked for. more: what else it says of the whole."""
+    from ..output.results import write_results
+
+    if out is not None:
+        write_results(out, _summary(rigid, found) | dict(more), _columns(rigid, found))
+        typer.echo(f"written: {out}")
+
+
+def _columns(rigid: Rigid, found) -> dict:
     """One column a quantity, for the file of results. Open contacts carry nothing, for sure."""
 
     def spread(values, open_value=0.0):
@@ -142,7 +151,7 @@ def columns(rigid: Rigid, found) -> dict:
     }
 
 
-def summary(rigid: Rigid, found) -> dict:
+def _summary(rigid: Rigid, found) -> dict:
     """What the file of results says of the whole."""
     return {
         "title": rigid.title,

@@ -17,10 +17,9 @@ from .contacts import (
     IntervalsOption,
     ResultsOption,
     Rigid,
-    columns,
     judge,
     show,
-    summary,
+    store,
 )
 
 CAPTURED = (".hdf5", ".h5", ".dat")
@@ -51,7 +50,7 @@ def determinacy(
     Example: `rigidlimit determinacy beam`, `rigidlimit determinacy problem.hdf5 --contacts 0-9`.
     """
     from ..output.hdf5 import looks_like_run
-    from ..output.results import check_name, write_results
+    from ..output.results import check_name
 
     check_name(out)
     path = Path(scene)
@@ -75,9 +74,7 @@ def determinacy(
     found, chosen = judge(rigid, contacts, intervals)
     show(rigid, found, chosen)
     typer.echo(found.message)
-    if out is not None:
-        write_results(out, summary(rigid, found), columns(rigid, found))
-        typer.echo(f"written: {out}")
+    store(out, rigid, found)
 
 
 def _stored(path, index) -> Rigid:

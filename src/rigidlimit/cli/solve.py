@@ -13,10 +13,9 @@ from .contacts import (
     IntervalsOption,
     ResultsOption,
     Rigid,
-    columns,
     judge,
     show,
-    summary,
+    store,
 )
 from .run import Solver
 
@@ -37,7 +36,7 @@ def solve(
     and which impulses were determined. Example: `rigidlimit solve problem.hdf5 --out answer.json`.
     """
     from ..diagnostics import certify
-    from ..output.results import check_name, write_results
+    from ..output.results import check_name
     from ..scenes.scene import law_exponent
 
     check_name(out)
@@ -59,20 +58,18 @@ def solve(
     typer.echo(f"compatible: {answer.compatible.message}")
     typer.echo(f"certificate: {certificate.message}")
     typer.echo(found.message)
-    if out is not None:
-        head = summary(rigid, found) | {
-            "classic_status": str(answer.classic.status),
-            "classic_residual": answer.classic.residual,
-            "compatible_status": str(answer.compatible.status),
-            "compatible_residual": answer.compatible.residual,
-            "certificate": certificate.verdict,
-            "balance": certificate.balance,
-            "compatibility": certificate.compatibility,
-            "duality_gap": certificate.duality_gap,
-            "asymmetry": problem.asymmetry,
-        }
-        write_results(out, head, columns(rigid, found))
-        typer.echo(f"written: {out}")
+    more = {
+        "classic_status": str(answer.classic.status),
+        "classic_residual": answer.classic.residual,
+        "compatible_status": str(answer.compatible.status),
+        "compatible_residual": answer.compatible.residual,
+        "certificate": certificate.verdict,
+        "balance": certificate.balance,
+        "compatibility": certificate.compatibility,
+        "duality_gap": certificate.duality_gap,
+        "asymmetry": problem.asymmetry,
+    }
+    store(out, rigid, found, more)
     if not answer.converged:
         raise typer.Exit(1)
 

@@ -125,18 +125,17 @@ class _Solution:
 
     def descend(self, force):
         """Forces by gradient steps, and by a factorization where that is cheaper in the end."""
-        left = []
+        pays = None  # judged once, when the bearing contacts are known
 
         def leave(force, steps, reached):
-            if left or not self.tolerance < reached <= BEARING:
-                return False
-            left.append(active_set.pays(self.problem, force, steps, reached, self.tolerance))
-            return left[0]
+            nonlocal pays
+            if pays is None and self.tolerance < reached <= BEARING:
+                pays = active_set.pays(self.problem, force, steps, reached, self.tolerance)
+            return bool(pays)
 
         force, reached = self._gradient_steps(force, leave)
-        if left and left[0]:
-            force, reached, rounds = self._last_digits(force)
-            self.newton_steps += rounds
+        if pays:
+            force, reached = self._last_digits(force)
             if reached > self.tolerance:
                 force, _ = self._gradient_steps(force)
         return force
@@ -156,9 +155,11 @@ class _Solution:
         return answer.force, answer.residual
 
     def _last_digits(self, force):
-        return active_set.finish(
+        force, residual, rounds = active_set.finish(
             self.problem, self.network, force, tolerance=self.tolerance, stats=self.stats
         )
+        self.newton_steps += rounds
+        return force, residual
 
     def multiply(self, force) -> bool:
         """The method of multipliers from ``force`` on; whether it stalled."""
@@ -203,19 +204,14 @@ class _Solution:
         """What rounding left: by stiff springs, nonnegative least squares, Gauss-Seidel."""
         problem = self.problem
         if not self.arrived and problem.B.shape[1] <= DIRECT_LIMIT:
-            self._finish(self.force)
+            self.keep(*self._last_digits(self.force))
         if not self.arrived and least_distance.applies(problem):
             exact = least_distance.solve(problem)
             if exact is not None:
-                self._finish(exact)
+                self.keep(*self._last_digits(exact))
         if not self.arrived and stalled:
             last = pgs.solve(
                 problem, tolerance=self.tolerance, max_iterations=500, warm_start=self.force
             )
             self.stats.products += last.linear_iterations
             self.keep(last.force, last.residual)
-
-    def _finish(self, force):
-        force, residual, rounds = self._last_digits(force)
-        self.newton_steps += rounds
-        self.keep(force, residual)

@@ -130,8 +130,9 @@ class _Walk:
 
         At least one: what the walk leaves is rounding of u, large where motions are soft.
         """
+        missing = self.load - self.network.BT @ self.force
         for _ in range(5):
-            step = self.system.solve(self.load - self.network.BT @ self.force)
+            step = self.system.solve(missing)
             self.u = self.u - step
             push = np.where(self.system.held, self.D * (self.network.B @ step), 0.0)
             self.force = np.maximum(self.force + push, 0.0)

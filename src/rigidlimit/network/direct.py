@@ -9,6 +9,9 @@ from values, which cancel in lattices.
 import numpy as np
 import scipy.sparse as sp
 
+LIFTS = 0.0, 1e-13, 1e-10
+"""Tried in turn where a pivot is lost to rounding: all are lifted by this part of the largest."""
+
 
 def body_graph(B: sp.csr_array, mass: sp.csr_array, starts: np.ndarray) -> sp.csr_array:
     """Which bodies share a contact or an inertia, (bodies, bodies) without the diagonal."""
@@ -65,10 +68,9 @@ class Factor:
             options=dict(SymmetricMode=True),
         )
         top = float(np.abs(permuted.diagonal()).max(initial=0.0))
-        # an exactly singular pivot: lift all of them by rounding size
-        for lift in (0.0, 1e-13 * top, 1e-10 * top):
+        for lift in LIFTS:
             try:
-                lifted = permuted + lift * sp.eye_array(K.shape[0]) if lift else permuted
+                lifted = permuted + lift * top * sp.eye_array(K.shape[0]) if lift else permuted
                 self.lu = splu(sp.csc_array(lifted), **options)
                 return
             except RuntimeError:
@@ -89,8 +91,9 @@ class DenseFactor:
     def __init__(self, K: np.ndarray):
         from scipy.linalg.lapack import dpotrf
 
-        for lift in (0.0, 1e-13, 1e-10):  # a pivot lost to rounding: lift all of them by its size
-            lifted = K + lift * np.abs(K.diagonal()).max(initial=0.0) * np.eye(len(K))
+        top = float(np.abs(K.diagonal()).max(initial=0.0))
+        for lift in LIFTS:
+            lifted = K + lift * top * np.eye(len(K)) if lift else K
             self.L, failed = dpotrf(lifted, lower=1, clean=0)
             if not failed:
                 return

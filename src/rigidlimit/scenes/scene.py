@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..arrays import number
+from ..arrays import is_positive, number
 from ..bodies import Bodies, HalfSpace, Material, Shape, State, rotations
 from ..bodies.bodies import PLANAR
 from ..display import Displayed
@@ -60,7 +60,7 @@ class Scene(Displayed):
         if not 0 <= number(restitution) <= 1:
             raise SceneError(f"restitution is {restitution!r}; expected 0 <= e_n <= 1")
         for what, value in (("dt", dt), ("duration", duration)):
-            if not (np.isfinite(number(value)) and number(value) > 0):
+            if not is_positive(value):
                 raise SceneError(f"{what} is {value!r}; expected a positive time in seconds")
         self.name, self.dim = name, dim
         default = (0.0, -9.81) if dim == 2 else (0.0, 0.0, -9.81)
@@ -161,7 +161,7 @@ class Scene(Displayed):
         held = self._held(shape, fixed)
         if mass is None:
             mass = material.density * shape.measure
-        elif not (np.isfinite(number(mass)) and number(mass) > 0):
+        elif not is_positive(mass):
             raise SceneError(f"mass of body {names[0]!r} is {mass!r}; expected a positive mass")
         velocity = np.zeros((k, 6))
         if velocities is not None:
@@ -202,7 +202,7 @@ class Scene(Displayed):
 
     def set_pair_stiffness(self, first: int | str, second: int | str, stiffness: float) -> None:
         """Contact stiffness [N/m^(p-1)] between two bodies, in place of their materials'."""
-        if not (np.isfinite(number(stiffness)) and number(stiffness) > 0):
+        if not is_positive(stiffness):
             raise SceneError(
                 f"stiffness between {first!r} and {second!r} is {stiffness!r}; expected positive"
             )

@@ -17,7 +17,8 @@ def unlike(m, ratio, seed=0):
 
 @pytest.mark.parametrize("exponent", [1.5, 2.0, 2.5])
 def test_path_ends_where_newton_converges_at_once(exponent):
-    """Property: from the end of the path Newton needs a few steps, whatever the stiffness."""
+    """Property: from the end of the path Newton needs a few steps, whatever the stiffness; exact
+    linear solves end the path earlier, inexact ones overshoot its end, at no fewer steps in all."""
     B = pyramid_gradient(8)
     load = np.tile([0.0, 0.0, 1.0], B.shape[1] // 3)
     k = unlike(B.shape[0], 1000.0 if exponent >= 2 else 1.0)
@@ -26,7 +27,9 @@ def test_path_ends_where_newton_converges_at_once(exponent):
     assert point.imbalance <= 1e-6 and point.gap <= 1e-6 and point.iterations < 40
     assert (point.force > 0).all() and (point.slack > 0).all()
     answer = equilibrium(network, k, exponent, load=load, start=point.u, tolerance=1e-11)
-    assert answer.residual <= 1e-11 and answer.iterations <= 3
+    assert answer.residual <= 1e-11 and answer.iterations <= 5
+    # 14 + 4 by factorizations, 20 + 1 by conjugate gradients in the dearest case
+    assert point.iterations + answer.iterations <= 22
 
 
 def test_unlike_springs_against_clarabel():

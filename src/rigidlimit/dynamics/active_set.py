@@ -23,10 +23,13 @@ SIGMA = 1e7, 1e9
 lead on. Stiffer springs throw more contacts out of W while it is still wrong."""
 
 FEW = 100
-"""Changes of W up to which the factorization serves."""
+"""Changes of W up to which a factorization serves."""
+
+MANY = 300
+"""Changes of W in one round that show that the gradient steps have not found it yet."""
 
 PATIENCE = 4
-"""Rounds without a smaller residual after which it is given up."""
+"""Rounds with neither a smaller residual nor fewer changes after which it is given up."""
 
 
 def pays(problem, force, gradient_steps, reached, tolerance) -> bool:
@@ -38,7 +41,7 @@ def pays(problem, force, gradient_steps, reached, tolerance) -> bool:
     if n > DIRECT_LIMIT or np.count_nonzero(force) > n or not 0.0 < reached < 1.0:
         return False
     remaining = np.log(reached / tolerance) * gradient_steps / -np.log(reached)
-    return remaining > price(n)
+    return remaining > price(n) / 3
 
 
 def finish(problem, network, force, *, tolerance, stats: LinearStats):
@@ -61,8 +64,8 @@ def _rounds(problem, network, force, sigma, tolerance, stats):
     best, least, waited = force, problem.residual(force, w), 0
     system = ChangingSystem(network, D, force > 0, 0.0, stats)
     noise = 0.1 * tolerance * problem.scale * dt
-    rounds = 0
-    while least > tolerance and waited < PATIENCE and len(system.changed) <= FEW:
+    rounds, fewest = 0, len(force)
+    while least > tolerance and waited < PATIENCE:
         rounds += 1
         dx = system.solve(-(network.BT @ np.where(system.held, D * w, 0.0)))
         ahead = w + B @ dx
@@ -70,14 +73,18 @@ def _rounds(problem, network, force, sigma, tolerance, stats):
         leaves = system.held & (impulse < -noise)
         enters = ~system.held & (ahead * dt / problem.diagonal < -noise)
         changes = np.flatnonzero(leaves | enters)
-        if len(changes) > FEW:
+        if len(changes) > MANY:
             break
-        for contact in changes:
-            system.toggle(int(contact))
+        if len(system.changed) + len(changes) > FEW:
+            held = system.held ^ (leaves | enters)
+            system = ChangingSystem(network, D, held, 0.0, stats)
+        else:
+            system.toggle(changes)
         force = np.maximum(impulse, 0.0) / dt
         w = problem.slack(force)
         residual = problem.residual(force, w)
-        waited = 0 if residual < least else waited + 1
+        waited = 0 if residual < least or len(changes) < fewest else waited + 1
+        fewest = min(fewest, len(changes))
         if residual < least:
             best, least = force, residual
     return best, least, rounds

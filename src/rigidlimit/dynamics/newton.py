@@ -40,7 +40,7 @@ larger ones more are allowed, as the square root of the size."""
 
 OPENING_SIZE = 6000
 
-BEARING = 1e-5
+BEARING = 3e-5
 """Residual at which gradient steps have found nearly all contacts that bear."""
 
 PATIENCE = 12

@@ -31,8 +31,8 @@ FLOOR = 1e-2
 """D and s are taken at this part of the largest force, at least: for p != 2, D is 0 or infinite
 at no force."""
 
-LARGEST = 200_000
-"""Degrees of freedom up to which a factorization is made: some two gigabytes for 66,000 balls.
+LARGEST = 300_000
+"""Degrees of freedom up to which a factorization is made: some two gigabytes for 100,000 balls.
 Conjugate gradients are no way out here, so this is more than ``DIRECT_LIMIT``."""
 
 LINEARISATIONS = 30
@@ -115,14 +115,14 @@ class _Walk:
                 first = int(way.argmin())
                 self.force = np.maximum(self.force + way[first] * (aim - self.force), 0.0)
                 self.force[pulling[first]] = 0.0
-                system.toggle(int(pulling[first]))
+                system.toggle([pulling[first]])
                 continue
             self.force = np.maximum(aim, 0.0)
             outside = np.where(system.held, 0.0, spring)
             worst = int(outside.argmax())
             if outside[worst] <= self.tolerance:
                 return True
-            system.toggle(worst)
+            system.toggle([worst])
         return False
 
     def settle(self, tolerance) -> bool:

@@ -44,16 +44,17 @@ class ChangingSystem:
         """K^-1 r for the present working set."""
         return self.now(self.first(rhs))
 
-    def toggle(self, contact: int):
-        """Let a contact enter or leave the working set."""
-        self.held[contact] = not self.held[contact]
-        at = np.flatnonzero(self.changed == contact)
-        if len(at):
-            self.changed = np.delete(self.changed, at)
-            self.sign = np.delete(self.sign, at)
-            self.motions = np.delete(self.motions, at, axis=1)
-            return
-        row = self.network.B[[contact]].toarray().ravel()
-        self.changed = np.append(self.changed, contact)
-        self.sign = np.append(self.sign, 1.0 if self.held[contact] else -1.0)
-        self.motions = np.column_stack([self.motions, self.first(row)])
+    def toggle(self, contacts):
+        """Let contacts, a list of different ones, enter or leave the working set."""
+        contacts = np.asarray(contacts, int)
+        self.held[contacts] = ~self.held[contacts]
+        stays = ~np.isin(self.changed, contacts)
+        enters = contacts[~np.isin(contacts, self.changed)]
+        self.changed = np.append(self.changed[stays], enters)
+        self.sign = np.append(self.sign[stays], np.where(self.held[enters], 1.0, -1.0))
+        self.motions = self.motions[:, stays]
+        if len(enters):
+            rows = self.network.B[enters].toarray().T
+            columns = rows[:, 0] if len(enters) == 1 else rows
+            more = self.system.solve_directly(columns, self.stats, refined=False)
+            self.motions = np.column_stack([self.motions, more])

@@ -1,9 +1,7 @@
-"""Sparse factorization of a stiffness matrix: SuperLU in a nested dissection order of METIS.
+"""Factorizations by libraries: LAPACK for small stiffness matrices, SuperLU for the others.
 
-On packings in space the order of METIS makes SuperLU four to seven times faster than its own
-minimum degree; where pymetis is not installed the latter is used. The order depends on the
-pattern only, so one serves every active set of a network: it is taken from |B|^T |B| + M, never
-from values, which cancel in lattices.
+SuperLU serves where there is no order for ``multifrontal.py`` (pymetis is not installed), and where
+a matrix is not positive definite to rounding: it takes pivots of any sign.
 """
 
 import numpy as np
@@ -11,46 +9,6 @@ import scipy.sparse as sp
 
 LIFTS = 0.0, 1e-13, 1e-10
 """Tried in turn where a pivot is lost to rounding: all are lifted by this part of the largest."""
-
-
-def body_graph(B: sp.csr_array, mass: sp.csr_array, starts: np.ndarray) -> sp.csr_array:
-    """Which bodies share a contact or an inertia, (bodies, bodies) without the diagonal."""
-    bodies = len(starts) - 1
-    block_of = np.repeat(np.arange(bodies), np.diff(starts))
-
-    def collapsed(matrix):
-        ones = np.ones(matrix.nnz, np.int32)
-        return sp.csr_array(
-            (ones, block_of[matrix.indices], matrix.indptr), shape=(matrix.shape[0], bodies)
-        )
-
-    touches = collapsed(B)
-    graph = sp.csr_array(touches.T @ touches)
-    if mass.nnz:
-        rows = sp.csr_array(
-            (np.ones(len(block_of), np.int32), block_of, np.arange(len(block_of) + 1)),
-            shape=(len(block_of), bodies),
-        )
-        graph = sp.csr_array(graph + rows.T @ collapsed(mass))
-    graph.setdiag(0)
-    graph.eliminate_zeros()
-    return graph
-
-
-def elimination_order(B, mass, starts) -> np.ndarray | None:
-    """Order of the degrees of freedom that keeps the factor sparse; None without pymetis."""
-    try:
-        import pymetis
-    except ImportError:
-        return None
-    graph = body_graph(B, mass, starts)
-    if graph.nnz == 0:
-        return np.arange(B.shape[1])
-    adjacency = pymetis.CSRAdjacency(graph.indptr, graph.indices)
-    bodies, _ = pymetis.nested_dissection(adjacency)
-    place = np.empty(len(starts) - 1, np.int64)
-    place[np.asarray(bodies)] = np.arange(len(place))
-    return np.argsort(np.repeat(place, np.diff(starts)), kind="stable")
 
 
 class Factor:

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..status import Status
-from .direct import elimination_order
+from .dissection import elimination_order
 from .pairs import PairNetwork
 from .stiffness import LinearStats, StiffnessSystem, body_blocks, cut_blocks
 
@@ -61,6 +61,7 @@ class Network:
 
     @cached_property
     def elimination_order(self) -> np.ndarray | None:
+        """Place of each body in the order of a factorization; None where METIS is missing."""
         return elimination_order(self.B, self.mass, self.starts)
 
 

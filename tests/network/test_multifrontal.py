@@ -1,0 +1,119 @@
+"""Cholesky factorization front by front: against LAPACK and SuperLU on the same matrices."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rigidlimit.network import Network
+from rigidlimit.network.direct import Factor
+from rigidlimit.network.dissection import elimination_order, neighbours
+from rigidlimit.network.multifrontal import MultifrontalFactor
+from rigidlimit.network.stiffness import StiffnessSystem
+from tests.problems import pyramid_gradient
+
+
+def factor(C, M, shift, starts, place):
+    return MultifrontalFactor(
+        (C.indptr.astype(np.int64), C.indices, C.data),
+        (M.indptr, M.indices, M.data),
+        shift,
+        starts,
+        place,
+    )
+
+
+def random_rows(rng, rows, starts, most):
+    """C (rows, n): each row couples one to ``most`` bodies; bodies of unequal width."""
+    n = starts[-1]
+    dense = np.zeros((rows, n))
+    for row in dense:
+        for b in rng.choice(len(starts) - 1, rng.integers(1, most + 1), replace=False):
+            row[starts[b] : starts[b + 1]] = rng.normal(size=starts[b + 1] - starts[b])
+    return sp.csr_array(dense)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("coupled", [False, True])
+def test_any_order_of_any_bodies(seed, coupled):
+    """Reference twin: dense solve. Bodies of one to six degrees of freedom, rows of up to four
+    bodies, inertia within and between bodies, a random order of elimination."""
+    rng = np.random.default_rng(seed)
+    starts = np.concatenate([[0], np.cumsum(rng.integers(1, 7, rng.integers(2, 120)))])
+    n = int(starts[-1])
+    C = random_rows(rng, int(rng.integers(1, 2 * n)), starts, min(4, len(starts) - 1))
+    M = sp.csr_array((n, n))
+    if coupled:
+        across = np.zeros((n, n))
+        for _ in range(n // 4):
+            i, j = rng.integers(0, n, 2)
+            across[i, j] = across[j, i] = 0.1
+        M = sp.csr_array(across + np.diag(np.abs(across).sum(1) + 1.0))
+    shift = 0.5
+    found = factor(C, M, shift, starts, rng.permutation(len(starts) - 1))
+    assert not found.failed
+    K = C.toarray().T @ C.toarray() + M.toarray() + shift * np.eye(n)
+    rhs = rng.normal(size=(n, 3))
+    expected = np.linalg.solve(K, rhs)
+    # condition below 1e4, times rounding
+    np.testing.assert_allclose(found.solve(rhs), expected, atol=1e-11)
+    np.testing.assert_allclose(found.solve(rhs[:, 1]), expected[:, 1], atol=1e-11)
+
+
+def test_pyramid_against_superlu():
+    """Peer: SuperLU in the same order; many right sides at once as one by one."""
+    pytest.importorskip("pymetis")
+    B = pyramid_gradient(14)
+    n = B.shape[1]
+    starts = np.arange(0, n + 1, 3)
+    none = sp.csr_array((n, n))
+    place = elimination_order(B, none, starts)
+    assert sorted(place) == list(range(n // 3))
+    found = factor(B, none, 1e-6, starts, place)
+    K = sp.csr_array(B.T @ B + 1e-6 * sp.eye_array(n))
+    order = np.argsort(np.repeat(place, 3), kind="stable")
+    theirs = Factor(K, order)
+    rhs = np.random.default_rng(0).normal(size=(n, 60))
+    x = found.solve(rhs)
+    # backward error of factorizations without pivoting, condition 1e7
+    assert np.abs(K @ x - rhs).max() < 1e-8
+    np.testing.assert_allclose(x[:, 7], found.solve(rhs[:, 7].copy()), rtol=1e-6, atol=1e-9)
+    peer = theirs.solve(rhs[:, 7].copy())
+    np.testing.assert_allclose(x[:, 7], peer, rtol=1e-6, atol=1e-6 * np.abs(peer).max())
+    # fronts hold zeros to be few, but not many
+    assert len(found.values) < 3.0 * theirs.lu.L.nnz
+
+
+def test_floating_bodies_fall_back():
+    """Property: K that is not positive definite to rounding is told, and solved all the same."""
+    B = pyramid_gradient(8)
+    n = B.shape[1]
+    loose = B.copy()
+    loose.data[B.indices < 30] = 0.0  # ten bodies without contact
+    starts = np.arange(0, n + 1, 3)
+    none = sp.csr_array((n, n))
+    place = np.arange(n // 3)
+    assert factor(loose, none, 0.0, starts, place).failed
+    network = Network(loose, blocks=starts)
+    system = StiffnessSystem(network, np.ones(B.shape[0]), 0.0)
+    rhs = loose.T @ np.random.default_rng(1).normal(size=B.shape[0])
+    x = system._factor.solve(rhs)
+    assert np.isfinite(x).all()
+    # lifted pivots are 1e-13 of the largest entry
+    assert np.abs(system.product(x) - rhs).max() < 1e-6 * np.abs(rhs).max()
+
+
+def test_neighbours_from_contacts_and_inertia():
+    """Property: bodies are neighbours through a contact or a coupled inertia, whatever values."""
+    B = sp.csr_array(np.array([[1.0, 0, -1, 0, 0, 0], [0, 0, 0, 1, 0, 0]]))
+    starts = np.array([0, 2, 4, 6])
+
+    def pairs(mass):
+        begins, others = neighbours(B, sp.csr_array(mass), starts)
+        return [sorted(others[a:b]) for a, b in pairwise(begins)]
+
+    assert pairs(np.zeros((6, 6))) == [[1], [0], []]
+    M = np.eye(6)
+    M[2, 4] = M[4, 2] = 0.1
+    assert pairs(M) == [[1], [0, 2], [1]]

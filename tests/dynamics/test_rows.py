@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit.dynamics import apgd
-from rigidlimit.dynamics.rows import product, rows_of
+from rigidlimit.dynamics import apgd, gradient_steps
+from rigidlimit.dynamics.rows import columns_of, onto_bodies, onto_contacts, rows_of
 from tests.problems import pyramid
 
 
@@ -20,6 +20,17 @@ def contacts_of_pairs(bodies=12, size=3, contacts=40, seed=0):
     return sp.csr_array(B), np.arange(0, bodies * size + 1, size)
 
 
+def product(rows, others, shape, d):
+    """B R^T d, in two pieces each as two threads would do it."""
+    columns, v, out = columns_of(others, shape), np.full(shape, np.nan), np.empty(len(d))
+    v[-1] = 0.0  # the spare body of the pairs; a column like others of csr
+    for low, high in ((0, 5), (5, len(columns[0]) - 1)):
+        onto_bodies(columns, d, v, low, high)
+    for low, high in ((0, 7), (7, len(d))):
+        onto_contacts(rows, v, out, low, high)
+    return out
+
+
 @pytest.mark.parametrize("size", [1, 3, 6])
 def test_product_in_both_forms(size):
     """Reference twin: B R^T d by scipy."""
@@ -30,8 +41,7 @@ def test_product_in_both_forms(size):
     for blocks, length in ((None, 3), (starts, 5)):
         rows, shape = rows_of(B, blocks)
         assert len(rows) == length
-        out = np.empty(B.shape[0])
-        product(rows, rows_of(R, blocks)[0], d, np.zeros(shape), out)
+        out = product(rows, rows_of(R, blocks)[0], shape, d)
         # a few hundred roundings of numbers of order ten
         np.testing.assert_allclose(out, exact, atol=1e-13)
 
@@ -43,10 +53,9 @@ def test_smaller_bodies_are_padded():
     starts = np.r_[0, 3, np.arange(5, B.shape[1] + 1, 3)]
     rows, shape = rows_of(B, starts)
     assert len(rows) == 5 and shape[1] == 3
-    d, out = np.linspace(-1, 1, B.shape[0]), np.empty(B.shape[0])
-    product(rows, rows, d, np.zeros(shape), out)
+    d = np.linspace(-1, 1, B.shape[0])
     # a few hundred roundings of numbers of order ten
-    np.testing.assert_allclose(out, B @ (B.T @ d), atol=1e-13)
+    np.testing.assert_allclose(product(rows, rows, shape, d), B @ (B.T @ d), atol=1e-13)
 
 
 def test_what_is_no_pair_of_like_bodies_stays_csr():
@@ -65,3 +74,16 @@ def test_gradient_steps_do_not_depend_on_the_form():
     assert plain.converged and pairs.converged
     assert abs(plain.iterations - pairs.iterations) <= apgd.STRIDE
     np.testing.assert_allclose(pairs.force, plain.force, atol=1e-7 * plain.force.max())
+
+
+def test_threads_change_no_digit(monkeypatch):
+    """Property: sums are made of the same parts, so any number of threads gives the same bits."""
+    problem = pyramid(8, state="random")
+    monkeypatch.setattr(gradient_steps, "LEAST", 100)
+    found = []
+    for threads in (1, 2, 3):
+        monkeypatch.setattr(gradient_steps, "thread_count", lambda threads=threads: threads)
+        found.append(apgd.solve(problem, scaled=True, max_iterations=200, tolerance=1e-30))
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.force, found[0].force)
+        np.testing.assert_array_equal(other.history, found[0].history)

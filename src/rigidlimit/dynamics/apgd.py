@@ -30,117 +30,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from ..status import Status
+from .gradient_steps import GradientSteps
 from .problem import ContactDynamicsResult, ContactProblem
-from .rows import product, rows_of
 
 STRIDE = 20
 """Steps between two measurements of the residual."""
 
 PATIENCE = 100
 """Measurements without a smaller residual after which a solve counts as stalled."""
-
-
-@njit(cache=True)
-def _prox(z, a, e, weight):
-    """Minimizer over x >= 0 of weight/2 (x - z)^2 + a/(e+1) x^(e+1), by Newton's method from the
-    side on which the equation is monotone and convex."""
-    if z <= 0.0 or a == 0.0:
-        return max(0.0, z)
-    if e == 1.0:
-        return z / (1.0 + a / weight)
-    b = a / weight  # solve b x^e + x = z
-    if e > 1.0:
-        x = min(z, (z / b) ** (1.0 / e))
-        for _ in range(60):
-            power = b * x ** (e - 1.0)
-            dx = (power * x + x - z) / (e * power + 1.0)
-            x -= dx
-            if abs(dx) <= 1e-15 * x:
-                break
-        return x
-    q = 1.0 / e  # in s = x^e: b s + s^q = z
-    s = min(z**e, z / b)
-    for _ in range(60):
-        power = s ** (q - 1.0)
-        ds = (b * s + power * s - z) / (b + q * power)
-        s -= ds
-        if abs(ds) <= 1e-15 * s:
-            break
-    return s**q
-
-
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
-def _towards(y, Ny, c, a, e, h, L, plain, new, d):
-    """new = prox(y - g(y) / (L h)), d = new - y; returns d^T H d."""
-    size = 0.0
-    if plain:
-        for i in range(len(y)):
-            new[i] = max(0.0, y[i] - (c[i] + Ny[i]) / (L * h[i]))
-            d[i] = new[i] - y[i]
-            size += d[i] * d[i] * h[i]
-    else:
-        for i in range(len(y)):
-            weight = L * h[i]
-            new[i] = _prox(y[i] - (c[i] + Ny[i]) / weight, a[i], e, weight)
-            d[i] = new[i] - y[i]
-            size += d[i] * d[i] * h[i]
-    return size
-
-
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
-def _judge(d, Nd, h, new, x):
-    """(d^T N d, generalized gradient times the step from x): curvature and climb."""
-    curvature = 0.0
-    climb = 0.0
-    for i in range(len(d)):
-        curvature += d[i] * Nd[i]
-        climb -= h[i] * d[i] * (new[i] - x[i])
-    return curvature, climb
-
-
-@njit(cache=True)
-def _advance(beta, new, Nd, x, y, Nx, Ny):
-    """x = new and y = new + beta (new - old x), with their products."""
-    for i in range(len(x)):
-        Nnew = Ny[i] + Nd[i]
-        y[i] = new[i] + beta * (new[i] - x[i])
-        Ny[i] = Nnew + beta * (Nnew - Nx[i])
-        x[i] = new[i]
-        Nx[i] = Nnew
-
-
-@njit(cache=True)
-def _descend(steps, B, R, c, a, e, h, x, y, Nx, Ny, momentum, L, v):
-    """``steps`` accelerated steps in place on x, y, N x, N y; returns momentum theta, L, and the
-    products with N that were needed. B, R: ``rows``; v is work space."""
-    m = len(x)
-    new = np.empty(m)
-    d = np.empty(m)
-    Nd = np.empty(m)
-    theta = momentum
-    products = 0
-    plain = not a.any()
-    for _ in range(steps):
-        while True:
-            size = _towards(y, Ny, c, a, e, h, L, plain, new, d)
-            product(B, R, d, v, Nd)
-            curvature, climb = _judge(d, Nd, h, new, x)
-            products += 1
-            if not curvature > L * size * (1.0 + 1e-12):  # also leaves on NaN
-                break
-            L *= 2.0
-        following = 0.5 * theta * (np.sqrt(theta * theta + 4.0) - theta)
-        beta = theta * (1.0 - theta) / (theta * theta + following)
-        if climb > 0.0:
-            beta = 0.0
-            following = 1.0
-        _advance(beta, new, Nd, x, y, Nx, Ny)
-        theta = following
-        L *= 0.9
-    return theta, L, products
 
 
 @dataclass(frozen=True)
@@ -188,30 +87,18 @@ def minimize(
     a = np.zeros(m) if compliance is None else np.asarray(compliance, float)
     h = np.ones(m) if metric is None else np.asarray(metric, float)
     x = np.zeros(m) if start is None else np.maximum(np.array(start, float), 0.0)
-    B_rows, shape = rows_of(B, blocks)
-    R_rows, same = rows_of(R, blocks)
-    if same != shape:
-        (B_rows, shape), (R_rows, _) = rows_of(B), rows_of(R)
-    work = np.zeros(shape)
-
-    def N(f):
-        out = np.empty(m)
-        product(B_rows, R_rows, f, work, out)
-        return out
-
-    Nx = N(x)
-    y, Ny = x.copy(), Nx.copy()
-    theta, L = 1.0, lipschitz or _first_lipschitz(N, h)
+    steps = GradientSteps(B, R, c, a, float(exponent), h, blocks)
+    steps.begin(x, lipschitz)
     best, best_force, waited = np.inf, x.copy(), 0
-    history, done, products = [], 0, 0
+    history, done = [], 0
     mark, marked = np.inf, 0
     status = Status.MAX_ITERATIONS
     while True:
-        residual = measure(x, Nx)
+        residual = measure(steps.x, steps.Nx)
         history.append(residual)
         waited += 1
         if residual < best:
-            best, best_force, waited = residual, x.copy(), 0
+            best, best_force, waited = residual, steps.x.copy(), 0
         if best <= 0.1 * mark:
             mark, marked = best, done
         if residual <= tolerance:
@@ -220,23 +107,13 @@ def minimize(
             status = Status.STALLED
         if status is not Status.MAX_ITERATIONS or done >= max_iterations:
             break
-        if leave is not None and leave(x, done, residual):
+        if leave is not None and leave(steps.x, done, residual):
             break
-        steps = min(stride, max_iterations - done)
-        theta, L, used = _descend(
-            steps, B_rows, R_rows, c, a, float(exponent), h, x, y, Nx, Ny, theta, L, work
-        )
-        done += steps
-        products += used
-        # the running sums collect rounding; both are renewed, since an error in only one grows
-        Nx, Ny = N(x), N(y)
-    return Minimum(best_force, status, best, done, products, L, np.array(history))
-
-
-def _first_lipschitz(N, h):
-    """Rayleigh quotient of N against H at the vector of ones, as Mazhar et al. start."""
-    guess = float(np.linalg.norm(N(np.ones(len(h))) / h) / np.sqrt(max(len(h), 1)))
-    return guess if guess > 0 else 1.0
+        count = min(stride, max_iterations - done)
+        steps.take(count)
+        done += count
+    found = best_force, status, best, done, steps.products, steps.L
+    return Minimum(*found, np.array(history))
 
 
 def solve(

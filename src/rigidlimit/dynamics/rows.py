@@ -1,13 +1,15 @@
-"""Rows of a sparse matrix for compiled loops: one row times a vector, and a row added to one.
+"""Rows and columns of a sparse matrix for compiled loops: a row or a column times a vector.
 
 Two forms, told apart by the compiler: ``csr`` for any matrix, and ``pairs`` for contacts between
 two bodies, which reads a third less and needs no list of columns. Indices are unsigned, so that the
-loops need no check for negative ones, which is nearly half of their time.
+loops need no check for negative ones, which is nearly half of their time. Columns are stored by
+bodies as well, so that several threads may each sum up what acts on some of the bodies.
 """
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
+from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
 from ..network.pairs import body_rows
@@ -35,8 +37,29 @@ def rows_of(A: sp.csr_array, blocks=None):
     return (A.indptr.astype(np.uint32), A.indices.astype(np.uint32), A.data), (A.shape[1],)
 
 
-def spread(rows, i, value, v):
-    """v += value times row i."""
+def columns_of(rows, shape):
+    """The matrix of ``rows_of`` by columns: for each body, or column, its contacts and entries."""
+    if len(rows) == 3:
+        ptr, columns, data = rows
+        contact = np.repeat(np.arange(len(ptr) - 1, dtype=np.uint32), np.diff(ptr))
+        return _by_column(columns, contact, data, shape[0])
+    first, second, on_first, on_second, block = rows
+    body = np.column_stack([first, second]).ravel()
+    contact = np.repeat(np.arange(len(first), dtype=np.uint32), 2)
+    on = np.stack([on_first, on_second], axis=1).reshape(-1, len(block))
+    real = body < shape[0] - 1  # the spare body moves nothing
+    return (*_by_column(body[real], contact[real], on[real], shape[0]), (0.0,) * len(block))
+
+
+def _by_column(column, contact, entries, size):
+    """(ptr (size + 1,), contacts, entries), sorted by column and then by contact."""
+    order = np.argsort(column, kind="stable")
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=size))])
+    return ptr.astype(np.uint32), contact[order], entries[order]
+
+
+def gather(columns, j, d, v):
+    """v of column, or body, j: its column times d."""
     raise NotImplementedError("for compiled code")
 
 
@@ -45,24 +68,28 @@ def collect(rows, i, v):
     raise NotImplementedError("for compiled code")
 
 
-@overload(spread)
-def _spread(rows, i, value, v):
-    if len(rows) == 3:
+@overload(gather)
+def _gather(columns, j, d, v):
+    if len(columns) == 3:
 
-        def csr(rows, i, value, v):
-            ptr, columns, data = rows
-            for g in range(ptr[i], ptr[i + 1]):
-                v[columns[g]] += data[g] * value
+        def csr(columns, j, d, v):
+            ptr, contact, data = columns
+            s = 0.0
+            for g in range(ptr[j], ptr[j + 1]):
+                s += data[g] * d[contact[g]]
+            v[j] = s
 
         return csr
 
-    def pairs(rows, i, value, v):
-        first, second, on_first, on_second, block = rows
-        a, b = first[i], second[i]
+    def pairs(columns, j, d, v):
+        ptr, contact, on, block = columns
+        total = block  # in registers: sums in v would wait for one another's stores
+        for g in range(ptr[j], ptr[j + 1]):
+            value = d[contact[g]]
+            for u in range(len(block)):
+                total = tuple_setitem(total, u, total[u] + on[g, u] * value)
         for u in range(len(block)):
-            v[a, u] += on_first[i, u] * value
-        for u in range(len(block)):
-            v[b, u] += on_second[i, u] * value
+            v[j, u] = total[u]
 
     return pairs
 
@@ -91,12 +118,15 @@ def _collect(rows, i, v):
     return pairs
 
 
-@njit(cache=True)
-def product(B, R, d, v, out):
-    """out = B R^T d; v is work space."""
-    v[:] = 0.0
-    for i in range(len(d)):
-        if d[i] != 0.0:
-            spread(R, i, d[i], v)
-    for i in range(len(d)):
-        out[i] = collect(B, i, v)
+@njit(cache=True, nogil=True)
+def onto_bodies(columns, d, v, low, high):
+    """v = R^T d for the bodies, or columns, low ... high - 1."""
+    for j in range(np.uint32(low), np.uint32(high)):
+        gather(columns, j, d, v)
+
+
+@njit(cache=True, nogil=True)
+def onto_contacts(rows, v, out, low, high):
+    """out = B v for the contacts low ... high - 1."""
+    for i in range(np.uint32(low), np.uint32(high)):
+        out[i] = collect(rows, i, v)

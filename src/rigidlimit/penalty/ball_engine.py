@@ -7,6 +7,7 @@ Spins of balls are steady, as a normal force through the centre turns nothing.
 
 import numpy as np
 
+from ..barrier import new_gate, together
 from ..bodies import Bodies, Disk, HalfSpace, Sphere, State, rotations
 from ..collision.broadphase import meeting_balls
 from ..collision.contacts import Contacts
@@ -16,7 +17,6 @@ from ..constraints import gap_gradient
 from ..errors import ContactError
 from ..forces.law import contact_stiffness
 from . import balls
-from .barrier import new_gate, together
 from .engine import Law, Measures, expected_tangent
 from .law import damping_coefficient
 from .timestep import critical_step

@@ -26,7 +26,7 @@ import numba
 import numpy as np
 from numba import njit
 
-from .barrier import wait
+from ..barrier import wait
 
 DONE, STALE, CROWDED = 0, 1, 2
 

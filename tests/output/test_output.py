@@ -84,7 +84,7 @@ def test_faulty_files(tmp_path):
     writer.finish()
     assert "empty run" in message(tmp_path / "empty.h5")
     with pytest.raises(OutputError, match="nothing to resume"):
-        RunWriter.resume(tmp_path / "empty.h5", simulation, SETTINGS)
+        RunWriter.resume(tmp_path / "none.h5", simulation, SETTINGS)
 
 
 COMMAND = [sys.executable, "-m", "rigidlimit", "run", "pile-2d", "--until", "0.25", "--quiet"]

@@ -41,7 +41,12 @@ def run(
     tolerance: Annotated[float, typer.Option(help="Residual of both steps of the method.")] = 1e-10,
     out: Annotated[Path | None, typer.Option(help="HDF5 file for the run.")] = None,
     every: Annotated[int, typer.Option(min=1, help="Store each so many steps.")] = 1,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with a stopped run, or with a finished one to a later --until."
+        ),
+    ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Start anew over a stopped run of --out.")
     ] = False,
@@ -56,7 +61,8 @@ def run(
     """Compute a scene and show its largest contact forces, classic beside compatible.
 
     Example: `rigidlimit run pyramid --out pyramid.h5 --vtk paraview`. Ctrl-C stops a run that has
-    `--out` so that `--resume` goes on with it. A finished run of that name is replaced at the end.
+    `--out` so that `--resume` goes on with it; with a later `--until` it extends a finished run.
+    Without `--resume` a finished run of that name is replaced at the end.
     """
     from ..scenes import load
     from ..simulation import Simulation
@@ -107,6 +113,7 @@ def run(
         else:
             writer = RunWriter.start(out, simulation, settings, every=every, overwrite=overwrite)
     replaced = out is not None and out.exists()
+    begun = simulation.time
     result, troubles = _loop(simulation, steps, wanted, writer, quiet, loaded.name, capture_hard)
     if writer is not None:
         writer.finish()
@@ -122,7 +129,11 @@ def run(
             show_forces(simulation, result)
         for path in (out, vtk, picture if result is not None else None):
             if path is not None:
-                earlier = " (an earlier run was replaced)" if path is out and replaced else ""
+                earlier = ""
+                if path is out and writer.extends:
+                    earlier = f" (extended from {begun:.6g} s to {simulation.time:.6g} s)"
+                elif path is out and replaced:
+                    earlier = " (an earlier run was replaced)"
                 typer.echo(f"written: {path}{earlier}")
     for number, message in troubles[:3]:
         typer.echo(f"step {number} did not converge: {message}", err=True)

@@ -150,6 +150,8 @@ def _determinacy(found):
 def _run(run):
     steps = len(run)
     stored = "1 stored step" if steps == 1 else f"{steps} stored steps"
+    if not run.finished:
+        stored += ", unfinished"
     rows = [
         ("scene", f"{run.scene.name}: {len(run.scene)} bodies in {run.scene.dim}D"),
         ("time", f"{run.times[0]:.6g} to {run.times[-1]:.6g} s, {stored}"),

@@ -261,6 +261,8 @@ def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
     origin = 0.5 * (low + high)
     kept, total = len(facts), len(run)
     note = f"{run.path.name}: {len(run.bodies)} bodies, {total} stored step{'s' * (total > 1)}"
+    if not run.finished:
+        note += ", unfinished"
     if kept < total:
         note += f", {kept} of them here"
     free = np.flatnonzero(run.bodies.free.any(axis=1))

@@ -7,14 +7,18 @@ import warnings
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the program ``rigidlimit``."""
     from ..errors import RigidlimitError
-    from .app import app
 
     warnings.showwarning = _in_one_line
     try:
+        from .app import app
+
         app(args=arguments, prog_name="rigidlimit")
     except RigidlimitError as error:
         print(f"rigidlimit: {error}", file=sys.stderr)
         raise SystemExit(2) from None
+    except KeyboardInterrupt:  # before a command began
+        print("stopped; nothing was written", file=sys.stderr)
+        raise SystemExit(130) from None
     except BrokenPipeError:
         raise SystemExit(141) from None
 

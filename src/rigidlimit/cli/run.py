@@ -115,8 +115,6 @@ def run(
     replaced = out is not None and out.exists()
     begun = simulation.time
     result, troubles = _loop(simulation, steps, wanted, writer, quiet, loaded.name, capture_hard)
-    if writer is not None:
-        writer.finish()
     if vtk is not None:
         from ..output.hdf5 import read_run
         from ..output.vtk import write_paraview
@@ -171,7 +169,7 @@ class _Stop(Exception):
 
 
 def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
-    """Run to the end; (last result, steps that did not converge)."""
+    """Run to the end and finish the file; (last result, steps that did not converge)."""
     from ..progress import progress
 
     troubles, result = [], None
@@ -194,6 +192,8 @@ def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
                 if writer is not None:
                     writer.add(result)
                 update(simulation.steps, result.summary)
+        if writer is not None:
+            writer.finish()
     except _Stop:
         if writer is None:
             typer.echo(f"stopped at t = {simulation.time:.6g} s; nothing was kept", err=True)

@@ -16,6 +16,7 @@ from ..errors import OutputError
 
 SCHEMA = "rigidlimit-run"
 SCHEMA_VERSION = 1
+PARTS = ".parts"
 CONTACT_FIELDS = ("body", "feature", "point", "normal", "gap", "curvature")
 
 
@@ -81,7 +82,7 @@ def read_head(file, path: Path) -> tuple[str, dict, str]:
 
 def parts_of(path: Path) -> Path:
     """Folder of the parts of an unfinished run."""
-    return path.with_name(path.name + ".parts")
+    return path.with_name(path.name + PARTS)
 
 
 def part_files(parts: Path) -> list[Path]:

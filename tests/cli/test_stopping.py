@@ -1,0 +1,68 @@
+"""Ctrl-C: one line, exit code 130, nothing half written."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rigidlimit.cli import main
+
+
+def interrupted(capsys, *arguments):
+    """(what was printed, what was said on stderr) of a command in which Ctrl-C strikes."""
+    with pytest.raises(SystemExit) as end:
+        main([str(word) for word in arguments])
+    assert end.value.code == 130
+    return capsys.readouterr()
+
+
+def strike(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_compare_is_interrupted(tmp_path):
+    """Property: a real SIGINT in the middle of a comparison of half a minute."""
+    command = [sys.executable, "-m", "rigidlimit", "compare", "packing", "--quiet"]
+    out = tmp_path / "c.h5"
+    process = subprocess.Popen([*command, "--out", str(out)], stderr=subprocess.PIPE, text=True)
+    time.sleep(3)  # Python and the imports take one second
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "stopped; nothing was written" and "Traceback" not in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_demo_is_interrupted(tmp_path, monkeypatch, capsys):
+    """Property: what was printed stays, and the line says that there is no picture."""
+    monkeypatch.setattr("rigidlimit.output.plots.comparison", strike)
+    printed, said = interrupted(capsys, "demo", "--base", 3, "--out", tmp_path / "demo")
+    assert "A beam of weight 10" in printed
+    assert said.splitlines()[-1] == "stopped; nothing was written"
+    assert not (tmp_path / "demo").exists()
+
+
+def test_paper_is_interrupted(tmp_path, monkeypatch, capsys):
+    """Property: the line names what is kept and says that it is used again."""
+    monkeypatch.setattr("rigidlimit.penalty.paper.run_case", strike)
+    said = interrupted(capsys, "paper", "--base", 3, "--out", tmp_path).err.splitlines()[-1]
+    assert said == (
+        f"stopped; written before that: {tmp_path}/results/snapshots-3.npz; nothing else; the same "
+        "command goes on with the results kept"
+    )
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_plot_is_interrupted(tmp_path, monkeypatch, capsys):
+    """Property: more than three files are counted; the parts of the run itself are none of them."""
+    out = tmp_path / "b.h5"
+    monkeypatch.setattr("rigidlimit.output.vtk.write_paraview", strike)
+    said = interrupted(capsys, "run", "beam", "-q", "--out", out, "--vtk", tmp_path / "v").err
+    assert said.splitlines()[-1] == f"stopped; written before that: {out}; nothing else"
+    monkeypatch.setattr("rigidlimit.output.plots.comparison", strike)
+    monkeypatch.setitem(sys.modules, "pyvista", None)  # drawings in the plane are quicker
+    options = ("--kind", "all", "--out", tmp_path, "--format", "svg")
+    said = interrupted(capsys, "plot", out, *options).err.splitlines()[-1]
+    assert f"written before that: 4 files, the last of them {tmp_path}/b-floor.svg" in said

@@ -38,12 +38,15 @@ def test_wrong_file_is_told_before_computing(tmp_path, monkeypatch, capsys):
     scene = tmp_path / "beam.toml"
     write_scene(rl.scenes.beam(), scene)
     text = scene.read_text()
+    page = tmp_path / "page.h5"
+    page.write_text("<html>")
     monkeypatch.chdir(tmp_path)
     for arguments, fragment in (
         (("demo", "--out", scene), "a file; expected a folder"),
         (("demo", "--out", scene / "below"), "below the file"),
         (("paper", "--quick", "--out", scene), "a file; expected a folder"),
-        (("compare", scene, "--out", scene), "is no HDF5 file"),
+        (("compare", scene, "--out", scene), "ends in .h5 or .hdf5; try"),
+        (("compare", scene, "--out", page), "is no HDF5 file, so it is not replaced"),
         (("run", scene, "--capture-hard", scene), "a file; expected a folder"),
         (("run", "beam", "--overwrite"), "add --out FILE"),
         (("plot", scene), "a scene, not a run; compute it first: rigidlimit run"),
@@ -57,7 +60,7 @@ def test_wrong_file_is_told_before_computing(tmp_path, monkeypatch, capsys):
         said = capsys.readouterr().err
         assert end.value.code == 2 and said.count("\n") == 1, said
         assert fragment in said
-    assert scene.read_text() == text
+    assert scene.read_text() == text and page.read_text() == "<html>"
 
 
 def test_time_of_a_run_is_chosen_by_frame(tmp_path):

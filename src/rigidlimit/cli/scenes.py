@@ -17,7 +17,10 @@ def scenes(
     import inspect
 
     from ..errors import InputError
+    from ..output.endings import check_ending
     from ..scenes import GALLERY, load
+
+    check_ending("--write", write, (".toml",))
 
     if name is None:
         if write is not None:

@@ -20,12 +20,15 @@ from ..atomic import whole_file
 from ..bodies import Disk, HalfSpace, Sphere
 from ..bodies.rotations import matrix
 from ..errors import InputError
+from .endings import check_ending
 from .facets import EDGES, Facets, facets, plane_patch
 from .hdf5 import Run, StoredStep
 from .surfaces import surface
 
 ROOM = 100_000_000
 """Bytes of steps a page carries at most: browsers open text of about this size within seconds."""
+
+PAGES = (".html", ".htm")
 
 EXACT = 20_000
 """Up to so many bodies times steps the extent of the scene is that of the bodies' surfaces."""
@@ -50,6 +53,7 @@ def write_view(run: Run, path: str | Path, *, steps: int | None = None) -> Path:
     if steps is not None and steps < 1:
         raise InputError(f"steps is {steps}; expected at least 1")
     path = Path(path)
+    check_ending("the page", path, PAGES)
     chosen = _chosen(run, steps)
     page = _part("page.html")
     low, high = _box(run, chosen)

@@ -17,6 +17,7 @@ from .. import __version__
 from ..atomic import whole_file
 from ..errors import OutputError
 from ..scenes.scene import Scene
+from .endings import check_ending
 from .stored import (
     opened,
     part_files,
@@ -28,18 +29,20 @@ from .stored import (
     write_step,
 )
 
+ENDINGS = (".h5", ".hdf5")
 LOCK = "lock"
 EARLIER = "00000000-earlier.h5"
 """Part of a run that is extended: the finished file, first in the order of names."""
 
 
 def check_place(path: str | Path) -> None:
-    """Before anything is computed: a run may replace an HDF5 file, nothing else."""
+    """Before anything is computed: a run has the ending of HDF5 and replaces such files only."""
     import h5py
 
     path = Path(path)
     if path.is_dir():
         raise OutputError(f"{path}: a folder; expected the name of a file, like run.h5")
+    check_ending("--out", path, ENDINGS)
     if path.exists() and not h5py.is_hdf5(path):
         raise OutputError(
             f"{path}: exists and is no HDF5 file, so it is not replaced; expected a new "

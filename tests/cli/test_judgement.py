@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 
 import numpy as np
@@ -47,7 +48,7 @@ def beam_file(tmp_path):
 def row(text, start):
     """Cells of the first table row whose first cell is ``start``."""
     for line in text.splitlines():
-        cells = [c.strip() for c in line.split("│")[1:-1]]
+        cells = re.split(r"\s{2,}", line.strip())
         if cells and cells[0] == start:
             return cells
     raise AssertionError(f"no row {start} in\n{text}")
@@ -92,6 +93,28 @@ def test_chosen_contacts_and_csv(call, tmp_path):
     assert float(lines[1]["least"]) == pytest.approx(5, abs=1e-6)
     assert float(lines[1]["greatest"]) == pytest.approx(45, abs=1e-6)
     assert lines[1]["bodies"] == "leg 1 - table"
+
+
+@pytest.mark.parametrize("columns", ["80", "60"])
+def test_table_is_not_cut(call, tmp_path, monkeypatch, columns):
+    """Property: at 80 columns, which a pipe has as well, headings and numbers stand whole in lines
+    of 80 letters; long names fold. A narrower terminal breaks lines rather than numbers."""
+    monkeypatch.setenv("COLUMNS", columns)
+    scene = tmp_path / "scene.toml"
+    long = "the block that rests on the floor below"
+    scene.write_text(
+        '[[bodies]]\nshape = "half-space"\nposition = [0, 0, 0]\nname = "floor"\n'
+        f'[[bodies]]\nname = "{long}"\nshape = "box"\nsize = [1, 1, 0.5]\nmass = 1.234567e-7\n'
+        "position = [0.0, 0, 0.25]\n"
+    )
+    text = call("determinacy", scene)
+    table = text[: text.index("degree of")]
+    assert "…" not in table and max(map(len, table.splitlines())) <= 80
+    for word in ("contact", "classic", "compatible", "least", "greatest", "deter-", "mined"):
+        assert word in table.split()
+    # a quarter of the weight at each corner, and between none and half of it
+    assert table.split().count("3.02778e-07") >= 4 and table.split().count("6.05555e-07") == 4
+    assert table.split().count("below") == 4
 
 
 def test_solve_prints_everything(call, beam_file, tmp_path):

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .compiling import tell_of_compiling
+from .tables import new_table, terminal
 
 
 class Settle(StrEnum):
@@ -49,8 +50,6 @@ def compare(
     gallery scene is a TOML file: `gallery = "packing"`, `parameters = {count = 2000}`.
     """
     from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
 
     from ..penalty import compare as run_comparison
     from ..penalty import stiffness_sweep as run_sweep
@@ -68,7 +67,7 @@ def compare(
     loaded = load(scene)
     if not quiet:
         tell_of_compiling()
-    console = Console()
+    console = terminal()
     with Console(stderr=True, quiet=quiet).status("starting") as status:
         answer = run_comparison(
             loaded,
@@ -88,9 +87,11 @@ def compare(
                 callback=status.update,
             )
     dem = answer.dem
-    table = Table(title=escape(f"{loaded.name}: forces at rest against the DEM"))
-    for column in ("method", "floor forces", "all contacts", "largest force", r"time \[s]"):
-        table.add_column(column, justify="left" if column == "method" else "right")
+    table = new_table(
+        f"{loaded.name}: forces at rest against the DEM",
+        ("method", "floor forces", "all contacts", "largest force", "time [s]"),
+        names="method",
+    )
     names = {
         "pgs": "classic, Gauss-Seidel",
         "apgd": "classic, projected gradient",

@@ -12,6 +12,7 @@ from ..bodies import HalfSpace
 from ..errors import InputError
 from .compiling import tell_of_compiling
 from .folders import check_folder
+from .tables import new_table, terminal
 
 
 class Solver(StrEnum):
@@ -223,20 +224,18 @@ def _capture(simulation, before, result, folder: Path) -> None:
 
 def show_forces(simulation, result, *, largest: int = 10) -> None:
     """Table of the largest contact forces and the totals, on the terminal."""
-    from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     names = simulation.bodies.names
     contacts, classic = result.contacts, result.classic.force
     both = result.compatible is not None
     force = result.force
-    table = Table(title=f"contact forces at t = {result.time:.6g} s")
-    table.add_column("bodies")
-    table.add_column(r"gap \[m]", justify="right")
-    table.add_column("classic [N]", justify="right")
-    if both:
-        table.add_column("compatible [N]", justify="right", style="bold")
+    table = new_table(
+        f"contact forces at t = {result.time:.6g} s",
+        ("bodies", "gap [m]", "classic [N]", *(["compatible [N]"] if both else [])),
+        names="bodies",
+        bold="compatible [N]",
+    )
     for i in np.argsort(-force, kind="stable")[:largest]:
         a, b = contacts.body[i]
         row = [escape(f"{names[a]} - {names[b]}"), f"{contacts.gap[i]:.2e}", f"{classic[i]:.6g}"]
@@ -249,7 +248,7 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
     ):
         row = [label, "", f"{value(classic):.6g}"]
         table.add_row(*row, *([f"{value(force):.6g}"] if both else []))
-    console = Console()
+    console = terminal()
     console.print(table)
     console.print(
         f"{int(bearing.sum())} of {len(force)} contacts carry load; residual of contact dynamics "

@@ -144,6 +144,13 @@ class Scene(Displayed):
                 f"{type(shape).__name__} is a shape in {shape.dim}D; expected one for this "
                 f"{self.dim}D scene"
             )
+        if isinstance(shape, HalfSpace):
+            for key, given in (("mass", mass), ("load", loads)):
+                if given is not None:
+                    raise SceneError(
+                        f"{key}: found {given!r}; a half-space is always fixed, and its {key} "
+                        f"has no meaning; remove {key}, or take a box"
+                    )
         first = len(self)
         positions = self._vectors("positions", positions)
         k = len(positions)
@@ -246,7 +253,14 @@ class Scene(Displayed):
 
     def _held(self, shape, fixed) -> np.ndarray:
         held = np.zeros(6, bool) if self.dim == 3 else ~PLANAR
-        if isinstance(shape, HalfSpace) or fixed is True:
+        if isinstance(shape, HalfSpace):
+            if fixed is not True and fixed is not False:
+                raise SceneError(
+                    f"fixed: found {fixed!r}; a half-space is always fixed, in all its degrees of "
+                    "freedom; remove fixed, or take a box"
+                )
+            return np.ones(6, bool)
+        if fixed is True:
             return np.ones(6, bool)
         if fixed is False:
             return held

@@ -13,6 +13,7 @@ from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
 from .progress import progress as bar
 from .step import StepResult, StepSettings, WarmStart, step
+from .words import counted
 
 
 class Simulation:
@@ -237,7 +238,7 @@ def _warn_of_overlap(bodies, result: StepResult) -> None:
     worst = deep[np.argmin(contacts.gap[deep])]
     a, b = (bodies.names[i] for i in contacts.body[worst])
     depth, pairs = -contacts.gap[worst], len(np.unique(contacts.body[deep], axis=0))
-    more = f" (and {pairs - 1} more pairs overlap)" if pairs > 1 else ""
+    more = f" ({counted(pairs, 'pair')} in all)" if pairs > 1 else ""
     warnings.warn(
         f"bodies {a!r} and {b!r} overlap by {depth:.3g} m at the start{more}; the first step "
         f"pushes them apart at {depth / result.dt:.3g} m/s; check positions, sizes and units (SI)",

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..words import counted
 from .compiling import tell_of_compiling
 from .tables import new_table, terminal
 
@@ -113,12 +114,12 @@ def compare(
             more = "; --sweeps allows more" if name == "pgs" else ""
             console.print(
                 f"NOT converged: {names[name]}, residual {found.residual:.0e} (asked "
-                f"{found.tolerance:.0e}) after {found.iterations} iterations{more}",
+                f"{found.tolerance:.0e}) after {counted(found.iterations, 'iteration')}{more}",
                 highlight=False,
             )
     rest = "at rest" if dem.at_rest else "NOT at rest"
     console.print(
-        f"DEM: {dem.steps} steps of {dem.dt:.3g} s, {rest}, unbalanced force "
+        f"DEM: {counted(dem.steps, 'step')} of {dem.dt:.3g} s, {rest}, unbalanced force "
         f"{dem.unbalanced:.1e} of the largest, kinetic energy {dem.kinetic_energy:.1e} J",
         highlight=False,
     )

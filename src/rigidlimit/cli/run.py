@@ -10,6 +10,7 @@ import typer
 
 from ..bodies import HalfSpace
 from ..errors import InputError
+from ..words import counted
 from .compiling import tell_of_compiling
 from .folders import check_folder
 from .tables import new_table, terminal
@@ -137,7 +138,9 @@ def run(
     for number, message in troubles[:3]:
         typer.echo(f"step {number} did not converge: {message}", err=True)
     if troubles:
-        typer.echo(f"{len(troubles)} of {simulation.steps} steps did not converge", err=True)
+        typer.echo(
+            f"{len(troubles)} of {counted(simulation.steps, 'step')} did not converge", err=True
+        )
         if capture_hard is not None:
             typer.echo(f"written: {capture_hard}/step-*.hdf5 (rigidlimit solve FILE)", err=True)
         raise typer.Exit(1)
@@ -243,7 +246,7 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
     table.add_section()
     bearing = force > 1e-9 * force.max(initial=0.0)
     for label, value in (
-        (f"sum of {len(force)} contacts", np.sum),
+        (f"sum of {counted(len(force), 'contact')}", np.sum),
         ("largest", lambda f: f.max(initial=0.0)),
     ):
         row = [label, "", f"{value(classic):.6g}"]
@@ -251,7 +254,8 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
     console = terminal()
     console.print(table)
     console.print(
-        f"{int(bearing.sum())} of {len(force)} contacts carry load; residual of contact dynamics "
+        f"{int(bearing.sum())} of {counted(len(force), 'contact')} "
+        f"{'carries' if bearing.sum() == 1 else 'carry'} load; residual of contact dynamics "
         f"{result.classic.residual:.1e} ({result.classic.status})"
         + (
             f", of the compatible forces {result.compatible.residual:.1e} "

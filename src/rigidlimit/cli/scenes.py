@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ..words import counted
+
 
 def scenes(
     name: Annotated[str | None, typer.Argument(help="Show one scene instead of the list.")] = None,
@@ -53,7 +55,7 @@ def scenes(
         typer.echo(f"{name}{signature}")
         typer.echo(inspect.getdoc(GALLERY[name]).replace("``", ""))
     typer.echo(
-        f"{len(scene)} bodies in {scene.dim}D, law {scene.law}, dt {scene.dt:g} s, "
+        f"{counted(len(scene), 'body')} in {scene.dim}D, law {scene.law}, dt {scene.dt:g} s, "
         f"duration {scene.duration:g} s"
     )
     for key, value in scene.reference.items():

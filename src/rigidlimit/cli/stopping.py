@@ -6,6 +6,7 @@ from pathlib import Path
 import typer
 
 from ..atomic import watched
+from ..words import counted
 
 NAMED = 3
 """Files that the line names one by one."""
@@ -34,7 +35,7 @@ def _account(written: list[Path], kept: str) -> str:
     if not files:
         return "nothing was written"
     if len(files) > NAMED:
-        what = f"{len(files)} files, the last of them {files[-1]}"
+        what = f"{counted(len(files), 'file')}, the last of them {files[-1]}"
     else:
         what = ", ".join(map(str, files))
     return f"written before that: {what}; nothing else" + (f"; {kept}" if kept else "")

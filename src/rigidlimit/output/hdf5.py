@@ -11,6 +11,7 @@ import numpy as np
 from ..display import Displayed
 from ..errors import OutputError, UnfinishedRun
 from ..scenes.scene import Scene
+from ..words import counted
 from .stored import (
     SCHEMA,
     StoredStep,
@@ -60,7 +61,7 @@ class Run(Displayed):
             file, number = self._places[k]
         except IndexError:
             raise OutputError(
-                f"{self.path}: has {len(self)} stored steps; step {k} is not among them"
+                f"{self.path}: has {counted(len(self), 'stored step')}; step {k} is not among them"
             ) from None
         if not (self.finished or file.exists()):
             raise OutputError(f"{self.path}: this run was finished meanwhile; read it again")
@@ -141,8 +142,8 @@ def _unfinished(path: Path) -> Run | None:
     until = head["settings"].get("until")
     end = "" if until is None else f" of {until:.6g} s"
     warnings.warn(
-        f"{path}: this run is unfinished: {len(times)} steps saved, up to t = {times[-1]:.6g} s"
-        f"{end}; rigidlimit run --resume goes on with it",
+        f"{path}: this run is unfinished: {counted(len(times), 'step')} saved, up to t = "
+        f"{times[-1]:.6g} s{end}; rigidlimit run --resume goes on with it",
         UnfinishedRun,
         stacklevel=3,
     )

@@ -20,6 +20,7 @@ from ..atomic import whole_file
 from ..bodies import Disk, HalfSpace, Sphere
 from ..bodies.rotations import matrix
 from ..errors import InputError
+from ..words import counted
 from .endings import check_ending
 from .facets import EDGES, Facets, facets, plane_patch
 from .hdf5 import Run, StoredStep
@@ -264,7 +265,7 @@ def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
     table = (colormaps[COLOURS](np.arange(256))[:, :3] * 255).round().astype(np.uint8)
     origin = 0.5 * (low + high)
     kept, total = len(facts), len(run)
-    note = f"{run.path.name}: {len(run.bodies)} bodies, {total} stored step{'s' * (total > 1)}"
+    note = f"{run.path.name}: {counted(len(run.bodies), 'body')}, {counted(total, 'stored step')}"
     if not run.finished:
         note += ", unfinished"
     if kept < total:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..bodies import Box, Disk, Ellipsoid, HalfSpace, Material, Sphere, rectangle
+from ..words import counted
 from .arguments import (
     at_least,
     between,
@@ -167,7 +168,7 @@ def block_on_legs(legs=7, *, weight=10.0) -> Scene:
         dim=2,
         gravity=(0.0, -10.0),
         duration=0.01,
-        description=f"a stiff block on {legs} equal legs",
+        description=f"a stiff block on {counted(legs, 'equal leg')}",
         reference={"forces": [weight / legs] * legs},
     )
     x = np.linspace(-1, 1, legs)
@@ -189,7 +190,7 @@ def box_stack(count=5, *, weight=10.0) -> Scene:
         name="box-stack",
         gravity=(0, 0, -10),
         duration=0.01,
-        description=f"a stack of {count} boxes, four contacts a face",
+        description=f"a stack of {counted(count, 'box')}, four contacts a face",
         reference={"corner forces from below": [weight * (count - j) / 4 for j in range(count)]},
     )
     scene.add(HalfSpace(), position=(0, 0, 0), name="floor")
@@ -232,7 +233,7 @@ def pile_2d(count=60, *, seed=1) -> Scene:
         dim=2,
         dt=2e-3,
         duration=1.5,
-        description=f"{count} disks of unequal size settling in a box",
+        description=f"{counted(count, 'disk of unequal size')} settling in a box",
     )
     columns = max(3, int(np.sqrt(count)))
     width = 2.4 * columns
@@ -296,7 +297,7 @@ def packing(count=200, *, seed=1) -> Scene:
         name="packing",
         dt=2e-3,
         duration=0.4,
-        description=f"{count} spheres of unequal size settling in a box",
+        description=f"{counted(count, 'sphere of unequal size')} settling in a box",
     )
     side = max(3, round((count / 2) ** (1 / 3)))
     pitch = 4.1e-3

@@ -9,6 +9,7 @@ from ..bodies import Bodies, HalfSpace, Material, Shape, State, rotations
 from ..bodies.bodies import PLANAR
 from ..display import Displayed
 from ..errors import SceneError, nearest
+from ..words import counted
 
 LAWS = {"hooke": 2.0, "hertz": 2.5}
 DEGREES = ("x", "y", "z", "rx", "ry", "rz")
@@ -81,7 +82,7 @@ class Scene(Displayed):
         return len(self._names)
 
     def __repr__(self):
-        return f"<Scene {self.name!r}: {len(self)} bodies in {self.dim}D, law {self.law}>"
+        return f"<Scene {self.name!r}: {counted(len(self), 'body')} in {self.dim}D, law {self.law}>"
 
     def add(
         self,
@@ -156,7 +157,9 @@ class Scene(Displayed):
         k = len(positions)
         names = [f"{first + i}" for i in range(k)] if names is None else [str(x) for x in names]
         if len(names) != k:
-            raise SceneError(f"{len(names)} names given; expected one for each of {k} bodies")
+            raise SceneError(
+                f"{counted(len(names), 'name')} given; expected one for each of {k} bodies"
+            )
         given = set()
         for name in names:
             if name in self._index or name in given:
@@ -316,7 +319,7 @@ class Scene(Displayed):
             shown = values[0] if len(values) == 1 else f"an array of shape {array.shape}"
             raise SceneError(f"{what}: found {shown!r}; expected {self.dim} finite numbers each")
         if count is not None and len(array) != count:
-            raise SceneError(f"{what}: found {len(array)} rows; expected {count}")
+            raise SceneError(f"{what}: found {counted(len(array), 'row')}; expected {count}")
         return np.pad(array, ((0, 0), (0, 3 - self.dim)))
 
     def _turns(self, what, values, count):

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import nearest
+from ..words import counted
 from .gallery import GALLERY
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -95,7 +96,7 @@ def first_fault(error: ValidationError) -> str:
             place.append(part)
     key = ".".join(place) or "scene"
     others = error.error_count() - 1
-    more = f" ({others} more fault{'s' if others > 1 else ''})" if others else ""
+    more = f" ({counted(others, 'more fault')})" if others else ""
     if fault["type"] == "extra_forbidden":
         return f"{key}: unknown key; {nearest(place[-1], _owner(fault['loc']).model_fields)}{more}"
     if fault["type"] == "missing":

@@ -41,6 +41,7 @@ from .. import bodies as shapes
 from ..bodies import Material
 from ..bodies.bodies import PLANAR
 from ..errors import InputError, SceneError, SceneWarning, nearest
+from ..words import counted
 from .gallery import GALLERY
 from .scene import Scene
 from .tables import SHAPES, SceneTable, first_fault
@@ -188,7 +189,9 @@ def _add_lattice(scene, lattice, materials, folder):
         ("position", origin),
     ):
         if len(values) != d:
-            raise SceneError(f"{key}: found {len(values)} entries; expected {d}, one per axis")
+            raise SceneError(
+                f"{key}: found {counted(len(values), 'entry')}; expected {d}, one per axis"
+            )
     for key in ("name", "orientation", "normal", "velocity", "angular_velocity", "load"):
         if getattr(lattice, key) is not None:
             raise SceneError(f"{key}: not for lattices; list such bodies under [[bodies]]")
@@ -241,7 +244,9 @@ def _shape(body, dim, folder):
         return shapes.Ellipsoid(tuple(body.semi_axes))
     if kind in ("box", "rectangle"):
         if len(body.size) != dim:
-            raise SceneError(f"size: found {len(body.size)} entries; expected {dim}, one per axis")
+            raise SceneError(
+                f"size: found {counted(len(body.size), 'entry')}; expected {dim}, one per axis"
+            )
         return shapes.rectangle(*body.size) if dim == 2 else shapes.Box(tuple(body.size))
     if kind == "polygon":
         return shapes.Polygon(np.array(body.points, float))

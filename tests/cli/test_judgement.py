@@ -20,6 +20,7 @@ from rigidlimit.adapters.fclib import (
 from rigidlimit.cli import main
 from rigidlimit.cli.app import app
 from rigidlimit.errors import RigidlimitError
+from rigidlimit.output.hdf5 import read_run
 from tests.captured import captured_file
 
 
@@ -136,6 +137,22 @@ def test_solve_prints_everything(call, beam_file, tmp_path):
     np.testing.assert_allclose(answer["contacts"]["compatible"], [10 / 3] * 3 + [0], atol=1e-8)
     assert answer["contacts"]["can_carry"] == [True] * 3 + [False]
     assert answer["contacts"]["determined"] == [False] * 3 + [True]
+
+
+def test_last_step_is_captured(call, tmp_path, capsys):
+    """Closed form, and what README shows: the last step of the beam as a file, 10/3 N times 1 ms on
+    each support. A run is not overwritten by it."""
+    text = call("run", "beam", "--capture", tmp_path / "beam.hdf5")
+    assert f"written: {tmp_path}/beam.hdf5" in text
+    text = call("solve", tmp_path / "beam.hdf5")
+    assert row(text, "0")[2:] == ["0.00333333", "0", "0.005", "no"]
+    run = tmp_path / "run.h5"
+    call("run", "beam", "-q", "--until", "0.001", "--out", run)
+    for options in (["--capture", run], ["--capture", "new.h5", "--out", "new.h5"]):
+        with pytest.raises(SystemExit):
+            main(["run", "beam", "-q", *map(str, options)])
+        assert "the file of a run" in capsys.readouterr().err
+    assert len(read_run(run)) == 1
 
 
 def test_determinacy_of_a_file(call, beam_file):

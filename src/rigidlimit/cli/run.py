@@ -54,6 +54,10 @@ def run(
     ] = False,
     vtk: Annotated[Path | None, typer.Option(help="Folder for ParaView files.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Force network as PNG, PDF or SVG.")] = None,
+    capture: Annotated[
+        Path | None,
+        typer.Option(help="FCLIB file of the last step's contact problem, for `rigidlimit solve`."),
+    ] = None,
     capture_hard: Annotated[
         Path | None,
         typer.Option(help="Folder for FCLIB files of the steps whose solve did not converge."),
@@ -76,6 +80,14 @@ def run(
         raise InputError("--resume goes on with a run, --overwrite drops it; expected one of them")
     if out is not None and out == Path(scene):
         raise InputError(f"--out is {out}, the scene itself; expected another file, like {out}.h5")
+    if capture is not None:
+        from ..output.endings import check_ending
+
+        check_ending("--capture", capture, (".hdf5", ".h5"))
+        from ..output.hdf5 import looks_like_run
+
+        if capture == out or looks_like_run(capture):
+            raise InputError(f"--capture is {capture}, the file of a run; expected another name")
     check_folder("--vtk", vtk)
     check_folder("--capture-hard", capture_hard)
     if picture is not None:
@@ -116,18 +128,23 @@ def run(
             writer = RunWriter.start(out, simulation, settings, every=every, overwrite=overwrite)
     replaced = out is not None and out.exists()
     begun = simulation.time
-    result, troubles = _loop(simulation, steps, wanted, writer, quiet, loaded.name, capture_hard)
+    result, before, troubles = _loop(
+        simulation, steps, wanted, writer, quiet, loaded.name, capture_hard
+    )
     if vtk is not None:
         from ..output.hdf5 import read_run
         from ..output.vtk import write_paraview
 
         write_paraview(read_run(out), vtk)
+    if capture is not None and result is not None:
+        _capture(simulation, before, result, capture)
     if picture is not None and result is not None:
         _save_picture(simulation, result, picture)
     if not quiet:
         if result is not None:
             show_forces(simulation, result)
-        for path in (out, vtk, picture if result is not None else None):
+        made = (out, vtk) if result is None else (out, vtk, capture, picture)
+        for path in made:
             if path is not None:
                 earlier = ""
                 if path is out and writer.extends:
@@ -173,10 +190,11 @@ class _Stop(Exception):
 
 
 def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
-    """Run to the end and finish the file; (last result, steps that did not converge)."""
+    """Run to the end and finish the file; (last result, the state before it, steps that did not
+    converge)."""
     from ..progress import progress
 
-    troubles, result = [], None
+    troubles, result, before = [], None, None
     asked = []
     handlers = {
         number: signal.signal(number, lambda *_: asked.append(True))
@@ -192,7 +210,8 @@ def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
                 if not result.converged:
                     troubles.append((simulation.steps, result.message))
                     if capture_hard is not None:
-                        _capture(simulation, before, result, capture_hard)
+                        name = f"step-{simulation.steps:06d}.hdf5"
+                        _capture(simulation, before, result, capture_hard / name)
                 if writer is not None:
                     writer.add(result)
                 update(simulation.steps, result.summary)
@@ -211,10 +230,10 @@ def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    return result, troubles
+    return result, before, troubles
 
 
-def _capture(simulation, before, result, folder: Path) -> None:
+def _capture(simulation, before, result, path: Path) -> None:
     """The contact problem of a step as an FCLIB file."""
     from ..adapters.fclib import capture_step, write_fclib
 
@@ -222,7 +241,7 @@ def _capture(simulation, before, result, folder: Path) -> None:
     problem = capture_step(
         simulation.bodies, before, simulation.external_force, result, title=title
     )
-    write_fclib(problem, folder / f"step-{simulation.steps:06d}.hdf5")
+    write_fclib(problem, path)
 
 
 def show_forces(simulation, result, *, largest: int = 10) -> None:

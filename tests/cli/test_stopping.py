@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -66,3 +67,19 @@ def test_plot_is_interrupted(tmp_path, monkeypatch, capsys):
     options = ("--kind", "all", "--out", tmp_path, "--format", "svg")
     said = interrupted(capsys, "plot", out, *options).err.splitlines()[-1]
     assert f"written before that: 4 files, the last of them {tmp_path}/b-floor.svg" in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_full_disk_is_one_line():
+    """An output that takes nothing: one line, no traceback."""
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "rigidlimit", "scenes"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and done.stderr == "rigidlimit: No space left on device\n"
+
+
+def test_step_longer_than_the_run_is_told(capsys):
+    """A user's mistake: the run ends later than asked, and that is said."""
+    with pytest.raises(SystemExit):
+        main(["run", "beam", "-q", "--dt", "0.1"])
+    assert "a step of 0.1 s is longer than the run of 0.02 s" in capsys.readouterr().err

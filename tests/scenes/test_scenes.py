@@ -102,6 +102,14 @@ def test_meshes(tmp_path):
         ('[[bodies]]\nshape = "qqq"', "expected one of sphere, half-space, box"),
         ('gallery = "pyramd"', "gallery: found 'pyramd'; did you mean 'pyramid'?"),
         ("dim = 5\n" + BALL, "dim: found 5; expected 2 or 3"),
+        ('[bodies]\nshape = "sphere"', "bodies: found one table; expected [[bodies]], with two"),
+        (BALL + 'fixed = "x"', "fixed: found 'x'; expected true, false, or some of"),
+        (BALL + 'fixed = ["x", 3]', '"rx", "ry", "rz"]'),
+        (BALL + "law = true\nvelocity = 3", "bodies[0].law: unknown key"),
+        ("law = [3]\n" + BALL, "law: found [3]; expected 'hooke', 'hertz' or"),
+        ('[[bodies]]\nshape = "sphere"\nradius = "1"', "radius: found '1'; expected a number"),
+        (BALL + "velocity = [1, 2]", "bodies[0]: velocity: found [1.0, 2.0]; expected 3 finite"),
+        (BALL + "mass = true", "mass: found True; expected a number"),
         (FLOOR + "mass = 3", "bodies[0]: mass: found 3.0; a half-space is always fixed"),
         (FLOOR + "load = [0, 0, 1]", "bodies[0]: load: found"),
         (FLOOR + "fixed = false", "fixed: found false; a half-space is always fixed; remove"),
@@ -198,6 +206,8 @@ def test_unreadable_files(tmp_path):
     (tmp_path / "run.h5").write_bytes(b"\x89HDF\r\n\x1a\n")
     with pytest.raises(SceneError, match="an HDF5 file; expected a scene"):
         read_scene(tmp_path / "run.h5")
+    (tmp_path / "mark.toml").write_bytes(b'\xef\xbb\xbfgallery = "beam"\r\n')  # as Windows has it
+    assert read_scene(tmp_path / "mark.toml").name == "beam"
     with pytest.raises(SceneError, match="did you mean 'pyramid'"):
         rl.scenes.load("pyramidd")
 

@@ -102,6 +102,12 @@ def run(
     if not (np.isfinite(until) and until > 0):
         raise InputError(f"--until is {until}; expected a positive, finite time in seconds")
     steps = max(1, int(np.ceil(until / simulation.dt - 1e-9)))
+    if simulation.dt > until * (1 + 1e-9):
+        typer.echo(
+            f"a step of {simulation.dt:g} s is longer than the run of {until:g} s; it ends after "
+            "that step",
+            err=True,
+        )
     wanted = _wanted(forces, steps, simulation.dt)
     settings = {
         "until": until,

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..words import counted
+from .tables import terminal
 
 
 def scenes(
@@ -29,7 +30,6 @@ def scenes(
             raise InputError(
                 "--write needs the name of a scene: rigidlimit scenes NAME --write FILE"
             )
-        from rich.console import Console
         from rich.markup import escape
         from rich.table import Table
 
@@ -38,7 +38,7 @@ def scenes(
         table.add_column("what it is")
         for entry, function in GALLERY.items():
             table.add_row(entry, escape(_first_sentence(inspect.getdoc(function))))
-        console = Console()
+        console = terminal()
         console.print(table)
         console.print("rigidlimit run NAME computes one, rigidlimit scenes NAME explains it")
         return

@@ -153,7 +153,7 @@ class Scene(Displayed):
                         f"has no meaning; remove {key}, or take a box"
                     )
         first = len(self)
-        positions = self._vectors("positions", positions)
+        positions = self._vectors("position", positions)
         k = len(positions)
         names = [f"{first + i}" for i in range(k)] if names is None else [str(x) for x in names]
         if len(names) != k:
@@ -175,9 +175,9 @@ class Scene(Displayed):
             raise SceneError(f"mass of body {names[0]!r} is {mass!r}; expected a positive mass")
         velocity = np.zeros((k, 6))
         if velocities is not None:
-            velocity[:, :3] = self._vectors("velocities", velocities, k)
+            velocity[:, :3] = self._vectors("velocity", velocities, k)
         if angular_velocities is not None:
-            velocity[:, 3:] = self._turns("angular_velocities", angular_velocities, k)
+            velocity[:, 3:] = self._turns("angular_velocity", angular_velocities, k)
         load = np.zeros((k, 6)) if loads is None else self._loads(loads, k)
         quaternion = (
             rotations.identity(k) if quaternions is None else rotations.normalized(quaternions)

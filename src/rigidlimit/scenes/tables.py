@@ -26,7 +26,7 @@ SHAPES = {
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class MaterialTable(_Strict):
@@ -83,30 +83,65 @@ class SceneTable(_Strict):
     pairs: list[PairTable] = []
 
 
+EITHER = {
+    "fixed": 'true, false, or some of ["x", "y", "z", "rx", "ry", "rz"]',
+    "orientation": "a quaternion [w, x, y, z], or an angle in 2D",
+    "angular_velocity": "three numbers, or one in 2D",
+    "law": "'hooke', 'hertz' or an exponent p > 1",
+}
+"""Keys of more than one type, and what they may hold."""
+
+
+WORDS = (
+    ("input should be", "expected"),
+    ("valid dictionary", "table"),
+    ("valid integer", "whole number"),
+    ("valid ", ""),
+)
+"""What pydantic says, and what is said here."""
+
+
 def first_fault(error: ValidationError) -> str:
     """The first fault in one line: key path, what was found, what was expected."""
     fault = error.errors()[0]
-    place = []
-    for part in fault["loc"]:
-        if isinstance(part, int):
-            place[-1] += f"[{part}]"
-        elif part in ("float", "bool", "str") or part.startswith("list["):
-            continue  # a branch of a union, not a key
-        else:
-            place.append(part)
-    key = ".".join(place) or "scene"
-    others = error.error_count() - 1
-    more = f" ({counted(others, 'more fault')})" if others else ""
+    loc, key, name = fault["loc"], _key(fault["loc"]), _names(fault["loc"])[-1]
+    # the branches of a union fail one by one, and are one fault
+    others = {other for other in map(_key, [f["loc"] for f in error.errors()])}
+    others = {other for other in others if not other.startswith(key)}
+    more = f" ({counted(len(others), 'more fault')})" if others else ""
     if fault["type"] == "extra_forbidden":
-        return f"{key}: unknown key; {nearest(place[-1], _owner(fault['loc']).model_fields)}{more}"
+        return f"{key}: unknown key; {nearest(name, _owner(loc).model_fields)}{more}"
     if fault["type"] == "missing":
-        return f"{key}: missing; add {place[-1]} to this table{more}"
+        return f"{key}: missing; add {name} to this table{more}"
+    if fault["type"] == "list_type" and isinstance(fault["input"], dict):
+        return f"{key}: found one table; expected [[{name}]], with two brackets, for each{more}"
     found = f"found {fault['input']!r}; " if not isinstance(fault["input"], dict) else ""
-    known = _choices(_owner(fault["loc"]), fault["loc"][-1])
+    if name in EITHER:
+        return f"{key}: {found}expected {EITHER[name]}{more}"
+    known = _choices(_owner(loc), name)
     if fault["type"] == "literal_error" and known:
         return f"{key}: {found}{nearest(fault['input'], known)}{more}"
-    said = fault["msg"].lower().replace("input should be", "expected")
+    said = fault["msg"].lower()
+    for pydantics, ours in WORDS:
+        said = said.replace(pydantics, ours)
     return f"{key}: {found}{said}{more}"
+
+
+def _names(loc: tuple) -> list:
+    """The keys on the way to a fault, without the branches of a union."""
+    kinds = ("float", "int", "bool", "str")
+    return [p for p in loc if not (p in kinds or str(p).startswith(("list[", "constrained")))]
+
+
+def _key(loc: tuple) -> str:
+    """The way to a fault as a user reads it: bodies[0].radius."""
+    place = []
+    for part in _names(loc):
+        if isinstance(part, int):
+            place[-1] += f"[{part}]"
+        else:
+            place.append(part)
+    return ".".join(place) or "scene"
 
 
 def _owner(loc: tuple) -> type[BaseModel]:

@@ -57,7 +57,7 @@ def read_scene(path: str | Path) -> Scene:
                 f"{path}: an HDF5 file; expected a scene, a TOML file. If it is a run, look at it: "
                 f"rigidlimit view {path}"
             )
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")  # Windows' editors put a mark in front
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise SceneError(f"{path}: cannot be read: {reason}") from error

@@ -106,8 +106,8 @@ def first_fault(error: ValidationError) -> str:
     fault = error.errors()[0]
     loc, key, name = fault["loc"], _key(fault["loc"]), _names(fault["loc"])[-1]
     # the branches of a union fail one by one, and are one fault
-    others = {other for other in map(_key, [f["loc"] for f in error.errors()])}
-    others = {other for other in others if not other.startswith(key)}
+    others = {_key(each["loc"]) for each in error.errors()} - {key}
+    others = {other for other in others if not other.startswith(key + "[")}
     more = f" ({counted(len(others), 'more fault')})" if others else ""
     if fault["type"] == "extra_forbidden":
         return f"{key}: unknown key; {nearest(name, _owner(loc).model_fields)}{more}"

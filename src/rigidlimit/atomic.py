@@ -32,6 +32,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         os.replace(temporary, path)
         for files in _watchers:
             files.append(path)
+    except OutputError:  # it says what is wrong already
+        raise
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:

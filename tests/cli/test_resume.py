@@ -1,5 +1,7 @@
 """Runs stopped or made longer: ``--resume``, and what can be seen of them meanwhile."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -211,3 +213,32 @@ def test_stopped_before_its_first_stored_step(tmp_path):
     RunWriter.start(tmp_path / "b.h5", simulation, {}, every=100).checkpoint()
     with pytest.raises(OutputError, match="unfinished, and no step of it is saved yet"):
         read_run(tmp_path / "b.h5")
+
+
+def test_damaged_parts_are_told(stopped, capsys):
+    """Faulty files: a checkpoint, a head or a part that is cut or gone is one line, before anything
+    is computed; --overwrite starts anew."""
+    parts = Path(f"{stopped}.parts")
+    (part,) = parts.glob("*.h5")
+    whole = {path: path.read_bytes() for path in (*parts.glob("*.h5"), *parts.glob("[rc]*"))}
+    resume = ("run", "beam", "-q", "--out", stopped, "--resume")
+    look = ("plot", stopped)
+    for path, text, commands in (
+        (parts / "checkpoint.npz", b"PK", (resume, look, ("run", "beam", "--out", stopped))),
+        (parts / "run.json", b"", (resume, look)),
+        (parts / "run.json", b"{}", (resume, look)),
+        (part, whole[part][:1000], (resume, look)),
+        (part, None, (resume,)),
+    ):
+        path.unlink()
+        if text is not None:
+            path.write_bytes(text)
+        for command in commands:
+            assert "damaged" in refused(capsys, *command)
+        path.write_bytes(whole[path])
+    part.unlink()
+    assert "3 stored steps missing, the first step 1;" in refused(capsys, *resume)
+    assert "no step of it is saved yet" in refused(capsys, *look)
+    assert f"unfinished: try {stopped}" in refused(capsys, "plot", parts)
+    call("run", "beam", "-q", "--out", stopped, "--overwrite", "--until", "0.002")
+    assert len(read_run(stopped)) == 2

@@ -1,6 +1,5 @@
 """Runs as HDF5 files, read back: finished ones, and what is saved so far of one that is not."""
 
-import json
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +19,8 @@ from .stored import (
     parts_of,
     read_head,
     read_step,
+    read_unfinished,
+    steps_in,
     steps_of,
 )
 from .writer import RunWriter, check_place, write_comparison
@@ -110,7 +111,7 @@ def read_run(path: str | Path) -> Run:
         raise OutputError(f"{path}: no such file{_if_scene(path)}")
     with opened(path) as file:
         scene, settings, version = read_head(file, path)
-        times, places = _steps([path], path)
+        times, places = _steps([path])
     if not times:
         raise OutputError(f"{path}: an empty run: no step was stored")
     return Run(path, _scene(scene, path), settings, version, np.array(times), True, places)
@@ -120,14 +121,11 @@ def _unfinished(path: Path) -> Run | None:
     """The steps saved so far of a run that goes on or was stopped; None if there is no such run,
     or if it is to replace a finished one, which then is the run of this name."""
     parts = parts_of(path)
-    try:
-        head = json.loads((parts / "run.json").read_text(encoding="utf-8"))
-        with np.load(parts / "checkpoint.npz") as saved:
-            last, time = int(saved["steps"]), float(saved["time"])
-    except FileNotFoundError:
+    stored = read_unfinished(parts)
+    if stored is None:
         return None
-    except (OSError, ValueError, KeyError) as error:
-        raise OutputError(f"{parts}: damaged: {error}; run the scene again") from error
+    head, checkpoint = stored
+    time = float(checkpoint["time"])
     if path.exists() and not head.get("extends"):
         warnings.warn(
             f"{path}: a later run of this name is unfinished, at t = {time:.6g} s; this is the "
@@ -136,7 +134,7 @@ def _unfinished(path: Path) -> Run | None:
             stacklevel=3,
         )
         return None
-    times, places = _steps(part_files(parts), path, last)
+    times, places = _steps(part_files(parts), int(checkpoint["steps"]))
     if not times:
         return None
     until = head["settings"].get("until")
@@ -151,19 +149,10 @@ def _unfinished(path: Path) -> Run | None:
     return Run(path, scene, head["settings"], version, np.array(times), False, places)
 
 
-def _steps(files: list[Path], path: Path, last: float = np.inf):
-    """(times, places) of the steps in these files; a step stored twice is the same step."""
-    found = {}
-    for part in files:
-        with opened(part) as file:
-            try:
-                for number, group in steps_of(file).items():
-                    if int(number) <= last and number not in found:
-                        found[number] = (float(group.attrs["time"]), (part, number))
-            except (KeyError, OSError, ValueError) as error:
-                raise OutputError(f"{path}: damaged: {error}; run the scene again") from error
-    ordered = [found[number] for number in sorted(found)]
-    return [time for time, _ in ordered], tuple(place for _, place in ordered)
+def _steps(files: list[Path], last: float = np.inf):
+    """(times, places) of the steps in these files."""
+    found = steps_in(files, last).values()
+    return [time for time, _, _ in found], tuple((path, name) for _, path, name in found)
 
 
 def _scene(text: str, path: Path) -> Scene:

@@ -4,6 +4,7 @@ The schema is in docs/output.md; SCHEMA_VERSION counts changes that older reader
 """
 
 import json
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,7 +49,12 @@ def opened(path: Path):
     import h5py
 
     if path.is_dir():
-        raise OutputError(f"{path}: a folder; expected a run, the file of rigidlimit run --out")
+        hint = ""
+        if path.suffix == PARTS:
+            hint = f"; these are parts of a run that is unfinished: try {path.with_suffix('')}"
+        raise OutputError(
+            f"{path}: a folder; expected a run, the file of rigidlimit run --out{hint}"
+        )
     if path.suffix == ".toml":
         raise OutputError(
             f"{path}: a scene, not a run; compute it first: rigidlimit run {path} --out "
@@ -88,6 +94,36 @@ def parts_of(path: Path) -> Path:
 def part_files(parts: Path) -> list[Path]:
     """The files of an unfinished run in the order of their steps."""
     return sorted(parts.glob("*.h5"))
+
+
+def read_unfinished(parts: Path) -> tuple[dict, dict[str, np.ndarray]] | None:
+    """(head, last checkpoint) of an unfinished run; None if there is none."""
+    try:
+        head = json.loads((parts / "run.json").read_text(encoding="utf-8"))
+        with np.load(parts / "checkpoint.npz") as saved:
+            checkpoint = dict(saved)
+        if {"scene", "settings"} <= set(head) and {"time", "steps"} <= set(checkpoint):
+            return head, checkpoint
+        reason = "something is missing"
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        reason = error
+    raise OutputError(f"{parts}: damaged: {reason}; start the run anew with --overwrite")
+
+
+def steps_in(files: list[Path], last: float = np.inf) -> dict[int, tuple[float, Path, str]]:
+    """Number of a step -> (time, file, name of its group); one stored twice is the same step."""
+    found = {}
+    for path in files:
+        with opened(path) as file:
+            try:
+                for name, group in steps_of(file).items():
+                    if int(name) <= last and int(name) not in found:
+                        found[int(name)] = (float(group.attrs["time"]), path, name)
+            except (KeyError, OSError, ValueError) as error:
+                raise OutputError(f"{path}: damaged: {error}; run the scene again") from error
+    return dict(sorted(found.items()))
 
 
 def steps_of(file):

@@ -17,12 +17,15 @@ from .. import __version__
 from ..atomic import whole_file
 from ..errors import OutputError
 from ..scenes.scene import Scene
+from ..words import counted
 from .endings import check_ending
 from .stored import (
     opened,
     part_files,
     parts_of,
     read_head,
+    read_unfinished,
+    steps_in,
     steps_of,
     write_checkpoint,
     write_head,
@@ -103,17 +106,16 @@ class RunWriter:
                 "settings": self.settings,
                 "version": __version__,
                 "extends": self.extends,
+                "begin": self.simulation.steps,
+                "every": self.every,
             }
             temporary.write_text(json.dumps(head), encoding="utf-8")
         self.checkpoint()
 
     def _refuse_unfinished(self) -> None:
         """Hours of computing may lie in it."""
-        saved = self.parts / "checkpoint.npz"
-        if not saved.exists():
-            return
-        with np.load(saved) as arrays:
-            time = float(arrays["time"])
+        stored = read_unfinished(self.parts)
+        time = 0.0 if stored is None else float(stored[1]["time"])
         if time > 0.0:
             if self._held is not None:
                 self._held.close()
@@ -149,19 +151,33 @@ class RunWriter:
 
         writer = cls(path, simulation, settings, **options)
         scene = scene_text(simulation.scene)
-        head, saved = writer.parts / "run.json", writer.parts / "checkpoint.npz"
         if writer.parts.is_dir():
             writer._lock()
-        if not (head.exists() and saved.exists()):
+        unfinished = read_unfinished(writer.parts)
+        if unfinished is None:
             writer._extend(scene)
             return writer
-        stored = json.loads(head.read_text(encoding="utf-8"))
-        writer._check_same("unfinished", stored["scene"], scene, stored["settings"])
-        with np.load(saved) as arrays:
-            simulation.restore(dict(arrays))
-        writer.until = float(stored["settings"].get("until", 0.0))
-        writer.extends = stored.get("extends", False)
+        head, checkpoint = unfinished
+        writer._check_same("unfinished", head["scene"], scene, head["settings"])
+        writer._check_parts(head, int(checkpoint["steps"]))
+        simulation.restore(checkpoint)
+        writer.until = float(head["settings"].get("until", 0.0))
+        writer.extends = head.get("extends", False)
         return writer
+
+    def _check_parts(self, head: dict, steps: int) -> None:
+        """Before more is computed: are all steps there that were stored?"""
+        found = steps_in(part_files(self.parts), steps)
+        begin, every = head.get("begin", 0), head.get("every", self.every)
+        stored = range(begin - begin % every + every, steps + 1, every)
+        missing = [k for k in stored if k not in found]
+        if head.get("extends") and not (self.parts / EARLIER).exists():
+            missing.insert(0, 1)
+        if missing:
+            raise OutputError(
+                f"{self.parts}: damaged: {counted(len(missing), 'stored step')} missing, the first "
+                f"step {missing[0]}; start the run anew with --overwrite"
+            )
 
     def _extend(self, scene: str) -> None:
         """Take up the finished run: restores the simulation to its end."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rigidlimit.cli import main
+from rigidlimit.output.hdf5 import RunWriter
 
 
 def interrupted(capsys, *arguments):
@@ -67,6 +68,27 @@ def test_plot_is_interrupted(tmp_path, monkeypatch, capsys):
     options = ("--kind", "all", "--out", tmp_path, "--format", "svg")
     said = interrupted(capsys, "plot", out, *options).err.splitlines()[-1]
     assert f"written before that: 4 files, the last of them {tmp_path}/b-floor.svg" in said
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_closed_terminal_stops_a_run_unless_ignored(tmp_path, monkeypatch, ignored):
+    """Property: SIGHUP leaves a run that goes on, as Ctrl-C does; under nohup it is ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    add = RunWriter.add
+
+    def hang_up(writer, result):
+        add(writer, result)
+        if writer.simulation.steps == 3:
+            signal.raise_signal(signal.SIGHUP)
+
+    monkeypatch.setattr(RunWriter, "add", hang_up)
+    try:
+        with pytest.raises(SystemExit) as end:
+            main(["run", "beam", "-q", "--out", str(tmp_path / "b.h5")])
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert end.value.code == (0 if ignored else 130)
+    assert (tmp_path / "b.h5").exists() == ignored != (tmp_path / "b.h5.parts").exists()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")

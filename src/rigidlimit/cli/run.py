@@ -191,8 +191,12 @@ def _wanted(forces: str, steps: int, dt: float):
     return lambda k: k in chosen
 
 
+STOPPING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
+"""Signals that stop a run so that it can go on. Windows has no SIGHUP."""
+
+
 class _Stop(Exception):
-    """Ctrl-C or a polite kill, between two steps."""
+    """Ctrl-C, a polite kill or a closed terminal, between two steps."""
 
 
 def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
@@ -202,9 +206,11 @@ def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
 
     troubles, result, before = [], None, None
     asked = []
+    # a signal that is ignored, as under nohup, stays so
     handlers = {
         number: signal.signal(number, lambda *_: asked.append(True))
-        for number in (signal.SIGINT, signal.SIGTERM)
+        for number in STOPPING
+        if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:
         with progress(name, steps, completed=simulation.steps, shown=not quiet) as update:

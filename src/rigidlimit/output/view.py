@@ -23,7 +23,7 @@ from ..errors import InputError
 from ..words import counted
 from .endings import check_ending
 from .facets import EDGES, Facets, facets, plane_patch
-from .hdf5 import Run, StoredStep
+from .hdf5 import Run, StoredStep, read_run
 from .surfaces import surface
 
 ROOM = 100_000_000
@@ -45,7 +45,7 @@ METHODS = {"classic": "force_classic", "compatible": "force", "dem": "force_dem"
 LABELS = {"classic": "classic", "compatible": "compatible", "dem": "DEM"}
 
 
-def write_view(run: Run, path: str | Path, *, steps: int | None = None) -> Path:
+def write_view(run: Run | str | Path, path: str | Path, *, steps: int | None = None) -> Path:
     """Write the page of a run, whole or not at all; returns its path.
 
     steps: how many of the stored steps to take along, spread evenly, the last among them; default:
@@ -53,6 +53,7 @@ def write_view(run: Run, path: str | Path, *, steps: int | None = None) -> Path:
     """
     if steps is not None and steps < 1:
         raise InputError(f"steps is {steps}; expected at least 1")
+    run = run if isinstance(run, Run) else read_run(run)
     path = Path(path)
     check_ending("the page", path, PAGES)
     chosen = _chosen(run, steps)

@@ -15,8 +15,9 @@ import numpy as np
 
 from .. import __version__
 from ..atomic import whole_file
-from ..errors import OutputError
+from ..errors import InputError, OutputError
 from ..scenes.scene import Scene
+from ..simulation import Simulation
 from ..words import counted
 from .endings import check_ending
 from .stored import (
@@ -60,6 +61,18 @@ class RunWriter:
     """
 
     def __init__(self, path, simulation, settings: dict, *, every: int = 1, interval: float = 10.0):
+        if not isinstance(simulation, Simulation):
+            raise InputError(f"simulation is {simulation!r}; expected a Simulation")
+        if every < 1:
+            raise InputError(f"every is {every}; expected a whole number of steps, at least 1")
+        try:
+            json.dumps(settings)
+            settings = dict(settings)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"settings cannot be kept as JSON: {error}; expected a dictionary of numbers and "
+                "text"
+            ) from None
         self.path, self.every, self.interval = Path(path), every, interval
         self.parts = parts_of(self.path)
         self.settings = settings

@@ -27,7 +27,10 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError as error:
+            raise OutputError(f"{path}: cannot be written: {path.parent} is a file") from error
         yield temporary
         os.replace(temporary, path)
         for files in _watchers:

@@ -40,6 +40,7 @@ def test_wrong_file_is_told_before_computing(tmp_path, monkeypatch, capsys):
     text = scene.read_text()
     page = tmp_path / "page.h5"
     page.write_text("<html>")
+    (tmp_path / "d.hdf5").mkdir()
     monkeypatch.chdir(tmp_path)
     for arguments, fragment in (
         (("demo", "--out", scene), "a file; expected a folder"),
@@ -48,6 +49,12 @@ def test_wrong_file_is_told_before_computing(tmp_path, monkeypatch, capsys):
         (("compare", scene, "--out", scene), "ends in .h5 or .hdf5; try"),
         (("compare", scene, "--out", page), "is no HDF5 file, so it is not replaced"),
         (("run", scene, "--capture-hard", scene), "a file; expected a folder"),
+        (("run", scene, "--picture", scene / "b.png"), f"below the file {scene}"),
+        (("run", scene, "--out", scene / "b.h5"), "below the file"),
+        (("run", scene, "--capture", tmp_path / "d.hdf5"), "a folder; expected the name of a file"),
+        (("compare", scene, "--picture", scene / "b.png"), "below the file"),
+        (("determinacy", scene, "--out", scene / "b.json"), "below the file"),
+        (("view", page, "--out", scene / "b.html"), "below the file"),
         (("run", "beam", "--overwrite"), "add --out FILE"),
         (("plot", scene), "a scene, not a run; compute it first: rigidlimit run"),
         (("view", scene), "a scene, not a run"),

@@ -8,6 +8,7 @@ import typer
 
 from ..words import counted
 from .compiling import tell_of_compiling
+from .folders import check_file
 from .tables import new_table, terminal
 
 
@@ -60,6 +61,8 @@ def compare(
         from ..output.plots.style import check_ending
 
         check_ending(picture)
+    check_file("--picture", picture)
+    check_file("--out", out)
     replaced = out is not None and out.exists()
     if out is not None:
         from ..output.hdf5 import check_place
@@ -103,7 +106,7 @@ def compare(
             label,
             f"{answer.floor_error[name]:.1e}",
             f"{answer.contact_error[name]:.1e}",
-            f"{100 * answer.overshoot[name]:+.4f} %",
+            f"{round(100 * answer.overshoot[name], 4) + 0.0:+.4f} %",  # no -0
             f"{answer.seconds[name]:.2f}",
         )
     table.add_row("DEM", "0", "0", "0", f"{answer.seconds['dem']:.2f}")

@@ -12,7 +12,7 @@ from ..bodies import HalfSpace
 from ..errors import InputError
 from ..words import counted
 from .compiling import tell_of_compiling
-from .folders import check_folder
+from .folders import check_file, check_folder
 from .tables import new_table, terminal
 
 
@@ -88,6 +88,8 @@ def run(
 
         if capture == out or looks_like_run(capture):
             raise InputError(f"--capture is {capture}, the file of a run; expected another name")
+    for option, path in (("--out", out), ("--capture", capture), ("--picture", picture)):
+        check_file(option, path)
     check_folder("--vtk", vtk)
     check_folder("--capture-hard", capture_hard)
     if picture is not None:

@@ -18,6 +18,7 @@ from .contacts import (
     show,
     store,
 )
+from .folders import check_file
 from .run import Solver
 
 
@@ -41,6 +42,7 @@ def solve(
     from ..scenes.scene import law_exponent
 
     check_name(out)
+    check_file("--out", out)
     tell_of_compiling()
     exponent = law_exponent(law)
     rigid, answer = solved(file, solver=str(solver), exponent=exponent)

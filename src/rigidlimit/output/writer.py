@@ -80,6 +80,7 @@ class RunWriter:
         self._pending: list[tuple[int, object]] = []
         self._last = time.monotonic()
         self._held = None
+        self._finished = False
         self.until = float(settings.get("until", 0.0))  # of the run that is taken up, if one is
         self.extends = False  # whether that run was finished once
 
@@ -238,6 +239,11 @@ class RunWriter:
 
     def add(self, result) -> None:
         """Store the step just made, if it is one to store; now and then a checkpoint."""
+        if self._finished:
+            raise OutputError(
+                f"{self.path}: this run is finished; go on with RunWriter.resume(path, simulation, "
+                "settings)"
+            )
         if self.simulation.steps % self.every == 0:
             self._pending.append((self.simulation.steps, result))
         if time.monotonic() - self._last > self.interval:
@@ -278,6 +284,7 @@ class RunWriter:
         if self._held is not None:
             self._held.close()
         shutil.rmtree(self.parts)
+        self._finished = True
 
 
 def _link(path: Path, name: Path) -> None:

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 import rigidlimit as rl
-from rigidlimit.scenes import toml
+from rigidlimit.scenes import tables
 from rigidlimit.scenes.toml import parse_scene
 
 ROOT = Path(__file__).parents[1]
@@ -103,8 +103,13 @@ def test_scene_files(name, text):
 def test_every_key_of_a_scene_file_is_explained():
     """Property: the page of scene files names every key and shape; its tables have no others."""
     text = (ROOT / "docs" / "scenes.md").read_text(encoding="utf-8")
-    keys = {"counts", "spacing", *toml.SHAPES}
-    for table in (toml.SceneTable, toml.BodyTable, toml.MaterialTable, toml.PairTable):
+    keys = {"counts", "spacing", *tables.SHAPES}
+    for table in (
+        tables.SceneTable,
+        tables.BodyTable,
+        tables.MaterialTable,
+        tables.PairTable,
+    ):
         keys |= table.model_fields.keys()
     prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     code = " ".join(re.findall(r"`([^`]+)`", prose))

@@ -8,9 +8,19 @@ import rigidlimit as rl
 from rigidlimit.adapters import mend_forces
 from rigidlimit.bodies import State
 from rigidlimit.errors import RigidlimitError
+from rigidlimit.output.hdf5 import RunWriter
+from rigidlimit.output.view import write_view
+from rigidlimit.output.vtk import write_paraview
+from rigidlimit.penalty import compare, stiffness_sweep
 
 BALL = rl.Sphere(0.1)
 FLOOR = ([[1.0]], [1.0])
+
+
+def _ball():
+    scene = rl.Scene()
+    scene.add(BALL, position=(0, 0, 0))
+    return scene
 
 
 def _dynamics(**options):
@@ -31,6 +41,17 @@ def _dynamics(**options):
         (lambda: _dynamics(tolerence=1), "did you mean 'tolerance'"),
         (lambda: _dynamics(solver="pgs", ordr="reverse"), "did you mean 'order'"),
         (lambda: _dynamics(warm_start="a"), "warm_start is 'a'"),
+        (lambda: rl.Simulation("beam").restore({}), "the checkpoint has no 'position'"),
+        (lambda: rl.Simulation("beam").restore(rl.Simulation(_ball()).checkpoint()), "of 1 body"),
+        (lambda: compare(3), "scene is 3; expected a Scene"),
+        (lambda: compare("beam", settle="x"), "settle is 'x'; expected 'dynamics' or 'dem'"),
+        (lambda: stiffness_sweep("beam", scales=[]), "scales has 0 entries; expected two"),
+        (lambda: RunWriter.start("x.h5", "beam", {}), "simulation is 'beam'; expected a Sim"),
+        (lambda: RunWriter.start("x.h5", rl.Simulation("beam"), {"a": set()}), "kept as JSON"),
+        (lambda: RunWriter.start("x.h5", rl.Simulation("beam"), {}, every=0), "every is 0"),
+        (lambda: RunWriter.start("x.xyz", rl.Simulation("beam"), {}), "try x.h5"),
+        (lambda: write_view("none.h5", "x.html"), "none.h5: no such file"),
+        (lambda: write_paraview("none.h5", "x"), "none.h5: no such file"),
         (lambda: rl.Scene(dt="a"), "dt is 'a'"),
         (lambda: rl.Scene(restitution="a"), "restitution is 'a'"),
         (lambda: rl.Scene().add(BALL, position=(0, 0, 0), fixed=3), "fixed names 3"),
@@ -54,10 +75,13 @@ def _dynamics(**options):
         (lambda: mend_forces([[1.0]], [1.0], on_frction="keep"), "did you mean 'on_friction'"),
     ],
 )
-def test_mistakes_are_told(mistake, fragment):
-    """A user's mistake, as soon as it is made: an error of rigidlimit, never a bare one."""
+def test_mistakes_are_told(mistake, fragment, tmp_path, monkeypatch):
+    """A user's mistake, as soon as it is made: an error of rigidlimit, never a bare one, and no
+    file left."""
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(RigidlimitError, match=fragment):
         mistake()
+    assert not list(tmp_path.iterdir())
 
 
 def test_objects_show_themselves_in_a_line_or_two():

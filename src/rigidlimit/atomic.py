@@ -7,6 +7,19 @@ from pathlib import Path
 
 from .errors import OutputError
 
+_watchers: list[list[Path]] = []
+
+
+@contextmanager
+def watched() -> Iterator[list[Path]]:
+    """The files that appear while the block lasts, in their order."""
+    files: list[Path] = []
+    _watchers.append(files)
+    try:
+        yield files
+    finally:
+        _watchers.pop()
+
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
@@ -14,9 +27,16 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError as error:
+            raise OutputError(f"{path}: cannot be written: {path.parent} is a file") from error
         yield temporary
         os.replace(temporary, path)
+        for files in _watchers:
+            files.append(path)
+    except OutputError:  # it says what is wrong already
+        raise
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:

@@ -28,6 +28,10 @@ class SceneWarning(UserWarning):
     """A scene that can be computed but is hardly what was meant."""
 
 
+class UnfinishedRun(UserWarning):
+    """A run that was stopped, or goes on: what is read are the steps saved so far."""
+
+
 class MissingExtra(RigidlimitError, ImportError):
     """An optional package is not installed; the message names the extra that brings it."""
 

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable
-from os import PathLike
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
 from .progress import progress as bar
 from .step import StepResult, StepSettings, WarmStart, step
+from .words import counted
 
 
 class Simulation:
@@ -47,16 +47,10 @@ class Simulation:
         closed: float = 1e-6,
         warm_start: bool = True,
     ):
-        from .scenes import Scene, load
+        from .scenes.load import as_scene
         from .scenes.scene import law_exponent
 
-        if isinstance(scene, str | PathLike):
-            scene = load(scene)
-        if not isinstance(scene, Scene):
-            raise InputError(
-                f"scene is {scene!r}; expected a Scene, the name of one in the gallery, or a TOML "
-                "file"
-            )
+        scene = as_scene(scene)
         check_solver(solver, solver_options or {})
         restitution = scene.restitution if restitution is None else restitution
         if not 0 <= arrays.number(restitution) <= 1:
@@ -196,6 +190,18 @@ class Simulation:
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
         """Continue exactly from ``checkpoint()``."""
+        needed = ("position", "quaternion", "velocity", "time", "steps")
+        missing = [name for name in needed if name not in saved]
+        if missing:
+            raise InputError(
+                f"the checkpoint has no {missing[0]!r}; expected what Simulation.checkpoint() gave"
+            )
+        bodies = len(saved["position"])
+        if bodies != len(self.bodies):
+            raise InputError(
+                f"the checkpoint is of {counted(bodies, 'body')}; scene {self.scene.name!r} has "
+                f"{len(self.bodies)}: expected the checkpoint of this scene"
+            )
         self.state = self.state.moved(
             position=np.array(saved["position"]),
             quaternion=np.array(saved["quaternion"]),
@@ -237,7 +243,7 @@ def _warn_of_overlap(bodies, result: StepResult) -> None:
     worst = deep[np.argmin(contacts.gap[deep])]
     a, b = (bodies.names[i] for i in contacts.body[worst])
     depth, pairs = -contacts.gap[worst], len(np.unique(contacts.body[deep], axis=0))
-    more = f" (and {pairs - 1} more pairs overlap)" if pairs > 1 else ""
+    more = f" ({counted(pairs, 'pair')} in all)" if pairs > 1 else ""
     warnings.warn(
         f"bodies {a!r} and {b!r} overlap by {depth:.3g} m at the start{more}; the first step "
         f"pushes them apart at {depth / result.dt:.3g} m/s; check positions, sizes and units (SI)",

@@ -2,6 +2,8 @@
 
 from enum import Enum
 
+from .words import counted
+
 
 class Status(Enum):
     """Outcome of a solve. ``value`` is the name in files; ``advice`` says what to try."""
@@ -36,7 +38,7 @@ _ADVICE = {
 def work(answer) -> str:
     """ "(... conjugate gradient steps, ... factorizations)" of a result, for its message."""
     parts = [
-        f"{count} {name}{'s' if count > 1 else ''}"
+        counted(count, name)
         for count, name in (
             (answer.linear_iterations, "conjugate gradient step"),
             (answer.factorizations, "factorization"),

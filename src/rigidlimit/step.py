@@ -22,6 +22,7 @@ from .dynamics import ContactDynamicsResult, contact_dynamics
 from .forces import CompatibleForces, compatible_forces
 from .forces.law import contact_stiffness
 from .submatrix import submatrix
+from .words import counted
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ class StepResult(Displayed):
     def summary(self) -> str:
         """One line for a progress display."""
         return (
-            f"t = {self.time:.4g} s, {len(self.contacts)} contacts, "
-            f"{self.classic.iterations} iterations, residual {self.residual:.0e}"
+            f"t = {self.time:.4g} s, {counted(len(self.contacts), 'contact')}, "
+            f"{counted(self.classic.iterations, 'iteration')}, residual {self.residual:.0e}"
         )
 
     @property

@@ -148,7 +148,7 @@ def test_friction_that_would_leave_its_cone_is_refused(pull, why):
         BEAM, [5, 0, 5], tangential=tangential, friction=[0.5] * 3, on_friction="keep"
     )
     assert kept.outside_cone.tolist() == [True, False, False]
-    assert "Coulomb's law is broken at 1 contacts" in kept.message
+    assert "Coulomb's law is broken at 1 contact," in kept.message
 
 
 def test_sliding_contact_with_a_changed_force_is_refused():

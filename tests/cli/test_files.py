@@ -9,58 +9,9 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.cli import main
 from rigidlimit.cli.run import balance
-from rigidlimit.output.hdf5 import RunWriter, read_run
+from rigidlimit.output.hdf5 import RunWriter
 from rigidlimit.scenes.toml import write_scene
 from tests.cli.test_cli import rigidlimit
-
-
-@pytest.fixture
-def stopped(tmp_path):
-    """A run of the beam, stopped at its third of 20 steps."""
-    simulation = rl.Simulation("beam")
-    settings = {
-        "until": 0.02,
-        "dt": simulation.dt,
-        "solver": "newton",
-        "exponent": 2.0,
-        "forces": "every",
-        "tolerance": 1e-10,
-        "every": 1,
-    }
-    writer = RunWriter.start(tmp_path / "b.h5", simulation, settings)
-    for _ in range(3):
-        writer.add(simulation.step())
-    writer.checkpoint()
-    writer._held.close()
-    return tmp_path / "b.h5"
-
-
-def test_unfinished_run_is_not_dropped(stopped):
-    """Property: a stopped run survives the same command without --resume; --overwrite drops it."""
-    refused = rigidlimit("run", "beam", "--out", stopped)
-    assert refused.returncode == 2 and refused.stderr.count("\n") == 1
-    assert "stopped at t = 0.003 s" in refused.stderr and "--overwrite" in refused.stderr
-    assert rigidlimit("run", "beam", "--out", stopped, "--resume", "--overwrite").returncode == 2
-    anew = rigidlimit("run", "beam", "--out", stopped, "--overwrite", "--until", "0.002")
-    assert anew.returncode == 0 and len(read_run(stopped)) == 2
-
-
-def test_resume_goes_on_from_where_it_was(stopped):
-    """Property: a refused command has not touched the run."""
-    rigidlimit("run", "beam", "--out", stopped)
-    done = rigidlimit("run", "beam", "--out", stopped, "--resume")
-    assert done.returncode == 0, done.stderr
-    assert len(read_run(stopped)) == 20
-
-
-@pytest.mark.parametrize(("until", "end"), [("0.01", "ends at 0.01 s"), ("0.001", "at 0.003 s")])
-def test_resume_to_an_earlier_end_is_told(stopped, until, end):
-    """One line says that the run was to last longer; what was computed is kept."""
-    done = rigidlimit("run", "beam", "--out", stopped, "--resume", "--until", until)
-    assert done.returncode == 0, done.stderr
-    assert "was to end at 0.02 s" in done.stderr and end in done.stderr
-    assert f"written: {stopped}" in done.stdout
-    assert len(read_run(stopped)) == (10 if until == "0.01" else 3)
 
 
 def test_replaced_run_is_told(tmp_path):
@@ -87,13 +38,23 @@ def test_wrong_file_is_told_before_computing(tmp_path, monkeypatch, capsys):
     scene = tmp_path / "beam.toml"
     write_scene(rl.scenes.beam(), scene)
     text = scene.read_text()
+    page = tmp_path / "page.h5"
+    page.write_text("<html>")
+    (tmp_path / "d.hdf5").mkdir()
     monkeypatch.chdir(tmp_path)
     for arguments, fragment in (
         (("demo", "--out", scene), "a file; expected a folder"),
         (("demo", "--out", scene / "below"), "below the file"),
         (("paper", "--quick", "--out", scene), "a file; expected a folder"),
-        (("compare", scene, "--out", scene), "is no HDF5 file"),
+        (("compare", scene, "--out", scene), "ends in .h5 or .hdf5; try"),
+        (("compare", scene, "--out", page), "is no HDF5 file, so it is not replaced"),
         (("run", scene, "--capture-hard", scene), "a file; expected a folder"),
+        (("run", scene, "--picture", scene / "b.png"), f"below the file {scene}"),
+        (("run", scene, "--out", scene / "b.h5"), "below the file"),
+        (("run", scene, "--capture", tmp_path / "d.hdf5"), "a folder; expected the name of a file"),
+        (("compare", scene, "--picture", scene / "b.png"), "below the file"),
+        (("determinacy", scene, "--out", scene / "b.json"), "below the file"),
+        (("view", page, "--out", scene / "b.html"), "below the file"),
         (("run", "beam", "--overwrite"), "add --out FILE"),
         (("plot", scene), "a scene, not a run; compute it first: rigidlimit run"),
         (("view", scene), "a scene, not a run"),
@@ -106,7 +67,7 @@ def test_wrong_file_is_told_before_computing(tmp_path, monkeypatch, capsys):
         said = capsys.readouterr().err
         assert end.value.code == 2 and said.count("\n") == 1, said
         assert fragment in said
-    assert scene.read_text() == text
+    assert scene.read_text() == text and page.read_text() == "<html>"
 
 
 def test_time_of_a_run_is_chosen_by_frame(tmp_path):

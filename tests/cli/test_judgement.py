@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 
 import numpy as np
@@ -19,6 +20,7 @@ from rigidlimit.adapters.fclib import (
 from rigidlimit.cli import main
 from rigidlimit.cli.app import app
 from rigidlimit.errors import RigidlimitError
+from rigidlimit.output.hdf5 import read_run
 from tests.captured import captured_file
 
 
@@ -47,7 +49,7 @@ def beam_file(tmp_path):
 def row(text, start):
     """Cells of the first table row whose first cell is ``start``."""
     for line in text.splitlines():
-        cells = [c.strip() for c in line.split("│")[1:-1]]
+        cells = re.split(r"\s{2,}", line.strip())
         if cells and cells[0] == start:
             return cells
     raise AssertionError(f"no row {start} in\n{text}")
@@ -94,6 +96,28 @@ def test_chosen_contacts_and_csv(call, tmp_path):
     assert lines[1]["bodies"] == "leg 1 - table"
 
 
+@pytest.mark.parametrize("columns", ["80", "60"])
+def test_table_is_not_cut(call, tmp_path, monkeypatch, columns):
+    """Property: at 80 columns, which a pipe has as well, headings and numbers stand whole in lines
+    of 80 letters; long names fold. A narrower terminal breaks lines rather than numbers."""
+    monkeypatch.setenv("COLUMNS", columns)
+    scene = tmp_path / "scene.toml"
+    long = "the block that rests on the floor below"
+    scene.write_text(
+        '[[bodies]]\nshape = "half-space"\nposition = [0, 0, 0]\nname = "floor"\n'
+        f'[[bodies]]\nname = "{long}"\nshape = "box"\nsize = [1, 1, 0.5]\nmass = 1.234567e-7\n'
+        "position = [0.0, 0, 0.25]\n"
+    )
+    text = call("determinacy", scene)
+    table = text[: text.index("degree of")]
+    assert "…" not in table and max(map(len, table.splitlines())) <= 80
+    for word in ("contact", "classic", "compatible", "least", "greatest", "deter-", "mined"):
+        assert word in table.split()
+    # a quarter of the weight at each corner, and between none and half of it
+    assert table.split().count("3.02778e-07") >= 4 and table.split().count("6.05555e-07") == 4
+    assert table.split().count("below") == 4
+
+
 def test_solve_prints_everything(call, beam_file, tmp_path):
     """Closed form: 10/3 each, the open contact not among the closed ones."""
     out = tmp_path / "answer.json"
@@ -113,6 +137,22 @@ def test_solve_prints_everything(call, beam_file, tmp_path):
     np.testing.assert_allclose(answer["contacts"]["compatible"], [10 / 3] * 3 + [0], atol=1e-8)
     assert answer["contacts"]["can_carry"] == [True] * 3 + [False]
     assert answer["contacts"]["determined"] == [False] * 3 + [True]
+
+
+def test_last_step_is_captured(call, tmp_path, capsys):
+    """Closed form, and what README shows: the last step of the beam as a file, 10/3 N times 1 ms on
+    each support. A run is not overwritten by it."""
+    text = call("run", "beam", "--capture", tmp_path / "beam.hdf5")
+    assert f"written: {tmp_path}/beam.hdf5" in text
+    text = call("solve", tmp_path / "beam.hdf5")
+    assert row(text, "0")[2:] == ["0.00333333", "0", "0.005", "no"]
+    run = tmp_path / "run.h5"
+    call("run", "beam", "-q", "--until", "0.001", "--out", run)
+    for options in (["--capture", run], ["--capture", "new.h5", "--out", "new.h5"]):
+        with pytest.raises(SystemExit):
+            main(["run", "beam", "-q", *map(str, options)])
+        assert "the file of a run" in capsys.readouterr().err
+    assert len(read_run(run)) == 1
 
 
 def test_determinacy_of_a_file(call, beam_file):

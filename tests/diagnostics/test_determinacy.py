@@ -150,7 +150,7 @@ def test_rattler_and_floating_body():
     assert not found.can_carry[6] and found.determined[6] and (found.interval[6] == 0).all()
     # the rattler's upright motion is touched by no contact either
     assert found.unmoved.tolist() == [False] * 7 + [True] * 3
-    assert "1 floating" in found.message and "1 rattlers" in found.message
+    assert "1 floating body (no contact), 1 rattler (" in found.message
 
 
 def test_wedged_between_fixed_bodies():

@@ -56,7 +56,7 @@ def test_scene_that_grows_is_drawn_anew():
     scene = rl.Scene(name="<growing>", dim=2)
     assert "no bodies yet" in scene._repr_html_() and scene._repr_png_() is None
     scene.add(rl.Disk(1.0), position=(0, 0))
-    assert "1 bodies in 2D" in scene._repr_html_() and "&lt;growing&gt;" in scene._repr_html_()
+    assert "1 body in 2D" in scene._repr_html_() and "&lt;growing&gt;" in scene._repr_html_()
     first = scene._repr_png_()
     scene.add(rl.Disk(1.0), position=(3, 0))
     assert scene._repr_png_() != first and first.startswith(PNG)

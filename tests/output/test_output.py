@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.errors import OutputError
+from rigidlimit.errors import OutputError, UnfinishedRun
 from rigidlimit.output.hdf5 import RunWriter, read_run
 from rigidlimit.output.vtk import write_paraview
 
@@ -84,7 +84,7 @@ def test_faulty_files(tmp_path):
     writer.finish()
     assert "empty run" in message(tmp_path / "empty.h5")
     with pytest.raises(OutputError, match="nothing to resume"):
-        RunWriter.resume(tmp_path / "empty.h5", simulation, SETTINGS)
+        RunWriter.resume(tmp_path / "none.h5", simulation, SETTINGS)
 
 
 COMMAND = [sys.executable, "-m", "rigidlimit", "run", "pile-2d", "--until", "0.25", "--quiet"]
@@ -115,6 +115,29 @@ def test_killed_and_resumed(tmp_path):
         np.testing.assert_array_equal(one.force, two.force)
         np.testing.assert_array_equal(one.velocity, two.velocity)
     assert not parts.exists()
+
+
+def test_run_that_changes_while_it_is_read(tmp_path):
+    """An unfinished run that ends meanwhile, and a writer used after its end: one clear message;
+    taken up again from Python, the file grows."""
+    path = tmp_path / "run.h5"
+    simulation = rl.Simulation("beam")
+    writer = RunWriter.start(path, simulation, SETTINGS)
+    writer.add(simulation.step())
+    writer.checkpoint()
+    with pytest.warns(UnfinishedRun, match="1 step saved, up to t = 0.001 s; rigidlimit"):
+        run = read_run(path)
+    assert "1 stored step, unfinished" in run._repr_html_() and "finished=False" in repr(run)
+    writer.finish()
+    with pytest.raises(OutputError, match="finished meanwhile"):
+        run[0]
+    with pytest.raises(OutputError, match="this run is finished"):
+        writer.add(simulation.step())
+    again = rl.Simulation("beam")
+    writer = RunWriter.resume(path, again, SETTINGS)
+    writer.add(again.step())
+    writer.finish()
+    assert [s.number for s in read_run(path)] == [1, 2] and os.listdir(tmp_path) == ["run.h5"]
 
 
 def test_two_runs_to_one_file(tmp_path):

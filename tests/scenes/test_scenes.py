@@ -1,12 +1,15 @@
 """The scene builder, the gallery and TOML files."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.errors import SceneError
+from rigidlimit.errors import InputError, SceneError, SceneWarning
 from rigidlimit.scenes.toml import parse_scene, read_scene, scene_text, write_scene
 
+FLOOR = '[[bodies]]\nshape = "half-space"\nposition = [0, 0, 0]\n'
 BALL = '[[bodies]]\nshape = "sphere"\nradius = 0.1\nposition = [0, 0, 0]\n'
 
 
@@ -95,7 +98,27 @@ def test_meshes(tmp_path):
         (BALL + "mass = -2", "bodies[0].mass: found -2"),
         ('[[bodies]]\nshape = "sphere"\nposition = [0,0,0]', "radius: missing"),
         ("[[bodies]]\nradius = 1", "bodies[0].shape: missing; add shape"),
-        ('[[bodies]]\nshape = "spere"', "found 'spere'"),
+        ('[[bodies]]\nshape = "spere"', "shape: found 'spere'; did you mean 'sphere'?"),
+        ('[[bodies]]\nshape = "qqq"', "expected one of sphere, half-space, box"),
+        ('gallery = "pyramd"', "gallery: found 'pyramd'; did you mean 'pyramid'?"),
+        ("dim = 5\n" + BALL, "dim: found 5; expected 2 or 3"),
+        ('[bodies]\nshape = "sphere"', "bodies: found one table; expected [[bodies]], with two"),
+        (BALL + 'fixed = "x"', "fixed: found 'x'; expected true, false, or some of"),
+        (BALL + 'fixed = ["x", 3]', 'or some of ["x", "y", "z", "rx", "ry", "rz"]'),
+        (BALL + "law = true\nvelocity = 3", "velocity: found 3; expected a list (1 more fault)"),
+        ("law = [3]\n" + BALL, "law: found [3]; expected 'hooke', 'hertz' or"),
+        ('[[bodies]]\nshape = "sphere"\nradius = "1"', "radius: found '1'; expected a number"),
+        (BALL + "velocity = [1, 2]", "bodies[0]: velocity: found [1.0, 2.0]; expected 3 finite"),
+        (BALL + "mass = true", "mass: found True; expected a number"),
+        (FLOOR + "mass = 3", "bodies[0]: mass: found 3.0; a half-space is always fixed"),
+        (FLOOR + "load = [0, 0, 1]", "bodies[0]: load: found"),
+        (FLOOR + "fixed = false", "fixed: found false; a half-space is always fixed; remove"),
+        (FLOOR + 'fixed = ["x"]', "fixed: found ['x']; a half-space is always fixed, in all"),
+        (BALL + "mesh_scale = 2", "bodies[0]: mesh_scale: only beside mesh"),
+        (
+            'gallery = "beam"\nparameters = {weight = -1}',
+            "beam(): weight is -1; expected",
+        ),
         (BALL + "size = [1,1,1]", "size: not for shape 'sphere'"),
         (BALL + 'material = "gass"\n[materials.glass]', "did you mean 'glass'?"),
         (BALL + 'fixed = ["q"]', "fixed names 'q'"),
@@ -115,6 +138,64 @@ def test_faults_are_one_line(text, fragment):
     assert message.startswith("my.toml: ") and fragment in message and "\n" not in message
 
 
+def test_mass_of_a_fixed_body_is_told(tmp_path):
+    """A mass or load that does nothing is named, once a file; files that the program writes have
+    none, nor the mass of a moving floor, whose velocity they keep."""
+    path = tmp_path / "s.toml"
+    path.write_text(BALL + "fixed = true\nmass = 2\nload = [0, 0, 1]\n" + FLOOR + "fixed = true\n")
+    with pytest.warns(SceneWarning, match=r"bodies\[0\]\.mass \(and 1 more\): the body is fixed"):
+        read_scene(path)
+    scene = rl.Scene()
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), velocity=(0, 0, 0.1), angular_velocity=(0, 0, 1))
+    scene.add(rl.Sphere(1), position=(0, 0, 5), fixed=True)
+    write_scene(scene, path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = read_scene(path)
+    assert_same(again, scene)
+    assert again.state.velocity[0].tolist() == [0, 0, 0.1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("call", "fragment"),
+    [
+        (lambda s: s.pyramid(bas=3), r"pyramid\(\) has no parameter 'bas'; did you mean 'base'"),
+        (lambda s: s.pyramid(base=2.5), "base is 2.5; expected a whole number, at least 1"),
+        (lambda s: s.pyramid(True), "base is True; expected a whole"),
+        (lambda s: s.pyramid(3, 4), r"too many positional arguments; expected pyramid\(base=20"),
+        (lambda s: s.pyramid(3, law="hook"), "law is 'hook'; expected 'hooke', 'hertz' or"),
+        (lambda s: s.pyramid(3, drop=-1), "drop is -1; expected a number, zero or more"),
+        (lambda s: s.beam(weight="heavy"), "weight is 'heavy'; expected a positive number"),
+        (lambda s: s.beam(stiffness=(1, 1)), r"stiffness is \(1, 1\); expected 3 positive numbers"),
+        (lambda s: s.beam(stiffness=2), "expected 3 positive numbers"),
+        (lambda s: s.beam(order=(0, 1, 1)), "expected 0, 1 and 2 in any order"),
+        (lambda s: s.four_leg_table((0, np.nan)), "expected 2 finite numbers"),
+        (lambda s: s.block_on_legs(1), "legs is 1; expected a whole number, at least 2"),
+        (lambda s: s.box_stack(-2), "count is -2"),
+        (lambda s: s.disk_in_corner(left=0), "expected an angle between 0 and 90 degrees"),
+        (lambda s: s.pile_2d(seed="a"), "seed is 'a'"),
+        (lambda s: s.container(0), "count is 0"),
+        (lambda s: s.packing("10"), "count is '10'"),
+        (lambda s: s.newton_cradle(speed=np.inf), "speed is inf; expected a finite"),
+        (
+            lambda s: s.newton_cradle(restitution=2),
+            "restitution is 2; expected a number from 0",
+        ),
+    ],
+)
+def test_gallery_arguments(call, fragment):
+    """A user's mistake in Python: what was found and what was expected, whichever function."""
+    with pytest.raises(InputError, match=fragment):
+        call(rl.scenes)
+
+
+def test_gallery_takes_numpy_and_lists():
+    """Property: numbers of numpy and lists, as from a TOML file, give the same scene."""
+    assert_same(rl.scenes.pyramid(np.int64(3)), rl.scenes.pyramid(3))
+    one = rl.scenes.beam(np.float64(10), stiffness=[1, 3, 1], order=[2, 0, 1])
+    assert_same(one, rl.scenes.beam(stiffness=(1, 3, 1), order=(2, 0, 1)))
+
+
 def test_unreadable_files(tmp_path):
     """A missing, binary or unknown file or scene is one clear error."""
     with pytest.raises(SceneError, match="No such file"):
@@ -125,6 +206,8 @@ def test_unreadable_files(tmp_path):
     (tmp_path / "run.h5").write_bytes(b"\x89HDF\r\n\x1a\n")
     with pytest.raises(SceneError, match="an HDF5 file; expected a scene"):
         read_scene(tmp_path / "run.h5")
+    (tmp_path / "mark.toml").write_bytes(b'\xef\xbb\xbfgallery = "beam"\r\n')  # as Windows has it
+    assert read_scene(tmp_path / "mark.toml").name == "beam"
     with pytest.raises(SceneError, match="did you mean 'pyramid'"):
         rl.scenes.load("pyramidd")
 
@@ -141,6 +224,7 @@ def test_builder_faults():
         (lambda: scene.add(rl.Sphere(1), position=(0, 0, 0), mass=0), "positive mass"),
         (lambda: scene.add(rl.Sphere(1), position=(0, 0, 0), mass="2kg"), "positive mass"),
         (lambda: scene.add(rl.Sphere(1), position=(0, 0, 0), material="oak"), "a Material"),
+        (lambda: scene.add(rl.HalfSpace(), position=(0, 0, 0), mass=2.0), "mass: found 2.0"),
         (lambda: rl.Sphere("10mm"), "positive length"),
         (lambda: scene.add("ball", position=(0, 0, 0)), "one of rigidlimit's shapes"),
         (lambda: scene.set_pair_stiffness("a", "b", 1), "no body is named 'b'"),

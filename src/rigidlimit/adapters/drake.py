@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from ..words import counted
 from .arguments import expect, imported, wanted_load
 from .mended import OUTSIDE, MendedForces, Places, mend_forces
 
@@ -63,8 +64,9 @@ def from_drake(
     others = results.num_hydroelastic_contacts() + deformable()
     if others:
         raise InputError(
-            f"{others} contacts are hydroelastic or deformable, with a pressure field of their "
-            "own; expected point contacts: set ContactModel.kPoint, or rigid and point geometry"
+            f"found {counted(others, 'hydroelastic or deformable contact')}, each with a pressure "
+            "field of its own; expected point contacts: set ContactModel.kPoint, or rigid and "
+            "point geometry"
         )
     count = results.num_point_pair_contacts()
     infos = [results.point_pair_contact_info(i) for i in range(count)]

@@ -34,6 +34,7 @@ from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.driver import inverse_mass
 from ..errors import InputError, OutputError
 from ..forces import CompatibleForces, compatible_forces
+from ..words import counted
 
 CUT = 1e-12
 """Eigenvalues of W_NN below this part of the largest count as zero."""
@@ -327,7 +328,7 @@ def checked(captured: CapturedProblem, path) -> CapturedProblem:
         if found != expected:
             raise OutputError(
                 f"{name} in {path} has shape {found}; expected {expected} for "
-                f"{captured.contacts} contacts of {captured.dim} rows"
+                f"{counted(captured.contacts, 'contact')} of {captured.dim} rows"
             )
     for name in ("mu", *shapes):
         value = getattr(captured, name)

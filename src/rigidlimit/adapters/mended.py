@@ -23,6 +23,7 @@ from .. import arrays
 from ..display import Brief
 from ..errors import InputError, nearest
 from ..forces import CompatibleForces, compatible_forces
+from ..words import counted
 from .friction import CONES, ON_FRICTION, broken_law, refuse, tangential_forces
 from .noise import without_noise
 
@@ -178,11 +179,12 @@ class MendedForces(Brief):
         change = f"forces changed by up to {100 * part:.2g} % of the engine's largest"
         if np.isnan(largest):
             change = "the engine's forces were not given"
+        opened = int(self.open.sum())
         parts = [
-            f"{self.engine}: {len(self.force)} contacts, {change}",
+            f"{self.engine}: {counted(len(self.force), 'contact')}, {change}",
             f"load: {_LOADS.get(self.load_from, self.load_from)}",
             *self.notes,
-            *([f"{self.open.sum()} contacts are open: zero force"] if self.open.any() else []),
+            *([f"{counted(opened, 'open contact')}: zero force"] if opened else []),
             self._friction_message(),
             self.answer.message,
         ]
@@ -195,7 +197,7 @@ class MendedForces(Brief):
         broken = np.flatnonzero(self.outside_cone | self.slid)
         if len(broken):
             text += (
-                f"; Coulomb's law is broken at {len(broken)} contacts, first at contact "
+                f"; Coulomb's law is broken at {counted(len(broken), 'contact')}, first at contact "
                 f"{broken[0]}: do not use these forces as a solution with friction"
             )
         return text
@@ -299,7 +301,10 @@ def mend_forces(
     before = None if engine_force is None else engine_force[bears]
     B, load, motions, dull = without_noise(B, load, held, mechanism, reach, accuracy)
     if dull:
-        notes = (*notes, f"{dull} motions that gaps feel by less than {accuracy:.0e} left out")
+        notes = (
+            *notes,
+            f"{counted(dull, 'motion')} that gaps feel by less than {accuracy:.0e} left out",
+        )
     places = None if places is None else places[bears]
     answer = compatible_forces(
         B, load, stiffness=stiffness, exponent=exponent, fixed=held, **options

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError
+from ..words import counted
 from .arguments import expect, imported, wanted_load
 from .mended import OUTSIDE, MendedForces, Places, mend_forces
 
@@ -177,7 +178,7 @@ def _springs(model, data, row, address, edges, exponent):
     solimp = np.array(data.contact.solimp, float).reshape(int(data.ncon), 5)[row]
     if not len(row) or not (solref < 0).all():
         direct = int((solref < 0).all(axis=1).sum())
-        some = f" ({direct} of {len(row)} contacts have direct stiffness)" if direct else ""
+        some = f" (direct stiffness: {direct} of {counted(len(row), 'contact')})" if direct else ""
         return np.ones(len(row)), f"stiffness: equal, solref has time constants{some}"
     if exponent != 2.0:
         raise InputError(

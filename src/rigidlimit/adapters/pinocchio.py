@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..dynamics import contact_dynamics
 from ..errors import InputError, MissingExtra
+from ..words import counted
 from .arguments import expect, imported, wanted_load
 from .mended import OUTSIDE, MendedForces, Places, mend_forces
 
@@ -85,7 +86,7 @@ def from_pinocchio(
     notes = ["stiffness: " + ("equal, Pinocchio has none" if stiffness is None else "as given")]
     others = J.shape[0] - 3 * len(contacts)
     if others:
-        notes.append(f"{others} rows of other constraints kept as Pinocchio has them")
+        notes.append(f"{counted(others, 'row of other constraints')} kept as Pinocchio has them")
     tree, system = _trees(model)
     point = np.array([[d.oMc1.translation, d.oMc2.translation] for _, _, d in contacts])
     places = Places(

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import is_positive, number
 from ..errors import SceneError, SceneWarning
+from ..words import counted
 
 
 def _positive(shape: str, **lengths: float) -> None:
@@ -246,7 +247,7 @@ def _warn_of_dents(points: np.ndarray, hull) -> None:
     inside = np.flatnonzero(depth > DENT * size)
     if len(inside):
         warnings.warn(
-            f"polygon: {len(inside)} of {len(points)} points, first {inside[0]} at "
+            f"polygon: {len(inside)} of {counted(len(points), 'point')}, first {inside[0]} at "
             f"{points[inside[0]].tolist()}, lie inside the convex hull of all, which is the shape "
             "taken; expected the corners of a convex outline; cut others into convex parts",
             SceneWarning,
@@ -262,7 +263,7 @@ def _hull(points: np.ndarray):
         hull = ConvexHull(points)
     except (QhullError, ValueError) as error:
         raise SceneError(
-            f"polyhedron: the {len(points)} points are flat or too few to enclose a volume; "
+            f"polyhedron: {counted(len(points), 'point')}, flat or too few to enclose a volume; "
             "expected at least four points that do not lie in one plane"
         ) from error
     corner = -np.ones(len(points), int)
@@ -352,7 +353,7 @@ class Polygon(Shape):
             hull = ConvexHull(points)
         except (QhullError, ValueError) as error:
             raise SceneError(
-                f"polygon: the {len(points)} points lie on a line or are too few; "
+                f"polygon: {counted(len(points), 'point')}, on a line or too few; "
                 "expected at least three points that enclose an area"
             ) from error
         _warn_of_dents(points, hull)

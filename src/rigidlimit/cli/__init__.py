@@ -7,16 +7,24 @@ import warnings
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the program ``rigidlimit``."""
     from ..errors import RigidlimitError
-    from .app import app
 
     warnings.showwarning = _in_one_line
     try:
+        from .app import app
+
         app(args=arguments, prog_name="rigidlimit")
     except RigidlimitError as error:
         print(f"rigidlimit: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     except BrokenPipeError:
         raise SystemExit(141) from None
+    except OSError as error:  # the disk is full, the terminal gone
+        where = "" if error.filename is None else f"{error.filename}: "
+        print(f"rigidlimit: {where}{error.strerror or error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:  # before a command began
+        print("stopped; nothing was written", file=sys.stderr)
+        raise SystemExit(130) from None
 
 
 def _in_one_line(message, category, filename, lineno, file=None, line=None) -> None:

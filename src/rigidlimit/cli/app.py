@@ -13,6 +13,7 @@ from .plot import plot
 from .run import run
 from .scenes import scenes
 from .solve import solve
+from .stopping import stoppable
 from .view import view
 
 app = typer.Typer(
@@ -46,12 +47,6 @@ def _common(
     pass
 
 
-app.command()(run)
-app.command()(plot)
-app.command()(scenes)
-app.command()(demo)
-app.command()(view)
-app.command()(compare)
-app.command()(determinacy)
-app.command()(solve)
-app.command()(paper)
+for _command in (run, plot, scenes, demo, view, compare, determinacy, solve):
+    app.command()(stoppable(_command))
+app.command()(stoppable(paper, kept="the same command goes on with the results kept"))

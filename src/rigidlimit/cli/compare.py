@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
+from ..words import counted
 from .compiling import tell_of_compiling
+from .folders import check_file
+from .tables import new_table, terminal
 
 
 class Settle(StrEnum):
@@ -49,8 +52,6 @@ def compare(
     gallery scene is a TOML file: `gallery = "packing"`, `parameters = {count = 2000}`.
     """
     from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
 
     from ..penalty import compare as run_comparison
     from ..penalty import stiffness_sweep as run_sweep
@@ -60,6 +61,8 @@ def compare(
         from ..output.plots.style import check_ending
 
         check_ending(picture)
+    check_file("--picture", picture)
+    check_file("--out", out)
     replaced = out is not None and out.exists()
     if out is not None:
         from ..output.hdf5 import check_place
@@ -68,7 +71,7 @@ def compare(
     loaded = load(scene)
     if not quiet:
         tell_of_compiling()
-    console = Console()
+    console = terminal()
     with Console(stderr=True, quiet=quiet).status("starting") as status:
         answer = run_comparison(
             loaded,
@@ -88,9 +91,11 @@ def compare(
                 callback=status.update,
             )
     dem = answer.dem
-    table = Table(title=escape(f"{loaded.name}: forces at rest against the DEM"))
-    for column in ("method", "floor forces", "all contacts", "largest force", r"time \[s]"):
-        table.add_column(column, justify="left" if column == "method" else "right")
+    table = new_table(
+        f"{loaded.name}: forces at rest against the DEM",
+        ("method", "floor forces", "all contacts", "largest force", "time [s]"),
+        names="method",
+    )
     names = {
         "pgs": "classic, Gauss-Seidel",
         "apgd": "classic, projected gradient",
@@ -101,7 +106,7 @@ def compare(
             label,
             f"{answer.floor_error[name]:.1e}",
             f"{answer.contact_error[name]:.1e}",
-            f"{100 * answer.overshoot[name]:+.4f} %",
+            f"{round(100 * answer.overshoot[name], 4) + 0.0:+.4f} %",  # no -0
             f"{answer.seconds[name]:.2f}",
         )
     table.add_row("DEM", "0", "0", "0", f"{answer.seconds['dem']:.2f}")
@@ -112,12 +117,12 @@ def compare(
             more = "; --sweeps allows more" if name == "pgs" else ""
             console.print(
                 f"NOT converged: {names[name]}, residual {found.residual:.0e} (asked "
-                f"{found.tolerance:.0e}) after {found.iterations} iterations{more}",
+                f"{found.tolerance:.0e}) after {counted(found.iterations, 'iteration')}{more}",
                 highlight=False,
             )
     rest = "at rest" if dem.at_rest else "NOT at rest"
     console.print(
-        f"DEM: {dem.steps} steps of {dem.dt:.3g} s, {rest}, unbalanced force "
+        f"DEM: {counted(dem.steps, 'step')} of {dem.dt:.3g} s, {rest}, unbalanced force "
         f"{dem.unbalanced:.1e} of the largest, kinetic energy {dem.kinetic_energy:.1e} J",
         highlight=False,
     )

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from ..errors import InputError
+from .tables import new_table, terminal
 
 SHOWN = 10
 """Rows of the table."""
@@ -103,24 +104,28 @@ def judge(rigid: Rigid, contacts: str | None, intervals: Intervals):
 
 def show(rigid: Rigid, found, chosen) -> None:
     """Table of the largest forces among the chosen contacts, with their intervals."""
-    from rich.console import Console
+    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
     order = chosen[largest_first(rigid.compatible[chosen])][:SHOWN]
-    table = Table(title=escape(f"{rigid.title}: largest forces [{rigid.unit}]"))
-    table.add_column("contact", justify="right")
-    if rigid.names is not None:
-        table.add_column("bodies", no_wrap=True)
-    for name in ("classic", "compatible", "least", "greatest"):
-        table.add_column(name, justify="right", style="bold" if name == "compatible" else None)
-    table.add_column("determined")
+    named = [] if rigid.names is None else ["bodies"]
+    table = new_table(
+        f"{rigid.title}: largest forces [{rigid.unit}]",
+        ("contact", *named, "classic", "compatible", "least", "greatest", "deter-\nmined"),
+        names="bodies",
+        bold="compatible",
+        # without lines between the columns: there is no room for them beside the numbers
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
     for i in order:
-        row = [str(rigid.number[i])] + ([] if rigid.names is None else [escape(rigid.names[i])])
+        row = [str(rigid.number[i])] + [escape(rigid.names[i]) for _ in named]
         values = (rigid.classic[i], rigid.compatible[i], *found.interval[i])
         row += ["?" if np.isnan(v) else f"{v:.6g}" for v in values]
         table.add_row(*row, "yes" if found.determined[i] else "no")
-    Console().print(table)
+    terminal().print(table)
 
 
 def store(out: Path | None, rigid: Rigid, found, more=()) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..words import counted
 from .compiling import tell_of_compiling
 from .folders import check_folder
 
@@ -53,9 +54,9 @@ def demo(
         weight = scene.bodies.mass[-1] * 9.81
         classic, force = result.classic.force.max() / weight, result.force.max() / weight
         say(
-            f"  solver {solver:7} {simulation.steps} steps, {len(result.contacts)} "
-            f"contacts; largest force over a sphere's weight: classic {classic:.6f}, "
-            f"compatible {force:.6f}"
+            f"  solver {solver:7} {counted(simulation.steps, 'step')}, "
+            f"{counted(len(result.contacts), 'contact')}; largest force over a sphere's weight: "
+            f"classic {classic:.6f}, compatible {force:.6f}"
         )
     known = scene.reference.get("largest over weight")
     if known is not None:

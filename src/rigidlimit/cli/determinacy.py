@@ -21,6 +21,7 @@ from .contacts import (
     show,
     store,
 )
+from .folders import check_file
 
 CAPTURED = (".hdf5", ".h5", ".dat")
 """Files that hold a captured problem; other names are scenes."""
@@ -53,6 +54,7 @@ def determinacy(
     from ..output.results import check_name
 
     check_name(out)
+    check_file("--out", out)
     path = Path(scene)
     is_run = path.suffix.lower() in CAPTURED and looks_like_run(path)
     is_captured = path.suffix.lower() in CAPTURED and not is_run

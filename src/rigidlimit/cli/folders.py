@@ -1,4 +1,4 @@
-"""Folders that a command will write to, looked at before it computes."""
+"""Places that a command will write to, looked at before it computes."""
 
 from pathlib import Path
 
@@ -15,3 +15,14 @@ def check_folder(option: str, path: Path | None) -> None:
                 what = "a file" if place == path else f"below the file {place}"
                 raise InputError(f"{option} is {path}, {what}; expected a folder")
             return
+
+
+def check_file(option: str, path: Path | None) -> None:
+    """Raises InputError if ``path`` is a folder, or lies below a file."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError(f"{option} is {path}, a folder; expected the name of a file")
+    for place in path.parents:
+        if place.is_file():
+            raise InputError(f"{option} is {path}, below the file {place}; expected a folder there")

@@ -10,8 +10,10 @@ import typer
 
 from ..bodies import HalfSpace
 from ..errors import InputError
+from ..words import counted
 from .compiling import tell_of_compiling
-from .folders import check_folder
+from .folders import check_file, check_folder
+from .tables import new_table, terminal
 
 
 class Solver(StrEnum):
@@ -41,12 +43,21 @@ def run(
     tolerance: Annotated[float, typer.Option(help="Residual of both steps of the method.")] = 1e-10,
     out: Annotated[Path | None, typer.Option(help="HDF5 file for the run.")] = None,
     every: Annotated[int, typer.Option(min=1, help="Store each so many steps.")] = 1,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with a stopped run, or with a finished one to a later --until."
+        ),
+    ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Start anew over a stopped run of --out.")
     ] = False,
     vtk: Annotated[Path | None, typer.Option(help="Folder for ParaView files.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Force network as PNG, PDF or SVG.")] = None,
+    capture: Annotated[
+        Path | None,
+        typer.Option(help="FCLIB file of the last step's contact problem, for `rigidlimit solve`."),
+    ] = None,
     capture_hard: Annotated[
         Path | None,
         typer.Option(help="Folder for FCLIB files of the steps whose solve did not converge."),
@@ -56,7 +67,8 @@ def run(
     """Compute a scene and show its largest contact forces, classic beside compatible.
 
     Example: `rigidlimit run pyramid --out pyramid.h5 --vtk paraview`. Ctrl-C stops a run that has
-    `--out` so that `--resume` goes on with it. A finished run of that name is replaced at the end.
+    `--out` so that `--resume` goes on with it; with a later `--until` it extends a finished run.
+    Without `--resume` a finished run of that name is replaced at the end.
     """
     from ..scenes import load
     from ..simulation import Simulation
@@ -68,6 +80,16 @@ def run(
         raise InputError("--resume goes on with a run, --overwrite drops it; expected one of them")
     if out is not None and out == Path(scene):
         raise InputError(f"--out is {out}, the scene itself; expected another file, like {out}.h5")
+    if capture is not None:
+        from ..output.endings import check_ending
+
+        check_ending("--capture", capture, (".hdf5", ".h5"))
+        from ..output.hdf5 import looks_like_run
+
+        if capture == out or looks_like_run(capture):
+            raise InputError(f"--capture is {capture}, the file of a run; expected another name")
+    for option, path in (("--out", out), ("--capture", capture), ("--picture", picture)):
+        check_file(option, path)
     check_folder("--vtk", vtk)
     check_folder("--capture-hard", capture_hard)
     if picture is not None:
@@ -82,6 +104,12 @@ def run(
     if not (np.isfinite(until) and until > 0):
         raise InputError(f"--until is {until}; expected a positive, finite time in seconds")
     steps = max(1, int(np.ceil(until / simulation.dt - 1e-9)))
+    if simulation.dt > until * (1 + 1e-9):
+        typer.echo(
+            f"a step of {simulation.dt:g} s is longer than the run of {until:g} s; it ends after "
+            "that step",
+            err=True,
+        )
     wanted = _wanted(forces, steps, simulation.dt)
     settings = {
         "until": until,
@@ -107,27 +135,37 @@ def run(
         else:
             writer = RunWriter.start(out, simulation, settings, every=every, overwrite=overwrite)
     replaced = out is not None and out.exists()
-    result, troubles = _loop(simulation, steps, wanted, writer, quiet, loaded.name, capture_hard)
-    if writer is not None:
-        writer.finish()
+    begun = simulation.time
+    result, before, troubles = _loop(
+        simulation, steps, wanted, writer, quiet, loaded.name, capture_hard
+    )
     if vtk is not None:
         from ..output.hdf5 import read_run
         from ..output.vtk import write_paraview
 
         write_paraview(read_run(out), vtk)
+    if capture is not None and result is not None:
+        _capture(simulation, before, result, capture)
     if picture is not None and result is not None:
         _save_picture(simulation, result, picture)
     if not quiet:
         if result is not None:
             show_forces(simulation, result)
-        for path in (out, vtk, picture if result is not None else None):
+        made = (out, vtk) if result is None else (out, vtk, capture, picture)
+        for path in made:
             if path is not None:
-                earlier = " (an earlier run was replaced)" if path is out and replaced else ""
+                earlier = ""
+                if path is out and writer.extends:
+                    earlier = f" (extended from {begun:.6g} s to {simulation.time:.6g} s)"
+                elif path is out and replaced:
+                    earlier = " (an earlier run was replaced)"
                 typer.echo(f"written: {path}{earlier}")
     for number, message in troubles[:3]:
         typer.echo(f"step {number} did not converge: {message}", err=True)
     if troubles:
-        typer.echo(f"{len(troubles)} of {simulation.steps} steps did not converge", err=True)
+        typer.echo(
+            f"{len(troubles)} of {counted(simulation.steps, 'step')} did not converge", err=True
+        )
         if capture_hard is not None:
             typer.echo(f"written: {capture_hard}/step-*.hdf5 (rigidlimit solve FILE)", err=True)
         raise typer.Exit(1)
@@ -155,19 +193,26 @@ def _wanted(forces: str, steps: int, dt: float):
     return lambda k: k in chosen
 
 
+STOPPING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
+"""Signals that stop a run so that it can go on. Windows has no SIGHUP."""
+
+
 class _Stop(Exception):
-    """Ctrl-C or a polite kill, between two steps."""
+    """Ctrl-C, a polite kill or a closed terminal, between two steps."""
 
 
 def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
-    """Run to the end; (last result, steps that did not converge)."""
+    """Run to the end and finish the file; (last result, the state before it, steps that did not
+    converge)."""
     from ..progress import progress
 
-    troubles, result = [], None
+    troubles, result, before = [], None, None
     asked = []
+    # a signal that is ignored, as under nohup, stays so
     handlers = {
         number: signal.signal(number, lambda *_: asked.append(True))
-        for number in (signal.SIGINT, signal.SIGTERM)
+        for number in STOPPING
+        if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:
         with progress(name, steps, completed=simulation.steps, shown=not quiet) as update:
@@ -179,10 +224,13 @@ def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
                 if not result.converged:
                     troubles.append((simulation.steps, result.message))
                     if capture_hard is not None:
-                        _capture(simulation, before, result, capture_hard)
+                        name = f"step-{simulation.steps:06d}.hdf5"
+                        _capture(simulation, before, result, capture_hard / name)
                 if writer is not None:
                     writer.add(result)
                 update(simulation.steps, result.summary)
+        if writer is not None:
+            writer.finish()
     except _Stop:
         if writer is None:
             typer.echo(f"stopped at t = {simulation.time:.6g} s; nothing was kept", err=True)
@@ -196,10 +244,10 @@ def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    return result, troubles
+    return result, before, troubles
 
 
-def _capture(simulation, before, result, folder: Path) -> None:
+def _capture(simulation, before, result, path: Path) -> None:
     """The contact problem of a step as an FCLIB file."""
     from ..adapters.fclib import capture_step, write_fclib
 
@@ -207,25 +255,23 @@ def _capture(simulation, before, result, folder: Path) -> None:
     problem = capture_step(
         simulation.bodies, before, simulation.external_force, result, title=title
     )
-    write_fclib(problem, folder / f"step-{simulation.steps:06d}.hdf5")
+    write_fclib(problem, path)
 
 
 def show_forces(simulation, result, *, largest: int = 10) -> None:
     """Table of the largest contact forces and the totals, on the terminal."""
-    from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     names = simulation.bodies.names
     contacts, classic = result.contacts, result.classic.force
     both = result.compatible is not None
     force = result.force
-    table = Table(title=f"contact forces at t = {result.time:.6g} s")
-    table.add_column("bodies")
-    table.add_column(r"gap \[m]", justify="right")
-    table.add_column("classic [N]", justify="right")
-    if both:
-        table.add_column("compatible [N]", justify="right", style="bold")
+    table = new_table(
+        f"contact forces at t = {result.time:.6g} s",
+        ("bodies", "gap [m]", "classic [N]", *(["compatible [N]"] if both else [])),
+        names="bodies",
+        bold="compatible [N]",
+    )
     for i in np.argsort(-force, kind="stable")[:largest]:
         a, b = contacts.body[i]
         row = [escape(f"{names[a]} - {names[b]}"), f"{contacts.gap[i]:.2e}", f"{classic[i]:.6g}"]
@@ -233,15 +279,16 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
     table.add_section()
     bearing = force > 1e-9 * force.max(initial=0.0)
     for label, value in (
-        (f"sum of {len(force)} contacts", np.sum),
+        (f"sum of {counted(len(force), 'contact')}", np.sum),
         ("largest", lambda f: f.max(initial=0.0)),
     ):
         row = [label, "", f"{value(classic):.6g}"]
         table.add_row(*row, *([f"{value(force):.6g}"] if both else []))
-    console = Console()
+    console = terminal()
     console.print(table)
     console.print(
-        f"{int(bearing.sum())} of {len(force)} contacts carry load; residual of contact dynamics "
+        f"{int(bearing.sum())} of {counted(len(force), 'contact')} "
+        f"{'carries' if bearing.sum() == 1 else 'carry'} load; residual of contact dynamics "
         f"{result.classic.residual:.1e} ({result.classic.status})"
         + (
             f", of the compatible forces {result.compatible.residual:.1e} "

@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from ..words import counted
+from .tables import terminal
+
 
 def scenes(
     name: Annotated[str | None, typer.Argument(help="Show one scene instead of the list.")] = None,
@@ -17,14 +20,16 @@ def scenes(
     import inspect
 
     from ..errors import InputError
+    from ..output.endings import check_ending
     from ..scenes import GALLERY, load
+
+    check_ending("--write", write, (".toml",))
 
     if name is None:
         if write is not None:
             raise InputError(
                 "--write needs the name of a scene: rigidlimit scenes NAME --write FILE"
             )
-        from rich.console import Console
         from rich.markup import escape
         from rich.table import Table
 
@@ -33,7 +38,7 @@ def scenes(
         table.add_column("what it is")
         for entry, function in GALLERY.items():
             table.add_row(entry, escape(_first_sentence(inspect.getdoc(function))))
-        console = Console()
+        console = terminal()
         console.print(table)
         console.print("rigidlimit run NAME computes one, rigidlimit scenes NAME explains it")
         return
@@ -50,7 +55,7 @@ def scenes(
         typer.echo(f"{name}{signature}")
         typer.echo(inspect.getdoc(GALLERY[name]).replace("``", ""))
     typer.echo(
-        f"{len(scene)} bodies in {scene.dim}D, law {scene.law}, dt {scene.dt:g} s, "
+        f"{counted(len(scene), 'body')} in {scene.dim}D, law {scene.law}, dt {scene.dt:g} s, "
         f"duration {scene.duration:g} s"
     )
     for key, value in scene.reference.items():

@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from ..words import counted
 from .compiling import tell_of_compiling
 from .contacts import (
     ContactsOption,
@@ -17,6 +18,7 @@ from .contacts import (
     show,
     store,
 )
+from .folders import check_file
 from .run import Solver
 
 
@@ -40,6 +42,7 @@ def solve(
     from ..scenes.scene import law_exponent
 
     check_name(out)
+    check_file("--out", out)
     tell_of_compiling()
     exponent = law_exponent(law)
     rigid, answer = solved(file, solver=str(solver), exponent=exponent)
@@ -48,11 +51,14 @@ def solve(
     certificate = certify(rigid.B, rigid.load, rigid.compatible, exponent=exponent, tolerance=1e-8)
     show(rigid, found, chosen)
     m = problem.B.shape[0]
-    typer.echo(f"{m} contacts, {len(answer.closed)} of them closed at the end of the step")
+    typer.echo(
+        f"{counted(m, 'contact')}, {len(answer.closed)} of them closed at the end of the step"
+    )
     if problem.local:
         typer.echo(
-            f"W_NN: asymmetry {problem.asymmetry:.1e}; {problem.B.shape[1]} eigenvalues kept, the "
-            f"least {problem.kept:.1e} of the largest; largest left out {problem.cut:.1e}"
+            f"W_NN: asymmetry {problem.asymmetry:.1e}; "
+            f"{counted(problem.B.shape[1], 'eigenvalue')} kept, the least "
+            f"{problem.kept:.1e} of the largest; largest left out {problem.cut:.1e}"
         )
     typer.echo(f"contact dynamics: {answer.classic.message}")
     typer.echo(f"compatible: {answer.compatible.message}")

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .folders import check_file
+
 
 def view(
     file: Annotated[Path, typer.Argument(help="A run: the HDF5 file of `rigidlimit run --out`.")],
@@ -26,9 +28,12 @@ def view(
     """
     import webbrowser
 
+    from ..output.endings import check_ending
     from ..output.hdf5 import read_run
-    from ..output.view import write_view
+    from ..output.view import PAGES, write_view
 
+    check_ending("--out", out, PAGES)
+    check_file("--out", out)
     page = write_view(read_run(file), out or file.with_suffix(".view.html"), steps=steps)
     typer.echo(f"written: {page}")
     if not no_open and not webbrowser.open(page.resolve().as_uri()):

@@ -26,6 +26,7 @@ from ..display import Displayed
 from ..errors import InputError
 from ..network import Network, column_arms
 from ..status import Status
+from ..words import counted
 from . import admissible, programs
 from .rank import Rank, rank
 
@@ -110,8 +111,9 @@ class Determinacy(Displayed):
         """The findings in a few lines."""
         m = len(self.determined)
         lines = [
-            f"degree of indeterminacy {self.degree}: {int(self.determined.sum())} of {m} contact "
-            f"forces are determined, {int((~self.can_carry).sum())} of them zero",
+            f"degree of indeterminacy {self.degree}: {int(self.determined.sum())} of "
+            f"{counted(m, 'contact force')} determined, "
+            f"{int((~self.can_carry).sum())} of them zero",
             f"nullity of B^T {self.nullity}; rank {self.rank.rank} of the load-bearing contacts by "
             f"{self.rank.method}, tolerance {self.rank.tolerance:.0e}, "
             + (
@@ -135,14 +137,15 @@ class Determinacy(Displayed):
             lines.append("more contacts may be able to carry force: the search was cut short")
         known = int((~self.determined & ~np.isnan(self.interval[:, 0])).sum())
         lines.append(
-            f"intervals of {known} open contacts by {self.interval_method}; widest "
+            f"intervals of {counted(known, 'open contact')} by {self.interval_method}; widest "
             f"{self.diameter:.6g} N"
             if known
             else f"intervals: {self.interval_method}"
         )
         if len(self.floating) or len(self.rattlers):
             lines.append(
-                f"{len(self.floating)} floating bodies (no contact), {len(self.rattlers)} rattlers "
+                f"{counted(len(self.floating), 'floating body')} (no contact), "
+                f"{counted(len(self.rattlers), 'rattler')} "
                 "(contacts that can carry nothing)"
             )
         if self.distance is not None:

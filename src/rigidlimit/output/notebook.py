@@ -9,6 +9,7 @@ import numpy as np
 
 from ..bodies import HalfSpace
 from ..errors import RigidlimitError
+from ..words import counted
 
 ROWS = 12
 """Bodies listed of a scene."""
@@ -90,7 +91,8 @@ def _scene(scene):
     if len(bodies) > ROWS:
         rows.append((f"and {len(bodies) - ROWS} more", "", "", "", ""))
     heading = (
-        f"{scene.name}: {len(bodies)} bodies in {scene.dim}D, law {scene.law}, dt {scene.dt:g} s"
+        f"{scene.name}: {counted(len(bodies), 'body')} in {scene.dim}D, law {scene.law}, "
+        f"dt {scene.dt:g} s"
     )
     return heading, rows, ("body", "shape", "position [m]", "mass [kg]", "")
 
@@ -99,7 +101,7 @@ def _newtons(force) -> list:
     carrying = force[force > 1e-9 * force.max(initial=0.0)]
     mean = f"{carrying.mean():.6g} N" if len(carrying) else "none"
     return [
-        ("carry load", f"{len(carrying)} of {len(force)} contacts"),
+        ("carry load", f"{len(carrying)} of {counted(len(force), 'contact')}"),
         ("largest force", f"{force.max(initial=0.0):.6g} N"),
         ("mean of those", mean),
     ]
@@ -115,7 +117,7 @@ def _step(result):
 def _status(answer) -> str:
     return (
         f"{answer.status}, residual {answer.residual:.1e} (tolerance {answer.tolerance:.0e}), "
-        f"{answer.iterations} iterations"
+        f"{counted(answer.iterations, 'iteration')}"
     )
 
 
@@ -137,8 +139,8 @@ def _determinacy(found):
     m = len(found.determined)
     rows = [
         ("degree of indeterminacy", found.degree),
-        ("determined", f"{int(found.determined.sum())} of {m} contacts"),
-        ("always zero", f"{int((~found.can_carry).sum())} contacts"),
+        ("determined", f"{int(found.determined.sum())} of {counted(m, 'contact')}"),
+        ("always zero", counted(int((~found.can_carry).sum()), "contact")),
         ("rank", f"{found.rank.rank} by {found.rank.method}, tolerance {found.rank.tolerance:.0e}"),
         ("intervals", found.interval_method),
     ]
@@ -149,9 +151,11 @@ def _determinacy(found):
 
 def _run(run):
     steps = len(run)
-    stored = "1 stored step" if steps == 1 else f"{steps} stored steps"
+    stored = counted(steps, "stored step")
+    if not run.finished:
+        stored += ", unfinished"
     rows = [
-        ("scene", f"{run.scene.name}: {len(run.scene)} bodies in {run.scene.dim}D"),
+        ("scene", f"{run.scene.name}: {counted(len(run.scene), 'body')} in {run.scene.dim}D"),
         ("time", f"{run.times[0]:.6g} to {run.times[-1]:.6g} s, {stored}"),
         *((key, value) for key, value in run.settings.items()),
         ("rigidlimit", run.version),

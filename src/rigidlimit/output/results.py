@@ -12,15 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from .. import atomic
-from ..errors import InputError
+from .endings import check_ending
 
 FORMS = (".json", ".csv")
 
 
 def check_name(path: Path | None) -> None:
     """Raises InputError if results cannot be written under this name."""
-    if path is not None and path.suffix.lower() not in FORMS:
-        raise InputError(f"--out is {path}; expected a name that ends in {' or '.join(FORMS)}")
+    check_ending("--out", path, FORMS)
 
 
 def write_results(path: Path, summary: dict, columns: dict) -> None:

@@ -20,12 +20,16 @@ from ..atomic import whole_file
 from ..bodies import Disk, HalfSpace, Sphere
 from ..bodies.rotations import matrix
 from ..errors import InputError
+from ..words import counted
+from .endings import check_ending
 from .facets import EDGES, Facets, facets, plane_patch
-from .hdf5 import Run, StoredStep
+from .hdf5 import Run, StoredStep, read_run
 from .surfaces import surface
 
 ROOM = 100_000_000
 """Bytes of steps a page carries at most: browsers open text of about this size within seconds."""
+
+PAGES = (".html", ".htm")
 
 EXACT = 20_000
 """Up to so many bodies times steps the extent of the scene is that of the bodies' surfaces."""
@@ -41,7 +45,7 @@ METHODS = {"classic": "force_classic", "compatible": "force", "dem": "force_dem"
 LABELS = {"classic": "classic", "compatible": "compatible", "dem": "DEM"}
 
 
-def write_view(run: Run, path: str | Path, *, steps: int | None = None) -> Path:
+def write_view(run: Run | str | Path, path: str | Path, *, steps: int | None = None) -> Path:
     """Write the page of a run, whole or not at all; returns its path.
 
     steps: how many of the stored steps to take along, spread evenly, the last among them; default:
@@ -49,7 +53,9 @@ def write_view(run: Run, path: str | Path, *, steps: int | None = None) -> Path:
     """
     if steps is not None and steps < 1:
         raise InputError(f"steps is {steps}; expected at least 1")
+    run = run if isinstance(run, Run) else read_run(run)
     path = Path(path)
+    check_ending("the page", path, PAGES)
     chosen = _chosen(run, steps)
     page = _part("page.html")
     low, high = _box(run, chosen)
@@ -260,7 +266,9 @@ def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
     table = (colormaps[COLOURS](np.arange(256))[:, :3] * 255).round().astype(np.uint8)
     origin = 0.5 * (low + high)
     kept, total = len(facts), len(run)
-    note = f"{run.path.name}: {len(run.bodies)} bodies, {total} stored step{'s' * (total > 1)}"
+    note = f"{run.path.name}: {counted(len(run.bodies), 'body')}, {counted(total, 'stored step')}"
+    if not run.finished:
+        note += ", unfinished"
     if kept < total:
         note += f", {kept} of them here"
     free = np.flatnonzero(run.bodies.free.any(axis=1))

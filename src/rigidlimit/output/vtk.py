@@ -7,17 +7,18 @@ import numpy as np
 from ..atomic import whole_file, write_text
 from ..bodies import Bodies, HalfSpace
 from ..bodies.rotations import matrix
-from .hdf5 import Run
+from .hdf5 import Run, read_run
 from .surfaces import surface
 
 
-def write_paraview(run: Run, folder: str | Path) -> list[Path]:
+def write_paraview(run: Run | str | Path, folder: str | Path) -> list[Path]:
     """Write ``bodies.pvd`` and ``contacts.pvd`` with one VTU file a stored step; returns both.
 
     Bodies: surface triangles with body number, speed [m/s] and mass [kg]. Contacts: a line
     along the line of action of each force (``contact_lines``) with force [N], classic force [N],
     gap [m] and the pair of bodies.
     """
+    run = run if isinstance(run, Run) else read_run(run)
     folder = Path(folder)
     series = {"bodies": [], "contacts": []}
     for k in range(len(run)):

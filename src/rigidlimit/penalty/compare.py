@@ -10,9 +10,11 @@ from ..bodies import State
 from ..bodies.motion import move
 from ..dynamics import ContactDynamicsResult
 from ..errors import InputError
+from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
+from ..words import counted
 from .rest import Rest
 from .rest import settle as bring_to_rest
 from .simulation import PenaltyResult, PenaltySimulation
@@ -157,6 +159,9 @@ def compare(
         if callback is not None:
             callback(text)
 
+    scene = as_scene(scene)
+    if settle not in ("dynamics", "dem"):
+        raise InputError(f"settle is {settle!r}; expected 'dynamics' or 'dem'")
     arrays.positive("stiffness_scale", stiffness_scale)
     if sweeps < 1:
         raise InputError(f"sweeps is {sweeps}; expected one at least")
@@ -299,6 +304,10 @@ def stiffness_sweep(
     from ``loaded_pose``, as it does for a rest found here that took more than contact dynamics.
     callback(text).
     """
+    scene = as_scene(scene)
+    scales = [arrays.positive("scales", scale) for scale in scales]
+    if len(scales) < 2:
+        raise InputError(f"scales has {counted(len(scales), 'entry')}; expected two at least")
     if result is None:
         rest = bring_to_rest(scene, callback=callback)
         result, _ = last_step(rest.simulation, cold=rest.alone)

@@ -40,6 +40,7 @@ from ..collision.search import find_contacts
 from ..constraints import gap_gradient
 from ..errors import InputError
 from ..simulation import Simulation
+from ..words import counted
 from .ball_engine import serves
 from .simulation import PenaltySimulation
 
@@ -166,9 +167,9 @@ def _stop_all(simulation: Simulation, max_steps: int, tell) -> None:
             simulation.state, energy = _stopped(simulation.state), 0.0
         before = energy
     raise InputError(
-        f"scene {simulation.scene.name!r} is not at rest after {max_steps} damped steps of "
-        f"{simulation.dt:g} s; expected a scene that comes to rest: bodies that rest on something, "
-        "walls or a floor that hold them"
+        f"scene {simulation.scene.name!r} is not at rest after "
+        f"{counted(max_steps, 'damped step')} of {simulation.dt:g} s; expected a scene that "
+        "comes to rest: bodies that rest on something, walls or a floor that hold them"
     )
 
 

@@ -34,6 +34,7 @@ from ..collision.contacts import Contacts
 from ..errors import InputError
 from ..progress import progress as bar
 from ..status import Status
+from ..words import counted
 from .ball_engine import BallEngine, serves
 from .engine import Law, Measures
 from .law import check_exponent, damping_of
@@ -88,7 +89,8 @@ class PenaltyProgress:
     @property
     def state(self) -> str:
         """How the run goes, without the share that is done."""
-        return f"t = {self.time:.4g} s, {self.steps} steps, unbalanced force {self.unbalanced:.1e}"
+        steps = counted(self.steps, "step")
+        return f"t = {self.time:.4g} s, {steps}, unbalanced force {self.unbalanced:.1e}"
 
 
 @dataclass(frozen=True)
@@ -126,9 +128,10 @@ class PenaltyResult:
     def message(self) -> str:
         where = "at rest" if self.at_rest else "moving"
         return (
-            f"penalty: {self.status}, {where} at t = {self.time:.6g} s after {self.steps} steps "
-            f"(last {self.dt:.2e} s); unbalanced force {self.unbalanced:.1e} of the largest load "
-            f"(tolerance {self.rest_tolerance:.1e}), kinetic energy {self.kinetic_energy:.1e} J of "
+            f"penalty: {self.status}, {where} at t = {self.time:.6g} s after "
+            f"{counted(self.steps, 'step')} (last {self.dt:.2e} s); unbalanced "
+            f"force {self.unbalanced:.1e} of the largest load (tolerance "
+            f"{self.rest_tolerance:.1e}), kinetic energy {self.kinetic_energy:.1e} J of "
             f"{self.elastic_energy:.1e} J elastic"
         )
 

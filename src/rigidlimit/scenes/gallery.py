@@ -3,13 +3,34 @@
 import numpy as np
 
 from ..bodies import Box, Disk, Ellipsoid, HalfSpace, Material, Sphere, rectangle
-from ..errors import SceneError
+from ..words import counted
+from .arguments import (
+    at_least,
+    between,
+    checked,
+    finite,
+    fraction,
+    law,
+    not_negative,
+    numbers,
+    order_of_three,
+    positive,
+)
 from .scene import Scene
+
+SLOPE = between(0, 90, "an angle between 0 and 90 degrees")
 
 STIFF_SUPPORT = 1e9
 """[N/m] that goes with a relative stiffness of 1."""
 
 
+@checked(
+    weight=positive,
+    length=positive,
+    stiffness=numbers(3, positives=True),
+    drop=not_negative,
+    order=order_of_three,
+)
 def beam(weight=10.0, *, length=2.0, stiffness=(1.0, 1.0, 1.0), drop=0.0, order=(0, 1, 2)) -> Scene:
     """A 2D beam on three fixed disks at x = 0, L/2 and L (section 8.1 of the paper).
 
@@ -50,6 +71,15 @@ PYRAMID_LARGEST = {
 """Largest force over one sphere's weight, static pyramid, equal stiffness at every contact."""
 
 
+@checked(
+    base=at_least(1),
+    diameter=positive,
+    density=positive,
+    young=positive,
+    young_ratio=positive,
+    law=law,
+    drop=not_negative,
+)
 def pyramid(
     base=20,
     *,
@@ -66,9 +96,7 @@ def pyramid(
     static pyramid). young_ratio: E1/E0 of spheres with odd index over those with even index.
     Known: PYRAMID_LARGEST, the largest force over one sphere's weight at rest (young_ratio 1).
     """
-    if not (isinstance(base, int | np.integer) and base >= 1):
-        raise SceneError(f"base is {base!r}; expected a whole number of spheres, at least 1")
-    largest = PYRAMID_LARGEST.get(law, {}).get(int(base)) if young_ratio == 1 else None
+    largest = PYRAMID_LARGEST.get(law, {}).get(base) if young_ratio == 1 else None
     scene = Scene(
         name="pyramid",
         law=law,
@@ -78,7 +106,7 @@ def pyramid(
         reference={} if largest is None else {"largest over weight": largest},
     )
     layers = []
-    for layer in range(int(base)):
+    for layer in range(base):
         grid = (np.arange(base - layer) + 0.5 * layer) * diameter
         x, y = np.meshgrid(grid, grid, indexing="ij")
         z = layer * (diameter / np.sqrt(2) + 0.5 * drop * diameter)
@@ -101,6 +129,7 @@ def pyramid(
     return scene
 
 
+@checked(load_at=numbers(2), weight=positive, spread=numbers(2, positives=True))
 def four_leg_table(load_at=(0.2, 0.1), *, weight=100.0, spread=(1.0, 1.0)) -> Scene:
     """A stiff table on four equal legs with its weight at ``load_at`` (Euler 1773).
 
@@ -131,6 +160,7 @@ def four_leg_table(load_at=(0.2, 0.1), *, weight=100.0, spread=(1.0, 1.0)) -> Sc
     return scene
 
 
+@checked(legs=at_least(2), weight=positive)
 def block_on_legs(legs=7, *, weight=10.0) -> Scene:
     """A stiff 2D block on n equal legs, its weight in the middle. Known: weight/n each."""
     scene = Scene(
@@ -138,7 +168,7 @@ def block_on_legs(legs=7, *, weight=10.0) -> Scene:
         dim=2,
         gravity=(0.0, -10.0),
         duration=0.01,
-        description=f"a stiff block on {legs} equal legs",
+        description=f"a stiff block on {counted(legs, 'equal leg')}",
         reference={"forces": [weight / legs] * legs},
     )
     x = np.linspace(-1, 1, legs)
@@ -152,6 +182,7 @@ def block_on_legs(legs=7, *, weight=10.0) -> Scene:
     return scene
 
 
+@checked(count=at_least(1), weight=positive)
 def box_stack(count=5, *, weight=10.0) -> Scene:
     """Equal boxes on top of one another on a plane. Known: between boxes j and j + 1 from the
     top each of the four corners carries j weight / 4."""
@@ -159,7 +190,7 @@ def box_stack(count=5, *, weight=10.0) -> Scene:
         name="box-stack",
         gravity=(0, 0, -10),
         duration=0.01,
-        description=f"a stack of {count} boxes, four contacts a face",
+        description=f"a stack of {counted(count, 'box')}, four contacts a face",
         reference={"corner forces from below": [weight * (count - j) / 4 for j in range(count)]},
     )
     scene.add(HalfSpace(), position=(0, 0, 0), name="floor")
@@ -168,6 +199,7 @@ def box_stack(count=5, *, weight=10.0) -> Scene:
     return scene
 
 
+@checked(left=SLOPE, right=SLOPE, weight=positive)
 def disk_in_corner(left=30.0, right=45.0, *, weight=10.0) -> Scene:
     """A disk wedged between two planes rising at the angles left and right [degrees].
 
@@ -191,6 +223,7 @@ def disk_in_corner(left=30.0, right=45.0, *, weight=10.0) -> Scene:
     return scene
 
 
+@checked(count=at_least(1), seed=at_least(0))
 def pile_2d(count=60, *, seed=1) -> Scene:
     """Disks of unequal size falling into a 2D box. Known: the floor carries the total weight
     once at rest."""
@@ -200,7 +233,7 @@ def pile_2d(count=60, *, seed=1) -> Scene:
         dim=2,
         dt=2e-3,
         duration=1.5,
-        description=f"{count} disks of unequal size settling in a box",
+        description=f"{counted(count, 'disk of unequal size')} settling in a box",
     )
     columns = max(3, int(np.sqrt(count)))
     width = 2.4 * columns
@@ -227,6 +260,7 @@ def _add_open_box(scene: Scene, width: float) -> None:
         scene.add(HalfSpace(), position=at, normal=normal, name=name)
 
 
+@checked(count=at_least(1), seed=at_least(0))
 def container(count=27, *, seed=1) -> Scene:
     """Boxes and ellipsoids falling into an open box of five planes. Known: the floor carries
     the total weight once at rest."""
@@ -252,6 +286,7 @@ def container(count=27, *, seed=1) -> Scene:
     return scene
 
 
+@checked(count=at_least(1), seed=at_least(0))
 def packing(count=200, *, seed=1) -> Scene:
     """Spheres of unequal size settling in an open box.
 
@@ -262,7 +297,7 @@ def packing(count=200, *, seed=1) -> Scene:
         name="packing",
         dt=2e-3,
         duration=0.4,
-        description=f"{count} spheres of unequal size settling in a box",
+        description=f"{counted(count, 'sphere of unequal size')} settling in a box",
     )
     side = max(3, round((count / 2) ** (1 / 3)))
     pitch = 4.1e-3
@@ -277,6 +312,7 @@ def packing(count=200, *, seed=1) -> Scene:
     return scene
 
 
+@checked(count=at_least(2), speed=finite, restitution=fraction)
 def newton_cradle(count=5, *, speed=1.0, restitution=1.0) -> Scene:
     """A row of touching balls hit by one from the left. Known: momentum is kept, and energy is
     never created."""

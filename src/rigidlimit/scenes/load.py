@@ -1,10 +1,22 @@
 """A scene by the name of the gallery or the path of a TOML file."""
 
+from os import PathLike
 from pathlib import Path
 
-from ..errors import SceneError, nearest
+from ..errors import InputError, SceneError, nearest
 from .gallery import GALLERY
 from .scene import Scene
+
+
+def as_scene(scene) -> Scene:
+    """A Scene as it is; the name of one in the gallery, or the path of a TOML file, loaded."""
+    if isinstance(scene, str | PathLike):
+        scene = load(scene)
+    if not isinstance(scene, Scene):
+        raise InputError(
+            f"scene is {scene!r}; expected a Scene, the name of one in the gallery, or a TOML file"
+        )
+    return scene
 
 
 def load(name_or_path: str | Path) -> Scene:

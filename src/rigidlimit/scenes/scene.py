@@ -9,6 +9,7 @@ from ..bodies import Bodies, HalfSpace, Material, Shape, State, rotations
 from ..bodies.bodies import PLANAR
 from ..display import Displayed
 from ..errors import SceneError, nearest
+from ..words import counted
 
 LAWS = {"hooke": 2.0, "hertz": 2.5}
 DEGREES = ("x", "y", "z", "rx", "ry", "rz")
@@ -81,7 +82,7 @@ class Scene(Displayed):
         return len(self._names)
 
     def __repr__(self):
-        return f"<Scene {self.name!r}: {len(self)} bodies in {self.dim}D, law {self.law}>"
+        return f"<Scene {self.name!r}: {counted(len(self), 'body')} in {self.dim}D, law {self.law}>"
 
     def add(
         self,
@@ -144,12 +145,21 @@ class Scene(Displayed):
                 f"{type(shape).__name__} is a shape in {shape.dim}D; expected one for this "
                 f"{self.dim}D scene"
             )
+        if isinstance(shape, HalfSpace):
+            for key, given in (("mass", mass), ("load", loads)):
+                if given is not None:
+                    raise SceneError(
+                        f"{key}: found {given!r}; a half-space is always fixed, and its {key} "
+                        f"has no meaning; remove {key}, or take a box"
+                    )
         first = len(self)
-        positions = self._vectors("positions", positions)
+        positions = self._vectors("position", positions)
         k = len(positions)
         names = [f"{first + i}" for i in range(k)] if names is None else [str(x) for x in names]
         if len(names) != k:
-            raise SceneError(f"{len(names)} names given; expected one for each of {k} bodies")
+            raise SceneError(
+                f"{counted(len(names), 'name')} given; expected one for each of {k} bodies"
+            )
         given = set()
         for name in names:
             if name in self._index or name in given:
@@ -165,9 +175,9 @@ class Scene(Displayed):
             raise SceneError(f"mass of body {names[0]!r} is {mass!r}; expected a positive mass")
         velocity = np.zeros((k, 6))
         if velocities is not None:
-            velocity[:, :3] = self._vectors("velocities", velocities, k)
+            velocity[:, :3] = self._vectors("velocity", velocities, k)
         if angular_velocities is not None:
-            velocity[:, 3:] = self._turns("angular_velocities", angular_velocities, k)
+            velocity[:, 3:] = self._turns("angular_velocity", angular_velocities, k)
         load = np.zeros((k, 6)) if loads is None else self._loads(loads, k)
         quaternion = (
             rotations.identity(k) if quaternions is None else rotations.normalized(quaternions)
@@ -246,7 +256,14 @@ class Scene(Displayed):
 
     def _held(self, shape, fixed) -> np.ndarray:
         held = np.zeros(6, bool) if self.dim == 3 else ~PLANAR
-        if isinstance(shape, HalfSpace) or fixed is True:
+        if isinstance(shape, HalfSpace):
+            if fixed is not True and fixed is not False:
+                raise SceneError(
+                    f"fixed: found {fixed!r}; a half-space is always fixed, in all its degrees of "
+                    "freedom; remove fixed, or take a box"
+                )
+            return np.ones(6, bool)
+        if fixed is True:
             return np.ones(6, bool)
         if fixed is False:
             return held
@@ -302,7 +319,7 @@ class Scene(Displayed):
             shown = values[0] if len(values) == 1 else f"an array of shape {array.shape}"
             raise SceneError(f"{what}: found {shown!r}; expected {self.dim} finite numbers each")
         if count is not None and len(array) != count:
-            raise SceneError(f"{what}: found {len(array)} rows; expected {count}")
+            raise SceneError(f"{what}: found {counted(len(array), 'row')}; expected {count}")
         return np.pad(array, ((0, 0), (0, 3 - self.dim)))
 
     def _turns(self, what, values, count):

@@ -31,92 +31,20 @@
 """
 
 import tomllib
+import warnings
 from pathlib import Path
-from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from .. import bodies as shapes
 from ..bodies import Material
 from ..bodies.bodies import PLANAR
-from ..errors import SceneError, nearest
+from ..errors import InputError, SceneError, SceneWarning, nearest
+from ..words import counted
 from .gallery import GALLERY
 from .scene import Scene
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Vector = Annotated[list[float], Field(min_length=2, max_length=3)]
-
-SHAPES = {
-    "sphere": ("radius",),
-    "half-space": (),
-    "box": ("size",),
-    "capsule": ("radius", "length"),
-    "cylinder": ("radius", "length"),
-    "ellipsoid": ("semi_axes",),
-    "polyhedron": ("points", "mesh"),
-    "disk": ("radius",),
-    "rectangle": ("size",),
-    "polygon": ("points",),
-}
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class MaterialTable(_Strict):
-    young: Positive = 50e9
-    poisson: Annotated[float, Field(gt=-1, le=0.5)] = 0.25
-    density: Positive = 2000.0
-
-
-class BodyTable(_Strict):
-    shape: Literal[tuple(SHAPES)]
-    position: Vector | None = None
-    name: str | None = None
-    radius: Positive | None = None
-    length: Positive | None = None
-    size: list[Positive] | None = None
-    semi_axes: list[Positive] | None = None
-    points: list[Vector] | None = None
-    mesh: str | None = None
-    mesh_scale: Positive = 1.0
-    orientation: float | list[float] | None = None
-    normal: Vector | None = None
-    velocity: Vector | None = None
-    angular_velocity: float | Vector | None = None
-    material: str | None = None
-    mass: Positive | None = None
-    fixed: bool | list[str] = False
-    load: list[float] | None = None
-
-
-class LatticeTable(BodyTable):
-    counts: list[Annotated[int, Field(ge=1)]]
-    spacing: list[Positive]
-
-
-class PairTable(_Strict):
-    bodies: Annotated[list[str], Field(min_length=2, max_length=2)]
-    stiffness: Positive
-
-
-class SceneTable(_Strict):
-    name: str = "scene"
-    description: str = ""
-    gallery: Literal[tuple(GALLERY)] | None = None
-    parameters: dict = {}
-    dim: Literal[2, 3] = 3
-    gravity: Vector | None = None
-    restitution: Annotated[float, Field(ge=0, le=1)] = 0.0
-    law: str | float = "hooke"
-    dt: Positive = 1e-3
-    duration: Positive = 0.1
-    materials: dict[str, MaterialTable] = {}
-    bodies: list[BodyTable] = []
-    lattices: list[LatticeTable] = []
-    pairs: list[PairTable] = []
+from .tables import SHAPES, SceneTable, first_fault
 
 
 def read_scene(path: str | Path) -> Scene:
@@ -129,50 +57,51 @@ def read_scene(path: str | Path) -> Scene:
                 f"{path}: an HDF5 file; expected a scene, a TOML file. If it is a run, look at it: "
                 f"rigidlimit view {path}"
             )
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")  # Windows' editors put a mark in front
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise SceneError(f"{path}: cannot be read: {reason}") from error
-    return parse_scene(text, name=str(path), folder=path.parent)
+    table, scene = _parsed(text, str(path), path.parent)
+    _warn_of_unused(table, str(path))
+    return scene
 
 
 def parse_scene(text: str, *, name: str = "scene text", folder: Path | None = None) -> Scene:
     """The scene in TOML text; ``name`` stands for the file in messages."""
+    return _parsed(text, name, folder)[1]
+
+
+def _parsed(text: str, name: str, folder: Path | None):
     try:
         table = SceneTable.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise SceneError(f"{name}: not valid TOML: {error}") from error
     except ValidationError as error:
-        raise SceneError(f"{name}: {_first_fault(error)}") from None
+        raise SceneError(f"{name}: {first_fault(error)}") from None
     try:
-        return _build(table, folder or Path())
+        return table, _build(table, folder or Path())
     except SceneError as error:
         raise SceneError(f"{name}: {error}") from None
 
 
-def _first_fault(error: ValidationError) -> str:
-    """The first fault in one line: key path, what was found, what was expected."""
-    fault = error.errors()[0]
-    place, table = [], SceneTable
-    for part in fault["loc"]:
-        if isinstance(part, int):
-            place[-1] += f"[{part}]"
-        elif part in ("float", "bool", "str") or part.startswith("list["):
-            continue  # a branch of a union, not a key
-        else:
-            place.append(part)
-    key = ".".join(place) or "scene"
-    others = error.error_count() - 1
-    more = f" ({others} more fault{'s' if others > 1 else ''})" if others else ""
-    if fault["type"] == "extra_forbidden":
-        owners = {"bodies": BodyTable, "lattices": LatticeTable, "pairs": PairTable}
-        owners["materials"] = MaterialTable
-        table = owners.get(str(fault["loc"][0]), SceneTable) if len(fault["loc"]) > 1 else table
-        return f"{key}: unknown key; {nearest(place[-1], table.model_fields)}{more}"
-    if fault["type"] == "missing":
-        return f"{key}: missing; add {place[-1]} to this table{more}"
-    found = f"found {fault['input']!r}; " if not isinstance(fault["input"], dict) else ""
-    return f"{key}: {found}{fault['msg'].lower()}{more}"
+def _warn_of_unused(table, name: str) -> None:
+    """Keys that do nothing where they stand, in a file that a user wrote."""
+    found = [
+        f"{kind}[{number}].{key}"
+        for kind in ("bodies", "lattices")
+        for number, body in enumerate(getattr(table, kind))
+        for key in ("mass", "load")
+        if body.fixed is True and getattr(body, key) is not None
+    ]
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        key = found[0].rpartition(".")[2]
+        warnings.warn(
+            f"{name}: {found[0]}{more}: the body is fixed, so that its {key} has no effect; remove "
+            f"{key}, or fixed = true",
+            SceneWarning,
+            stacklevel=3,
+        )
 
 
 def _build(table: SceneTable, folder: Path) -> Scene:
@@ -181,7 +110,7 @@ def _build(table: SceneTable, folder: Path) -> Scene:
             raise SceneError("gallery and bodies exclude each other; keep one of them")
         try:
             scene = GALLERY[table.gallery](**table.parameters)
-        except TypeError as error:
+        except InputError as error:
             hint = f"see `rigidlimit scenes {table.gallery}`"
             raise SceneError(f"parameters: {error}; {hint}") from None
         return _adjusted(scene, table)
@@ -260,7 +189,9 @@ def _add_lattice(scene, lattice, materials, folder):
         ("position", origin),
     ):
         if len(values) != d:
-            raise SceneError(f"{key}: found {len(values)} entries; expected {d}, one per axis")
+            raise SceneError(
+                f"{key}: found {counted(len(values), 'entry')}; expected {d}, one per axis"
+            )
     for key in ("name", "orientation", "normal", "velocity", "angular_velocity", "load"):
         if getattr(lattice, key) is not None:
             raise SceneError(f"{key}: not for lattices; list such bodies under [[bodies]]")
@@ -295,7 +226,14 @@ def _shape(body, dim, folder):
             raise SceneError(f"{key}: not for shape {body.shape!r}, whose keys are: {keys}")
         if not given and key in allowed and body.shape != "polyhedron":
             raise SceneError(f"{key}: missing; shape {body.shape!r} needs {', '.join(allowed)}")
+    if "mesh_scale" in body.model_fields_set and body.mesh is None:
+        raise SceneError("mesh_scale: only beside mesh; scale the numbers, or remove mesh_scale")
     kind = body.shape
+    if kind == "half-space" and "fixed" in body.model_fields_set and not body.fixed:
+        raise SceneError(
+            f"fixed: found {_value(body.fixed)}; a half-space is always fixed; remove fixed, or "
+            "take a box"
+        )
     if kind == "half-space":
         return shapes.HalfSpace(dim)
     if kind in ("sphere", "disk"):
@@ -306,7 +244,9 @@ def _shape(body, dim, folder):
         return shapes.Ellipsoid(tuple(body.semi_axes))
     if kind in ("box", "rectangle"):
         if len(body.size) != dim:
-            raise SceneError(f"size: found {len(body.size)} entries; expected {dim}, one per axis")
+            raise SceneError(
+                f"size: found {counted(len(body.size), 'entry')}; expected {dim}, one per axis"
+            )
         return shapes.rectangle(*body.size) if dim == 2 else shapes.Box(tuple(body.size))
     if kind == "polygon":
         return shapes.Polygon(np.array(body.points, float))
@@ -371,22 +311,26 @@ def scene_text(scene: Scene) -> str:
         if turned:
             turn = state.angle[i] if d == 2 else state.quaternion[i]
             lines.append(f"orientation = {_value(turn)}")
-        if isinstance(shape, shapes.HalfSpace):
-            continue
-        lines.append(f"mass = {_value(b.mass[i])}")
-        lines += _motion_lines(state.velocity[i], load[i], b.free[i], d)
+        endless = isinstance(shape, shapes.HalfSpace)
+        usual = b.materials[b.material_of[i]].density * shape.measure
+        # that of a fixed body has no effect: only what another density would not give again
+        if not endless and (b.free[i].any() or b.mass[i] != usual):
+            lines.append(f"mass = {_value(b.mass[i])}")
+        lines += _motion_lines(state.velocity[i], load[i], b.free[i], d, endless)
     for (i, j), k in scene.pair_stiffness.items():
         pair = [b.names[i], b.names[j]]
         lines += ["", "[[pairs]]", f"bodies = {_value(pair)}", f"stiffness = {_value(k)}"]
     return "\n".join(lines) + "\n"
 
 
-def _motion_lines(velocity, load, free, dim):
+def _motion_lines(velocity, load, free, dim, endless):
     from .scene import DEGREES
 
     lines = []
     usual = np.ones(6, bool) if dim == 3 else PLANAR
-    if not free.any():
+    if endless:
+        load = np.zeros(6)  # fixed as it is
+    elif not free.any():
         lines.append("fixed = true")
     elif (free != usual).any():
         held = [name for name, f, u in zip(DEGREES, free, usual, strict=True) if u and not f]

@@ -7,6 +7,7 @@ without load are left out, and their number is not lost: legends say how many ca
 import numpy as np
 
 from ...errors import InputError
+from ...words import counted
 from .frames import frame
 from .style import COLUMN, label, look, tidy, unit
 
@@ -46,7 +47,7 @@ def force_histogram(
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
         for k, (panel, (method, f)) in enumerate(zip(panels.flat, bearing.items(), strict=False)):
             panel.hist(f, edges, color=p.marks[1], edgecolor=p.paper, linewidth=0.3)
-            mean = f"{len(f)} contacts, ⟨f⟩ = {means[method]:.4g} {name}"
+            mean = f"{counted(len(f), 'contact')}, ⟨f⟩ = {means[method]:.4g} {name}"
             panel.set_title(f"{label(method)}{':' if columns < 3 else chr(10)} {mean}")
             if log:
                 panel.set_yscale("log")
@@ -130,7 +131,8 @@ def force_density(
                 markerfacecolor=p.paper if k == 0 else None,
                 linewidth=0.9,
                 elinewidth=0.6,
-                label=f"{label(method)}: {len(f)} contacts, ⟨f⟩ = {means[method]:.4g} {name}",
+                label=f"{label(method)}: {counted(len(f), 'contact')}, "
+                f"⟨f⟩ = {means[method]:.4g} {name}",
             )
         if log:
             panel.set_yscale("log")

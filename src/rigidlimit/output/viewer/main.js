@@ -159,7 +159,7 @@
     network.mark(arrays, index, share, style, colour(share), ring.getHex());
     const label = head.methods.find((m) => m.key === state.method).label;
     $("shown").textContent = force
-      ? `${shown} of ${facts().contacts} contacts shown`
+      ? `${shown} of ${facts().contacts} contact${facts().contacts === 1 ? "" : "s"} shown`
       : `${label} forces were not computed in this step`;
     $("shown").className = force ? "" : "warn";
     Overlay.legend(`${label} contact force`, top(), css);

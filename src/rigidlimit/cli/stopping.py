@@ -1,0 +1,41 @@
+"""Ctrl-C in any command: one line that says what was written and what was not, exit code 130."""
+
+import functools
+from pathlib import Path
+
+import typer
+
+from ..atomic import watched
+from ..words import counted
+
+NAMED = 3
+"""Files that the line names one by one."""
+
+
+def stoppable(command, *, kept: str = ""):
+    """The command; kept: what to add if it is stopped after it has written something."""
+
+    @functools.wraps(command)
+    def told(*arguments, **options):
+        with watched() as written:
+            try:
+                return command(*arguments, **options)
+            except KeyboardInterrupt:
+                typer.echo(f"stopped; {_account(written, kept)}", err=True)
+                raise typer.Exit(130) from None
+
+    return told
+
+
+def _account(written: list[Path], kept: str) -> str:
+    from ..output.stored import PARTS
+
+    # the parts of a run are no result yet; `run` tells of them itself
+    files = list(dict.fromkeys(path for path in written if path.parent.suffix != PARTS))
+    if not files:
+        return "nothing was written"
+    if len(files) > NAMED:
+        what = f"{counted(len(files), 'file')}, the last of them {files[-1]}"
+    else:
+        what = ", ".join(map(str, files))
+    return f"written before that: {what}; nothing else" + (f"; {kept}" if kept else "")

@@ -1,0 +1,189 @@
+"""What a run file holds: its head, its steps, and the checkpoint it can go on from.
+
+The schema is in docs/output.md; SCHEMA_VERSION counts changes that older readers cannot pass over.
+"""
+
+import json
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .. import __version__
+from ..collision.contacts import Contacts
+from ..display import Brief
+from ..errors import OutputError
+
+SCHEMA = "rigidlimit-run"
+SCHEMA_VERSION = 1
+PARTS = ".parts"
+CONTACT_FIELDS = ("body", "feature", "point", "normal", "gap", "curvature")
+
+
+@dataclass(frozen=True, repr=False)
+class StoredStep(Brief):
+    """One stored step: poses and velocities at its end, contacts and forces of the step.
+
+    force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
+    ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
+    forces of the DEM on the same contacts, where they were stored too.
+    """
+
+    number: int
+    time: float
+    dt: float
+    position: np.ndarray
+    quaternion: np.ndarray
+    velocity: np.ndarray
+    contacts: Contacts
+    force: np.ndarray
+    force_classic: np.ndarray
+    stiffness: np.ndarray
+    info: dict
+    force_dem: np.ndarray | None = None
+
+
+def opened(path: Path):
+    """The HDF5 file, open for reading. Raises OutputError, in one line, for what is none."""
+    import h5py
+
+    if path.is_dir():
+        hint = ""
+        if path.suffix == PARTS:
+            hint = f"; these are parts of a run that is unfinished: try {path.with_suffix('')}"
+        raise OutputError(
+            f"{path}: a folder; expected a run, the file of rigidlimit run --out{hint}"
+        )
+    if path.suffix == ".toml":
+        raise OutputError(
+            f"{path}: a scene, not a run; compute it first: rigidlimit run {path} --out "
+            f"{path.with_suffix('.h5')}"
+        )
+    try:
+        return h5py.File(path, "r")
+    except OSError as error:
+        raise OutputError(
+            f"{path}: not an HDF5 file, or damaged; expected a run, the file of rigidlimit run "
+            "--out; run the scene again if it was one"
+        ) from error
+
+
+def read_head(file, path: Path) -> tuple[str, dict, str]:
+    """(scene as TOML text, settings, version of the writer) of an open run."""
+    if file.attrs.get("schema") != SCHEMA:
+        raise OutputError(f"{path}: not a run of rigidlimit (no schema {SCHEMA!r})")
+    schema = int(file.attrs.get("schema_version", 0))
+    writer = str(file.attrs.get("rigidlimit_version", "?"))
+    if schema > SCHEMA_VERSION:
+        raise OutputError(
+            f"{path}: written in schema {schema} by rigidlimit {writer}; this is "
+            f"{__version__}, which reads up to {SCHEMA_VERSION}; upgrade rigidlimit"
+        )
+    try:
+        return file.attrs["scene"], json.loads(file.attrs["settings"]), writer
+    except (KeyError, OSError, json.JSONDecodeError) as error:
+        raise OutputError(f"{path}: damaged: {error}; run the scene again") from error
+
+
+def parts_of(path: Path) -> Path:
+    """Folder of the parts of an unfinished run."""
+    return path.with_name(path.name + PARTS)
+
+
+def part_files(parts: Path) -> list[Path]:
+    """The files of an unfinished run in the order of their steps."""
+    return sorted(parts.glob("*.h5"))
+
+
+def read_unfinished(parts: Path) -> tuple[dict, dict[str, np.ndarray]] | None:
+    """(head, last checkpoint) of an unfinished run; None if there is none."""
+    try:
+        head = json.loads((parts / "run.json").read_text(encoding="utf-8"))
+        with np.load(parts / "checkpoint.npz") as saved:
+            checkpoint = dict(saved)
+        if {"scene", "settings"} <= set(head) and {"time", "steps"} <= set(checkpoint):
+            return head, checkpoint
+        reason = "something is missing"
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        reason = error
+    raise OutputError(f"{parts}: damaged: {reason}; start the run anew with --overwrite")
+
+
+def steps_in(files: list[Path], last: float = np.inf) -> dict[int, tuple[float, Path, str]]:
+    """Number of a step -> (time, file, name of its group); one stored twice is the same step."""
+    found = {}
+    for path in files:
+        with opened(path) as file:
+            try:
+                for name, group in steps_of(file).items():
+                    if int(name) <= last and int(name) not in found:
+                        found[int(name)] = (float(group.attrs["time"]), path, name)
+            except (KeyError, OSError, ValueError) as error:
+                raise OutputError(f"{path}: damaged: {error}; run the scene again") from error
+    return dict(sorted(found.items()))
+
+
+def steps_of(file):
+    """The group of an open file whose members are its steps: a run has one, a part is one."""
+    return file.get("steps", file)
+
+
+def read_step(group, number: int, bodies: int) -> StoredStep:
+    c = group["contacts"]
+    info = {k: v.item() if hasattr(v, "item") else v for k, v in group.attrs.items()}
+    return StoredStep(
+        number=number,
+        time=info.pop("time"),
+        dt=info.pop("dt"),
+        position=group["position"][()],
+        quaternion=group["quaternion"][()],
+        velocity=group["velocity"][()],
+        contacts=Contacts(*(c[name][()] for name in CONTACT_FIELDS), bodies),
+        force=c["force"][()],
+        force_classic=c["force_classic"][()],
+        stiffness=c["stiffness"][()],
+        info=info,
+        force_dem=c["force_dem"][()] if "force_dem" in c else None,
+    )
+
+
+def write_head(file, scene: str, settings: dict) -> None:
+    file.attrs["schema"] = SCHEMA
+    file.attrs["schema_version"] = SCHEMA_VERSION
+    file.attrs["rigidlimit_version"] = __version__
+    file.attrs["units"] = "SI: m, kg, s, N, rad"
+    file.attrs["scene"] = scene
+    file.attrs["settings"] = json.dumps(settings)
+
+
+def _put(where, name, values) -> None:
+    packed = {"compression": "gzip", "compression_opts": 1} if np.size(values) > 256 else {}
+    where.create_dataset(name, data=values, **packed)
+
+
+def write_checkpoint(group, arrays: dict[str, np.ndarray]) -> None:
+    """What ``Simulation.checkpoint`` gives."""
+    for name, values in arrays.items():
+        _put(group, name, values)
+
+
+def write_step(group, result) -> None:
+    attrs = group.attrs
+    attrs["time"], attrs["dt"] = result.time, result.dt
+    for step, answer in (("classic", result.classic), ("compatible", result.compatible)):
+        if answer is not None:
+            attrs[f"{step}_status"] = str(answer.status)
+            attrs[f"{step}_residual"] = answer.residual
+            attrs[f"{step}_iterations"] = answer.iterations
+    for name in ("position", "quaternion", "velocity"):
+        _put(group, name, getattr(result.state, name))
+    contacts = group.create_group("contacts")
+    for name in CONTACT_FIELDS:
+        _put(contacts, name, getattr(result.contacts, name))
+    unknown = np.full(len(result.contacts), np.nan)
+    _put(contacts, "force", unknown if result.compatible is None else result.force)
+    _put(contacts, "force_classic", result.classic.force)
+    _put(contacts, "stiffness", result.stiffness)

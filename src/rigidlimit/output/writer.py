@@ -1,0 +1,314 @@
+"""Writes runs, so that one stopped at any moment can go on and no file is ever half written.
+
+While a run goes on, finished stretches of it lie in the folder ``FILE.parts`` beside a checkpoint;
+each is a whole file, renamed into place, so that a run killed at any moment can be resumed from
+the last checkpoint and continues as if it had not stopped. ``finish`` joins the parts into FILE,
+with the last checkpoint: from it a finished run is extended, FILE being the first of the parts.
+"""
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+
+from .. import __version__
+from ..atomic import whole_file
+from ..errors import InputError, OutputError
+from ..scenes.scene import Scene
+from ..simulation import Simulation
+from ..words import counted
+from .endings import check_ending
+from .stored import (
+    opened,
+    part_files,
+    parts_of,
+    read_head,
+    read_unfinished,
+    steps_in,
+    steps_of,
+    write_checkpoint,
+    write_head,
+    write_step,
+)
+
+ENDINGS = (".h5", ".hdf5")
+LOCK = "lock"
+EARLIER = "00000000-earlier.h5"
+"""Part of a run that is extended: the finished file, first in the order of names."""
+
+
+def check_place(path: str | Path) -> None:
+    """Before anything is computed: a run has the ending of HDF5 and replaces such files only."""
+    import h5py
+
+    path = Path(path)
+    if path.is_dir():
+        raise OutputError(f"{path}: a folder; expected the name of a file, like run.h5")
+    check_ending("--out", path, ENDINGS)
+    if path.exists() and not h5py.is_hdf5(path):
+        raise OutputError(
+            f"{path}: exists and is no HDF5 file, so it is not replaced; expected a new "
+            "name or an earlier run; choose another name, like run.h5"
+        )
+
+
+class RunWriter:
+    """Stores steps of a simulation: ``start`` or ``resume``, ``add`` each step, ``finish``.
+
+    every: store each so many steps. interval [s]: wall time between checkpoints.
+    """
+
+    def __init__(self, path, simulation, settings: dict, *, every: int = 1, interval: float = 10.0):
+        if not isinstance(simulation, Simulation):
+            raise InputError(f"simulation is {simulation!r}; expected a Simulation")
+        if every < 1:
+            raise InputError(f"every is {every}; expected a whole number of steps, at least 1")
+        try:
+            json.dumps(settings)
+            settings = dict(settings)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"settings cannot be kept as JSON: {error}; expected a dictionary of numbers and "
+                "text"
+            ) from None
+        self.path, self.every, self.interval = Path(path), every, interval
+        self.parts = parts_of(self.path)
+        self.settings = settings
+        self.simulation = simulation
+        self._pending: list[tuple[int, object]] = []
+        self._last = time.monotonic()
+        self._held = None
+        self._finished = False
+        self.until = float(settings.get("until", 0.0))  # of the run that is taken up, if one is
+        self.extends = False  # whether that run was finished once
+
+    @classmethod
+    def start(cls, path, simulation, settings, *, overwrite=False, **options) -> "RunWriter":
+        """Begin a new run. An unfinished one of this name is refused, or dropped with
+        ``overwrite``; a finished one is replaced when this one is finished."""
+        from ..scenes.toml import scene_text
+
+        writer = cls(path, simulation, settings, **options)
+        check_place(writer.path)
+        writer._make_parts()
+        if not overwrite:
+            writer._refuse_unfinished()
+        writer._begin(scene_text(simulation.scene))
+        return writer
+
+    def _make_parts(self) -> None:
+        try:
+            self.parts.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from error
+        self._lock()
+
+    def _begin(self, scene: str) -> None:
+        """Fill the folder of parts; the checkpoint comes last: with it there is a run."""
+        # the checkpoint goes first, so that what is left after a kill is no run
+        (self.parts / "checkpoint.npz").unlink(missing_ok=True)
+        for leftover in self.parts.iterdir():
+            if leftover.name != LOCK:
+                leftover.unlink()
+        if self.extends:
+            _link(self.path, self.parts / EARLIER)
+        with whole_file(self.parts / "run.json") as temporary:
+            head = {
+                "scene": scene,
+                "settings": self.settings,
+                "version": __version__,
+                "extends": self.extends,
+                "begin": self.simulation.steps,
+                "every": self.every,
+            }
+            temporary.write_text(json.dumps(head), encoding="utf-8")
+        self.checkpoint()
+
+    def _refuse_unfinished(self) -> None:
+        """Hours of computing may lie in it."""
+        stored = read_unfinished(self.parts)
+        time = 0.0 if stored is None else float(stored[1]["time"])
+        if time > 0.0:
+            if self._held is not None:
+                self._held.close()
+            raise OutputError(
+                f"{self.path}: there is an unfinished run of this name, stopped at t = "
+                f"{time:.6g} s; go on with --resume, start anew with --overwrite, or take another "
+                "name"
+            )
+
+    def _lock(self) -> None:
+        """Keep other processes from this file; the system frees the lock of a killed one."""
+        try:
+            import fcntl
+        except ImportError:  # not a POSIX system
+            return
+        try:
+            self._held = open(self.parts / LOCK, "a")  # noqa: SIM115 - held until finish
+            fcntl.lockf(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError) as error:
+            raise OutputError(
+                f"{self.path}: another run is writing it; wait until it ends, or take another name"
+            ) from error
+        except OSError:  # a file system without locks
+            return
+
+    @classmethod
+    def resume(cls, path, simulation, settings, **options) -> "RunWriter":
+        """Take up an unfinished run: restores ``simulation`` to its last checkpoint.
+
+        A finished one is extended from its end, if ``settings`` has a later ``until`` or none.
+        """
+        from ..scenes.toml import scene_text
+
+        writer = cls(path, simulation, settings, **options)
+        scene = scene_text(simulation.scene)
+        if writer.parts.is_dir():
+            writer._lock()
+        unfinished = read_unfinished(writer.parts)
+        if unfinished is None:
+            writer._extend(scene)
+            return writer
+        head, checkpoint = unfinished
+        writer._check_same("unfinished", head["scene"], scene, head["settings"])
+        writer._check_parts(head, int(checkpoint["steps"]))
+        simulation.restore(checkpoint)
+        writer.until = float(head["settings"].get("until", 0.0))
+        writer.extends = head.get("extends", False)
+        return writer
+
+    def _check_parts(self, head: dict, steps: int) -> None:
+        """Before more is computed: are all steps there that were stored?"""
+        found = steps_in(part_files(self.parts), steps)
+        begin, every = head.get("begin", 0), head.get("every", self.every)
+        stored = range(begin - begin % every + every, steps + 1, every)
+        missing = [k for k in stored if k not in found]
+        if head.get("extends") and not (self.parts / EARLIER).exists():
+            missing.insert(0, 1)
+        if missing:
+            raise OutputError(
+                f"{self.parts}: damaged: {counted(len(missing), 'stored step')} missing, the first "
+                f"step {missing[0]}; start the run anew with --overwrite"
+            )
+
+    def _extend(self, scene: str) -> None:
+        """Take up the finished run: restores the simulation to its end."""
+        path = self.path
+        if not path.exists():
+            raise OutputError(
+                f"{path}: nothing to resume: there is no run of this name; run without --resume"
+            )
+        with opened(path) as file:
+            stored, settings, _ = read_head(file, path)
+            if "checkpoint" not in file:
+                raise OutputError(
+                    f"{path}: nothing to resume: it is finished, and holds no checkpoint to go on "
+                    "from (files of rigidlimit compare and of earlier versions have none); run "
+                    "without --resume to replace it"
+                )
+            # which steps get compatible forces changes nothing of those that are there
+            self._check_same("finished", stored, scene, settings, free=("until", "forces"))
+            arrays = {name: values[()] for name, values in file["checkpoint"].items()}
+        time = float(arrays["time"])
+        # rounding of the sum of the steps' dt
+        if self.settings.get("until", np.inf) <= time * (1 + 1e-9):
+            raise OutputError(
+                f"{path}: nothing to resume: it is finished, at t = {time:.6g} s; to extend it "
+                "give a later time with --until"
+            )
+        self._make_parts()
+        self.simulation.restore(arrays)
+        self.extends = True
+        self._begin(scene)
+
+    def _check_same(self, state, stored, scene, settings, free=("until",)) -> None:
+        """Refuse to go on with a run of another scene or with other options."""
+        if _without_duration(stored) != _without_duration(scene):
+            raise OutputError(
+                f"{self.path}: the {state} run is of another scene; run without --resume, or take "
+                "another name"
+            )
+        for key, value in self.settings.items():
+            if key not in free and settings.get(key) != value:
+                raise OutputError(
+                    f"{self.path}: the {state} run has {key} = {settings.get(key)!r}, "
+                    f"not {value!r}; resume with the same options"
+                )
+
+    def add(self, result) -> None:
+        """Store the step just made, if it is one to store; now and then a checkpoint."""
+        if self._finished:
+            raise OutputError(
+                f"{self.path}: this run is finished; go on with RunWriter.resume(path, simulation, "
+                "settings)"
+            )
+        if self.simulation.steps % self.every == 0:
+            self._pending.append((self.simulation.steps, result))
+        if time.monotonic() - self._last > self.interval:
+            self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Make everything so far safe against a kill."""
+        import h5py
+
+        if self._pending:
+            name = f"{self._pending[0][0]:08d}.h5"
+            with whole_file(self.parts / name) as temporary, h5py.File(temporary, "w") as file:
+                for number, result in self._pending:
+                    write_step(file.create_group(f"{number:08d}"), result)
+            self._pending.clear()
+        saved = self.parts / "checkpoint.npz"
+        with whole_file(saved) as temporary, open(temporary, "wb") as stream:
+            np.savez(stream, **self.simulation.checkpoint())
+        self._last = time.monotonic()
+
+    def finish(self) -> None:
+        """Join the parts into the run's file and remove them."""
+        import h5py
+
+        self.checkpoint()
+        head = json.loads((self.parts / "run.json").read_text(encoding="utf-8"))
+        with whole_file(self.path) as temporary, h5py.File(temporary, "w") as file:
+            write_head(file, head["scene"], self.settings)
+            steps = file.create_group("steps")
+            for part in part_files(self.parts):
+                with opened(part) as source:
+                    stored = steps_of(source)
+                    for number in stored:
+                        # a step made again after a resume is the same step
+                        if number not in steps and int(number) <= self.simulation.steps:
+                            stored.copy(number, steps)
+            write_checkpoint(file.create_group("checkpoint"), self.simulation.checkpoint())
+        if self._held is not None:
+            self._held.close()
+        shutil.rmtree(self.parts)
+        self._finished = True
+
+
+def _link(path: Path, name: Path) -> None:
+    """The file under a second name: it stays as it is when the first name is given to another."""
+    try:
+        name.hardlink_to(path)
+    except OSError:  # a file system without links
+        with whole_file(name) as temporary:
+            shutil.copyfile(path, temporary)
+
+
+def _without_duration(scene: str) -> str:
+    """The scene's text but for its suggested time, which may have been made longer."""
+    return "\n".join(line for line in scene.splitlines() if not line.startswith("duration = "))
+
+
+def write_comparison(path: str | Path, scene: Scene, comparison) -> None:
+    """A run of one step: the state of rest of ``penalty.compare`` with the forces of the DEM."""
+    import h5py
+
+    from ..scenes.toml import scene_text
+
+    with whole_file(path) as temporary, h5py.File(temporary, "w") as file:
+        write_head(file, scene_text(scene), {"forces": "end"})
+        group = file.create_group("steps/00000000")
+        write_step(group, comparison.result)
+        group["contacts"].create_dataset("force_dem", data=comparison.force["dem"])

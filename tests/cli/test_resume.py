@@ -1,0 +1,244 @@
+"""Runs stopped or made longer: ``--resume``, and what can be seen of them meanwhile."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import rigidlimit as rl
+from rigidlimit.cli import main
+from rigidlimit.cli.app import app
+from rigidlimit.errors import OutputError, UnfinishedRun
+from rigidlimit.output.hdf5 import RunWriter, read_run, write_comparison
+from tests.cli.test_cli import rigidlimit
+
+
+def call(*arguments):
+    done = CliRunner().invoke(app, [str(word) for word in arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def refused(capsys, *arguments):
+    """What the program says of a command it refuses, in one line."""
+    with pytest.raises(SystemExit) as end:
+        main([str(word) for word in arguments])
+    said = capsys.readouterr().err
+    assert end.value.code == 2 and said.count("\n") == 1, said
+    return said
+
+
+def assert_same_run(one, two):
+    """Two runs with the same steps, bit for bit."""
+    assert [s.number for s in one] == [s.number for s in two]
+    for a, b in zip(one, two, strict=True):
+        for name in ("position", "quaternion", "velocity", "force", "force_classic", "stiffness"):
+            np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+        assert a.time == b.time and a.info == b.info
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    """A run of the beam, stopped at its third of 20 steps."""
+    simulation = rl.Simulation("beam")
+    settings = {
+        "until": 0.02,
+        "dt": simulation.dt,
+        "solver": "newton",
+        "exponent": 2.0,
+        "forces": "every",
+        "tolerance": 1e-10,
+        "every": 1,
+    }
+    writer = RunWriter.start(tmp_path / "b.h5", simulation, settings)
+    for _ in range(3):
+        writer.add(simulation.step())
+    writer.checkpoint()
+    writer._held.close()
+    return tmp_path / "b.h5"
+
+
+def test_unfinished_run_is_not_dropped(stopped):
+    """Property: a stopped run survives the same command without --resume; --overwrite drops it."""
+    refused = rigidlimit("run", "beam", "--out", stopped)
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1
+    assert "stopped at t = 0.003 s" in refused.stderr and "--overwrite" in refused.stderr
+    assert rigidlimit("run", "beam", "--out", stopped, "--resume", "--overwrite").returncode == 2
+    anew = rigidlimit("run", "beam", "--out", stopped, "--overwrite", "--until", "0.002")
+    assert anew.returncode == 0 and len(read_run(stopped)) == 2
+
+
+def test_resume_goes_on_from_where_it_was(stopped):
+    """Property: a refused command has not touched the run."""
+    rigidlimit("run", "beam", "--out", stopped)
+    done = rigidlimit("run", "beam", "--out", stopped, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert len(read_run(stopped)) == 20
+
+
+@pytest.mark.parametrize(("until", "end"), [("0.01", "ends at 0.01 s"), ("0.001", "at 0.003 s")])
+def test_resume_to_an_earlier_end_is_told(stopped, until, end):
+    """One line says that the run was to last longer; what was computed is kept."""
+    done = rigidlimit("run", "beam", "--out", stopped, "--resume", "--until", until)
+    assert done.returncode == 0, done.stderr
+    assert "was to end at 0.02 s" in done.stderr and end in done.stderr
+    assert f"written: {stopped}" in done.stdout
+    assert len(read_run(stopped)) == (10 if until == "0.01" else 3)
+
+
+SCENE = 'gallery = "pile-2d"\nparameters = {count = 9}\n'
+
+
+@pytest.fixture
+def pile(tmp_path):
+    """A scene whose bodies still fall and hit each other at 0.06 s, by steps of 2 ms."""
+    (tmp_path / "pile.toml").write_text(SCENE)
+    return tmp_path / "pile.toml"
+
+
+def test_finished_run_is_extended_bit_for_bit(pile, tmp_path):
+    """Property: 20 steps, then 11 more, are the 31 of a run that went through, warm starts and
+    all; a second extension works as well, and nothing but the file is left."""
+    whole, longer = tmp_path / "whole.h5", tmp_path / "longer.h5"
+    call("run", pile, "--until", "0.062", "-q", "--out", whole)
+    call("run", pile, "--until", "0.04", "-q", "--out", longer)
+    said = call("run", pile, "--until", "0.05", "--out", longer, "--resume")
+    assert "(extended from 0.04 s to 0.05 s)" in " ".join(said.split())
+    call("run", pile, "--until", "0.062", "-q", "--out", longer, "--resume")
+    assert len(read_run(longer)) == 31
+    assert_same_run(read_run(longer), read_run(whole))
+    assert read_run(longer).settings["until"] == 0.062
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["longer.h5", "pile.toml", "whole.h5"]
+
+
+def test_longer_duration_in_the_scene_extends(pile, tmp_path):
+    """Property: with the scene's own duration made longer the run is of the same scene; steps that
+    were not stored count (--every), and the choice of forces may change."""
+    pile.write_text("duration = 0.014\n" + SCENE)
+    out = tmp_path / "p.h5"
+    call("run", pile, "-q", "--out", out, "--every", 2)
+    pile.write_text("duration = 0.02\n" + SCENE)
+    call("run", pile, "-q", "--out", out, "--every", 2, "--resume", "--forces", "never")
+    run = read_run(out)
+    assert [s.number for s in run] == [2, 4, 6, 8, 10]
+    assert ["compatible_status" in s.info for s in run] == 3 * [True] + 2 * [False]
+
+
+def test_stopped_extension_goes_on(pile, tmp_path, monkeypatch):
+    """Property: killed between two checkpoints of the longer run, the finished file is whole; what
+    is there can be seen, and another --resume gives the run that went through."""
+    whole, broken = tmp_path / "whole.h5", tmp_path / "broken.h5"
+    call("run", pile, "--until", "0.062", "-q", "--out", whole)
+    call("run", pile, "--until", "0.04", "-q", "--out", broken)
+    before = broken.read_bytes()
+    add = RunWriter.add
+
+    def stop(writer, result):
+        add(writer, result)
+        if writer.simulation.steps == 25:
+            writer.checkpoint()
+        if writer.simulation.steps == 28:
+            writer._held.close()
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(RunWriter, "add", stop)
+    with pytest.raises(ZeroDivisionError):
+        call("run", pile, "--until", "0.062", "-q", "--out", broken, "--resume")
+    monkeypatch.undo()
+    assert broken.read_bytes() == before
+    with pytest.warns(UnfinishedRun, match=r"25 steps saved, up to t = 0\.05 s of 0\.062 s"):
+        assert len(read_run(broken)) == 25
+    broken.unlink()  # the parts are enough
+    call("run", pile, "--until", "0.062", "-q", "--out", broken, "--resume")
+    assert_same_run(read_run(broken), read_run(whole))
+
+
+def test_extension_is_refused_in_one_line(pile, tmp_path, capsys):
+    """A user's mistake: what is finished, of another scene or options, or without a checkpoint is
+    told, and no trace is left."""
+    out = tmp_path / "p.h5"
+    call("run", pile, "--until", "0.02", "-q", "--out", out)
+    whole = out.read_bytes()
+    command = ("run", pile, "-q", "--resume", "--out", out, "--until")
+    assert "finished, at t = 0.02 s; to extend it" in refused(capsys, *command, "0.02")
+    assert "to extend it give a later time" in refused(capsys, *command, "0.01")
+    assert "has dt = 0.002, not 0.001" in refused(capsys, *command, "1", "--dt", "0.001")
+    assert "of another scene" in refused(capsys, *command[:1], "beam", *command[2:], "1")
+    out.write_bytes(whole[: len(whole) // 2])
+    assert "damaged" in refused(capsys, *command, "1")
+    out.write_bytes(whole)
+    from rigidlimit.penalty import compare
+
+    scene = rl.scenes.beam()
+    write_comparison(tmp_path / "c.h5", scene, compare(scene))
+    other = ("run", "beam", "-q", "--resume", "--until", "1", "--out")
+    assert "no checkpoint to go on from" in refused(capsys, *other, tmp_path / "c.h5")
+    assert "there is no run of this name" in refused(capsys, *other, tmp_path / "none.h5")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["c.h5", "p.h5", "pile.toml"]
+
+
+def test_stopped_run_can_be_looked_at(stopped, tmp_path):
+    """Property: view, plot and determinacy take the three steps that are saved, and say in one
+    line that the run is unfinished; going on is not disturbed."""
+    for arguments in (
+        ("view", stopped, "--no-open", "--out", tmp_path / "b.html"),
+        ("plot", stopped, "--out", tmp_path / "b.png", "--view", "front"),
+        ("determinacy", stopped),
+    ):
+        done = rigidlimit(*arguments)
+        assert done.returncode == 0, done.stderr
+        said = [line for line in done.stderr.splitlines() if "unfinished" in line]
+        assert len(said) == 1 and "Traceback" not in done.stderr
+        assert "3 steps saved, up to t = 0.003 s of 0.02 s" in said[0]
+    assert "3 stored steps, unfinished" in (tmp_path / "b.html").read_text()
+    assert "at t = 0.003 s" in done.stdout
+    call("run", "beam", "--out", stopped, "--resume", "-q")
+    assert len(read_run(stopped)) == 20
+
+
+def test_run_that_is_being_replaced_is_the_earlier_one(stopped, tmp_path):
+    """Property: beside a whole file, an unfinished run that is to replace it is only told of."""
+    other = tmp_path / "other.h5"
+    call("run", "beam", "--until", "0.005", "--out", other, "-q")
+    other.rename(stopped)
+    with pytest.warns(UnfinishedRun, match="will replace"):
+        run = read_run(stopped)
+    assert run.finished and len(run) == 5
+
+
+def test_stopped_before_its_first_stored_step(tmp_path):
+    """Nothing to be seen yet: one clear message."""
+    simulation = rl.Simulation("beam")
+    RunWriter.start(tmp_path / "b.h5", simulation, {}, every=100).checkpoint()
+    with pytest.raises(OutputError, match="unfinished, and no step of it is saved yet"):
+        read_run(tmp_path / "b.h5")
+
+
+def test_damaged_parts_are_told(stopped, capsys):
+    """Faulty files: a checkpoint, a head or a part that is cut or gone is one line, before anything
+    is computed; --overwrite starts anew."""
+    parts = Path(f"{stopped}.parts")
+    (part,) = parts.glob("*.h5")
+    whole = {path: path.read_bytes() for path in (*parts.glob("*.h5"), *parts.glob("[rc]*"))}
+    resume = ("run", "beam", "-q", "--out", stopped, "--resume")
+    look = ("plot", stopped)
+    for path, text, commands in (
+        (parts / "checkpoint.npz", b"PK", (resume, look, ("run", "beam", "--out", stopped))),
+        (parts / "run.json", b"", (resume, look)),
+        (parts / "run.json", b"{}", (resume, look)),
+        (part, whole[part][:1000], (resume, look)),
+        (part, None, (resume,)),
+    ):
+        path.unlink()
+        if text is not None:
+            path.write_bytes(text)
+        for command in commands:
+            assert "damaged" in refused(capsys, *command)
+        path.write_bytes(whole[path])
+    part.unlink()
+    assert "3 stored steps missing, the first step 1;" in refused(capsys, *resume)
+    assert "no step of it is saved yet" in refused(capsys, *look)
+    assert f"unfinished: try {stopped}" in refused(capsys, "plot", parts)
+    call("run", "beam", "-q", "--out", stopped, "--overwrite", "--until", "0.002")
+    assert len(read_run(stopped)) == 2

@@ -1,0 +1,107 @@
+"""Ctrl-C: one line, exit code 130, nothing half written."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rigidlimit.cli import main
+from rigidlimit.output.hdf5 import RunWriter
+
+
+def interrupted(capsys, *arguments):
+    """(what was printed, what was said on stderr) of a command in which Ctrl-C strikes."""
+    with pytest.raises(SystemExit) as end:
+        main([str(word) for word in arguments])
+    assert end.value.code == 130
+    return capsys.readouterr()
+
+
+def strike(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_compare_is_interrupted(tmp_path):
+    """Property: a real SIGINT in the middle of a comparison of half a minute."""
+    command = [sys.executable, "-m", "rigidlimit", "compare", "packing", "--quiet"]
+    out = tmp_path / "c.h5"
+    process = subprocess.Popen([*command, "--out", str(out)], stderr=subprocess.PIPE, text=True)
+    time.sleep(3)  # Python and the imports take one second
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "stopped; nothing was written" and "Traceback" not in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_demo_is_interrupted(tmp_path, monkeypatch, capsys):
+    """Property: what was printed stays, and the line says that there is no picture."""
+    monkeypatch.setattr("rigidlimit.output.plots.comparison", strike)
+    printed, said = interrupted(capsys, "demo", "--base", 3, "--out", tmp_path / "demo")
+    assert "A beam of weight 10" in printed
+    assert said.splitlines()[-1] == "stopped; nothing was written"
+    assert not (tmp_path / "demo").exists()
+
+
+def test_paper_is_interrupted(tmp_path, monkeypatch, capsys):
+    """Property: the line names what is kept and says that it is used again."""
+    monkeypatch.setattr("rigidlimit.penalty.paper.run_case", strike)
+    said = interrupted(capsys, "paper", "--base", 3, "--out", tmp_path).err.splitlines()[-1]
+    assert said == (
+        f"stopped; written before that: {tmp_path}/results/snapshots-3.npz; nothing else; the same "
+        "command goes on with the results kept"
+    )
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_plot_is_interrupted(tmp_path, monkeypatch, capsys):
+    """Property: more than three files are counted; the parts of the run itself are none of them."""
+    out = tmp_path / "b.h5"
+    monkeypatch.setattr("rigidlimit.output.vtk.write_paraview", strike)
+    said = interrupted(capsys, "run", "beam", "-q", "--out", out, "--vtk", tmp_path / "v").err
+    assert said.splitlines()[-1] == f"stopped; written before that: {out}; nothing else"
+    monkeypatch.setattr("rigidlimit.output.plots.comparison", strike)
+    monkeypatch.setitem(sys.modules, "pyvista", None)  # drawings in the plane are quicker
+    options = ("--kind", "all", "--out", tmp_path, "--format", "svg")
+    said = interrupted(capsys, "plot", out, *options).err.splitlines()[-1]
+    assert f"written before that: 4 files, the last of them {tmp_path}/b-floor.svg" in said
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_closed_terminal_stops_a_run_unless_ignored(tmp_path, monkeypatch, ignored):
+    """Property: SIGHUP leaves a run that goes on, as Ctrl-C does; under nohup it is ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    add = RunWriter.add
+
+    def hang_up(writer, result):
+        add(writer, result)
+        if writer.simulation.steps == 3:
+            signal.raise_signal(signal.SIGHUP)
+
+    monkeypatch.setattr(RunWriter, "add", hang_up)
+    try:
+        with pytest.raises(SystemExit) as end:
+            main(["run", "beam", "-q", "--out", str(tmp_path / "b.h5")])
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert end.value.code == (0 if ignored else 130)
+    assert (tmp_path / "b.h5").exists() == ignored != (tmp_path / "b.h5.parts").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_full_disk_is_one_line():
+    """An output that takes nothing: one line, no traceback."""
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "rigidlimit", "scenes"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and done.stderr == "rigidlimit: No space left on device\n"
+
+
+def test_step_longer_than_the_run_is_told(capsys):
+    """A user's mistake: the run ends later than asked, and that is said."""
+    with pytest.raises(SystemExit):
+        main(["run", "beam", "-q", "--dt", "0.1"])
+    assert "a step of 0.1 s is longer than the run of 0.02 s" in capsys.readouterr().err

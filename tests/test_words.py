@@ -1,0 +1,46 @@
+"""Numbers with their nouns, alone and where users read them."""
+
+import re
+
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.words import counted
+from tests.cli.test_cli import rigidlimit
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [
+        (0, "contact", "0 contacts"),
+        (1, "contact", "1 contact"),
+        (2, "body", "2 bodies"),
+        (1, "body", "1 body"),
+        (3, "box", "3 boxes"),
+        (2, "contact force", "2 contact forces"),
+        (2, "disk of unequal size", "2 disks of unequal size"),
+        (2, "way", "2 ways"),
+        (2, "entry", "2 entries"),
+    ],
+)
+def test_counted(number, noun, text):
+    """Closed form: English."""
+    assert counted(number, noun) == text
+
+
+def test_one_ball_on_a_floor(tmp_path):
+    """Property: where there is one of everything, nothing printed gives it a plural."""
+    scene = rl.Scene()
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    scene.add(rl.Sphere(0.1), position=(0, 0, 0.1), mass=1.0)
+    rl.scenes.toml.write_scene(scene, tmp_path / "ball.toml")
+    done = rigidlimit("run", "ball.toml", "--until", "0.001", "--out", "b.h5", cwd=tmp_path)
+    said = done.stdout
+    assert "sum of 1 contact " in said and "1 of 1 contact carries load" in said
+    said += rigidlimit("determinacy", "b.h5", cwd=tmp_path).stdout
+    assert "1 of 1 contact force determined" in said
+    assert "t = 0.001 s, 1 contact, " in rl.Simulation(scene).step().summary
+    page = tmp_path / "b.html"
+    rigidlimit("view", "b.h5", "--no-open", "--out", page, cwd=tmp_path)
+    assert "b.h5: 2 bodies, 1 stored step;" in page.read_text()
+    assert not re.search(r"\b1 (contacts|steps|bodies|iterations|forces|contact forces)\b", said)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import rigidlimit as rl
 from rigidlimit.errors import InputError
 from rigidlimit.scenes.gallery import PYRAMID_LARGEST
+from rigidlimit.status import Status
 from tests.problems import pyramid_gradient, tower
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
@@ -181,6 +182,73 @@ def test_nearest_load_that_can_be_carried():
     answer = rl.compatible_forces(BEAM, [10.0, 6.0])
     assert str(answer.status) == "load_not_carried"
     np.testing.assert_allclose(BEAM.T @ answer.force, [11.0, 5.5], atol=1e-8)
+    assert answer.nearest_status is Status.CONVERGED
+    assert answer.duality_gap < 1e-8  # of the nearest load: balance to 1e-10 times displacements
+
+
+def test_load_where_nothing_can_hold_it_leaves_the_other_forces():
+    """Closed form: a load on a body that no contact touches changes no force, to the bit."""
+    B = np.hstack([BEAM, np.zeros((3, 1))])
+    answer = rl.compatible_forces(B, [10.0, 1.0, 7.0], stiffness=[1, 3, 1])
+    assert answer.status is Status.LOAD_NOT_CARRIED and answer.worst_dof == 2
+    assert answer.nearest_status is Status.CONVERGED
+    alone = rl.compatible_forces(B, [10.0, 1.0, 0.0], stiffness=[1, 3, 1])
+    np.testing.assert_allclose(answer.force, alone.force, atol=1e-14)
+
+
+def test_forces_of_the_nearest_load_may_not_converge_either():
+    """Property: where a load is not carried, it is told whether the forces shown instead were
+    solved to the tolerance; two iterations are not enough for 650 spheres of unlike stiffness."""
+    B, load = static_pyramid(12)  # more redundant than what the active set settles
+    load[-1] = -3.0  # pulls the top sphere off
+    k = 10.0 ** np.random.default_rng(0).uniform(0, 1, B.shape[0])
+    full = rl.compatible_forces(B, load, stiffness=k)
+    short = rl.compatible_forces(B, load, stiffness=k, max_iterations=2)
+    assert full.status is short.status is Status.LOAD_NOT_CARRIED
+    assert full.nearest_status is Status.CONVERGED and "not solved" not in full.message
+    assert short.nearest_status is Status.MAX_ITERATIONS
+    assert "not solved to the tolerance (max_iterations" in short.message
+    assert np.abs(short.force - full.force).max() > 1e-6 * full.force.max()
+
+
+def test_load_is_not_called_uncarried_where_that_was_not_found_out(monkeypatch):
+    """Fault injection: neither Newton nor the search for the nearest load gets further than a
+    step. Weights that a pyramid does carry (B^T f, f > 0) may then not be said not to be."""
+    from rigidlimit.forces import carried
+
+    whole = carried.projection.solve
+
+    def stunted(problem, **options):
+        return whole(problem, **options, max_iterations=1, opening=False)
+
+    B, _ = static_pyramid(12)  # too large for the dense last resort
+    rng = np.random.default_rng(0)
+    load = B.T @ rng.uniform(0.0, 1.0, B.shape[0])
+    k = 10.0 ** rng.uniform(0, 4, B.shape[0])
+    monkeypatch.setattr(carried.projection, "solve", stunted)
+    monkeypatch.setattr(carried.projection, "DIRECT_LIMIT", 0)
+    answer = rl.compatible_forces(B, load, stiffness=k, max_iterations=1)
+    assert answer.status is Status.MAX_ITERATIONS and answer.nearest_status is not None
+    assert "not settled" in answer.message
+
+
+def test_verdict_without_a_solved_projection(monkeypatch):
+    """Farkas' lemma: v with B v >= 0 and F . v < 0 shows that no f >= 0 carries F, wherever v
+    comes from. For a ball pressed on its support and one pulled off, v = B^T f - F is such a v."""
+    from dataclasses import replace
+
+    from rigidlimit.forces import carried
+
+    whole = carried.projection.solve
+    monkeypatch.setattr(
+        carried.projection,
+        "solve",
+        lambda problem, **options: replace(whole(problem, **options), status=Status.STALLED),
+    )
+    answer = rl.compatible_forces([[1.0, 0.0], [0.0, 1.0]], [3.0, -2.0])
+    assert answer.status is Status.LOAD_NOT_CARRIED
+    assert answer.nearest_status is Status.STALLED and "not solved" in answer.message
+    np.testing.assert_allclose(answer.force, [3.0, 0.0], atol=1e-9)
 
 
 def test_body_that_floats_off_in_a_pyramid_is_found():

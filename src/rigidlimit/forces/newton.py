@@ -149,7 +149,7 @@ def solve(
         starts.append(from_path)
     for start in starts:
         if start is from_path and admissible is None and len(stiffness) <= len(load) + FEW:
-            found = among_forces(nearest_carried(network, load)[0])
+            found = among_forces(nearest_carried(network, load).force)
             if found is not None:
                 return found
         last = start is starts[-1] and exponent >= 2.0

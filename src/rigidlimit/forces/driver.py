@@ -12,11 +12,8 @@ from ..network.stiffness import LinearStats
 from ..status import Status
 from ..submatrix import submatrix
 from . import augmented_lagrangian, newton
-from .carried import nearest_carried
+from .carried import NOT_CARRIED, nearest_carried
 from .problem import CompatibleForces, checked_law, complementary_energy, strain_energy
-
-NOT_CARRIED = 1e-8
-"""Distance of a load from those that can be carried, over its size, from which it is said so."""
 
 METHODS = ("newton", "augmented_lagrangian")
 

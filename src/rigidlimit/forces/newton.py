@@ -41,6 +41,13 @@ WANDERING = 25
 BALANCED = 1e-6
 """Imbalance up to which given forces count as admissible."""
 
+GAP = 10.0
+"""Duality gap over tolerance up to which balanced forces count as the answer."""
+
+SETTLE = 0.01
+"""Part of the tolerance to which the path is followed to its end, and its forces balanced: what is
+left, times displacements that are large where stiffnesses are unlike, is part of the gap."""
+
 NEAR = 1e-6
 """Residual at which a stalled solve is settled by a last step in forces."""
 
@@ -129,7 +136,7 @@ def solve(
         )
         iterations += steps
         max_iterations += steps  # where it fails, not at the cost of the others
-        if not balanced or error(u, force)[1] > 10 * tolerance:
+        if not balanced or error(u, force)[1] > GAP * tolerance:
             return None
         return u, force, Status.CONVERGED, iterations, reached(force), stats
 
@@ -147,7 +154,7 @@ def solve(
         starts.append(lambda: None)
     if load.any():
         starts.append(from_path)
-    best = None
+    best = _Best(error, tolerance, exponent)
     for start in starts:
         if start is from_path and admissible is None and len(stiffness) <= len(load) + FEW:
             found = among_forces(nearest_carried(network, load).force)
@@ -160,57 +167,64 @@ def solve(
             bears = (force > 0) & (answer.overlap > 0)
             tangent = np.zeros(len(force))
             tangent[bears] = (exponent - 1.0) * force[bears] / answer.overlap[bears]
-            force, balanced = _settled(network, force, tangent, load, tolerance, stats)
-            status = Status.CONVERGED if balanced else status
-        # forces of an equilibrium obey the law: balance, the driver's residual, is all they miss
-        missed = np.nan_to_num(reached(force)[0], nan=np.inf)
-        if best is None or status is Status.CONVERGED or missed < best[0]:
-            best = missed, answer.x, force, answer.history
-        if status is Status.CONVERGED or iterations >= max_iterations:
+            force = _settled(network, force, tangent, load, tolerance, stats)
+        best.take(answer.x, force, answer.history)
+        if best.arrived or iterations >= max_iterations:
             break
-    if exponent < 2.0 and status is not Status.CONVERGED:
-        from_end = None
-        if load.any():
-            point = path(0.01 * tolerance)  # the balance is settled after it
-            q = 1.0 / (exponent - 1.0)
+    if exponent < 2.0 and not best.arrived and load.any():
+        point = path(SETTLE * tolerance)
+        q = 1.0 / (exponent - 1.0)
+        with np.errstate(all="ignore"):  # a path that lost its way
             tangent = point.force / (point.slack + q * (point.force / stiffness) ** q)
-            # on the path no force is zero
-            force = np.where(point.force > 0.01 * tolerance * point.force.max(), point.force, 0.0)
-            force, balanced = _settled(network, force, tangent, load, tolerance, stats)
-            gap = error(point.u, force)[1]
-            # a path that lost its way balances with a gap of order one
-            if balanced and gap <= 10 * tolerance:
-                return point.u, force, Status.CONVERGED, iterations, reached(force), stats
-            from_end = point.u, force
+        # on the path no force is zero
+        force = np.where(point.force > SETTLE * tolerance * point.force.max(), point.force, 0.0)
+        force = _settled(network, force, tangent, load, SETTLE * tolerance, stats)
+        best.take(point.u, force, reached(force))
+    if exponent < 2.0 and not best.arrived:
         u, force, status, more, history, stats = _proximal(
             network, load, stiffness, exponent, tolerance, max_iterations, stats, offset
         )
         iterations += more
+        best.take(u, force, history)
+    if best.arrived:
+        status = Status.CONVERGED
+    elif status is Status.CONVERGED:
         # where all contacts yield next to nothing, forces stay wherever the springs left them
-        if status is Status.CONVERGED and error(u, force)[1] > 10 * tolerance:
-            status = Status.STALLED
-        # of two that did not converge, the one that misses balance and least energy by less
-        if (
-            status is not Status.CONVERGED
-            and from_end is not None
-            and max(error(*from_end)) < max(error(u, force))
-        ):
-            u, force = from_end
-            history = reached(force)
-        return u, force, status, iterations, history, stats
-    _, u, force, history = best
-    return u, force, status, iterations, history, stats
+        status = Status.STALLED
+    return best.u, best.force, status, iterations, best.history, stats
+
+
+class _Best:
+    """The best of several attempts, and whether it is the answer.
+
+    Judged by the imbalance, as by the driver: forces of an equilibrium obey the law. For p < 2 also
+    by the duality gap: u may be so large, or a path so lost, that balanced forces are far from the
+    least energy.
+    """
+
+    def __init__(self, error, tolerance, exponent):
+        self._error, self._tolerance, self._gap_counts = error, tolerance, exponent < 2.0
+        self._missed, self.arrived = np.inf, False
+        self.u = self.force = self.history = None
+
+    def take(self, u, force, history):
+        """Keep this attempt if it is better than those before."""
+        imbalance, gap = self._error(u, force)
+        missed = max(imbalance, gap / GAP) if self._gap_counts else imbalance
+        if self.force is None or missed < self._missed:
+            self._missed, self.u, self.force, self.history = missed, u, force, history
+            self.arrived = missed <= self._tolerance
 
 
 def _settled(network, force, tangent, load, tolerance, stats):
-    """(forces, whether they balance): the last Newton step, taken in forces. tangent (m,): D.
+    """Forces that balance better: the last Newton step, taken in forces. tangent (m,): D.
 
     In tall towers u is so large that rounding of c = -B u alone unbalances the forces; a step
     D B d added to them is not rounded so.
     """
     top = float(tangent.max(initial=0.0))
     if top == 0.0:
-        return force, False
+        return force
     system = StiffnessSystem(network, tangent / top, 1e-12)
     best, least = force, np.inf
     for _ in range(4):
@@ -222,7 +236,7 @@ def _settled(network, force, tangent, load, tolerance, stats):
             break
         step = system.solve(missing, target=0.01 * tolerance, stats=stats)
         force = np.maximum(force + tangent / top * (network.B @ step), 0.0)
-    return best, least <= tolerance
+    return best
 
 
 def _duality_gap(network, u, force, stiffness, exponent, load, offset):

@@ -94,12 +94,14 @@ def checked_law(stiffness, exponent, m: int):
     return stiffness, p
 
 
+@np.errstate(over="ignore")  # forces of an attempt that lost its way
 def complementary_energy(force, stiffness, exponent) -> float:
     """Objective of eq. 36 (eq. 34 summed)."""
     p = exponent
     return float((p - 1) / p * (stiffness ** (1 / (1 - p)) * force ** (p / (p - 1))).sum())
 
 
+@np.errstate(over="ignore")
 def strain_energy(overlap, stiffness, exponent) -> float:
     """sum k/p max(0, c)^p, eq. 32."""
     return float((stiffness / exponent * np.maximum(overlap, 0.0) ** exponent).sum())

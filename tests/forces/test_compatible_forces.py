@@ -464,6 +464,24 @@ def test_energy_counts_wherever_soft_laws_converge(seed, decades):
     assert found.converged and found.duality_gap <= 1e-9
 
 
+@pytest.mark.parametrize("seed", [364, 388, 456])
+def test_balance_and_energy_decide(seed):
+    """Certificate: forces that balance to the tolerance with a duality gap of ten times it are the
+    answer, however the solver ended; these were max_iterations at gaps of 6e-10."""
+    B, load, k = unlike_stiffness(seed, 6)
+    found = rl.compatible_forces(B, load, stiffness=k, exponent=1.5)
+    assert found.converged and found.residual <= 1e-10 and found.duality_gap <= 1e-9
+
+
+def test_springs_in_series_do_not_undo_what_they_reached():
+    """Certificate: p = 1.2 in a pyramid comes to 7e-11 and is lost again as the springs stiffen;
+    the best is returned, which is within the tolerance. It ended as max_iterations at 7e-9."""
+    B, load = static_pyramid(10)
+    k = 10.0 ** np.random.default_rng(2).uniform(0, 1, B.shape[0])
+    found = rl.compatible_forces(B, load, stiffness=k, exponent=1.2)
+    assert found.residual < 1e-9 and found.duality_gap < 1e-9
+
+
 @pytest.mark.parametrize("seed", [3133, 3749])
 def test_no_verdict_from_a_projection_that_stops_short(seed):
     """Property: B^T f with f >= 0 is carried; Newton does not converge here, and the nearest load

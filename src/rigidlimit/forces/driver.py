@@ -103,6 +103,9 @@ def compatible_forces(
     primal = complementary_energy(force, stiffness, exponent)
     dual = strain_energy(-(B @ u) - gap, stiffness, exponent)
     dual += float(solved.load @ u) + float(gap @ force)
+    duality_gap = abs(primal + dual) / primal if primal > 0 else 0.0
+    if solved.stopped_short and residual <= tolerance and duality_gap <= newton.GAP * tolerance:
+        status = Status.CONVERGED  # solvers ask for a little more than was promised
     return CompatibleForces(
         force=force,
         displacement=u,
@@ -111,7 +114,7 @@ def compatible_forces(
         iterations=solved.iterations,
         imbalance=imbalance,
         worst_dof=int(np.argmax(relative(imbalance))) if n else 0,
-        duality_gap=abs(primal + dual) / primal if primal > 0 else 0.0,
+        duality_gap=duality_gap,
         tolerance=tolerance,
         method=method,
         nearest_status=nearest_status,
@@ -137,6 +140,11 @@ class _Solved:
     stats: LinearStats
     load: np.ndarray
     nearest_status: Status | None = None
+
+    @property
+    def stopped_short(self) -> bool:
+        """Whether the solver stopped short of its tolerance at a load that can be carried."""
+        return self.status in (Status.STALLED, Status.MAX_ITERATIONS) and not self.nearest_status
 
 
 class _Scaled:

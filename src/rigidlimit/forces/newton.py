@@ -48,6 +48,9 @@ SETTLE = 0.01
 """Part of the tolerance to which the path is followed to its end, and its forces balanced: what is
 left, times displacements that are large where stiffnesses are unlike, is part of the gap."""
 
+STIFFER = 3
+"""Series springs tried at rounding level without gain after which the iteration has stalled."""
+
 NEAR = 1e-6
 """Residual at which a stalled solve is settled by a last step in forces."""
 
@@ -298,6 +301,8 @@ def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, sta
     size = force.max() or 1.0
     tangent = np.median(stiffness) ** q * size ** (1 - q) / q  # df/dc at the largest force
     series = 10.0 * tangent
+    best, least, waited = (u, force), np.inf, 0
+    status = Status.MAX_ITERATIONS
     while iterations < max_iterations:
         answer = equilibrium(
             network,
@@ -318,10 +323,17 @@ def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, sta
         force = answer.force
         # both must vanish: imbalance, and the force still held back by the series springs
         history.append(max(answer.residual, change))
+        waited += 1
+        if history[-1] < least:
+            best, least, waited = (u, force), history[-1], 0
         if answer.status is Status.LOAD_NOT_CARRIED:
             return u, force, answer.status, iterations, np.array(history[1:]), stats
-        if history[-1] <= tolerance:
-            return u, force, Status.CONVERGED, iterations, np.array(history[1:]), stats
+        if least <= tolerance:
+            status = Status.CONVERGED
+        elif waited > STIFFER and least < NEAR:
+            status = Status.STALLED  # stiffer springs only raise the rounding from here on
+        if status is not Status.MAX_ITERATIONS:
+            break
         if history[-1] > 0.2 * history[-2]:
             series *= 3.0
-    return u, force, Status.MAX_ITERATIONS, iterations, np.array(history[1:]), stats
+    return *best, status, iterations, np.array(history[1:]), stats

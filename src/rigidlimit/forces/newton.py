@@ -31,6 +31,7 @@ from . import active_set
 from .active_set import FEW
 from .carried import nearest_carried
 from .problem import complementary_energy, strain_energy
+from .settle import settle
 
 UNLIKE = 30.0
 """Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
@@ -149,7 +150,8 @@ def solve(
 
     unlike = stiffness.max(initial=0.0) > UNLIKE * stiffness.min(initial=np.inf)
     starts = []
-    if _nearly_determinate(admissible, len(load)) and exponent >= 2.0 and offset is None:
+    determined = active_set.determined(admissible, len(load), DIRECT_LIMIT)
+    if determined and exponent >= 2.0 and offset is None:
         starts.append(from_bearing)
     if warm_start is not None and not _drifted(network, warm_start, tolerance):
         starts.append(lambda: warm_start)
@@ -220,26 +222,16 @@ class _Best:
 
 
 def _settled(network, force, tangent, load, tolerance, stats):
-    """Forces that balance better: the last Newton step, taken in forces. tangent (m,): D.
-
-    In tall towers u is so large that rounding of c = -B u alone unbalances the forces; a step
-    D B d added to them is not rounded so.
-    """
+    """``settle`` with the tangent stiffness (m,) of any size."""
     top = float(tangent.max(initial=0.0))
-    if top == 0.0:
+    if not top > 0.0:
         return force
     system = StiffnessSystem(network, tangent / top, 1e-12)
-    best, least = force, np.inf
-    for _ in range(4):
-        missing = load - network.BT @ force
-        worst = float(np.abs(missing).max())
-        if worst < least:
-            best, least = force, worst
-        if worst <= tolerance:
-            break
-        step = system.solve(missing, target=0.01 * tolerance, stats=stats)
-        force = np.maximum(force + tangent / top * (network.B @ step), 0.0)
-    return best
+
+    def solve(missing):
+        return system.solve(missing, target=0.01 * tolerance, stats=stats)
+
+    return settle(network, force, load, tangent / top, solve, tolerance=tolerance)[0]
 
 
 def _duality_gap(network, u, force, stiffness, exponent, load, offset):
@@ -250,11 +242,6 @@ def _duality_gap(network, u, force, stiffness, exponent, load, offset):
     primal = complementary_energy(force, stiffness, exponent)
     dual = strain_energy(overlap, stiffness, exponent) + float(load @ u) - held
     return abs(primal + dual) / primal if primal > 0 else np.inf
-
-
-def _nearly_determinate(admissible, n):
-    """Whether no more contacts bear than there are degrees of freedom, few enough to factorize."""
-    return admissible is not None and 0 < np.count_nonzero(admissible) <= n <= DIRECT_LIMIT
 
 
 def _on(network, bearing, stiffness, exponent, load, stats):

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 import rigidlimit as rl
 from rigidlimit.bodies.mass import mass_matrix
 from rigidlimit.dynamics.problem import ContactProblem
+from rigidlimit.forces.closed import CLOSED
 
 from .measure import Answer, Clock, measure, told
 
@@ -201,7 +202,7 @@ def replay(simulation: rl.Simulation) -> Recorded:
         velocity=velocity,
         external_force=simulation.external_force,
         dt=simulation.dt,
-        exists=contacts.gap <= simulation.settings.closed * bodies.length,
+        exists=contacts.gap <= (simulation.settings.closed or CLOSED) * bodies.length,
         fixed=fixed,
         restitution=simulation.settings.restitution,
     )

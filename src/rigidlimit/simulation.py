@@ -24,8 +24,8 @@ class Simulation:
     exponent p (default: the scene's). restitution: e_n (default: the scene's). tolerance: of both
     steps. closed: gap at the end of a step, over the scene's reference length, up to which a
     contact may carry compatible forces; smaller than the gaps between bodies that do not touch,
-    larger than what is known of the geometry. warm_start: whether a step starts from the forces of
-    the one before.
+    larger than what is known of the geometry; by default 1e-6, and less the more neighbours come
+    near without touching. warm_start: whether a step starts from the forces of the one before.
 
     >>> import rigidlimit
     >>> sim = rigidlimit.Simulation(rigidlimit.scenes.beam(), dt=1e-3)
@@ -44,7 +44,7 @@ class Simulation:
         law=None,
         restitution: float | None = None,
         tolerance: float = 1e-10,
-        closed: float = 1e-6,
+        closed: float | None = None,
         warm_start: bool = True,
     ):
         from .scenes.load import as_scene
@@ -75,7 +75,7 @@ class Simulation:
             solver=solver,
             solver_options=solver_options,
             tolerance=arrays.positive("tolerance", tolerance),
-            closed=arrays.positive("closed", closed),
+            closed=None if closed is None else arrays.positive("closed", closed),
         )
         self.steps = 0
         self.last: StepResult | None = None

@@ -20,6 +20,7 @@ from .constraints import gap_gradient
 from .display import Displayed
 from .dynamics import ContactDynamicsResult, contact_dynamics
 from .forces import CompatibleForces, compatible_forces
+from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
 from .submatrix import submatrix
 from .words import counted
@@ -30,8 +31,9 @@ class StepSettings:
     """What a step needs besides the bodies and their state.
 
     dt [s]. exponent: p of the contact law. pair_stiffness: {(i, j): k}. restitution: e_n.
-    solver, solver_options: for step 1. tolerance: of both steps. closed: gap below which a contact
-    counts as closed, over the scene's reference length ``bodies.length``.
+    solver, solver_options: for step 1. tolerance: of both steps. closed: gap up to which a contact
+    counts as closed, over the scene's reference length ``bodies.length``; None: told from the step,
+    at most 1e-6 (``forces/closed.py``).
     """
 
     dt: float
@@ -41,7 +43,7 @@ class StepSettings:
     solver: str = "newton"
     solver_options: dict | None = None
     tolerance: float = 1e-10
-    closed: float = 1e-6
+    closed: float | None = None
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ def step(
             F_ext,
             dt,
             restitution=settings.restitution,
-            exists=contacts.gap <= settings.closed * bodies.length,
+            exists=contacts.gap <= (settings.closed or CLOSED) * bodies.length,
             fixed=~bodies.free.ravel(),
             solver=settings.solver,
             tolerance=settings.tolerance,
@@ -170,7 +172,11 @@ def step(
 
     # Step 2: compatible forces
     stiffness = contact_stiffness(bodies, contacts, settings.exponent, settings.pair_stiffness)
-    closed = classic.slack * dt <= settings.closed * bodies.length
+    gap = classic.slack * dt
+    if settings.closed is None:
+        closed = gap <= closing_gap(gap, classic.force, bodies.length)
+    else:
+        closed = gap <= settings.closed * bodies.length
     B_closed = submatrix(B, rows=np.flatnonzero(closed))
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
     load = B_closed.T @ classic.force[closed]

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import rigidlimit as rl
-from rigidlimit.dynamics.driver import inverse_mass
+from rigidlimit.dynamics.inertia import inverse_mass
 from rigidlimit.dynamics.problem import ContactProblem
 from rigidlimit.errors import InputError
 
@@ -73,3 +73,36 @@ def test_light_body_beside_a_heavy_one_in_flight():
     )
     assert answer.converged
     np.testing.assert_allclose(answer.force, [0.0, 1e-5], rtol=1e-9)  # solved to 1e-10
+
+
+@pytest.mark.parametrize("solver", ["newton", "pgs", "apgd"])
+def test_contacts_of_held_bodies_change_nothing_for_the_others(solver):
+    """Property: rows of held bodies, strewn among the others, leave the answer to the bit: forces
+    and warm starts of the others keep their places, an order of visits too, theirs get none."""
+    rng = np.random.default_rng(0)
+    n, m = 12, 18
+    fixed = np.arange(n) < 3
+    B = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.4)
+    B[:, 3] += 1.0  # every contact moves something
+    idle = np.sort(rng.choice(24, 6, replace=False))
+    among = np.setdiff1d(np.arange(24), idle)
+    all_rows = np.zeros((24, n))
+    all_rows[among] = B
+    all_rows[idle, :3] = rng.normal(size=(6, 3))
+    gap, v, start = rng.normal(size=24) * 0.01, rng.normal(size=n), rng.random(24)
+    visits = rng.permutation(24)
+    place = np.full(24, -1)
+    place[among] = np.arange(m)
+    order = {"order": visits} if solver == "pgs" else {}
+    others = {"order": place[visits][place[visits] >= 0]} if solver == "pgs" else {}
+    rest = dict(fixed=fixed, solver=solver, max_iterations=200)
+    M, F = rng.uniform(0.5, 2, n), np.zeros(n)
+    found = rl.contact_dynamics(M, all_rows, gap, v, F, 0.1, warm_start=start, **order, **rest)
+    known = rl.contact_dynamics(
+        M, B, gap[among], v, F, 0.1, warm_start=start[among], **others, **rest
+    )
+    np.testing.assert_array_equal(found.force[among], known.force)
+    np.testing.assert_array_equal(found.velocity, known.velocity)
+    np.testing.assert_array_equal(found.slack[among], known.slack)
+    assert not found.force[idle].any()
+    np.testing.assert_allclose(found.slack, gap / 0.1 + all_rows @ found.velocity, atol=1e-12)

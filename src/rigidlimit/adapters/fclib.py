@@ -31,7 +31,7 @@ from ..atomic import whole_file
 from ..bodies.mass import mass_matrix
 from ..display import Brief
 from ..dynamics import ContactDynamicsResult, contact_dynamics
-from ..dynamics.driver import inverse_mass
+from ..dynamics.inertia import inverse_mass
 from ..errors import InputError, OutputError
 from ..forces import CompatibleForces, compatible_forces
 from ..words import counted

@@ -22,6 +22,10 @@ from ..status import Status, work
 ROUNDING = 1e-14
 """Closing velocities below this part of the terms they are the sum of count as zero."""
 
+VELOCITY_WEIGHT = 0.01
+"""Weight of errors in velocities beside those in forces. Forces rounded to 1e-16 move a body 1e8
+times lighter than the heaviest at 1e-8 of the largest velocity: that is the most one can ask."""
+
 
 @dataclass(frozen=True)
 class ContactProblem:
@@ -69,14 +73,23 @@ class ContactProblem:
         return np.where(diagonal > 0, diagonal, 1.0)
 
     @cached_property
+    def _closing(self) -> np.ndarray:
+        """-p_i of the contacts that close by more than the rounding of p, else 0 [m/s], (m,)."""
+        terms = np.abs(self.bias) + abs(self.B) @ np.abs(self.free_velocity)
+        return np.where(-self.p > ROUNDING * terms, -self.p, 0.0)
+
+    @cached_property
     def scale(self) -> float:
         """Force scale [N]: the largest force one contact alone would need, max(-p_i / N_ii).
 
         0 if no contact closes by more than the rounding of its p.
         """
-        terms = np.abs(self.bias) + abs(self.B) @ np.abs(self.free_velocity)
-        alone = np.where(-self.p > ROUNDING * terms, -self.p / self.diagonal, 0.0)
-        return float(alone.max(initial=0.0))
+        return float((self._closing / self.diagonal).max(initial=0.0))
+
+    @cached_property
+    def speed(self) -> float:
+        """Velocity scale [m/s]: the fastest that a contact would close without forces."""
+        return float(self._closing.max(initial=0.0))
 
     def project(self, f: np.ndarray) -> np.ndarray:
         """Nearest admissible force: f >= 0; the friction cone once there are tangential rows."""
@@ -91,18 +104,24 @@ class ContactProblem:
         return self.p + self.B @ (self._response_T @ f)
 
     def residual(self, f: np.ndarray, slack: np.ndarray | None = None) -> float:
-        """max_i |f_i - proj(f_i - w_i / N_ii)| / scale: zero at the solution, dimensionless.
+        """max_i |r_i| max(1 / scale, N_ii / (100 speed)), r_i = f_i - proj(f_i - w_i / N_ii).
 
-        0 when no contact needs a force and none is given.
+        Zero at the solution, dimensionless; 0 when no contact needs a force and none is given.
+        The second term is |min(N_ii f_i, w_i)| over velocities: an error that is small beside the
+        forces between heavy bodies may set a light one in motion.
         """
         if not len(f):
             return 0.0
         w = self.slack(f) if slack is None else slack
         # f - max(0, f - w/N) = min(f, w/N), but forces that diverge do not swallow the slack
-        worst = float(np.abs(np.minimum(f, w / self.diagonal)).max())
+        wrong = np.abs(np.minimum(f, w / self.diagonal))
+        worst = float(wrong.max())
         if worst == 0.0:
             return 0.0
-        return worst / (self.scale or float(np.abs(f).max()))
+        if self.scale == 0.0:
+            return worst / float(np.abs(f).max())
+        moved = VELOCITY_WEIGHT * float((wrong * self.diagonal).max())
+        return max(worst / self.scale, moved / self.speed)
 
 
 @njit(cache=True)

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..network.changing import ChangingSystem
 from ..network.stiffness import LinearStats
+from .settle import settle
 
 FEW = 200
 """Closed contacts without force, and changes of W, up to which this way is taken."""
@@ -39,15 +40,18 @@ LINEARISATIONS = 30
 """Renewals of D for p != 2; one or two are the rule."""
 
 
-def applies(admissible, n) -> bool:
-    """Whether hardly more contacts are closed than the load determines. admissible (m,): f >= 0.
+def determined(admissible, n, largest) -> bool:
+    """Whether forces (m,), if any, bear by no more contacts than there are degrees of freedom n,
+    and these are at most ``largest``, few enough to be factorized."""
+    return admissible is not None and 0 < np.count_nonzero(admissible) <= n <= largest
 
-    n: degrees of freedom.
-    """
-    if admissible is None:
+
+def applies(admissible, n) -> bool:
+    """Whether hardly more contacts are closed than the load determines: ``determined``, and few
+    contacts without force. admissible (m,): f >= 0. n: degrees of freedom."""
+    if not determined(admissible, n, LARGEST):
         return False
-    bearing = np.count_nonzero(admissible)
-    return 0 < bearing <= n <= LARGEST and len(admissible) - bearing <= FEW
+    return np.count_nonzero(admissible == 0) <= FEW
 
 
 def solve(network, load, stiffness, exponent, *, tolerance, admissible, stats: LinearStats):
@@ -126,17 +130,19 @@ class _Walk:
         return False
 
     def settle(self, tolerance) -> bool:
-        """Balance the forces by steps in forces, which rounding of u spoils less.
+        """Whether the forces of the working set could be balanced.
 
-        At least one: what the walk leaves is rounding of u, large where motions are soft.
+        By one step at least: what the walk leaves is rounding of u, large where motions are soft.
         """
-        missing = self.load - self.network.BT @ self.force
-        for _ in range(5):
-            step = self.system.solve(missing)
-            self.u = self.u - step
-            push = np.where(self.system.held, self.D * (self.network.B @ step), 0.0)
-            self.force = np.maximum(self.force + push, 0.0)
-            missing = self.load - self.network.BT @ self.force
-            if float(np.abs(missing).max()) <= tolerance:
-                return True
-        return False
+        D = np.where(self.system.held, self.D, 0.0)
+        self.force, motion, imbalance = settle(
+            self.network,
+            self.force,
+            self.load,
+            D,
+            self.system.solve,
+            tolerance=tolerance,
+            at_least=1,
+        )
+        self.u = self.u + motion
+        return imbalance <= tolerance

@@ -1,5 +1,8 @@
 """Step 2 of the method, compatible forces: checks, scaling, solver, verdict (eqs 36-37)."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from .. import arrays
@@ -9,11 +12,8 @@ from ..network.stiffness import LinearStats
 from ..status import Status
 from ..submatrix import submatrix
 from . import augmented_lagrangian, newton
-from .carried import nearest_carried
+from .carried import NOT_CARRIED, nearest_carried
 from .problem import CompatibleForces, checked_law, complementary_energy, strain_energy
-
-NOT_CARRIED = 1e-8
-"""Distance of a load from those that can be carried, over its size, from which it is said so."""
 
 METHODS = ("newton", "augmented_lagrangian")
 
@@ -49,8 +49,9 @@ def compatible_forces(
     linear solves, no more.
 
     Returns CompatibleForces. A load that no f >= 0 can balance gives status LOAD_NOT_CARRIED, the
-    forces of the nearest load that can, and the imbalance. Raises InputError for wrong shapes or
-    signs and values that are not finite.
+    forces of the nearest load that can, whether these were solved to the tolerance
+    (``nearest_status``), and the imbalance. Raises InputError for wrong shapes or signs and values
+    that are not finite.
 
     >>> import numpy as np, rigidlimit
     >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
@@ -81,37 +82,69 @@ def compatible_forces(
 
     scaled = _Scaled(B, load, stiffness, exponent, free, blocks, gap_error)
     if scaled.force_size == 0.0:
-        u, force, status, iterations, history = np.zeros(n), np.zeros(m), Status.CONVERGED, 0, []
-        products = factorizations = 0
+        solved = _Solved(np.zeros(n), np.zeros(m), Status.CONVERGED, 0, [], LinearStats(), load)
     else:
-        u, force, status, iterations, history, stats = scaled.solve(
-            method, tolerance, max_iterations, warm_start, admissible
-        )
-        products, factorizations = stats.products, stats.factorizations
-    imbalance = np.where(free, B.T @ force - load, 0.0)
-    relative = np.abs(imbalance) / scaled.arm_full
-    size = scaled.force_size
-    residual = float(relative.max(initial=0.0) / size) if size > 0 else 0.0
+        solved = scaled.solve(method, tolerance, max_iterations, warm_start, admissible)
+    u, force, status, nearest_status = solved.u, solved.force, solved.status, solved.nearest_status
+    carried = np.where(free, B.T @ force, 0.0)
+    size = scaled.force_size or 1.0
+
+    def relative(missing):
+        return np.abs(missing) / scaled.arm_full / size
+
+    imbalance = carried - load
+    residual = float(relative(imbalance).max(initial=0.0))
     if status is Status.CONVERGED and residual > tolerance:
         status = Status.STALLED
+    if status is Status.LOAD_NOT_CARRIED and nearest_status is Status.CONVERGED:
+        off = relative(np.where(scaled.touched, carried - solved.load, 0.0)).max(initial=0.0)
+        nearest_status = Status.STALLED if off > tolerance else nearest_status
     gap = np.zeros(m) if gap_error is None else gap_error
     primal = complementary_energy(force, stiffness, exponent)
-    dual = strain_energy(-(B @ u) - gap, stiffness, exponent) + float(load @ u) + float(gap @ force)
+    dual = strain_energy(-(B @ u) - gap, stiffness, exponent)
+    dual += float(solved.load @ u) + float(gap @ force)
+    duality_gap = abs(primal + dual) / primal if primal > 0 else 0.0
+    if solved.stopped_short and residual <= tolerance and duality_gap <= newton.GAP * tolerance:
+        status = Status.CONVERGED  # solvers ask for a little more than was promised
     return CompatibleForces(
         force=force,
         displacement=u,
         status=status,
         residual=residual,
-        iterations=iterations,
+        iterations=solved.iterations,
         imbalance=imbalance,
-        worst_dof=int(np.argmax(relative)) if n else 0,
-        duality_gap=abs(primal + dual) / primal if primal > 0 else 0.0,
+        worst_dof=int(np.argmax(relative(imbalance))) if n else 0,
+        duality_gap=duality_gap,
         tolerance=tolerance,
         method=method,
-        history=np.asarray(history),
-        linear_iterations=products,
-        factorizations=factorizations,
+        nearest_status=nearest_status,
+        history=np.asarray(solved.history),
+        linear_iterations=solved.stats.products,
+        factorizations=solved.stats.factorizations,
     )
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """What ``_Scaled.solve`` found, in the units of the problem.
+
+    load (n,): the one that the forces are to balance, the nearest where the given one is not
+    carried. nearest_status: see ``CompatibleForces``.
+    """
+
+    u: np.ndarray
+    force: np.ndarray
+    status: Status
+    iterations: int
+    history: Sequence[float]
+    stats: LinearStats
+    load: np.ndarray
+    nearest_status: Status | None = None
+
+    @property
+    def stopped_short(self) -> bool:
+        """Whether the solver stopped short of its tolerance at a load that can be carried."""
+        return self.status in (Status.STALLED, Status.MAX_ITERATIONS) and not self.nearest_status
 
 
 class _Scaled:
@@ -124,7 +157,7 @@ class _Scaled:
     def __init__(self, B, load, stiffness, exponent, free, blocks, gap_error):
         n = B.shape[1]
         arm, felt = column_arms(B)
-        touched = free & felt
+        touched = self.touched = free & felt
         self.arm_full = np.where(touched, arm, 1.0)
         self.dofs = np.flatnonzero(touched)
         self.arm = arm[self.dofs]
@@ -166,21 +199,37 @@ class _Scaled:
         u, force, status, iterations, history, stats = self._run(
             method, self.load, tolerance, max_iterations, start, admissible
         )
+        load, nearest_status = self.load, None
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
-        if uncarried or status is not Status.CONVERGED:
-            carried, distance = nearest_carried(self.network, self.load)
-            nearest = self.network.BT @ carried
+        if uncarried and status is Status.CONVERGED:
+            # what contacts can feel of the load is carried, and nothing comes nearer than that
+            status, nearest_status = Status.LOAD_NOT_CARRIED, Status.CONVERGED
+        elif status is not Status.CONVERGED:
+            found = nearest_carried(self.network, self.load)
             # nearer than this the load counts as carried: Newton merely stopped short of it
-            if uncarried or distance > max(tolerance, NOT_CARRIED):
-                u, force, _, more, history, stats = self._run(
-                    method, nearest, tolerance, max_iterations
+            apart = found.distance > max(tolerance, NOT_CARRIED)
+            if uncarried or (apart and found.settled):
+                load = found.load
+                u, force, nearest_status, more, history, again = self._run(
+                    method, load, tolerance, max_iterations
                 )
+                stats.products += again.products
+                stats.factorizations += again.factorizations
+                if found.status is not Status.CONVERGED:
+                    nearest_status = found.status
+                elif nearest_status is Status.LOAD_NOT_CARRIED:
+                    nearest_status = Status.STALLED  # it is, by the forces of the projection
                 status, iterations = Status.LOAD_NOT_CARRIED, iterations + more
-            elif status is Status.LOAD_NOT_CARRIED:
-                status = Status.STALLED
-        full = np.zeros(self.n)
+            else:
+                if status is Status.LOAD_NOT_CARRIED:
+                    status = Status.STALLED
+                if apart:  # whether it can be carried remains open
+                    nearest_status = found.status
+        full, of_load = np.zeros(self.n), np.zeros(self.n)
         full[self.dofs] = u / self.arm * self.displacement_size
-        return full, force * self.force_size, status, iterations, history, stats
+        of_load[self.dofs] = load * self.arm * self.force_size
+        force = force * self.force_size
+        return _Solved(full, force, status, iterations, history, stats, of_load, nearest_status)
 
     def _run(self, method, load, tolerance, max_iterations, start=None, admissible=None):
         if method == "newton":

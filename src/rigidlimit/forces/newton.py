@@ -18,7 +18,7 @@ point iteration on the forces,
 
     f+ = forces of the network with overlap law (f/k)^(1/(p-1)) + (f - f_before)/series = -B u,
 
-whose fixed point has no trace of the spring. Where neither converges, the better one is returned.
+whose fixed point has no trace of the spring. Where no attempt converges, the best is returned.
 """
 
 import numpy as np
@@ -31,6 +31,7 @@ from . import active_set
 from .active_set import FEW
 from .carried import nearest_carried
 from .problem import complementary_energy, strain_energy
+from .settle import settle
 
 UNLIKE = 30.0
 """Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
@@ -40,6 +41,16 @@ WANDERING = 25
 
 BALANCED = 1e-6
 """Imbalance up to which given forces count as admissible."""
+
+GAP = 10.0
+"""Duality gap over tolerance up to which balanced forces count as the answer."""
+
+SETTLE = 0.01
+"""Part of the tolerance to which the path is followed to its end, and its forces balanced: what is
+left, times displacements that are large where stiffnesses are unlike, is part of the gap."""
+
+STIFFER = 3
+"""Series springs tried at rounding level without gain after which the iteration has stalled."""
 
 NEAR = 1e-6
 """Residual at which a stalled solve is settled by a last step in forces."""
@@ -98,7 +109,7 @@ def solve(
         return point
 
     def reached(force):
-        return np.array([np.abs(network.BT @ force - load).max()])
+        return np.array([np.abs(network.BT @ force - load).max(initial=0.0)])
 
     def error(u, force):
         """(imbalance, duality gap)."""
@@ -129,7 +140,7 @@ def solve(
         )
         iterations += steps
         max_iterations += steps  # where it fails, not at the cost of the others
-        if not balanced or error(u, force)[1] > 10 * tolerance:
+        if not balanced or error(u, force)[1] > GAP * tolerance:
             return None
         return u, force, Status.CONVERGED, iterations, reached(force), stats
 
@@ -139,7 +150,8 @@ def solve(
 
     unlike = stiffness.max(initial=0.0) > UNLIKE * stiffness.min(initial=np.inf)
     starts = []
-    if _nearly_determinate(admissible, len(load)) and exponent >= 2.0 and offset is None:
+    determined = active_set.determined(admissible, len(load), DIRECT_LIMIT)
+    if determined and exponent >= 2.0 and offset is None:
         starts.append(from_bearing)
     if warm_start is not None and not _drifted(network, warm_start, tolerance):
         starts.append(lambda: warm_start)
@@ -147,9 +159,10 @@ def solve(
         starts.append(lambda: None)
     if load.any():
         starts.append(from_path)
+    best = _Best(error, tolerance, exponent)
     for start in starts:
         if start is from_path and admissible is None and len(stiffness) <= len(load) + FEW:
-            found = among_forces(nearest_carried(network, load)[0])
+            found = among_forces(nearest_carried(network, load).force)
             if found is not None:
                 return found
         last = start is starts[-1] and exponent >= 2.0
@@ -159,64 +172,66 @@ def solve(
             bears = (force > 0) & (answer.overlap > 0)
             tangent = np.zeros(len(force))
             tangent[bears] = (exponent - 1.0) * force[bears] / answer.overlap[bears]
-            force, balanced = _settled(network, force, tangent, load, tolerance, stats)
-            status = Status.CONVERGED if balanced else status
-        if status is Status.CONVERGED or iterations >= max_iterations:
+            force = _settled(network, force, tangent, load, tolerance, stats)
+        best.take(answer.x, force, answer.history)
+        if best.arrived or iterations >= max_iterations:
             break
-    if exponent < 2.0 and status is not Status.CONVERGED:
-        from_end = None
-        if load.any():
-            point = path(0.01 * tolerance)  # the balance is settled after it
-            q = 1.0 / (exponent - 1.0)
+    if exponent < 2.0 and not best.arrived and load.any():
+        point = path(SETTLE * tolerance)
+        q = 1.0 / (exponent - 1.0)
+        with np.errstate(all="ignore"):  # a path that lost its way
             tangent = point.force / (point.slack + q * (point.force / stiffness) ** q)
-            # on the path no force is zero
-            force = np.where(point.force > 0.01 * tolerance * point.force.max(), point.force, 0.0)
-            force, balanced = _settled(network, force, tangent, load, tolerance, stats)
-            gap = error(point.u, force)[1]
-            # a path that lost its way balances with a gap of order one
-            if balanced and gap <= 10 * tolerance:
-                return point.u, force, Status.CONVERGED, iterations, reached(force), stats
-            from_end = point.u, force
+        # on the path no force is zero
+        force = np.where(point.force > SETTLE * tolerance * point.force.max(), point.force, 0.0)
+        force = _settled(network, force, tangent, load, SETTLE * tolerance, stats)
+        best.take(point.u, force, reached(force))
+    if exponent < 2.0 and not best.arrived:
         u, force, status, more, history, stats = _proximal(
             network, load, stiffness, exponent, tolerance, max_iterations, stats, offset
         )
         iterations += more
+        best.take(u, force, history)
+    if best.arrived:
+        status = Status.CONVERGED
+    elif status is Status.CONVERGED:
         # where all contacts yield next to nothing, forces stay wherever the springs left them
-        if status is Status.CONVERGED and error(u, force)[1] > 10 * tolerance:
-            status = Status.STALLED
-        # of two that did not converge, the one that misses balance and least energy by less
-        if (
-            status is not Status.CONVERGED
-            and from_end is not None
-            and max(error(*from_end)) < max(error(u, force))
-        ):
-            u, force = from_end
-            history = reached(force)
-        return u, force, status, iterations, history, stats
-    return answer.x, force, status, iterations, answer.history, stats
+        status = Status.STALLED
+    return best.u, best.force, status, iterations, best.history, stats
+
+
+class _Best:
+    """The best of several attempts, and whether it is the answer.
+
+    Judged by the imbalance, as by the driver: forces of an equilibrium obey the law. For p < 2 also
+    by the duality gap: u may be so large, or a path so lost, that balanced forces are far from the
+    least energy.
+    """
+
+    def __init__(self, error, tolerance, exponent):
+        self._error, self._tolerance, self._gap_counts = error, tolerance, exponent < 2.0
+        self._missed, self.arrived = np.inf, False
+        self.u = self.force = self.history = None
+
+    def take(self, u, force, history):
+        """Keep this attempt if it is better than those before."""
+        imbalance, gap = self._error(u, force)
+        missed = max(imbalance, gap / GAP) if self._gap_counts else imbalance
+        if self.force is None or missed < self._missed:
+            self._missed, self.u, self.force, self.history = missed, u, force, history
+            self.arrived = missed <= self._tolerance
 
 
 def _settled(network, force, tangent, load, tolerance, stats):
-    """(forces, whether they balance): the last Newton step, taken in forces. tangent (m,): D.
-
-    In tall towers u is so large that rounding of c = -B u alone unbalances the forces; a step
-    D B d added to them is not rounded so.
-    """
+    """``settle`` with the tangent stiffness (m,) of any size."""
     top = float(tangent.max(initial=0.0))
-    if top == 0.0:
-        return force, False
+    if not top > 0.0:
+        return force
     system = StiffnessSystem(network, tangent / top, 1e-12)
-    best, least = force, np.inf
-    for _ in range(4):
-        missing = load - network.BT @ force
-        worst = float(np.abs(missing).max())
-        if worst < least:
-            best, least = force, worst
-        if worst <= tolerance:
-            break
-        step = system.solve(missing, target=0.01 * tolerance, stats=stats)
-        force = np.maximum(force + tangent / top * (network.B @ step), 0.0)
-    return best, least <= tolerance
+
+    def solve(missing):
+        return system.solve(missing, target=0.01 * tolerance, stats=stats)
+
+    return settle(network, force, load, tangent / top, solve, tolerance=tolerance)[0]
 
 
 def _duality_gap(network, u, force, stiffness, exponent, load, offset):
@@ -227,11 +242,6 @@ def _duality_gap(network, u, force, stiffness, exponent, load, offset):
     primal = complementary_energy(force, stiffness, exponent)
     dual = strain_energy(overlap, stiffness, exponent) + float(load @ u) - held
     return abs(primal + dual) / primal if primal > 0 else np.inf
-
-
-def _nearly_determinate(admissible, n):
-    """Whether no more contacts bear than there are degrees of freedom, few enough to factorize."""
-    return admissible is not None and 0 < np.count_nonzero(admissible) <= n <= DIRECT_LIMIT
 
 
 def _on(network, bearing, stiffness, exponent, load, stats):
@@ -278,6 +288,8 @@ def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, sta
     size = force.max() or 1.0
     tangent = np.median(stiffness) ** q * size ** (1 - q) / q  # df/dc at the largest force
     series = 10.0 * tangent
+    best, least, waited = (u, force), np.inf, 0
+    status = Status.MAX_ITERATIONS
     while iterations < max_iterations:
         answer = equilibrium(
             network,
@@ -298,10 +310,17 @@ def _proximal(network, load, stiffness, exponent, tolerance, max_iterations, sta
         force = answer.force
         # both must vanish: imbalance, and the force still held back by the series springs
         history.append(max(answer.residual, change))
+        waited += 1
+        if history[-1] < least:
+            best, least, waited = (u, force), history[-1], 0
         if answer.status is Status.LOAD_NOT_CARRIED:
             return u, force, answer.status, iterations, np.array(history[1:]), stats
-        if history[-1] <= tolerance:
-            return u, force, Status.CONVERGED, iterations, np.array(history[1:]), stats
+        if least <= tolerance:
+            status = Status.CONVERGED
+        elif waited > STIFFER and least < NEAR:
+            status = Status.STALLED  # stiffer springs only raise the rounding from here on
+        if status is not Status.MAX_ITERATIONS:
+            break
         if history[-1] > 0.2 * history[-2]:
             series *= 3.0
-    return u, force, Status.MAX_ITERATIONS, iterations, np.array(history[1:]), stats
+    return *best, status, iterations, np.array(history[1:]), stats

@@ -24,8 +24,11 @@ class CompatibleForces(Displayed):
     given, an elastic displacement times the unknown common stiffness scale; zero where held.
     residual: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, where a_j = max_i |B_ij| is 1 for
     translations and the longest arm for rotations, so that forces compare with forces.
-    smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy. imbalance (n,)
-    [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
+    smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy, of the load that the
+    forces stand for. imbalance (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is
+    attained. carries_load (m,) bool. nearest_status: where the load is not carried, whether the
+    forces for the nearest load that is were solved to the tolerance; where it stayed open whether
+    it is carried, how the search for the nearest load ended; else None.
     """
 
     force: np.ndarray
@@ -38,6 +41,7 @@ class CompatibleForces(Displayed):
     duality_gap: float
     tolerance: float
     method: str
+    nearest_status: Status | None = None
     history: np.ndarray = field(default_factory=lambda: np.zeros(0))
     linear_iterations: int = 0
     factorizations: int = 0
@@ -57,7 +61,7 @@ class CompatibleForces(Displayed):
 
     @property
     def message(self) -> str:
-        where = ""
+        where, nearest = "", self.nearest_status
         if self.status is Status.LOAD_NOT_CARRIED:
             where = (
                 f"; worst at degree of freedom {self.worst_dof} "
@@ -65,6 +69,10 @@ class CompatibleForces(Displayed):
                 f"{self.imbalance[self.worst_dof]:.3g}; the forces are those of the nearest load "
                 "that can be carried"
             )
+            if nearest not in (None, Status.CONVERGED):
+                where += f", but not solved to the tolerance ({nearest}: {nearest.advice})"
+        elif nearest is not None:
+            where = "; whether any forces f >= 0 balance the load was not settled"
         return (
             f"{self.method}: {self.status}, residual {self.residual:.1e} "
             f"(tolerance {self.tolerance:.1e}) after {self.iterations} iterations{work(self)}"
@@ -86,12 +94,14 @@ def checked_law(stiffness, exponent, m: int):
     return stiffness, p
 
 
+@np.errstate(over="ignore")  # forces of an attempt that lost its way
 def complementary_energy(force, stiffness, exponent) -> float:
     """Objective of eq. 36 (eq. 34 summed)."""
     p = exponent
     return float((p - 1) / p * (stiffness ** (1 / (1 - p)) * force ** (p / (p - 1))).sum())
 
 
+@np.errstate(over="ignore")
 def strain_energy(overlap, stiffness, exponent) -> float:
     """sum k/p max(0, c)^p, eq. 32."""
     return float((stiffness / exponent * np.maximum(overlap, 0.0) ** exponent).sum())

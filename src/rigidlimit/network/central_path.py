@@ -85,7 +85,7 @@ def follow(
         du, df, dw = tangent.step(0.0, ROUGH)
         t = min(_room(f, df), _room(w, dw))
         ahead = float((f + t * df) @ (w + t * dw))
-        centring = (ahead / total) ** 3 * total / m
+        centring = min(ahead / total, 1.0) ** 3 * total / m
         du, df, dw = tangent.step(centring - df * dw, FAIR)
         t = min(1.0, INTERIOR * min(_room(f, df), _room(w, dw)))
         u, f, w = u + t * du, f + t * df, w + t * dw

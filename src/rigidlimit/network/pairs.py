@@ -33,6 +33,9 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from .blocks import invert_block
 
+FEW = 2
+"""Contacts of one pair of bodies up to which their block L_ij is not formed."""
+
 
 class PairNetwork:
     """Static structure: contacts sorted by (later body, earlier body) in the elimination order.
@@ -214,6 +217,26 @@ def _select(D, hi, lo, upper, lower, bodies, block):
 
 
 @njit(cache=True, nogil=True)
+def _subtract(up, low, inverse, E, block):
+    """E -= L E_j^-1 L^T with L the sum of the outer products of up and low, (contacts, d)."""
+    d = len(block)
+    L = np.zeros((d, d))
+    for p in range(len(up)):
+        for u in range(d):
+            for v in range(d):
+                L[u, v] += up[p, u] * low[p, v]
+    row = np.empty(d)
+    for u in range(d):
+        for v in range(d):
+            row[v] = 0.0
+            for w in range(d):
+                row[v] += L[u, w] * inverse[w, v]
+        for v in range(d):
+            for w in range(d):
+                E[u, v] -= row[w] * L[v, w]
+
+
+@njit(cache=True, nogil=True)
 def _factor(ptr, lo, up, low, mass, shift, block):
     """(E, E^-1, G - 2 E)."""
     d = len(block)
@@ -239,8 +262,8 @@ def _factor(ptr, lo, up, low, mass, shift, block):
             stop = a + 1
             while stop < ptr[i + 1] and lo[stop] == j:
                 stop += 1
-            if j >= 0:
-                # all contacts of this pair of bodies: L_ij E_j^-1 L_ij^T
+            if j >= 0 and stop - a <= FEW:
+                # contact by contact of this pair of bodies: L_ij E_j^-1 L_ij^T
                 for p in range(a, stop):
                     for q in range(a, stop):
                         s = 0.0
@@ -252,6 +275,8 @@ def _factor(ptr, lo, up, low, mass, shift, block):
                         for u in range(d):
                             for v in range(d):
                                 E[i, u, v] -= up[p, u] * s * up[q, v]
+            elif j >= 0:
+                _subtract(up[a:stop], low[a:stop], inverse[j], E[i], block)
             a = stop
         invert_block(E[i], inverse[i], L, d)
     for i in range(n):

@@ -18,9 +18,7 @@ from ...bodies import Bodies, HalfSpace, State, rotations
 from ...collision.contacts import Contacts, empty
 from ...constraints import gap_gradient
 from ...errors import InputError
-
-CLOSED = 1e-6
-"""Gap over the scene's length below which a contact counts as closed, as in a step."""
+from ...forces.closed import closing_gap
 
 
 @dataclass(frozen=True)
@@ -85,8 +83,8 @@ class Frame:
         gap = self.contacts.gap
         if self.velocity is not None:
             gap = gap + self.dt * (self.B @ self.velocity.ravel())
-        carries = np.any([f > 0 for f in self.forces.values()], axis=0)
-        return carries | (gap <= CLOSED * self.bodies.length)
+        force = np.max([np.zeros(len(gap)), *self.forces.values()], axis=0)
+        return (force > 0) | (gap <= closing_gap(gap, force, self.bodies.length))
 
     @cached_property
     def load(self) -> np.ndarray:

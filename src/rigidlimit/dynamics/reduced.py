@@ -1,0 +1,95 @@
+"""What eq. 21 tells of a step: the contacts and degrees of freedom that contact forces can change.
+
+Held degrees of freedom (Gamma_D) keep their velocity and may drive contacts. Those that no contact
+touches, and no inertia couples to what one touches (the spin of smooth balls), keep their free
+velocity. A push between held bodies alone changes no velocity at all: eq. 21 does not tell it, and
+such contacts get no force. ``Reduced`` states the problem for the rest and takes its answer back.
+"""
+
+import numpy as np
+
+from ..submatrix import submatrix
+from .inertia import coupled, inverse_mass
+from .problem import ContactDynamicsResult, ContactProblem
+
+
+class Reduced:
+    """The problem of the contacts ``rows`` (r,) and degrees of freedom ``dofs`` (d,), ascending.
+
+    velocity (n,): v_free = v + dt M^-1 F_ext, eq. 13 without contact forces. slack (m,): its
+    Phi/dt + B v_free.
+    """
+
+    def __init__(self, M, B, bias, velocity, external_force, dt, *, free):
+        """M (n, n), B (m, n), bias (m,) as in eq. 20; free (n,) bool: what is not held."""
+        dofs = np.flatnonzero(free)
+        bias = bias + B @ np.where(free, 0.0, velocity)  # held bodies may be driven
+        mass = submatrix(M, rows=dofs, columns=dofs)
+        group = coupled(mass)
+        inverse = inverse_mass(mass, dofs, group)
+        self.velocity = velocity.copy()
+        self.velocity[dofs] += dt * (inverse @ external_force[dofs])
+
+        reached = _within_reach(B, group, dofs)
+        mass, inverse = (submatrix(A, rows=reached, columns=reached) for A in (mass, inverse))
+        self.dofs = dofs[reached]
+        B = submatrix(B, columns=self.dofs)
+        entries = np.concatenate([[0], np.cumsum(B.data != 0)])
+        self.rows = np.flatnonzero(np.diff(entries[B.indptr]))
+        self.m = B.shape[0]
+        v_free = self.velocity[self.dofs]
+        self.slack = None if self._whole else bias + B @ v_free
+        self.problem = ContactProblem(
+            submatrix(B, rows=self.rows), mass, inverse, self.among(bias), v_free, dt
+        )
+
+    @property
+    def _whole(self) -> bool:
+        return len(self.rows) == self.m
+
+    def among(self, values: np.ndarray) -> np.ndarray:
+        """Those of the values (m,) that belong to ``rows``."""
+        return values if self._whole else values[self.rows]
+
+    def numbers(self, contacts) -> np.ndarray:
+        """Places in ``rows`` of the contacts with these numbers, without those not there."""
+        contacts = np.asarray(contacts)
+        if self._whole:
+            return contacts
+        place = np.full(self.m, -1)
+        place[self.rows] = np.arange(len(self.rows))
+        contacts = contacts.astype(int)
+        return place[contacts[np.isin(contacts, self.rows)]]
+
+    @property
+    def blocks(self) -> np.ndarray:
+        """Starts of runs of ``dofs`` that lie in one group of six (one body in space)."""
+        if not len(self.dofs):
+            return np.array([0])
+        body = self.dofs // 6
+        return np.flatnonzero(np.r_[True, body[1:] != body[:-1], True])
+
+    def answered(self, answer: ContactDynamicsResult) -> ContactDynamicsResult:
+        """The answer to ``problem``, for all contacts and degrees of freedom."""
+        velocity = self.velocity.copy()
+        velocity[self.dofs] = answer.velocity
+        force, slack = answer.force, answer.slack
+        if not self._whole:
+            force, slack = np.zeros(self.m), self.slack.copy()
+            force[self.rows], slack[self.rows] = answer.force, answer.slack
+        return ContactDynamicsResult(
+            **{**vars(answer), "velocity": velocity, "force": force, "slack": slack}
+        )
+
+
+def _within_reach(B, group, dofs):
+    """Which of the free degrees of freedom contact forces can move, ascending.
+
+    What no contact touches and no inertia couples to what one touches (the spin of smooth balls)
+    keeps its free velocity.
+    """
+    touched = np.zeros(B.shape[1], bool)
+    touched[B.indices[B.data != 0]] = True
+    reached = np.zeros(len(dofs), bool)
+    reached[group[touched[dofs]]] = True
+    return np.flatnonzero(reached[group])

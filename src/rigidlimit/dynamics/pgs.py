@@ -32,6 +32,7 @@ from numba import njit
 
 from ..errors import InputError
 from ..status import Status
+from ..words import counted
 from .problem import ContactDynamicsResult, ContactProblem
 
 ORDERS = ("natural", "reverse", "symmetric", "random")
@@ -265,7 +266,7 @@ def _visits(order, seed, m):
         if order not in ORDERS:
             raise InputError(
                 f"order is {order!r}; expected one of {', '.join(ORDERS)}, or a permutation of the "
-                f"{m} contacts"
+                f"{counted(m, 'contact')}"
             )
     else:
         given = np.asarray(order)

@@ -18,6 +18,7 @@ from numba import njit
 
 from ..display import Displayed
 from ..status import Status, work
+from ..words import counted
 
 ROUNDING = 1e-14
 """Closing velocities below this part of the terms they are the sum of count as zero."""
@@ -167,8 +168,8 @@ class ContactDynamicsResult(Displayed):
 
     @property
     def message(self) -> str:
+        steps = counted(self.iterations, "iteration")
         return (
             f"{self.solver}: {self.status}, residual {self.residual:.1e} "
-            f"(tolerance {self.tolerance:.1e}) after {self.iterations} iterations{work(self)}; "
-            f"{self.status.advice}"
+            f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}; {self.status.advice}"
         )

@@ -14,6 +14,7 @@ from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
 from ..status import Status, work
+from ..words import counted
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,9 +74,10 @@ class CompatibleForces(Displayed):
                 where += f", but not solved to the tolerance ({nearest}: {nearest.advice})"
         elif nearest is not None:
             where = "; whether any forces f >= 0 balance the load was not settled"
+        steps = counted(self.iterations, "iteration")
         return (
             f"{self.method}: {self.status}, residual {self.residual:.1e} "
-            f"(tolerance {self.tolerance:.1e}) after {self.iterations} iterations{work(self)}"
+            f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}"
             f"{where}; {self.status.advice}"
         )
 

@@ -165,7 +165,7 @@ def run(*, bases, laws, targets=(1e-6, 1e-10), limit=60.0, packings=(), folder=N
         [lambda b=base, k=law: problems.compatibility(b, k) for base in bases] for law in laws
     ]
     if packings:
-        groups.append([lambda c=count: _packing(c, folder) for count in packings])
+        groups.append([lambda c=count: packing(c, folder) for count in packings])
     return tabulate(
         "compatibility",
         groups,
@@ -178,7 +178,7 @@ def run(*, bases, laws, targets=(1e-6, 1e-10), limit=60.0, packings=(), folder=N
     )
 
 
-def _packing(count, folder):
+def packing(count, folder):
     """Eq. 36 of the packing's state of rest under contact dynamics."""
     import rigidlimit as rl
 

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks import compatibility, measure, peers, problems, run_all, scaling
+from benchmarks import compatibility, factorization, measure, peers, problems, run_all, scaling
 
 from .problems import pyramid_gradient
 
@@ -107,3 +107,14 @@ def test_slow_solves_are_stopped():
     assert seen.answer.force.tolist() == [1, 1, 1]
     if not math.isnan(seen.memory):
         assert seen.memory > 7e7  # 80 MB, less what the process could reuse
+
+
+def test_factorizations_side_by_side(capsys):
+    """Peer: SuperLU on the same matrix, both residuals at rounding."""
+    problem = problems.compatibility(8, "Hooke")
+    factorization.measure("pyramid", problem.B, problem.load, problem.blocks)
+    lines = capsys.readouterr().out.splitlines()
+    residuals = {line.split()[0]: float(line.split()[-1]) for line in lines if "residual" in line}
+    assert {"rigidlimit", "SuperLU"} <= set(residuals)
+    # condition of some 1e4 times rounding
+    assert max(residuals.values()) < 1e-11

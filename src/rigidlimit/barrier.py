@@ -25,6 +25,10 @@ else:
     NAP = 10
 
 
+class CannotStart(RuntimeError):
+    """The system gives this process no more threads."""
+
+
 def new_gate() -> np.ndarray:
     """State of a barrier: an array that the threads share."""
     return np.zeros(16, np.int64)
@@ -81,16 +85,38 @@ def wait(gate, threads, patience):
 
 
 def together(work, threads: int, gate: np.ndarray):
-    """work(t) in ``threads`` threads at once, t = 0 in this one, whose answer is returned."""
-    others = [threading.Thread(target=work, args=(t,)) for t in range(1, threads)]
+    """work(t) in ``threads`` threads at once, t = 0 in this one, whose answer is returned.
+
+    Whatever one of them raises lets the others go and is raised here; what they have written is
+    then of no use. ``CannotStart``, with nothing done, where the system gives no more threads.
+    """
+    failed, go = [], threading.Event()
+
+    def guarded(t):
+        go.wait()
+        if gate[GIVEN_UP]:
+            return None
+        try:
+            return work(t)
+        except BaseException as error:
+            gate[GIVEN_UP] = 1  # the others must not wait for ever
+            failed.append(error)
+
+    others = [threading.Thread(target=guarded, args=(t,)) for t in range(1, threads)]
     try:
         for thread in others:
             thread.start()
-        return work(0)
-    except BaseException:
-        gate[GIVEN_UP] = 1  # the others must not wait for ever
-        raise
+    except RuntimeError as error:
+        gate[GIVEN_UP] = 1
+        raise CannotStart from error
+    finally:
+        go.set()
+    try:
+        answer = guarded(0)
     finally:
         for thread in others:
             if thread.ident is not None:
                 thread.join()
+    if failed:
+        raise failed[0]
+    return answer

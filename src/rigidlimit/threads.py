@@ -9,6 +9,8 @@ import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -28,7 +30,18 @@ def thread_count() -> int:
     if wanted.isdigit() and int(wanted) > 0:
         return min(int(wanted), MOST)
     known = hasattr(os, "sched_getaffinity")
-    return min(len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1, MOST)
+    cores = len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1
+    return max(1, min(cores, _allowance(), MOST))
+
+
+@cache
+def _allowance(group: str = "/sys/fs/cgroup/cpu.max") -> int:
+    """Whole cores that a container may use at once; MOST where it does not say."""
+    try:
+        quota, period = Path(group).read_text().split()
+        return int(float(quota) / float(period))
+    except (OSError, ValueError):  # no such file, or "max"
+        return MOST
 
 
 def in_pieces(work: Callable[[int, int], T], size: int, *, least: int) -> list[T]:

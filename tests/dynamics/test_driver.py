@@ -106,3 +106,21 @@ def test_contacts_of_held_bodies_change_nothing_for_the_others(solver):
     np.testing.assert_array_equal(found.slack[among], known.slack)
     assert not found.force[idle].any()
     np.testing.assert_allclose(found.slack, gap / 0.1 + all_rows @ found.velocity, atol=1e-12)
+
+
+def test_options_about_contacts_and_bodies_are_those_of_the_whole_problem():
+    """Property: ``order`` and ``blocks`` are given for all contacts and degrees of freedom, though
+    some are left out of eq. 21; a wrong order is told, and no blocks give wrong answers."""
+    B = np.array([[1.0, 0.0, -0.5], [1.0, 0.0, 0.5], [0.0, 0.0, 0.0]])
+    step = (np.array([2.0, 1.0, 0.1]), B, np.zeros(3), np.zeros(3), [-20.0, 0.0, 0.0], 1e-3)
+    plain = rl.contact_dynamics(*step)
+    for blocks in ([0, 3], [1, 2], [2, 1, 7], [-4]):
+        for solver in ("newton", "apgd"):
+            found = rl.contact_dynamics(*step, solver=solver, blocks=blocks)
+            # tolerance of both
+            np.testing.assert_allclose(found.force, plain.force, atol=1e-8)
+    for order in ([0, 1, 2, 3], [0.5, 1, 2], [2, -1, 0]):
+        with pytest.raises(InputError, match="permutation of the 3"):
+            rl.contact_dynamics(*step, solver="pgs", order=order)
+    found = rl.contact_dynamics(*step, solver="pgs", order=[2, 1, 0])
+    assert found.converged and found.force[2] == 0.0

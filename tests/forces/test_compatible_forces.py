@@ -510,3 +510,19 @@ def test_forces_of_another_energy_do_not_count_as_converged(seed):
     found = rl.compatible_forces(B, B.T @ rng.random(12), stiffness=k, exponent=1.1)
     # 10 times the tolerance of 1e-10 is asked of the gap; scaling back rounds
     assert not found.converged or found.duality_gap < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("load", "exponent", "stiffness"),
+    [([10, 1], 1.02, 1e9), ([1e-8, 1e-9], 1.02, 1.0), ([1e-4, 1e-5], 1.01, 1.0)],
+)
+def test_energies_beyond_the_range_of_numbers_prove_nothing(load, exponent, stiffness):
+    """Property: units change nothing, and p near 1 is solved or told; complementary energies go
+    with the 50th to 100th power of the units, and vanished ones passed for a closed gap."""
+    B, k = [[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]], np.array([1.0, 3.0, 1.0])
+    answer = rl.compatible_forces(B, load, exponent=exponent, stiffness=k * stiffness)
+    plain = rl.compatible_forces(B, np.divide(load, load[0]), exponent=exponent, stiffness=k)
+    assert not answer.converged and answer.status is plain.status and answer.duality_gap > 1e-8
+    wrong = np.array([1.0, 6.0, 3.0]) * load[0] / 10  # balances, but is far from the answer
+    found = rl.certify(B, load, wrong, exponent=exponent, stiffness=k * stiffness)
+    assert found.admissible and not found.compatible and "not known" in found.verdict

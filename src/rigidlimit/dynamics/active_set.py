@@ -16,7 +16,7 @@ by D.
 import numpy as np
 
 from ..network.changing import ChangingSystem
-from ..network.stiffness import DIRECT_LIMIT, LinearStats, price
+from ..network.stiffness import LinearStats, affordable, price
 
 SIGMA = 1e7, 1e9
 """Stiffness of the springs over the effective mass of a contact: at first, and where that does not
@@ -38,7 +38,7 @@ def pays(problem, force, gradient_steps, reached, tolerance) -> bool:
     gradient_steps: taken so far, to the residual ``reached``.
     """
     n = problem.B.shape[1]
-    if n > DIRECT_LIMIT or np.count_nonzero(force) > n or not 0.0 < reached < 1.0:
+    if not affordable(n) or np.count_nonzero(force) > n or not 0.0 < reached < 1.0:
         return False
     remaining = np.log(reached / tolerance) * gradient_steps / -np.log(reached)
     return remaining > price(n) / 3

@@ -75,9 +75,9 @@ def contact_dynamics(
     if warm_start is not None:
         warm_start = _scaled_to_fit(problem, problem.project(reduced.among(warm_start)))
     if solver in ("newton", "apgd"):
-        options.setdefault("blocks", reduced.blocks)
+        options["blocks"] = reduced.blocks(options.get("blocks"))
     if "order" in options and not isinstance(options["order"], str):
-        options["order"] = reduced.numbers(options["order"])
+        options["order"] = reduced.numbers(pgs.permutation(options["order"], m))
     answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
     return reduced.answered(answer)
 

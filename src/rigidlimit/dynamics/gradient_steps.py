@@ -11,7 +11,7 @@ import time
 import numpy as np
 from numba import njit
 
-from ..barrier import new_gate, together, wait
+from ..barrier import CannotStart, new_gate, together, wait
 from ..threads import thread_count
 from .rows import columns_of, onto_bodies, onto_contacts, rows_of
 
@@ -223,9 +223,12 @@ class GradientSteps:
         global _alone_until
         while steps:
             threads = self.threads if time.monotonic() >= _alone_until else 1
-            made = self._advance(steps, threads)
+            try:
+                made = self._advance(steps, threads)
+            except CannotStart:
+                self.threads, made = 1, 0
             steps -= made
-            if steps:  # stopped because other programs hold the cores
+            if steps:  # other programs hold the cores
                 _alone_until = time.monotonic() + ALONE
 
     def _advance(self, steps, threads):

@@ -29,7 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..network import Network, column_arms, equilibrium
-from ..network.stiffness import DIRECT_LIMIT, LinearStats
+from ..network.stiffness import LinearStats, affordable
 from ..status import Status
 from . import active_set, apgd, least_distance, pgs
 from .problem import ContactDynamicsResult, ContactProblem
@@ -203,7 +203,7 @@ class _Solution:
     def finish_small_rests(self, stalled):
         """What rounding left: by stiff springs, nonnegative least squares, Gauss-Seidel."""
         problem = self.problem
-        if not self.arrived and problem.B.shape[1] <= DIRECT_LIMIT:
+        if not self.arrived and affordable(problem.B.shape[1]):
             self.keep(*self._last_digits(self.force))
         if not self.arrived and least_distance.applies(problem):
             exact = least_distance.solve(problem)

@@ -269,13 +269,19 @@ def _visits(order, seed, m):
                 f"{counted(m, 'contact')}"
             )
     else:
-        given = np.asarray(order)
-        if given.shape != (m,) or (np.sort(given) != np.arange(m)).any():
-            raise InputError(
-                f"order is an array of shape {given.shape} that is not a permutation of the {m} "
-                f"contacts; expected each of 0 ... {m - 1} once"
-            )
+        order = permutation(order, m)
     return _visit_sequence(order, seed, m)
+
+
+def permutation(order, m: int) -> np.ndarray:
+    """The given order of m contacts; InputError if it does not name each of them once."""
+    given = np.asarray(order)
+    if given.shape != (m,) or (np.sort(given) != np.arange(m)).any():
+        raise InputError(
+            f"order is an array of shape {given.shape} that is not a permutation of the {m} "
+            f"contacts; expected each of 0 ... {m - 1} once"
+        )
+    return given.astype(int)
 
 
 def _visit_sequence(order, seed, m):

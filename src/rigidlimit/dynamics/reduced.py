@@ -6,8 +6,11 @@ velocity. A push between held bodies alone changes no velocity at all: eq. 21 do
 such contacts get no force. ``Reduced`` states the problem for the rest and takes its answer back.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
+from ..network import kept_starts
 from ..submatrix import submatrix
 from .inertia import coupled, inverse_mass
 from .problem import ContactDynamicsResult, ContactProblem
@@ -53,21 +56,14 @@ class Reduced:
 
     def numbers(self, contacts) -> np.ndarray:
         """Places in ``rows`` of the contacts with these numbers, without those not there."""
-        contacts = np.asarray(contacts)
-        if self._whole:
-            return contacts
         place = np.full(self.m, -1)
         place[self.rows] = np.arange(len(self.rows))
-        contacts = contacts.astype(int)
         return place[contacts[np.isin(contacts, self.rows)]]
 
-    @property
-    def blocks(self) -> np.ndarray:
-        """Starts of runs of ``dofs`` that lie in one group of six (one body in space)."""
-        if not len(self.dofs):
-            return np.array([0])
-        body = self.dofs // 6
-        return np.flatnonzero(np.r_[True, body[1:] != body[:-1], True])
+    def blocks(self, starts=None) -> np.ndarray:
+        """Where bodies begin among ``dofs``; in space, unless told by ``starts`` among all."""
+        n = len(self.velocity)
+        return kept_starts(np.arange(0, n + 1, 6) if starts is None else starts, self.dofs)
 
     def answered(self, answer: ContactDynamicsResult) -> ContactDynamicsResult:
         """The answer to ``problem``, for all contacts and degrees of freedom."""
@@ -77,9 +73,7 @@ class Reduced:
         if not self._whole:
             force, slack = np.zeros(self.m), self.slack.copy()
             force[self.rows], slack[self.rows] = answer.force, answer.slack
-        return ContactDynamicsResult(
-            **{**vars(answer), "velocity": velocity, "force": force, "slack": slack}
-        )
+        return replace(answer, velocity=velocity, force=force, slack=slack)
 
 
 def _within_reach(B, group, dofs):

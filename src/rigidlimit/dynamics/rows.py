@@ -13,7 +13,7 @@ from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
 from ..network.pairs import body_rows
-from ..network.stiffness import MAX_BLOCK
+from ..network.stiffness import MAX_BLOCK, cut_blocks
 
 PADDED = 1.5
 """Zeros that pad the rows of small bodies may make them this much longer."""
@@ -26,7 +26,7 @@ def rows_of(A: sp.csr_array, blocks=None):
     about one size the rows are stored by pairs, and vectors have a spare body at the end.
     """
     if blocks is not None and A.shape[1]:
-        blocks = np.asarray(blocks)
+        blocks = cut_blocks(blocks, A.shape[1])
         bodies, size = len(blocks) - 1, int(np.diff(blocks).max(initial=1))
         if size <= MAX_BLOCK and size * bodies <= PADDED * A.shape[1]:
             found = body_rows(A, blocks)

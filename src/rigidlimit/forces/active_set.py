@@ -19,7 +19,7 @@ the linearisation is exact; otherwise it is renewed until the forces stay.
 import numpy as np
 
 from ..network.changing import ChangingSystem
-from ..network.stiffness import LinearStats
+from ..network.stiffness import LinearStats, affordable
 from .settle import settle
 
 FEW = 200
@@ -40,16 +40,15 @@ LINEARISATIONS = 30
 """Renewals of D for p != 2; one or two are the rule."""
 
 
-def determined(admissible, n, largest) -> bool:
-    """Whether forces (m,), if any, bear by no more contacts than there are degrees of freedom n,
-    and these are at most ``largest``, few enough to be factorized."""
-    return admissible is not None and 0 < np.count_nonzero(admissible) <= n <= largest
+def determined(admissible, n) -> bool:
+    """Whether forces (m,), if any, bear by no more contacts than there are degrees of freedom n."""
+    return admissible is not None and 0 < np.count_nonzero(admissible) <= n
 
 
 def applies(admissible, n) -> bool:
     """Whether hardly more contacts are closed than the load determines: ``determined``, and few
-    contacts without force. admissible (m,): f >= 0. n: degrees of freedom."""
-    if not determined(admissible, n, LARGEST):
+    contacts without force; few enough to be factorized. admissible (m,): f >= 0."""
+    if not determined(admissible, n) or not affordable(n, LARGEST):
         return False
     return np.count_nonzero(admissible == 0) <= FEW
 

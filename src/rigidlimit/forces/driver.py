@@ -7,13 +7,13 @@ import numpy as np
 
 from .. import arrays
 from ..errors import InputError
-from ..network import Network, column_arms
+from ..network import Network, column_arms, kept_starts
 from ..network.stiffness import LinearStats
 from ..status import Status
 from ..submatrix import submatrix
 from . import augmented_lagrangian, newton
 from .carried import NOT_CARRIED, nearest_carried
-from .problem import CompatibleForces, checked_law, complementary_energy, strain_energy
+from .problem import CompatibleForces, checked_law, duality_gap
 
 METHODS = ("newton", "augmented_lagrangian")
 
@@ -82,7 +82,8 @@ def compatible_forces(
 
     scaled = _Scaled(B, load, stiffness, exponent, free, blocks, gap_error)
     if scaled.force_size == 0.0:
-        solved = _Solved(np.zeros(n), np.zeros(m), Status.CONVERGED, 0, [], LinearStats(), load)
+        nothing = np.zeros(n), np.zeros(m)
+        solved = _Solved(*nothing, Status.CONVERGED, 0, [], LinearStats(), load, 0.0)
     else:
         solved = scaled.solve(method, tolerance, max_iterations, warm_start, admissible)
     u, force, status, nearest_status = solved.u, solved.force, solved.status, solved.nearest_status
@@ -99,12 +100,7 @@ def compatible_forces(
     if status is Status.LOAD_NOT_CARRIED and nearest_status is Status.CONVERGED:
         off = relative(np.where(scaled.touched, carried - solved.load, 0.0)).max(initial=0.0)
         nearest_status = Status.STALLED if off > tolerance else nearest_status
-    gap = np.zeros(m) if gap_error is None else gap_error
-    primal = complementary_energy(force, stiffness, exponent)
-    dual = strain_energy(-(B @ u) - gap, stiffness, exponent)
-    dual += float(solved.load @ u) + float(gap @ force)
-    duality_gap = abs(primal + dual) / primal if primal > 0 else 0.0
-    if solved.stopped_short and residual <= tolerance and duality_gap <= newton.GAP * tolerance:
+    if solved.stopped_short and residual <= tolerance and solved.gap <= newton.GAP * tolerance:
         status = Status.CONVERGED  # solvers ask for a little more than was promised
     return CompatibleForces(
         force=force,
@@ -114,7 +110,7 @@ def compatible_forces(
         iterations=solved.iterations,
         imbalance=imbalance,
         worst_dof=int(np.argmax(relative(imbalance))) if n else 0,
-        duality_gap=duality_gap,
+        duality_gap=solved.gap,
         tolerance=tolerance,
         method=method,
         nearest_status=nearest_status,
@@ -129,7 +125,7 @@ class _Solved:
     """What ``_Scaled.solve`` found, in the units of the problem.
 
     load (n,): the one that the forces are to balance, the nearest where the given one is not
-    carried. nearest_status: see ``CompatibleForces``.
+    carried. gap: ``duality_gap``, nearest_status: see ``CompatibleForces``.
     """
 
     u: np.ndarray
@@ -139,6 +135,7 @@ class _Solved:
     history: Sequence[float]
     stats: LinearStats
     load: np.ndarray
+    gap: float
     nearest_status: Status | None = None
 
     @property
@@ -179,9 +176,7 @@ class _Scaled:
         starts = None
         if n and len(self.dofs):
             given = np.arange(0, n + 1, 6 if n % 6 == 0 else 3 if n % 3 == 0 else 1)
-            starts = given if blocks is None else np.sort(blocks)
-            body = np.searchsorted(starts, self.dofs, side="right")
-            starts = np.flatnonzero(np.r_[True, body[1:] != body[:-1], True])
+            starts = kept_starts(given if blocks is None else blocks, self.dofs)
         self.network = Network(self.B, blocks=starts)
 
     @property
@@ -225,11 +220,13 @@ class _Scaled:
                     status = Status.STALLED
                 if apart:  # whether it can be carried remains open
                     nearest_status = found.status
+        gap = duality_gap(self.B, u, force, self.stiffness, self.exponent, load, self.offset)
         full, of_load = np.zeros(self.n), np.zeros(self.n)
         full[self.dofs] = u / self.arm * self.displacement_size
         of_load[self.dofs] = load * self.arm * self.force_size
         force = force * self.force_size
-        return _Solved(full, force, status, iterations, history, stats, of_load, nearest_status)
+        found = full, force, status, iterations, history, stats, of_load, gap
+        return _Solved(*found, nearest_status)
 
     def _run(self, method, load, tolerance, max_iterations, start=None, admissible=None):
         if method == "newton":

@@ -25,12 +25,12 @@ import numpy as np
 
 from ..network import Network, equilibrium
 from ..network.central_path import follow
-from ..network.stiffness import DIRECT_LIMIT, LinearStats, StiffnessSystem
+from ..network.stiffness import LinearStats, StiffnessSystem, affordable
 from ..status import Status
 from . import active_set
 from .active_set import FEW
 from .carried import nearest_carried
-from .problem import complementary_energy, strain_energy
+from .problem import duality_gap
 from .settle import settle
 
 UNLIKE = 30.0
@@ -113,7 +113,7 @@ def solve(
 
     def error(u, force):
         """(imbalance, duality gap)."""
-        gap = _duality_gap(network, u, force, stiffness, exponent, load, offset)
+        gap = duality_gap(network.B, u, force, stiffness, exponent, load, offset)
         return np.nan_to_num([reached(force)[0], gap], nan=np.inf)
 
     def from_path():
@@ -150,8 +150,9 @@ def solve(
 
     unlike = stiffness.max(initial=0.0) > UNLIKE * stiffness.min(initial=np.inf)
     starts = []
-    determined = active_set.determined(admissible, len(load), DIRECT_LIMIT)
-    if determined and exponent >= 2.0 and offset is None:
+    n = len(load)
+    bears_it = active_set.determined(admissible, n) and affordable(n)
+    if bears_it and exponent >= 2.0 and offset is None:
         starts.append(from_bearing)
     if warm_start is not None and not _drifted(network, warm_start, tolerance):
         starts.append(lambda: warm_start)
@@ -232,16 +233,6 @@ def _settled(network, force, tangent, load, tolerance, stats):
         return system.solve(missing, target=0.01 * tolerance, stats=stats)
 
     return settle(network, force, load, tangent / top, solve, tolerance=tolerance)[0]
-
-
-def _duality_gap(network, u, force, stiffness, exponent, load, offset):
-    """Energy of balanced forces above the least, at most, over that energy."""
-    overlap, held = -(network.B @ u), 0.0
-    if offset is not None:
-        overlap, held = overlap + offset, float(offset @ force)
-    primal = complementary_energy(force, stiffness, exponent)
-    dual = strain_energy(overlap, stiffness, exponent) + float(load @ u) - held
-    return abs(primal + dual) / primal if primal > 0 else np.inf
 
 
 def _on(network, bearing, stiffness, exponent, load, stats):

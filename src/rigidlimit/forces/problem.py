@@ -107,3 +107,19 @@ def complementary_energy(force, stiffness, exponent) -> float:
 def strain_energy(overlap, stiffness, exponent) -> float:
     """sum k/p max(0, c)^p, eq. 32."""
     return float((stiffness / exponent * np.maximum(overlap, 0.0) ** exponent).sum())
+
+
+def duality_gap(B, u, force, stiffness, exponent, load, offset=None) -> float:
+    """Energy of balanced forces above the least, at most, over that energy (eqs 32 and 36).
+
+    In units in which loads and stiffness are of order one: for p near 1 energies leave the range of
+    numbers in others. inf where there is a load and no energy. offset (m,): see ``equilibrium``.
+    """
+    overlap, held = -(B @ u), 0.0
+    if offset is not None:
+        overlap, held = overlap + offset, float(offset @ force)
+    primal = complementary_energy(force, stiffness, exponent)
+    dual = strain_energy(overlap, stiffness, exponent) + float(load @ u) - held
+    if primal > 0:
+        return abs(primal + dual) / primal
+    return np.inf if force.any() or load.any() else 0.0

@@ -5,7 +5,7 @@ under the load F~; contact dynamics (eq. 22) is a sequence of networks with the 
 bodies added (``dynamics/newton.py``).
 """
 
-from .columns import column_arms
+from .columns import column_arms, kept_starts
 from .equilibrium import Equilibrium, Network, equilibrium
 
-__all__ = ["Equilibrium", "Network", "column_arms", "equilibrium"]
+__all__ = ["Equilibrium", "Network", "column_arms", "equilibrium", "kept_starts"]

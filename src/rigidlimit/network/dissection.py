@@ -4,8 +4,17 @@ The order depends on which bodies share a contact or an inertia only, so one ser
 set of a network; it is never taken from values, which cancel in lattices.
 """
 
+import importlib.util
+from functools import cache
+
 import numpy as np
 from numba import njit
+
+
+@cache
+def has_metis() -> bool:
+    """Whether pymetis is installed; without it factorizations are many times dearer."""
+    return importlib.util.find_spec("pymetis") is not None
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,7 @@ term. Three roads, chosen here:
   factorization (``pairs.py``);
 - contacts that move more than two bodies (mechanisms): conjugate gradients on the compiled,
   unassembled product with the bodies' diagonal blocks as preconditioner;
-- a sparse factorization (``direct.py``) for small systems, where conjugate gradients fail, and
+- a sparse factorization (``multifrontal.py``) for small systems, where conjugate gradients fail, and
   for the rest of a network's life once one loose solve has taken a good part of a factorization's
   time (packings with hardly more contacts than degrees of freedom): the exact answers then also
   save Newton steps.
@@ -23,6 +23,7 @@ from numba import njit
 
 from .blocks import invert_block
 from .direct import DenseFactor, Factor
+from .dissection import has_metis
 from .multifrontal import MultifrontalFactor
 
 MAX_BLOCK = 6
@@ -36,7 +37,11 @@ DENSE_SIZE = 200
 """Up to this many a dense factorization is quicker than the bookkeeping of a sparse one."""
 
 DIRECT_LIMIT = 150_000
-"""Above this many degrees of freedom a factorization would not fit; conjugate gradients go on."""
+"""Degrees of freedom up to which a factorization is taken where conjugate gradients would do in the
+end: one to two gigabytes."""
+
+WITHOUT_METIS = 8
+"""How many times dearer a factorization is by SuperLU in its own order; limits are a quarter."""
 
 
 DEAR = 1 / 2
@@ -52,7 +57,12 @@ def price(n: int) -> int:
     Measured with the order on pyramids of 420 to 61,620 degrees of freedom: 120 to 2,300; on random
     packings a third of it. Both a factorization's work over n and this grow like n in space.
     """
-    return 40 + n // 20
+    return (40 + n // 20) * (1 if has_metis() else WITHOUT_METIS)
+
+
+def affordable(n: int, limit: int = DIRECT_LIMIT) -> bool:
+    """Whether a factorization of n degrees of freedom is to be thought of at all."""
+    return n <= (limit if has_metis() else limit // 4)
 
 
 @dataclass
@@ -244,10 +254,10 @@ class StiffnessSystem:
         n, network = len(rhs), self.network
         if n == 0:
             return np.zeros(0)
-        affordable = n <= DIRECT_LIMIT
-        if n <= DIRECT_SIZE or (affordable and network.direct):
+        fits = affordable(n)
+        if n <= DIRECT_SIZE or (fits and network.direct):
             return self.solve_directly(rhs, stats)
-        max_steps = price(n) if affordable else 30_000
+        max_steps = price(n) if fits else 30_000
         x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
         # a tight solve may take more than a loose one
         decades = np.log10(max(float(np.abs(rhs).max()), target) / target)
@@ -255,7 +265,7 @@ class StiffnessSystem:
         if worst <= target:
             return x
         stats.cg_failures += 1
-        return self.solve_directly(rhs, stats) if affordable else x
+        return self.solve_directly(rhs, stats) if fits else x
 
     def iterate(self, rhs, *, target, max_steps, stats: LinearStats):
         """(x, |K x - rhs|_inf reached, steps) by conjugate gradients alone."""
@@ -300,11 +310,12 @@ class StiffnessSystem:
             factor = MultifrontalFactor(rows, mass, self.shift, self.network.starts, place)
             if not factor.failed:
                 return factor
-            order = np.argsort(place[self.network.block_of], kind="stable")
         ptr, idx, val = rows
         C = sp.csr_array((val, idx, ptr), shape=(len(ptr) - 1, n))
         K = sp.csr_array(C.T @ C + self.network.mass + self.shift * sp.eye_array(n))
-        return Factor(K, None if place is None else order)
+        if place is None:
+            return Factor(K, None)
+        return Factor(K, np.argsort(place[self.network.block_of], kind="stable"))
 
     def solve_directly(self, rhs, stats, *, refined=True):
         """K^-1 rhs for rhs (n,) or (n, c). refined: with one step of iterative refinement."""

@@ -7,7 +7,7 @@ Spins of balls are steady, as a normal force through the centre turns nothing.
 
 import numpy as np
 
-from ..barrier import new_gate, together
+from ..barrier import CannotStart, new_gate, together
 from ..bodies import Bodies, Disk, HalfSpace, Sphere, State, rotations
 from ..collision.broadphase import meeting_balls
 from ..collision.contacts import Contacts
@@ -92,14 +92,19 @@ class BallEngine:
         def work(part, end):
             return balls.advance(*arrays, self.ranges, part, end, gate, share, *settings)
 
-        if self.threads == 1 or self.calls_alone > 0:
-            self.calls_alone -= 1
-            made, code = work(0, self.threads)
-        else:
-            made, code = together(lambda t: work(t, t + 1), self.threads, gate)
-            crowded = code == balls.CROWDED
+        answer = None
+        if self.threads > 1 and self.calls_alone <= 0:
+            try:
+                answer = together(lambda t: work(t, t + 1), self.threads, gate)
+            except CannotStart:
+                crowded = True
+            else:
+                crowded = answer[1] == balls.CROWDED
             self.calls_alone = self.next_alone if crowded else 0
             self.next_alone = 2 * self.next_alone if crowded else ALONE
+        else:
+            self.calls_alone -= 1
+        made, code = answer or work(0, self.threads)
         self.elapsed += made * dt
         if code == balls.STALE:
             self._build()

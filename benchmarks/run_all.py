@@ -50,7 +50,11 @@ TINY = {
 
 def warm_up():
     """Load or compile every kernel that will be timed."""
+    import numpy as np
+
     import rigidlimit as rl
+    from rigidlimit.network import Network
+    from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
 
     from . import peers, problems
 
@@ -59,6 +63,10 @@ def warm_up():
         problem = problems.compatibility(10, law)
         peers.compatibility_solvers()[peers.OURS](problem, 1e-10)
         peers.compatibility_solvers()[peers.PAPER](problem, 1e-3)
+    problem = problems.compatibility(10, "Hooke")
+    system = StiffnessSystem(Network(problem.B, blocks=problem.blocks), problem.stiffness, 1e-12)
+    for rhs in (problem.load, np.outer(problem.load, np.ones(60))):
+        system.solve_directly(rhs, LinearStats())
     for state in problems.STATES:
         problem = problems.dynamics(10, state)
         for name in (peers.OURS, "PGS", "PGS with subspace steps", "APGD"):

@@ -226,7 +226,7 @@ def test_load_is_not_called_uncarried_where_that_was_not_found_out(monkeypatch):
     load = B.T @ rng.uniform(0.0, 1.0, B.shape[0])
     k = 10.0 ** rng.uniform(0, 4, B.shape[0])
     monkeypatch.setattr(carried.projection, "solve", stunted)
-    monkeypatch.setattr(carried.projection, "DIRECT_LIMIT", 0)
+    monkeypatch.setattr(carried.projection, "affordable", lambda n: False)
     answer = rl.compatible_forces(B, load, stiffness=k, max_iterations=1)
     assert answer.status is Status.MAX_ITERATIONS and answer.nearest_status is not None
     assert "not settled" in answer.message

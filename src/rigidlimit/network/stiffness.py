@@ -7,10 +7,10 @@ term. Three roads, chosen here:
   factorization (``pairs.py``);
 - contacts that move more than two bodies (mechanisms): conjugate gradients on the compiled,
   unassembled product with the bodies' diagonal blocks as preconditioner;
-- a sparse factorization (``multifrontal.py``) for small systems, where conjugate gradients fail, and
-  for the rest of a network's life once one loose solve has taken a good part of a factorization's
-  time (packings with hardly more contacts than degrees of freedom): the exact answers then also
-  save Newton steps.
+- a factorization (``multifrontal.py``) for small systems, where conjugate gradients fail, and for
+  the rest of a network's life once one loose solve has taken a good part of a factorization's time
+  (packings with hardly more contacts than degrees of freedom): the exact answers then also save
+  Newton steps.
 """
 
 import itertools
@@ -57,7 +57,7 @@ def price(n: int) -> int:
     Measured with the order on pyramids of 420 to 61,620 degrees of freedom: 120 to 2,300; on random
     packings a third of it. Both a factorization's work over n and this grow like n in space.
     """
-    return (40 + n // 20) * (1 if has_metis() else WITHOUT_METIS)
+    return (100 + n // 20) * (1 if has_metis() else WITHOUT_METIS)
 
 
 def affordable(n: int, limit: int = DIRECT_LIMIT) -> bool:

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import nnls
 
 import rigidlimit as rl
-from rigidlimit.forces import active_set
+from rigidlimit.forces import active_set, newton
 
 
 def nearly_determinate(seed, n=40, redundant=5, idle=12):
@@ -52,6 +52,19 @@ def test_determinate_forces_are_kept_to_rounding():
         )
         assert found.converged and found.factorizations <= 2
         np.testing.assert_allclose(found.force, force, atol=1e-12)  # rounding times condition
+
+
+def test_found_without_admissible_forces(monkeypatch):
+    """Cross-solver: where there may be hardly more contacts than the load determines, forces that
+    balance are looked for first, and lead to the same answer without Newton on displacements."""
+    B, load, corner, k = nearly_determinate(3, n=320, redundant=-40, idle=60)
+    given = rl.compatible_forces(B, load, stiffness=k, admissible=corner)
+    seek, sought = newton.nearest_carried, []
+    monkeypatch.setattr(newton, "nearest_carried", lambda *a: sought.append(1) or seek(*a))
+    found = rl.compatible_forces(B, load, stiffness=k)
+    assert found.converged and found.factorizations == 1 and sought == [1]
+    # both balance to 1e-10; B has a condition number of some 100
+    np.testing.assert_allclose(found.force, given.force, atol=1e-8 * given.force.max())
 
 
 def test_wrong_admissible_forces_do_no_harm():

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..network import Network, equilibrium
 from ..network.central_path import follow
-from ..network.stiffness import LinearStats, StiffnessSystem, affordable
+from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem, affordable
 from ..status import Status
 from . import active_set
 from .active_set import FEW
@@ -144,13 +144,17 @@ def solve(
             return None
         return u, force, Status.CONVERGED, iterations, reached(force), stats
 
+    n = len(load)
+    # hardly more contacts than the load can determine: forces that balance it may be the way
+    seek = admissible is None and offset is None and load.any() and len(stiffness) <= n + FEW
     found = among_forces(admissible)
+    if seek and warm_start is None and n > DIRECT_SIZE:
+        seek, found = False, among_forces(nearest_carried(network, load).force)
     if found is not None:
         return found
 
     unlike = stiffness.max(initial=0.0) > UNLIKE * stiffness.min(initial=np.inf)
     starts = []
-    n = len(load)
     bears_it = active_set.determined(admissible, n) and affordable(n)
     if bears_it and exponent >= 2.0 and offset is None:
         starts.append(from_bearing)
@@ -162,7 +166,7 @@ def solve(
         starts.append(from_path)
     best = _Best(error, tolerance, exponent)
     for start in starts:
-        if start is from_path and admissible is None and len(stiffness) <= len(load) + FEW:
+        if start is from_path and seek:
             found = among_forces(nearest_carried(network, load).force)
             if found is not None:
                 return found

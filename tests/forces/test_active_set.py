@@ -57,14 +57,13 @@ def test_determinate_forces_are_kept_to_rounding():
 def test_found_without_admissible_forces(monkeypatch):
     """Cross-solver: where there may be hardly more contacts than the load determines, forces that
     balance are looked for first, and lead to the same answer without Newton on displacements."""
-    B, load, corner, k = nearly_determinate(3, n=320, redundant=-40, idle=60)
-    given = rl.compatible_forces(B, load, stiffness=k, admissible=corner)
+    B, load, corner, _ = nearly_determinate(3, n=320, redundant=-40, idle=60)
+    given = rl.compatible_forces(B, load, admissible=corner)
     seek, sought = newton.nearest_carried, []
     monkeypatch.setattr(newton, "nearest_carried", lambda *a: sought.append(1) or seek(*a))
-    found = rl.compatible_forces(B, load, stiffness=k)
+    found = rl.compatible_forces(B, load)
     assert found.converged and sought == [1]
     assert found.factorizations == 1 and found.linear_iterations == 0
-    assert found.iterations < 50  # 36 of the active set; Newton would wander for 25 before
     # both balance to 1e-10; B has a condition number of some 100
     np.testing.assert_allclose(found.force, given.force, atol=1e-8 * given.force.max())
 

@@ -130,7 +130,7 @@ def test_compiling_is_told_once_and_only_if_long(patience, lines):
 def test_new_run_leaves_a_checkpoint_that_is_no_run(tmp_path):
     """Property: a run killed before its first step is nothing to be kept."""
     simulation = rl.Simulation("beam")
-    RunWriter.start(tmp_path / "b.h5", simulation, {"until": 0.02})._held.close()
+    RunWriter.start(tmp_path / "b.h5", simulation, {"until": 0.02}).close()
     with np.load(tmp_path / "b.h5.parts" / "checkpoint.npz") as saved:
         assert float(saved["time"]) == 0.0
     assert rigidlimit("run", "beam", "-q", "--out", tmp_path / "b.h5").returncode == 0

@@ -55,7 +55,7 @@ def stopped(tmp_path):
     for _ in range(3):
         writer.add(simulation.step())
     writer.checkpoint()
-    writer._held.close()
+    writer.close()
     return tmp_path / "b.h5"
 
 
@@ -139,7 +139,7 @@ def test_stopped_extension_goes_on(pile, tmp_path, monkeypatch):
         if writer.simulation.steps == 25:
             writer.checkpoint()
         if writer.simulation.steps == 28:
-            writer._held.close()
+            writer.close()
             raise ZeroDivisionError
 
     monkeypatch.setattr(RunWriter, "add", stop)

@@ -4,11 +4,12 @@ import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
 from ..display import Displayed
-from ..errors import OutputError, UnfinishedRun
+from ..errors import InputError, OutputError, UnfinishedRun
 from ..scenes.scene import Scene
 from ..words import counted
 from .stored import (
@@ -38,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True, repr=False)
 class Run(Displayed):
-    """A run. ``len(run)`` steps; ``run[k]`` is a StoredStep, -1 the last.
+    """A run. ``len(run)`` steps; ``run[k]`` is a StoredStep, -1 the last; ``run[2:5]`` a list.
 
     finished: whether it came to its end; else these are the steps saved so far.
     """
@@ -57,13 +58,26 @@ class Run(Displayed):
     def __iter__(self):
         return (self[k] for k in range(len(self)))
 
-    def __getitem__(self, k: int) -> StoredStep:
+    @overload
+    def __getitem__(self, k: int) -> StoredStep: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[StoredStep]: ...
+    def __getitem__(self, k):
         try:
-            file, number = self._places[k]
+            if isinstance(k, slice):
+                numbers = range(*k.indices(len(self)))
+            else:
+                file, number = self._places[k]
+        except TypeError:
+            raise InputError(
+                f"{self.path}: step {k!r} is asked for; expected a whole number, or a slice of them"
+            ) from None
         except IndexError:
             raise OutputError(
                 f"{self.path}: has {counted(len(self), 'stored step')}; step {k} is not among them"
             ) from None
+        if isinstance(k, slice):
+            return [self[i] for i in numbers]
         if not (self.finished or file.exists()):
             raise OutputError(f"{self.path}: this run was finished meanwhile; read it again")
         with opened(file) as source:
@@ -121,7 +135,7 @@ def _unfinished(path: Path) -> Run | None:
     """The steps saved so far of a run that goes on or was stopped; None if there is no such run,
     or if it is to replace a finished one, which then is the run of this name."""
     parts = parts_of(path)
-    stored = read_unfinished(parts)
+    stored = read_unfinished(path)
     if stored is None:
         return None
     head, checkpoint = stored

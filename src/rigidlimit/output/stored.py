@@ -4,7 +4,6 @@ The schema is in docs/output.md; SCHEMA_VERSION counts changes that older reader
 """
 
 import json
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,20 +95,52 @@ def part_files(parts: Path) -> list[Path]:
     return sorted(parts.glob("*.h5"))
 
 
-def read_unfinished(parts: Path) -> tuple[dict, dict[str, np.ndarray]] | None:
-    """(head, last checkpoint) of an unfinished run; None if there is none."""
+def read_unfinished(path: Path) -> tuple[dict, dict[str, np.ndarray]] | None:
+    """(head, last checkpoint) of the unfinished run of this name; None if there is none.
+
+    Parts of which ``path`` was made are no run: a kill left them while they were being removed.
+    """
+    parts = parts_of(path)
     try:
         head = json.loads((parts / "run.json").read_text(encoding="utf-8"))
+        if not (
+            isinstance(head, dict)
+            and isinstance(head.get("scene"), str)
+            and isinstance(head.get("settings"), dict)
+        ):
+            raise ValueError("run.json is no head of a run")
+        if head.get("id") is not None and head["id"] == _made_of(path):
+            return None
         with np.load(parts / "checkpoint.npz") as saved:
-            checkpoint = dict(saved)
-        if {"scene", "settings"} <= set(head) and {"time", "steps"} <= set(checkpoint):
-            return head, checkpoint
-        reason = "something is missing"
+            return head, check_checkpoint(dict(saved))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        reason = error
-    raise OutputError(f"{parts}: damaged: {reason}; start the run anew with --overwrite")
+    # numpy and zipfile raise errors of ten kinds for files that are cut or garbled
+    except Exception as error:
+        raise OutputError(
+            f"{parts}: damaged: {error}; start the run anew with --overwrite"
+        ) from error
+
+
+def _made_of(path: Path) -> str | None:
+    """The id of the parts of which a finished file was made; None if there is none, or no file."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            return file.attrs.get("id")
+    except OSError:
+        return None
+
+
+def check_checkpoint(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays, if they are all that a run can go on from. Raises ValueError."""
+    for name in ("position", "quaternion", "velocity", "time", "steps"):
+        if name not in arrays:
+            raise ValueError(f"the checkpoint has no {name}")
+    if not np.isfinite(float(arrays["time"])) or int(arrays["steps"]) < 0:
+        raise ValueError("the checkpoint's time is none")
+    return arrays
 
 
 def steps_in(files: list[Path], last: float = np.inf) -> dict[int, tuple[float, Path, str]]:
@@ -150,13 +181,16 @@ def read_step(group, number: int, bodies: int) -> StoredStep:
     )
 
 
-def write_head(file, scene: str, settings: dict) -> None:
+def write_head(file, scene: str, settings: dict, *, id: str | None = None) -> None:
+    """id: of the parts of which the file is made."""
     file.attrs["schema"] = SCHEMA
     file.attrs["schema_version"] = SCHEMA_VERSION
     file.attrs["rigidlimit_version"] = __version__
     file.attrs["units"] = "SI: m, kg, s, N, rad"
     file.attrs["scene"] = scene
     file.attrs["settings"] = json.dumps(settings)
+    if id is not None:
+        file.attrs["id"] = id
 
 
 def _put(where, name, values) -> None:

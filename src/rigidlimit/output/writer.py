@@ -9,18 +9,23 @@ with the last checkpoint: from it a finished run is extended, FILE being the fir
 import json
 import shutil
 import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 from .. import __version__
-from ..atomic import whole_file
+from ..atomic import remove_stale, whole_file
 from ..errors import InputError, OutputError
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..words import counted
 from .endings import check_ending
+from .lock import LOCK, Lock
 from .stored import (
+    check_checkpoint,
     opened,
     part_files,
     parts_of,
@@ -34,7 +39,6 @@ from .stored import (
 )
 
 ENDINGS = (".h5", ".hdf5")
-LOCK = "lock"
 EARLIER = "00000000-earlier.h5"
 """Part of a run that is extended: the finished file, first in the order of names."""
 
@@ -57,7 +61,8 @@ def check_place(path: str | Path) -> None:
 class RunWriter:
     """Stores steps of a simulation: ``start`` or ``resume``, ``add`` each step, ``finish``.
 
-    every: store each so many steps. interval [s]: wall time between checkpoints.
+    every: store each so many steps. interval [s]: wall time between checkpoints. ``close`` lets
+    go of a run that is not finished, as it was at the last ``checkpoint``.
     """
 
     def __init__(self, path, simulation, settings: dict, *, every: int = 1, interval: float = 10.0):
@@ -79,10 +84,14 @@ class RunWriter:
         self.simulation = simulation
         self._pending: list[tuple[int, object]] = []
         self._last = time.monotonic()
-        self._held = None
-        self._finished = False
+        self._lock: Lock | None = None
+        self.saved = 0.0  # time of the last checkpoint [s]
+        self.finished = False
         self.until = float(settings.get("until", 0.0))  # of the run that is taken up, if one is
         self.extends = False  # whether that run was finished once
+        # settings as the file tells them: of a run that was extended, those of both stretches
+        self._told = dict(settings)
+        self._id = uuid.uuid4().hex
 
     @classmethod
     def start(cls, path, simulation, settings, *, overwrite=False, **options) -> "RunWriter":
@@ -92,18 +101,32 @@ class RunWriter:
 
         writer = cls(path, simulation, settings, **options)
         check_place(writer.path)
-        writer._make_parts()
-        if not overwrite:
-            writer._refuse_unfinished()
-        writer._begin(scene_text(simulation.scene))
+        writer._hold()
+        try:
+            if not overwrite:
+                writer._refuse_unfinished()
+            writer._begin(scene_text(simulation.scene))
+        except BaseException:
+            writer.close()
+            raise
         return writer
 
-    def _make_parts(self) -> None:
+    def _hold(self, *, make: bool = True) -> None:
+        """Lock the folder of parts; what killed programs left beside the file goes."""
         try:
-            self.parts.mkdir(parents=True, exist_ok=True)
+            self._lock = Lock(self.path, self.parts, make=make)
+            remove_stale(self.path)
+        except OutputError:  # an OSError too
+            raise
         except OSError as error:
-            raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from error
-        self._lock()
+            if make or not isinstance(error, FileNotFoundError):
+                raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Let another run take it up. What was added after the last checkpoint is lost."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def _begin(self, scene: str) -> None:
         """Fill the folder of parts; the checkpoint comes last: with it there is a run."""
@@ -114,10 +137,12 @@ class RunWriter:
                 leftover.unlink()
         if self.extends:
             _link(self.path, self.parts / EARLIER)
-        with whole_file(self.parts / "run.json") as temporary:
+        with whole_file(self.parts / "run.json", durable=True) as temporary:
             head = {
+                "id": self._id,
                 "scene": scene,
-                "settings": self.settings,
+                "settings": self._told,
+                "asked": self.settings,
                 "version": __version__,
                 "extends": self.extends,
                 "begin": self.simulation.steps,
@@ -128,56 +153,56 @@ class RunWriter:
 
     def _refuse_unfinished(self) -> None:
         """Hours of computing may lie in it."""
-        stored = read_unfinished(self.parts)
+        stored = read_unfinished(self.path)
         time = 0.0 if stored is None else float(stored[1]["time"])
         if time > 0.0:
-            if self._held is not None:
-                self._held.close()
             raise OutputError(
                 f"{self.path}: there is an unfinished run of this name, stopped at t = "
                 f"{time:.6g} s; go on with --resume, start anew with --overwrite, or take another "
                 "name"
             )
 
-    def _lock(self) -> None:
-        """Keep other processes from this file; the system frees the lock of a killed one."""
-        try:
-            import fcntl
-        except ImportError:  # not a POSIX system
-            return
-        try:
-            self._held = open(self.parts / LOCK, "a")  # noqa: SIM115 - held until finish
-            fcntl.lockf(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError) as error:
-            raise OutputError(
-                f"{self.path}: another run is writing it; wait until it ends, or take another name"
-            ) from error
-        except OSError:  # a file system without locks
-            return
-
     @classmethod
-    def resume(cls, path, simulation, settings, **options) -> "RunWriter":
+    def resume(
+        cls,
+        path,
+        simulation,
+        settings,
+        *,
+        extending: Callable[[float], object] | None = None,
+        **options,
+    ) -> "RunWriter":
         """Take up an unfinished run: restores ``simulation`` to its last checkpoint.
 
-        A finished one is extended from its end, if ``settings`` has a later ``until`` or none.
+        A finished one is extended from its end, if ``settings`` has a later ``until`` or none;
+        extending(time [s]) is then called before anything is written, and may refuse by an error.
         """
         from ..scenes.toml import scene_text
 
         writer = cls(path, simulation, settings, **options)
-        scene = scene_text(simulation.scene)
-        if writer.parts.is_dir():
-            writer._lock()
-        unfinished = read_unfinished(writer.parts)
-        if unfinished is None:
-            writer._extend(scene)
-            return writer
-        head, checkpoint = unfinished
-        writer._check_same("unfinished", head["scene"], scene, head["settings"])
-        writer._check_parts(head, int(checkpoint["steps"]))
-        simulation.restore(checkpoint)
-        writer.until = float(head["settings"].get("until", 0.0))
-        writer.extends = head.get("extends", False)
+        writer._hold(make=False)
+        try:
+            writer._take_up(scene_text(simulation.scene), extending)
+        except BaseException:
+            writer.close()
+            raise
         return writer
+
+    def _take_up(self, scene: str, extending) -> None:
+        unfinished = read_unfinished(self.path)
+        if unfinished is None:
+            self._extend(scene, extending)
+            return
+        head, checkpoint = unfinished
+        self._check_same("unfinished", head["scene"], scene, head.get("asked", head["settings"]))
+        self._check_parts(head, int(checkpoint["steps"]))
+        self.simulation.restore(checkpoint)
+        self.saved = self.simulation.time
+        self.until = float(head["settings"].get("until", 0.0))
+        self.extends = head.get("extends", False)
+        self._id = head.get("id", self._id)
+        if "forces" in self.settings:
+            self._told["forces"] = head["settings"].get("forces", self.settings["forces"])
 
     def _check_parts(self, head: dict, steps: int) -> None:
         """Before more is computed: are all steps there that were stored?"""
@@ -193,7 +218,7 @@ class RunWriter:
                 f"step {missing[0]}; start the run anew with --overwrite"
             )
 
-    def _extend(self, scene: str) -> None:
+    def _extend(self, scene: str, extending) -> None:
         """Take up the finished run: restores the simulation to its end."""
         path = self.path
         if not path.exists():
@@ -210,7 +235,11 @@ class RunWriter:
                 )
             # which steps get compatible forces changes nothing of those that are there
             self._check_same("finished", stored, scene, settings, free=("until", "forces"))
-            arrays = {name: values[()] for name, values in file["checkpoint"].items()}
+            try:
+                saved = {name: values[()] for name, values in file["checkpoint"].items()}
+                arrays = check_checkpoint(saved)
+            except (OSError, TypeError, ValueError, AttributeError) as error:
+                raise OutputError(f"{path}: damaged: {error}; run the scene again") from error
         time = float(arrays["time"])
         # rounding of the sum of the steps' dt
         if self.settings.get("until", np.inf) <= time * (1 + 1e-9):
@@ -218,7 +247,12 @@ class RunWriter:
                 f"{path}: nothing to resume: it is finished, at t = {time:.6g} s; to extend it "
                 "give a later time with --until"
             )
-        self._make_parts()
+        if extending is not None:
+            extending(time)
+        if "forces" in self.settings and "forces" in settings:
+            self._told["forces"] = _joined(settings["forces"], time, self.settings["forces"])
+        if self._lock is None:
+            self._hold()
         self.simulation.restore(arrays)
         self.extends = True
         self._begin(scene)
@@ -239,7 +273,7 @@ class RunWriter:
 
     def add(self, result) -> None:
         """Store the step just made, if it is one to store; now and then a checkpoint."""
-        if self._finished:
+        if self.finished:
             raise OutputError(
                 f"{self.path}: this run is finished; go on with RunWriter.resume(path, simulation, "
                 "settings)"
@@ -255,14 +289,15 @@ class RunWriter:
 
         if self._pending:
             name = f"{self._pending[0][0]:08d}.h5"
-            with whole_file(self.parts / name) as temporary, h5py.File(temporary, "w") as file:
+            part = self.parts / name
+            with whole_file(part, durable=True) as temporary, h5py.File(temporary, "w") as file:
                 for number, result in self._pending:
                     write_step(file.create_group(f"{number:08d}"), result)
             self._pending.clear()
         saved = self.parts / "checkpoint.npz"
-        with whole_file(saved) as temporary, open(temporary, "wb") as stream:
+        with whole_file(saved, durable=True) as temporary, open(temporary, "wb") as stream:
             np.savez(stream, **self.simulation.checkpoint())
-        self._last = time.monotonic()
+        self._last, self.saved = time.monotonic(), self.simulation.time
 
     def finish(self) -> None:
         """Join the parts into the run's file and remove them."""
@@ -270,8 +305,11 @@ class RunWriter:
 
         self.checkpoint()
         head = json.loads((self.parts / "run.json").read_text(encoding="utf-8"))
-        with whole_file(self.path) as temporary, h5py.File(temporary, "w") as file:
-            write_head(file, head["scene"], self.settings)
+        with (
+            whole_file(self.path, durable=True) as temporary,
+            h5py.File(temporary, "w") as file,
+        ):
+            write_head(file, head["scene"], self._told, id=head.get("id"))
             steps = file.create_group("steps")
             for part in part_files(self.parts):
                 with opened(part) as source:
@@ -281,10 +319,21 @@ class RunWriter:
                         if number not in steps and int(number) <= self.simulation.steps:
                             stored.copy(number, steps)
             write_checkpoint(file.create_group("checkpoint"), self.simulation.checkpoint())
-        if self._held is not None:
-            self._held.close()
-        shutil.rmtree(self.parts)
-        self._finished = True
+        self.finished = True
+        with suppress(OSError):  # the run is whole, and leftovers are told from a run by their id
+            self._remove_parts()
+        self.close()
+        with suppress(OSError):  # another run waits for the name, and has made its lock there
+            self.parts.rmdir()
+
+    def _remove_parts(self) -> None:
+        """At no moment is what is left a run: what makes one goes first, and the lock last."""
+        for name in ("checkpoint.npz", "run.json"):
+            (self.parts / name).unlink(missing_ok=True)
+        for part in self.parts.iterdir():
+            if part.name != LOCK:
+                part.unlink()
+        (self.parts / LOCK).unlink(missing_ok=True)
 
 
 def _link(path: Path, name: Path) -> None:
@@ -292,8 +341,15 @@ def _link(path: Path, name: Path) -> None:
     try:
         name.hardlink_to(path)
     except OSError:  # a file system without links
-        with whole_file(name) as temporary:
+        with whole_file(name, durable=True) as temporary:
             shutil.copyfile(path, temporary)
+
+
+def _joined(earlier: str, time: float, later: str) -> str:
+    """What was asked for in a run that was extended at ``time`` [s]."""
+    if earlier == later and later in ("every", "never"):
+        return later
+    return f"{earlier} until {time:.6g} s, then {later}"
 
 
 def _without_duration(scene: str) -> str:

@@ -11,6 +11,7 @@ from rigidlimit.scenes.toml import parse_scene, read_scene, scene_text, write_sc
 
 FLOOR = '[[bodies]]\nshape = "half-space"\nposition = [0, 0, 0]\n'
 BALL = '[[bodies]]\nshape = "sphere"\nradius = 0.1\nposition = [0, 0, 0]\n'
+POLYGON = 'dim = 2\n[[bodies]]\nshape = "polygon"\nposition = [0,0]\n'
 
 
 def assert_same(a, b):
@@ -126,6 +127,20 @@ def test_meshes(tmp_path):
         ('gallery = "pyramid"\nparameters = {bse = 3}', "bse"),
         ("law = 0.5\n" + BALL, "law is 0.5"),
         ("x =", "not valid TOML"),
+        (POLYGON + "points = [[0,0],[1,0,0],[0,1]]", "bodies[0]: points[1]: found 3 numbers; expe"),
+        (POLYGON + "points = []", "bodies[0]: polygon: 0 points"),
+        (
+            POLYGON.replace("polygon", "polyhedron") + "points = [[0,0,0],[1,0,0],[0,1]]",
+            "bodies[0]: points[2]: found 2 numbers; expected 3",
+        ),
+        ("float = 1\n" + BALL, "my.toml: float: unknown key"),
+        ("str = 2\n" + BALL, "my.toml: str: unknown key"),
+        (BALL + "bool = true", "bodies[0].bool: unknown key"),
+        (BALL + "[materials.float]\nyoung = 'a'", "materials.float.young: found 'a'"),
+        (BALL + "[materials.law]\nyung = 1", "materials.law.yung: unknown key; did you mean 'you"),
+        (BALL + "angular_velocity = ['a', 0, 0]", "bodies[0].angular_velocity"),
+        (BALL + "fixed = ['x', 3]", "bodies[0].fixed"),
+        ("law = []\n" + BALL, "my.toml: law: found []; expected 'hooke'"),
         ("dim = 3", "bodies: none found"),
         (BALL + '[[pairs]]\nbodies = ["0", "wall"]\nstiffness = 1', "no body is named 'wall'"),
     ],

@@ -128,9 +128,15 @@ def first_fault(error: ValidationError) -> str:
 
 
 def _names(loc: tuple) -> list:
-    """The keys on the way to a fault, without the branches of a union."""
-    kinds = ("float", "int", "bool", "str")
-    return [p for p in loc if not (p in kinds or str(p).startswith(("list[", "constrained")))]
+    """The keys on the way to a fault, without the branches of a union, which pydantic names by
+    their type after the key: ("bodies", 0, "fixed", "list[str]"). A user's own name stays."""
+    if loc[0] == "materials":
+        return list(loc)
+    return [
+        part
+        for part, before in zip(loc, (None, *loc), strict=False)
+        if not (before in EITHER and isinstance(part, str))
+    ]
 
 
 def _key(loc: tuple) -> str:

@@ -249,12 +249,22 @@ def _shape(body, dim, folder):
             )
         return shapes.rectangle(*body.size) if dim == 2 else shapes.Box(tuple(body.size))
     if kind == "polygon":
-        return shapes.Polygon(np.array(body.points, float))
+        return shapes.Polygon(_points(body.points, 2))
     if (body.points is None) == (body.mesh is None):
         raise SceneError("points, mesh: a polyhedron needs one of them")
     if body.points is not None:
-        return shapes.ConvexPolyhedron(np.array(body.points, float))
+        return shapes.ConvexPolyhedron(_points(body.points, 3))
     return read_mesh(folder / body.mesh, scale=body.mesh_scale)
+
+
+def _points(points: list[list[float]], dim: int) -> np.ndarray:
+    for number, point in enumerate(points):
+        if len(point) != dim:
+            raise SceneError(
+                f"points[{number}]: found {counted(len(point), 'number')}; expected {dim}, one per "
+                "axis"
+            )
+    return np.array(points, float).reshape(-1, dim)
 
 
 def read_mesh(path: str | Path, *, scale: float = 1.0) -> shapes.ConvexPolyhedron:

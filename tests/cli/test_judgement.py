@@ -139,7 +139,7 @@ def test_solve_prints_everything(call, beam_file, tmp_path):
     assert answer["contacts"]["determined"] == [False] * 3 + [True]
 
 
-def test_last_step_is_captured(call, tmp_path, capsys):
+def test_last_step_is_captured(call, tmp_path, capsys, monkeypatch):
     """Closed form, and what README shows: the last step of the beam as a file, 10/3 N times 1 ms on
     each support. A run is not overwritten by it."""
     text = call("run", "beam", "--capture", tmp_path / "beam.hdf5")
@@ -148,11 +148,19 @@ def test_last_step_is_captured(call, tmp_path, capsys):
     assert row(text, "0")[2:] == ["0.00333333", "0", "0.005", "no"]
     run = tmp_path / "run.h5"
     call("run", "beam", "-q", "--until", "0.001", "--out", run)
-    for options in (["--capture", run], ["--capture", "new.h5", "--out", "new.h5"]):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(tmp_path)
+    same = ("new.h5", tmp_path / "new.h5", "./link/new.h5", f"../{tmp_path.name}/new.h5")
+    for options in (["--capture", run], *(["--capture", new, "--out", "new.h5"] for new in same)):
         with pytest.raises(SystemExit):
             main(["run", "beam", "-q", *map(str, options)])
         assert "the file of a run" in capsys.readouterr().err
-    assert len(read_run(run)) == 1
+    assert len(read_run(run)) == 1 and not (tmp_path / "new.h5").exists()
+    beam = tmp_path / "beam.toml"
+    beam.write_text('gallery = "beam"')
+    with pytest.raises(SystemExit):
+        main(["run", "beam.toml", "-q", "--out", str(beam)])
+    assert "the scene itself" in capsys.readouterr().err
 
 
 def test_determinacy_of_a_file(call, beam_file):

@@ -1,5 +1,7 @@
 """Runs stopped or made longer: ``--resume``, and what can be seen of them meanwhile."""
 
+import signal
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +125,77 @@ def test_longer_duration_in_the_scene_extends(pile, tmp_path):
     run = read_run(out)
     assert [s.number for s in run] == [2, 4, 6, 8, 10]
     assert ["compatible_status" in s.info for s in run] == 3 * [True] + 2 * [False]
+
+
+def test_forces_of_an_extension(tmp_path, capsys):
+    """Property: times that lie in the finished run are refused, and nothing is touched; the file
+    tells what was asked for in both stretches, and that is what its steps have."""
+    out = tmp_path / "b.h5"
+    call("run", "beam", "--until", "0.005", "-q", "--out", out, "--forces", "never")
+    whole = out.read_bytes()
+    longer = ("run", "beam", "-q", "--out", out, "--resume", "--until", "0.01", "--forces")
+    for times in ("0.003", "0.005", "0.003,0.008"):
+        said = refused(capsys, *longer, times)
+        assert f"asks for t = {times[:5]} s, but the run is finished up to 0.005 s" in said
+    assert out.read_bytes() == whole and list(tmp_path.iterdir()) == [out]
+    call(*longer, "0.006,0.008")
+    run = read_run(out)
+    assert run.settings["forces"] == "never until 0.005 s, then 0.006,0.008"
+    assert [s.number for s in run if "compatible_status" in s.info] == [6, 8]
+
+
+def test_stopped_extension_tells_its_forces(tmp_path, monkeypatch):
+    """Property: an extension that was stopped after a time of its list goes on with the same list,
+    is seen with the settings of both stretches, and ends with them."""
+    out = tmp_path / "b.h5"
+    call("run", "beam", "--until", "0.002", "-q", "--out", out)
+    longer = ("run", "beam", "-q", "--out", out, "--resume", "--until", "0.006", "--forces")
+    add = RunWriter.add
+
+    def stop(writer, result):
+        add(writer, result)
+        if writer.simulation.steps == 4:
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(RunWriter, "add", stop)
+    assert CliRunner().invoke(app, [str(w) for w in (*longer, "0.003,0.005")]).exit_code == 130
+    monkeypatch.undo()
+    both = "every until 0.002 s, then 0.003,0.005"
+    with pytest.warns(UnfinishedRun):
+        assert read_run(out).settings["forces"] == both
+    call(*longer, "0.003,0.005")
+    run = read_run(out)
+    assert run.settings["forces"] == both and run.settings["until"] == 0.006
+    assert [s.number for s in run if "compatible_status" in s.info] == [1, 2, 3, 5]
+
+
+def test_resume_with_no_step_left(stopped, tmp_path):
+    """Property: a picture is made all the same, of the last stored step; what needs a step that is
+    computed is told as not written, by the exit code too."""
+    picture, file = tmp_path / "b.png", tmp_path / "c.hdf5"
+    options = ("--out", stopped, "--resume", "--until", "0.003", "--picture", picture)
+    done = rigidlimit("run", "beam", *options, "--capture", file)
+    assert done.returncode == 1 and f"not written: {file}; --capture takes" in done.stderr
+    assert f"written: {picture}" in done.stdout and f"written: {file}" not in done.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG") and not file.exists()
+    assert len(read_run(stopped)) == 3
+
+
+def test_steps_that_did_not_converge_are_counted_alike(stopped, monkeypatch):
+    """Closed form: three steps were made before, two after the resume, and none of these says that
+    it converged."""
+    step = rl.Simulation.step
+
+    def hard(self, **options):
+        result = step(self, **options)
+        return replace(result, classic=replace(result.classic, status=rl.Status.MAX_ITERATIONS))
+
+    monkeypatch.setattr(rl.Simulation, "step", hard)
+    options = ("--out", stopped, "--resume", "--until", "0.005", "-q")
+    done = CliRunner().invoke(app, ["run", "beam", *map(str, options)])
+    assert done.exit_code == 1 and "2 of 2 steps since t = 0.003 s did not converge" in done.output
+    done = CliRunner().invoke(app, ["run", "beam", "-q", "--until", "0.002"])
+    assert "2 of 2 steps did not converge" in done.output
 
 
 def test_stopped_extension_goes_on(pile, tmp_path, monkeypatch):

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rigidlimit.cli import main
-from rigidlimit.output.hdf5 import RunWriter
+import rigidlimit as rl
+from rigidlimit.cli import main, stepping
+from rigidlimit.output.hdf5 import RunWriter, read_run
 
 
 def interrupted(capsys, *arguments):
@@ -89,6 +90,66 @@ def test_closed_terminal_stops_a_run_unless_ignored(tmp_path, monkeypatch, ignor
         signal.signal(signal.SIGHUP, before)
     assert end.value.code == (0 if ignored else 130)
     assert (tmp_path / "b.h5").exists() == ignored != (tmp_path / "b.h5.parts").exists()
+
+
+def stopped(monkeypatch, capsys, *options, at, times=1, apart=0.0, where="step", code=130):
+    """What is said when so many signals come in a step, or in the writing of the file."""
+    happened = []
+    owner, name = {
+        "step": (rl.Simulation, "step"),
+        "finish": (RunWriter, "finish"),
+        "join": (RunWriter, "_remove_parts"),
+    }[where]
+    real = getattr(owner, name)
+
+    def struck(self, *arguments, **keywords):
+        if (where != "step" or self.steps + 1 == at) and not happened:
+            for _ in range(times):
+                happened.append(signal.raise_signal(signal.SIGTERM))
+                time.sleep(apart)
+        return real(self, *arguments, **keywords)
+
+    monkeypatch.setattr(owner, name, struck)
+    monkeypatch.setattr(stepping, "TOGETHER", 0.05)
+    with pytest.raises(SystemExit) as end:
+        main(["run", "beam", "-q", "--until", "0.004", *map(str, options)])
+    monkeypatch.undo()
+    assert end.value.code == code and happened
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("where", "at"), [("step", 4), ("finish", None), ("join", None)])
+def test_signal_at_the_end_is_heeded(tmp_path, monkeypatch, capsys, where, at):
+    """Property: one that comes in the last step, or while the file is made, lets the file become
+    whole and is the end: neither --vtk nor --picture is begun, and that is said."""
+    out = tmp_path / "b.h5"
+    more = ("--vtk", tmp_path / "v", "--picture", tmp_path / "b.png")
+    said = stopped(monkeypatch, capsys, "--out", out, *more, at=at, where=where)
+    assert said == (f"stopped at t = 0.004 s; the run is complete, written: {out}; nothing else\n")
+    assert len(read_run(out)) == 4 and list(tmp_path.iterdir()) == [out]
+    if where == "step":
+        said = stopped(monkeypatch, capsys, at=at)
+        assert said == "stopped at t = 0.004 s; nothing was kept\n"
+
+
+def test_second_signal_strikes_at_once(tmp_path, monkeypatch, capsys):
+    """Property: in the middle of a step; the run goes on from its last checkpoint. Two signals at
+    a time, as from a closed terminal, are one, and the step is ended first."""
+    out = tmp_path / "b.h5"
+    said = stopped(monkeypatch, capsys, "--out", out, at=3, times=2)
+    assert said == "stopped at t = 0.003 s; the same command with --resume goes on\n"
+    options = ("--out", out, "--resume")
+    # more than TOGETHER, as the test has it
+    said = stopped(monkeypatch, capsys, *options, at=4, times=2, apart=0.06)
+    assert said.startswith("stopped at once;") and "checkpoint, at t = 0.003 s" in said
+    # while the file is made: before it has its name, and after
+    said = stopped(monkeypatch, capsys, *options, at=None, times=2, apart=0.06, where="finish")
+    assert "checkpoint, at t = 0.003 s" in said and not out.exists()
+    said = stopped(monkeypatch, capsys, *options, at=None, times=2, apart=0.06, where="join")
+    assert said == f"stopped; written before that: {out}; nothing else\n"
+    assert read_run(out).finished and len(read_run(out)) == 4
+    said = stopped(monkeypatch, capsys, at=3, times=2, apart=0.06)
+    assert said == "stopped; nothing was written\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")

@@ -58,9 +58,9 @@ def compare(
     from ..scenes import load
 
     if picture is not None:
-        from ..output.plots.style import check_ending
+        from ..output.plots.style import figure_format
 
-        check_ending(picture)
+        figure_format(picture)
     check_file("--picture", picture)
     check_file("--out", out)
     replaced = out is not None and out.exists()

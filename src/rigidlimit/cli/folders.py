@@ -26,3 +26,13 @@ def check_file(option: str, path: Path | None) -> None:
     for place in path.parents:
         if place.is_file():
             raise InputError(f"{option} is {path}, below the file {place}; expected a folder there")
+
+
+def same_file(one: Path | None, other: Path | None) -> bool:
+    """Whether two paths lead to one file, however they are written."""
+    if one is None or other is None:
+        return False
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there yet
+        return one.resolve() == other.resolve()

@@ -1,6 +1,5 @@
 """``rigidlimit run SCENE``: compute a scene, show the forces, keep the run."""
 
-import signal
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,9 @@ from ..bodies import HalfSpace
 from ..errors import InputError
 from ..words import counted
 from .compiling import tell_of_compiling
-from .folders import check_file, check_folder
+from .folders import check_file, check_folder, same_file
+from .stepping import advance
+from .stepping import capture as write_problem
 from .tables import new_table, terminal
 
 
@@ -68,7 +69,9 @@ def run(
 
     Example: `rigidlimit run pyramid --out pyramid.h5 --vtk paraview`. Ctrl-C stops a run that has
     `--out` so that `--resume` goes on with it; with a later `--until` it extends a finished run.
-    Without `--resume` a finished run of that name is replaced at the end.
+    A second Ctrl-C does not wait for the end of a long step; what came after the last checkpoint,
+    one each 10 seconds, is then computed again. Without `--resume` a finished run of that name is
+    replaced at the end.
     """
     from ..scenes import load
     from ..simulation import Simulation
@@ -78,7 +81,7 @@ def run(
             raise InputError(f"{option} needs the run's file: add --out FILE")
     if resume and overwrite:
         raise InputError("--resume goes on with a run, --overwrite drops it; expected one of them")
-    if out is not None and out == Path(scene):
+    if out is not None and same_file(out, Path(scene)):
         raise InputError(f"--out is {out}, the scene itself; expected another file, like {out}.h5")
     if capture is not None:
         from ..output.endings import check_ending
@@ -86,16 +89,16 @@ def run(
         check_ending("--capture", capture, (".hdf5", ".h5"))
         from ..output.hdf5 import looks_like_run
 
-        if capture == out or looks_like_run(capture):
+        if same_file(capture, out) or looks_like_run(capture):
             raise InputError(f"--capture is {capture}, the file of a run; expected another name")
     for option, path in (("--out", out), ("--capture", capture), ("--picture", picture)):
         check_file(option, path)
     check_folder("--vtk", vtk)
     check_folder("--capture-hard", capture_hard)
     if picture is not None:
-        from ..output.plots.style import check_ending
+        from ..output.plots.style import figure_format
 
-        check_ending(picture)
+        figure_format(picture)
     loaded = load(scene)
     if not quiet:
         tell_of_compiling()
@@ -125,7 +128,13 @@ def run(
         from ..output.hdf5 import RunWriter
 
         if resume:
-            writer = RunWriter.resume(out, simulation, settings, every=every)
+            writer = RunWriter.resume(
+                out,
+                simulation,
+                settings,
+                every=every,
+                extending=lambda time: _refuse_past(forces, time, simulation.dt),
+            )
             if writer.until > until:
                 typer.echo(
                     f"the run was to end at {writer.until:.6g} s; with this --until it is at "
@@ -136,23 +145,24 @@ def run(
             writer = RunWriter.start(out, simulation, settings, every=every, overwrite=overwrite)
     replaced = out is not None and out.exists()
     begun = simulation.time
-    result, before, troubles = _loop(
-        simulation, steps, wanted, writer, quiet, loaded.name, capture_hard
-    )
+    made = advance(simulation, steps, wanted, writer, quiet=quiet, hard=capture_hard)
+    result, troubles = made.result, made.troubles
     if vtk is not None:
         from ..output.hdf5 import read_run
         from ..output.vtk import write_paraview
 
         write_paraview(read_run(out), vtk)
+    written = [out, vtk]
     if capture is not None and result is not None:
-        _capture(simulation, before, result, capture)
-    if picture is not None and result is not None:
-        _save_picture(simulation, result, picture)
+        write_problem(simulation, made, capture)
+        written.append(capture)
+    if picture is not None:
+        _save_picture(simulation, result, out, picture)
+        written.append(picture)
     if not quiet:
         if result is not None:
             show_forces(simulation, result)
-        made = (out, vtk) if result is None else (out, vtk, capture, picture)
-        for path in made:
+        for path in written:
             if path is not None:
                 earlier = ""
                 if path is out and writer.extends:
@@ -163,11 +173,19 @@ def run(
     for number, message in troubles[:3]:
         typer.echo(f"step {number} did not converge: {message}", err=True)
     if troubles:
+        since = f" since t = {begun:.6g} s" if begun > 0 else ""
         typer.echo(
-            f"{len(troubles)} of {counted(simulation.steps, 'step')} did not converge", err=True
+            f"{len(troubles)} of {counted(made.steps, 'step')}{since} did not converge", err=True
         )
         if capture_hard is not None:
             typer.echo(f"written: {capture_hard}/step-*.hdf5 (rigidlimit solve FILE)", err=True)
+        raise typer.Exit(1)
+    if capture is not None and result is None:
+        typer.echo(
+            f"not written: {capture}; --capture takes the last step that is computed, and no step "
+            "was left of this run; expected a later --until, or a run without --resume",
+            err=True,
+        )
         raise typer.Exit(1)
 
 
@@ -179,12 +197,7 @@ def _wanted(forces: str, steps: int, dt: float):
         return lambda k: False
     if forces == "end":
         return lambda k: k == steps
-    try:
-        chosen = {max(1, round(float(t) / dt)) for t in forces.split(",")}
-    except (ValueError, OverflowError):
-        raise InputError(
-            f"--forces is {forces!r}; expected every, end, never, or times in seconds like 0.1,0.2"
-        ) from None
+    chosen = _chosen(forces, dt)
     if max(chosen) > steps:
         raise InputError(
             f"--forces asks for t = {max(chosen) * dt:.6g} s, but the run ends at "
@@ -193,69 +206,26 @@ def _wanted(forces: str, steps: int, dt: float):
     return lambda k: k in chosen
 
 
-STOPPING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
-"""Signals that stop a run so that it can go on. Windows has no SIGHUP."""
-
-
-class _Stop(Exception):
-    """Ctrl-C, a polite kill or a closed terminal, between two steps."""
-
-
-def _loop(simulation, steps, wanted, writer, quiet, name, capture_hard):
-    """Run to the end and finish the file; (last result, the state before it, steps that did not
-    converge)."""
-    from ..progress import progress
-
-    troubles, result, before = [], None, None
-    asked = []
-    # a signal that is ignored, as under nohup, stays so
-    handlers = {
-        number: signal.signal(number, lambda *_: asked.append(True))
-        for number in STOPPING
-        if signal.getsignal(number) is not signal.SIG_IGN
-    }
+def _chosen(forces: str, dt: float) -> set[int]:
+    """The steps that end nearest the times asked for."""
     try:
-        with progress(name, steps, completed=simulation.steps, shown=not quiet) as update:
-            while simulation.steps < steps:
-                if asked:
-                    raise _Stop
-                before = simulation.state
-                result = simulation.step(compatible=wanted(simulation.steps + 1))
-                if not result.converged:
-                    troubles.append((simulation.steps, result.message))
-                    if capture_hard is not None:
-                        name = f"step-{simulation.steps:06d}.hdf5"
-                        _capture(simulation, before, result, capture_hard / name)
-                if writer is not None:
-                    writer.add(result)
-                update(simulation.steps, result.summary)
-        if writer is not None:
-            writer.finish()
-    except _Stop:
-        if writer is None:
-            typer.echo(f"stopped at t = {simulation.time:.6g} s; nothing was kept", err=True)
-        else:
-            writer.checkpoint()
-            typer.echo(
-                f"stopped at t = {simulation.time:.6g} s; the same command with --resume goes on",
-                err=True,
-            )
-        raise typer.Exit(130) from None
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-    return result, before, troubles
+        return {max(1, round(float(t) / dt)) for t in forces.split(",")}
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"--forces is {forces!r}; expected every, end, never, or times in seconds like 0.1,0.2"
+        ) from None
 
 
-def _capture(simulation, before, result, path: Path) -> None:
-    """The contact problem of a step as an FCLIB file."""
-    from ..adapters.fclib import capture_step, write_fclib
-
-    title = f"{simulation.scene.name}, step {simulation.steps}"
-    problem = capture_step(
-        simulation.bodies, before, simulation.external_force, result, title=title
-    )
-    write_fclib(problem, path)
+def _refuse_past(forces: str, time: float, dt: float) -> None:
+    """A finished run is extended at ``time`` [s]: its steps are not made again."""
+    if forces in ("every", "never", "end"):
+        return
+    first = min(_chosen(forces, dt))
+    if first <= round(time / dt):
+        raise InputError(
+            f"--forces asks for t = {first * dt:.6g} s, but the run is finished up to {time:.6g} s"
+            "; expected times after that; the steps before keep the forces that they have"
+        )
 
 
 def show_forces(simulation, result, *, largest: int = 10) -> None:
@@ -329,8 +299,19 @@ def balance(simulation, result) -> str:
     return f"force on the {where} {carried:.6g} N, {what} {weight:.6g} N, {state}"
 
 
-def _save_picture(simulation, result, path: Path) -> None:
+def _save_picture(simulation, result, out: Path | None, path: Path) -> None:
+    """Of the last step; where none was left to compute, of the last that is stored."""
     from ..output.plots import comparison, save_figure
     from .plot import drawn
 
-    save_figure(drawn(comparison, result, scene=simulation.scene), path)
+    if result is not None:
+        save_figure(drawn(comparison, result, scene=simulation.scene), path)
+        return
+    from ..output.hdf5 import read_run
+
+    run = read_run(out)
+    if run.times[-1] < simulation.time * (1 - 1e-9):  # rounding of the sum of the steps' dt
+        typer.echo(
+            f"the picture is of the last stored step, at t = {run.times[-1]:.6g} s", err=True
+        )
+    save_figure(drawn(comparison, run), path)

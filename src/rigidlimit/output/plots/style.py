@@ -144,7 +144,7 @@ def label(method: str) -> str:
     return METHODS.get(method, method)
 
 
-def check_ending(path) -> str:
+def figure_format(path) -> str:
     """The format that the ending of ``path`` names, one of FORMATS."""
     from pathlib import Path
 
@@ -162,7 +162,7 @@ def save_figure(figure, path) -> None:
 
     from ...atomic import whole_file
 
-    ending = check_ending(path)
+    ending = figure_format(path)
     # 42: text stays text in PDF, as journals ask for
     with whole_file(path) as temporary, matplotlib.rc_context({"pdf.fonttype": 42}):
         figure.savefig(temporary, format=ending, dpi=300)

@@ -31,7 +31,7 @@ def test_compare_is_interrupted(tmp_path):
     out = tmp_path / "c.h5"
     process = subprocess.Popen([*command, "--out", str(out)], stderr=subprocess.PIPE, text=True)
     time.sleep(3)  # Python and the imports take one second
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)  # where nothing is in the cache: as a kernel is compiled
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130
     assert said.splitlines()[-1] == "stopped; nothing was written" and "Traceback" not in said
@@ -166,3 +166,35 @@ def test_step_longer_than_the_run_is_told(capsys):
     with pytest.raises(SystemExit):
         main(["run", "beam", "-q", "--dt", "0.1"])
     assert "a step of 0.1 s is longer than the run of 0.02 s" in capsys.readouterr().err
+
+
+def test_strikes_after_the_kernel_that_is_compiled(tmp_path):
+    """Property: Ctrl-C while numba compiles is neither lost nor cuts the compiler short: the kernel
+    is there, and then the interrupt."""
+    script = """
+import signal
+from numba import njit
+from numba.extending import overload
+from rigidlimit.cli import compiling
+
+compiling.tell_of_compiling()
+
+def twice(x):
+    pass
+
+@overload(twice)
+def _twice(x):
+    signal.raise_signal(signal.SIGINT)
+    return lambda x: 2 * x
+
+@njit
+def kernel(x):
+    return twice(x)
+
+try:
+    kernel(1.0)
+except KeyboardInterrupt:
+    print("struck", len(kernel.signatures), signal.getsignal(signal.SIGINT).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "struck 1 default_int_handler\n" and not done.stderr

@@ -30,10 +30,12 @@ def _copy(x, of_x, y, of_y):
 def clip(outline, normal, height, incident, names, poly, poly_of):
     """Cuts ``incident`` (m, 3) to the prism over ``outline`` (k, 3), a face with unit ``normal``.
 
+    Two corners are a straight line.
     poly (2, >= 2 (k + m), 3), poly_of (2, .., 2): scratch; poly[0] gets the corners, poly_of[0]
     their labels and the names of the edges that leave them. Returns (corners, least gap).
     """
     count, now = len(incident), 0
+    line = count == 2  # has one edge, not two
     for i in range(count):
         for c in range(3):
             poly[0, i, c] = incident[i, c]
@@ -64,7 +66,7 @@ def clip(outline, normal, height, incident, names, poly, poly_of):
             if inside and kept < len(new):
                 _copy(old[i], old_of[i], new[kept], new_of[kept])
                 kept += 1
-            if inside != (there <= margin) and kept < len(new):
+            if inside != (there <= margin) and kept < len(new) and not (line and i > 0):
                 share = here / (here - there)
                 for c in range(3):
                     new[kept, c] = old[i, c] + share * (old[j, c] - old[i, c])

@@ -1,358 +1,199 @@
-"""Contacts of curved solids and of fine meshes: distance and normal by coal, patches by clipping.
+"""Contacts of curved solids and of fine meshes, all pairs at once.
 
 The pairs that no other narrow phase takes: cylinders, ellipsoids, capsules with polytopes, and
-polytopes with very many edges, one pair at a time.
+polytopes with very many edges. Three stages, each over arrays of pairs in the axes of the first
+body about its centre:
 
-coal gives the closest points and the normal. Where a flat face of one body looks at a face or a
-straight line of the other, the line's or face's corners, cut to the outline of the first (the
-reference) face, are the contacts, each with its own gap along the reference normal; else there is
-one contact at the closest points. Lengths are handed to coal relative to the pair's size, so that
-its tolerances do not depend on the scene's units.
+1. Pairs out of reach go, by any direction that separates them more: Gilbert's iteration (minimum
+   norm on the difference of two convex bodies, by their support functions) bounds the distance from
+   both sides, and faces of polytopes give their separations.
+2. The largest separation with its normal and nearest points: by Newton with a proof (``ellipsoids``),
+   by closed forms (``capsule_polytopes``), the rest by coal (``coal_distance``). A face that
+   separates more is nearer to the truth: coal can miss it where faces just touch.
+3. The patch of contacts about the nearest points (``patches``).
 """
 
-from functools import lru_cache
-
 import numpy as np
+from numba import njit
 
-from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere, State
-from ..bodies.rotations import matrix
+from ..bodies import Bodies, State, rotations
 from ..errors import ContactError
-from .clipping import SNAP
-from .contacts import FEATURES
-from .features import Feature, best_face, curvature_at, facing, support_height
+from .capsule_polytopes import nearest_of_capsule
+from .coal_distance import nearest_by_coal
+from .ellipsoids import nearest_of_ellipsoids
+from .patches import contacts_of_nearest, dot
 from .pieces import Pieces
-from .separation import ALIGNED
-
-
-@lru_cache(maxsize=4096)
-def _coal_shape(shape, scale):
-    import coal
-
-    if isinstance(shape, Sphere):
-        return coal.Sphere(shape.radius * scale)
-    if isinstance(shape, Box):
-        return coal.Box(*(s * scale for s in shape.size))
-    if isinstance(shape, Capsule):
-        return coal.Capsule(shape.radius * scale, shape.length * scale)
-    if isinstance(shape, Cylinder):
-        return coal.Cylinder(shape.radius * scale, shape.length * scale)
-    if isinstance(shape, Ellipsoid):
-        return coal.Ellipsoid(*(s * scale for s in shape.semi_axes))
-    if isinstance(shape, ConvexPolyhedron):
-        points = coal.StdVec_Vec3s()
-        for vertex in shape.vertices * scale:
-            points.append(vertex)
-        return coal.Convex.convexHull(points, False, "Qt")
-    raise TypeError(f"no convex contact for {type(shape).__name__}")
-
-
-ATTEMPTS = (
-    (1e-12, 0.0),
-    (1e-9, 0.0),
-    (1e-8, 0.0),
-    (1e-7, 0.0),
-    (1e-6, 0.0),
-    (1e-9, 1e-7),
-    (1e-9, -1e-4),
-    (1e-9, 1e-3),
+from .polytope_table import polytope_table
+from .solid_table import (
+    BALL,
+    CAPSULE,
+    ELLIPSOID,
+    POLYTOPE,
+    face_that_separates,
+    solid_table,
+    support,
+    to_body,
 )
-"""coal's relative tolerance, tightest first, and how far b is moved off, over the pair's size."""
 
-DEEP = 0.02
-"""Overlap over the smaller body's size from which every tolerance is tried: a tight one leads
-coal's expanding polytope astray by rounding, a loose one ends it early."""
-
-CONSISTENT = 1e-9
-"""Difference of coal's distance and the separation along its normal, over the pair's size."""
+BOUNDS = 12
+"""Steps of Gilbert's iteration; what is still within reach by then is searched in full."""
 
 
-@lru_cache
-def _request(tolerance):
-    import coal
+def convex_pairs(
+    bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray, reach: np.ndarray
+) -> Pieces:
+    """Contacts of the pairs (a_k, b_k) with gap <= reach_k; normals point from a to b."""
+    if not len(a):
+        return Pieces.joined([])
+    solids = bodies.derived(solid_table)
+    world = rotations.matrix(state.quaternion[a])
+    turn, arm = _relative(world, state, a, b)
+    shape_a, shape_b = bodies.shape_of[a], bodies.shape_of[b]
+    near, face, across = _near(shape_a, shape_b, turn, arm, reach, solids)
+    a, b, world, turn, arm = a[near], b[near], world[near], turn[near], arm[near]
+    shape_a, shape_b, reach = shape_a[near], shape_b[near], reach[near]
+    radius_a, radius_b = bodies.bounding_radius[a], bodies.bounding_radius[b]
 
-    request = coal.DistanceRequest()
-    request.enable_signed_distance = True
-    request.gjk_tolerance = tolerance
-    request.epa_tolerance = tolerance
-    request.gjk_max_iterations = 512
-    request.epa_max_iterations = 512
-    return request
-
-
-def _closest(bodies, state, a, b, turn_a, turn_b):
-    """(gap, normal from a to b, point on a, point on b), world frame."""
-    import coal
-
-    sa, sb = bodies.shape(a), bodies.shape(b)
-    scale = 1.0 / max(sa.bounding_radius, sb.bounding_radius)
-    # centred on a: rounding does not grow with the distance from the origin
-    arm = (state.position[b] - state.position[a]) * scale
-    # where they touch exactly, coal may lose the normal: then look with b a little further off
-    away = arm / max(np.linalg.norm(arm), 1e-300)
-    deep = DEEP * scale * min(sa.bounding_radius, sb.bounding_radius)
-    best, found = None, False
-    for tolerance, shift in ATTEMPTS:
-        if found and (shift != 0.0 or best[0] > -deep):
-            break
-        result = coal.DistanceResult()
-        coal.distance(
-            _coal_shape(sa, scale),
-            coal.Transform3s(turn_a, np.zeros(3)),
-            _coal_shape(sb, scale),
-            coal.Transform3s(turn_b, arm + shift * away),
-            _request(tolerance),
-            result,
-        )
-        normal = np.array(result.normal).ravel()
-        on_a = np.array(result.getNearestPoint1()).ravel()
-        on_b = np.array(result.getNearestPoint2()).ravel() - shift * away
-        size = np.linalg.norm(normal)
-        # a solve that went wrong shows: no unit normal, or points that are not on the bodies
-        far = max(np.abs(on_a).max(), np.abs(on_b - arm).max())
-        if not (size > 0.5 and far < 1 + 1e-6):
-            continue
-        normal /= size
-        # the gap is the largest separation of the two bodies over all directions: a normal whose
-        # separation is not the distance between the points is not the one
-        separation = arm @ normal - scale * (
-            support_height(sa, (normal @ turn_a)[None])[0]
-            + support_height(sb, (-normal @ turn_b)[None])[0]
-        )
-        if best is None or separation > best[0]:
-            best = (separation, normal, on_a, on_b)
-        found = found or abs((on_b - on_a) @ normal - separation) < CONSISTENT
-    if best is None:
+    nearest = _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, solids)
+    better = face[near] > nearest[0]
+    nearest[0][better], nearest[1][better] = face[near][better], across[near][better]
+    lost = np.flatnonzero(nearest[0] == -np.inf)
+    if len(lost):
+        i, j = int(a[lost[0]]), int(b[lost[0]])
         raise ContactError(
-            f"bodies {bodies.names[a]!r} and {bodies.names[b]!r}: no contact normal found "
-            f"(centres {state.position[a].tolist()} and {state.position[b].tolist()}); expected "
+            f"bodies {bodies.names[i]!r} and {bodies.names[j]!r}: no contact normal found "
+            f"(centres {state.position[i].tolist()} and {state.position[j].tolist()}); expected "
             "bodies that do not contain each other; move them apart"
         )
-    gap, normal, on_a, on_b = best
-    middle = 0.5 * (on_a + on_b)
-    half = 0.5 * gap * normal
-    origin = state.position[a]
-    return (
-        gap / scale,
-        normal,
-        (middle - half) / scale + origin,
-        (middle + half) / scale + origin,
+    longest = bodies.derived(polytope_table).longest
+    found = contacts_of_nearest(
+        shape_a, shape_b, turn, arm, reach, radius_a, radius_b, *nearest, longest, solids
+    )
+    pair = found[:, 0].astype(np.int64)
+    return Pieces.of(
+        a[pair],
+        b[pair],
+        feature=found[:, 1],
+        point=np.einsum("kij,kj->ki", world[pair], found[:, 7:]) + state.position[a[pair]],
+        normal=np.einsum("kij,kj->ki", world[pair], found[:, 4:7]),
+        gap=found[:, 2],
+        curvature=found[:, 3],
     )
 
 
 def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> Pieces:
-    """Contacts of bodies a and b with gap <= reach; normals point from a to b."""
-    turn_a, turn_b = matrix(state.quaternion[a]), matrix(state.quaternion[b])
-    gap, normal, on_a, on_b = _closest(bodies, state, a, b, turn_a, turn_b)
-    # A face that separates the bodies more than coal's normal is nearer to the truth: the gap is
-    # the largest separation over all directions, and coal can miss it where faces just touch.
-    arm = state.position[b] - state.position[a]
-    shape_a, shape_b = bodies.shape(a), bodies.shape(b)
-    for sign, face in (
-        (1, best_face(shape_a, shape_b, turn_a, turn_b, arm)),
-        (-1, best_face(shape_b, shape_a, turn_b, turn_a, -arm)),
-    ):
-        if face[0] > gap:
-            gap, normal = face[0], sign * face[1]
-            middle = 0.5 * (on_a + on_b)
-            on_a, on_b = middle - 0.5 * gap * normal, middle + 0.5 * gap * normal
-    if gap > reach:
-        return Pieces.joined([])
-    face_a = _in_world(facing(shape_a, turn_a.T @ normal), turn_a, state.position[a])
-    face_b = _in_world(facing(shape_b, -turn_b.T @ normal), turn_b, state.position[b])
-    flat_a = face_a is not None and face_a.normal is not None and face_a.normal @ normal > ALIGNED
-    flat_b = face_b is not None and face_b.normal is not None and -face_b.normal @ normal > ALIGNED
-    if flat_a and face_b is not None:
-        found, normal = _clip(face_a, face_b), face_a.normal
-    elif flat_b and face_a is not None:
-        found, normal = _clip(face_b, face_a), -face_b.normal
-        found = [(1 + label, point, gap) for label, point, gap in found]
-    elif face_a is not None and face_b is not None and _parallel_lines(face_a, face_b):
-        found = _along_line(face_a, face_b, normal)
-    else:
-        if flat_a or flat_b:  # a point on a face: the face's own normal is exact
-            normal = face_a.normal if flat_a else -face_b.normal
-            on_a, on_b = _point_on_face(
-                bodies, state, a, b, normal, on_a, on_b, flat_a, face_a, face_b
-            )
-        found = []
-    # the corners of a round end stand for its rim: a nearest point between them comes on top
-    missed = 2 * np.sqrt(2 * (1 - ALIGNED)) * min(shape_a.bounding_radius, shape_b.bounding_radius)
-    if found and min(contact[2] for contact in found) > gap + missed:
-        found.append((0, 0.5 * (on_a + on_b), gap))
-    found = [contact for contact in found if contact[2] <= reach]
-    if not found:
-        normal, on_a, on_b = _polish(bodies, state, a, b, turn_a, turn_b, normal, on_a, on_b)
-        found = [(0, 0.5 * (on_a + on_b), (on_b - on_a) @ normal)]
-    curvature = [
-        curvature_at(shape_a, turn_a.T @ (point - state.position[a]))
-        + curvature_at(shape_b, turn_b.T @ (point - state.position[b]))
-        for _, point, _ in found
-    ]
-    k = len(found)
-    return Pieces.of(
-        np.full(k, a),
-        np.full(k, b),
-        feature=_distinct([label for label, _, _ in found]),
-        point=[point for _, point, _ in found],
-        normal=normal,
-        gap=[g for _, _, g in found],
-        curvature=curvature,
-    )
+    """The contacts of one pair."""
+    return convex_pairs(bodies, state, np.array([a]), np.array([b]), np.array([float(reach)]))
 
 
-def _point_on_face(bodies, state, a, b, normal, on_a, on_b, flat_a, face_a, face_b):
-    """Closest points of a face and a ball or ellipsoid, in closed form; others stay as given."""
-    smooth, face, outward = (b, face_a, -normal) if flat_a else (a, face_b, normal)
-    quadric = _quadric(bodies.shape(smooth), matrix(state.quaternion[smooth]))
-    if quadric is None:
-        return on_a, on_b
-    lowest = state.position[smooth] + _support(quadric, outward)[0]
-    on_face = lowest - ((lowest - face.corners[0]) @ normal) * normal
-    return (on_face, lowest) if flat_a else (lowest, on_face)
+def _relative(world, state, a, b):
+    """Pose (turn (k, 3, 3), arm (k, 3)) of bodies b in the axes of bodies a about their centres."""
+    turn = np.einsum("kji,kjl->kil", world, rotations.matrix(state.quaternion[b]))
+    return turn, np.einsum("kji,kj->ki", world, state.position[b] - state.position[a])
 
 
-def _quadric(shape, turn):
-    """The matrix A of the support function sqrt(n . A n) of a ball or ellipsoid, else None."""
-    if isinstance(shape, Ellipsoid):
-        return turn @ np.diag(np.square(shape.semi_axes)) @ turn.T
-    return shape.radius**2 * np.eye(3) if isinstance(shape, Sphere) else None
+def _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, solids):
+    """(separation, normal, point on a, point on b) of pairs, each by the search that serves it."""
+    k = len(arm)
+    out = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3))
+    kind_a, kind_b = solids[0][shape_a], solids[0][shape_b]
+
+    def take(rows, found):
+        for array, part in zip(out, found, strict=True):
+            array[rows] = part
+
+    left = np.ones(k, bool)
+    rows = np.flatnonzero(_smooth(kind_a) & _smooth(kind_b))
+    if len(rows):
+        proved, *found = nearest_of_ellipsoids(
+            shape_a[rows], shape_b[rows], turn[rows], arm[rows], reach[rows], solids
+        )
+        take(rows, found)
+        left[rows[proved != 0]] = False
+    rows = np.flatnonzero((kind_a == POLYTOPE) & (kind_b == CAPSULE))
+    if len(rows):
+        table = bodies.derived(polytope_table)
+        found = nearest_of_capsule(
+            shape_a[rows], shape_b[rows], turn[rows], arm[rows], reach[rows],
+            solids[1], radius_a[rows],
+            table.vertex_start, table.vertices, table.face_start, table.normals, table.heights,
+            table.loop_start, table.loops, table.edge_start, table.edges, table.sides, table.along,
+        )  # fmt: skip
+        take(rows, found)
+        left[rows] = False
+    rows = np.flatnonzero(left)
+    if len(rows):
+        found = nearest_by_coal(
+            bodies.shapes, shape_a[rows], shape_b[rows], radius_a[rows], radius_b[rows],
+            turn[rows], arm[rows], solids,
+        )  # fmt: skip
+        take(rows, found)
+    return out
 
 
-def _in_world(feature, turn, position):
-    if feature is None:
-        return None
-    normal = None if feature.normal is None else turn @ feature.normal
-    return Feature(feature.corners @ turn.T + position, feature.numbers, normal)
+def _smooth(kind):
+    return (kind == BALL) | (kind == ELLIPSOID)
 
 
-def _distinct(labels):
-    """Feature numbers below 2^16; the rare clash in big meshes takes the next free number."""
-    numbers = []
-    for label in labels:
-        number = label % FEATURES
-        while number in numbers:
-            number = (number + 2) % FEATURES
-        numbers.append(number)
-    return numbers
+def _closest(bodies, state, a, b, turn_a, turn_b):
+    """(gap, normal from a to b, point on a, point on b) by coal alone, world frame."""
+    turn, arm = _relative(turn_a[None], state, np.array([a]), np.array([b]))
+    gap, normal, on_a, on_b = nearest_by_coal(
+        bodies.shapes, *bodies.shape_of[[[a], [b]]], *bodies.bounding_radius[[[a], [b]]],
+        turn, arm, bodies.derived(solid_table),
+    )  # fmt: skip
+    at = state.position[a]
+    return gap[0], turn_a @ normal[0], turn_a @ on_a[0] + at, turn_a @ on_b[0] + at
 
 
-def _clip(reference: Feature, other: Feature):
-    """Corners of ``other`` cut to the outline of the reference face: (label, point, gap).
+@njit(cache=True, nogil=True)
+def _near(shape_a, shape_b, turn, arm, reach, solids):
+    """(which pairs may be within reach (k,), best separation by a face (k,), its normal (k, 3)).
 
-    Sutherland and Hodgman's algorithm. A corner made by a cut is labelled by the edge it lies on
-    and the side that cut it, both of which stay the same while the bodies move a little. Corners
-    nearer than SNAP face sizes to a corner of ``other`` take its label, and only the one of least
-    gap stays: aligned faces would else gain and lose corners by rounding.
+    The separation is -inf without faces.
     """
-    corners = reference.corners
-    k = len(corners)
-    # (label of the corner, label of the edge that leaves it, point)
-    polygon = [(2 * int(n), int(n), p) for n, p in zip(other.numbers, other.corners, strict=True)]
-    for side in range(k):
-        along = corners[(side + 1) % k] - corners[side]
-        outward = np.cross(along, reference.normal)
-        outward /= np.linalg.norm(outward)
-        beyond = [(p - corners[side]) @ outward for _, _, p in polygon]
-        margin = 1e-12 * np.linalg.norm(along)
-        kept = []
-        # a line has one edge, not two
-        edges = range(1 if len(other.corners) == 2 else len(polygon))
-        for i in range(len(polygon)):
-            label, edge, point = polygon[i]
-            inside = beyond[i] <= margin
-            if inside:
-                kept.append(polygon[i])
-            j = (i + 1) % len(polygon)
-            if i in edges and inside != (beyond[j] <= margin):
-                share = beyond[i] / (beyond[i] - beyond[j])
-                cut = 2 * (256 + (edge % 320) * 64 + side % 64)
-                leaving = 256 + side % 64 if inside else edge
-                kept.append((cut, leaving, point + share * (polygon[j][2] - point)))
-        polygon = kept
-        if not polygon:
-            return []
-    found = {}
-    snap = SNAP * np.linalg.norm(np.ptp(corners, axis=0))
-    polygon = _without_straight_corners(polygon, snap)
-    for label, _, point in polygon:
-        away = np.linalg.norm(other.corners - point, axis=1)
-        nearest = int(np.argmin(away))
-        if away[nearest] < snap:
-            label = 2 * int(other.numbers[nearest])
-        gap = (point - corners[0]) @ reference.normal
-        if label not in found or gap < found[label][2]:
-            found[label] = (label, point - 0.5 * gap * reference.normal, gap)
-    return list(found.values())
-
-
-def _without_straight_corners(polygon, snap):
-    """The polygon without made corners that lie within ``snap`` of the line between neighbours.
-
-    Nearly parallel edges cross anywhere along their length; the crossing adds nothing.
-    """
-    i = 0
-    while len(polygon) > 3 and i < len(polygon):
-        label, _, point = polygon[i]
-        before, after = polygon[i - 1][2], polygon[(i + 1) % len(polygon)][2]
-        chord = after - before
-        size = np.linalg.norm(chord)
-        off = np.linalg.norm(np.cross(chord, point - before)) / size if size > 0 else 0.0
-        if label >= 512 and off < snap:
-            del polygon[i]
-        else:
-            i += 1
-    return polygon
-
-
-def _parallel_lines(a: Feature, b: Feature) -> bool:
-    if len(a.corners) != 2 or len(b.corners) != 2:
-        return False
-    u, v = a.corners[1] - a.corners[0], b.corners[1] - b.corners[0]
-    return np.linalg.norm(np.cross(u, v)) < 1e-3 * np.linalg.norm(u) * np.linalg.norm(v)
-
-
-def _along_line(a: Feature, b: Feature, normal):
-    """Two parallel lines touch at the ends of their common stretch: (label, point, gap)."""
-    start, u = a.corners[0], a.corners[1] - a.corners[0]
-    t = (b.corners - start) @ u / (u @ u)
-    order = np.argsort(t)
-    lo, hi = max(0.0, t[order[0]]), min(1.0, t[order[1]])
-    if hi - lo < 1e-6:
-        return []
-    found = []
-    for label, at in ((0, lo), (1, hi)):
-        on_a = start + at * u
-        share = (at - t[0]) / (t[1] - t[0])
-        on_b = b.corners[0] + share * (b.corners[1] - b.corners[0])
-        found.append((2 * label, 0.5 * (on_a + on_b), (on_b - on_a) @ normal))
-    return found
-
-
-def _polish(bodies, state, a, b, turn_a, turn_b, normal, on_a, on_b):
-    """Newton on the normal of two smooth strictly convex bodies (balls, ellipsoids).
-
-    The gap is the largest over unit n of  n . (x_b - x_a) - h_a(n) - h_b(-n)  with the support
-    functions h; its gradient is the vector between the support points.
-    """
-    quadrics = _quadric(bodies.shape(a), turn_a), _quadric(bodies.shape(b), turn_b)
-    if quadrics[0] is None or quadrics[1] is None:
-        return normal, on_a, on_b
-    arm = state.position[b] - state.position[a]
-    for _ in range(4):
-        pa, ha = _support(quadrics[0], normal)
-        pb, hb = _support(quadrics[1], -normal)
-        across = np.linalg.svd(normal[None])[2][1:]  # two directions normal to n
-        slope = across @ (arm + pb - pa)
-        bend = across @ (-ha - hb) @ across.T - np.eye(2) * ((arm + pb - pa) @ normal)
-        normal = normal - across.T @ np.linalg.solve(bend, slope)
-        normal /= np.linalg.norm(normal)
-    pa, _ = _support(quadrics[0], normal)
-    pb, _ = _support(quadrics[1], -normal)
-    return normal, state.position[a] + pa, state.position[b] + pb
-
-
-def _support(quadric, n):
-    """Support point A n / h and second derivative of h = sqrt(n . A n)."""
-    An = quadric @ n
-    h = np.sqrt(n @ An)
-    return An / h, quadric / h - np.outer(An, An) / h**3
+    m = len(arm)
+    near, face, across = np.ones(m, np.bool_), np.full(m, -np.inf), np.zeros((m, 3))
+    n, d, at_a, at_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    v, w, back, back_arm = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
+    for p in range(m):
+        s, t, limit = shape_a[p], shape_b[p], reach[p]
+        for k in range(3):
+            v[k] = arm[p, k]
+        for _ in range(BOUNDS):
+            size = np.sqrt(dot(v, v))
+            if size <= limit or size == 0:
+                break
+            for k in range(3):
+                n[k] = v[k] / size
+            to_body(turn[p], n, -1.0, d)
+            support(solids, s, n, at_a)
+            support(solids, t, d, at_b)
+            toward = square = 0.0
+            for k in range(3):
+                w[k] = arm[p, k] + dot(turn[p, k], at_b) - at_a[k]
+                toward += (v[k] - w[k]) * v[k]
+                square += (v[k] - w[k]) ** 2
+            if dot(n, w) > limit:
+                near[p] = False
+                break
+            if toward <= 1e-12 * size * size:
+                break
+            share = min(1.0, toward / square)
+            for k in range(3):
+                v[k] += share * (w[k] - v[k])
+        if not near[p]:
+            continue
+        face[p] = face_that_separates(solids, s, t, turn[p], arm[p], limit, across[p])
+        if solids[0][t] == POLYTOPE and face[p] <= limit:
+            for i in range(3):
+                for j in range(3):
+                    back[i, j] = turn[p, j, i]
+            to_body(turn[p], arm[p], -1.0, back_arm)
+            other = face_that_separates(solids, t, s, back, back_arm, limit, n)
+            if other > face[p]:
+                face[p] = other
+                for k in range(3):
+                    across[p, k] = -dot(turn[p, k], n)
+        near[p] = face[p] <= limit
+    return near, face, across

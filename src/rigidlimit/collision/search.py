@@ -17,11 +17,12 @@ from ..bodies import (
 )
 from ..errors import ContactError
 from ..threads import in_pieces
-from . import convex, planar
+from . import planar
 from .balls import ball_ball
 from .broadphase import meeting_balls
 from .capsules import capsule_capsule
 from .contacts import Contacts, contact_key
+from .convex import convex_pairs
 from .pieces import Pieces
 from .planes import planes_bodies
 from .polytopes import polytope_polytope, small_enough
@@ -122,8 +123,8 @@ def _pair_contacts(bodies, state, a, b, family, reach):
         yield capsule_capsule(bodies, state, i, j, near)
     for i, j, near in taken((kinds == POLYTOPE * KINDS + POLYTOPE) & small_enough(bodies, a, b)):
         yield polytope_polytope(bodies, state, i, j, near)
-    for i, j in zip(a[left].tolist(), b[left].tolist(), strict=True):
-        yield convex.convex_pair(bodies, state, i, j, reach[i] + reach[j])
+    for i, j, near in taken(left.copy()):
+        yield convex_pairs(bodies, state, i, j, near)
 
 
 def _sorted_contacts(found: Pieces, reach, n: int) -> Contacts:

@@ -1,0 +1,158 @@
+"""Signed distance, normal and closest points of many convex pairs by coal.
+
+coal searches a normal by GJK and, in overlap, EPA. It takes one pair a call; all that surrounds the
+calls is done over arrays. Lengths are handed to coal relative to the pair's size, by a power of two
+so that nothing is rounded and a shape keeps few scaled copies, and relative to a's centre and axes:
+its tolerances do not depend on the scene's units, nor rounding on the distance from the origin.
+
+A solve that went wrong shows: no unit normal, points off the bodies, or a distance that is not the
+separation along the normal, whose largest value over all directions the gap is. Such pairs are
+solved again with other tolerances, and then with b moved off a little.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from numba import njit
+
+from ..bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
+from .solid_table import support, to_body
+
+ATTEMPTS = (
+    (1e-12, 0.0),
+    (1e-9, 0.0),
+    (1e-8, 0.0),
+    (1e-7, 0.0),
+    (1e-6, 0.0),
+    (1e-9, 1e-7),
+    (1e-9, -1e-4),
+    (1e-9, 1e-3),
+)
+"""coal's relative tolerance, tightest first, and how far b is moved off, over the pair's size."""
+
+DEEP = 0.02
+"""Overlap over the smaller body's size from which every tolerance is tried: a tight one leads
+coal's expanding polytope astray by rounding, a loose one ends it early."""
+
+CONSISTENT = 1e-9
+"""Difference of coal's distance and the separation along its normal, over the pair's size."""
+
+
+@lru_cache(maxsize=4096)
+def _coal_shape(shape, scale):
+    import coal
+
+    if isinstance(shape, Sphere):
+        return coal.Sphere(shape.radius * scale)
+    if isinstance(shape, Box):
+        return coal.Box(*(s * scale for s in shape.size))
+    if isinstance(shape, Capsule):
+        return coal.Capsule(shape.radius * scale, shape.length * scale)
+    if isinstance(shape, Cylinder):
+        return coal.Cylinder(shape.radius * scale, shape.length * scale)
+    if isinstance(shape, Ellipsoid):
+        return coal.Ellipsoid(*(s * scale for s in shape.semi_axes))
+    if isinstance(shape, ConvexPolyhedron):
+        points = coal.StdVec_Vec3s()
+        for vertex in shape.vertices * scale:
+            points.append(vertex)
+        return coal.Convex.convexHull(points, False, "Qt")
+    raise TypeError(f"no convex contact for {type(shape).__name__}")
+
+
+@lru_cache
+def _request(tolerance):
+    import coal
+
+    request = coal.DistanceRequest()
+    request.enable_signed_distance = True
+    request.gjk_tolerance = tolerance
+    request.epa_tolerance = tolerance
+    request.gjk_max_iterations = 512
+    request.epa_max_iterations = 512
+    return request
+
+
+def _calls(shapes_a, shapes_b, turn, arm, tolerance):
+    """Rows (normal, point on a, point on b) as coal gives them, (k, 9)."""
+    import coal
+
+    place_a, place_b, result = coal.Transform3s(), coal.Transform3s(), coal.DistanceResult()
+    request, out = _request(tolerance), np.empty((len(arm), 9))
+    clear, place, distance = result.clear, place_b.setTransform, coal.distance
+    for row, a, b, R, x in zip(out, shapes_a, shapes_b, turn, arm, strict=True):
+        clear()  # a result keeps the nearest of all calls
+        place(R, x)
+        distance(a, place_a, b, place_b, request, result)
+        row[:3] = result.normal
+        row[3:6] = result.getNearestPoint1()
+        row[6:] = result.getNearestPoint2()
+    return out
+
+
+def nearest_by_coal(shapes, shape_a, shape_b, radius_a, radius_b, turn, arm, solids):
+    """(separation (k,), normal, point on a, point on b (k, 3)) of pairs; separation -inf: none.
+
+    shapes: of the scene; shape_a, shape_b (k,): rows in it; radius (k,): bounding radii; turn
+    (k, 3, 3), arm (k, 3): pose of b in the axes of a about a's centre, in which the answers are.
+    """
+    k = len(arm)
+    found = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3))
+    scale = np.exp2(-np.ceil(np.log2(np.maximum(radius_a, radius_b))))
+    deep = DEEP * np.minimum(radius_a, radius_b)
+    sure = np.zeros(k, bool)
+    # where they touch exactly, coal may lose the normal: then look with b a little further off
+    away = arm / np.maximum(np.linalg.norm(arm, axis=1, keepdims=True), 1e-300)
+    rows = np.arange(k)
+    for tolerance, shift in ATTEMPTS:
+        rows = rows[~(sure[rows] & ((shift != 0.0) | (found[0][rows] > -deep[rows])))]
+        if not len(rows):
+            break
+        sizes = scale[rows].tolist()
+        answers = _calls(
+            [_coal_shape(shapes[s], c) for s, c in zip(shape_a[rows].tolist(), sizes, strict=True)],
+            [_coal_shape(shapes[s], c) for s, c in zip(shape_b[rows].tolist(), sizes, strict=True)],
+            turn[rows],
+            scale[rows, None] * arm[rows] + shift * away[rows],
+            tolerance,
+        )
+        _judge(
+            rows, answers, shift, scale, away, shape_a, shape_b, radius_a, radius_b, turn, arm,
+            solids, sure, *found,
+        )  # fmt: skip
+    return found
+
+
+@njit(cache=True)
+def _judge(
+    rows, answers, shift, scale, away, shape_a, shape_b, radius_a, radius_b, turn, arm,
+    solids, sure, separation, normal, on_a, on_b,
+):  # fmt: skip
+    """Takes the answers that separate more than those before; sets ``sure`` of consistent ones."""
+    n, d, at = np.empty(3), np.empty(3), np.empty(3)
+    for i in range(len(rows)):
+        p, row = rows[i], answers[i]
+        size, far_a, far_b = 0.0, 0.0, 0.0
+        for k in range(3):
+            size += row[k] ** 2
+            row[3 + k] /= scale[p]
+            row[6 + k] = (row[6 + k] - shift * away[p, k]) / scale[p]
+            far_a = max(far_a, abs(row[3 + k]))
+            far_b = max(far_b, abs(row[6 + k] - arm[p, k]))
+        size = np.sqrt(size)
+        largest = (1 + 1e-6) * max(radius_a[p], radius_b[p])
+        if not (size > 0.5 and far_a < largest and far_b < largest):
+            continue
+        along, apart = 0.0, 0.0
+        for k in range(3):
+            n[k] = row[k] / size
+            along += arm[p, k] * n[k]
+            apart += (row[6 + k] - row[3 + k]) * n[k]
+        to_body(turn[p], n, -1.0, d)
+        here = along - support(solids, shape_a[p], n, at) - support(solids, shape_b[p], d, at)
+        if here > separation[p]:
+            separation[p] = here
+            for k in range(3):
+                normal[p, k], on_a[p, k], on_b[p, k] = n[k], row[3 + k], row[6 + k]
+        if abs(apart - here) < CONSISTENT * max(radius_a[p], radius_b[p]):
+            sure[p] = True

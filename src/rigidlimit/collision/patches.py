@@ -1,0 +1,201 @@
+"""Contacts of two convex bodies whose nearest points are known: a patch of faces, or one point.
+
+Where a flat face of one body looks at a face or a straight line of the other, the line's or face's
+corners, cut to the outline of the first (the reference) face, are the contacts, each with its own
+gap along the reference normal. Straight lines side by side touch at the ends of their common
+stretch. Else there is one contact at the nearest points.
+"""
+
+import numpy as np
+from numba import njit
+
+from .clipping import SNAP, clip, thin_out
+from .contacts import FEATURES
+from .ellipsoids import newton_step
+from .separation import ALIGNED, place, step
+from .solid_table import (
+    BALL,
+    CORNERS_OF_END,
+    ELLIPSOID,
+    curvature_near,
+    facing,
+    support,
+    to_body,
+)
+
+SIDE_BY_SIDE = 1e-3
+"""Sine of the angle between straight lines up to which they touch at two points."""
+
+COMMON = 1e-6
+"""Common stretch over the first line's length from which on it has two ends."""
+
+
+@njit(cache=True)
+def dot(x, y):
+    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+
+
+@njit(cache=True)
+def _beside(a, b, n, point, gap):
+    """Ends of the common stretch of lines a, b (2, 3) into point (2, 3), gap (2,); their number."""
+    length = cross = other = s0 = s1 = 0.0
+    for k in range(3):
+        u, w = a[1, k] - a[0, k], b[1, k] - b[0, k]
+        i, j = (k + 1) % 3, (k + 2) % 3
+        c = (a[1, i] - a[0, i]) * (b[1, j] - b[0, j]) - (a[1, j] - a[0, j]) * (b[1, i] - b[0, i])
+        length, other, cross = length + u * u, other + w * w, cross + c * c
+        s0 += (b[0, k] - a[0, k]) * u
+        s1 += (b[1, k] - a[0, k]) * u
+    if not cross < SIDE_BY_SIDE**2 * length * other:
+        return 0
+    s0, s1 = s0 / length, s1 / length
+    low, high = max(0.0, min(s0, s1)), min(1.0, max(s0, s1))
+    if high - low < COMMON:
+        return 0
+    for c in range(2):
+        at = low if c == 0 else high
+        share = (at - s0) / (s1 - s0)
+        gap[c] = 0.0
+        for k in range(3):
+            on_a = a[0, k] + at * (a[1, k] - a[0, k])
+            on_b = b[0, k] + share * (b[1, k] - b[0, k])
+            point[c, k] = 0.5 * (on_a + on_b)
+            gap[c] += (on_b - on_a) * n[k]
+    return 2
+
+
+@njit(cache=True)
+def _number(label, out, first, count):
+    """``label``, or the next one free among rows first : count of out; clashes are rare."""
+    number = label % FEATURES
+    again = True
+    while again:
+        again = False
+        for row in range(first, count):
+            if out[row, 1] == number:
+                number = (number + 2) % FEATURES
+                again = True
+    return number
+
+
+@njit(cache=True, nogil=True)
+def contacts_of_nearest(
+    shape_a, shape_b, turn, arm, reach, radius_a, radius_b,
+    separation, normal, nearest_a, nearest_b, longest, solids,
+):  # fmt: skip
+    """Rows (pair, feature, gap, curvature, normal, point) of contacts within reach, (.., 10).
+
+    All in the axes of a about a's centre: turn (k, 3, 3), arm (k, 3) pose of b; separation (k,),
+    unit normal (k, 3), points nearest_a on a and nearest_b on b (k, 3). radius (k,): bounding
+    radii; longest: most corners of one face.
+    """
+    most = max(longest, CORNERS_OF_END)
+    out, count = np.empty((4 * len(arm) + 16, 10)), 0
+    face_a, face_b = np.empty((most, 3)), np.empty((most, 3))
+    names_a, names_b = np.empty(most, np.int64), np.empty(most, np.int64)
+    normal_a, normal_b = np.empty(3), np.empty(3)
+    poly, poly_of = np.empty((2, 4 * most + 8, 3)), np.empty((2, 4 * most + 8, 2), np.int64)
+    height, label, point = np.empty(4 * most + 9), np.empty(4 * most + 9, np.int64), np.empty(3)
+    n, d, on_a, on_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    at_a, at_b, zero, middle = np.empty(3), np.empty(3), np.zeros(3), np.empty(3)
+    local, work, points = np.empty((most, 3)), np.zeros((4, 3, 3)), np.empty((4 * most + 9, 3))
+    for k in range(3):
+        work[0, k, k] = 1.0
+    for p in range(len(arm)):
+        gap = separation[p]
+        if gap > reach[p]:
+            continue
+        s, t = shape_a[p], shape_b[p]
+        for k in range(3):
+            n[k] = normal[p, k]
+            middle[k] = 0.5 * (nearest_a[p, k] + nearest_b[p, k])
+        step(middle, -0.5 * gap, n, on_a)
+        step(middle, 0.5 * gap, n, on_b)
+        ka, size_a = facing(solids, s, n, face_a, names_a, normal_a)
+        to_body(turn[p], n, -1.0, d)
+        kb, size_b = facing(solids, t, d, local, names_b, at_b)
+        if kb > 0:
+            place(local[:kb], turn[p], arm[p], face_b)
+        for k in range(3):
+            normal_b[k] = dot(turn[p, k], at_b)
+        flat_a = ka > 2 and dot(normal_a, n) > ALIGNED
+        flat_b = kb > 2 and -dot(normal_b, n) > ALIGNED
+        found = 0
+        if (flat_a and kb > 0) or (flat_b and ka > 0):
+            if flat_a and kb > 0:
+                side, outline, other, names = 0, face_a[:ka], face_b[:kb], names_b[:kb]
+                outward, snap = normal_a, SNAP * size_a
+            else:
+                side, outline, other, names = 1, face_b[:kb], face_a[:ka], names_a[:ka]
+                outward, snap = normal_b, SNAP * size_b
+            h = dot(outward, outline[0])
+            found, _ = clip(outline, outward, h, other, names, poly, poly_of)
+            found = thin_out(poly[0], poly_of[0], found, outward, h, other, names, snap, height)
+            for c in range(found):
+                label[c] = poly_of[0, c, 0] + side
+                step(poly[0, c], -0.5 * height[c], outward, points[c])
+            step(zero, 1.0 if side == 0 else -1.0, outward, n)
+        elif ka == 2 and kb == 2:
+            found = _beside(face_a, face_b, n, points, height)
+            label[0], label[1] = 0, 2
+        elif flat_a or flat_b:  # a point on a face: the face's own normal is exact
+            step(zero, 1.0 if flat_a else -1.0, normal_a if flat_a else normal_b, n)
+            # the nearest point of a ball or ellipsoid in closed form
+            kind = solids[0][t if flat_a else s]
+            if kind == BALL or kind == ELLIPSOID:
+                if flat_a:
+                    to_body(turn[p], n, -1.0, d)
+                    support(solids, t, d, at_b)
+                    for k in range(3):
+                        on_b[k] = arm[p, k] + dot(turn[p, k], at_b)
+                    h = dot(on_b, n) - dot(face_a[0], n)
+                    step(on_b, -h, n, on_a)
+                else:
+                    support(solids, s, n, on_a)
+                    h = dot(face_b[0], n) - dot(on_a, n)
+                    step(on_a, h, n, on_b)
+        # the corners of a round end stand for its rim: a nearest point between them comes on top
+        if found > 0:
+            missed = 2 * np.sqrt(2 * (1 - ALIGNED)) * min(radius_a[p], radius_b[p])
+            least = np.inf
+            for c in range(found):
+                least = min(least, height[c])
+            if least > gap + missed:
+                label[found], height[found] = 0, gap
+                for k in range(3):
+                    points[found, k] = 0.5 * (on_a[k] + on_b[k])
+                found += 1
+        within = 0
+        for c in range(found):
+            within += 1 if height[c] <= reach[p] else 0
+        if within == 0:
+            smooth_a = solids[0][s] == BALL or solids[0][s] == ELLIPSOID
+            if smooth_a and (solids[0][t] == BALL or solids[0][t] == ELLIPSOID):
+                for _ in range(4):
+                    newton_step(
+                        solids[1][s], solids[1][t], turn[p], arm[p], n, at_a, at_b, work
+                    )  # fmt: skip
+                support(solids, s, n, on_a)
+                to_body(turn[p], n, -1.0, d)
+                support(solids, t, d, at_b)
+                for k in range(3):
+                    on_b[k] = arm[p, k] + dot(turn[p, k], at_b)
+            found, label[0], height[0] = 1, 0, dot(on_b, n) - dot(on_a, n)
+            for k in range(3):
+                points[0, k] = 0.5 * (on_a[k] + on_b[k])
+        if count + found > len(out):
+            out = np.concatenate((out, np.empty((len(out) + found, 10))))
+        before = count
+        for c in range(found):
+            if height[c] > reach[p] and within > 0:
+                continue
+            x = points[c]
+            step(x, -1.0, arm[p], point)
+            to_body(turn[p], point, 1.0, d)
+            out[count, 0], out[count, 1] = p, _number(label[c], out, before, count)
+            out[count, 2] = height[c]
+            out[count, 3] = curvature_near(solids, s, x) + curvature_near(solids, t, d)
+            step(zero, 1.0, n, out[count, 4:7])
+            step(zero, 1.0, x, out[count, 7:])
+            count += 1
+    return out[:count]

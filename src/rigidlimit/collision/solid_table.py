@@ -1,0 +1,178 @@
+"""Support functions and faces of all three-dimensional solids as kernels over flat arrays.
+
+For a unit direction d in the axes of a body with support function h(d) = max over its points x of
+d . x: the height h, a point where it is attained, and the part of the surface that looks along d.
+
+``solids`` is the tuple that ``solid_table`` makes: (kind (shapes,), size (shapes, 3) [m], and of
+``polytope_table``: vertex_start, vertices, face_start, normals, heights, diagonal, loop_start,
+loops). size: semi-axes of balls and ellipsoids; radius, 0, half length of capsules and cylinders.
+"""
+
+import numpy as np
+from numba import njit
+
+from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
+from .planes import RIM_POINTS, STANDING, ellipsoid_curvature
+from .polytope_table import polytope_table
+from .separation import lowest, most_along
+
+POLYTOPE, BALL, ELLIPSOID, CAPSULE, CYLINDER, OTHER = range(6)
+
+CORNERS_OF_END = 4
+"""Corners that stand for the rim of a cylinder's end, those of ``planes``."""
+assert CORNERS_OF_END == RIM_POINTS
+
+UPRIGHT = np.cos(STANDING)
+
+
+def solid_table(bodies: Bodies) -> tuple:
+    """The tuple ``solids`` of a scene. Use ``bodies.derived``."""
+    kind, size = np.full(len(bodies.shapes), OTHER), np.zeros((len(bodies.shapes), 3))
+    for row, shape in enumerate(bodies.shapes):
+        if isinstance(shape, Box | ConvexPolyhedron):
+            kind[row] = POLYTOPE
+        elif isinstance(shape, Sphere):
+            kind[row], size[row] = BALL, shape.radius
+        elif isinstance(shape, Ellipsoid):
+            kind[row], size[row] = ELLIPSOID, shape.semi_axes
+        elif isinstance(shape, Capsule | Cylinder):
+            kind[row] = CAPSULE if isinstance(shape, Capsule) else CYLINDER
+            size[row] = shape.radius, 0.0, 0.5 * shape.length
+    table = bodies.derived(polytope_table)
+    return (
+        kind,
+        size,
+        table.vertex_start,
+        table.vertices,
+        table.face_start,
+        table.normals,
+        table.heights,
+        table.diagonal,
+        table.loop_start,
+        table.loops,
+    )
+
+
+@njit(cache=True)
+def support(solids, s, d, out):
+    """Height of shape s along unit d; out (3,) gets a point where it is attained."""
+    kind, size = solids[0][s], solids[1][s]
+    if kind == POLYTOPE:
+        corners = solids[3][solids[2][s] : solids[2][s + 1]]
+        low, corner = lowest(corners, d, -1.0)
+        for k in range(3):
+            out[k] = corners[corner, k]
+        return -low
+    if kind == BALL:
+        for k in range(3):
+            out[k] = size[0] * d[k]
+        return size[0]
+    if kind == ELLIPSOID:
+        x, y, z = size[0] * d[0], size[1] * d[1], size[2] * d[2]
+        height = np.sqrt(x * x + y * y + z * z)
+        out[0], out[1], out[2] = size[0] * x / height, size[1] * y / height, size[2] * z / height
+        return height
+    out[2] = size[2] if d[2] >= 0 else -size[2]
+    if kind == CAPSULE:
+        for k in range(3):
+            out[k] = size[0] * d[k] + (out[2] if k == 2 else 0.0)
+        return size[0] + size[2] * abs(d[2])
+    across = np.sqrt(d[0] * d[0] + d[1] * d[1])
+    share = size[0] / across if across > 0 else 0.0
+    out[0], out[1] = share * d[0], share * d[1]
+    return size[0] * across + size[2] * abs(d[2])
+
+
+@njit(cache=True)
+def to_body(turn, x, sign, out):
+    """out = sign * turn^T x."""
+    for k in range(3):
+        out[k] = sign * (turn[0, k] * x[0] + turn[1, k] * x[1] + turn[2, k] * x[2])
+
+
+@njit(cache=True)
+def face_that_separates(solids, s, other, relative, arm, limit, normal):
+    """Largest separation of shape s and ``other`` along a face normal of s; -inf without faces.
+
+    relative (3, 3), arm (3,): turn and centre of the other body in the axes of s. normal (3,): gets
+    the face's normal in those axes. Stops at the first face beyond ``limit``.
+    """
+    best = -np.inf
+    if solids[0][s] != POLYTOPE:
+        return best
+    d, at, deepest = np.empty(3), np.empty(3), arm.copy()
+    for f in range(solids[4][s], solids[4][s + 1]):
+        n, height = solids[5][f], solids[6][f]
+        # no more than the height of any one point of the other body
+        if n[0] * deepest[0] + n[1] * deepest[1] + n[2] * deepest[2] - height <= best:
+            continue
+        to_body(relative, n, -1.0, d)
+        along = n[0] * arm[0] + n[1] * arm[1] + n[2] * arm[2]
+        here = along - height - support(solids, other, d, at)
+        for k in range(3):
+            turned = relative[k, 0] * at[0] + relative[k, 1] * at[1] + relative[k, 2] * at[2]
+            deepest[k] = arm[k] + turned
+        if here > best:
+            best = here
+            normal[0], normal[1], normal[2] = n[0], n[1], n[2]
+            if best > limit:
+                break
+    return best
+
+
+@njit(cache=True)
+def facing(solids, s, d, corners, names, normal):
+    """The face or line of shape s that looks along unit d: (number of corners, size of a face).
+
+    corners (.., 3), names (..,): get the corners, counter-clockwise about ``normal`` (3,), which a
+    face (3 corners or more) sets, and their numbers; two corners are a line, none a point. All in
+    the body's axes. The size is the diagonal of the face's bounding box there.
+    """
+    kind, size = solids[0][s], solids[1][s]
+    if kind == POLYTOPE:
+        first = solids[4][s]
+        _, face = most_along(solids[5][first : solids[4][s + 1]], d, 1.0)
+        row = first + face
+        begin = solids[8][row]
+        count = solids[8][row + 1] - begin
+        for c in range(count):
+            names[c] = solids[9][begin + c]
+            for k in range(3):
+                corners[c, k] = solids[3][solids[2][s] + names[c], k]
+        for k in range(3):
+            normal[k] = solids[5][row, k]
+        return count, solids[7][row]
+    if kind != CAPSULE and kind != CYLINDER:
+        return 0, 0.0
+    if abs(d[2]) < STANDING:
+        share = size[0] / np.sqrt(d[0] * d[0] + d[1] * d[1])
+        for c in range(2):
+            corners[c, 0], corners[c, 1] = share * d[0], share * d[1]
+            corners[c, 2] = size[2] if c == 1 else -size[2]
+            names[c] = c
+        return 2, 0.0
+    if kind == CYLINDER and abs(d[2]) > UPRIGHT:
+        up = 1.0 if d[2] > 0 else -1.0
+        for c in range(CORNERS_OF_END):
+            corners[c, 0] = size[0] if c == 0 else (-size[0] if c == 2 else 0.0)
+            corners[c, 1] = up * size[0] if c == 1 else (-up * size[0] if c == 3 else 0.0)
+            corners[c, 2] = up * size[2]
+            names[c] = c
+        normal[0], normal[1], normal[2] = 0.0, 0.0, up
+        return CORNERS_OF_END, np.sqrt(8.0) * size[0]
+    return 0, 0.0
+
+
+@njit(cache=True)
+def curvature_near(solids, s, x):
+    """Mean curvature [1/m] of shape s near point x (3,) of its axes; 0 on faces and edges."""
+    kind, size = solids[0][s], solids[1][s]
+    if kind == BALL:
+        return 1 / size[0]
+    if kind == ELLIPSOID:
+        return ellipsoid_curvature(size, x)
+    if kind == CAPSULE:
+        return (0.5 if abs(x[2]) < size[2] else 1.0) / size[0]
+    if kind == CYLINDER and np.sqrt(x[0] * x[0] + x[1] * x[1]) > 0.999 * size[0]:
+        return 0.5 / size[0]
+    return 0.0

@@ -6,8 +6,11 @@ so that nothing is rounded and a shape keeps few scaled copies, and relative to 
 its tolerances do not depend on the scene's units, nor rounding on the distance from the origin.
 
 A solve that went wrong shows: no unit normal, points off the bodies, or a distance that is not the
-separation along the normal, whose largest value over all directions the gap is. Such pairs are
-solved again with other tolerances, and then with b moved off a little.
+separation along the normal, whose largest value over all directions the gap is. Bodies that just
+touch, where coal may lose the normal, are solved with b moved off by s along the normal n0 known so
+far, again and again: clearly apart they give a normal n that is exact, and with n0 in place of n the
+separation is less than the largest by no more than s n0 . (n0 - n). Others are solved again with
+other tolerances.
 """
 
 from functools import lru_cache
@@ -16,10 +19,18 @@ import numpy as np
 from numba import njit
 
 from ..bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
-from .solid_table import support, to_body
+from .solid_table import rounding, support, to_body
+
+TIGHTEST = 1e-12
+"""coal's relative tolerance of the first solve, and where the bodies are clearly apart."""
+
+ROUNDS, APART = 4, 1e-3
+"""How often b is moved off along the normal found, and how far apart, over the pair's size."""
+
+SETTLED = 1e-10
+"""What the separation can gain by the turn of the normal in a round, over the pair's size."""
 
 ATTEMPTS = (
-    (1e-12, 0.0),
     (1e-9, 0.0),
     (1e-8, 0.0),
     (1e-7, 0.0),
@@ -28,11 +39,12 @@ ATTEMPTS = (
     (1e-9, -1e-4),
     (1e-9, 1e-3),
 )
-"""coal's relative tolerance, tightest first, and how far b is moved off, over the pair's size."""
+"""Further tolerances, and how far b is moved off along the line of centres, over the pair's size."""
 
 DEEP = 0.02
 """Overlap over the smaller body's size from which every tolerance is tried: a tight one leads
-coal's expanding polytope astray by rounding, a loose one ends it early."""
+coal's expanding polytope astray by rounding, a loose one ends it early. Bodies without corners and
+edges: where that overlap exceeds their least radii of curvature."""
 
 CONSISTENT = 1e-9
 """Difference of coal's distance and the separation along its normal, over the pair's size."""
@@ -98,37 +110,56 @@ def nearest_by_coal(shapes, shape_a, shape_b, radius_a, radius_b, turn, arm, sol
     """
     k = len(arm)
     found = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3))
-    scale = np.exp2(-np.ceil(np.log2(np.maximum(radius_a, radius_b))))
+    separation, normal = found[:2]
+    size = np.maximum(radius_a, radius_b)
+    scale = np.exp2(-np.ceil(np.log2(size)))
+    # overlaps up to the least radii of curvature have one stationary normal, see ``ellipsoids``
     deep = DEEP * np.minimum(radius_a, radius_b)
+    deep = np.maximum(deep, rounding(solids, shape_a) + rounding(solids, shape_b))
     sure = np.zeros(k, bool)
-    # where they touch exactly, coal may lose the normal: then look with b a little further off
     away = arm / np.maximum(np.linalg.norm(arm, axis=1, keepdims=True), 1e-300)
-    rows = np.arange(k)
-    for tolerance, shift in ATTEMPTS:
-        rows = rows[~(sure[rows] & ((shift != 0.0) | (found[0][rows] > -deep[rows])))]
-        if not len(rows):
-            break
+
+    def solve(rows, tolerance, moved, settle):
+        """Solves pairs ``rows`` with b moved off by ``moved`` (rows, 3)."""
         sizes = scale[rows].tolist()
         answers = _calls(
             [_coal_shape(shapes[s], c) for s, c in zip(shape_a[rows].tolist(), sizes, strict=True)],
             [_coal_shape(shapes[s], c) for s, c in zip(shape_b[rows].tolist(), sizes, strict=True)],
             turn[rows],
-            scale[rows, None] * arm[rows] + shift * away[rows],
+            scale[rows, None] * (arm[rows] + moved),
             tolerance,
         )
         _judge(
-            rows, answers, shift, scale, away, shape_a, shape_b, radius_a, radius_b, turn, arm,
+            rows, answers, moved, settle, scale, shape_a, shape_b, radius_a, radius_b, turn, arm,
             solids, sure, *found,
         )  # fmt: skip
+
+    everything = np.arange(k)
+    solve(everything, TIGHTEST, np.zeros((k, 3)), False)
+    for _ in range(ROUNDS):
+        rows = np.flatnonzero(~sure & (separation > -deep))
+        if not len(rows):
+            break
+        off = APART * size[rows] + np.maximum(-separation[rows], 0.0)
+        solve(rows, TIGHTEST, off[:, None] * normal[rows], True)
+    rows = everything
+    for tolerance, shift in ATTEMPTS:
+        rows = rows[~(sure[rows] & ((shift != 0.0) | (separation[rows] > -deep[rows])))]
+        if not len(rows):
+            break
+        solve(rows, tolerance, shift * size[rows, None] * away[rows], False)
     return found
 
 
 @njit(cache=True)
 def _judge(
-    rows, answers, shift, scale, away, shape_a, shape_b, radius_a, radius_b, turn, arm,
+    rows, answers, moved, settle, scale, shape_a, shape_b, radius_a, radius_b, turn, arm,
     solids, sure, separation, normal, on_a, on_b,
 ):  # fmt: skip
-    """Takes the answers that separate more than those before; sets ``sure`` of consistent ones."""
+    """Takes the answers that separate more than those before; sets ``sure`` of consistent ones.
+
+    settle: b was moved along the normal before, which is to come out again.
+    """
     n, d, at = np.empty(3), np.empty(3), np.empty(3)
     for i in range(len(rows)):
         p, row = rows[i], answers[i]
@@ -136,23 +167,30 @@ def _judge(
         for k in range(3):
             size += row[k] ** 2
             row[3 + k] /= scale[p]
-            row[6 + k] = (row[6 + k] - shift * away[p, k]) / scale[p]
+            row[6 + k] = row[6 + k] / scale[p] - moved[i, k]
             far_a = max(far_a, abs(row[3 + k]))
             far_b = max(far_b, abs(row[6 + k] - arm[p, k]))
         size = np.sqrt(size)
-        largest = (1 + 1e-6) * max(radius_a[p], radius_b[p])
-        if not (size > 0.5 and far_a < largest and far_b < largest):
+        largest = max(radius_a[p], radius_b[p])
+        limit = (1 + 1e-6) * largest
+        if not (size > 0.5 and far_a < limit and far_b < limit):
             continue
-        along, apart = 0.0, 0.0
+        along, apart, turned = 0.0, 0.0, 0.0
         for k in range(3):
             n[k] = row[k] / size
             along += arm[p, k] * n[k]
             apart += (row[6 + k] - row[3 + k]) * n[k]
+            turned += moved[i, k] * (normal[p, k] - n[k])
         to_body(turn[p], n, -1.0, d)
         here = along - support(solids, shape_a[p], n, at) - support(solids, shape_b[p], d, at)
-        if here > separation[p]:
+        consistent = abs(apart - here) < CONSISTENT * largest
+        slack = 0.0
+        if settle:
+            consistent = consistent and turned < SETTLED * largest
+            slack = CONSISTENT * largest if consistent else 0.0
+        if here > separation[p] - slack:
             separation[p] = here
             for k in range(3):
                 normal[p, k], on_a[p, k], on_b[p, k] = n[k], row[3 + k], row[6 + k]
-        if abs(apart - here) < CONSISTENT * max(radius_a[p], radius_b[p]):
+        if consistent:
             sure[p] = True

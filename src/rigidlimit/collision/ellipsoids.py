@@ -110,7 +110,7 @@ def newton_step(axes_a, axes_b, relative, arm, n, at_a, at_b, work):
 def nearest_of_ellipsoids(shape_a, shape_b, turn, arm, reach, solids):
     """(state (k,), separation (k,), normal, point on a, point on b (k, 3)) in the axes of a.
 
-    state: 1 proved, 0 left open, -1 farther than reach (k,). turn (k, 3, 3), arm (k, 3): poses of b
+    state: 1 proved, 0 left open, -1 farther than reach (k,), by the separation at least. turn (k, 3, 3), arm (k, 3): poses of b
     in the axes of a about a's centre.
     """
     m = len(arm)
@@ -136,7 +136,7 @@ def nearest_of_ellipsoids(shape_a, shape_b, turn, arm, reach, solids):
                 trial[k] = n[k]
             value, across = newton_step(a, b, turn[p], arm[p], n, at_a, at_b, work)
             if value > reach[p]:
-                state[p] = -1
+                state[p], separation[p] = -1, value
                 break
             if value < last and across > 1e-6 * size:  # too far: halfway back to the best so far
                 size_n = 0.0

@@ -53,6 +53,15 @@ def solid_table(bodies: Bodies) -> tuple:
     )
 
 
+def rounding(solids: tuple, shape: np.ndarray) -> np.ndarray:
+    """Radius [m] of the ball that rolls everywhere inside shapes (k,): least radius of curvature."""
+    kind, size = solids[0][shape], solids[1][shape]
+    out = np.where((kind == BALL) | (kind == CAPSULE), size[:, 0], 0.0)
+    bent = kind == ELLIPSOID
+    out[bent] = size[bent].min(axis=1) ** 2 / size[bent].max(axis=1)
+    return out
+
+
 @njit(cache=True)
 def support(solids, s, d, out):
     """Height of shape s along unit d; out (3,) gets a point where it is attained."""
@@ -172,7 +181,8 @@ def curvature_near(solids, s, x):
     if kind == ELLIPSOID:
         return ellipsoid_curvature(size, x)
     if kind == CAPSULE:
-        return (0.5 if abs(x[2]) < size[2] else 1.0) / size[0]
+        on_side = abs(x[2]) < (1 - 1e-9) * size[2]  # the ends of its lines belong to the end balls
+        return (0.5 if on_side else 1.0) / size[0]
     if kind == CYLINDER and np.sqrt(x[0] * x[0] + x[1] * x[1]) > 0.999 * size[0]:
         return 0.5 / size[0]
     return 0.0

@@ -8,10 +8,12 @@ from scipy.spatial import ConvexHull
 
 import rigidlimit as rl
 from rigidlimit.bodies import rotations
-from rigidlimit.collision import convex
+
 from rigidlimit.collision.polytope_table import as_polytope
 from rigidlimit.collision.polytopes import polytope_polytope, small_enough
 from rigidlimit.collision.search import find_contacts
+
+from . import one_pair
 
 ROUNDING = 4e-12
 """Bodies of size 1: a face goes before edges that separate 1e-12 sizes more; the rest rounds."""
@@ -87,7 +89,7 @@ def test_against_coal():
         scene = random_pair(rng)
         found, k = find(scene)
         turns = rotations.matrix(scene.state.quaternion)
-        peer = convex._closest(scene.bodies, scene.state, 0, 1, *turns)[0]
+        peer = one_pair.closest(scene.bodies, scene.state, 0, 1, *turns)[0]
         size = scene.bodies.bounding_radius.sum()
         assert found.gap[k] >= peer - 1e-9 * size  # coal's tolerance
         if found.gap[k] > 0:
@@ -108,7 +110,7 @@ def test_patches_against_the_slow_twin(tilt):
             arm = (*rng.uniform(-0.5, 0.5, 2), 0.3 + low + 0.5 * tilt)
             scene = two(rl.Box((1, 0.8, 0.6)), shape, arm, turn_b=rotations.multiply(lean, spin))
             found = find_contacts(scene.bodies, scene.state, 0.1)
-            twin = convex.convex_pair(scene.bodies, scene.state, 0, 1, 0.2)
+            twin = one_pair.convex_pair(scene.bodies, scene.state, 0, 1, 0.2)
             order = np.argsort(twin.feature)
             near = order[twin.gap[order] <= 0.2]
             assert len(found) >= 1
@@ -201,7 +203,7 @@ def test_nearly_flat_faces(noise):
         found, i = find(scene)
         if found.gap[i] > 0:
             turn = rotations.matrix(scene.state.quaternion)
-            known = convex._closest(scene.bodies, scene.state, 0, 1, *turn)[0]
+            known = one_pair.closest(scene.bodies, scene.state, 0, 1, *turn)[0]
         else:
             hull = ConvexHull((corners(scene, 1)[:, None] - corners(scene, 0)).reshape(-1, 3))
             known = hull.equations[:, 3].max()

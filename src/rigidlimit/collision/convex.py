@@ -81,11 +81,6 @@ def convex_pairs(
     )
 
 
-def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> Pieces:
-    """The contacts of one pair."""
-    return convex_pairs(bodies, state, np.array([a]), np.array([b]), np.array([float(reach)]))
-
-
 def _relative(world, state, a, b):
     """Pose (turn (k, 3, 3), arm (k, 3)) of bodies b in the axes of bodies a about their centres."""
     turn = np.einsum("kji,kjl->kil", world, rotations.matrix(state.quaternion[b]))
@@ -133,17 +128,6 @@ def _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, sol
 
 def _smooth(kind):
     return (kind == BALL) | (kind == ELLIPSOID)
-
-
-def _closest(bodies, state, a, b, turn_a, turn_b):
-    """(gap, normal from a to b, point on a, point on b) by coal alone, world frame."""
-    turn, arm = _relative(turn_a[None], state, np.array([a]), np.array([b]))
-    gap, normal, on_a, on_b = nearest_by_coal(
-        bodies.shapes, *bodies.shape_of[[[a], [b]]], *bodies.bounding_radius[[[a], [b]]],
-        turn, arm, bodies.derived(solid_table),
-    )  # fmt: skip
-    at = state.position[a]
-    return gap[0], turn_a @ normal[0], turn_a @ on_a[0] + at, turn_a @ on_b[0] + at
 
 
 @njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""The part of a convex body that faces a direction: a flat face, a straight edge line, or a point.
+"""Reference twin: the part of a convex body that faces a direction: a flat face, a straight edge line, or a point.
 
 Used to spread a contact of flat or straight surfaces over a patch. Directions and results are in
 the body's own frame.
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
-from .planes import RIM_POINTS, STANDING, ellipsoid_curvature
+from rigidlimit.bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
+from rigidlimit.collision.planes import RIM_POINTS, STANDING, ellipsoid_curvature
 
 
 @dataclass(frozen=True)

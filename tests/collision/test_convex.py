@@ -1,0 +1,250 @@
+"""Curved solids and fine meshes, all pairs at once: against one pair at a time, and by proofs."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.bodies import rotations
+from rigidlimit.collision import coal_distance, convex
+from rigidlimit.collision.search import find_contacts
+
+from . import one_pair
+from .one_pair_features import support_height
+
+ALONG = [rotations.aligning_z(np.eye(3)[k]) for k in range(3)]
+
+
+def shape(name, rng):
+    a, b, c = rng.uniform(0.3, 0.9, 3)
+    if name == "mesh":
+        return rl.ConvexPolyhedron(rotations.normalized(rng.normal(size=(120, 3))) * 0.5)
+    return {
+        "box": rl.Box((a, b, c)),
+        "polyhedron": rl.ConvexPolyhedron(rng.normal(size=(12, 3)) * 0.4),
+        "capsule": rl.Capsule(0.5 * a, b),
+        "cylinder": rl.Cylinder(0.5 * a, b),
+        "ellipsoid": rl.Ellipsoid((a, b, c)),
+        "sphere": rl.Sphere(a),
+    }[name]
+
+
+def many(names, rng, *, count, gap, aligned=False):
+    """(bodies, state, a, b): pairs far from each other, each ``gap`` apart.
+
+    aligned: axes along x, y or z within 1e-9, 1e-5 or 5e-4 rad, so that faces and lines meet.
+    """
+    scene = rl.Scene(gravity=(0, 0, 0))
+    shapes = [[shape(name, rng) for _ in range(4)] for name in names.split("-")]
+    for k in range(count):
+        turns, away = rng.normal(size=(2, 4)), rotations.normalized(rng.normal(size=3))
+        if aligned:
+            away = np.eye(3)[k % 3] + 0.1 * rng.uniform(-1, 1, 3)
+            tilts = rotations.from_rotation_vector(
+                rng.choice([0, 1e-9, 1e-5, 5e-4], size=(2, 1)) * rng.normal(size=(2, 3))
+            )
+            turns = [rotations.multiply(t, ALONG[rng.integers(3)]) for t in tilts]
+        for side in range(2):
+            at = np.array([8.0 * k, 0, 0]) + 2.5 * side * away
+            scene.add(shapes[side][rng.integers(4)], position=at, orientation=turns[side])
+    bodies, state = scene.bodies, scene.state
+    a, b = np.arange(0, 2 * count, 2), np.arange(1, 2 * count, 2)
+    turn = rotations.matrix(state.quaternion)
+    for i, j in zip(a, b, strict=True):
+        for _ in range(8):  # along the normal the gap shrinks by the way moved
+            known, normal, *_ = one_pair.closest(bodies, state, i, j, turn[i], turn[j])
+            state.position[j] -= (known - gap) * normal
+            if abs(known - gap) < 1e-12:
+                break
+    return bodies, state, a, b
+
+
+def separations(bodies, state, a, b, normal):
+    """Separation of pair k along normal k."""
+    turn = rotations.matrix(state.quaternion)
+    out = []
+    for i, j, n in zip(a, b, normal, strict=True):
+        heights = support_height(bodies.shape(i), (n @ turn[i])[None])
+        heights = heights + support_height(bodies.shape(j), (-n @ turn[j])[None])
+        out.append((state.position[j] - state.position[i]) @ n - heights[0])
+    return np.array(out)
+
+
+FAMILIES = [
+    "box-capsule",
+    "polyhedron-capsule",
+    "box-cylinder",
+    "capsule-cylinder",
+    "cylinder-cylinder",
+    "polyhedron-ellipsoid",
+    "cylinder-ellipsoid",
+    "capsule-ellipsoid",
+    "ellipsoid-ellipsoid",
+    "sphere-ellipsoid",
+    "mesh-mesh",
+    "mesh-capsule",
+    "mesh-cylinder",
+]
+
+
+@pytest.mark.parametrize("gap", [0.03, 0.0, -0.15, 1e-3], ids=["near", "touching", "deep", "flat"])
+@pytest.mark.parametrize("names", FAMILIES)
+def test_against_one_pair_at_a_time(names, gap):
+    """Reference twin: numbers of contacts the same; gaps, normals, points as far as coal's are."""
+    rng = np.random.default_rng(len(names) + round(1e4 * abs(gap)))
+    bodies, state, a, b = many(names, rng, count=24, gap=gap, aligned=gap == 1e-3)
+    reach = np.full(len(a), 0.1)
+    found = convex.convex_pairs(bodies, state, a, b, reach)
+    assert set(found.a) == set(a)
+    for i, j in zip(a, b, strict=True):
+        twin = one_pair.convex_pair(bodies, state, i, j, 0.1)
+        here, there = np.flatnonzero(found.a == i), np.argsort(twin.feature)
+        here = here[np.argsort(found.feature[here])]
+        np.testing.assert_array_equal(found.feature[here], twin.feature[there])
+        # coal's answers scatter: apart by its tolerance; touching by 1e-4 in the normal, which
+        # is 1e-8 in the separation; overlapping by its loosest tolerance that is tried, 1e-6
+        np.testing.assert_allclose(
+            found.gap[here], twin.gap[there], atol=1e-6 if gap < 0 else 3e-8 if gap == 0 else 1e-9
+        )
+        if gap > 0:
+            # square root of coal's tolerance, over a gap of 1e-3
+            np.testing.assert_allclose(found.normal[here], twin.normal[there], atol=1e-4)
+            np.testing.assert_allclose(found.point[here], twin.point[there], atol=1e-4)
+
+
+@pytest.mark.parametrize("names", FAMILIES)
+def test_separation_is_the_largest(names):
+    """Property: the least gap is the separation along its normal, and no direction near it
+    separates more, be the bodies apart, touching or overlapping."""
+    rng = np.random.default_rng(1)
+    for gap in (0.05, 1e-6, 0.0, -1e-6, -0.01):
+        bodies, state, a, b = many(names, rng, count=12, gap=gap)
+        found = convex.convex_pairs(bodies, state, a, b, np.full(len(a), 1.0))
+        nearest = np.array([k[found.gap[k].argmin()] for k in (found.a == a[:, None]) * 1 == 1
+                            for k in [np.flatnonzero(k)]])  # fmt: skip
+        least, normal = found.gap[nearest], found.normal[nearest]
+        here = separations(bodies, state, a, b, normal)
+        # a patch's normal is the face's, 1e-6 in the cosine off at most; else coal's tolerance
+        np.testing.assert_allclose(least, here, atol=2e-9)
+        for width in (1e-4, 1e-2, 0.3):
+            for _ in range(20):
+                other = rotations.normalized(normal + width * rng.normal(size=normal.shape))
+                assert (separations(bodies, state, a, b, other) <= least + 3e-9).all()
+
+
+@pytest.mark.parametrize("names", FAMILIES)
+def test_pairs_out_of_reach_are_not_searched(names, monkeypatch):
+    """Property: of pairs at five times their reach nearly all go by bounds alone, and with the
+    reach at the gap's two sides they are found or not."""
+    rng = np.random.default_rng(2)
+    bodies, state, a, b = many(names, rng, count=40, gap=0.05)
+    for reach, count in ((0.05 - 1e-6, 0), (0.05 + 1e-6, len(a))):
+        found = convex.convex_pairs(bodies, state, a, b, np.full(len(a), reach))
+        assert len(set(found.a)) == count
+    searched = []
+
+    def spy(bodies, shape_a, *others):
+        searched.extend(shape_a)
+        return original(bodies, shape_a, *others)
+
+    original = convex._nearest
+    monkeypatch.setattr(convex, "_nearest", spy)
+    assert len(convex.convex_pairs(bodies, state, a, b, np.full(len(a), 0.01)).a) == 0
+    assert len(searched) <= 4  # Gilbert's iteration is slow for corners at one another
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e5])
+def test_any_unit_of_length(size):
+    """Property: a scene in other units has the same contacts, labels and all."""
+    rng = np.random.default_rng(3)
+    kinds = [rl.Cylinder(0.3, 0.8), rl.Ellipsoid((0.5, 0.3, 0.4)), rl.Capsule(0.2, 0.7)]
+    scaled = [
+        rl.Cylinder(0.3 * size, 0.8 * size),
+        rl.Ellipsoid((0.5 * size, 0.3 * size, 0.4 * size)),
+        rl.Capsule(0.2 * size, 0.7 * size),
+    ]
+    one, other = rl.Scene(gravity=(0, 0, 0)), rl.Scene(gravity=(0, 0, 0))
+    for k in range(30):
+        at, turn = rng.uniform(0, 1.6, 3), rng.normal(size=4)
+        one.add(kinds[k % 3], position=at, orientation=turn)
+        other.add(scaled[k % 3], position=size * at, orientation=turn)
+    here = find_contacts(one.bodies, one.state, 0.05)
+    there = find_contacts(other.bodies, other.state, 0.05 * size)
+    np.testing.assert_array_equal(here.key, there.key)
+    assert len(here) > 50
+    # overlaps are found to coal's loosest tolerance
+    np.testing.assert_allclose(here.gap, there.gap / size, atol=1e-6)
+
+
+def test_capsule_through_a_box():
+    """Closed forms: an axis that pierces a box leaves it by the nearest face or across an edge."""
+    box, rod = rl.Box((2, 2, 2)), rl.Capsule(0.1, 6.0)
+    across_x = rotations.aligning_z(np.array([1.0, 0, 0]))
+    diagonal = rotations.aligning_z(np.array([1.0, 1.0, 0]) / np.sqrt(2))
+    half = np.sqrt(0.5)
+    for arm, turn, gap, normal in (
+        ((0.0, 0.0, 0.7), across_x, -0.4, (0, 0, 1)),
+        ((0.0, 0.6, -0.3), across_x, -0.5, (0, 1, 0)),
+        ((0.9, -0.9, 0.3), diagonal, 1.8 * half - 2 * half - 0.1, (half, -half, 0)),
+        ((1.2, -1.2, 0.3), diagonal, 2.4 * half - 2 * half - 0.1, (half, -half, 0)),  # past it
+    ):
+        scene = rl.Scene(gravity=(0, 0, 0))
+        scene.add(box, position=(0, 0, 0))
+        scene.add(rod, position=arm, orientation=turn)
+        found = find_contacts(scene.bodies, scene.state, 1.0)
+        k = found.gap.argmin()
+        assert found.gap[k] == pytest.approx(gap, abs=1e-14)
+        np.testing.assert_allclose(found.normal[k], normal, atol=1e-14)
+
+
+def test_ellipsoids_without_coal(monkeypatch):
+    """Property: ellipsoids apart, touching or a little inside one another never need coal."""
+    monkeypatch.setattr(coal_distance, "_calls", None)
+    rng = np.random.default_rng(4)
+    scene = rl.Scene(gravity=(0, 0, 0))
+    for _ in range(400):
+        scene.add(
+            rl.Ellipsoid(tuple(rng.uniform(0.3, 0.6, 3))),
+            position=rng.uniform(0, 7, 3),
+            orientation=rng.normal(size=4),
+        )
+    bodies, state = scene.bodies, scene.state
+    near = np.linalg.norm(state.position[:, None] - state.position, axis=2)
+    a, b = np.nonzero(np.triu(near > 0.85, 1) & (near < 1.3))
+    found = convex.convex_pairs(bodies, state, a, b, np.full(len(a), 0.1))
+    assert (found.gap < 0).sum() > 50 and (found.gap > 0).sum() > 50
+    here = separations(bodies, state, found.a, found.b, found.normal)
+    np.testing.assert_allclose(found.gap, here, atol=1e-14)
+    for _ in range(100):
+        other = rotations.normalized(rng.normal(size=found.normal.shape))
+        assert (separations(bodies, state, found.a, found.b, other) <= found.gap + 1e-14).all()
+
+
+def test_labels_stay_while_bodies_move_a_little():
+    """Property: numbers of contacts are the same after small moves, for faces on faces as well."""
+    rng = np.random.default_rng(5)
+    for names in ("box-cylinder", "cylinder-cylinder", "box-capsule", "mesh-capsule"):
+        bodies, state, a, b = many(names, rng, count=20, gap=1e-3)
+        reach = np.full(len(a), 0.01)
+        here = convex.convex_pairs(bodies, state, a, b, reach)
+        for _ in range(3):
+            moved = state.moved(
+                position=state.position + 1e-8 * rng.normal(size=state.position.shape),
+                quaternion=rotations.multiply(
+                    rotations.from_rotation_vector(1e-8 * rng.normal(size=(len(bodies), 3))),
+                    state.quaternion,
+                ),
+            )
+            there = convex.convex_pairs(bodies, moved, a, b, 1.001 * reach)
+            keys = set(zip(there.a.tolist(), there.feature.tolist(), strict=True))
+            assert set(zip(here.a.tolist(), here.feature.tolist(), strict=True)) <= keys
+
+
+def test_boxes_that_contain_each_other_have_a_normal():
+    """Property: one centre in the other's: finite contacts, not an error."""
+    for names in FAMILIES:
+        rng = np.random.default_rng(6)
+        scene = rl.Scene(gravity=(0, 0, 0))
+        for name in names.split("-"):
+            scene.add(shape(name, rng), position=(0, 0, 0), orientation=rng.normal(size=4))
+        found = find_contacts(scene.bodies, scene.state, 0.0)
+        assert len(found) and np.isfinite(found.gap).all() and found.gap.min() < 0

@@ -8,14 +8,24 @@ from functools import lru_cache
 
 import numpy as np
 
-from rigidlimit.bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere, State
+from rigidlimit.bodies import (
+    Bodies,
+    Box,
+    Capsule,
+    ConvexPolyhedron,
+    Cylinder,
+    Ellipsoid,
+    Sphere,
+    State,
+)
 from rigidlimit.bodies.rotations import matrix
-from rigidlimit.errors import ContactError
 from rigidlimit.collision.clipping import SNAP
 from rigidlimit.collision.contacts import FEATURES
-from .one_pair_features import Feature, best_face, curvature_at, facing, support_height
 from rigidlimit.collision.pieces import Pieces
 from rigidlimit.collision.separation import ALIGNED
+from rigidlimit.errors import ContactError
+
+from .one_pair_features import Feature, best_face, curvature_at, facing, support_height
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""Reference twin: the part of a convex body that faces a direction: a flat face, a straight edge line, or a point.
+"""Reference twin: the face, straight line or point of a convex body that looks along a direction.
 
 Used to spread a contact of flat or straight surfaces over a patch. Directions and results are in
 the body's own frame.

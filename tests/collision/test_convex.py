@@ -99,12 +99,15 @@ def test_against_one_pair_at_a_time(names, gap):
         twin = one_pair.convex_pair(bodies, state, i, j, 0.1)
         here, there = np.flatnonzero(found.a == i), np.argsort(twin.feature)
         here = here[np.argsort(found.feature[here])]
+        # coal's answers scatter: apart by the 1e-9 of the pair's size that is asked for; touching
+        # by 1e-4 in the normal, which is 1e-8 in the separation; overlapping by 1e-6, its loosest
+        # tolerance that is tried
+        close = dict(atol=1e-6 if gap < 0 else 3e-8 if gap == 0 else 3e-9)
+        if names == "mesh-mesh" and gap == 0:  # an edge on an edge or corner has any normal
+            np.testing.assert_allclose(found.gap[here].min(), twin.gap.min(), **close)
+            continue
         np.testing.assert_array_equal(found.feature[here], twin.feature[there])
-        # coal's answers scatter: apart by its tolerance; touching by 1e-4 in the normal, which
-        # is 1e-8 in the separation; overlapping by its loosest tolerance that is tried, 1e-6
-        np.testing.assert_allclose(
-            found.gap[here], twin.gap[there], atol=1e-6 if gap < 0 else 3e-8 if gap == 0 else 1e-9
-        )
+        np.testing.assert_allclose(found.gap[here], twin.gap[there], **close)
         if gap > 0:
             # square root of coal's tolerance, over a gap of 1e-3
             np.testing.assert_allclose(found.normal[here], twin.normal[there], atol=1e-4)
@@ -119,16 +122,19 @@ def test_separation_is_the_largest(names):
     for gap in (0.05, 1e-6, 0.0, -1e-6, -0.01):
         bodies, state, a, b = many(names, rng, count=12, gap=gap)
         found = convex.convex_pairs(bodies, state, a, b, np.full(len(a), 1.0))
-        nearest = np.array([k[found.gap[k].argmin()] for k in (found.a == a[:, None]) * 1 == 1
-                            for k in [np.flatnonzero(k)]])  # fmt: skip
+        order = np.lexsort((found.gap, found.a))
+        nearest = order[np.searchsorted(found.a[order], a)]
         least, normal = found.gap[nearest], found.normal[nearest]
         here = separations(bodies, state, a, b, normal)
-        # a patch's normal is the face's, 1e-6 in the cosine off at most; else coal's tolerance
-        np.testing.assert_allclose(least, here, atol=2e-9)
+        # coal's tolerance; the edge of a mesh beside a face takes the face's normal, up to
+        # 1.4e-3 rad off, over faces of 0.2
+        np.testing.assert_allclose(least, here, atol=3e-4 if names == "mesh-mesh" else 2e-9)
         for width in (1e-4, 1e-2, 0.3):
             for _ in range(20):
                 other = rotations.normalized(normal + width * rng.normal(size=normal.shape))
-                assert (separations(bodies, state, a, b, other) <= least + 3e-9).all()
+                # overlapping, coal's polytope ends 1e-8 early
+                more = separations(bodies, state, a, b, other) - least
+                assert more.max() <= (2e-8 if gap < 0 else 3e-9)
 
 
 @pytest.mark.parametrize("names", FAMILIES)
@@ -239,8 +245,8 @@ def test_labels_stay_while_bodies_move_a_little():
             assert set(zip(here.a.tolist(), here.feature.tolist(), strict=True)) <= keys
 
 
-def test_boxes_that_contain_each_other_have_a_normal():
-    """Property: one centre in the other's: finite contacts, not an error."""
+def test_bodies_with_one_centre_have_a_normal():
+    """Property: finite contacts, not an error, where the line of centres has no direction."""
     for names in FAMILIES:
         rng = np.random.default_rng(6)
         scene = rl.Scene(gravity=(0, 0, 0))

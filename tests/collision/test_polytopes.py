@@ -8,7 +8,6 @@ from scipy.spatial import ConvexHull
 
 import rigidlimit as rl
 from rigidlimit.bodies import rotations
-
 from rigidlimit.collision.polytope_table import as_polytope
 from rigidlimit.collision.polytopes import polytope_polytope, small_enough
 from rigidlimit.collision.search import find_contacts

@@ -82,7 +82,7 @@ def nearest_of_capsule(
                             on_b[p, k] = ends[c, k]
                             on_a[p, k] = ends[c, k] - best * n[k]
         else:
-            best, i, j = best_edges(
+            best, i, _ = best_edges(
                 v, ed, sides[e_start[s] : e_start[s + 1]], along[e_start[s] : e_start[s + 1]], fn,
                 ends, one, none, axis, no_normals, best, tol, reach[p] + r, pa, pb, n,
             )  # fmt: skip

@@ -8,9 +8,9 @@ its tolerances do not depend on the scene's units, nor rounding on the distance 
 A solve that went wrong shows: no unit normal, points off the bodies, or a distance that is not the
 separation along the normal, whose largest value over all directions the gap is. Bodies that just
 touch, where coal may lose the normal, are solved with b moved off by s along the normal n0 known so
-far, again and again: clearly apart they give a normal n that is exact, and with n0 in place of n the
-separation is less than the largest by no more than s n0 . (n0 - n). Others are solved again with
-other tolerances.
+far, until the normal n comes out again: b clearly apart, coal's n is exact, and for the pair as it
+is the separation along n falls short of the largest by s n0 . (n0 - n) or so. Others are solved
+again with other tolerances.
 """
 
 from functools import lru_cache
@@ -39,7 +39,7 @@ ATTEMPTS = (
     (1e-9, -1e-4),
     (1e-9, 1e-3),
 )
-"""Further tolerances, and how far b is moved off along the line of centres, over the pair's size."""
+"""Further tolerances, and how far b moves off along the line of centres, over the pair's size."""
 
 DEEP = 0.02
 """Overlap over the smaller body's size from which every tolerance is tried: a tight one leads

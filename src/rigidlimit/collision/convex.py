@@ -5,11 +5,12 @@ polytopes with very many edges. Three stages, each over arrays of pairs in the a
 body about its centre:
 
 1. Pairs out of reach go, by any direction that separates them more: Gilbert's iteration (minimum
-   norm on the difference of two convex bodies, by their support functions) bounds the distance from
-   both sides, and faces of polytopes give their separations.
-2. The largest separation with its normal and nearest points: by Newton with a proof (``ellipsoids``),
-   by closed forms (``capsule_polytopes``), the rest by coal (``coal_distance``). A face that
-   separates more is nearer to the truth: coal can miss it where faces just touch.
+   norm on the difference of two convex bodies, by their support functions) bounds the distance
+   from both sides, and faces of polytopes give their separations.
+2. The largest separation with its normal and nearest points: by Newton with a proof
+   (``ellipsoids``), by closed forms (``capsule_polytopes``), the rest by coal
+   (``coal_distance``). A face that separates more is nearer to the truth: coal can miss it where
+   faces just touch.
 3. The patch of contacts about the nearest points (``patches``).
 """
 

@@ -110,8 +110,8 @@ def newton_step(axes_a, axes_b, relative, arm, n, at_a, at_b, work):
 def nearest_of_ellipsoids(shape_a, shape_b, turn, arm, reach, solids):
     """(state (k,), separation (k,), normal, point on a, point on b (k, 3)) in the axes of a.
 
-    state: 1 proved, 0 left open, -1 farther than reach (k,), by the separation at least. turn (k, 3, 3), arm (k, 3): poses of b
-    in the axes of a about a's centre.
+    state: 1 proved, 0 left open, -1 farther than reach (k,), by the separation at least.
+    turn (k, 3, 3), arm (k, 3): poses of b in the axes of a about a's centre.
     """
     m = len(arm)
     state, separation = np.zeros(m, np.int64), np.full(m, -np.inf)

@@ -142,7 +142,7 @@ def contacts_of_nearest(
             step(zero, 1.0 if flat_a else -1.0, normal_a if flat_a else normal_b, n)
             # the nearest point of a ball or ellipsoid in closed form
             kind = solids[0][t if flat_a else s]
-            if kind == BALL or kind == ELLIPSOID:
+            if kind in (BALL, ELLIPSOID):
                 if flat_a:
                     to_body(turn[p], n, -1.0, d)
                     support(solids, t, d, at_b)

@@ -54,7 +54,7 @@ def solid_table(bodies: Bodies) -> tuple:
 
 
 def rounding(solids: tuple, shape: np.ndarray) -> np.ndarray:
-    """Radius [m] of the ball that rolls everywhere inside shapes (k,): least radius of curvature."""
+    """Least radius of curvature of shapes (k,) [m]: of the ball that rolls inside; 0 at edges."""
     kind, size = solids[0][shape], solids[1][shape]
     out = np.where((kind == BALL) | (kind == CAPSULE), size[:, 0], 0.0)
     bent = kind == ELLIPSOID

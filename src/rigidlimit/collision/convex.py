@@ -98,14 +98,18 @@ def _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, sol
         for array, part in zip(out, found, strict=True):
             array[rows] = part
 
-    left = np.ones(k, bool)
-    rows = np.flatnonzero(_smooth(kind_a) & _smooth(kind_b))
-    if len(rows):
-        proved, *found = nearest_of_ellipsoids(
-            shape_a[rows], shape_b[rows], turn[rows], arm[rows], reach[rows], solids
+    def by_newton(rows, start):
+        return nearest_of_ellipsoids(
+            shape_a[rows], shape_b[rows], turn[rows], arm[rows], reach[rows], start, solids
         )
+
+    left = np.ones(k, bool)
+    smooth = _smooth(kind_a) & _smooth(kind_b)
+    rows = np.flatnonzero(smooth)
+    if len(rows):
+        proved, *found = by_newton(rows, arm[rows])
         take(rows, found)
-        left[rows[proved != 0]] = False
+        left[rows] = ~proved
     rows = np.flatnonzero((kind_a == POLYTOPE) & (kind_b == CAPSULE))
     if len(rows):
         table = bodies.derived(polytope_table)
@@ -124,6 +128,11 @@ def _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, sol
             turn[rows], arm[rows], solids,
         )  # fmt: skip
         take(rows, found)
+    rows = np.flatnonzero(left & smooth & (out[0] > -np.inf))
+    if len(rows):  # without coal's rounding
+        _, *found = by_newton(rows, out[1][rows])
+        as_good = found[0] >= out[0][rows] - 1e-12 * radius_a[rows]
+        take(rows[as_good], [part[as_good] for part in found])
     return out
 
 

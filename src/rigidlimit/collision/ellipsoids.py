@@ -107,14 +107,15 @@ def newton_step(axes_a, axes_b, relative, arm, n, at_a, at_b, work):
 
 
 @njit(cache=True)
-def nearest_of_ellipsoids(shape_a, shape_b, turn, arm, reach, solids):
-    """(state (k,), separation (k,), normal, point on a, point on b (k, 3)) in the axes of a.
+def nearest_of_ellipsoids(shape_a, shape_b, turn, arm, reach, start, solids):
+    """(proved (k,) bool, separation (k,), normal, point on a, point on b (k, 3)) in the axes of a.
 
-    state: 1 proved, 0 left open, -1 farther than reach (k,), by the separation at least.
-    turn (k, 3, 3), arm (k, 3): poses of b in the axes of a about a's centre.
+    The separation is -inf where no stationary normal is found, and only a lower bound where it is
+    beyond reach (k,). turn (k, 3, 3), arm (k, 3): poses of b in the axes of a about a's centre;
+    start (k, 3): where the normals start, of any length.
     """
     m = len(arm)
-    state, separation = np.zeros(m, np.int64), np.full(m, -np.inf)
+    proved, separation = np.zeros(m, np.bool_), np.full(m, -np.inf)
     normal, on_a, on_b = np.empty((m, 3)), np.empty((m, 3)), np.empty((m, 3))
     work = np.zeros((4, 3, 3))
     at_a, at_b, trial, d = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
@@ -125,34 +126,37 @@ def nearest_of_ellipsoids(shape_a, shape_b, turn, arm, reach, solids):
         size = a.max() + b.max()
         rounded = a.min() ** 2 / a.max() + b.min() ** 2 / b.max()
         n = normal[p]
-        distance = np.sqrt(arm[p, 0] ** 2 + arm[p, 1] ** 2 + arm[p, 2] ** 2)
-        if distance == 0:
+        length = 0.0
+        for k in range(3):
+            n[k] = start[p, k]
+            length += n[k] * n[k]
+        if length == 0:
             continue
         for k in range(3):
-            n[k] = arm[p, k] / distance
-        last = -np.inf
+            n[k] /= np.sqrt(length)
+        last, stationary = -np.inf, False
         for _ in range(STEPS):
             for k in range(3):
                 trial[k] = n[k]
             value, across = newton_step(a, b, turn[p], arm[p], n, at_a, at_b, work)
             if value > reach[p]:
-                state[p], separation[p] = -1, value
+                proved[p], separation[p] = True, value
                 break
             if value < last and across > 1e-6 * size:  # too far: halfway back to the best so far
-                size_n = 0.0
+                length = 0.0
                 for k in range(3):
-                    n[k] = trial[k] + on_a[p, k]
-                    size_n += n[k] ** 2
+                    n[k] = trial[k] + on_a[p, k]  # where the best direction waits
+                    length += n[k] ** 2
                 for k in range(3):
-                    n[k] /= np.sqrt(size_n)
+                    n[k] /= np.sqrt(length)
                 continue
             last = value
             for k in range(3):
                 on_a[p, k] = trial[k]
             if across < STATIONARY * size:
-                state[p] = 1 if value > -rounded else 0
+                proved[p], stationary = value > -rounded, True
                 break
-        if state[p] == 1:
+        if stationary:
             to_body(turn[p], n, -1.0, d)
             separation[p] = -support(solids, shape_a[p], n, on_a[p])
             separation[p] -= support(solids, shape_b[p], d, at_b)
@@ -161,4 +165,4 @@ def nearest_of_ellipsoids(shape_a, shape_b, turn, arm, reach, solids):
                 on_b[p, k] = arm[p, k]
                 for c in range(3):
                     on_b[p, k] += turn[p, k, c] * at_b[c]
-    return state, separation, normal, on_a, on_b
+    return proved, separation, normal, on_a, on_b

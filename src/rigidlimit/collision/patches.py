@@ -11,7 +11,6 @@ from numba import njit
 
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
-from .ellipsoids import newton_step
 from .separation import ALIGNED, place, step
 from .solid_table import (
     BALL,
@@ -97,10 +96,8 @@ def contacts_of_nearest(
     poly, poly_of = np.empty((2, 4 * most + 8, 3)), np.empty((2, 4 * most + 8, 2), np.int64)
     height, label, point = np.empty(4 * most + 9), np.empty(4 * most + 9, np.int64), np.empty(3)
     n, d, on_a, on_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    at_a, at_b, zero, middle = np.empty(3), np.empty(3), np.zeros(3), np.empty(3)
-    local, work, points = np.empty((most, 3)), np.zeros((4, 3, 3)), np.empty((4 * most + 9, 3))
-    for k in range(3):
-        work[0, k, k] = 1.0
+    at_b, zero, middle = np.empty(3), np.zeros(3), np.empty(3)
+    local, points = np.empty((most, 3)), np.empty((4 * most + 9, 3))
     for p in range(len(arm)):
         gap = separation[p]
         if gap > reach[p]:
@@ -169,17 +166,6 @@ def contacts_of_nearest(
         for c in range(found):
             within += 1 if height[c] <= reach[p] else 0
         if within == 0:
-            smooth_a = solids[0][s] == BALL or solids[0][s] == ELLIPSOID
-            if smooth_a and (solids[0][t] == BALL or solids[0][t] == ELLIPSOID):
-                for _ in range(4):
-                    newton_step(
-                        solids[1][s], solids[1][t], turn[p], arm[p], n, at_a, at_b, work
-                    )  # fmt: skip
-                support(solids, s, n, on_a)
-                to_body(turn[p], n, -1.0, d)
-                support(solids, t, d, at_b)
-                for k in range(3):
-                    on_b[k] = arm[p, k] + dot(turn[p, k], at_b)
             found, label[0], height[0] = 1, 0, dot(on_b, n) - dot(on_a, n)
             for k in range(3):
                 points[0, k] = 0.5 * (on_a[k] + on_b[k])

@@ -16,8 +16,9 @@ ALONG = [rotations.aligning_z(np.eye(3)[k]) for k in range(3)]
 
 def shape(name, rng):
     a, b, c = rng.uniform(0.3, 0.9, 3)
-    if name == "mesh":
-        return rl.ConvexPolyhedron(rotations.normalized(rng.normal(size=(120, 3))) * 0.5)
+    if name.endswith("mesh"):  # 354 edges, or 894, more than convex.EDGES
+        corners = 300 if name == "fine mesh" else 120
+        return rl.ConvexPolyhedron(rotations.normalized(rng.normal(size=(corners, 3))) * 0.5)
     return {
         "box": rl.Box((a, b, c)),
         "polyhedron": rl.ConvexPolyhedron(rng.normal(size=(12, 3)) * 0.4),
@@ -83,6 +84,7 @@ FAMILIES = [
     "mesh-mesh",
     "mesh-capsule",
     "mesh-cylinder",
+    "fine mesh-capsule",
 ]
 
 

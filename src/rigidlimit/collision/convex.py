@@ -36,6 +36,9 @@ from .solid_table import (
     to_body,
 )
 
+EDGES = 500
+"""Edges of a polytope up to which closed forms with capsules are cheaper than coal's search."""
+
 BOUNDS = 12
 """Steps of Gilbert's iteration; what is still within reach by then is searched in full."""
 
@@ -110,9 +113,10 @@ def _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, sol
         proved, *found = by_newton(rows, arm[rows])
         take(rows, found)
         left[rows] = ~proved
-    rows = np.flatnonzero((kind_a == POLYTOPE) & (kind_b == CAPSULE))
+    table = bodies.derived(polytope_table)
+    edges = np.diff(table.edge_start)[shape_a]
+    rows = np.flatnonzero((kind_a == POLYTOPE) & (kind_b == CAPSULE) & (edges <= EDGES))
     if len(rows):
-        table = bodies.derived(polytope_table)
         found = nearest_of_capsule(
             shape_a[rows], shape_b[rows], turn[rows], arm[rows], reach[rows],
             solids[1], radius_a[rows],

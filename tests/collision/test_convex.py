@@ -227,6 +227,19 @@ def test_ellipsoids_without_coal(monkeypatch):
         assert (separations(bodies, state, found.a, found.b, other) <= found.gap + 1e-14).all()
 
 
+@pytest.mark.parametrize("arm", [(0.3, 0, 0), (0.3, 0.1, 0.01)])
+def test_flat_ellipsoids_leave_by_the_short_way(arm):
+    """Closed form: two lentils of thickness 0.2 side by side and deep in one another: Newton from
+    the line of centres stops at the long way out along it, which the radii of curvature do not
+    prove; the short way is up, of 0.2 less the height between them, or less."""
+    scene = rl.Scene(gravity=(0, 0, 0))
+    for at in ((0, 0, 0), arm):
+        scene.add(rl.Ellipsoid((0.6, 0.6, 0.1)), position=at)
+    found = find_contacts(scene.bodies, scene.state, 0.0)
+    assert -0.2 + arm[2] <= found.gap[0] < -0.15
+    assert abs(found.normal[0, 2]) > 0.9
+
+
 def test_labels_stay_while_bodies_move_a_little():
     """Property: numbers of contacts are the same after small moves, for faces on faces as well."""
     rng = np.random.default_rng(5)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 import rigidlimit as rl
+from rigidlimit.scenes import toml
 from rigidlimit.words import counted
 from tests.cli.test_cli import rigidlimit
 
@@ -33,7 +34,7 @@ def test_one_ball_on_a_floor(tmp_path):
     scene = rl.Scene()
     scene.add(rl.HalfSpace(), position=(0, 0, 0))
     scene.add(rl.Sphere(0.1), position=(0, 0, 0.1), mass=1.0)
-    rl.scenes.toml.write_scene(scene, tmp_path / "ball.toml")
+    toml.write_scene(scene, tmp_path / "ball.toml")
     done = rigidlimit("run", "ball.toml", "--until", "0.001", "--out", "b.h5", cwd=tmp_path)
     said = done.stdout
     assert "sum of 1 contact " in said and "1 of 1 contact carries load" in said

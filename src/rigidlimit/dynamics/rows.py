@@ -12,6 +12,7 @@ from numba import njit
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
+from ..network.dissection import grouped
 from ..network.pairs import body_rows
 from ..network.stiffness import MAX_BLOCK, cut_blocks
 
@@ -42,20 +43,40 @@ def columns_of(rows, shape):
     if len(rows) == 3:
         ptr, columns, data = rows
         contact = np.repeat(np.arange(len(ptr) - 1, dtype=np.uint32), np.diff(ptr))
-        return _by_column(columns, contact, data, shape[0])
+        starts, order = grouped(columns, shape[0])
+        return starts.astype(np.uint32), contact[order], data[order]
     first, second, on_first, on_second, block = rows
-    body = np.column_stack([first, second]).ravel()
-    contact = np.repeat(np.arange(len(first), dtype=np.uint32), 2)
-    on = np.stack([on_first, on_second], axis=1).reshape(-1, len(block))
-    real = body < shape[0] - 1  # the spare body moves nothing
-    return (*_by_column(body[real], contact[real], on[real], shape[0]), (0.0,) * len(block))
+    # the spare body moves nothing
+    return (*_by_body(first, second, on_first, on_second, shape[0] - 1), (0.0,) * len(block))
 
 
-def _by_column(column, contact, entries, size):
-    """(ptr (size + 1,), contacts, entries), sorted by column and then by contact."""
-    order = np.argsort(column, kind="stable")
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=size))])
-    return ptr.astype(np.uint32), contact[order], entries[order]
+@njit(cache=True, nogil=True)
+def _by_body(first, second, on_first, on_second, bodies):
+    """(ptr (bodies + 2,), contacts, entries) of bodies and a spare one, contacts ascending."""
+    m, d = on_first.shape
+    ptr = np.zeros(bodies + 2, np.uint32)
+    for i in range(m):
+        ptr[first[i] + 1] += np.uint32(1)
+        if second[i] < bodies:
+            ptr[second[i] + 1] += np.uint32(1)
+    for j in range(bodies + 1):
+        ptr[j + 1] += ptr[j]
+    at = ptr[:-1].copy()
+    contact = np.empty(ptr[bodies + 1], np.uint32)
+    entries = np.empty((ptr[bodies + 1], d))
+    for i in range(m):
+        g = at[first[i]]
+        at[first[i]] += np.uint32(1)
+        contact[g] = i
+        for u in range(d):
+            entries[g, u] = on_first[i, u]
+        if second[i] < bodies:
+            g = at[second[i]]
+            at[second[i]] += np.uint32(1)
+            contact[g] = i
+            for u in range(d):
+                entries[g, u] = on_second[i, u]
+    return ptr, contact, entries
 
 
 def gather(columns, j, d, v):

@@ -269,3 +269,35 @@ def test_bodies_with_one_centre_have_a_normal():
             scene.add(shape(name, rng), position=(0, 0, 0), orientation=rng.normal(size=4))
         found = find_contacts(scene.bodies, scene.state, 0.0)
         assert len(found) and np.isfinite(found.gap).all() and found.gap.min() < 0
+
+
+@pytest.mark.parametrize("pipe", [rl.Capsule(0.1, 0.6), rl.Cylinder(0.1, 0.6)])
+def test_pipe_on_rails(pipe):
+    """Closed form: a pipe along the edges of two boxes touches each at the ends of its side, whose
+    forces are equal, and stays at rest."""
+    scene = rl.Scene(dt=2e-3)
+    for y in (-0.05, 0.15):
+        scene.add(rl.Box((1, 0.1, 0.1)), position=(0, y, -0.05), fixed=True)
+    along = (np.sqrt(0.5), 0, np.sqrt(0.5), 0)
+    height = np.sqrt(0.1**2 - 0.05**2)
+    scene.add(pipe, position=(0.013, 0.05, height), orientation=along, mass=1.0)
+    simulation = rl.Simulation(scene)
+    for _ in range(100):
+        result = simulation.step()
+        ends = np.sort(result.contacts.point[result.closed][:, 0])
+        # coordinates of size one after a hundred steps
+        np.testing.assert_allclose(ends, [-0.287, -0.287, 0.313, 0.313], atol=1e-7)
+        # tolerance of both steps
+        np.testing.assert_allclose(result.force[result.closed], result.force.max(), rtol=1e-6)
+    assert np.abs(simulation.state.velocity).max() < 1e-7
+
+
+@pytest.mark.parametrize("z", [0.95, 0.9, 0.899])
+def test_curvature_of_an_ellipsoid_deep_in_a_face(z):
+    """Closed form: that of the pole, wherever the middle of the overlap lies, its centre too."""
+    scene = rl.Scene()
+    scene.add(rl.Box((2, 2, 2)), position=(0, 0, 0), fixed=True)
+    scene.add(rl.Ellipsoid((0.2, 0.2, 0.1)), position=(0, 0, z))
+    found = find_contacts(scene.bodies, scene.state, 0.01)
+    assert found.gap == pytest.approx(z - 1.1, abs=1e-12)
+    assert found.curvature == pytest.approx(0.1 / 0.2**2, rel=1e-9)

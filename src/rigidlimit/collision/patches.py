@@ -2,8 +2,9 @@
 
 Where a flat face of one body looks at a face or a straight line of the other, the line's or face's
 corners, cut to the outline of the first (the reference) face, are the contacts, each with its own
-gap along the reference normal. Straight lines side by side touch at the ends of their common
-stretch. Else there is one contact at the nearest points.
+gap along the reference normal. Straight lines side by side, edges and the sides of cylinders and
+capsules, touch at the ends of their common stretch. Else there is one contact at the nearest
+points.
 """
 
 import numpy as np
@@ -64,6 +65,33 @@ def _beside(a, b, n, point, gap):
 
 
 @njit(cache=True)
+def _line(corners, names, count, n, sign):
+    """Whether a line lies furthest along sign * n: one of two corners, or the edge of a face that
+    is across n. Its ends become the first two corners, ordered by their names."""
+    if count <= 2:
+        return count == 2
+    first, second = -1, -1
+    for c in range(count):
+        if first < 0 or sign * (dot(corners[c], n) - dot(corners[first], n)) > 0:
+            first, second = c, first
+        elif second < 0 or sign * (dot(corners[c], n) - dot(corners[second], n)) > 0:
+            second = c
+    length = 0.0
+    for k in range(3):
+        length += (corners[first, k] - corners[second, k]) ** 2
+    lower = abs(dot(corners[first], n) - dot(corners[second], n))
+    neighbours = abs(first - second) in (1, count - 1)
+    if not neighbours or lower > SIDE_BY_SIDE * np.sqrt(length):
+        return False
+    if names[first] > names[second]:
+        first, second = second, first
+    for k in range(3):
+        a, b = corners[first, k], corners[second, k]
+        corners[0, k], corners[1, k] = a, b
+    return True
+
+
+@njit(cache=True)
 def _number(label, out, first, count):
     """``label``, or the next one free among rows first : count of out; clashes are rare."""
     number = label % FEATURES
@@ -96,7 +124,7 @@ def contacts_of_nearest(
     poly, poly_of = np.empty((2, 4 * most + 8, 3)), np.empty((2, 4 * most + 8, 2), np.int64)
     height, label, point = np.empty(4 * most + 9), np.empty(4 * most + 9, np.int64), np.empty(3)
     n, d, on_a, on_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    at_b, zero, middle = np.empty(3), np.zeros(3), np.empty(3)
+    at_b, zero, middle, inward = np.empty(3), np.zeros(3), np.empty(3), np.empty(3)
     local, points = np.empty((most, 3)), np.empty((4 * most + 9, 3))
     for p in range(len(arm)):
         gap = separation[p]
@@ -132,7 +160,7 @@ def contacts_of_nearest(
                 label[c] = poly_of[0, c, 0] + side
                 step(poly[0, c], -0.5 * height[c], outward, points[c])
             step(zero, 1.0 if side == 0 else -1.0, outward, n)
-        elif ka == 2 and kb == 2:
+        elif _line(face_a, names_a, ka, n, 1.0) and _line(face_b, names_b, kb, n, -1.0):
             found = _beside(face_a, face_b, n, points, height)
             label[0], label[1] = 0, 2
         elif flat_a or flat_b:  # a point on a face: the face's own normal is exact
@@ -180,7 +208,8 @@ def contacts_of_nearest(
             to_body(turn[p], point, 1.0, d)
             out[count, 0], out[count, 1] = p, _number(label[c], out, before, count)
             out[count, 2] = height[c]
-            out[count, 3] = curvature_near(solids, s, x) + curvature_near(solids, t, d)
+            to_body(turn[p], n, -1.0, inward)
+            out[count, 3] = curvature_near(solids, s, x, n) + curvature_near(solids, t, d, inward)
             step(zero, 1.0, n, out[count, 4:7])
             step(zero, 1.0, x, out[count, 7:])
             count += 1

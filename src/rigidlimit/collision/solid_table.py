@@ -173,13 +173,16 @@ def facing(solids, s, d, corners, names, normal):
 
 
 @njit(cache=True)
-def curvature_near(solids, s, x):
-    """Mean curvature [1/m] of shape s near point x (3,) of its axes; 0 on faces and edges."""
+def curvature_near(solids, s, x, d):
+    """Mean curvature [1/m] of shape s where its outward normal is d (3,), unit, near point x (3,),
+    which may lie inside; in its axes. 0 on faces and edges."""
     kind, size = solids[0][s], solids[1][s]
     if kind == BALL:
         return 1 / size[0]
     if kind == ELLIPSOID:
-        return ellipsoid_curvature(size, x)
+        surface = np.empty(3)
+        support(solids, s, d, surface)
+        return ellipsoid_curvature(size, surface)
     if kind == CAPSULE:
         on_side = abs(x[2]) < (1 - 1e-9) * size[2]  # the ends of its lines belong to the end balls
         return (0.5 if on_side else 1.0) / size[0]

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import rigidlimit as rl
 from rigidlimit.cli import main
 from rigidlimit.cli.app import app
-from rigidlimit.errors import OutputError, UnfinishedRun
+from rigidlimit.errors import InputError, OutputError, UnfinishedRun
 from rigidlimit.output.hdf5 import RunWriter, read_run, write_comparison
 from tests.cli.test_cli import rigidlimit
 
@@ -316,3 +316,23 @@ def test_damaged_parts_are_told(stopped, capsys):
     assert f"unfinished: try {stopped}" in refused(capsys, "plot", parts)
     call("run", "beam", "-q", "--out", stopped, "--overwrite", "--until", "0.002")
     assert len(read_run(stopped)) == 2
+
+
+def test_resume_stores_as_often_as_before(tmp_path):
+    """Property: another ``every`` is refused before anything is written; the run goes on with its
+    own. It was taken, and the run called damaged from then on."""
+    path = tmp_path / "w.h5"
+    simulation = rl.Simulation("beam")
+    writer = RunWriter.start(path, simulation, {}, every=2)
+    for _ in range(4):
+        writer.add(simulation.step())
+    writer.checkpoint()
+    writer.close()
+    with pytest.raises(InputError, match="stores every 2 steps, not 5"):
+        RunWriter.resume(path, rl.Simulation("beam"), {}, every=5)
+    again = rl.Simulation("beam")
+    writer = RunWriter.resume(path, again, {}, every=2)
+    for _ in range(2):
+        writer.add(again.step())
+    writer.finish()
+    assert [step.number for step in read_run(path)] == [2, 4, 6]

@@ -195,6 +195,12 @@ class RunWriter:
             return
         head, checkpoint = unfinished
         self._check_same("unfinished", head["scene"], scene, head.get("asked", head["settings"]))
+        every = head.get("every", self.every)
+        if every != self.every:
+            raise InputError(
+                f"{self.path}: the unfinished run stores every {every} steps, not {self.every}; "
+                f"expected the same; give every={every}"
+            )
         self._check_parts(head, int(checkpoint["steps"]))
         self.simulation.restore(checkpoint)
         self.saved = self.simulation.time

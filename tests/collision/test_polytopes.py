@@ -173,8 +173,8 @@ def test_swap_and_rigid_motion(seed):
     other = two(b, a, -scene.state.position[1], qb, qa)
     swapped, j = find(other)
     assert swapped.gap[j] == pytest.approx(here.gap[k], abs=ROUNDING)
-    # where a face across the axis to 1e-6 of the cosine takes over, a corner outside its outline may
-    # lie deeper by that angle times the bodies' size
+    # where a face across the axis to 1e-6 of the cosine takes over, a corner outside its outline
+    # may lie deeper by that angle times the bodies' size
     lower = here.gap[k] - separation(scene, -swapped.normal[j])
     assert -ROUNDING < lower < 2e-3
     q, shift = rotations.normalized(rng.normal(size=4)), rng.normal(size=3)

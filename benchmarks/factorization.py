@@ -8,24 +8,20 @@ MB of numbers alone; the residual |K x - r| / |r| is that of one solve without r
 """
 
 import argparse
-import time
 from pathlib import Path
 
 import numpy as np
+
+from .measure import cpu_seconds
 
 SHIFT = 1e-12
 """Proximal term over the stiffness, as step 2 has it: bodies may float."""
 
 
-def timed(work, repeat=5):
-    """(median CPU seconds, last answer); one run before, which compiles."""
+def timed(work):
+    """(median CPU seconds of five, last answer); one run before, which compiles."""
     work()
-    seconds = []
-    for _ in range(repeat):
-        start = time.process_time()
-        answer = work()
-        seconds.append(time.process_time() - start)
-    return float(np.median(seconds)), answer
+    return cpu_seconds(work, repeat=5, enough=30.0)
 
 
 def measure(name, B, load, blocks):

@@ -4,51 +4,18 @@ coal gives the closest points and the normal, by its own retries; faces and line
 clipping of its own. Slow, and less exact where bodies just touch: coal may lose the normal there.
 """
 
-from functools import lru_cache
-
 import numpy as np
 
-from rigidlimit.bodies import (
-    Bodies,
-    Box,
-    Capsule,
-    ConvexPolyhedron,
-    Cylinder,
-    Ellipsoid,
-    Sphere,
-    State,
-)
+from rigidlimit.bodies import Bodies, Ellipsoid, Sphere, State
 from rigidlimit.bodies.rotations import matrix
 from rigidlimit.collision.clipping import SNAP
+from rigidlimit.collision.coal_distance import _coal_shape, _request
 from rigidlimit.collision.contacts import FEATURES
 from rigidlimit.collision.pieces import Pieces
 from rigidlimit.collision.separation import ALIGNED
 from rigidlimit.errors import ContactError
 
 from .one_pair_features import Feature, best_face, curvature_at, facing, support_height
-
-
-@lru_cache(maxsize=4096)
-def _coal_shape(shape, scale):
-    import coal
-
-    if isinstance(shape, Sphere):
-        return coal.Sphere(shape.radius * scale)
-    if isinstance(shape, Box):
-        return coal.Box(*(s * scale for s in shape.size))
-    if isinstance(shape, Capsule):
-        return coal.Capsule(shape.radius * scale, shape.length * scale)
-    if isinstance(shape, Cylinder):
-        return coal.Cylinder(shape.radius * scale, shape.length * scale)
-    if isinstance(shape, Ellipsoid):
-        return coal.Ellipsoid(*(s * scale for s in shape.semi_axes))
-    if isinstance(shape, ConvexPolyhedron):
-        points = coal.StdVec_Vec3s()
-        for vertex in shape.vertices * scale:
-            points.append(vertex)
-        return coal.Convex.convexHull(points, False, "Qt")
-    raise TypeError(f"no convex contact for {type(shape).__name__}")
-
 
 ATTEMPTS = (
     (1e-12, 0.0),
@@ -68,19 +35,6 @@ coal's expanding polytope astray by rounding, a loose one ends it early."""
 
 CONSISTENT = 1e-9
 """Difference of coal's distance and the separation along its normal, over the pair's size."""
-
-
-@lru_cache
-def _request(tolerance):
-    import coal
-
-    request = coal.DistanceRequest()
-    request.enable_signed_distance = True
-    request.gjk_tolerance = tolerance
-    request.epa_tolerance = tolerance
-    request.gjk_max_iterations = 512
-    request.epa_max_iterations = 512
-    return request
 
 
 def closest(bodies, state, a, b, turn_a, turn_b):

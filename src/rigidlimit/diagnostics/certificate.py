@@ -155,8 +155,9 @@ def certify(
     energy = complementary_energy(pushes, stiffness, exponent)
     dual = strain_energy(overlap, stiffness, exponent) + float(resultant[free] @ u[free])
     dual += float(gap @ pushes)
+    gap_of_energy = _over(energy + dual, energy)
     if energy == 0.0 and pushes.any():  # beyond the range of numbers: nothing can be said of it
-        energy, converged = np.nan, False
+        gap_of_energy, converged = np.inf, False
     worst = int(off.argmax()) if m else -1
     numbers = dict(
         balance=balance,
@@ -167,7 +168,7 @@ def certify(
         worst_slack=worst_slack,
         compatibility=compatibility,
         worst_contact=worst,
-        duality_gap=np.inf if np.isnan(energy) else _over(energy + dual, energy),
+        duality_gap=gap_of_energy,
         exponent=exponent,
         converged=converged,
     )

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
-from ..network import Network, column_arms
+from ..network import Network, column_arms, kept_starts
 from ..status import Status
 from ..words import counted
 from . import admissible, programs
@@ -206,15 +206,13 @@ def determinacy(
     F = load[dofs] / arm[dofs] / size
     starts = _starts(n, blocks)
     body = np.searchsorted(starts, np.arange(n), side="right") - 1
-    local = np.flatnonzero(np.r_[True, np.diff(body[dofs]) > 0, True]) if len(dofs) else None
+    local = kept_starts(starts, dofs) if len(dofs) else None
 
     inside = _inside(scaled, F, local)
     carries = inside.carries
     A = np.flatnonzero(carries)
     bearing, columns = _bearing(scaled, A)
-    column_starts = None
-    if len(columns):
-        column_starts = np.flatnonzero(np.r_[True, np.diff(body[dofs[columns]]) > 0, True])
+    column_starts = kept_starts(starts, dofs[columns]) if len(columns) else None
     found = rank(bearing, tolerance=tolerance, blocks=column_starts)
     all_of_it = found if len(A) == m and len(columns) == len(dofs) else (
         rank(scaled, tolerance=tolerance, blocks=local)

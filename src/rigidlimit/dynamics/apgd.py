@@ -112,8 +112,7 @@ def minimize(
         count = min(stride, max_iterations - done)
         steps.take(count)
         done += count
-    found = best_force, status, best, done, steps.products, steps.L
-    return Minimum(*found, np.array(history))
+    return Minimum(best_force, status, best, done, steps.products, steps.L, np.array(history))
 
 
 def solve(

@@ -213,7 +213,7 @@ class RunWriter:
     def _check_parts(self, head: dict, steps: int) -> None:
         """Before more is computed: are all steps there that were stored?"""
         found = steps_in(part_files(self.parts), steps)
-        begin, every = head.get("begin", 0), head.get("every", self.every)
+        begin, every = head.get("begin", 0), self.every
         stored = range(begin - begin % every + every, steps + 1, every)
         missing = [k for k in stored if k not in found]
         if head.get("extends") and not (self.parts / EARLIER).exists():

@@ -133,6 +133,23 @@ def reference_forces(B, load, stiffness) -> np.ndarray:
     return np.array(solution.x)
 
 
+def random_springs(bodies, contacts, seed=0) -> sp.csr_array:
+    """B (contacts * bodies, 3 bodies): springs between near points, like a loose packing."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0, bodies ** (1 / 3), (bodies, 3))
+    near = cKDTree(x).query(x, 7)[1][:, 1:]
+    ends = np.column_stack([np.repeat(np.arange(bodies), 6), near.ravel()])
+    ends = np.unique(np.sort(ends, axis=1), axis=0)
+    ends = ends[rng.permutation(len(ends))[: int(contacts * bodies)]]
+    along = x[ends[:, 1]] - x[ends[:, 0]]
+    along /= np.linalg.norm(along, axis=1)[:, None]
+    m = len(ends)
+    dofs = 3 * np.repeat(ends, 3, axis=1) + np.tile(np.arange(3), 2)
+    rows = np.repeat(np.arange(m), 6)
+    values = np.column_stack([-along, along]).ravel()
+    return sp.csr_array((values, (rows, dofs.ravel())), shape=(m, 3 * bodies))
+
+
 def tower(plates, *, shift=0.0, seed=0):
     """B and load of plates on one another, four corners each, moved about by up to ``shift``."""
     rng = np.random.default_rng(seed)

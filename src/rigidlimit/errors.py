@@ -24,6 +24,10 @@ class OutputError(RigidlimitError, OSError):
     """A result file that is missing, damaged, unfinished or of another schema."""
 
 
+class NoRoom(RigidlimitError, MemoryError):
+    """Less memory is free than a computation needs; nothing was begun."""
+
+
 class SceneWarning(UserWarning):
     """A scene that can be computed but is hardly what was meant."""
 

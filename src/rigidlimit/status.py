@@ -12,6 +12,7 @@ class Status(Enum):
     MAX_ITERATIONS = "max_iterations"
     STALLED = "stalled"
     LOAD_NOT_CARRIED = "load_not_carried"
+    NO_ROOM = "no_room"
 
     @property
     def advice(self) -> str:
@@ -31,6 +32,11 @@ _ADVICE = {
     Status.LOAD_NOT_CARRIED: (
         "no forces f >= 0 balance this load through these contacts: check the sign of the load, "
         "missing contacts, and bodies that should be fixed"
+    ),
+    Status.NO_ROOM: (
+        "the forces balance the load but need not be those of elastic bodies: to find these, a "
+        "factorization needs more memory than is free (for a million contacts some 8 kB each); "
+        "free memory, or use a machine with more"
     ),
 }
 

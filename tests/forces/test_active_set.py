@@ -5,7 +5,10 @@ import pytest
 from scipy.optimize import nnls
 
 import rigidlimit as rl
+from rigidlimit import memory
 from rigidlimit.forces import active_set, newton
+from rigidlimit.status import Status
+from tests.problems import random_springs
 
 
 def nearly_determinate(seed, n=40, redundant=5, idle=12):
@@ -38,6 +41,20 @@ def test_takes_few_factorizations():
     B, load, corner, k = nearly_determinate(1)
     found = rl.compatible_forces(B, load, stiffness=k, admissible=corner)
     assert found.converged and found.factorizations == 1 and found.linear_iterations == 0
+
+
+def test_without_memory_for_a_factorization(monkeypatch):
+    """Property: the forces given are handed back as what they are, at once, with nothing begun."""
+    B = random_springs(500, 2.5)
+    force = np.random.default_rng(0).uniform(0.1, 1, B.shape[0])
+    monkeypatch.setattr(memory, "_of_machine", lambda: 1e5)
+    found = rl.compatible_forces(B, B.T @ force, admissible=force)
+    assert found.status is Status.NO_ROOM and "memory" in found.message
+    assert found.factorizations == found.linear_iterations == 0
+    np.testing.assert_allclose(found.force, force, rtol=1e-15)  # scaled and back
+    assert found.duality_gap > 0.1  # they are not known to be the answer
+    monkeypatch.undo()
+    assert rl.compatible_forces(B, B.T @ force, admissible=force).converged
 
 
 def test_determinate_forces_are_kept_to_rounding():

@@ -1,16 +1,19 @@
 """Cholesky factorization front by front: against LAPACK and SuperLU on the same matrices."""
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit.network import Network
+from rigidlimit import memory
+from rigidlimit.errors import NoRoom
+from rigidlimit.network import Network, blas_threads
 from rigidlimit.network.direct import Factor
 from rigidlimit.network.dissection import elimination_order, neighbours
 from rigidlimit.network.multifrontal import MultifrontalFactor
-from rigidlimit.network.stiffness import StiffnessSystem
+from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
 from tests.problems import pyramid_gradient
 
 
@@ -22,6 +25,54 @@ def factor(C, M, shift, starts, place):
         starts,
         place,
     )
+
+
+def test_memory_is_known_beforehand():
+    """Reference twin: what the factorization really holds at its peak; and without that much
+    memory it is not begun."""
+    B = pyramid_gradient(16)
+    n = B.shape[1]
+    network = Network(B, blocks=np.arange(0, n + 1, 3))
+    system = StiffnessSystem(network, np.ones(B.shape[0]), 1e-9)
+    place = network.elimination_order
+    rows, mass = system.arrays[:3], system.arrays[3:6]
+    MultifrontalFactor(rows, mass, 1e-9, network.starts, place)  # compiled
+    tracemalloc.start()
+    found = MultifrontalFactor(rows, mass, 1e-9, network.starts, place)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # above it: lists of contacts and rows, views, what the order takes
+    assert 0.95 * found.fronts.bytes < peak < 1.5 * found.fronts.bytes
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "_of_machine", lambda: found.fronts.bytes)
+        with pytest.raises(NoRoom, match=rf"network of {n:,} degrees of freedom"):
+            system.solve_directly(np.ones(n), LinearStats())
+
+
+def test_threads_change_nothing(monkeypatch):
+    """Property: many threads on wide fronts, tried and left, and one give the same solution; the
+    number of threads is what it was before."""
+    B = pyramid_gradient(12)
+    n = B.shape[1]
+    network = Network(B, blocks=np.arange(0, n + 1, 3))
+    rhs = np.tile([0.0, 0.0, -1.0], n // 3)
+    libraries = blas_threads._libraries()
+    before = [library.num_threads for library in libraries]
+    try:
+        for library in libraries:
+            library.set_num_threads(2)
+        found = []
+        for wide, gain in ((10**9, 1.2), (20, 0.0), (20, 1e9)):
+            monkeypatch.setattr(blas_threads, "WIDE", wide)
+            monkeypatch.setattr(blas_threads, "GAIN", gain)
+            system = StiffnessSystem(network, np.ones(B.shape[0]), 1e-3)
+            found.append(system.solve_directly(rhs, LinearStats()))
+            assert all(library.num_threads == 2 for library in libraries)
+    finally:
+        for library, count in zip(libraries, before, strict=True):
+            library.set_num_threads(count)
+    # condition 1e4 or so, after refinement
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, rtol=0, atol=1e-9 * abs(found[0]).max())
 
 
 def random_rows(rng, rows, starts, most):

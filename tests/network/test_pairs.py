@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from rigidlimit.network import Network
-from rigidlimit.network.pairs import PairNetwork
-from tests.problems import pyramid_gradient
+from rigidlimit.network.pairs import LIFT, PairNetwork
+from tests.problems import pyramid_gradient, random_springs
 
 
 def body_network(bodies=30, contacts=80, sizes=(3, 6), seed=0, repeated=True):
@@ -62,8 +62,8 @@ def test_solution_against_dense(sizes, inertial):
 
 @pytest.mark.parametrize(("bodies", "contacts"), [(25, 120), (4, 60)])
 def test_factor_exists_and_matches_the_diagonal(bodies, contacts):
-    """Property, from the header: diag blocks of (E+L) E^-1 (E+L^T) are those of K, and E is at
-    least the stiffness of the contacts to later bodies; with few and with many contacts a pair."""
+    """Property, from the header: diag blocks of (E+L) E^-1 (E+L^T) are those of K, lifted, and E is
+    at least the stiffness of the contacts to later bodies; with few and many contacts a pair."""
     B, starts = body_network(sizes=(6,), bodies=bodies, contacts=contacts, seed=3)
     network = PairNetwork(B, starts, sp.csr_array((B.shape[1], B.shape[1])))
     D = np.random.default_rng(4).uniform(0.5, 2, B.shape[0])
@@ -79,7 +79,8 @@ def test_factor_exists_and_matches_the_diagonal(bodies, contacts):
         lower[i, :i] = blocks[i, :i]
     for i in range(n):
         diagonal = E[i] + sum(lower[i, j] @ inverse[j] @ lower[i, j].T for j in range(i))
-        np.testing.assert_allclose(diagonal, blocks[i, i], atol=1e-9)  # sums of order 10
+        lifted = blocks[i, i] + LIFT * blocks[i, i].diagonal().max() * np.eye(d)
+        np.testing.assert_allclose(diagonal, lifted, atol=1e-9)  # sums of order 10
     scaled = B.multiply(np.sqrt(D)[:, None]).tocsr()[:, order].toarray().reshape(-1, n, d)
     touches = np.abs(scaled).sum(axis=2) > 0
     for i in range(n):
@@ -106,6 +107,23 @@ def test_far_fewer_steps_than_block_jacobi():
     inverses = _block_inverses(*system.arrays, network.starts, network.block_of)
     peer, _ = _conjugate_gradients(*system.arrays, network.starts, inverses, rhs, x, 1e-10, 1000)
     assert steps < 0.7 * peer
+
+
+@pytest.mark.parametrize("contacts", [2.0, 2.5, 2.8, 2.95])
+def test_soft_networks_do_not_break_it_down(contacts):
+    """Property: with fewer contacts than degrees of freedom, and next to nothing else that holds
+    the bodies, the factorization stays positive and conjugate gradients arrive. Without ``LIFT``
+    rounding grows from body to body until there are no numbers left."""
+    B = random_springs(500, contacts)
+    n = B.shape[1]
+    network = PairNetwork(B, np.arange(0, n + 1, 3), sp.csr_array((n, n)))
+    solver = network.solver(np.ones(B.shape[0]), 1e-12)
+    E = solver.blocks[0]
+    assert np.linalg.eigvalsh(E).min() > 0
+    rhs = B.T @ np.random.default_rng(1).uniform(0, 1, B.shape[0])
+    # three decades: soft motions, which take the others, are not what is looked at here
+    _, steps, worst = solver.solve(rhs, target=1e-3, max_steps=2000)
+    assert steps > 0 and worst <= 1e-3
 
 
 def test_does_not_serve_what_is_no_network_of_pairs():

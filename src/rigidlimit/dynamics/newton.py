@@ -28,6 +28,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import NoRoom
 from ..network import Network, column_arms, equilibrium
 from ..network.stiffness import LinearStats, affordable
 from ..status import Status
@@ -155,9 +156,12 @@ class _Solution:
         return answer.force, answer.residual
 
     def _last_digits(self, force):
-        force, residual, rounds = active_set.finish(
-            self.problem, self.network, force, tolerance=self.tolerance, stats=self.stats
-        )
+        try:
+            force, residual, rounds = active_set.finish(
+                self.problem, self.network, force, tolerance=self.tolerance, stats=self.stats
+            )
+        except NoRoom:  # gradient steps go on
+            return force, self.problem.residual(force)
         self.newton_steps += rounds
         return force, residual
 

@@ -19,7 +19,8 @@ the linearisation is exact; otherwise it is renewed until the forces stay.
 import numpy as np
 
 from ..network.changing import ChangingSystem
-from ..network.stiffness import LinearStats, affordable
+from ..network.dissection import has_metis
+from ..network.stiffness import LinearStats
 from .settle import settle
 
 FEW = 200
@@ -32,9 +33,9 @@ FLOOR = 1e-2
 """D and s are taken at this part of the largest force, at least: for p != 2, D is 0 or infinite
 at no force."""
 
-LARGEST = 300_000
-"""Degrees of freedom up to which a factorization is made: some two gigabytes for 100,000 balls.
-Conjugate gradients are no way out here, so this is more than ``DIRECT_LIMIT``."""
+WITHOUT_METIS = 75_000
+"""Degrees of freedom up to which a factorization is made without METIS. With it, as long as memory
+lasts: conjugate gradients are no way out here."""
 
 LINEARISATIONS = 30
 """Renewals of D for p != 2; one or two are the rule."""
@@ -47,14 +48,16 @@ def determined(admissible, n) -> bool:
 
 def applies(admissible, n) -> bool:
     """Whether hardly more contacts are closed than the load determines: ``determined``, and few
-    contacts without force; few enough to be factorized. admissible (m,): f >= 0."""
-    if not determined(admissible, n) or not affordable(n, LARGEST):
+    contacts without force. admissible (m,): f >= 0."""
+    if not determined(admissible, n) or not (has_metis() or n <= WITHOUT_METIS):
         return False
     return np.count_nonzero(admissible == 0) <= FEW
 
 
 def solve(network, load, stiffness, exponent, *, tolerance, admissible, stats: LinearStats):
     """(u, force, steps, balanced): forces to ``tolerance``, or ``balanced`` False if not found.
+
+    Raises NoRoom.
 
     admissible (m,): forces f >= 0 that balance the load; loads and stiffness of order one.
     """

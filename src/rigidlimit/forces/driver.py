@@ -199,7 +199,7 @@ class _Scaled:
         if uncarried and status is Status.CONVERGED:
             # what contacts can feel of the load is carried, and nothing comes nearer than that
             status, nearest_status = Status.LOAD_NOT_CARRIED, Status.CONVERGED
-        elif status is not Status.CONVERGED:
+        elif status not in (Status.CONVERGED, Status.NO_ROOM):
             found = nearest_carried(self.network, self.load)
             # nearer than this the load counts as carried: Newton merely stopped short of it
             apart = found.distance > max(tolerance, NOT_CARRIED)

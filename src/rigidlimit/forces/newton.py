@@ -23,6 +23,7 @@ whose fixed point has no trace of the spring. Where no attempt converges, the be
 
 import numpy as np
 
+from ..errors import NoRoom
 from ..network import Network, equilibrium
 from ..network.central_path import follow
 from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem, affordable
@@ -123,21 +124,25 @@ def solve(
         return _on(network, admissible > 0, stiffness, exponent, load, stats)
 
     def among_forces(admissible):
-        """The answer by the active set method, or None."""
+        """The answer by the active set method, or None. Without the memory: forces as given."""
         nonlocal iterations, max_iterations
         if offset is not None or not active_set.applies(admissible, len(load)):
             return None
         if reached(admissible)[0] > BALANCED:
             return None
-        u, force, steps, balanced = active_set.solve(
-            network,
-            load,
-            stiffness,
-            exponent,
-            tolerance=tolerance,
-            admissible=admissible,
-            stats=stats,
-        )
+        try:
+            u, force, steps, balanced = active_set.solve(
+                network,
+                load,
+                stiffness,
+                exponent,
+                tolerance=tolerance,
+                admissible=admissible,
+                stats=stats,
+            )
+        except NoRoom:  # the other ways have no hope here
+            missing = reached(admissible)
+            return np.zeros(n), admissible, Status.NO_ROOM, iterations, missing, stats
         iterations += steps
         max_iterations += steps  # where it fails, not at the cost of the others
         if not balanced or error(u, force)[1] > GAP * tolerance:

@@ -68,7 +68,8 @@ def follow(
     # every contact a linear spring, as in a cold start of Newton
     u = _solve(StiffnessSystem(network, k.astype(float), 1e-12 * k.max()), -load, FAIR, stats)
     f = -k * (B @ u)
-    f = np.maximum(f, 0.1 * np.abs(f).max())
+    # 1: where the linear solve could not even begin
+    f = np.maximum(f, 0.1 * (np.abs(f).max() or 1.0))
     if exponent != 2.0:
         u = np.zeros_like(u)
     yielding = (f / k) ** q

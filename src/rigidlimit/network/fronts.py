@@ -38,6 +38,12 @@ class Fronts:
     contact_starts: np.ndarray
     begins: np.ndarray
 
+    @property
+    def bytes(self) -> float:
+        """Memory at the peak of a factorization: L, and what fronts left that waits for others."""
+        waiting = _most_waiting(np.diff(self.row_starts), self.parent)
+        return 8.0 * (float(self.begins[-1]) + waiting)
+
 
 def dense_fronts(rows, mass, starts: np.ndarray, order: np.ndarray) -> Fronts:
     """rows, mass: (ptr, idx) of the contacts and the inertia. starts (bodies + 1,): first degree
@@ -72,6 +78,23 @@ def dense_fronts(rows, mass, starts: np.ndarray, order: np.ndarray) -> Fronts:
         contact_starts=contact_starts,
         begins=np.concatenate([[0], np.cumsum(k * (k + r))]),
     )
+
+
+@njit(cache=True, nogil=True)
+def _most_waiting(rows, parent):
+    """Entries of the updates (r, r) that exist at once, at most: a front's own, its children's and
+    those of the subtrees before it. rows (fronts,): r."""
+    fronts = len(rows)
+    taken = np.zeros(fronts)
+    now = most = 0.0
+    for s in range(fronts):
+        own = float(rows[s]) ** 2
+        most = max(most, now + own)
+        now -= taken[s]
+        if parent[s] >= 0:
+            now += own
+            taken[parent[s]] += own
+    return most
 
 
 def _sums(starts, values):

@@ -24,6 +24,8 @@ from numba import njit
 from scipy.linalg.blas import dgemm, dsyrk, dtrsm
 from scipy.linalg.lapack import dpotrf
 
+from ..memory import check_room
+from .blas_threads import BlasThreads
 from .fronts import dense_fronts
 
 AT_ONCE = 40_000
@@ -180,8 +182,21 @@ def _substitute(values, begins, column, row_starts, rows, x):
             own[j] = t / down[0]
 
 
+def _eliminate(top, low_left, square) -> bool:
+    """F_PP, F_RP and F_RR become L_PP, L_RP and U; False if F_PP is not positive definite."""
+    _, wrong = dpotrf(top, lower=1, clean=0, overwrite_a=1)
+    if wrong:
+        return False
+    if len(square):
+        dtrsm(1.0, top, low_left, side=1, lower=1, trans_a=1, overwrite_b=1)
+        dsyrk(-1.0, low_left, beta=1.0, c=square, lower=1, overwrite_c=1)
+    return True
+
+
 class MultifrontalFactor:
     """K = L L^T; ``solve`` solves. ``failed``: K is not positive definite to rounding.
+
+    Raises NoRoom, before anything large is made, if it would not fit into memory.
 
     rows: (ptr, idx, val) of C. mass: the same of M. shift: e. starts (bodies + 1,): first degree of
     freedom of each body. body_order (bodies,): place of each body in the order of elimination.
@@ -189,9 +204,14 @@ class MultifrontalFactor:
 
     def __init__(self, rows, mass, shift, starts, body_order):
         self.fronts = dense_fronts(rows[:2], mass[:2], np.asarray(starts, np.int64), body_order)
-        self.failed = not self._factorize(rows, mass, float(shift))
+        check_room(
+            self.fronts.bytes,
+            f"the factorization of a network of {len(self.fronts.dofs):,} degrees of freedom",
+        )
+        with BlasThreads() as threads:
+            self.failed = not self._factorize(rows, mass, float(shift), threads)
 
-    def _factorize(self, rows, mass, shift) -> bool:
+    def _factorize(self, rows, mass, shift, threads) -> bool:
         fronts = self.fronts
         self.values = np.zeros(fronts.begins[-1])
         self.parts = []  # L_PP (k, k), L_RP (r, k), views of ``values``, and the places R of each
@@ -211,13 +231,12 @@ class MultifrontalFactor:
             waiting[s] = None
             top = panel[: k * k].reshape((k, k), order="F")
             low_left = panel[k * k :].reshape((r, k), order="F")
-            _, wrong = dpotrf(top, lower=1, clean=0, overwrite_a=1)
-            if wrong:
+            square = rest.reshape((r, r), order="F")
+            with threads.work(k + r, k * (k * k / 3 + k * r + r * r)):
+                positive = _eliminate(top, low_left, square)
+            if not positive:
                 return False
             if r:
-                dtrsm(1.0, top, low_left, side=1, lower=1, trans_a=1, overwrite_b=1)
-                square = rest.reshape((r, r), order="F")
-                dsyrk(-1.0, low_left, beta=1.0, c=square, lower=1, overwrite_c=1)
                 waiting[above].append((mine, rest))
             self.parts.append((top, low_left, mine))
         return True
@@ -228,7 +247,8 @@ class MultifrontalFactor:
         x = rhs[fronts.dofs]
         if x.ndim == 2 and x.shape[1] * len(self.values) > AT_ONCE * len(self.parts):
             x = np.ascontiguousarray(x)
-            self._substitute_many(x)
+            with BlasThreads():  # of few columns; one is enough
+                self._substitute_many(x)
         else:
             where = fronts.begins, fronts.column, fronts.row_starts, fronts.rows
             for column in np.atleast_2d(x.T):

@@ -6,7 +6,7 @@ blocks G, lower blocks L. The preconditioner is the incomplete factorization
 
     P = (E + L) E^-1 (E + L^T),      E_i = G_i - sum over j < i of L_ij E_j^-1 L_ij^T,
 
-whose diagonal blocks agree with those of K. Elimination of body j leaves a contact (i, j) with
+whose diagonal blocks agree with those of K (G_i lifted a little, ``LIFT``). Elimination of body j leaves a contact (i, j) with
 the stiffness of the contact in series with what carries j, so E_i >= the stiffness of the contacts
 to later bodies: E exists for every network, whatever the active set (for a general matrix it may
 not). D. Kershaw, J. Comput. Phys. 26 (1978) 43, with blocks and dropped fill.
@@ -32,6 +32,11 @@ from numba import njit
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from .blocks import invert_block
+
+LIFT = 1e-7
+"""Part of its largest diagonal entry by which a block G is lifted before E. E^-1 cancels in
+L_ij E_j^-1 L_ij^T; in soft networks, which only the shift holds, rounding would grow from body to
+body until E is no longer positive."""
 
 FEW = 2
 """Contacts of one pair of bodies up to which their block L_ij is not formed."""
@@ -253,6 +258,12 @@ def _factor(ptr, lo, up, low, mass, shift, block):
                     if j >= 0:
                         G[j, u, v] += low[a, u] * low[a, v]
     E = G.copy()
+    for i in range(n):
+        top = 0.0
+        for u in range(d):
+            top = max(top, G[i, u, u])
+        for u in range(d):
+            E[i, u, u] += LIFT * top
     inverse = np.zeros_like(G)
     L = np.zeros((d, d))
     for i in range(n):

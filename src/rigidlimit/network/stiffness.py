@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from ..memory import room
 from .blocks import invert_block
 from .direct import DenseFactor, Factor
 from .dissection import has_metis
@@ -39,6 +40,10 @@ DENSE_SIZE = 200
 DIRECT_LIMIT = 150_000
 """Degrees of freedom up to which a factorization is taken where conjugate gradients would do in the
 end: one to two gigabytes."""
+
+SMALL, BYTES_EACH = 15_000, 9_000
+"""Degrees of freedom from which memory is asked for, and bytes for each in packings of
+``DIRECT_LIMIT``, at the peak."""
 
 WITHOUT_METIS = 8
 """How many times dearer a factorization is by SuperLU in its own order; limits are a quarter."""
@@ -60,9 +65,12 @@ def price(n: int) -> int:
     return (100 + n // 20) * (1 if has_metis() else WITHOUT_METIS)
 
 
-def affordable(n: int, limit: int = DIRECT_LIMIT) -> bool:
-    """Whether a factorization of n degrees of freedom is to be thought of at all."""
-    return n <= (limit if has_metis() else limit // 4)
+def affordable(n: int) -> bool:
+    """Whether a factorization of n degrees of freedom is to be thought of at all where there are
+    other ways: it takes neither too long nor too much memory."""
+    if n <= SMALL:
+        return True
+    return n <= DIRECT_LIMIT // (1 if has_metis() else 4) and n * BYTES_EACH < room()
 
 
 @dataclass
@@ -318,10 +326,13 @@ class StiffnessSystem:
         return Factor(K, np.argsort(place[self.network.block_of], kind="stable"))
 
     def solve_directly(self, rhs, stats, *, refined=True):
-        """K^-1 rhs for rhs (n,) or (n, c). refined: with one step of iterative refinement."""
-        if "_factor" not in self.__dict__:
-            stats.factorizations += 1
+        """K^-1 rhs for rhs (n,) or (n, c). refined: with one step of iterative refinement.
+
+        Raises NoRoom.
+        """
+        known = "_factor" in self.__dict__
         x = self._factor.solve(rhs)
+        stats.factorizations += not known
         if not refined:
             return x
         # with the unassembled product

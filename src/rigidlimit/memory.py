@@ -1,0 +1,60 @@
+"""How much memory this process may still take, so that nothing is begun that cannot fit.
+
+Systems promise more memory than there is and stop the process once it is used; so large
+factorizations ask here first. Containers have limits of their own (control groups).
+"""
+
+import os
+from pathlib import Path
+
+from .errors import NoRoom
+
+GROUPS = Path("/sys/fs/cgroup")
+KEPT = 0.8
+"""Part of what is free that one object may take."""
+
+
+def room() -> float:
+    """Bytes that one object may take; inf where the system does not say."""
+    return KEPT * min(_of_machine(), _of_container())
+
+
+def check_room(size: float, what: str) -> None:
+    """Raises NoRoom if ``what``, "the factorization of ...", of ``size`` bytes would not fit."""
+    free = room()
+    if size > free:
+        raise NoRoom(
+            f"{what} takes {size / 1e9:.2g} GB of memory; found {free / 1e9:.2g} GB to take "
+            "(0.8 of what is free): free memory, or use a machine with more"
+        )
+
+
+def _of_machine(table: Path = Path("/proc/meminfo")) -> float:
+    try:
+        for line in table.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024.0 * int(line.split()[1])
+    except (OSError, ValueError):
+        pass
+    try:  # systems that do not tell what is free
+        return 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return float("inf")
+
+
+def _of_container(groups: Path = GROUPS) -> float:
+    """Of the control group of a container, version 2 or 1; inf where there is no limit."""
+    for folder, limit, used, files in (
+        (groups, "max", "current", "inactive_file"),
+        (groups / "memory", "limit_in_bytes", "usage_in_bytes", "total_inactive_file"),
+    ):
+        try:
+            free = int((folder / f"memory.{limit}").read_text())
+            free -= int((folder / f"memory.{used}").read_text())
+            for line in (folder / "memory.stat").read_text().splitlines():
+                name, size = line.split()
+                free += int(size) * (name == files)  # given back when wanted
+            return max(0.0, float(free))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return float("inf")

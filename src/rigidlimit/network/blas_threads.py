@@ -1,0 +1,64 @@
+"""How many threads BLAS and LAPACK take in a loop over matrices of all sizes.
+
+They start all their threads for small matrices too, in which these gain nothing, and they wait for
+one another by spinning: where other programs hold the cores, that costs many times the work itself.
+"""
+
+from contextlib import contextmanager
+from functools import cache
+from time import perf_counter
+
+WIDE = 1500
+"""Size of a matrix from which several threads are tried."""
+
+GAIN = 1.2
+"""How many times as fast several threads must be to stay."""
+
+
+@cache
+def _libraries():
+    """The loaded BLAS libraries whose threads can be set."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+class BlasThreads:
+    """One thread for small matrices, all that there are for large ones as long as that is faster.
+
+    A context manager about the loop; ``work`` is one about the work on each matrix. The number of
+    threads is that of the whole process, which other threads of it see too.
+    """
+
+    def __enter__(self):
+        self._before = [(library, library.num_threads) for library in _libraries()]
+        self._many = any(count > 1 for _, count in self._before)
+        self._alone = None  # operations a second of one thread on the largest of the small
+        self._set(False)
+        return self
+
+    def __exit__(self, *_):
+        self._set(True)
+
+    def _set(self, many):
+        for library, count in self._before:
+            library.set_num_threads(count if many else 1)
+
+    @contextmanager
+    def work(self, size: int, operations: float):
+        """About the work on a matrix of this size."""
+        many = self._many and size >= WIDE
+        if many:
+            self._set(True)
+        elif not (self._many and size >= WIDE // 2):
+            yield
+            return
+        begin = perf_counter()
+        yield
+        rate = operations / max(perf_counter() - begin, 1e-9)
+        if not many:
+            self._alone = rate
+            return
+        self._set(False)
+        if self._alone is not None and rate < GAIN * self._alone:
+            self._many = False

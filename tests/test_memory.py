@@ -1,0 +1,48 @@
+"""What is free, and what is not begun because it would not fit."""
+
+import pytest
+
+from rigidlimit import memory
+from rigidlimit.errors import NoRoom
+
+TABLE = "MemTotal: 100 kB\nMemFree: 10 kB\nMemAvailable:   50 kB\n"
+
+
+def test_the_kernels_table(tmp_path):
+    """Example: what programs may still take, caches given back; without a table, half of all."""
+    table = tmp_path / "meminfo"
+    table.write_text(TABLE)
+    assert memory._of_machine(table) == 50 * 1024
+    assert 1e8 < memory._of_machine(tmp_path / "missing") < 1e15
+
+
+@pytest.mark.parametrize(
+    ("limit", "used", "free"), [("1000", "400", 700), ("max", "400", float("inf")), ("9", "400", 0)]
+)
+def test_a_container(tmp_path, limit, used, free):
+    """Example: the control group's limit less what is used, of which files count as free."""
+    (tmp_path / "memory.max").write_text(limit + "\n")
+    (tmp_path / "memory.current").write_text(used + "\n")
+    (tmp_path / "memory.stat").write_text("anon 300\ninactive_file 100\n")
+    assert memory._of_container(tmp_path) == free
+
+
+def test_an_older_container(tmp_path):
+    """Example: version 1 of the control groups; no group at all."""
+    assert memory._of_container(tmp_path) == float("inf")
+    (tmp_path / "memory").mkdir()
+    for name, text in (
+        ("limit_in_bytes", "1000"),
+        ("usage_in_bytes", "400"),
+        ("stat", "total_inactive_file 5"),
+    ):
+        (tmp_path / "memory" / f"memory.{name}").write_text(text)
+    assert memory._of_container(tmp_path) == 605
+
+
+def test_what_does_not_fit_is_named(monkeypatch):
+    """The message says what, how much, how much there is, and what to try."""
+    monkeypatch.setattr(memory, "_of_machine", lambda: 1e9)
+    memory.check_room(0.5e9, "the matrix")
+    with pytest.raises(NoRoom, match=r"the matrix takes 2 GB.*found 0\.8 GB.*more"):
+        memory.check_room(2e9, "the matrix")

@@ -6,10 +6,11 @@ blocks G, lower blocks L. The preconditioner is the incomplete factorization
 
     P = (E + L) E^-1 (E + L^T),      E_i = G_i - sum over j < i of L_ij E_j^-1 L_ij^T,
 
-whose diagonal blocks agree with those of K (G_i lifted a little, ``LIFT``). Elimination of body j leaves a contact (i, j) with
-the stiffness of the contact in series with what carries j, so E_i >= the stiffness of the contacts
-to later bodies: E exists for every network, whatever the active set (for a general matrix it may
-not). D. Kershaw, J. Comput. Phys. 26 (1978) 43, with blocks and dropped fill.
+whose diagonal blocks agree with those of K (G_i lifted a little, ``LIFT``). Elimination of body j
+leaves a contact (i, j) with the stiffness of the contact in series with what carries j, so E_i >=
+the stiffness of the contacts to later bodies: E exists for every network, whatever the active set
+(for a general matrix it may not). D. Kershaw, J. Comput. Phys. 26 (1978) 43, with blocks and
+dropped fill.
 
 S. Eisenstat (SIAM J. Sci. Stat. Comput. 2 (1981) 1): iterate on (E + L)^-1 K (E + L^T)^-1, whose
 product needs one backward and one forward sweep and no product with K,

@@ -1,5 +1,7 @@
 """Compatible forces (eqs 36-37) through the public function."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 import rigidlimit as rl
 from rigidlimit.errors import InputError
+from rigidlimit.forces import newton
 from rigidlimit.scenes.gallery import PYRAMID_LARGEST
 from rigidlimit.status import Status
 from tests.problems import pyramid_gradient, tower
@@ -212,8 +215,9 @@ def test_forces_of_the_nearest_load_may_not_converge_either():
 
 
 def test_load_is_not_called_uncarried_where_that_was_not_found_out(monkeypatch):
-    """Fault injection: neither Newton nor the search for the nearest load gets further than a
-    step. Weights that a pyramid does carry (B^T f, f > 0) may then not be said not to be."""
+    """Fault injection: neither Newton, nor the path, nor the search for the nearest load gets
+    further than a step. Weights that a pyramid does carry (B^T f, f > 0) may then not be said not
+    to be."""
     from rigidlimit.forces import carried
 
     whole = carried.projection.solve
@@ -226,6 +230,7 @@ def test_load_is_not_called_uncarried_where_that_was_not_found_out(monkeypatch):
     load = B.T @ rng.uniform(0.0, 1.0, B.shape[0])
     k = 10.0 ** rng.uniform(0, 4, B.shape[0])
     monkeypatch.setattr(carried.projection, "solve", stunted)
+    monkeypatch.setattr(newton, "follow", partial(newton.follow, max_iterations=1))
     monkeypatch.setattr(carried.projection, "affordable", lambda n: False)
     answer = rl.compatible_forces(B, load, stiffness=k, max_iterations=1)
     assert answer.status is Status.MAX_ITERATIONS and answer.nearest_status is not None

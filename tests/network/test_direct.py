@@ -5,10 +5,9 @@ import sys
 import numpy as np
 import scipy.sparse as sp
 
-from rigidlimit.network import stiffness
 from rigidlimit.network.direct import Factor
 from rigidlimit.network.dissection import elimination_order
-from rigidlimit.network.stiffness import affordable, price
+from rigidlimit.network.price import affordable, price
 from tests.problems import pyramid_gradient
 
 
@@ -26,5 +25,5 @@ def test_without_metis_or_with_a_singular_matrix(monkeypatch):
 def test_without_metis_factorizations_are_thought_dearer(monkeypatch):
     """Property: where only SuperLU's own order is there, conjugate gradients go on for longer."""
     with_metis = price(10_000), affordable(100_000)
-    monkeypatch.setattr(stiffness, "has_metis", lambda: False)
+    monkeypatch.setattr("rigidlimit.network.price.has_metis", lambda: False)
     assert price(10_000) > with_metis[0] and with_metis[1] and not affordable(100_000)

@@ -16,7 +16,8 @@ by D.
 import numpy as np
 
 from ..network.changing import ChangingSystem
-from ..network.stiffness import LinearStats, affordable, price
+from ..network.price import affordable, price
+from ..network.stiffness import LinearStats
 
 SIGMA = 1e7, 1e9
 """Stiffness of the springs over the effective mass of a contact: at first, and where that does not

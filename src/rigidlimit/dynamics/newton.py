@@ -30,7 +30,8 @@ import scipy.sparse as sp
 
 from ..errors import NoRoom
 from ..network import Network, column_arms, equilibrium
-from ..network.stiffness import LinearStats, affordable
+from ..network.price import affordable
+from ..network.stiffness import LinearStats
 from ..status import Status
 from . import active_set, apgd, least_distance, pgs
 from .problem import ContactDynamicsResult, ContactProblem

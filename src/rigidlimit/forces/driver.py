@@ -13,6 +13,7 @@ from ..status import Status
 from ..submatrix import submatrix
 from . import augmented_lagrangian, newton
 from .carried import NOT_CARRIED, nearest_carried
+from .noise import noise
 from .problem import CompatibleForces, checked_law, duality_gap
 
 METHODS = ("newton", "augmented_lagrangian")
@@ -185,21 +186,28 @@ class _Scaled:
         return (self.force_size / self.stiffness_size) ** (1 / (self.exponent - 1))
 
     def solve(self, method, tolerance, max_iterations, warm_start, admissible):
-        start = None
+        start, aside, wanted = None, 0.0, self.load
         if admissible is not None:
+            aside = noise(self.B, self.network.block_of, admissible, tolerance) / self.force_size
+            wanted = self.load - self.network.BT @ aside
             bears = admissible > 1e-9 * admissible.max(initial=0.0)
             admissible = np.where(bears, admissible, 0.0) / self.force_size
         if warm_start is not None:
             start = warm_start[self.dofs] * self.arm / self.displacement_size
         u, force, status, iterations, history, stats = self._run(
-            method, self.load, tolerance, max_iterations, start, admissible
+            method, wanted, tolerance, max_iterations, start, admissible
         )
+        force = force + aside
         load, nearest_status = self.load, None
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
         if uncarried and status is Status.CONVERGED:
             # what contacts can feel of the load is carried, and nothing comes nearer than that
             status, nearest_status = Status.LOAD_NOT_CARRIED, Status.CONVERGED
-        elif status not in (Status.CONVERGED, Status.NO_ROOM):
+        elif status in (Status.CONVERGED, Status.NO_ROOM):
+            pass
+        elif not uncarried and self._imbalance(force) <= NOT_CARRIED:
+            status = Status.STALLED  # a load as near as that counts as carried
+        else:
             found = nearest_carried(self.network, self.load)
             # nearer than this the load counts as carried: Newton merely stopped short of it
             apart = found.distance > max(tolerance, NOT_CARRIED)
@@ -227,6 +235,9 @@ class _Scaled:
         force = force * self.force_size
         found = full, force, status, iterations, history, stats, of_load, gap
         return _Solved(*found, nearest_status)
+
+    def _imbalance(self, force):
+        return float(np.abs(self.network.BT @ force - self.load).max(initial=0.0))
 
     def _run(self, method, load, tolerance, max_iterations, start=None, admissible=None):
         if method == "newton":

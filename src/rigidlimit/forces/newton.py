@@ -11,8 +11,10 @@ in turn until one converges:
 - from the central path (``network/central_path.py``), which always gets there but costs about
   three times as much. It goes first where stiffnesses are very unlike, and for p < 2.
 
-For 1 < p < 2 a contact is infinitely stiff as it closes, and Newton may fail even from there; then
-the central path is followed to its end. Where rounding stops that too, a linear spring is put in
+Newton may fail even from there: for 1 < p < 2 a contact is infinitely stiff as it closes; and in
+walls of blocks that touch side by side, rounding of the load is all that their sides carry, 1e-10
+of the forces in the beds, and Newton closes a few of them a step. Then the central path is followed
+to its end and its forces are balanced. Where rounding stops that too, a linear spring is put in
 series with every contact and its yield taken out again by the proximal
 point iteration on the forces,
 
@@ -26,7 +28,8 @@ import numpy as np
 from ..errors import NoRoom
 from ..network import Network, equilibrium
 from ..network.central_path import follow
-from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem, affordable
+from ..network.price import affordable
+from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
 from ..status import Status
 from . import active_set
 from .active_set import FEW
@@ -44,11 +47,16 @@ BALANCED = 1e-6
 """Imbalance up to which given forces count as admissible."""
 
 GAP = 10.0
-"""Duality gap over tolerance up to which balanced forces count as the answer."""
+"""Duality gap, or violation of the law, over tolerance up to which balanced forces count as the
+answer."""
 
-SETTLE = 0.01
-"""Part of the tolerance to which the path is followed to its end, and its forces balanced: what is
-left, times displacements that are large where stiffnesses are unlike, is part of the gap."""
+ROUGHLY = 1e-6
+"""Imbalance and gap at which the path is a start for Newton."""
+
+SETTLE = 1e-2, 1e-5, 1e-8
+"""Parts of the tolerance to which the path is followed to its end, one after the other if need be;
+to the first its forces are balanced: what is left, times displacements that are large where
+stiffnesses are unlike, is part of the gap."""
 
 STIFFER = 3
 """Series springs tried at rounding level without gain after which the iteration has stalled."""
@@ -94,16 +102,20 @@ def solve(
         iterations += answer.iterations
         return answer
 
-    def path(gap_tolerance=None):
-        nonlocal iterations
+    point = None
+
+    def path(imbalance=None, gap_tolerance=None):
+        """The point of the central path there, from the one before if there is one."""
+        nonlocal iterations, point
         point = follow(
             network,
             stiffness,
             exponent,
             load=load,
             offset=offset,
-            tolerance=max(1e-6, tolerance),
+            tolerance=max(ROUGHLY, tolerance) if imbalance is None else imbalance,
             gap_tolerance=gap_tolerance,
+            start=point,
             stats=stats,
         )
         iterations += point.iterations
@@ -116,6 +128,25 @@ def solve(
         """(imbalance, duality gap)."""
         gap = duality_gap(network.B, u, force, stiffness, exponent, load, offset)
         return np.nan_to_num([reached(force)[0], gap], nan=np.inf)
+
+    def end_of_path(small):
+        """(u, forces): the path followed to a gap of ``small``, and its forces balanced."""
+        if exponent < 2.0:
+            path(gap_tolerance=small)
+        elif (point or path()).imbalance <= 2 * ROUGHLY:  # the load is carried
+            path(max(1e3 * small, 0.1 * tolerance), small)
+        q = 1.0 / (exponent - 1.0)
+        with np.errstate(all="ignore"):  # a path that lost its way
+            tangent = point.force / (point.slack + q * (point.force / stiffness) ** q)
+        # on the path no force is zero
+        force = np.where(point.force > small * point.force.max(), point.force, 0.0)
+        return point.u, _settled(network, force, tangent, load, SETTLE[0] * tolerance, stats)
+
+    def violation(u, force):
+        """|f - k max(0, c)^(p-1)|_inf over the largest force."""
+        overlap = -(network.B @ u) if offset is None else offset - network.B @ u
+        law = stiffness * np.maximum(overlap, 0.0) ** (exponent - 1.0)
+        return np.abs(force - law).max() / (force.max(initial=0.0) or 1.0)
 
     def from_path():
         return path().u
@@ -175,26 +206,25 @@ def solve(
             found = among_forces(nearest_carried(network, load).force)
             if found is not None:
                 return found
-        last = start is starts[-1] and exponent >= 2.0
-        answer = attempt(start(), max_iterations if last else WANDERING)
+        answer = attempt(start(), WANDERING if load.any() else max_iterations)
         force, status = answer.force, answer.status
+        lost = status is not Status.CONVERGED and answer.history.min() < NEAR
         if status is Status.STALLED and answer.residual < NEAR and exponent >= 2.0:
             bears = (force > 0) & (answer.overlap > 0)
             tangent = np.zeros(len(force))
             tangent[bears] = (exponent - 1.0) * force[bears] / answer.overlap[bears]
             force = _settled(network, force, tangent, load, tolerance, stats)
         best.take(answer.x, force, answer.history)
-        if best.arrived or iterations >= max_iterations:
+        if best.arrived or lost or iterations >= max_iterations:
             break
-    if exponent < 2.0 and not best.arrived and load.any():
-        point = path(SETTLE * tolerance)
-        q = 1.0 / (exponent - 1.0)
-        with np.errstate(all="ignore"):  # a path that lost its way
-            tangent = point.force / (point.slack + q * (point.force / stiffness) ** q)
-        # on the path no force is zero
-        force = np.where(point.force > SETTLE * tolerance * point.force.max(), point.force, 0.0)
-        force = _settled(network, force, tangent, load, SETTLE * tolerance, stats)
-        best.take(point.u, force, reached(force))
+    for part in SETTLE if exponent >= 2.0 else SETTLE[:1]:
+        if load.any() and not best.arrived and iterations < max_iterations:
+            u, force = end_of_path(part * tolerance)
+            best.take(u, force, reached(force), violation(u, force))
+    if exponent >= 2.0 and not (best.arrived or lost) and iterations < max_iterations:
+        answer = attempt(best.u, max_iterations)
+        status = answer.status
+        best.take(answer.x, answer.force, answer.history)
     if exponent < 2.0 and not best.arrived:
         u, force, status, more, history, stats = _proximal(
             network, load, stiffness, exponent, tolerance, max_iterations, stats, offset
@@ -222,10 +252,10 @@ class _Best:
         self._missed, self.arrived = np.inf, False
         self.u = self.force = self.history = None
 
-    def take(self, u, force, history):
-        """Keep this attempt if it is better than those before."""
+    def take(self, u, force, history, violation=0.0):
+        """Keep this attempt if it is better than those before. violation: of the law."""
         imbalance, gap = self._error(u, force)
-        missed = max(imbalance, gap / GAP) if self._gap_counts else imbalance
+        missed = max(imbalance, (gap if self._gap_counts else violation) / GAP)
         if self.force is None or missed < self._missed:
             self._missed, self.u, self.force, self.history = missed, u, force, history
             self.arrived = missed <= self._tolerance

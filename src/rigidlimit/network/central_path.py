@@ -54,26 +54,22 @@ def follow(
     tolerance=1e-6,
     gap_tolerance=None,
     max_iterations=60,
+    start: PathPoint | None = None,
     stats: LinearStats,
 ) -> PathPoint:
     """Follow the path until imbalance and gap are below ``tolerance``; loads of order one.
 
-    gap_tolerance: another one for the gap.
+    gap_tolerance: another one for the gap. start: where it was left, to go on from there.
     """
     gap_tolerance = tolerance if gap_tolerance is None else gap_tolerance
     B, BT, k = network.B, network.BT, stiffness
     m = B.shape[0]
     s = np.zeros(m) if offset is None else offset
     q = 1.0 / (exponent - 1.0)
-    # every contact a linear spring, as in a cold start of Newton
-    u = _solve(StiffnessSystem(network, k.astype(float), 1e-12 * k.max()), -load, FAIR, stats)
-    f = -k * (B @ u)
-    # 1: where the linear solve could not even begin
-    f = np.maximum(f, 0.1 * (np.abs(f).max() or 1.0))
-    if exponent != 2.0:
-        u = np.zeros_like(u)
-    yielding = (f / k) ** q
-    w = np.maximum(B @ u - s + yielding, 0.1 * yielding)
+    if start is None:
+        u, f, w = _begin(network, k, s, q, load, stats)
+    else:
+        u, f, w = start.u, start.force, start.slack
     for iteration in range(max_iterations + 1):
         yielding = (f / k) ** q
         imbalance = BT @ f - load
@@ -91,6 +87,18 @@ def follow(
         t = min(1.0, INTERIOR * min(_room(f, df), _room(w, dw)))
         u, f, w = u + t * du, f + t * df, w + t * dw
     return PathPoint(u, f, w, size, gap, iteration)
+
+
+def _begin(network, k, s, q, load, stats):
+    """(u, f, w) of every contact as a linear spring, as in a cold start of Newton, lifted."""
+    u = _solve(StiffnessSystem(network, k.astype(float), 1e-12 * k.max()), -load, FAIR, stats)
+    f = -k * (network.B @ u)
+    # 1: where the linear solve could not even begin
+    f = np.maximum(f, 0.1 * (np.abs(f).max() or 1.0))
+    if q != 1.0:
+        u = np.zeros_like(u)
+    yielding = (f / k) ** q
+    return u, f, np.maximum(network.B @ u - s + yielding, 0.1 * yielding)
 
 
 class _Tangent:

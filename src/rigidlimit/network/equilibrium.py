@@ -26,6 +26,7 @@ from numba import njit
 from ..status import Status
 from .dissection import elimination_order
 from .pairs import PairNetwork
+from .price import Price
 from .stiffness import LinearStats, StiffnessSystem, body_blocks, cut_blocks
 
 FORCING = 0.1
@@ -33,6 +34,10 @@ FORCING = 0.1
 
 PATIENCE = 60
 """Newton steps without a smaller gradient before a solve counts as stalled."""
+
+NEAR, FAR, REBOUNDS = 1e-6, 100.0, 6
+"""Once the residual has been below NEAR, Newton steps to FAR times the smallest one after which a
+solve counts as stalled: contacts that carry next to nothing open and close a few at a time."""
 
 
 class Network:
@@ -48,6 +53,7 @@ class Network:
         self.mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
         self.starts = body_blocks(n) if blocks is None else cut_blocks(blocks, n)
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        self.price = Price(self)
         self.direct = False  # whether conjugate gradients have proved too dear; ``StiffnessSystem``
 
     @cached_property
@@ -209,7 +215,7 @@ def equilibrium(
     x = np.zeros(n) if start is None else start.copy()
     history = []
     status = Status.MAX_ITERATIONS
-    best, waited = np.inf, 0
+    best, waited, rebounds = np.inf, 0, 0
 
     def gradient(x, f):
         g = F - BT @ f
@@ -229,8 +235,9 @@ def equilibrium(
             best, waited = size, 0
         else:
             waited += 1
+            rebounds += best < NEAR * scale and size > FAR * best
             # the gradient may rise while the energy falls; only near rounding is waiting in vain
-            if waited > (12 if residual < 1e-6 else PATIENCE):
+            if waited > (12 if residual < NEAR else PATIENCE) or rebounds > REBOUNDS:
                 status = Status.STALLED
                 break
         if iteration == max_iterations:

@@ -21,10 +21,8 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from ..memory import room
 from .blocks import invert_block
 from .direct import DenseFactor, Factor
-from .dissection import has_metis
 from .multifrontal import MultifrontalFactor
 
 MAX_BLOCK = 6
@@ -37,40 +35,11 @@ millisecond and settles every near-degenerate small case."""
 DENSE_SIZE = 200
 """Up to this many a dense factorization is quicker than the bookkeeping of a sparse one."""
 
-DIRECT_LIMIT = 150_000
-"""Degrees of freedom up to which a factorization is taken where conjugate gradients would do in the
-end: one to two gigabytes."""
-
-SMALL, BYTES_EACH = 15_000, 9_000
-"""Degrees of freedom from which memory is asked for, and bytes for each in packings of
-``DIRECT_LIMIT``, at the peak."""
-
-WITHOUT_METIS = 8
-"""How many times dearer a factorization is by SuperLU in its own order; limits are a quarter."""
-
-
 DEAR = 1 / 2
 """Part of the price of a factorization above which conjugate gradients are too dear to go on."""
 
 LOOSE = 1.3
 """Decades that a loose solve gains."""
-
-
-def price(n: int) -> int:
-    """Steps of conjugate gradients that take as long as one factorization of n degrees of freedom.
-
-    Measured with the order on pyramids of 420 to 61,620 degrees of freedom: 120 to 2,300; on random
-    packings a third of it. Both a factorization's work over n and this grow like n in space.
-    """
-    return (100 + n // 20) * (1 if has_metis() else WITHOUT_METIS)
-
-
-def affordable(n: int) -> bool:
-    """Whether a factorization of n degrees of freedom is to be thought of at all where there are
-    other ways: it takes neither too long nor too much memory."""
-    if n <= SMALL:
-        return True
-    return n <= DIRECT_LIMIT // (1 if has_metis() else 4) and n * BYTES_EACH < room()
 
 
 @dataclass
@@ -262,14 +231,15 @@ class StiffnessSystem:
         n, network = len(rhs), self.network
         if n == 0:
             return np.zeros(0)
-        fits = affordable(n)
+        price = network.price
+        fits = price.affordable
         if n <= DIRECT_SIZE or (fits and network.direct):
             return self.solve_directly(rhs, stats)
-        max_steps = price(n) if fits else 30_000
+        max_steps = int(price.of_factorization) if fits else 30_000
         x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
         # a tight solve may take more than a loose one
         decades = np.log10(max(float(np.abs(rhs).max()), target) / target)
-        network.direct |= steps > DEAR * price(n) * max(1.0, decades / LOOSE)
+        network.direct |= steps > DEAR * price.of_factorization * max(1.0, decades / LOOSE)
         if worst <= target:
             return x
         stats.cg_failures += 1
@@ -286,6 +256,7 @@ class StiffnessSystem:
                 *self.arrays, network.starts, self._inverses, rhs, x, target, max_steps
             )
         stats.products += steps
+        network.price.steps += steps
         return x, worst, steps
 
     def product(self, x):

@@ -1,0 +1,84 @@
+"""What a factorization of a network costs, in steps of conjugate gradients, and whether it fits.
+
+Guessed from the number of degrees of freedom alone, as for a body in space; once so many steps have
+been taken that it pays to look, told from the structure of the factor, which is far smaller in
+walls and layers.
+"""
+
+from functools import cached_property
+
+from ..memory import room
+from .dissection import has_metis
+from .fronts import Fronts, dense_fronts
+
+DIRECT_LIMIT = 150_000
+"""Degrees of freedom up to which a factorization is taken where conjugate gradients would do in the
+end: one to two gigabytes."""
+
+WITHOUT_METIS = 8
+"""How many times dearer a factorization is by SuperLU in its own order; limits are a quarter."""
+
+SMALL, BYTES_EACH = 15_000, 9_000
+"""Degrees of freedom from which memory is asked for, and bytes for each in packings of
+``DIRECT_LIMIT``, at the peak."""
+
+LOOK = 500
+"""Steps on a network from which its factor is looked at beforehand, which takes as long as 100 to
+200; more where that is larger than ``DIRECT_LIMIT``."""
+
+STEP = 300
+"""Multiplications of ``Fronts.operations`` that take as long as one step, a contact."""
+
+
+def price(n: int) -> int:
+    """Steps of conjugate gradients that take as long as one factorization of n degrees of freedom.
+
+    Measured with the order on pyramids of 420 to 61,620 degrees of freedom: 120 to 2,300; on random
+    packings a third of it. Both a factorization's work over n and this grow like n in space.
+    """
+    return (100 + n // 20) * (1 if has_metis() else WITHOUT_METIS)
+
+
+def affordable(n: int) -> bool:
+    """Whether a factorization of n degrees of freedom is to be thought of at all where there are
+    other ways: it takes neither too long nor too much memory."""
+    if n <= SMALL:
+        return True
+    return n <= DIRECT_LIMIT // (1 if has_metis() else 4) and n * BYTES_EACH < room()
+
+
+class Price:
+    """Of one network. steps: of conjugate gradients, taken on it so far."""
+
+    def __init__(self, network):
+        self._network, self.steps = network, 0
+
+    @property
+    def of_factorization(self) -> float:
+        """Steps that take as long as a factorization."""
+        if self._structure is None:
+            return price(self._dofs)
+        return self._structure.operations / (STEP * max(1, self._network.B.shape[0]))
+
+    @property
+    def affordable(self) -> bool:
+        """Whether a factorization is to be thought of at all."""
+        if self._structure is None:
+            return affordable(self._dofs)
+        return self.of_factorization <= price(DIRECT_LIMIT) and self._structure.bytes < room()
+
+    @property
+    def _dofs(self) -> int:
+        return self._network.B.shape[1]
+
+    @property
+    def _structure(self) -> Fronts | None:
+        """Of the factor with all contacts active; None as long as it is not worth a look."""
+        enough = LOOK * max(1.0, self._dofs / DIRECT_LIMIT)
+        return self._looked_at if self.steps >= enough and has_metis() else None
+
+    @cached_property
+    def _looked_at(self) -> Fronts:
+        B, mass = self._network.B, self._network.mass
+        rows, inertia = (B.indptr, B.indices), (mass.indptr, mass.indices)
+        return dense_fronts(rows, inertia, self._network.starts, self._network.elimination_order)

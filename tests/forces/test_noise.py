@@ -1,0 +1,83 @@
+"""Walls: blocks that touch side by side, where rounding of the load is all that the sides carry."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.forces import newton
+from rigidlimit.forces.noise import noise
+
+
+def wall(long, high):
+    """A running bond of blocks, half a block at the ends of every second course."""
+    scene = rl.Scene(dt=1e-3, duration=1.0)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    whole, half = [], []
+    for j in range(high):
+        z, odd = 0.05 + 0.1 * j, j % 2
+        whole += [(0.2 * i + 0.1 * odd, 0, z) for i in range(long - odd)]
+        half += [(-0.05, 0, z), (0.2 * long - 0.15, 0, z)] * odd
+    scene.add_many(rl.Box((0.2, 0.1, 0.1)), np.array(whole))
+    scene.add_many(rl.Box((0.1, 0.1, 0.1)), np.array(half))
+    return scene
+
+
+@pytest.fixture(scope="module")
+def steps():
+    simulation = rl.Simulation(wall(40, 40))
+    return [simulation.step() for _ in range(3)]
+
+
+def test_walls_converge(steps):
+    """Closed form: each course carries the weight above it, to the tolerance of step 1; every step
+    converges, with hardly more work than a wall whose blocks do not touch (it took a hundred Newton
+    steps and stalled at 5e-10)."""
+    for result in steps:
+        found = result.compatible
+        assert found.converged and found.iterations < 60
+        force = np.zeros(len(result.contacts))
+        force[result.closed] = found.force
+        up = np.abs(result.contacts.normal[:, 2]) > 0.5
+        level = np.round(result.contacts.point[:, 2] / 0.1).astype(int)
+        total = 9.81 * result.bodies.mass[1:].sum()
+        for course in (0, 13, 39):
+            carried = force[up & (level == course)].sum()
+            # the top course weighs a fortieth; v+ and so F~ are known to 1e-10 of a block
+            assert carried == pytest.approx((1 - course / 40) * total, rel=1e-9)
+        assert force[~up].max() < 1e-9 * force.max()
+
+
+def test_noise_is_what_is_small_beside_others():
+    """Examples: a small force between bodies that bear large ones is set aside; the small force
+    of a light body is not, nor anything above ten times the tolerance."""
+    B = np.zeros((5, 4))
+    for contact, (a, b) in enumerate([(0, 0), (1, 1), (0, 1), (1, 2), (2, 3)]):
+        B[contact, a] = B[contact, b] = 1.0
+    B = rl.arrays.sparse("B", B)
+    force = np.array([1.0, 2.0, 5e-10, 3e-12, 1e-12])  # bodies 2 and 3 are light
+    assert noise(B, np.arange(4), force, 1e-10).tolist() == [0, 0, 5e-10, 0, 0]
+    assert not noise(B, np.arange(4), force, 1e-11).any()
+    assert not noise(B, np.arange(4), np.zeros(5), 1e-10).any()
+
+
+def test_end_of_the_path_agrees_with_newton(monkeypatch):
+    """Cross-solver: a load of which the sides of blocks carry some 1e-9, too much to be set aside.
+    Newton wanders and the path is followed to its end; many Newton steps find the same forces."""
+    simulation = rl.Simulation(wall(12, 12))
+    result = simulation.step()
+    B = result.B[np.flatnonzero(result.closed)]
+    free = simulation.bodies.free.ravel()
+    force = result.classic.force[result.closed]
+    rng = np.random.default_rng(0)
+    sides = np.abs(result.contacts.normal[result.closed, 2]) < 0.5
+    force = force + np.where(sides, 1e-8 * force.max() * rng.uniform(0, 1, len(force)), 0)
+    load = np.where(free, B.T @ force, 0.0)
+    plain = rl.compatible_forces(B, load, fixed=~free, max_iterations=1000)
+    ended = []
+    whole = newton.follow
+    monkeypatch.setattr(newton, "WANDERING", 2)
+    monkeypatch.setattr(newton, "follow", lambda *a, **k: ended.append(k) or whole(*a, **k))
+    found = rl.compatible_forces(B, load, fixed=~free)
+    assert plain.converged and found.converged and len(ended) > 1
+    # both obey the law to ten times the tolerance, beside the largest force
+    np.testing.assert_allclose(found.force, plain.force, atol=2e-9 * force.max())

@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from ..bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
+from .polish import polish
 from .solid_table import rounding, support, to_body
 
 TIGHTEST = 1e-12
@@ -45,6 +46,10 @@ DEEP = 0.02
 """Overlap over the smaller body's size from which every tolerance is tried: a tight one leads
 coal's expanding polytope astray by rounding, a loose one ends it early. Bodies without corners and
 edges: where that overlap exceeds their least radii of curvature."""
+
+TOUCHING = 1e-9
+"""Overlap over the smaller body's size up to which an exact answer needs no second search: another
+normal could gain no more than that."""
 
 CONSISTENT = 1e-9
 """Difference of coal's distance and the separation along its normal, over the pair's size."""
@@ -102,11 +107,14 @@ def _calls(shapes_a, shapes_b, turn, arm, tolerance):
     return out
 
 
-def nearest_by_coal(shapes, shape_a, shape_b, radius_a, radius_b, turn, arm, solids):
+def nearest_by_coal(
+    shapes, shape_a, shape_b, radius_a, radius_b, turn, arm, face, across, solids
+):  # fmt: skip
     """(separation (k,), normal, point on a, point on b (k, 3)) of pairs; separation -inf: none.
 
     shapes: of the scene; shape_a, shape_b (k,): rows in it; radius (k,): bounding radii; turn
     (k, 3, 3), arm (k, 3): pose of b in the axes of a about a's centre, in which the answers are.
+    face (k,), across (k, 3): best separation along the normal of a face, and that normal.
     """
     k = len(arm)
     found = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3))
@@ -116,6 +124,8 @@ def nearest_by_coal(shapes, shape_a, shape_b, radius_a, radius_b, turn, arm, sol
     # overlaps up to the least radii of curvature have one stationary normal, see ``ellipsoids``
     deep = DEEP * np.minimum(radius_a, radius_b)
     deep = np.maximum(deep, rounding(solids, shape_a) + rounding(solids, shape_b))
+    extent = radius_a + radius_b
+    proof = TOUCHING * np.minimum(radius_a, radius_b)
     sure = np.zeros(k, bool)
     away = arm / np.maximum(np.linalg.norm(arm, axis=1, keepdims=True), 1e-300)
 
@@ -133,6 +143,9 @@ def nearest_by_coal(shapes, shape_a, shape_b, radius_a, radius_b, turn, arm, sol
             rows, answers, moved, settle, scale, shape_a, shape_b, radius_a, radius_b, turn, arm,
             solids, sure, *found,
         )  # fmt: skip
+        _take_faces(rows, face, across, turn, arm, shape_b, solids, *found)
+        exact = polish(rows, shape_a, shape_b, turn, arm, extent, solids, *found)
+        sure[rows[exact & (separation[rows] > -proof[rows])]] = True
 
     everything = np.arange(k)
     solve(everything, TIGHTEST, np.zeros((k, 3)), False)
@@ -194,3 +207,19 @@ def _judge(
                 normal[p, k], on_a[p, k], on_b[p, k] = n[k], row[3 + k], row[6 + k]
         if consistent:
             sure[p] = True
+
+
+@njit(cache=True)
+def _take_faces(rows, face, across, turn, arm, shape_b, solids, separation, normal, on_a, on_b):
+    """Takes the normal of a face that separates more, with the point of b furthest against it."""
+    d, at = np.empty(3), np.empty(3)
+    for p in rows:
+        if face[p] > separation[p]:
+            separation[p] = face[p]
+            to_body(turn[p], across[p], -1.0, d)
+            support(solids, shape_b[p], d, at)
+            for k in range(3):
+                normal[p, k], on_b[p, k] = across[p, k], arm[p, k]
+                for c in range(3):
+                    on_b[p, k] += turn[p, k, c] * at[c]
+                on_a[p, k] = on_b[p, k] - face[p] * across[p, k]

@@ -28,6 +28,7 @@ from .polytope_table import polytope_table
 from .solid_table import (
     BALL,
     CAPSULE,
+    CYLINDER,
     ELLIPSOID,
     POLYTOPE,
     face_that_separates,
@@ -58,9 +59,10 @@ def convex_pairs(
     shape_a, shape_b, reach = shape_a[near], shape_b[near], reach[near]
     radius_a, radius_b = bodies.bounding_radius[a], bodies.bounding_radius[b]
 
-    nearest = _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, solids)
-    better = face[near] > nearest[0]
-    nearest[0][better], nearest[1][better] = face[near][better], across[near][better]
+    nearest = _nearest(
+        bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, face[near], across[near],
+        solids,
+    )  # fmt: skip
     lost = np.flatnonzero(nearest[0] == -np.inf)
     if len(lost):
         i, j = int(a[lost[0]]), int(b[lost[0]])
@@ -91,7 +93,9 @@ def _relative(world, state, a, b):
     return turn, np.einsum("kji,kj->ki", world, state.position[b] - state.position[a])
 
 
-def _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, solids):
+def _nearest(
+    bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, face, across, solids
+):  # fmt: skip
     """(separation, normal, point on a, point on b) of pairs, each by the search that serves it."""
     k = len(arm)
     out = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3))
@@ -129,7 +133,7 @@ def _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, sol
     if len(rows):
         found = nearest_by_coal(
             bodies.shapes, shape_a[rows], shape_b[rows], radius_a[rows], radius_b[rows],
-            turn[rows], arm[rows], solids,
+            turn[rows], arm[rows], face[rows], across[rows], solids,
         )  # fmt: skip
         take(rows, found)
     rows = np.flatnonzero(left & smooth & (out[0] > -np.inf))
@@ -183,7 +187,7 @@ def _near(shape_a, shape_b, turn, arm, reach, solids):
         if not near[p]:
             continue
         face[p] = face_that_separates(solids, s, t, turn[p], arm[p], limit, across[p])
-        if solids[0][t] == POLYTOPE and face[p] <= limit:
+        if (solids[0][t] == POLYTOPE or solids[0][t] == CYLINDER) and face[p] <= limit:
             for i in range(3):
                 for j in range(3):
                     back[i, j] = turn[p, j, i]

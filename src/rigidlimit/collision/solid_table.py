@@ -101,17 +101,25 @@ def to_body(turn, x, sign, out):
 
 @njit(cache=True)
 def face_that_separates(solids, s, other, relative, arm, limit, normal):
-    """Largest separation of shape s and ``other`` along a face normal of s; -inf without faces.
+    """Largest separation of shape s and ``other`` along a face normal of s; -inf without.
 
     relative (3, 3), arm (3,): turn and centre of the other body in the axes of s. normal (3,): gets
     the face's normal in those axes. Stops at the first face beyond ``limit``.
     """
-    best = -np.inf
-    if solids[0][s] != POLYTOPE:
-        return best
+    best, n = -np.inf, np.zeros(3)
+    first, count, height = 0, 0, 0.0
+    if solids[0][s] == POLYTOPE:
+        first = solids[4][s]
+        count = solids[4][s + 1] - first
+    elif solids[0][s] == CYLINDER:
+        count, height = 2, solids[1][s, 2]
     d, at, deepest = np.empty(3), np.empty(3), arm.copy()
-    for f in range(solids[4][s], solids[4][s + 1]):
-        n, height = solids[5][f], solids[6][f]
+    for f in range(first, first + count):
+        if solids[0][s] == POLYTOPE:
+            n[0], n[1], n[2] = solids[5][f, 0], solids[5][f, 1], solids[5][f, 2]
+            height = solids[6][f]
+        else:
+            n[2] = 1.0 - 2.0 * f
         # no more than the height of any one point of the other body
         if n[0] * deepest[0] + n[1] * deepest[1] + n[2] * deepest[2] - height <= best:
             continue

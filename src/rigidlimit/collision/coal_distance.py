@@ -51,6 +51,12 @@ TOUCHING = 1e-9
 """Overlap over the smaller body's size up to which an exact answer needs no second search: another
 normal could gain no more than that."""
 
+ROUNDING = 1e-13
+"""Gain of a face's separation that is rounding, over the pair's size."""
+
+BESIDE = 1 - 1e-9
+"""Cosine between a face's normal and coal's above which the two are taken for one."""
+
 CONSISTENT = 1e-9
 """Difference of coal's distance and the separation along its normal, over the pair's size."""
 
@@ -108,13 +114,14 @@ def _calls(shapes_a, shapes_b, turn, arm, tolerance):
 
 
 def nearest_by_coal(
-    shapes, shape_a, shape_b, radius_a, radius_b, turn, arm, face, across, solids
+    shapes, shape_a, shape_b, radius_a, radius_b, turn, arm, faces, solids
 ):  # fmt: skip
-    """(separation (k,), normal, point on a, point on b (k, 3)) of pairs; separation -inf: none.
+    """(separation (k,), normal, point on a, point on b (k, 3), exact (k,)) of pairs.
 
+    The separation is -inf where none is found; exact: ``polish`` came through.
     shapes: of the scene; shape_a, shape_b (k,): rows in it; radius (k,): bounding radii; turn
     (k, 3, 3), arm (k, 3): pose of b in the axes of a about a's centre, in which the answers are.
-    face (k,), across (k, 3): best separation along the normal of a face, and that normal.
+    faces: (best separation along the normal of a face (k,), that normal (k, 3), whether it is b's).
     """
     k = len(arm)
     found = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3))
@@ -125,8 +132,9 @@ def nearest_by_coal(
     deep = DEEP * np.minimum(radius_a, radius_b)
     deep = np.maximum(deep, rounding(solids, shape_a) + rounding(solids, shape_b))
     extent = radius_a + radius_b
+    pairs = shape_a, shape_b, turn, arm, extent, solids
     proof = TOUCHING * np.minimum(radius_a, radius_b)
-    sure = np.zeros(k, bool)
+    sure, exact = np.zeros(k, bool), np.zeros(k, bool)
     away = arm / np.maximum(np.linalg.norm(arm, axis=1, keepdims=True), 1e-300)
 
     def solve(rows, tolerance, moved, settle):
@@ -141,11 +149,21 @@ def nearest_by_coal(
         )
         _judge(
             rows, answers, moved, settle, scale, shape_a, shape_b, radius_a, radius_b, turn, arm,
-            solids, sure, *found,
+            solids, sure, exact, *found,
         )  # fmt: skip
-        _take_faces(rows, face, across, turn, arm, shape_b, solids, *found)
-        exact = polish(rows, shape_a, shape_b, turn, arm, extent, solids, *found)
-        sure[rows[exact & (separation[rows] > -proof[rows])]] = True
+        known = [part[rows] for part in found]
+        taken = _faces_take(rows, BESIDE, *pairs, *faces, *found)
+        exact[rows] = polish(rows, *pairs, *found)
+        again = rows[taken & ~exact[rows]]
+        if len(again):  # not on the face after all
+            for part, before in zip(found, known, strict=True):
+                part[again] = before[taken & ~exact[rows]]
+            exact[again] = polish(again, *pairs, *found)
+        least = separation[rows] + CONSISTENT * size[rows]
+        again = rows[_faces_take(rows, -1.0, *pairs, *faces, *found)]
+        sure[rows[separation[rows] > least]] = False
+        exact[again] = polish(again, *pairs, *found)
+        sure[rows[exact[rows] & (separation[rows] > -proof[rows])]] = True
 
     everything = np.arange(k)
     solve(everything, TIGHTEST, np.zeros((k, 3)), False)
@@ -161,13 +179,13 @@ def nearest_by_coal(
         if not len(rows):
             break
         solve(rows, tolerance, shift * size[rows, None] * away[rows], False)
-    return found
+    return *found, exact
 
 
 @njit(cache=True)
 def _judge(
     rows, answers, moved, settle, scale, shape_a, shape_b, radius_a, radius_b, turn, arm,
-    solids, sure, separation, normal, on_a, on_b,
+    solids, sure, exact, separation, normal, on_a, on_b,
 ):  # fmt: skip
     """Takes the answers that separate more than those before; sets ``sure`` of consistent ones.
 
@@ -200,7 +218,7 @@ def _judge(
         slack = 0.0
         if settle:
             consistent = consistent and turned < SETTLED * largest
-            slack = CONSISTENT * largest if consistent else 0.0
+            slack = CONSISTENT * largest if consistent and not exact[p] else 0.0
         if here > separation[p] - slack:
             separation[p] = here
             for k in range(3):
@@ -210,16 +228,36 @@ def _judge(
 
 
 @njit(cache=True)
-def _take_faces(rows, face, across, turn, arm, shape_b, solids, separation, normal, on_a, on_b):
-    """Takes the normal of a face that separates more, with the point of b furthest against it."""
+def _faces_take(
+    rows, cosine, shape_a, shape_b, turn, arm, extent, solids,
+    face, across, of_b, separation, normal, on_a, on_b,
+):  # fmt: skip
+    """Takes the normal of a face where that separates more and is no further off than ``cosine``.
+
+    Returns for which rows. The points are the furthest one of the other body and the one below it.
+    """
+    taken = np.zeros(len(rows), np.bool_)
     d, at = np.empty(3), np.empty(3)
-    for p in rows:
-        if face[p] > separation[p]:
-            separation[p] = face[p]
-            to_body(turn[p], across[p], -1.0, d)
+    for row in range(len(rows)):
+        p = rows[row]
+        n = across[p]
+        along = normal[p, 0] * n[0] + normal[p, 1] * n[1] + normal[p, 2] * n[2]
+        gain = ROUNDING * extent[p] * (-1.0 if cosine > 0 else 1.0)
+        if not (face[p] > separation[p] + gain and along >= cosine):
+            continue
+        taken[row], separation[p] = True, face[p]
+        if of_b[p]:
+            support(solids, shape_a[p], n, on_a[p])
+        else:
+            to_body(turn[p], n, -1.0, d)
             support(solids, shape_b[p], d, at)
-            for k in range(3):
-                normal[p, k], on_b[p, k] = across[p, k], arm[p, k]
+        for k in range(3):
+            normal[p, k] = n[k]
+            if of_b[p]:
+                on_b[p, k] = on_a[p, k] + face[p] * n[k]
+            else:
+                on_b[p, k] = arm[p, k]
                 for c in range(3):
                     on_b[p, k] += turn[p, k, c] * at[c]
-                on_a[p, k] = on_b[p, k] - face[p] * across[p, k]
+                on_a[p, k] = on_b[p, k] - face[p] * n[k]
+    return taken

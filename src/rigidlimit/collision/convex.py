@@ -54,14 +54,14 @@ def convex_pairs(
     world = rotations.matrix(state.quaternion[a])
     turn, arm = _relative(world, state, a, b)
     shape_a, shape_b = bodies.shape_of[a], bodies.shape_of[b]
-    near, face, across = _near(shape_a, shape_b, turn, arm, reach, solids)
+    near, *faces = _near(shape_a, shape_b, turn, arm, reach, solids)
     a, b, world, turn, arm = a[near], b[near], world[near], turn[near], arm[near]
     shape_a, shape_b, reach = shape_a[near], shape_b[near], reach[near]
     radius_a, radius_b = bodies.bounding_radius[a], bodies.bounding_radius[b]
 
     nearest = _nearest(
-        bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, face[near], across[near],
-        solids,
+        bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach,
+        [part[near] for part in faces], solids,
     )  # fmt: skip
     lost = np.flatnonzero(nearest[0] == -np.inf)
     if len(lost):
@@ -94,15 +94,18 @@ def _relative(world, state, a, b):
 
 
 def _nearest(
-    bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, face, across, solids
+    bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, faces, solids
 ):  # fmt: skip
-    """(separation, normal, point on a, point on b) of pairs, each by the search that serves it."""
+    """(separation, normal, point on a, point on b, exact) of pairs, by the search that serves each.
+
+    exact (k,): to rounding, not to coal's tolerance.
+    """
     k = len(arm)
-    out = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3))
+    out = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3)), np.ones(k, bool)
     kind_a, kind_b = solids[0][shape_a], solids[0][shape_b]
 
     def take(rows, found):
-        for array, part in zip(out, found, strict=True):
+        for array, part in zip(out, found, strict=False):
             array[rows] = part
 
     def by_newton(rows, start):
@@ -133,7 +136,7 @@ def _nearest(
     if len(rows):
         found = nearest_by_coal(
             bodies.shapes, shape_a[rows], shape_b[rows], radius_a[rows], radius_b[rows],
-            turn[rows], arm[rows], face[rows], across[rows], solids,
+            turn[rows], arm[rows], [part[rows] for part in faces], solids,
         )  # fmt: skip
         take(rows, found)
     rows = np.flatnonzero(left & smooth & (out[0] > -np.inf))
@@ -150,12 +153,11 @@ def _smooth(kind):
 
 @njit(cache=True, nogil=True)
 def _near(shape_a, shape_b, turn, arm, reach, solids):
-    """(which pairs may be within reach (k,), best separation by a face (k,), its normal (k, 3)).
-
-    The separation is -inf without faces.
-    """
+    """Which pairs may be within reach (k,), best separation by a face (k,), its normal (k, 3), and
+    whether it is a face of b (k,). The separation is -inf without faces."""
     m = len(arm)
     near, face, across = np.ones(m, np.bool_), np.full(m, -np.inf), np.zeros((m, 3))
+    of_b = np.zeros(m, np.bool_)
     n, d, at_a, at_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     v, w, back, back_arm = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
     for p in range(m):
@@ -194,8 +196,8 @@ def _near(shape_a, shape_b, turn, arm, reach, solids):
             to_body(turn[p], arm[p], -1.0, back_arm)
             other = face_that_separates(solids, t, s, back, back_arm, limit, n)
             if other > face[p]:
-                face[p] = other
+                face[p], of_b[p] = other, True
                 for k in range(3):
                     across[p, k] = -dot(turn[p, k], n)
         near[p] = face[p] <= limit
-    return near, face, across
+    return near, face, across, of_b

@@ -108,13 +108,13 @@ def _number(label, out, first, count):
 @njit(cache=True, nogil=True)
 def contacts_of_nearest(
     shape_a, shape_b, turn, arm, reach, radius_a, radius_b,
-    separation, normal, nearest_a, nearest_b, longest, solids,
+    separation, normal, nearest_a, nearest_b, exact, longest, solids,
 ):  # fmt: skip
     """Rows (pair, feature, gap, curvature, normal, point) of contacts within reach, (.., 10).
 
     All in the axes of a about a's centre: turn (k, 3, 3), arm (k, 3) pose of b; separation (k,),
-    unit normal (k, 3), points nearest_a on a and nearest_b on b (k, 3). radius (k,): bounding
-    radii; longest: most corners of one face.
+    unit normal (k, 3), points nearest_a on a and nearest_b on b (k, 3), exact (k,) or to coal's
+    tolerance. radius (k,): bounding radii; longest: most corners of one face.
     """
     most = max(longest, CORNERS_OF_END)
     out, count = np.empty((4 * len(arm) + 16, 10)), 0
@@ -163,22 +163,17 @@ def contacts_of_nearest(
         elif _line(face_a, names_a, ka, n, 1.0) and _line(face_b, names_b, kb, n, -1.0):
             found = _beside(face_a, face_b, n, points, height)
             label[0], label[1] = 0, 2
-        elif flat_a or flat_b:  # a point on a face: the face's own normal is exact
+        elif (flat_a or flat_b) and not exact[p]:  # a point on a face: the face's own normal is
             step(zero, 1.0 if flat_a else -1.0, normal_a if flat_a else normal_b, n)
-            # the nearest point of a ball or ellipsoid in closed form
-            kind = solids[0][t if flat_a else s]
-            if kind in (BALL, ELLIPSOID):
-                if flat_a:
-                    to_body(turn[p], n, -1.0, d)
-                    support(solids, t, d, at_b)
-                    for k in range(3):
-                        on_b[k] = arm[p, k] + dot(turn[p, k], at_b)
-                    h = dot(on_b, n) - dot(face_a[0], n)
-                    step(on_b, -h, n, on_a)
-                else:
-                    support(solids, s, n, on_a)
-                    h = dot(face_b[0], n) - dot(on_a, n)
-                    step(on_a, h, n, on_b)
+            if flat_a:
+                to_body(turn[p], n, -1.0, d)
+                support(solids, t, d, at_b)
+                for k in range(3):
+                    on_b[k] = arm[p, k] + dot(turn[p, k], at_b)
+                step(on_b, dot(face_a[0], n) - dot(on_b, n), n, on_a)
+            else:
+                support(solids, s, n, on_a)
+                step(on_a, dot(face_b[0], n) - dot(on_a, n), n, on_b)
         # the corners of a round end stand for its rim: a nearest point between them comes on top
         if found > 0:
             missed = 2 * np.sqrt(2 * (1 - ALIGNED)) * min(radius_a[p], radius_b[p])

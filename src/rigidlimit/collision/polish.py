@@ -222,7 +222,7 @@ def _ends_bear(
             s[k] += wa[i] * ta[i, k] if smooth_a else wb[i] * tb[i, k]
     if away > 0:
         s[0], s[1] = sign * s[0] / away, sign * s[1] / away
-    return away <= rim + slack
+    return away <= rim + 100 * slack
 
 
 @njit(cache=True)
@@ -294,16 +294,21 @@ def polish(rows, shape_a, shape_b, turn, arm, size, solids, separation, normal, 
             else:
                 to_body(turn[p], u, 1.0, du)
                 to_body(turn[p], v, 1.0, dv)
-                uu, uv, vv = value, 0.0, value
+                uu = uv = vv = 0.0
                 for i in range(3):
                     for j in range(3):
                         uu += u[i] * bend_a[i, j] * u[j] + du[i] * bend_b[i, j] * du[j]
                         uv += u[i] * bend_a[i, j] * v[j] + du[i] * bend_b[i, j] * dv[j]
                         vv += v[i] * bend_a[i, j] * v[j] + dv[i] * bend_b[i, j] * dv[j]
-                if not _top(
-                    g, (uu, uv, vv), high_a, ta, na, high_b, tb, nb, slack, s, weight_a, weight_b,
-                    scratch, chosen,
-                ):  # fmt: skip
+                least = max(abs(value), 10 * slack)  # where f has no top here: uphill
+                for bent in (value if abs(value) > 10 * slack else least, least):
+                    way = _top(
+                        g, (uu + bent, uv, vv + bent), high_a, ta, na, high_b, tb, nb, slack, s,
+                        weight_a, weight_b, scratch, chosen,
+                    )  # fmt: skip
+                    if way:
+                        break
+                if not way:
                     break
                 off = lower = 0.0
                 for k in range(2):

@@ -29,7 +29,7 @@ from numba import njit
 from .rounded_hulls import POINTS, across, basis, furthest_points, smooth_part
 from .solid_table import CYLINDER, support, to_body
 
-STEPS = 12
+STEPS = 16
 """Steps of Newton; four are ordinary."""
 
 SETTLED = 1e-12
@@ -37,6 +37,10 @@ SETTLED = 1e-12
 
 FAR = 0.3
 """Longest step [rad]."""
+
+UPHILL = 1e-3
+"""Least second derivative, over the size of the coordinates, of steps uphill, taken where bodies
+overlap or just touch and f has no top near: some of its directions are then flat or bent upward."""
 
 FACING = 1e-13
 """Part of x_b - x_a across n that is rounding, over the size of the coordinates."""
@@ -256,7 +260,9 @@ def polish(rows, shape_a, shape_b, turn, arm, size, solids, separation, normal, 
     n, d, u, v = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     du, dv, ra, rb, at = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     bend_a, bend_b, g, s = np.empty((3, 3)), np.empty((3, 3)), np.empty(2), np.empty(2)
-    xa, xb, step, back = np.empty(3), np.empty(3), np.empty(2), np.empty(2)
+    xa, xb, best_n, step, back = (
+        np.empty(3), np.empty(3), np.empty(3), np.empty(2), np.empty(2)
+    )  # fmt: skip
     scratch, chosen = np.empty((5, 2)), np.empty((2, POINTS), np.int64)
     for row in range(len(rows)):
         p = rows[row]
@@ -266,7 +272,7 @@ def polish(rows, shape_a, shape_b, turn, arm, size, solids, separation, normal, 
         round_a, round_b = solids[0][sa] == CYLINDER, solids[0][sb] == CYLINDER
         for k in range(3):
             n[k] = normal[p, k]
-        found = False
+        found, highest = False, -np.inf
         for _ in range(STEPS):
             to_body(turn[p], n, -1.0, d)
             basis(n, u, v)
@@ -283,6 +289,17 @@ def polish(rows, shape_a, shape_b, turn, arm, size, solids, separation, normal, 
                 value += n[k] * (rb[k] - ra[k])
                 g[0] += u[k] * (rb[k] - ra[k])
                 g[1] += v[k] * (rb[k] - ra[k])
+            if value < highest - slack:  # too far: halfway back to the best so far
+                length = 0.0
+                for k in range(3):
+                    n[k] += best_n[k]
+                    length += n[k] * n[k]
+                for k in range(3):
+                    n[k] /= np.sqrt(length)
+                continue
+            highest = max(highest, value)
+            for k in range(3):
+                best_n[k] = n[k]
             if not (smooth_a and smooth_b):
                 found = _ends_bear(
                     smooth_a, smooth_b, solids[1][sa, 0], solids[1][sb, 0], g, high_a, ta, na,
@@ -300,8 +317,9 @@ def polish(rows, shape_a, shape_b, turn, arm, size, solids, separation, normal, 
                         uu += u[i] * bend_a[i, j] * u[j] + du[i] * bend_b[i, j] * du[j]
                         uv += u[i] * bend_a[i, j] * v[j] + du[i] * bend_b[i, j] * dv[j]
                         vv += v[i] * bend_a[i, j] * v[j] + dv[i] * bend_b[i, j] * dv[j]
-                least = max(abs(value), 10 * slack)  # where f has no top here: uphill
-                for bent in (value if abs(value) > 10 * slack else least, least):
+                if abs(value) < 10 * slack:
+                    value = 10 * slack
+                for bent in (value, max(abs(value), UPHILL * size[p])):
                     way = _top(
                         g, (uu + bent, uv, vv + bent), high_a, ta, na, high_b, tb, nb, slack, s,
                         weight_a, weight_b, scratch, chosen,

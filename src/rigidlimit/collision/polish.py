@@ -27,13 +27,13 @@ import numpy as np
 from numba import njit
 
 from .rounded_hulls import POINTS, across, basis, furthest_points, smooth_part
-from .solid_table import CYLINDER, support, to_body
+from .solid_table import CYLINDER, to_body
 
 STEPS = 16
 """Steps of Newton; four are ordinary."""
 
-SETTLED = 1e-12
-"""Step [rad] after which the next one would be rounding."""
+CLOSE, SETTLED = 1e-4, 1e-12
+"""Steps [rad] after which the answer may be exact, and after which another is of no use."""
 
 FAR = 0.3
 """Longest step [rad]."""
@@ -230,19 +230,50 @@ def _ends_bear(
 
 
 @njit(cache=True)
-def _before_axis(n, step):
-    """The share of a step (2,) of n across the axis of a disk that ends well before the axis."""
-    toward = -(n[0] * step[0] + n[1] * step[1])
+def _before_axis(n, u, v, s, sign):
+    """The share of a step sign * (u, v) . s of n that ends well before the axis of a disk."""
+    toward = -sign * s[0] * (n[0] * u[0] + n[1] * u[1])
+    toward -= sign * s[1] * (n[0] * v[0] + n[1] * v[1])
     return min(1.0, 0.5 * (n[0] * n[0] + n[1] * n[1]) / toward) if toward > 0 else 1.0
 
 
 @njit(cache=True)
-def _place(points, count, turn, arm, out):
-    """out = points (count, 3) of b in the axes of a."""
+def _unit(n):
+    size = np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+    for k in range(3):
+        n[k] /= size
+
+
+@njit(cache=True)
+def _out_of(turn, shift, items, count, out):
+    """out = items (count, 3), turned and shifted."""
     for i in range(count):
-        x, y, z = points[i]
+        x, y, z = items[i, 0], items[i, 1], items[i, 2]
         for k in range(3):
-            out[i, k] = arm[k] + turn[k, 0] * x + turn[k, 1] * y + turn[k, 2] * z
+            out[i, k] = turn[k, 0] * x + turn[k, 1] * y + turn[k, 2] * z + shift[k]
+
+
+@njit(cache=True)
+def _bend(bend_a, bend_b, u, v, du, dv):
+    """Second derivative in the axes u, v (du, dv in those of b) across the normal: uu, uv, vv."""
+    uu = uv = vv = 0.0
+    for i in range(3):
+        for j in range(3):
+            p, q = bend_a[i, j], bend_b[i, j]
+            uu += u[i] * p * u[j] + du[i] * q * du[j]
+            uv += u[i] * p * v[j] + du[i] * q * dv[j]
+            vv += v[i] * p * v[j] + dv[i] * q * dv[j]
+    return uu, uv, vv
+
+
+@njit(cache=True)
+def _within_ends(n, xa, xb, value, smooth_a, smooth_b, rim_a, rim_b):
+    """Moves the points into the ends of cylinders seen along their axes, and below each other."""
+    to_b = 1.0 if smooth_b else (0.0 if smooth_a else rim_a / (rim_a + rim_b))
+    apart = n[0] * (xb[0] - xa[0]) + n[1] * (xb[1] - xa[1]) + n[2] * (xb[2] - xa[2])
+    for k in range(3):
+        xa[k] += to_b * (xb[k] - xa[k] - apart * n[k])
+        xb[k] = xa[k] + value * n[k]
 
 
 @njit(cache=True, nogil=True)
@@ -253,148 +284,106 @@ def polish(rows, shape_a, shape_b, turn, arm, size, solids, separation, normal, 
     separation (k,), unit normal, on_a, on_b (k, 3) are. size (k,): of the coordinates.
     """
     done = np.zeros(len(rows), np.bool_)
+    kinds, sizes, start, vertices = solids[0], solids[1], solids[2], solids[3]
+    # of a, and of b in the axes of a: points, heights, places across n, shares, the shared point,
+    # support point and second derivative of the smooth part
     ca, cb, local = np.empty((POINTS, 3)), np.empty((POINTS, 3)), np.empty((POINTS, 3))
-    ta, tb = np.empty((POINTS, 2)), np.empty((POINTS, 2))
-    high_a, high_b = np.empty(POINTS), np.empty(POINTS)
-    weight_a, weight_b = np.empty(POINTS), np.empty(POINTS)
-    n, d, u, v = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    du, dv, ra, rb, at = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    bend_a, bend_b, g, s = np.empty((3, 3)), np.empty((3, 3)), np.empty(2), np.empty(2)
-    xa, xb, best_n, step, back = (
-        np.empty(3), np.empty(3), np.empty(3), np.empty(2), np.empty(2)
-    )  # fmt: skip
+    high_a, high_b, wa, wb = np.empty(POINTS), np.empty(POINTS), np.empty(POINTS), np.empty(POINTS)
+    ta, tb, xa, xb = np.empty((POINTS, 2)), np.empty((POINTS, 2)), np.empty(3), np.empty(3)
+    ra, rb, at = np.empty((1, 3)), np.empty((1, 3)), np.empty((1, 3))
+    shared_a, shared_b = np.empty(3), np.empty(3)
+    bend_a, bend_b, zero = np.empty((3, 3)), np.empty((3, 3)), np.zeros(3)
+    n, d, best, u, v = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    du, dv, slope, s = np.empty(3), np.empty(3), np.empty(2), np.empty(2)
+    ra0, at0 = ra[0], at[0]
     scratch, chosen = np.empty((5, 2)), np.empty((2, POINTS), np.int64)
     for row in range(len(rows)):
         p = rows[row]
         if not separation[p] > -np.inf:
             continue
-        sa, sb, slack = shape_a[p], shape_b[p], FACING * size[p]
-        round_a, round_b = solids[0][sa] == CYLINDER, solids[0][sb] == CYLINDER
+        sa, sb, slack, R, w = shape_a[p], shape_b[p], FACING * size[p], turn[p], arm[p]
+        kind_a, kind_b, size_a, size_b = kinds[sa], kinds[sb], sizes[sa], sizes[sb]
+        corners_a = vertices[start[sa] : start[sa + 1]]
+        corners_b = vertices[start[sb] : start[sb + 1]]
         for k in range(3):
             n[k] = normal[p, k]
-        found, highest = False, -np.inf
+        highest, turned = -np.inf, np.inf
         for _ in range(STEPS):
-            to_body(turn[p], n, -1.0, d)
-            basis(n, u, v)
-            na = furthest_points(solids, sa, n, ca)
-            nb = furthest_points(solids, sb, d, local)
-            _place(local, nb, turn[p], arm[p], cb)
-            across(ca, na, n, u, v, 1.0, high_a, ta)
-            across(cb, nb, n, u, v, -1.0, high_b, tb)
-            smooth_a = smooth_part(solids, sa, n, ra, bend_a)
-            smooth_b = smooth_part(solids, sb, d, at, bend_b)
-            value, g[0], g[1] = -high_a[0] - high_b[0], 0.0, 0.0
+            to_body(R, n, -1.0, d)
+            na = furthest_points(kind_a, size_a[2], corners_a, n, ca)
+            nb = furthest_points(kind_b, size_b[2], corners_b, d, local)
+            smooth_a = smooth_part(kind_a, size_a, n, ra0, bend_a)
+            smooth_b = smooth_part(kind_b, size_b, d, at0, bend_b)
+            _out_of(R, w, local, nb, cb)
+            _out_of(R, zero, at, 1, rb)
+            value = 0.0
             for k in range(3):
-                rb[k] = turn[p, k, 0] * at[0] + turn[p, k, 1] * at[1] + turn[p, k, 2] * at[2]
-                value += n[k] * (rb[k] - ra[k])
-                g[0] += u[k] * (rb[k] - ra[k])
-                g[1] += v[k] * (rb[k] - ra[k])
+                value += n[k] * (cb[0, k] + rb[0, k] - ca[0, k] - ra[0, k])
+            if turned < CLOSE:
+                off = 0.0
+                for k in range(3):
+                    xa[k], xb[k] = shared_a[k] + ra[0, k], shared_b[k] + rb[0, k]
+                    off = max(off, abs(xb[k] - xa[k] - value * n[k]))
+                if off <= slack or turned < SETTLED:
+                    done[row] = off <= 10 * slack
+                    break
             if value < highest - slack:  # too far: halfway back to the best so far
-                length = 0.0
                 for k in range(3):
-                    n[k] += best_n[k]
-                    length += n[k] * n[k]
-                for k in range(3):
-                    n[k] /= np.sqrt(length)
+                    n[k] += best[k]
+                _unit(n)
+                turned = np.inf
                 continue
             highest = max(highest, value)
+            basis(n, u, v)
+            to_body(R, u, 1.0, du)
+            to_body(R, v, 1.0, dv)
+            across(ca, na, n, u, v, 1.0, high_a, ta)
+            across(cb, nb, n, u, v, -1.0, high_b, tb)
+            slope[0] = slope[1] = 0.0
             for k in range(3):
-                best_n[k] = n[k]
-            if not (smooth_a and smooth_b):
-                found = _ends_bear(
-                    smooth_a, smooth_b, solids[1][sa, 0], solids[1][sb, 0], g, high_a, ta, na,
-                    high_b, tb, nb, slack, s, weight_a, weight_b,
-                )  # fmt: skip
-                if found:
-                    break
-                s[0], s[1] = NUDGE * s[0], NUDGE * s[1]
-            else:
-                to_body(turn[p], u, 1.0, du)
-                to_body(turn[p], v, 1.0, dv)
-                uu = uv = vv = 0.0
-                for i in range(3):
-                    for j in range(3):
-                        uu += u[i] * bend_a[i, j] * u[j] + du[i] * bend_b[i, j] * du[j]
-                        uv += u[i] * bend_a[i, j] * v[j] + du[i] * bend_b[i, j] * dv[j]
-                        vv += v[i] * bend_a[i, j] * v[j] + dv[i] * bend_b[i, j] * dv[j]
-                if abs(value) < 10 * slack:
-                    value = 10 * slack
-                for bent in (value, max(abs(value), UPHILL * size[p])):
-                    way = _top(
-                        g, (uu + bent, uv, vv + bent), high_a, ta, na, high_b, tb, nb, slack, s,
-                        weight_a, weight_b, scratch, chosen,
+                best[k] = n[k]
+                slope[0] += u[k] * (rb[0, k] - ra[0, k])
+                slope[1] += v[k] * (rb[0, k] - ra[0, k])
+            if smooth_a and smooth_b:
+                uu, uv, vv = _bend(bend_a, bend_b, u, v, du, dv)
+                found = False
+                flat = 10 * slack if abs(value) < 10 * slack else value
+                for more in (flat, max(abs(flat), UPHILL * size[p])):
+                    found = found or _top(
+                        slope, (uu + more, uv, vv + more), high_a, ta, na, high_b, tb, nb, slack,
+                        s, wa, wb, scratch, chosen,
                     )  # fmt: skip
-                    if way:
-                        break
-                if not way:
+                if not found:
                     break
-                off = lower = 0.0
-                for k in range(2):
-                    part = g[k]
-                    for i in range(na):
-                        part -= weight_a[i] * ta[i, k]
-                    for i in range(nb):
-                        part += weight_b[i] * tb[i, k]
-                    off = max(off, abs(part))
-                for i in range(na):
-                    lower = max(lower, weight_a[i] * (high_a[0] - high_a[i]))
-                for i in range(nb):
-                    lower = max(lower, weight_b[i] * (high_b[0] - high_b[i]))
                 turned = np.sqrt(s[0] * s[0] + s[1] * s[1])
-                found = turned < SETTLED or (max(off, lower) < slack and turned < NUDGE)
-                shrink = FAR / max(FAR, turned)
-                for k in range(2):
-                    step[k] = u[k] * s[0] + v[k] * s[1]
-                    back[k] = -du[k] * s[0] - dv[k] * s[1]
-                if round_a:
-                    shrink = min(shrink, _before_axis(n, step))
-                if round_b:
-                    shrink = min(shrink, _before_axis(d, back))
-                s[0], s[1] = shrink * s[0], shrink * s[1]
-            length = 0.0
+                shrink = FAR / max(FAR, turned)  # and not beyond the axis of a disk
+                if kind_a == CYLINDER:
+                    shrink = min(shrink, _before_axis(n, u, v, s, 1.0))
+                if kind_b == CYLINDER:
+                    shrink = min(shrink, _before_axis(d, du, dv, s, -1.0))
+            else:
+                shrink = NUDGE
+                done[row] = _ends_bear(
+                    smooth_a, smooth_b, size_a[0], size_b[0], slope, high_a, ta, na,
+                    high_b, tb, nb, slack, s, wa, wb,
+                )  # fmt: skip
             for k in range(3):
-                n[k] += s[0] * u[k] + s[1] * v[k]
-                length += n[k] * n[k]
-            length = np.sqrt(length)
-            for k in range(3):
-                n[k] /= length
-            if found:
-                to_body(turn[p], n, -1.0, d)
+                shared_a[k] = shared_b[k] = 0.0
+                for i in range(na):
+                    shared_a[k] += wa[i] * ca[i, k]
+                for i in range(nb):
+                    shared_b[k] += wb[i] * cb[i, k]
+            if done[row]:
+                for k in range(3):
+                    xa[k], xb[k] = shared_a[k] + ra[0, k], shared_b[k] + rb[0, k]
+                _within_ends(n, xa, xb, value, smooth_a, smooth_b, size_a[0], size_b[0])
                 break
-        if not found:
-            continue
-        # the points that face each other
-        best = -support(solids, sa, n, xa) - support(solids, sb, d, at)
-        for k in range(3):
-            best += n[k] * arm[p, k]
-        if not best >= separation[p] - slack:
-            continue
-        smooth_part(solids, sa, n, ra, bend_a)
-        smooth_part(solids, sb, d, at, bend_b)
-        for k in range(3):
-            xa[k] = ra[k]
-            xb[k] = turn[p, k, 0] * at[0] + turn[p, k, 1] * at[1] + turn[p, k, 2] * at[2]
-            for i in range(na):
-                xa[k] += weight_a[i] * ca[i, k]
-            for i in range(nb):
-                xb[k] += weight_b[i] * cb[i, k]
-        if smooth_a and smooth_b:
-            off = 0.0
             for k in range(3):
-                off = max(off, abs(xb[k] - xa[k] - best * n[k]))
-            if off > 10 * slack:
-                continue
-        else:  # a point within both ends, or above or below the other body's point
-            share = 1.0 if smooth_b else 0.0
-            if not (smooth_a or smooth_b):
-                share = solids[1][sa, 0] / (solids[1][sa, 0] + solids[1][sb, 0])
-            apart = 0.0
+                n[k] += shrink * (s[0] * u[k] + s[1] * v[k])
+            _unit(n)
+        done[row] = done[row] and value >= separation[p] - slack
+        if done[row]:
+            separation[p] = value
             for k in range(3):
-                apart += n[k] * (xb[k] - xa[k])
-            for k in range(3):
-                xa[k] += share * (xb[k] - xa[k] - apart * n[k])
-                xb[k] = xa[k] + best * n[k]
-        done[row], separation[p] = True, best
-        for k in range(3):
-            normal[p, k], on_a[p, k], on_b[p, k] = n[k], xa[k], xb[k]
+                normal[p, k], on_a[p, k], on_b[p, k] = n[k], xa[k], xb[k]
     return done

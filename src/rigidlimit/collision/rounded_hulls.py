@@ -22,14 +22,14 @@ ON_END = 1e-12
 
 
 @njit(cache=True)
-def furthest_points(solids, s, d, chosen):
-    """Up to POINTS points of shape s furthest along unit d into chosen (POINTS, 3); their number.
+def furthest_points(kind, half, corners, d, chosen):
+    """Up to POINTS points of a solid furthest along unit d into chosen (POINTS, 3); their number.
+
+    half: half length of a capsule or cylinder; corners (.., 3) of a polytope.
 
     The furthest first; others are those that a turn by less than NEAR makes the furthest.
     """
-    kind, half = solids[0][s], solids[1][s, 2]
     if kind == POLYTOPE:
-        corners = solids[3][solids[2][s] : solids[2][s + 1]]
         top, high = 0, -np.inf
         for i in range(len(corners)):
             h = corners[i, 0] * d[0] + corners[i, 1] * d[1] + corners[i, 2] * d[2]
@@ -62,12 +62,11 @@ def furthest_points(solids, s, d, chosen):
 
 
 @njit(cache=True)
-def smooth_part(solids, s, d, at, bend):
-    """Support point at (3,) and second derivative bend (3, 3) of the smooth part of shape s.
+def smooth_part(kind, size, d, at, bend):
+    """Support point at (3,) and second derivative bend (3, 3) of the smooth part of a solid.
 
     Returns whether there is one: not for the disk of a cylinder seen along its axis.
     """
-    kind, size = solids[0][s], solids[1][s]
     for i in range(3):
         at[i] = 0.0
         for j in range(3):

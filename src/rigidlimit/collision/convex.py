@@ -33,7 +33,7 @@ from .solid_table import (
     POLYTOPE,
     face_that_separates,
     solid_table,
-    support,
+    support_of,
     to_body,
 )
 
@@ -160,22 +160,25 @@ def _near(shape_a, shape_b, turn, arm, reach, solids):
     of_b = np.zeros(m, np.bool_)
     n, d, at_a, at_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     v, w, back, back_arm = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
+    kinds, sizes, start, vertices = solids[0], solids[1], solids[2], solids[3]
     for p in range(m):
-        s, t, limit = shape_a[p], shape_b[p], reach[p]
+        s, t, limit, R, x = shape_a[p], shape_b[p], reach[p], turn[p], arm[p]
+        size_a, corners_a = sizes[s], vertices[start[s] : start[s + 1]]
+        size_b, corners_b = sizes[t], vertices[start[t] : start[t + 1]]
         for k in range(3):
-            v[k] = arm[p, k]
+            v[k] = x[k]
         for _ in range(BOUNDS):
             size = np.sqrt(dot(v, v))
             if size <= limit or size == 0:
                 break
             for k in range(3):
                 n[k] = v[k] / size
-            to_body(turn[p], n, -1.0, d)
-            support(solids, s, n, at_a)
-            support(solids, t, d, at_b)
+            to_body(R, n, -1.0, d)
+            support_of(kinds[s], size_a, corners_a, n, at_a)
+            support_of(kinds[t], size_b, corners_b, d, at_b)
             toward = square = 0.0
             for k in range(3):
-                w[k] = arm[p, k] + dot(turn[p, k], at_b) - at_a[k]
+                w[k] = x[k] + R[k, 0] * at_b[0] + R[k, 1] * at_b[1] + R[k, 2] * at_b[2] - at_a[k]
                 toward += (v[k] - w[k]) * v[k]
                 square += (v[k] - w[k]) ** 2
             if dot(n, w) > limit:

@@ -65,9 +65,14 @@ def rounding(solids: tuple, shape: np.ndarray) -> np.ndarray:
 @njit(cache=True)
 def support(solids, s, d, out):
     """Height of shape s along unit d; out (3,) gets a point where it is attained."""
-    kind, size = solids[0][s], solids[1][s]
+    corners = solids[3][solids[2][s] : solids[2][s + 1]]
+    return support_of(solids[0][s], solids[1][s], corners, d, out)
+
+
+@njit(cache=True)
+def support_of(kind, size, corners, d, out):
+    """``support`` of a solid of this kind, size (3,), and corners (.., 3) of a polytope."""
     if kind == POLYTOPE:
-        corners = solids[3][solids[2][s] : solids[2][s + 1]]
         low, corner = lowest(corners, d, -1.0)
         for k in range(3):
             out[k] = corners[corner, k]
@@ -106,18 +111,20 @@ def face_that_separates(solids, s, other, relative, arm, limit, normal):
     relative (3, 3), arm (3,): turn and centre of the other body in the axes of s. normal (3,): gets
     the face's normal in those axes. Stops at the first face beyond ``limit``.
     """
-    best, n = -np.inf, np.zeros(3)
-    first, count, height = 0, 0, 0.0
-    if solids[0][s] == POLYTOPE:
-        first = solids[4][s]
-        count = solids[4][s + 1] - first
+    best, first, count, height = -np.inf, 0, 0, solids[1][s, 2]
+    flat, normals, heights = solids[0][s] == POLYTOPE, solids[5], solids[6]
+    if flat:
+        first, count = solids[4][s], solids[4][s + 1] - solids[4][s]
     elif solids[0][s] == CYLINDER:
-        count, height = 2, solids[1][s, 2]
-    d, at, deepest = np.empty(3), np.empty(3), arm.copy()
+        count = 2
+    if count == 0:
+        return best
+    kind, size = solids[0][other], solids[1][other]
+    corners = solids[3][solids[2][other] : solids[2][other + 1]]
+    n, d, at, deepest = np.zeros(3), np.empty(3), np.empty(3), arm.copy()
     for f in range(first, first + count):
-        if solids[0][s] == POLYTOPE:
-            n[0], n[1], n[2] = solids[5][f, 0], solids[5][f, 1], solids[5][f, 2]
-            height = solids[6][f]
+        if flat:
+            n[0], n[1], n[2], height = normals[f, 0], normals[f, 1], normals[f, 2], heights[f]
         else:
             n[2] = 1.0 - 2.0 * f
         # no more than the height of any one point of the other body
@@ -125,7 +132,7 @@ def face_that_separates(solids, s, other, relative, arm, limit, normal):
             continue
         to_body(relative, n, -1.0, d)
         along = n[0] * arm[0] + n[1] * arm[1] + n[2] * arm[2]
-        here = along - height - support(solids, other, d, at)
+        here = along - height - support_of(kind, size, corners, d, at)
         for k in range(3):
             turned = relative[k, 0] * at[0] + relative[k, 1] * at[1] + relative[k, 2] * at[2]
             deepest[k] = arm[k] + turned

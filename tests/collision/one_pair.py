@@ -116,7 +116,8 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
     if gap > reach:
         return Pieces.joined([])
     face_a = _in_world(facing(shape_a, turn_a.T @ normal), turn_a, state.position[a])
-    face_b = _in_world(facing(shape_b, -turn_b.T @ normal), turn_b, state.position[b])
+    face_b = facing(shape_b, -turn_b.T @ normal, turn_a.T @ turn_b)
+    face_b = _in_world(face_b, turn_b, state.position[b])
     flat_a = face_a is not None and face_a.normal is not None and face_a.normal @ normal > ALIGNED
     flat_b = face_b is not None and face_b.normal is not None and -face_b.normal @ normal > ALIGNED
     if flat_a and face_b is not None:
@@ -230,7 +231,7 @@ def _clip(reference: Feature, other: Feature):
         if not polygon:
             return []
     found = {}
-    snap = SNAP * np.linalg.norm(np.ptp(corners, axis=0))
+    snap = SNAP * min(_diagonal(reference), _diagonal(other))
     polygon = _without_straight_corners(polygon, snap)
     for label, _, point in polygon:
         away = np.linalg.norm(other.corners - point, axis=1)
@@ -260,6 +261,11 @@ def _without_straight_corners(polygon, snap):
         else:
             i += 1
     return polygon
+
+
+def _diagonal(feature: Feature) -> float:
+    """Size of a face or line, from its bounding box."""
+    return np.linalg.norm(np.ptp(feature.corners, axis=0))
 
 
 def _parallel_lines(a: Feature, b: Feature) -> bool:

@@ -105,7 +105,9 @@ def test_against_one_pair_at_a_time(names, gap):
         # by 1e-4 in the normal, which is 1e-8 in the separation; overlapping by 1e-6, its loosest
         # tolerance that is tried
         close = dict(atol=1e-6 if gap < 0 else 3e-8 if gap == 0 else 3e-9)
-        if names == "mesh-mesh" and gap == 0:  # an edge on an edge or corner has any normal
+        # corners that touch edges and rims have many normals
+        many_normals = gap == 0 and not names.endswith(("capsule", "ellipsoid"))
+        if many_normals and np.abs(found.normal[here[0]] - twin.normal[there[0]]).max() > 1e-3:
             np.testing.assert_allclose(found.gap[here].min(), twin.gap.min(), **close)
             continue
         np.testing.assert_array_equal(found.feature[here], twin.feature[there])

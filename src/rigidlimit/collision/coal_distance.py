@@ -26,10 +26,10 @@ TIGHTEST = 1e-12
 """coal's relative tolerance of the first solve, and where the bodies are clearly apart."""
 
 ROUNDS, APART = 4, 1e-3
-"""How often b is moved off along the normal found, and how far apart, over the pair's size."""
+"""How often b is moved off along the normal found, and how far apart, over the smaller size."""
 
 SETTLED = 1e-10
-"""What the separation can gain by the turn of the normal in a round, over the pair's size."""
+"""What the separation can gain by the turn of the normal in a round, over the smaller size."""
 
 ATTEMPTS = (
     (1e-9, 0.0),
@@ -40,7 +40,7 @@ ATTEMPTS = (
     (1e-9, -1e-4),
     (1e-9, 1e-3),
 )
-"""Further tolerances, and how far b moves off along the line of centres, over the pair's size."""
+"""Further tolerances, and how far b moves off along the line of centres, over the smaller size."""
 
 DEEP = 0.02
 """Overlap over the smaller body's size from which every tolerance is tried: a tight one leads
@@ -52,13 +52,14 @@ TOUCHING = 1e-9
 normal could gain no more than that."""
 
 ROUNDING = 1e-13
-"""Gain of a face's separation that is rounding, over the pair's size."""
+"""Gain of a face's separation, or difference of separations, that is rounding, over the pair's
+size."""
 
 BESIDE = 1 - 1e-9
 """Cosine between a face's normal and coal's above which the two are taken for one."""
 
 CONSISTENT = 1e-9
-"""Difference of coal's distance and the separation along its normal, over the pair's size."""
+"""Difference of coal's distance and the separation along its normal, over the smaller size."""
 
 
 @lru_cache(maxsize=4096)
@@ -126,14 +127,14 @@ def nearest_by_coal(
     k = len(arm)
     found = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3))
     separation, normal = found[:2]
-    size = np.maximum(radius_a, radius_b)
-    scale = np.exp2(-np.ceil(np.log2(size)))
+    scale = np.exp2(-np.ceil(np.log2(np.maximum(radius_a, radius_b))))
+    small = np.minimum(radius_a, radius_b)
     # overlaps up to the least radii of curvature have one stationary normal, see ``ellipsoids``
-    deep = DEEP * np.minimum(radius_a, radius_b)
+    deep = DEEP * small
     deep = np.maximum(deep, rounding(solids, shape_a) + rounding(solids, shape_b))
     extent = radius_a + radius_b
     pairs = shape_a, shape_b, turn, arm, extent, solids
-    proof = TOUCHING * np.minimum(radius_a, radius_b)
+    proof = TOUCHING * small
     sure, exact = np.zeros(k, bool), np.zeros(k, bool)
     away = arm / np.maximum(np.linalg.norm(arm, axis=1, keepdims=True), 1e-300)
 
@@ -159,7 +160,7 @@ def nearest_by_coal(
             for part, before in zip(found, known, strict=True):
                 part[again] = before[taken & ~exact[rows]]
             exact[again] = polish(again, *pairs, *found)
-        least = separation[rows] + CONSISTENT * size[rows]
+        least = separation[rows] + CONSISTENT * small[rows]
         again = rows[_faces_take(rows, -1.0, *pairs, *faces, *found)]
         sure[rows[separation[rows] > least]] = False
         exact[again] = polish(again, *pairs, *found)
@@ -171,14 +172,14 @@ def nearest_by_coal(
         rows = np.flatnonzero(~sure & (separation > -deep))
         if not len(rows):
             break
-        off = APART * size[rows] + np.maximum(-separation[rows], 0.0)
+        off = APART * small[rows] + np.maximum(-separation[rows], 0.0)
         solve(rows, TIGHTEST, off[:, None] * normal[rows], True)
     rows = everything
     for tolerance, shift in ATTEMPTS:
         rows = rows[~(sure[rows] & ((shift != 0.0) | (separation[rows] > -deep[rows])))]
         if not len(rows):
             break
-        solve(rows, tolerance, shift * size[rows, None] * away[rows], False)
+        solve(rows, tolerance, shift * small[rows, None] * away[rows], False)
     return *found, exact
 
 
@@ -202,7 +203,7 @@ def _judge(
             far_a = max(far_a, abs(row[3 + k]))
             far_b = max(far_b, abs(row[6 + k] - arm[p, k]))
         size = np.sqrt(size)
-        largest = max(radius_a[p], radius_b[p])
+        largest, small = max(radius_a[p], radius_b[p]), min(radius_a[p], radius_b[p])
         limit = (1 + 1e-6) * largest
         if not (size > 0.5 and far_a < limit and far_b < limit):
             continue
@@ -214,11 +215,12 @@ def _judge(
             turned += moved[i, k] * (normal[p, k] - n[k])
         to_body(turn[p], n, -1.0, d)
         here = along - support(solids, shape_a[p], n, at) - support(solids, shape_b[p], d, at)
-        consistent = abs(apart - here) < CONSISTENT * largest
+        alike = max(CONSISTENT * small, ROUNDING * largest)
+        consistent = abs(apart - here) < alike
         slack = 0.0
         if settle:
-            consistent = consistent and turned < SETTLED * largest
-            slack = CONSISTENT * largest if consistent and not exact[p] else 0.0
+            consistent = consistent and turned < max(SETTLED * small, ROUNDING * largest)
+            slack = alike if consistent and not exact[p] else 0.0
         if here > separation[p] - slack:
             separation[p] = here
             for k in range(3):

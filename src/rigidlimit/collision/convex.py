@@ -101,7 +101,13 @@ def _nearest(
     exact (k,): to rounding, not to coal's tolerance.
     """
     k = len(arm)
-    out = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3)), np.ones(k, bool)
+    out = (
+        np.full(k, -np.inf),
+        np.zeros((k, 3)),
+        np.zeros((k, 3)),
+        np.zeros((k, 3)),
+        np.ones(k, bool),
+    )
     kind_a, kind_b = solids[0][shape_a], solids[0][shape_b]
 
     def take(rows, found):
@@ -192,7 +198,7 @@ def _near(shape_a, shape_b, turn, arm, reach, solids):
         if not near[p]:
             continue
         face[p] = face_that_separates(solids, s, t, turn[p], arm[p], limit, across[p])
-        if (solids[0][t] == POLYTOPE or solids[0][t] == CYLINDER) and face[p] <= limit:
+        if solids[0][t] in (POLYTOPE, CYLINDER) and face[p] <= limit:
             for i in range(3):
                 for j in range(3):
                     back[i, j] = turn[p, j, i]

@@ -12,11 +12,9 @@ from numba import njit
 
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
+from .planes import RIM_POINTS
 from .separation import ALIGNED, place, step
 from .solid_table import (
-    BALL,
-    CORNERS_OF_END,
-    ELLIPSOID,
     curvature_near,
     facing,
     support,
@@ -116,7 +114,7 @@ def contacts_of_nearest(
     unit normal (k, 3), points nearest_a on a and nearest_b on b (k, 3), exact (k,) or to coal's
     tolerance. radius (k,): bounding radii; longest: most corners of one face.
     """
-    most = max(longest, CORNERS_OF_END)
+    most = max(longest, RIM_POINTS)
     out, count = np.empty((4 * len(arm) + 16, 10)), 0
     face_a, face_b = np.empty((most, 3)), np.empty((most, 3))
     names_a, names_b = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -125,6 +123,7 @@ def contacts_of_nearest(
     height, label, point = np.empty(4 * most + 9), np.empty(4 * most + 9, np.int64), np.empty(3)
     n, d, on_a, on_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     at_b, zero, middle, inward = np.empty(3), np.zeros(3), np.empty(3), np.empty(3)
+    axes = np.eye(3)
     local, points = np.empty((most, 3)), np.empty((4 * most + 9, 3))
     for p in range(len(arm)):
         gap = separation[p]
@@ -136,9 +135,9 @@ def contacts_of_nearest(
             middle[k] = 0.5 * (nearest_a[p, k] + nearest_b[p, k])
         step(middle, -0.5 * gap, n, on_a)
         step(middle, 0.5 * gap, n, on_b)
-        ka, size_a = facing(solids, s, n, face_a, names_a, normal_a)
+        ka, size_a = facing(solids, s, n, axes, face_a, names_a, normal_a)
         to_body(turn[p], n, -1.0, d)
-        kb, size_b = facing(solids, t, d, local, names_b, at_b)
+        kb, size_b = facing(solids, t, d, turn[p], local, names_b, at_b)
         if kb > 0:
             place(local[:kb], turn[p], arm[p], face_b)
         for k in range(3):
@@ -149,11 +148,11 @@ def contacts_of_nearest(
         if (flat_a and kb > 0) or (flat_b and ka > 0):
             if flat_a and kb > 0:
                 side, outline, other, names = 0, face_a[:ka], face_b[:kb], names_b[:kb]
-                outward, snap = normal_a, SNAP * size_a
+                outward = normal_a
             else:
                 side, outline, other, names = 1, face_b[:kb], face_a[:ka], names_a[:ka]
-                outward, snap = normal_b, SNAP * size_b
-            h = dot(outward, outline[0])
+                outward = normal_b
+            h, snap = dot(outward, outline[0]), SNAP * min(size_a, size_b)
             found, _ = clip(outline, outward, h, other, names, poly, poly_of)
             found = thin_out(poly[0], poly_of[0], found, outward, h, other, names, snap, height)
             for c in range(found):

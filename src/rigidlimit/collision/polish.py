@@ -54,10 +54,10 @@ def _furthest(high, t, count, s, sign, i, slack):
     """Whether point i of a body is as far as all others after the turn s. high (count,): heights
     now; t (count, 2): points across the normal; sign: of the direction looked along."""
     level = high[i] + sign * (t[i, 0] * s[0] + t[i, 1] * s[1]) + slack
+    furthest = True
     for k in range(count):
-        if high[k] + sign * (t[k, 0] * s[0] + t[k, 1] * s[1]) > level:
-            return False
-    return True
+        furthest = furthest and high[k] + sign * (t[k, 0] * s[0] + t[k, 1] * s[1]) <= level
+    return furthest
 
 
 @njit(cache=True)

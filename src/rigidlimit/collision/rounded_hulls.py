@@ -54,7 +54,7 @@ def furthest_points(kind, half, corners, d, chosen):
         return count
     for k in range(3):
         chosen[0, k] = chosen[1, k] = 0.0
-    if kind == CAPSULE or kind == CYLINDER:
+    if kind in (CAPSULE, CYLINDER):
         chosen[0, 2] = half if d[2] >= 0 else -half
         chosen[1, 2] = -chosen[0, 2]
         return 2 if abs(d[2]) < NEAR else 1
@@ -71,7 +71,7 @@ def smooth_part(kind, size, d, at, bend):
         at[i] = 0.0
         for j in range(3):
             bend[i, j] = 0.0
-    if kind == BALL or kind == CAPSULE:
+    if kind in (BALL, CAPSULE):
         for i in range(3):
             at[i] = size[0] * d[i]
             for j in range(3):

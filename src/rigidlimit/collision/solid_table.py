@@ -18,11 +18,13 @@ from .separation import lowest, most_along
 
 POLYTOPE, BALL, ELLIPSOID, CAPSULE, CYLINDER, OTHER = range(6)
 
-CORNERS_OF_END = 4
-"""Corners that stand for the rim of a cylinder's end, those of ``planes``."""
-assert CORNERS_OF_END == RIM_POINTS
-
 UPRIGHT = np.cos(STANDING)
+
+RIM = np.array([[1.0, 0.0], [np.sqrt(0.75), 0.5], [0.5, np.sqrt(0.75)]])
+RIM = np.concatenate([RIM, RIM @ [[0, 1], [-1, 0]]])
+RIM = np.concatenate([RIM, -RIM])
+"""Unit directions of the rim's points, (RIM_POINTS, 2), symmetric to the last digit."""
+assert len(RIM) == RIM_POINTS
 
 
 def solid_table(bodies: Bodies) -> tuple:
@@ -145,12 +147,15 @@ def face_that_separates(solids, s, other, relative, arm, limit, normal):
 
 
 @njit(cache=True)
-def facing(solids, s, d, corners, names, normal):
-    """The face or line of shape s that looks along unit d: (number of corners, size of a face).
+def facing(solids, s, d, start, corners, names, normal):
+    """The face or line of shape s that looks along unit d: (number of corners, its size).
 
     corners (.., 3), names (..,): get the corners, counter-clockwise about ``normal`` (3,), which a
     face (3 corners or more) sets, and their numbers; two corners are a line, none a point. All in
-    the body's axes. The size is the diagonal of the face's bounding box there.
+    the body's axes. The size is the diagonal of a face's bounding box there, or a length.
+    start (2, 3): the points that stand for the rim of a cylinder's end begin in the direction of
+    the first row, or of the second if the first is nearly along the axis; those of two ends on one
+    another thus coincide.
     """
     kind, size = solids[0][s], solids[1][s]
     if kind == POLYTOPE:
@@ -174,16 +179,20 @@ def facing(solids, s, d, corners, names, normal):
             corners[c, 0], corners[c, 1] = share * d[0], share * d[1]
             corners[c, 2] = size[2] if c == 1 else -size[2]
             names[c] = c
-        return 2, 0.0
+        return 2, 2 * size[2]
     if kind == CYLINDER and abs(d[2]) > UPRIGHT:
         up = 1.0 if d[2] > 0 else -1.0
-        for c in range(CORNERS_OF_END):
-            corners[c, 0] = size[0] if c == 0 else (-size[0] if c == 2 else 0.0)
-            corners[c, 1] = up * size[0] if c == 1 else (-up * size[0] if c == 3 else 0.0)
+        x, y = start[0, 0], start[0, 1]
+        if x * x + y * y < 0.25:
+            x, y = start[1, 0], start[1, 1]
+        share = size[0] / np.sqrt(x * x + y * y)
+        for c in range(RIM_POINTS):
+            along, across = share * RIM[c, 0], up * share * RIM[c, 1]
+            corners[c, 0], corners[c, 1] = along * x - across * y, along * y + across * x
             corners[c, 2] = up * size[2]
             names[c] = c
         normal[0], normal[1], normal[2] = 0.0, 0.0, up
-        return CORNERS_OF_END, np.sqrt(8.0) * size[0]
+        return RIM_POINTS, np.sqrt(8.0) * size[0]
     return 0, 0.0
 
 

@@ -11,6 +11,7 @@ from rigidlimit.bodies.rotations import matrix
 from rigidlimit.collision.clipping import SNAP
 from rigidlimit.collision.coal_distance import _coal_shape, _request
 from rigidlimit.collision.contacts import FEATURES
+from rigidlimit.collision.patches import ACROSS, ON_FACE
 from rigidlimit.collision.pieces import Pieces
 from rigidlimit.collision.separation import ALIGNED
 from rigidlimit.errors import ContactError
@@ -115,6 +116,7 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
             on_a, on_b = middle - 0.5 * gap * normal, middle + 0.5 * gap * normal
     if gap > reach:
         return Pieces.joined([])
+    known = normal
     face_a = _in_world(facing(shape_a, turn_a.T @ normal), turn_a, state.position[a])
     face_b = facing(shape_b, -turn_b.T @ normal, turn_a.T @ turn_b)
     face_b = _in_world(face_b, turn_b, state.position[b])
@@ -135,7 +137,8 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
             )
         found = []
     # the corners of a round end stand for its rim: a nearest point between them comes on top
-    missed = 2 * np.sqrt(2 * (1 - ALIGNED)) * min(shape_a.bounding_radius, shape_b.bounding_radius)
+    missed = 2 * np.sqrt(2 * (1 - ALIGNED)) if known @ normal < ACROSS else ON_FACE
+    missed *= min(shape_a.bounding_radius, shape_b.bounding_radius)
     if found and min(contact[2] for contact in found) > gap + missed:
         found.append((0, 0.5 * (on_a + on_b), gap))
     found = [contact for contact in found if contact[2] <= reach]

@@ -12,7 +12,7 @@ from numba import njit
 
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
-from .planes import RIM_POINTS
+from .planes import RIM_POINTS, STANDING
 from .separation import ALIGNED, place, step
 from .solid_table import (
     curvature_near,
@@ -23,6 +23,10 @@ from .solid_table import (
 
 SIDE_BY_SIDE = 1e-3
 """Sine of the angle between straight lines up to which they touch at two points."""
+
+ACROSS, ON_FACE = 1 - 1e-12, (1 - np.cos(np.pi / RIM_POINTS)) * STANDING
+"""Cosine above which a normal is a face's own, and how much lower, over the smaller body's size, a
+point of a round end may then lie than those that stand for its rim: what an end has that stands."""
 
 COMMON = 1e-6
 """Common stretch over the first line's length from which on it has two ends."""
@@ -175,7 +179,8 @@ def contacts_of_nearest(
                 step(on_a, dot(face_b[0], n) - dot(on_a, n), n, on_b)
         # the corners of a round end stand for its rim: a nearest point between them comes on top
         if found > 0:
-            missed = 2 * np.sqrt(2 * (1 - ALIGNED)) * min(radius_a[p], radius_b[p])
+            missed = ON_FACE if dot(n, normal[p]) > ACROSS else 2 * np.sqrt(2 * (1 - ALIGNED))
+            missed *= min(radius_a[p], radius_b[p])
             least = np.inf
             for c in range(found):
                 least = min(least, height[c])

@@ -42,8 +42,12 @@ UPHILL = 1e-3
 """Least second derivative, over the size of the coordinates, of steps uphill, taken where bodies
 overlap or just touch and f has no top near: some of its directions are then flat or bent upward."""
 
-FACING = 1e-13
-"""Part of x_b - x_a across n that is rounding, over the size of the coordinates."""
+ROUNDING, FACING = 1e-15, 1e-13
+"""Part of x_b - x_a across n, over the size of the coordinates, at which a normal is exact, and, ten
+times over, up to which it is taken if it gets no better."""
+
+TRIES = 4
+"""Small steps after which it gets no better."""
 
 NUDGE = 1e-3
 """Turn [rad] off the normal of an end that does not bear."""
@@ -307,7 +311,7 @@ def polish(rows, shape_a, shape_b, turn, arm, size, solids, separation, normal, 
         corners_b = vertices[start[sb] : start[sb + 1]]
         for k in range(3):
             n[k] = normal[p, k]
-        highest, turned = -np.inf, np.inf
+        highest, turned, tries = -np.inf, np.inf, 0
         for _ in range(STEPS):
             to_body(R, n, -1.0, d)
             na = furthest_points(kind_a, size_a[2], corners_a, n, ca)
@@ -324,7 +328,8 @@ def polish(rows, shape_a, shape_b, turn, arm, size, solids, separation, normal, 
                 for k in range(3):
                     xa[k], xb[k] = shared_a[k] + ra[0, k], shared_b[k] + rb[0, k]
                     off = max(off, abs(xb[k] - xa[k] - value * n[k]))
-                if off <= slack or turned < SETTLED:
+                tries += 1
+                if off <= ROUNDING * size[p] or turned < SETTLED or tries == TRIES:
                     done[row] = off <= 10 * slack
                     break
             if value < highest - slack:  # too far: halfway back to the best so far

@@ -11,7 +11,8 @@ loops). size: semi-axes of balls and ellipsoids; radius, 0, half length of capsu
 import numpy as np
 from numba import njit
 
-from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
+from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid
+from .balls import is_ball
 from .planes import RIM_POINTS, STANDING, ellipsoid_curvature
 from .polytope_table import polytope_table
 from .separation import lowest, most_along
@@ -33,8 +34,8 @@ def solid_table(bodies: Bodies) -> tuple:
     for row, shape in enumerate(bodies.shapes):
         if isinstance(shape, Box | ConvexPolyhedron):
             kind[row] = POLYTOPE
-        elif isinstance(shape, Sphere):
-            kind[row], size[row] = BALL, shape.radius
+        elif is_ball(shape):
+            kind[row], size[row] = BALL, shape.bounding_radius
         elif isinstance(shape, Ellipsoid):
             kind[row], size[row] = ELLIPSOID, shape.semi_axes
         elif isinstance(shape, Capsule | Cylinder):

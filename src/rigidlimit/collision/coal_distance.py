@@ -219,7 +219,9 @@ def _judge(
         consistent = abs(apart - here) < alike
         slack = 0.0
         if settle:
-            consistent = consistent and turned < max(SETTLED * small, ROUNDING * largest)
+            consistent = (consistent or exact[p]) and turned < max(
+                SETTLED * small, ROUNDING * largest
+            )
             slack = alike if consistent and not exact[p] else 0.0
         if here > separation[p] - slack:
             separation[p] = here

@@ -43,8 +43,8 @@ UPHILL = 1e-3
 overlap or just touch and f has no top near: some of its directions are then flat or bent upward."""
 
 ROUNDING, FACING = 1e-15, 1e-13
-"""Part of x_b - x_a across n, over the size of the coordinates, at which a normal is exact, and, ten
-times over, up to which it is taken if it gets no better."""
+"""Part of x_b - x_a across n, over the size of the coordinates, at which a normal is exact, and,
+ten times over, up to which it is taken if it gets no better."""
 
 TRIES = 4
 """Small steps after which it gets no better."""
@@ -323,13 +323,17 @@ def polish(rows, shape_a, shape_b, turn, arm, size, solids, separation, normal, 
             value = 0.0
             for k in range(3):
                 value += n[k] * (cb[0, k] + rb[0, k] - ca[0, k] - ra[0, k])
-            if turned < CLOSE:
+            if turned < np.inf:  # are these the points that face each other?
                 off = 0.0
                 for k in range(3):
                     xa[k], xb[k] = shared_a[k] + ra[0, k], shared_b[k] + rb[0, k]
                     off = max(off, abs(xb[k] - xa[k] - value * n[k]))
-                tries += 1
-                if off <= ROUNDING * size[p] or turned < SETTLED or tries == TRIES:
+                tries += turned < CLOSE
+                touching = abs(value) < 10 * slack  # where many normals serve
+                if off <= ROUNDING * size[p] or (touching and off <= slack):
+                    done[row] = True
+                    break
+                if turned < SETTLED or tries == TRIES:
                     done[row] = off <= 10 * slack
                     break
             if value < highest - slack:  # too far: halfway back to the best so far

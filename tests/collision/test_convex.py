@@ -130,15 +130,14 @@ def test_separation_is_the_largest(names):
         nearest = order[np.searchsorted(found.a[order], a)]
         least, normal = found.gap[nearest], found.normal[nearest]
         here = separations(bodies, state, a, b, normal)
-        # coal's tolerance; the edge of a mesh beside a face takes the face's normal, up to
+        # sums of size one; the edge of a mesh beside a face takes the face's normal, up to
         # 1.4e-3 rad off, over faces of 0.2
-        np.testing.assert_allclose(least, here, atol=3e-4 if names == "mesh-mesh" else 2e-9)
+        np.testing.assert_allclose(least, here, atol=3e-4 if names == "mesh-mesh" else 1e-13)
         for width in (1e-4, 1e-2, 0.3):
             for _ in range(20):
                 other = rotations.normalized(normal + width * rng.normal(size=normal.shape))
-                # overlapping, coal's polytope ends 1e-8 early
                 more = separations(bodies, state, a, b, other) - least
-                assert more.max() <= (2e-8 if gap < 0 else 3e-9)
+                assert more.max() <= 1e-13
 
 
 @pytest.mark.parametrize("names", FAMILIES)
@@ -181,8 +180,8 @@ def test_any_unit_of_length(size):
     there = find_contacts(other.bodies, other.state, 0.05 * size)
     np.testing.assert_array_equal(here.key, there.key)
     assert len(here) > 50
-    # overlaps are found to coal's loosest tolerance
-    np.testing.assert_allclose(here.gap, there.gap / size, atol=1e-6)
+    np.testing.assert_allclose(here.gap, there.gap / size, atol=1e-13)  # rounding of size one
+    np.testing.assert_allclose(here.normal, there.normal, atol=1e-11)  # over the least radius
 
 
 def test_capsule_through_a_box():

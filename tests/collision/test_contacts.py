@@ -291,7 +291,7 @@ def test_gap_is_not_taken_from_a_failed_search():
         quaternion=rotations.multiply(q, scene.state.quaternion),
     )
     found = find_contacts(scene.bodies, there, 0.02)
-    assert found.gap.min() == pytest.approx(0.01, abs=2e-10)
+    assert found.gap.min() == pytest.approx(0.01, abs=2e-10)  # what the pose is made to
 
 
 def test_curvature():

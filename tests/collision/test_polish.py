@@ -287,21 +287,24 @@ def test_a_small_body_on_a_big_one():
     rng = np.random.default_rng(8)
     small, far = 1e-4, rl.Box((1.0, 1.2, 0.8))
     for body in (rl.Cylinder(small, 1.5 * small), rl.Ellipsoid((small, 0.7 * small, 0.5 * small))):
-        scene = rl.Scene(gravity=(0, 0, 0))
-        for _ in range(40):
-            scene.add(far, position=(0, 0, 0))
-            y, out = rng.uniform(-0.4, 0.4), rng.uniform(0.2, 1.3)
-            at = np.array([0.5, y, 0.4]) + 2 * small * np.array([np.cos(out), 0, np.sin(out)])
-            scene.add(body, position=at, orientation=rng.normal(size=4))
-        bodies, state = scene.bodies, scene.state
-        a, b = np.arange(0, 80, 2), np.arange(1, 80, 2)
-        turn, arm, _, (separation, normal, on_a, on_b, exact) = nearest(bodies, state, a, b)
-        assert exact.all()
-        for p in range(len(a)):
-            # coordinates of size one, rounded: 1e-16, ten times over, is 1e-11 of the small size
-            np.testing.assert_allclose(on_b[p] - on_a[p], separation[p] * normal[p], atol=2e-15)
-            assert abs(normal[p, 1]) < 1e-10  # across the edge
-            assert outside(body, turn[p].T @ (on_b[p] - arm[p])) < 2e-15
+        for share in (2.0, 0.6):  # apart, and overlapping most times
+            scene = rl.Scene(gravity=(0, 0, 0))
+            for _ in range(40):
+                scene.add(far, position=(0, 0, 0))
+                y, out = rng.uniform(-0.4, 0.4), rng.uniform(0.2, 1.3)
+                away = np.array([np.cos(out), 0, np.sin(out)])
+                at = np.array([0.5, y, 0.4]) + share * small * away
+                scene.add(body, position=at, orientation=rng.normal(size=4))
+            bodies, state = scene.bodies, scene.state
+            a, b = np.arange(0, 80, 2), np.arange(1, 80, 2)
+            turn, arm, _, (separation, normal, on_a, on_b, exact) = nearest(bodies, state, a, b)
+            assert exact.mean() > (0.99 if share > 1 else 0.9)
+            for p in np.flatnonzero(exact):
+                # coordinates of size one, rounded, ten times over: 1e-11 of the small size
+                apart = separation[p] * normal[p]
+                np.testing.assert_allclose(on_b[p] - on_a[p], apart, atol=2e-15)
+                assert abs(normal[p, 1]) < 1e-10  # across the edge, or a face's
+                assert outside(body, turn[p].T @ (on_b[p] - arm[p])) < 2e-15
 
 
 def test_small_box_half_over_the_edge_of_a_big_one():

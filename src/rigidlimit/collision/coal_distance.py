@@ -133,7 +133,7 @@ def nearest_by_coal(
     deep = DEEP * small
     deep = np.maximum(deep, rounding(solids, shape_a) + rounding(solids, shape_b))
     extent = radius_a + radius_b
-    pairs = shape_a, shape_b, turn, arm, extent, solids
+    pairs = shape_a, shape_b, turn, arm, extent, small, solids
     proof = TOUCHING * small
     sure, exact = np.zeros(k, bool), np.zeros(k, bool)
     away = arm / np.maximum(np.linalg.norm(arm, axis=1, keepdims=True), 1e-300)
@@ -233,7 +233,7 @@ def _judge(
 
 @njit(cache=True)
 def _faces_take(
-    rows, cosine, shape_a, shape_b, turn, arm, extent, solids,
+    rows, cosine, shape_a, shape_b, turn, arm, extent, small, solids,
     face, across, of_b, separation, normal, on_a, on_b,
 ):  # fmt: skip
     """Takes the normal of a face where that separates more and is no further off than ``cosine``.

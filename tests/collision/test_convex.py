@@ -131,7 +131,7 @@ def test_separation_is_the_largest(names):
         least, normal = found.gap[nearest], found.normal[nearest]
         here = separations(bodies, state, a, b, normal)
         # sums of size one; the edge of a mesh beside a face takes the face's normal, up to
-        # 1.4e-3 rad off, over faces of 0.2
+        # 1.4e-3 rad off, over faces of 0.2, where that has the same gap
         np.testing.assert_allclose(least, here, atol=3e-4 if names == "mesh-mesh" else 1e-13)
         for width in (1e-4, 1e-2, 0.3):
             for _ in range(20):

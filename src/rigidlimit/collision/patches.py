@@ -13,8 +13,10 @@ from numba import njit
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
 from .planes import RIM_POINTS, STANDING
+from .polytopes import PATCH
 from .separation import ALIGNED, place, step
 from .solid_table import (
+    CYLINDER,
     curvature_near,
     facing,
     support,
@@ -27,6 +29,9 @@ SIDE_BY_SIDE = 1e-3
 ACROSS, ON_FACE = 1 - 1e-12, (1 - np.cos(np.pi / RIM_POINTS)) * STANDING
 """Cosine above which a normal is a face's own, and how much lower, over the smaller body's size, a
 point of a round end may then lie than those that stand for its rim: what an end has that stands."""
+
+MISSED = 2 * np.sqrt(2 * (1 - ALIGNED))
+"""The same where the normal is a face's only nearly."""
 
 COMMON = 1e-6
 """Common stretch over the first line's length from which on it has two ends."""
@@ -148,7 +153,7 @@ def contacts_of_nearest(
             normal_b[k] = dot(turn[p, k], at_b)
         flat_a = ka > 2 and dot(normal_a, n) > ALIGNED
         flat_b = kb > 2 and -dot(normal_b, n) > ALIGNED
-        found = 0
+        found, least, size = 0, np.inf, min(radius_a[p], radius_b[p])
         if (flat_a and kb > 0) or (flat_b and ka > 0):
             if flat_a and kb > 0:
                 side, outline, other, names = 0, face_a[:ka], face_b[:kb], names_b[:kb]
@@ -160,12 +165,22 @@ def contacts_of_nearest(
             found, _ = clip(outline, outward, h, other, names, poly, poly_of)
             found = thin_out(poly[0], poly_of[0], found, outward, h, other, names, snap, height)
             for c in range(found):
+                least = min(least, height[c])
                 label[c] = poly_of[0, c, 0] + side
                 step(poly[0, c], -0.5 * height[c], outward, points[c])
             step(zero, 1.0 if side == 0 else -1.0, outward, n)
-        elif _line(face_a, names_a, ka, n, 1.0) and _line(face_b, names_b, kb, n, -1.0):
-            found = _beside(face_a, face_b, n, points, height)
-            label[0], label[1] = 0, 2
+            own = dot(n, normal[p]) > ACROSS
+            round_end = solids[0][s] == CYLINDER or solids[0][t] == CYLINDER
+            alike = size * (ON_FACE if round_end else PATCH)
+            if exact[p] and not own and not abs(least - gap) <= alike:
+                found = 0  # at the face's edge: its normal is another
+                step(zero, 1.0, normal[p], n)
+            # points stand for the rim of a round end: a nearest one between them comes on top
+            elif found > 0 and least > gap + size * (ON_FACE if own else MISSED):
+                label[found], height[found] = 0, gap
+                for k in range(3):
+                    points[found, k] = 0.5 * (on_a[k] + on_b[k])
+                found += 1
         elif (flat_a or flat_b) and not exact[p]:  # a point on a face: the face's own normal is
             step(zero, 1.0 if flat_a else -1.0, normal_a if flat_a else normal_b, n)
             if flat_a:
@@ -177,18 +192,13 @@ def contacts_of_nearest(
             else:
                 support(solids, s, n, on_a)
                 step(on_a, dot(face_b[0], n) - dot(on_a, n), n, on_b)
-        # the corners of a round end stand for its rim: a nearest point between them comes on top
-        if found > 0:
-            missed = ON_FACE if dot(n, normal[p]) > ACROSS else 2 * np.sqrt(2 * (1 - ALIGNED))
-            missed *= min(radius_a[p], radius_b[p])
-            least = np.inf
-            for c in range(found):
-                least = min(least, height[c])
-            if least > gap + missed:
-                label[found], height[found] = 0, gap
-                for k in range(3):
-                    points[found, k] = 0.5 * (on_a[k] + on_b[k])
-                found += 1
+        if (
+            found == 0
+            and _line(face_a, names_a, ka, n, 1.0)
+            and _line(face_b, names_b, kb, n, -1.0)
+        ):
+            found = _beside(face_a, face_b, n, points, height)
+            label[0], label[1] = 0, 2
         within = 0
         for c in range(found):
             within += 1 if height[c] <= reach[p] else 0

@@ -40,8 +40,8 @@ FAR = 0.3
 """Longest step [rad]."""
 
 UPHILL = 1e-3
-"""Least second derivative, over the smaller body's size, of steps uphill: taken where bodies overlap
-or just touch and f has no top near, some of its directions being flat or bent upward."""
+"""Least second derivative, over the smaller size, of steps uphill: taken where bodies overlap or
+just touch and f has no top near, some of its directions being flat or bent upward."""
 
 ROUNDING, FACING = 1e-15, 1e-13
 """Part of x_b - x_a across n, over the size of the coordinates, at which a normal is exact, and,

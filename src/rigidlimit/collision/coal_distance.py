@@ -5,12 +5,15 @@ calls is done over arrays. Lengths are handed to coal relative to the pair's siz
 so that nothing is rounded and a shape keeps few scaled copies, and relative to a's centre and axes:
 its tolerances do not depend on the scene's units, nor rounding on the distance from the origin.
 
+Its answers are only where Newton starts (``polish``). Bodies apart whose nearest points then face
+each other along the normal are done, and so are those that touch.
+
 A solve that went wrong shows: no unit normal, points off the bodies, or a distance that is not the
-separation along the normal, whose largest value over all directions the gap is. Bodies that just
-touch, where coal may lose the normal, are solved with b moved off by s along the normal n0 known so
-far, until the normal n comes out again: b clearly apart, coal's n is exact, and for the pair as it
-is the separation along n falls short of the largest by s n0 . (n0 - n) or so. Others are solved
-again with other tolerances.
+separation along the normal, whose largest value over all directions the gap is. Bodies that overlap
+a little, where there may be several ways out and coal may lose the normal, are solved with b moved
+off by s along the normal n0 known so far, until the normal n comes out again: b clearly apart,
+coal's n is the only one, and for the pair as it is the separation along n falls short of the largest
+by s n0 . (n0 - n) or so. Others are solved again with other tolerances.
 """
 
 from functools import lru_cache

@@ -9,8 +9,9 @@ body about its centre:
    from both sides, and faces of polytopes give their separations.
 2. The largest separation with its normal and nearest points: by Newton with a proof
    (``ellipsoids``), by closed forms (``capsule_polytopes``), the rest by coal
-   (``coal_distance``). A face that separates more is nearer to the truth: coal can miss it where
-   faces just touch.
+   (``coal_distance``), made exact by Newton on the kinks of the separation (``polish``). The
+   normal of a face or end that separates more is nearer to the truth: coal can miss it where faces
+   just touch.
 3. The patch of contacts about the nearest points (``patches``).
 """
 

@@ -12,8 +12,8 @@ A solve that went wrong shows: no unit normal, points off the bodies, or a dista
 separation along the normal, whose largest value over all directions the gap is. Bodies that overlap
 a little, where there may be several ways out and coal may lose the normal, are solved with b moved
 off by s along the normal n0 known so far, until the normal n comes out again: b clearly apart,
-coal's n is the only one, and for the pair as it is the separation along n falls short of the largest
-by s n0 . (n0 - n) or so. Others are solved again with other tolerances.
+coal's n is the only one, and for the pair as it is the separation along n falls short of the
+largest by s n0 . (n0 - n) or so. Others are solved again with other tolerances.
 """
 
 from functools import lru_cache

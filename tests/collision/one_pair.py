@@ -6,12 +6,14 @@ clipping of its own. Slow, and less exact where bodies just touch: coal may lose
 
 import numpy as np
 
-from rigidlimit.bodies import Bodies, Ellipsoid, Sphere, State
+from rigidlimit.bodies import Bodies, Cylinder, Ellipsoid, Sphere, State
 from rigidlimit.bodies.rotations import matrix
 from rigidlimit.collision.clipping import SNAP
 from rigidlimit.collision.coal_distance import _coal_shape, _request
 from rigidlimit.collision.contacts import FEATURES
+from rigidlimit.collision.patches import ACROSS, MISSED, ON_FACE
 from rigidlimit.collision.pieces import Pieces
+from rigidlimit.collision.polytopes import PATCH
 from rigidlimit.collision.separation import ALIGNED
 from rigidlimit.errors import ContactError
 
@@ -115,28 +117,32 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
             on_a, on_b = middle - 0.5 * gap * normal, middle + 0.5 * gap * normal
     if gap > reach:
         return Pieces.joined([])
+    known = normal
     face_a = _in_world(facing(shape_a, turn_a.T @ normal), turn_a, state.position[a])
-    face_b = _in_world(facing(shape_b, -turn_b.T @ normal), turn_b, state.position[b])
+    face_b = facing(shape_b, -turn_b.T @ normal, turn_a.T @ turn_b)
+    face_b = _in_world(face_b, turn_b, state.position[b])
     flat_a = face_a is not None and face_a.normal is not None and face_a.normal @ normal > ALIGNED
     flat_b = face_b is not None and face_b.normal is not None and -face_b.normal @ normal > ALIGNED
-    if flat_a and face_b is not None:
-        found, normal = _clip(face_a, face_b), face_a.normal
-    elif flat_b and face_a is not None:
-        found, normal = _clip(face_b, face_a), -face_b.normal
-        found = [(1 + label, point, gap) for label, point, gap in found]
-    elif face_a is not None and face_b is not None and _parallel_lines(face_a, face_b):
+    found, size = [], min(shape_a.bounding_radius, shape_b.bounding_radius)
+    if (flat_a and face_b is not None) or (flat_b and face_a is not None):
+        if flat_a and face_b is not None:
+            found, normal = _clip(face_a, face_b), face_a.normal
+        else:
+            found, normal = _clip(face_b, face_a), -face_b.normal
+            found = [(1 + label, point, g) for label, point, g in found]
+        least = min((g for _, _, g in found), default=np.inf)
+        own = known @ normal > ACROSS
+        round_end = isinstance(shape_a, Cylinder) or isinstance(shape_b, Cylinder)
+        if not own and not abs(least - gap) <= (ON_FACE if round_end else PATCH) * size:
+            found, normal = [], known  # at the face's edge
+        # the corners of a round end stand for its rim: a nearest point between them comes on top
+        elif found and least > gap + size * (ON_FACE if own else MISSED):
+            found.append((0, 0.5 * (on_a + on_b), gap))
+    elif flat_a or flat_b:  # a point on a face: the face's own normal is exact
+        normal = face_a.normal if flat_a else -face_b.normal
+        on_a, on_b = _point_on_face(bodies, state, a, b, normal, on_a, on_b, flat_a, face_a, face_b)
+    if not found and face_a is not None and face_b is not None and _parallel_lines(face_a, face_b):
         found = _along_line(face_a, face_b, normal)
-    else:
-        if flat_a or flat_b:  # a point on a face: the face's own normal is exact
-            normal = face_a.normal if flat_a else -face_b.normal
-            on_a, on_b = _point_on_face(
-                bodies, state, a, b, normal, on_a, on_b, flat_a, face_a, face_b
-            )
-        found = []
-    # the corners of a round end stand for its rim: a nearest point between them comes on top
-    missed = 2 * np.sqrt(2 * (1 - ALIGNED)) * min(shape_a.bounding_radius, shape_b.bounding_radius)
-    if found and min(contact[2] for contact in found) > gap + missed:
-        found.append((0, 0.5 * (on_a + on_b), gap))
     found = [contact for contact in found if contact[2] <= reach]
     if not found:
         normal, on_a, on_b = _polish(bodies, state, a, b, turn_a, turn_b, normal, on_a, on_b)
@@ -230,7 +236,7 @@ def _clip(reference: Feature, other: Feature):
         if not polygon:
             return []
     found = {}
-    snap = SNAP * np.linalg.norm(np.ptp(corners, axis=0))
+    snap = SNAP * min(_diagonal(reference), _diagonal(other))
     polygon = _without_straight_corners(polygon, snap)
     for label, _, point in polygon:
         away = np.linalg.norm(other.corners - point, axis=1)
@@ -260,6 +266,11 @@ def _without_straight_corners(polygon, snap):
         else:
             i += 1
     return polygon
+
+
+def _diagonal(feature: Feature) -> float:
+    """Size of a face or line, from its bounding box."""
+    return np.linalg.norm(np.ptp(feature.corners, axis=0))
 
 
 def _parallel_lines(a: Feature, b: Feature) -> bool:

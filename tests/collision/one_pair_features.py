@@ -24,8 +24,11 @@ class Feature:
     normal: np.ndarray | None
 
 
-def facing(shape, direction: np.ndarray) -> Feature | None:
-    """The face or line of ``shape`` that looks along ``direction`` (unit), None for a point."""
+def facing(shape, direction: np.ndarray, start=((1, 0, 0), (0, 1, 0))) -> Feature | None:
+    """The face or line of ``shape`` that looks along ``direction`` (unit), None for a point.
+
+    The points of a round end begin in the direction of the first row of ``start``, or the second.
+    """
     if isinstance(shape, Box):
         shape = shape.polytope
     if isinstance(shape, ConvexPolyhedron):
@@ -39,7 +42,9 @@ def facing(shape, direction: np.ndarray) -> Feature | None:
             return _side(shape, direction)
         if abs(direction[2]) > np.cos(STANDING):
             up = np.sign(direction[2])
+            first = np.array(start[0 if np.hypot(*start[0][:2]) > 0.5 else 1])
             angles = up * 2 * np.pi / RIM_POINTS * np.arange(RIM_POINTS)
+            angles += np.arctan2(first[1], first[0])
             corners = np.column_stack(
                 [
                     shape.radius * np.cos(angles),

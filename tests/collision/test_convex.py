@@ -105,7 +105,9 @@ def test_against_one_pair_at_a_time(names, gap):
         # by 1e-4 in the normal, which is 1e-8 in the separation; overlapping by 1e-6, its loosest
         # tolerance that is tried
         close = dict(atol=1e-6 if gap < 0 else 3e-8 if gap == 0 else 3e-9)
-        if names == "mesh-mesh" and gap == 0:  # an edge on an edge or corner has any normal
+        # corners that touch edges and rims have many normals
+        many_normals = gap == 0 and not names.endswith(("capsule", "ellipsoid"))
+        if many_normals and np.abs(found.normal[here[0]] - twin.normal[there[0]]).max() > 1e-3:
             np.testing.assert_allclose(found.gap[here].min(), twin.gap.min(), **close)
             continue
         np.testing.assert_array_equal(found.feature[here], twin.feature[there])
@@ -128,15 +130,14 @@ def test_separation_is_the_largest(names):
         nearest = order[np.searchsorted(found.a[order], a)]
         least, normal = found.gap[nearest], found.normal[nearest]
         here = separations(bodies, state, a, b, normal)
-        # coal's tolerance; the edge of a mesh beside a face takes the face's normal, up to
-        # 1.4e-3 rad off, over faces of 0.2
-        np.testing.assert_allclose(least, here, atol=3e-4 if names == "mesh-mesh" else 2e-9)
+        # sums of size one; the edge of a mesh beside a face takes the face's normal, up to
+        # 1.4e-3 rad off, over faces of 0.2, where that has the same gap
+        np.testing.assert_allclose(least, here, atol=3e-4 if names == "mesh-mesh" else 1e-13)
         for width in (1e-4, 1e-2, 0.3):
             for _ in range(20):
                 other = rotations.normalized(normal + width * rng.normal(size=normal.shape))
-                # overlapping, coal's polytope ends 1e-8 early
                 more = separations(bodies, state, a, b, other) - least
-                assert more.max() <= (2e-8 if gap < 0 else 3e-9)
+                assert more.max() <= 1e-13
 
 
 @pytest.mark.parametrize("names", FAMILIES)
@@ -179,8 +180,8 @@ def test_any_unit_of_length(size):
     there = find_contacts(other.bodies, other.state, 0.05 * size)
     np.testing.assert_array_equal(here.key, there.key)
     assert len(here) > 50
-    # overlaps are found to coal's loosest tolerance
-    np.testing.assert_allclose(here.gap, there.gap / size, atol=1e-6)
+    np.testing.assert_allclose(here.gap, there.gap / size, atol=1e-13)  # rounding of size one
+    np.testing.assert_allclose(here.normal, there.normal, atol=1e-11)  # over the least radius
 
 
 def test_capsule_through_a_box():

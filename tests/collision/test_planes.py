@@ -5,6 +5,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.bodies import rotations
+from rigidlimit.collision.planes import RIM_POINTS
 from rigidlimit.collision.search import find_contacts
 
 SHAPES = {
@@ -37,11 +38,12 @@ def twin(shape, turn, centre, normal, height):
         R, h = shape.radius, shape.length / 2
         across = np.array([local[0], local[1], 0])
         if np.linalg.norm(across) < 1e-3:
-            rim = [(R, 0), (0, R), (-R, 0), (0, -R)]
+            angle = 2 * np.pi / RIM_POINTS * np.arange(RIM_POINTS)
+            rim = R * np.column_stack([np.cos(angle), np.sin(angle)])
             points = {
-                2 + 4 * end + k: (np.array([*rim[k], z]), 0.0)
+                2 + RIM_POINTS * end + k: (np.array([*rim[k], z]), 0.0)
                 for end, z in enumerate((-h, h))
-                for k in range(4)
+                for k in range(RIM_POINTS)
             }
         else:
             low = -R * across / np.linalg.norm(across)

@@ -188,8 +188,8 @@ def test_nearly_parallel_capsules():
 
 @pytest.mark.parametrize("tilt", [0.05, 0.2])
 def test_corner_over_a_round_end_between_its_corners(tilt):
-    """Closed form: a corner 1 cm above the end of a cylinder, beyond the square of the four points
-    that stand for the rim."""
+    """Closed form: a corner 1 cm above the end of a cylinder, beyond the square of four points
+    of the rim."""
     low = np.array([[0, 0, 0], [-1, 0, tilt], [-1, -1, 2 * tilt], [0, -1, tilt]])
     tilted = rl.ConvexPolyhedron(np.concatenate([low, low + [0, 0, 1]]))
     along = 0.9 * np.sqrt(0.5)
@@ -197,9 +197,9 @@ def test_corner_over_a_round_end_between_its_corners(tilt):
     scene.add(rl.Cylinder(1.0, 1.0), position=(0, 0, 0))
     scene.add(tilted, position=np.array([along, along, 0.51]) + tilted.centre)
     found = find_contacts(scene.bodies, scene.state, 0.1)
-    assert found.gap.min() == pytest.approx(0.01, abs=1e-9)  # coal's own tolerance
+    assert found.gap.min() == pytest.approx(0.01, abs=1e-14)
     nearest = found.gap.argmin()
-    np.testing.assert_allclose(found.point[nearest], [along, along, 0.505], atol=1e-6)
+    np.testing.assert_allclose(found.point[nearest], [along, along, 0.505], atol=1e-14)
 
 
 def largest_separation(scene, rng):

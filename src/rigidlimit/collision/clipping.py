@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 SNAP = 1e-3
-"""Distance over face size below which the corners of a patch are one."""
+"""Distance over the smaller face's size below which the corners of a patch are one."""
 
 NEARER = 1e-7
 """Rise of the neighbours' gaps over a made corner's, over ``snap``, from which on it stays."""

@@ -9,8 +9,9 @@ body about its centre:
    from both sides, and faces of polytopes give their separations.
 2. The largest separation with its normal and nearest points: by Newton with a proof
    (``ellipsoids``), by closed forms (``capsule_polytopes``), the rest by coal
-   (``coal_distance``). A face that separates more is nearer to the truth: coal can miss it where
-   faces just touch.
+   (``coal_distance``), made exact by Newton on the kinks of the separation (``polish``). The
+   normal of a face or end that separates more is nearer to the truth: coal can miss it where faces
+   just touch.
 3. The patch of contacts about the nearest points (``patches``).
 """
 
@@ -28,11 +29,12 @@ from .polytope_table import polytope_table
 from .solid_table import (
     BALL,
     CAPSULE,
+    CYLINDER,
     ELLIPSOID,
     POLYTOPE,
     face_that_separates,
     solid_table,
-    support,
+    support_of,
     to_body,
 )
 
@@ -53,14 +55,15 @@ def convex_pairs(
     world = rotations.matrix(state.quaternion[a])
     turn, arm = _relative(world, state, a, b)
     shape_a, shape_b = bodies.shape_of[a], bodies.shape_of[b]
-    near, face, across = _near(shape_a, shape_b, turn, arm, reach, solids)
+    near, *faces = _near(shape_a, shape_b, turn, arm, reach, solids)
     a, b, world, turn, arm = a[near], b[near], world[near], turn[near], arm[near]
     shape_a, shape_b, reach = shape_a[near], shape_b[near], reach[near]
     radius_a, radius_b = bodies.bounding_radius[a], bodies.bounding_radius[b]
 
-    nearest = _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, solids)
-    better = face[near] > nearest[0]
-    nearest[0][better], nearest[1][better] = face[near][better], across[near][better]
+    nearest = _nearest(
+        bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach,
+        [part[near] for part in faces], solids,
+    )  # fmt: skip
     lost = np.flatnonzero(nearest[0] == -np.inf)
     if len(lost):
         i, j = int(a[lost[0]]), int(b[lost[0]])
@@ -91,14 +94,25 @@ def _relative(world, state, a, b):
     return turn, np.einsum("kji,kj->ki", world, state.position[b] - state.position[a])
 
 
-def _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, solids):
-    """(separation, normal, point on a, point on b) of pairs, each by the search that serves it."""
+def _nearest(
+    bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, faces, solids
+):  # fmt: skip
+    """(separation, normal, point on a, point on b, exact) of pairs, by the search that serves each.
+
+    exact (k,): to rounding, not to coal's tolerance.
+    """
     k = len(arm)
-    out = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3))
+    out = (
+        np.full(k, -np.inf),
+        np.zeros((k, 3)),
+        np.zeros((k, 3)),
+        np.zeros((k, 3)),
+        np.ones(k, bool),
+    )
     kind_a, kind_b = solids[0][shape_a], solids[0][shape_b]
 
     def take(rows, found):
-        for array, part in zip(out, found, strict=True):
+        for array, part in zip(out, found, strict=False):
             array[rows] = part
 
     def by_newton(rows, start):
@@ -129,7 +143,7 @@ def _nearest(bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, sol
     if len(rows):
         found = nearest_by_coal(
             bodies.shapes, shape_a[rows], shape_b[rows], radius_a[rows], radius_b[rows],
-            turn[rows], arm[rows], solids,
+            turn[rows], arm[rows], [part[rows] for part in faces], solids,
         )  # fmt: skip
         take(rows, found)
     rows = np.flatnonzero(left & smooth & (out[0] > -np.inf))
@@ -146,30 +160,32 @@ def _smooth(kind):
 
 @njit(cache=True, nogil=True)
 def _near(shape_a, shape_b, turn, arm, reach, solids):
-    """(which pairs may be within reach (k,), best separation by a face (k,), its normal (k, 3)).
-
-    The separation is -inf without faces.
-    """
+    """Which pairs may be within reach (k,), best separation by a face (k,), its normal (k, 3), and
+    whether it is a face of b (k,). The separation is -inf without faces."""
     m = len(arm)
     near, face, across = np.ones(m, np.bool_), np.full(m, -np.inf), np.zeros((m, 3))
+    of_b = np.zeros(m, np.bool_)
     n, d, at_a, at_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     v, w, back, back_arm = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
+    kinds, sizes, start, vertices = solids[0], solids[1], solids[2], solids[3]
     for p in range(m):
-        s, t, limit = shape_a[p], shape_b[p], reach[p]
+        s, t, limit, R, x = shape_a[p], shape_b[p], reach[p], turn[p], arm[p]
+        size_a, corners_a = sizes[s], vertices[start[s] : start[s + 1]]
+        size_b, corners_b = sizes[t], vertices[start[t] : start[t + 1]]
         for k in range(3):
-            v[k] = arm[p, k]
+            v[k] = x[k]
         for _ in range(BOUNDS):
             size = np.sqrt(dot(v, v))
             if size <= limit or size == 0:
                 break
             for k in range(3):
                 n[k] = v[k] / size
-            to_body(turn[p], n, -1.0, d)
-            support(solids, s, n, at_a)
-            support(solids, t, d, at_b)
+            to_body(R, n, -1.0, d)
+            support_of(kinds[s], size_a, corners_a, n, at_a)
+            support_of(kinds[t], size_b, corners_b, d, at_b)
             toward = square = 0.0
             for k in range(3):
-                w[k] = arm[p, k] + dot(turn[p, k], at_b) - at_a[k]
+                w[k] = x[k] + R[k, 0] * at_b[0] + R[k, 1] * at_b[1] + R[k, 2] * at_b[2] - at_a[k]
                 toward += (v[k] - w[k]) * v[k]
                 square += (v[k] - w[k]) ** 2
             if dot(n, w) > limit:
@@ -183,15 +199,15 @@ def _near(shape_a, shape_b, turn, arm, reach, solids):
         if not near[p]:
             continue
         face[p] = face_that_separates(solids, s, t, turn[p], arm[p], limit, across[p])
-        if solids[0][t] == POLYTOPE and face[p] <= limit:
+        if solids[0][t] in (POLYTOPE, CYLINDER) and face[p] <= limit:
             for i in range(3):
                 for j in range(3):
                     back[i, j] = turn[p, j, i]
             to_body(turn[p], arm[p], -1.0, back_arm)
             other = face_that_separates(solids, t, s, back, back_arm, limit, n)
             if other > face[p]:
-                face[p] = other
+                face[p], of_b[p] = other, True
                 for k in range(3):
                     across[p, k] = -dot(turn[p, k], n)
         near[p] = face[p] <= limit
-    return near, face, across
+    return near, face, across, of_b

@@ -12,11 +12,11 @@ from numba import njit
 
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
+from .planes import RIM_POINTS, STANDING
+from .polytopes import PATCH
 from .separation import ALIGNED, place, step
 from .solid_table import (
-    BALL,
-    CORNERS_OF_END,
-    ELLIPSOID,
+    CYLINDER,
     curvature_near,
     facing,
     support,
@@ -25,6 +25,13 @@ from .solid_table import (
 
 SIDE_BY_SIDE = 1e-3
 """Sine of the angle between straight lines up to which they touch at two points."""
+
+ACROSS, ON_FACE = 1 - 1e-12, (1 - np.cos(np.pi / RIM_POINTS)) * STANDING
+"""Cosine above which a normal is a face's own, and how much lower, over the smaller body's size, a
+point of a round end may then lie than those that stand for its rim: what an end has that stands."""
+
+MISSED = 2 * np.sqrt(2 * (1 - ALIGNED))
+"""The same where the normal is a face's only nearly."""
 
 COMMON = 1e-6
 """Common stretch over the first line's length from which on it has two ends."""
@@ -108,15 +115,15 @@ def _number(label, out, first, count):
 @njit(cache=True, nogil=True)
 def contacts_of_nearest(
     shape_a, shape_b, turn, arm, reach, radius_a, radius_b,
-    separation, normal, nearest_a, nearest_b, longest, solids,
+    separation, normal, nearest_a, nearest_b, exact, longest, solids,
 ):  # fmt: skip
     """Rows (pair, feature, gap, curvature, normal, point) of contacts within reach, (.., 10).
 
     All in the axes of a about a's centre: turn (k, 3, 3), arm (k, 3) pose of b; separation (k,),
-    unit normal (k, 3), points nearest_a on a and nearest_b on b (k, 3). radius (k,): bounding
-    radii; longest: most corners of one face.
+    unit normal (k, 3), points nearest_a on a and nearest_b on b (k, 3), exact (k,) or to coal's
+    tolerance. radius (k,): bounding radii; longest: most corners of one face.
     """
-    most = max(longest, CORNERS_OF_END)
+    most = max(longest, RIM_POINTS)
     out, count = np.empty((4 * len(arm) + 16, 10)), 0
     face_a, face_b = np.empty((most, 3)), np.empty((most, 3))
     names_a, names_b = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -125,6 +132,7 @@ def contacts_of_nearest(
     height, label, point = np.empty(4 * most + 9), np.empty(4 * most + 9, np.int64), np.empty(3)
     n, d, on_a, on_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     at_b, zero, middle, inward = np.empty(3), np.zeros(3), np.empty(3), np.empty(3)
+    axes = np.eye(3)
     local, points = np.empty((most, 3)), np.empty((4 * most + 9, 3))
     for p in range(len(arm)):
         gap = separation[p]
@@ -136,60 +144,61 @@ def contacts_of_nearest(
             middle[k] = 0.5 * (nearest_a[p, k] + nearest_b[p, k])
         step(middle, -0.5 * gap, n, on_a)
         step(middle, 0.5 * gap, n, on_b)
-        ka, size_a = facing(solids, s, n, face_a, names_a, normal_a)
+        ka, size_a = facing(solids, s, n, axes, face_a, names_a, normal_a)
         to_body(turn[p], n, -1.0, d)
-        kb, size_b = facing(solids, t, d, local, names_b, at_b)
+        kb, size_b = facing(solids, t, d, turn[p], local, names_b, at_b)
         if kb > 0:
             place(local[:kb], turn[p], arm[p], face_b)
         for k in range(3):
             normal_b[k] = dot(turn[p, k], at_b)
         flat_a = ka > 2 and dot(normal_a, n) > ALIGNED
         flat_b = kb > 2 and -dot(normal_b, n) > ALIGNED
-        found = 0
+        found, least, size = 0, np.inf, min(radius_a[p], radius_b[p])
         if (flat_a and kb > 0) or (flat_b and ka > 0):
             if flat_a and kb > 0:
                 side, outline, other, names = 0, face_a[:ka], face_b[:kb], names_b[:kb]
-                outward, snap = normal_a, SNAP * size_a
+                outward = normal_a
             else:
                 side, outline, other, names = 1, face_b[:kb], face_a[:ka], names_a[:ka]
-                outward, snap = normal_b, SNAP * size_b
-            h = dot(outward, outline[0])
+                outward = normal_b
+            h, snap = dot(outward, outline[0]), SNAP * min(size_a, size_b)
             found, _ = clip(outline, outward, h, other, names, poly, poly_of)
             found = thin_out(poly[0], poly_of[0], found, outward, h, other, names, snap, height)
             for c in range(found):
+                least = min(least, height[c])
                 label[c] = poly_of[0, c, 0] + side
                 step(poly[0, c], -0.5 * height[c], outward, points[c])
             step(zero, 1.0 if side == 0 else -1.0, outward, n)
-        elif _line(face_a, names_a, ka, n, 1.0) and _line(face_b, names_b, kb, n, -1.0):
-            found = _beside(face_a, face_b, n, points, height)
-            label[0], label[1] = 0, 2
-        elif flat_a or flat_b:  # a point on a face: the face's own normal is exact
-            step(zero, 1.0 if flat_a else -1.0, normal_a if flat_a else normal_b, n)
-            # the nearest point of a ball or ellipsoid in closed form
-            kind = solids[0][t if flat_a else s]
-            if kind in (BALL, ELLIPSOID):
-                if flat_a:
-                    to_body(turn[p], n, -1.0, d)
-                    support(solids, t, d, at_b)
-                    for k in range(3):
-                        on_b[k] = arm[p, k] + dot(turn[p, k], at_b)
-                    h = dot(on_b, n) - dot(face_a[0], n)
-                    step(on_b, -h, n, on_a)
-                else:
-                    support(solids, s, n, on_a)
-                    h = dot(face_b[0], n) - dot(on_a, n)
-                    step(on_a, h, n, on_b)
-        # the corners of a round end stand for its rim: a nearest point between them comes on top
-        if found > 0:
-            missed = 2 * np.sqrt(2 * (1 - ALIGNED)) * min(radius_a[p], radius_b[p])
-            least = np.inf
-            for c in range(found):
-                least = min(least, height[c])
-            if least > gap + missed:
+            own = dot(n, normal[p]) > ACROSS
+            round_end = solids[0][s] == CYLINDER or solids[0][t] == CYLINDER
+            alike = size * (ON_FACE if round_end else PATCH)
+            if exact[p] and not own and not abs(least - gap) <= alike:
+                found = 0  # at the face's edge: its normal is another
+                step(zero, 1.0, normal[p], n)
+            # points stand for the rim of a round end: a nearest one between them comes on top
+            elif found > 0 and least > gap + size * (ON_FACE if own else MISSED):
                 label[found], height[found] = 0, gap
                 for k in range(3):
                     points[found, k] = 0.5 * (on_a[k] + on_b[k])
                 found += 1
+        elif (flat_a or flat_b) and not exact[p]:  # a point on a face: the face's own normal is
+            step(zero, 1.0 if flat_a else -1.0, normal_a if flat_a else normal_b, n)
+            if flat_a:
+                to_body(turn[p], n, -1.0, d)
+                support(solids, t, d, at_b)
+                for k in range(3):
+                    on_b[k] = arm[p, k] + dot(turn[p, k], at_b)
+                step(on_b, dot(face_a[0], n) - dot(on_b, n), n, on_a)
+            else:
+                support(solids, s, n, on_a)
+                step(on_a, dot(face_b[0], n) - dot(on_a, n), n, on_b)
+        if (
+            found == 0
+            and _line(face_a, names_a, ka, n, 1.0)
+            and _line(face_b, names_b, kb, n, -1.0)
+        ):
+            found = _beside(face_a, face_b, n, points, height)
+            label[0], label[1] = 0, 2
         within = 0
         for c in range(found):
             within += 1 if height[c] <= reach[p] else 0

@@ -257,7 +257,7 @@ def _contacts(
             names = loops[l_start[face] : l_start[face + 1]]
             left = thin_out(
                 poly[0], poly_of[0], found, normal, h, incident[: len(names)], names,
-                SNAP * diagonal[row], height,
+                SNAP * min(diagonal[row], diagonal[face]), height,
             )  # fmt: skip
             for c in range(left):
                 if height[c] <= limit:

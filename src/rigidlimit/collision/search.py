@@ -9,16 +9,14 @@ from ..bodies import (
     Capsule,
     ConvexPolyhedron,
     Cylinder,
-    Disk,
     HalfSpace,
     Polygon,
-    Sphere,
     State,
 )
 from ..errors import ContactError
 from ..threads import in_pieces
 from . import planar
-from .balls import ball_ball
+from .balls import ball_ball, is_ball
 from .broadphase import meeting_balls
 from .capsules import capsule_capsule
 from .contacts import Contacts, contact_key
@@ -78,8 +76,9 @@ def _families(bodies: Bodies) -> np.ndarray:
 
 
 def _family(shape) -> int:
+    if is_ball(shape):
+        return BALL
     for family, kinds in (
-        (BALL, Sphere | Disk),
         (POLYGON, Polygon),
         (POLYTOPE, Box | ConvexPolyhedron),
         (CAPSULE, Capsule),

@@ -11,18 +11,21 @@ loops). size: semi-axes of balls and ellipsoids; radius, 0, half length of capsu
 import numpy as np
 from numba import njit
 
-from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
+from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid
+from .balls import is_ball
 from .planes import RIM_POINTS, STANDING, ellipsoid_curvature
 from .polytope_table import polytope_table
 from .separation import lowest, most_along
 
 POLYTOPE, BALL, ELLIPSOID, CAPSULE, CYLINDER, OTHER = range(6)
 
-CORNERS_OF_END = 4
-"""Corners that stand for the rim of a cylinder's end, those of ``planes``."""
-assert CORNERS_OF_END == RIM_POINTS
-
 UPRIGHT = np.cos(STANDING)
+
+RIM = np.array([[1.0, 0.0], [np.sqrt(0.75), 0.5], [0.5, np.sqrt(0.75)]])
+RIM = np.concatenate([RIM, RIM @ [[0, 1], [-1, 0]]])
+RIM = np.concatenate([RIM, -RIM])
+"""Unit directions of the rim's points, (RIM_POINTS, 2), symmetric to the last digit."""
+assert len(RIM) == RIM_POINTS
 
 
 def solid_table(bodies: Bodies) -> tuple:
@@ -31,8 +34,8 @@ def solid_table(bodies: Bodies) -> tuple:
     for row, shape in enumerate(bodies.shapes):
         if isinstance(shape, Box | ConvexPolyhedron):
             kind[row] = POLYTOPE
-        elif isinstance(shape, Sphere):
-            kind[row], size[row] = BALL, shape.radius
+        elif is_ball(shape):
+            kind[row], size[row] = BALL, shape.bounding_radius
         elif isinstance(shape, Ellipsoid):
             kind[row], size[row] = ELLIPSOID, shape.semi_axes
         elif isinstance(shape, Capsule | Cylinder):
@@ -65,9 +68,14 @@ def rounding(solids: tuple, shape: np.ndarray) -> np.ndarray:
 @njit(cache=True)
 def support(solids, s, d, out):
     """Height of shape s along unit d; out (3,) gets a point where it is attained."""
-    kind, size = solids[0][s], solids[1][s]
+    corners = solids[3][solids[2][s] : solids[2][s + 1]]
+    return support_of(solids[0][s], solids[1][s], corners, d, out)
+
+
+@njit(cache=True)
+def support_of(kind, size, corners, d, out):
+    """``support`` of a solid of this kind, size (3,), and corners (.., 3) of a polytope."""
     if kind == POLYTOPE:
-        corners = solids[3][solids[2][s] : solids[2][s + 1]]
         low, corner = lowest(corners, d, -1.0)
         for k in range(3):
             out[k] = corners[corner, k]
@@ -101,23 +109,33 @@ def to_body(turn, x, sign, out):
 
 @njit(cache=True)
 def face_that_separates(solids, s, other, relative, arm, limit, normal):
-    """Largest separation of shape s and ``other`` along a face normal of s; -inf without faces.
+    """Largest separation of shape s and ``other`` along a face normal of s; -inf without.
 
     relative (3, 3), arm (3,): turn and centre of the other body in the axes of s. normal (3,): gets
     the face's normal in those axes. Stops at the first face beyond ``limit``.
     """
-    best = -np.inf
-    if solids[0][s] != POLYTOPE:
+    best, first, count, height = -np.inf, 0, 0, solids[1][s, 2]
+    flat, normals, heights = solids[0][s] == POLYTOPE, solids[5], solids[6]
+    if flat:
+        first, count = solids[4][s], solids[4][s + 1] - solids[4][s]
+    elif solids[0][s] == CYLINDER:
+        count = 2
+    if count == 0:
         return best
-    d, at, deepest = np.empty(3), np.empty(3), arm.copy()
-    for f in range(solids[4][s], solids[4][s + 1]):
-        n, height = solids[5][f], solids[6][f]
+    kind, size = solids[0][other], solids[1][other]
+    corners = solids[3][solids[2][other] : solids[2][other + 1]]
+    n, d, at, deepest = np.zeros(3), np.empty(3), np.empty(3), arm.copy()
+    for f in range(first, first + count):
+        if flat:
+            n[0], n[1], n[2], height = normals[f, 0], normals[f, 1], normals[f, 2], heights[f]
+        else:
+            n[2] = 1.0 - 2.0 * f
         # no more than the height of any one point of the other body
         if n[0] * deepest[0] + n[1] * deepest[1] + n[2] * deepest[2] - height <= best:
             continue
         to_body(relative, n, -1.0, d)
         along = n[0] * arm[0] + n[1] * arm[1] + n[2] * arm[2]
-        here = along - height - support(solids, other, d, at)
+        here = along - height - support_of(kind, size, corners, d, at)
         for k in range(3):
             turned = relative[k, 0] * at[0] + relative[k, 1] * at[1] + relative[k, 2] * at[2]
             deepest[k] = arm[k] + turned
@@ -130,12 +148,15 @@ def face_that_separates(solids, s, other, relative, arm, limit, normal):
 
 
 @njit(cache=True)
-def facing(solids, s, d, corners, names, normal):
-    """The face or line of shape s that looks along unit d: (number of corners, size of a face).
+def facing(solids, s, d, start, corners, names, normal):
+    """The face or line of shape s that looks along unit d: (number of corners, its size).
 
     corners (.., 3), names (..,): get the corners, counter-clockwise about ``normal`` (3,), which a
     face (3 corners or more) sets, and their numbers; two corners are a line, none a point. All in
-    the body's axes. The size is the diagonal of the face's bounding box there.
+    the body's axes. The size is the diagonal of a face's bounding box there, or a length.
+    start (2, 3): the points that stand for the rim of a cylinder's end begin in the direction of
+    the first row, or of the second if the first is nearly along the axis; those of two ends on one
+    another thus coincide.
     """
     kind, size = solids[0][s], solids[1][s]
     if kind == POLYTOPE:
@@ -159,16 +180,20 @@ def facing(solids, s, d, corners, names, normal):
             corners[c, 0], corners[c, 1] = share * d[0], share * d[1]
             corners[c, 2] = size[2] if c == 1 else -size[2]
             names[c] = c
-        return 2, 0.0
+        return 2, 2 * size[2]
     if kind == CYLINDER and abs(d[2]) > UPRIGHT:
         up = 1.0 if d[2] > 0 else -1.0
-        for c in range(CORNERS_OF_END):
-            corners[c, 0] = size[0] if c == 0 else (-size[0] if c == 2 else 0.0)
-            corners[c, 1] = up * size[0] if c == 1 else (-up * size[0] if c == 3 else 0.0)
+        x, y = start[0, 0], start[0, 1]
+        if x * x + y * y < 0.25:
+            x, y = start[1, 0], start[1, 1]
+        share = size[0] / np.sqrt(x * x + y * y)
+        for c in range(RIM_POINTS):
+            along, across = share * RIM[c, 0], up * share * RIM[c, 1]
+            corners[c, 0], corners[c, 1] = along * x - across * y, along * y + across * x
             corners[c, 2] = up * size[2]
             names[c] = c
         normal[0], normal[1], normal[2] = 0.0, 0.0, up
-        return CORNERS_OF_END, np.sqrt(8.0) * size[0]
+        return RIM_POINTS, np.sqrt(8.0) * size[0]
     return 0, 0.0
 
 

@@ -38,7 +38,10 @@ UNLIKE = 30.0
 """Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
 
 WANDERING = 25
-"""Newton steps after which a start has shown that it is not near."""
+"""Newton steps after which a start has shown that it is not near; more in large networks."""
+
+SMALL = 100_000
+"""Degrees of freedom of a network that is not large; ``patience``."""
 
 BALANCED = 1e-6
 """Imbalance up to which given forces count as admissible."""
@@ -55,6 +58,15 @@ STIFFER = 3
 
 NEAR = 1e-6
 """Residual at which a stalled solve is settled by a last step in forces."""
+
+
+def patience(n: int) -> int:
+    """Newton steps given to a start that is not the last, for n degrees of freedom.
+
+    Contacts close and open from neighbour to neighbour, so that Newton steps grow like the linear
+    size, and so does the cost of the path, which would come next.
+    """
+    return round(WANDERING * max(1.0, n / SMALL) ** (1 / 3))
 
 
 def solve(
@@ -176,7 +188,7 @@ def solve(
             if found is not None:
                 return found
         last = start is starts[-1] and exponent >= 2.0
-        answer = attempt(start(), max_iterations if last else WANDERING)
+        answer = attempt(start(), max_iterations if last else patience(n))
         force, status = answer.force, answer.status
         if status is Status.STALLED and answer.residual < NEAR and exponent >= 2.0:
             bears = (force > 0) & (answer.overlap > 0)

@@ -41,7 +41,10 @@ UNLIKE = 30.0
 """Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
 
 WANDERING = 25
-"""Newton steps after which a start has shown that it is not near."""
+"""Newton steps after which a start has shown that it is not near; more in large networks."""
+
+SMALL = 100_000
+"""Degrees of freedom of a network that is not large; ``patience``."""
 
 BALANCED = 1e-6
 """Imbalance up to which given forces count as admissible."""
@@ -63,6 +66,15 @@ STIFFER = 3
 
 NEAR = 1e-6
 """Residual at which a stalled solve is settled by a last step in forces."""
+
+
+def patience(n: int) -> int:
+    """Newton steps given to a start, for n degrees of freedom.
+
+    Contacts close and open from neighbour to neighbour, so that Newton steps grow like the linear
+    size, and so does the cost of the path, which would come next.
+    """
+    return round(WANDERING * max(1.0, n / SMALL) ** (1 / 3))
 
 
 def solve(
@@ -206,7 +218,7 @@ def solve(
             found = among_forces(nearest_carried(network, load).force)
             if found is not None:
                 return found
-        answer = attempt(start(), WANDERING if load.any() else max_iterations)
+        answer = attempt(start(), patience(n) if load.any() else max_iterations)
         force, status = answer.force, answer.status
         lost = status is not Status.CONVERGED and answer.history.min() < NEAR
         if status is Status.STALLED and answer.residual < NEAR and exponent >= 2.0:

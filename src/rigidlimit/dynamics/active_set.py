@@ -29,6 +29,9 @@ FEW = 100
 MANY = 300
 """Changes of W in one round that show that the gradient steps have not found it yet."""
 
+LARGEST = 1_000_000
+"""Degrees of freedom up to which a factorization is thought of; the price tells whether it pays."""
+
 PATIENCE = 4
 """Rounds with neither a smaller residual nor fewer changes after which it is given up."""
 
@@ -39,7 +42,7 @@ def pays(problem, force, gradient_steps, reached, tolerance) -> bool:
     gradient_steps: taken so far, to the residual ``reached``.
     """
     n = problem.B.shape[1]
-    if not affordable(n) or np.count_nonzero(force) > n or not 0.0 < reached < 1.0:
+    if not affordable(n, LARGEST) or np.count_nonzero(force) > n or not 0.0 < reached < 1.0:
         return False
     remaining = np.log(reached / tolerance) * gradient_steps / -np.log(reached)
     return remaining > price(n) / 3

@@ -57,8 +57,8 @@ class CompatibleForces(Displayed):
 
     @property
     def carries_load(self) -> np.ndarray:
-        """Contacts with a force above rounding: 1e-12 of the largest."""
-        return self.force > 1e-12 * self.force.max(initial=0.0)
+        """Contacts with a force that tells: above ten times the tolerance, of the largest force."""
+        return self.force > max(1e-12, 10.0 * self.tolerance) * self.force.max(initial=0.0)
 
     @property
     def message(self) -> str:

@@ -62,6 +62,12 @@ class Price:
         return self._structure.operations / (STEP * max(1, self._network.B.shape[0]))
 
     @property
+    def patience(self) -> int:
+        """Steps of one solve after which it is factorized: what is known to be near may be waited
+        for, up to twice the price; a guess is mostly too high."""
+        return int((1 if self._structure is None else 2) * self.of_factorization)
+
+    @property
     def affordable(self) -> bool:
         """Whether a factorization is to be thought of at all."""
         if self._structure is None:

@@ -235,7 +235,7 @@ class StiffnessSystem:
         fits = price.affordable
         if n <= DIRECT_SIZE or (fits and network.direct):
             return self.solve_directly(rhs, stats)
-        max_steps = int(price.of_factorization) if fits else 30_000
+        max_steps = price.patience if fits else 30_000
         x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
         # a tight solve may take more than a loose one
         decades = np.log10(max(float(np.abs(rhs).max()), target) / target)

@@ -13,6 +13,7 @@ class Status(Enum):
     STALLED = "stalled"
     LOAD_NOT_CARRIED = "load_not_carried"
     NO_ROOM = "no_room"
+    JAMMED = "jammed"
 
     @property
     def advice(self) -> str:
@@ -37,6 +38,10 @@ _ADVICE = {
         "the forces balance the load but need not be those of elastic bodies: to find these, a "
         "factorization needs more memory than is free (for a million contacts some 8 kB each); "
         "free memory, or use a machine with more"
+    ),
+    Status.JAMMED: (
+        "no motion undoes all overlaps, as where held bodies overlap: the forces are those that keep "
+        "overlaps from growing; check where held bodies stand"
     ),
 }
 

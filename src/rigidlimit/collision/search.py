@@ -29,6 +29,11 @@ from .solids import ball_solid
 THREADED = 100_000
 """Contacts from which they are put in order by several threads."""
 
+ROUNDING = 1e-14
+"""Gap over the distance of a body's points from the origin that is rounding, and counts as 0. In
+packings that cannot move, gaps of one unit in the last place cannot all be opened; and over a small
+step they are velocities."""
+
 KINDS = 7
 BALL, POLYGON, POLYTOPE, CAPSULE, CYLINDER, ELLIPSOID, PLANE = range(KINDS)
 
@@ -67,7 +72,9 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     pieces = list(_pair_contacts(bodies, state, a, b, family, reach))
     if len(planes):
         pieces.append(planes_bodies(bodies, state, planes, solid[movable[solid]], reach))
-    return _sorted_contacts(Pieces.joined(pieces), reach, n)
+    within = np.abs(state.position).max(axis=1, initial=0.0)
+    within += np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)
+    return _sorted_contacts(Pieces.joined(pieces), reach, ROUNDING * within, n)
 
 
 def _families(bodies: Bodies) -> np.ndarray:
@@ -126,8 +133,11 @@ def _pair_contacts(bodies, state, a, b, family, reach):
         yield convex_pairs(bodies, state, i, j, near)
 
 
-def _sorted_contacts(found: Pieces, reach, n: int) -> Contacts:
-    """Within reach, from the lower to the higher body number, sorted by (a, b, feature)."""
+def _sorted_contacts(found: Pieces, reach, rounding, n: int) -> Contacts:
+    """Within reach, from the lower to the higher body number, sorted by (a, b, feature).
+
+    rounding (n,) [m]: of the places of each body; gaps up to the larger of two bodies' are 0.
+    """
     low, high = np.minimum(found.a, found.b), np.maximum(found.a, found.b)
     keep = np.flatnonzero(found.gap <= reach[low] + reach[high])
     order = keep[np.argsort(contact_key(low, high, found.feature, n)[keep], kind="stable")]
@@ -139,7 +149,7 @@ def _sorted_contacts(found: Pieces, reach, n: int) -> Contacts:
 
     def take(first, last):
         _take(
-            order, first, last,
+            order, first, last, rounding,
             found.a, found.b, found.feature, found.point, found.normal, found.gap,
             found.curvature, body, feature, point, normal, gap, curvature,
         )  # fmt: skip
@@ -150,7 +160,7 @@ def _sorted_contacts(found: Pieces, reach, n: int) -> Contacts:
 
 @njit(cache=True, nogil=True)
 def _take(
-    order, first, last, a, b, number, at, direction, distance, curved,
+    order, first, last, rounding, a, b, number, at, direction, distance, curved,
     body, feature, point, normal, gap, curvature,
 ):  # fmt: skip
     """Contacts order[first:last] into the last six arrays, turned from the lower body up."""
@@ -159,6 +169,8 @@ def _take(
         sign = 1.0 if a[k] < b[k] else -1.0
         body[c, 0], body[c, 1] = min(a[k], b[k]), max(a[k], b[k])
         feature[c], gap[c], curvature[c] = number[k], distance[k], curved[k]
+        if abs(gap[c]) <= max(rounding[a[k]], rounding[b[k]]):
+            gap[c] = 0.0
         for axis in range(3):
             point[c, axis] = at[k, axis]
             normal[c, axis] = sign * direction[k, axis]

@@ -1,6 +1,7 @@
 """Step 1 of the method, classic contact dynamics: one driver for all solvers of eqs 21-22."""
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +13,10 @@ from . import apgd, newton, pgs
 from .inertia import check_symmetry
 from .problem import ROUNDING, ContactDynamicsResult
 from .reduced import Reduced
+
+DIVERGED = 10.0
+"""Forces over those that leave overlaps as they are, beyond which these are taken: undoing overlaps
+in a step may well cost more, but then it converges."""
 
 SOLVERS = {"newton": newton.solve, "pgs": pgs.solve, "apgd": apgd.solve}
 
@@ -79,7 +84,31 @@ def contact_dynamics(
     if "order" in options and not isinstance(options["order"], str):
         options["order"] = reduced.numbers(pgs.permutation(options["order"], m))
     answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
+    if not answer.converged and (problem.bias < 0.0).any():
+        answer = _without_opening(problem, answer, solver, tolerance, options)
     return reduced.answered(answer)
+
+
+def _without_opening(problem, answer, solver, tolerance, options):
+    """Where overlaps cannot all be undone, the answer that lets them be; else ``answer``.
+
+    Held bodies that overlap, or a jammed packing, leave no velocity with B v >= -Phi/dt, and forces
+    grow without end; those that only keep overlaps from growing are there, and stay in bounds.
+    """
+    kept = replace(problem, bias=np.maximum(problem.bias, 0.0))
+    found = SOLVERS[solver](kept, tolerance=tolerance, **options)
+    diverged = answer.force.max() > DIVERGED * max(found.force.max(), problem.scale)
+    if not (found.converged and diverged):
+        return answer
+    return replace(
+        answer,
+        force=found.force,
+        velocity=found.velocity,
+        slack=problem.slack(found.force),
+        residual=problem.residual(found.force),
+        status=Status.JAMMED,
+        iterations=answer.iterations + found.iterations,
+    )
 
 
 def _scaled_to_fit(problem, force):

@@ -48,6 +48,12 @@ BEARING = 3e-5
 PATIENCE = 12
 """Multiplier steps without a smaller residual after which it counts as stalled."""
 
+INNER = 0.3
+"""Part of the residual to which the networks are solved at first; less where that gains nothing."""
+
+SWEEPS, ROUNDS, GAINED = 25, 20, 0.9
+"""Gauss-Seidel sweeps at the end, in so many rounds as long as each leaves less than this part."""
+
 SIGMA_CAP = 1e5
 """Largest spring stiffness over effective mass; rounding of l is about 1e-16 sigma."""
 
@@ -188,7 +194,8 @@ class _Solution:
                 load=np.zeros(problem.B.shape[1]),
                 offset=impulse / stiffness - problem.p,
                 start=x,
-                tolerance=max(0.3 * residual, 0.1 * tolerance),
+                # of the best so far: forces that drift away must not ask for less
+                tolerance=max(INNER * 0.1 ** min(waited, 3) * self.residual, 0.1 * tolerance),
                 scale=problem.scale * dt,
                 max_iterations=min(300, self.max_iterations - self.newton_steps),
                 stats=self.stats,
@@ -214,9 +221,14 @@ class _Solution:
             exact = least_distance.solve(problem)
             if exact is not None:
                 self.keep(*self._last_digits(exact))
-        if not self.arrived and stalled:
+        for _ in range(ROUNDS if stalled else 0):
+            before = self.residual
+            if self.arrived:
+                break
             last = pgs.solve(
-                problem, tolerance=self.tolerance, max_iterations=500, warm_start=self.force
+                problem, tolerance=self.tolerance, max_iterations=SWEEPS, warm_start=self.force
             )
             self.stats.products += last.linear_iterations
             self.keep(last.force, last.residual)
+            if self.residual > GAINED * before:
+                break

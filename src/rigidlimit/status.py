@@ -40,8 +40,8 @@ _ADVICE = {
         "free memory, or use a machine with more"
     ),
     Status.JAMMED: (
-        "no motion undoes all overlaps, as where held bodies overlap: the forces are those that keep "
-        "overlaps from growing; check where held bodies stand"
+        "no motion undoes all overlaps, as where held bodies overlap: the forces are those that "
+        "keep overlaps from growing; check where held bodies stand"
     ),
 }
 

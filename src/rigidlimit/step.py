@@ -2,9 +2,10 @@
 
 Departures. Contacts are those that may close within the step; if a body turns out to move further
 than was searched, the search is widened, and the step solved again if that finds contacts that
-would close. Step 2 takes only contacts
-that are closed at the end of the step: a contact that stays open may not carry load, although it
-could help to balance F~. Spinning bodies with unequal inertias precess (``bodies/motion.py``).
+would close. Bodies that rebound do so in the step in which they would meet. Step 2 takes only
+contacts that are closed at the end of the step: a contact that stays open may not carry load,
+although it could help to balance F~. Spinning bodies with unequal inertias precess
+(``bodies/motion.py``).
 """
 
 from dataclasses import dataclass
@@ -152,7 +153,7 @@ def step(
             F_ext,
             dt,
             restitution=settings.restitution,
-            exists=contacts.gap <= (settings.closed or CLOSED) * bodies.length,
+            exists=_formed(contacts, B, v, dt, settings, bodies),
             fixed=~bodies.free.ravel(),
             solver=settings.solver,
             tolerance=settings.tolerance,
@@ -179,7 +180,7 @@ def step(
         closed = gap <= settings.closed * bodies.length
     B_closed = submatrix(B, rows=np.flatnonzero(closed))
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
-    load = B_closed.T @ classic.force[closed]
+    load = np.where(bodies.free.ravel(), B_closed.T @ classic.force[closed], 0.0)
     forces = None
     if compatible:
         forces = compatible_forces(  # eq. 36
@@ -194,6 +195,14 @@ def step(
             blocks=np.arange(0, 6 * len(bodies) + 1, 6),
         )
     return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies)
+
+
+def _formed(contacts, B, v, dt, settings, bodies):
+    """Which contacts exist for the law of restitution, (m,) bool: those that are closed, and those
+    that the step would close at its first velocity. Else these would be braked to the surface now,
+    and rebound in the next step from what speed is left, which depends on where the step began."""
+    closed = contacts.gap <= (settings.closed or CLOSED) * bodies.length
+    return closed | (contacts.gap + dt * (B @ v) < 0) if settings.restitution > 0 else closed
 
 
 def _travel(bodies: Bodies, velocity: np.ndarray, dt: float) -> np.ndarray:
@@ -217,7 +226,6 @@ def _first_reach(bodies, state, external_force, dt):
     acceleration = np.zeros_like(state.velocity)
     mass = np.where(bodies.mass > 0, bodies.mass, np.inf)
     acceleration[:, :3] = external_force.reshape(-1, 6)[:, :3] / mass[:, None]
-    moving = np.where(bodies.free, state.velocity + dt * acceleration, 0.0)
+    moving = np.where(bodies.free, state.velocity + dt * acceleration, state.velocity)
     reach = 1.2 * _travel(bodies, moving, dt)
-    finite = np.isfinite(bodies.bounding_radius)
-    return np.where(finite, reach + 1e-3 * bodies.length, 0.0)
+    return reach + np.where(np.isfinite(bodies.bounding_radius), 1e-3 * bodies.length, 0.0)

@@ -2,8 +2,9 @@
 
 Row i maps the velocities of the two bodies to the rate of gap i (positive opens):
 (B v)_i = n . (v_b + w_b x r_b) - n . (v_a + w_a x r_a), with r the arm from each centre to the
-contact point and n the normal from body a to body b. Columns of degrees of freedom in Gamma_D are
-left out of the pattern (they hold zeros), and so are arms without a moment (smooth spheres).
+contact point and n the normal from body a to body b. Columns of degrees of freedom in Gamma_D that
+stand still are left out of the pattern, and so are arms without a moment (smooth spheres); those of
+driven bodies are there.
 """
 
 import numpy as np
@@ -21,16 +22,17 @@ def gap_gradient(bodies: Bodies, state: State, contacts: Contacts) -> sp.csr_arr
     """B, sparse (contacts, 6 n) [-; m for rotations], sorted columns, no stored zeros."""
     m, n = len(contacts), len(bodies)
     index = np.int32 if max(12 * m, 6 * n) < np.iinfo(np.int32).max else np.int64
+    moves = bodies.free | (state.velocity != 0)
     starts, columns, data = np.zeros(m + 1, index), np.empty(12 * m, index), np.empty(12 * m)
     count = _rows(
-        contacts.body, contacts.normal, contacts.point, state.position, bodies.free,
+        contacts.body, contacts.normal, contacts.point, state.position, moves,
         starts, columns, data,
     )  # fmt: skip
     return sp.csr_array((data[:count].copy(), columns[:count].copy(), starts), shape=(m, 6 * n))
 
 
 @njit(cache=True)
-def _rows(body, normal, point, centre, free, starts, columns, data):
+def _rows(body, normal, point, centre, moves, starts, columns, data):
     """Fills the rows of B; returns the number of entries."""
     count = 0
     r = np.empty(3)
@@ -38,12 +40,12 @@ def _rows(body, normal, point, centre, free, starts, columns, data):
         n = normal[i]
         for side in range(2):
             who, sign = body[i, side], 2.0 * side - 1.0
-            # a half-space's "centre" is any point of its plane: it is fixed, its arm never matters
+            # a half-space's "centre" is a point of its plane, about which it turns if it is driven
             for k in range(3):
                 r[k] = point[i, k] - centre[who, k]
             rounding = ALONG * np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
             for k in range(6):
-                if not free[who, k]:
+                if not moves[who, k]:
                     continue
                 if k < 3:
                     value = n[k]

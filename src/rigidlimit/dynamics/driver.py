@@ -18,6 +18,10 @@ DIVERGED = 10.0
 """Forces over those that leave overlaps as they are, beyond which these are taken: undoing overlaps
 in a step may well cost more, but then it converges."""
 
+NO_WORSE = 1.5
+"""Residual with overlaps as they are over that of the attempt to undo them, up to which nothing is
+lost."""
+
 SOLVERS = {"newton": newton.solve, "pgs": pgs.solve, "apgd": apgd.solve}
 
 
@@ -98,14 +102,15 @@ def _without_opening(problem, answer, solver, tolerance, options):
     kept = replace(problem, bias=np.maximum(problem.bias, 0.0))
     found = SOLVERS[solver](kept, tolerance=tolerance, **options)
     diverged = answer.force.max() > DIVERGED * max(found.force.max(), problem.scale)
-    if not (found.converged and diverged):
+    left = problem.residual(found.force)
+    if not (found.converged and (diverged or left <= NO_WORSE * answer.residual)):
         return answer
     return replace(
         answer,
         force=found.force,
         velocity=found.velocity,
         slack=problem.slack(found.force),
-        residual=problem.residual(found.force),
+        residual=left,
         status=Status.JAMMED,
         iterations=answer.iterations + found.iterations,
     )
@@ -146,7 +151,8 @@ def check_solver(solver: str, options=(), *, others=()) -> None:
 
 
 def _bias(B, gap, velocity, dt, restitution, exists):
-    """Phi/dt (eq. 16), or e_n B v at existing contacts that rebound (section 4.3)."""
+    """Phi/dt (eq. 16), or e_n B v at existing contacts that rebound (section 4.3), less where they
+    overlap: what overlaps comes apart in the step, as without restitution."""
     m = len(gap)
     e = arrays.vector("restitution", restitution, m, what="contact (row of B)")
     if ((e < 0) | (e > 1)).any():
@@ -157,7 +163,9 @@ def _bias(B, gap, velocity, dt, restitution, exists):
         formed = gap <= 0 if exists is None else np.asarray(exists, bool)
         if formed.shape != (m,):
             raise InputError(f"exists has shape {formed.shape}; expected ({m},), one per contact")
-        bias = np.where(formed & (e > 0), e * (B @ velocity), bias)
+        rebound = e * (B @ velocity)
+        rebound = np.where(gap < 0, np.minimum(rebound, bias), rebound)
+        bias = np.where(formed & (e > 0), rebound, bias)
     return bias
 
 

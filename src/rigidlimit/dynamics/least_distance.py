@@ -8,8 +8,8 @@ than it is open. With z = L^T x and G = B L^-T this is the least distance proble
 which C. Lawson and R. Hanson (Solving Least Squares Problems, ch. 23) turn into nonnegative least
 squares, min over y >= 0 of |E y - e|, E = [G^T; -p^T], e = (0, ..., 0, 1); with its residual r the
 impulses are l = -y / r_last. There |r|^2 = |r_last|; where gaps cannot all be kept open, as between
-held bodies that overlap, r = 0 up to rounding. Dense and exact to rounding: masses eight decades apart, over which
-iterations stall, do it no harm, but it costs a factorization a contact.
+held bodies that overlap, r = 0 up to rounding. Dense and exact to rounding: masses eight decades
+apart, over which iterations stall, do it no harm, but it costs a factorization a contact.
 """
 
 import numpy as np
@@ -39,6 +39,6 @@ def solve(problem) -> np.ndarray | None:
     except RuntimeError:  # too many iterations
         return None
     rest = 1.0 - E[-1] @ y
-    if not 0.0 < rest or abs(rest - length**2) > EXACT * rest:
+    if not rest > 0.0 or abs(rest - length**2) > EXACT * rest:
         return None
     return y * size / (rest * problem.dt)

@@ -1,0 +1,129 @@
+"""Bodies that are driven, bodies that rebound, and held bodies that leave no room."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.status import Status
+
+
+def ball_above(body, *, gap=0.0, speed=0.0, restitution=0.0, gravity=0.0):
+    scene = rl.Scene(gravity=(0, 0, -gravity), restitution=restitution)
+    body(scene, speed)
+    scene.add(rl.Sphere(0.5), position=(0, 0, 0.5 + gap), mass=2.0, name="ball")
+    return rl.Simulation(scene, dt=1e-3)
+
+
+def plane(scene, speed):
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), velocity=(0, 0, speed))
+
+
+def plate(scene, speed):
+    velocity = (0, 0, speed)
+    scene.add(rl.Box((4, 4, 1)), position=(0, 0, -0.5), fixed=True, velocity=velocity)
+
+
+@pytest.mark.parametrize("body", [plane, plate])
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("gap", [0.0, 0.0005, 0.002])
+def test_a_wall_pushes_a_ball_away(body, restitution, gap):
+    """Closed form: a wall at 1 m/s gives a ball at rest 1 + e times its speed, wherever in the step
+    they meet, and never enters it."""
+    simulation = ball_above(body, gap=gap, speed=1.0, restitution=restitution)
+    for _ in range(5):
+        result = simulation.step()
+        assert result.converged
+        # rounding of places of size one
+        assert result.end_gap.min(initial=0.0) > -1e-15
+        ball, wall = simulation.state.position[1, 2], 1e-3 * (result.time / 1e-3)
+        assert ball - 0.5 - wall > -1e-12
+    assert simulation.state.velocity[1, 2] == pytest.approx(1.0 + restitution, rel=1e-9)
+
+
+@pytest.mark.parametrize("body", [plane, plate])
+def test_a_lift_carries_the_weight(body):
+    """Closed form: at constant speed a floor carries the weight in every step but the first, in
+    which it sets the ball in motion."""
+    simulation = ball_above(body, speed=0.25, gravity=10.0)
+    first = simulation.step()
+    assert first.force.sum() == pytest.approx(2.0 * (10.0 + 0.25 / 1e-3), rel=1e-9)
+    for _ in range(4):
+        result = simulation.step()
+        assert result.force.sum() == pytest.approx(20.0, rel=1e-9)
+        # what a held body is pushed with is no load of eq. 37
+        assert not result.load.reshape(-1, 6)[0].any()
+
+
+def test_a_fast_thin_piston_does_not_pass():
+    """Property: the search looks as far as a driven body comes in a step."""
+    scene = rl.Scene(gravity=(0, 0, 0))
+    scene.add(rl.Box((1, 1, 1e-3)), position=(0, 0, 0), fixed=True, velocity=(0, 0, 100.0))
+    scene.add(rl.Sphere(0.01), position=(0, 0, 0.06))
+    simulation = rl.Simulation(scene, dt=1e-3)
+    simulation.step()
+    assert simulation.state.velocity[1, 2] == pytest.approx(100.0 - 0.0495 / 1e-3, rel=1e-9)
+    simulation.step()
+    assert simulation.state.velocity[1, 2] == pytest.approx(100.0, rel=1e-9)
+
+
+def test_a_turning_paddle_pushes():
+    """Closed form: a driven turn reaches a ball with the speed of the point it touches."""
+    scene = rl.Scene(gravity=(0, 0, 0))
+    scene.add(rl.Box((2, 0.2, 0.2)), position=(0, 0, 0), fixed=True, angular_velocity=(0, 0, 3.0))
+    scene.add(rl.Sphere(0.1), position=(0.5, 0.2, 0))
+    simulation = rl.Simulation(scene, dt=1e-3)
+    simulation.step()
+    assert simulation.state.velocity[1, 1] == pytest.approx(1.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("gap", [0.0100, 0.0101, 0.0105, 0.0109])
+def test_rebound_does_not_depend_on_where_in_the_step_it_falls(gap):
+    """Closed form: e = 0.8 returns 0.8 of the speed (0.8 to 0.08 before, with the gap)."""
+    simulation = ball_above(plane, gap=gap, restitution=0.8)
+    simulation.state.velocity[1, 2] = -1.0
+    simulation.run(until=0.05)
+    assert simulation.state.velocity[1, 2] == pytest.approx(0.8, rel=1e-9)
+
+
+@pytest.mark.parametrize("dt", [1e-2, 1e-3, 1e-4])
+def test_a_bouncing_ball_keeps_its_height(dt):
+    """Convergence: e = 1, dropped from 1 m; what is lost is of the order of g dt^2 and v g dt."""
+    scene = rl.Scene(restitution=1.0)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    scene.add(rl.Sphere(0.05), position=(0, 0, 1.05))
+    simulation = rl.Simulation(scene, dt=dt, compatible="never")
+    simulation.run(until=0.9)
+    height = simulation.state.position[1, 2] - 0.05 + simulation.state.velocity[1, 2] ** 2 / 19.62
+    assert abs(height - 1.0) < dt  # measured 0.5 dt
+
+
+def test_bodies_that_rest_under_restitution_close_their_gaps():
+    """Property: what is at rest above a floor does not hover where its rebound left it."""
+    simulation = ball_above(plane, gap=2e-6, gravity=10.0, restitution=0.5)
+    for _ in range(10):
+        result = simulation.step()
+    # gaps below 1e-6 of the scene's length count as closed
+    assert abs(result.contacts.gap[0]) < 0.5e-6
+    assert result.force.sum() == pytest.approx(20.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("overlap", [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-6])
+def test_an_overlap_of_held_bodies_throws_nothing(overlap):
+    """Closed form: a block that may not move along x reaches into a wall by ``overlap``; whatever
+    that is, block and load stay where they are, and the floor carries both. (Forces of 1e21 had
+    thrown them off.) An overlap beyond rounding is said to be one."""
+    scene = rl.Scene(dim=2)
+    scene.add(rl.HalfSpace(2), position=(0, 0))
+    block = rl.rectangle(2, 0.5)
+    scene.add(block, position=(7 - overlap, 0.25), fixed=("x",), mass=2000.0)
+    scene.add(block, position=(7 - overlap, 0.75), mass=2000.0)
+    scene.add(rl.HalfSpace(2), position=(6, 0), normal=(1, 0))
+    simulation = rl.Simulation(scene)
+    for _ in range(6):
+        result = simulation.step()
+        floor = result.force[result.contacts.body[:, 0] == 0].sum()
+        assert floor == pytest.approx(4000 * 9.81, rel=1e-6)
+    assert result.classic.converged == (overlap < 1e-14)
+    if not result.classic.converged:
+        assert result.classic.status is Status.JAMMED and "overlap" in result.classic.message
+    np.testing.assert_allclose(simulation.state.position[2], [7 - overlap, 0.75, 0], atol=1e-9)

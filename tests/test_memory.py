@@ -27,6 +27,18 @@ def test_a_container(tmp_path, limit, used, free):
     assert memory._of_container(tmp_path) == free
 
 
+def test_groups_within_groups(tmp_path):
+    """Example: the least of the process's own group and those above it, as in batch jobs."""
+    mine = tmp_path / "cgroup"
+    mine.write_text("0::/job/step\n")
+    for folder, limit in ((tmp_path / "job", "900"), (tmp_path / "job" / "step", "max")):
+        folder.mkdir()
+        (folder / "memory.max").write_text(limit)
+        (folder / "memory.current").write_text("400")
+        (folder / "memory.stat").write_text("inactive_file 0\n")
+    assert memory._of_container(tmp_path, mine) == 500
+
+
 def test_an_older_container(tmp_path):
     """Example: version 1 of the control groups; no group at all."""
     assert memory._of_container(tmp_path) == float("inf")

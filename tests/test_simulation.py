@@ -171,8 +171,9 @@ def test_container_of_boxes_and_ellipsoids():
     assert after - before == pytest.approx(gained, abs=1e-9 * mass.sum())
 
 
-def test_cradle_keeps_momentum_and_never_gains_energy():
-    """Property: with e_n = 1 a row of balls keeps momentum and energy does not grow."""
+def test_cradle_keeps_momentum_and_energy():
+    """Property: with e_n = 1 a row of balls keeps momentum and energy, wherever in a step it is
+    hit (it kept 0.4 of the energy)."""
     scene = rl.scenes.newton_cradle(6)
     simulation = rl.Simulation(scene)
     mass = scene.bodies.mass
@@ -184,7 +185,9 @@ def test_cradle_keeps_momentum_and_never_gains_energy():
         momentum.append((mass[:, None] * v).sum(axis=0))
         energy.append(0.5 * (mass * (v**2).sum(axis=1)).sum())
     np.testing.assert_allclose(momentum, np.tile(momentum[0], (21, 1)), atol=1e-12)
-    assert (np.diff(energy) <= 1e-12 * energy[0]).all()
+    # velocities are known to the solver's tolerance, 1e-10, of which the row has six
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-8)
+    assert (np.diff(energy) <= 1e-10 * energy[0]).all()
 
 
 def test_checkpoint_continues_exactly():

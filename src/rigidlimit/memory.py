@@ -37,24 +37,48 @@ def _of_machine(table: Path = Path("/proc/meminfo")) -> float:
     except (OSError, ValueError):
         pass
     try:  # systems that do not tell what is free
-        return 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+        return 0.5 * pages * size if min(pages, size) > 0 else float("inf")
     except (AttributeError, ValueError, OSError):
         return float("inf")
 
 
-def _of_container(groups: Path = GROUPS) -> float:
-    """Of the control group of a container, version 2 or 1; inf where there is no limit."""
-    for folder, limit, used, files in (
-        (groups, "max", "current", "inactive_file"),
-        (groups / "memory", "limit_in_bytes", "usage_in_bytes", "total_inactive_file"),
+def _of_container(groups: Path = GROUPS, mine: Path = Path("/proc/self/cgroup")) -> float:
+    """Of this process's control groups and those above them, version 2 or 1; inf where there is no
+    limit. Containers may see their own group as the root, so that is asked in any case."""
+    try:
+        lines = [line.split(":", 2) for line in mine.read_text().splitlines()]
+    except OSError:
+        lines = []
+    free = float("inf")
+    for root, kinds, limit, used, files in (
+        (groups, ("",), "max", "current", "inactive_file"),
+        (
+            groups / "memory",
+            ("memory",),
+            "limit_in_bytes",
+            "usage_in_bytes",
+            "total_inactive_file",
+        ),
     ):
-        try:
-            free = int((folder / f"memory.{limit}").read_text())
-            free -= int((folder / f"memory.{used}").read_text())
-            for line in (folder / "memory.stat").read_text().splitlines():
-                name, size = line.split()
-                free += int(size) * (name == files)  # given back when wanted
-            return max(0.0, float(free))
-        except (OSError, ValueError):  # no such file, or "max"
-            continue
-    return float("inf")
+        folders = {root}
+        for _, kind, path in (line for line in lines if len(line) == 3):
+            if kind in kinds:
+                folder = root / path.strip("/")
+                folders.update(f for f in (folder, *folder.parents) if f.is_relative_to(root))
+        for folder in folders:
+            free = min(free, _left(folder, limit, used, files))
+    return free
+
+
+def _left(folder: Path, limit: str, used: str, files: str) -> float:
+    """Of one control group."""
+    try:
+        free = int((folder / f"memory.{limit}").read_text())
+        free -= int((folder / f"memory.{used}").read_text())
+        for line in (folder / "memory.stat").read_text().splitlines():
+            name, size = line.split()
+            free += int(size) * (name == files)  # given back when wanted
+        return max(0.0, float(free))
+    except (OSError, ValueError):  # no such file, or "max"
+        return float("inf")

@@ -6,6 +6,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.forces import newton
 from rigidlimit.forces.noise import noise
+from rigidlimit.status import Status
 
 
 def wall(long, high):
@@ -81,3 +82,41 @@ def test_end_of_the_path_agrees_with_newton(monkeypatch):
     assert plain.converged and found.converged and len(ended) > 1
     # both obey the law to ten times the tolerance, beside the largest force
     np.testing.assert_allclose(found.force, plain.force, atol=2e-9 * force.max())
+
+
+@pytest.mark.parametrize("held", [1e4, 1e6, 1e9])
+def test_forces_that_hold_one_another_hide_nothing(held):
+    """Closed form: a rod on three feet with a lid, equal stiffness, carries 10/3 a foot. The given
+    forces press it between feet and lid as hard as they like: beside that, real forces look like
+    rounding."""
+    B = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5], [-1.0, 0.0]])
+    given = np.array([5.0, held, 5.0, held])
+    found = rl.compatible_forces(B, [10.0, 0.0], admissible=given)
+    assert found.converged and found.duality_gap < 1e-9
+    np.testing.assert_allclose(found.force, [10 / 3, 10 / 3, 10 / 3, 0], atol=1e-8)
+    # and with what is small beside them
+    given[0] += 3e-10 * held
+    given[2] += 3e-10 * held
+    given[1] = 10.0 + held - given[0] - given[2]
+    found = rl.compatible_forces(B, [10.0, 0.0], admissible=given)
+    np.testing.assert_allclose(found.force, [10 / 3, 10 / 3, 10 / 3, 0], atol=1e-8)
+
+
+def test_many_small_forces_add_up():
+    """Closed form: a plate on 10,000 feet, of which the given forces load four and leave rounding on
+    the others, rests evenly on all of them."""
+    side = np.linspace(-1, 1, 100)
+    x, y = (a.ravel() for a in np.meshgrid(side, side))
+    B = np.column_stack([np.ones(len(x)), x, y])
+    given = np.full(len(x), 0.9e-9)
+    given[[0, 99, 9900, 9999]] = 1.0
+    load = B.T @ given
+    found = rl.compatible_forces(B, load, admissible=given)
+    assert found.converged
+    np.testing.assert_allclose(found.force, load[0] / len(x), rtol=1e-8)
+
+
+def test_nothing_that_moves():
+    """Edge: forces on contacts that touch no degree of freedom."""
+    found = rl.compatible_forces(np.zeros((2, 6)), [1, 0, 0, 0, 0, 0], admissible=[1, 1e-12])
+    assert found.status is Status.LOAD_NOT_CARRIED

@@ -17,7 +17,6 @@ a motion y with B y <= e_i every f in P has f_i >= F . y, and the multiplier of 
 problem is such a y once corrected by a motion that opens every contact.
 """
 
-import copy
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -161,8 +160,7 @@ def outer_bounds(network: Network, load, inside, contacts, *, reach=None, worker
 def _ends(network, load, inside, opening, i, reach):
     """((least, greatest) f_i from outside, the same as reached)."""
     B, size = network.B, float(inside.max(initial=0.0)) or 1.0
-    network = copy.copy(network)  # what one contact's solves cost says nothing of the others'
-    network.direct = False
+    network = network.unspent()  # what one contact's solves cost says nothing of the others'
     outer, inner = [0.0, np.inf], [inside[i], inside[i]]
     far = reach * size
     for side, sign in ((0, -1.0), (1, 1.0)):

@@ -13,7 +13,7 @@ from ..status import Status
 from ..submatrix import submatrix
 from . import augmented_lagrangian, newton
 from .carried import NOT_CARRIED, nearest_carried
-from .noise import noise
+from .noise import harmless, noise
 from .problem import CompatibleForces, checked_law, duality_gap
 
 METHODS = ("newton", "augmented_lagrangian")
@@ -186,18 +186,21 @@ class _Scaled:
         return (self.force_size / self.stiffness_size) ** (1 / (self.exponent - 1))
 
     def solve(self, method, tolerance, max_iterations, warm_start, admissible):
-        start, aside, wanted = None, 0.0, self.load
+        start, aside = None, np.zeros(self.B.shape[0])
         if admissible is not None:
             aside = noise(self.B, self.network.block_of, admissible, tolerance) / self.force_size
-            wanted = self.load - self.network.BT @ aside
             bears = admissible > 1e-9 * admissible.max(initial=0.0)
             admissible = np.where(bears, admissible, 0.0) / self.force_size
         if warm_start is not None:
             start = warm_start[self.dofs] * self.arm / self.displacement_size
+        if aside.any():
+            found = self._beside(aside, method, tolerance, max_iterations, start, admissible)
+            if isinstance(found, _Solved):
+                return found
+            start = found
         u, force, status, iterations, history, stats = self._run(
-            method, wanted, tolerance, max_iterations, start, admissible
+            method, self.load, tolerance, max_iterations, start, admissible
         )
-        force = force + aside
         load, nearest_status = self.load, None
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
         if uncarried and status is Status.CONVERGED:
@@ -228,7 +231,28 @@ class _Scaled:
                     status = Status.STALLED
                 if apart:  # whether it can be carried remains open
                     nearest_status = found.status
-        gap = duality_gap(self.B, u, force, self.stiffness, self.exponent, load, self.offset)
+        found = status, iterations, history, stats
+        return self._given_back(u, force, *found, load, nearest_status)
+
+    def _beside(self, aside, method, tolerance, max_iterations, start, admissible):
+        """The answer with the forces ``aside`` left as they are, or u where that is none."""
+        wanted = self.load - self.network.BT @ aside
+        u, force, *found = self._run(method, wanted, tolerance, max_iterations, start, admissible)
+        whole = force + aside
+        gap = self._gap(u, whole, self.load)
+        limits = tolerance, newton.GAP * tolerance
+        fine = harmless(self.network.BT, aside, force, gap, *limits)
+        uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
+        if found[0] is Status.CONVERGED and fine and not uncarried:
+            return self._given_back(u, whole, *found, self.load, None)
+        return u
+
+    def _gap(self, u, force, load):
+        return duality_gap(self.B, u, force, self.stiffness, self.exponent, load, self.offset)
+
+    def _given_back(self, u, force, status, iterations, history, stats, load, nearest_status):
+        """In the units of the problem."""
+        gap = self._gap(u, force, load)
         full, of_load = np.zeros(self.n), np.zeros(self.n)
         full[self.dofs] = u / self.arm * self.displacement_size
         of_load[self.dofs] = load * self.arm * self.force_size

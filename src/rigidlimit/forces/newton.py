@@ -190,7 +190,8 @@ class _Search:
         moved = self.network.B @ u
         overlap = -moved if self.offset is None else self.offset - moved
         law = self.stiffness * np.maximum(overlap, 0.0) ** (self.exponent - 1.0)
-        return float(np.abs(force - law).max() / (force.max(initial=0.0) or 1.0))
+        worst = float(np.abs(force - law).max() / (force.max(initial=0.0) or 1.0))
+        return np.inf if np.isnan(worst) else worst
 
     def take(self, u, force, history, violation=0.0):
         """Keep this attempt if it is better than those before. violation: of the law."""

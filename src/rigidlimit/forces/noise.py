@@ -2,9 +2,10 @@
 
 Where contacts hold nothing but rounding of the load, as the sides of blocks that stand side by side
 in a wall, the law asks which of thousands must close to carry 1e-10 of the forces beside them. The
-answer says nothing and costs Newton more than all the rest. Such forces g are set aside: forces of
-the load F~ - B^T g obey the law, and with g added they balance F~ and still obey it to the
-tolerance.
+answer says nothing and costs Newton more than all the rest. Such forces g are set aside: forces
+of the load F~ - B^T g obey the law, and with g added they balance F~. Whether they still obey it
+to the tolerance is looked at afterwards (``harmless``): forces that hold one another may be of any
+size beside the answer, and many small ones add up.
 """
 
 import numpy as np
@@ -23,11 +24,20 @@ def noise(B, block_of, force, tolerance):
     B (m, n) csr. block_of (n,): body of each column. force (m,) >= 0.
     """
     small = (force > 0) & (force <= PART * tolerance * force.max(initial=0.0))
-    if not small.any():
+    if not small.any() or not B.shape[1]:
         return np.zeros(len(force))
     body, row = block_of[B.indices], np.repeat(np.arange(len(force)), np.diff(B.indptr))
     largest = np.zeros(block_of.max() + 1)
     np.maximum.at(largest, body, force[row])
     beside = np.full(len(force), np.inf)
     np.minimum.at(beside, row, largest[body])
-    return np.where(small & (force <= BESIDE * beside), force, 0.0)
+    acts = np.diff(B.indptr) > 0
+    return np.where(small & acts & (force <= BESIDE * beside), force, 0.0)
+
+
+def harmless(BT, aside, force, gap, tolerance, gap_tolerance) -> bool:
+    """Whether ``aside`` (m,) is rounding beside the answer ``force`` (m,) too, alone and summed up
+    on each body, and the duality gap of the whole says so."""
+    most = PART * tolerance * force.max(initial=0.0)
+    summed = np.abs(BT @ aside).max(initial=0.0)
+    return gap <= gap_tolerance and aside.max(initial=0.0) <= most and summed <= most

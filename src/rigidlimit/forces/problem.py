@@ -82,6 +82,9 @@ class CompatibleForces(Displayed):
         )
 
 
+LEAST_EXPONENT = 1.01
+
+
 def checked_law(stiffness, exponent, m: int):
     """(stiffness (m,), exponent) of the law f = k c^(p-1), k > 0, p > 1; raises InputError."""
     stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
@@ -93,6 +96,11 @@ def checked_law(stiffness, exponent, m: int):
     p = arrays.number(exponent)
     if not (np.isfinite(p) and p > 1):
         raise InputError(f"exponent is {exponent!r}; expected p > 1 (2 is Hooke, 2.5 is Hertz)")
+    if p < LEAST_EXPONENT:
+        raise InputError(
+            f"exponent is {exponent!r}; expected at least {LEAST_EXPONENT}: nearer to 1 overlaps, "
+            "which grow like f^(1/(p-1)), leave the range of numbers"
+        )
     return stiffness, p
 
 

@@ -65,6 +65,8 @@ def solve(
     q = 1.0 / (exponent - 1.0)
     size = force.max() or 1.0
     tangent = np.median(stiffness) ** q * size ** (1 - q) / q  # df/dc at the largest force
+    if not 0.0 < tangent < np.inf:  # p so near 1 that a contact is all or nothing
+        return Proximal(u, force, Status.STALLED, iterations, answer.history)
     series = 10.0 * tangent
     best, least, waited = (u, force), np.inf, 0
     status = Status.MAX_ITERATIONS

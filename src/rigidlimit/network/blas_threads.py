@@ -4,6 +4,7 @@ They start all their threads for small matrices too, in which these gain nothing
 one another by spinning: where other programs hold the cores, that costs many times the work itself.
 """
 
+import threading
 from contextlib import contextmanager
 from functools import cache
 from time import perf_counter
@@ -23,6 +24,10 @@ def _libraries():
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
+_lock, _loops, _found = threading.Lock(), 0, []
+"""How many loops run now, and the numbers of threads that the first of them found."""
+
+
 class BlasThreads:
     """One thread for small matrices, all that there are for large ones as long as that is faster.
 
@@ -31,14 +36,23 @@ class BlasThreads:
     """
 
     def __enter__(self):
-        self._before = [(library, library.num_threads) for library in _libraries()]
+        global _loops
+        with _lock:
+            if _loops == 0:
+                _found[:] = [(library, library.num_threads) for library in _libraries()]
+            _loops += 1
+            self._before = list(_found)
         self._many = any(count > 1 for _, count in self._before)
         self._alone = None  # operations a second of one thread on the largest of the small
         self._set(False)
         return self
 
     def __exit__(self, *_):
-        self._set(True)
+        global _loops
+        with _lock:
+            _loops -= 1
+            if _loops == 0:
+                self._set(True)
 
     def _set(self, many):
         for library, count in self._before:
@@ -54,11 +68,14 @@ class BlasThreads:
             yield
             return
         begin = perf_counter()
-        yield
+        try:
+            yield
+        finally:
+            if many:
+                self._set(False)
         rate = operations / max(perf_counter() - begin, 1e-9)
         if not many:
             self._alone = rate
             return
-        self._set(False)
         if self._alone is not None and rate < GAIN * self._alone:
             self._many = False

@@ -74,7 +74,7 @@ def follow(
         yielding = (f / k) ** q
         imbalance = BT @ f - load
         total = float(f @ w)
-        size, gap = float(np.abs(imbalance).max()), total / float(f @ yielding)
+        size, gap = float(np.abs(imbalance).max()), float(np.divide(total, f @ yielding))
         arrived = size <= tolerance and gap <= gap_tolerance
         if arrived or iteration == max_iterations or not np.isfinite(size + gap):
             break

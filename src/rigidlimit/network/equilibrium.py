@@ -16,6 +16,7 @@ For p < 2 the tangent is unbounded where a contact just closes. A linear spring 
 takes the spring's yield out again by iterating on the offset s (``forces/newton.py``).
 """
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -55,6 +56,12 @@ class Network:
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         self.price = Price(self)
         self.direct = False  # whether conjugate gradients have proved too dear; ``StiffnessSystem``
+
+    def unspent(self) -> "Network":
+        """The same network, without what solves on it have told of their cost."""
+        other = copy.copy(self)
+        other.price, other.direct = Price(other), False
+        return other
 
     @cached_property
     def BT(self) -> sp.csr_array:

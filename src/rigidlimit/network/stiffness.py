@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from ..errors import NoRoom
 from .blocks import invert_block
 from .direct import DenseFactor, Factor
 from .multifrontal import MultifrontalFactor
@@ -234,7 +235,10 @@ class StiffnessSystem:
         price = network.price
         fits = price.affordable
         if n <= DIRECT_SIZE or (fits and network.direct):
-            return self.solve_directly(rhs, stats)
+            try:
+                return self.solve_directly(rhs, stats)
+            except NoRoom:
+                fits = False
         max_steps = price.patience if fits else 30_000
         x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
         # a tight solve may take more than a loose one
@@ -243,7 +247,10 @@ class StiffnessSystem:
         if worst <= target:
             return x
         stats.cg_failures += 1
-        return self.solve_directly(rhs, stats) if fits else x
+        try:
+            return self.solve_directly(rhs, stats) if fits else x
+        except NoRoom:
+            return x
 
     def iterate(self, rhs, *, target, max_steps, stats: LinearStats):
         """(x, |K x - rhs|_inf reached, steps) by conjugate gradients alone."""

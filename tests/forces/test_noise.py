@@ -103,8 +103,8 @@ def test_forces_that_hold_one_another_hide_nothing(held):
 
 
 def test_many_small_forces_add_up():
-    """Closed form: a plate on 10,000 feet, of which the given forces load four and leave rounding on
-    the others, rests evenly on all of them."""
+    """Closed form: a plate on 10,000 feet, of which the given forces load four and leave rounding
+    on the others, rests evenly on all of them."""
     side = np.linspace(-1, 1, 100)
     x, y = (a.ravel() for a in np.meshgrid(side, side))
     B = np.column_stack([np.ones(len(x)), x, y])

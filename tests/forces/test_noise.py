@@ -92,7 +92,7 @@ def test_forces_that_hold_one_another_hide_nothing(held):
     B = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5], [-1.0, 0.0]])
     small = 0.9e-9 * held
     given = np.array([small, held + 10.0 - 2 * small, small, held])
-    found = rl.compatible_forces(B, [10.0, 0.0], admissible=given)
+    found = rl.compatible_forces(B, [10.0, 0.0], admissible=given, blocks=[0, 2])
     assert found.converged and found.duality_gap < 1e-9
     np.testing.assert_allclose(found.force, [10 / 3, 10 / 3, 10 / 3, 0], atol=1e-8)
 

@@ -128,7 +128,7 @@ class _Search:
             answer = self.attempt(start(), patience(n) if load.any() else self.max_iterations)
             status = answer.status
             lost = status is not Status.CONVERGED and answer.history.min() < NEAR
-            self.take(answer.x, self.finished(answer), answer.history)
+            self.take(*self.finished(answer))
             if self.arrived or lost or self.spent:
                 break
         if load.any():
@@ -219,26 +219,35 @@ class _Search:
         return answer
 
     def finished(self, answer):
-        """Forces of an equilibrium; where rounding of u kept it from its end, balanced."""
-        force, p = answer.force, self.exponent
+        """(u, forces, history, violation of the law) of an equilibrium; where rounding of u kept it
+        from its end, with its forces balanced."""
+        u, force, p = answer.x, answer.force, self.exponent
         if answer.status is not Status.STALLED or answer.residual >= NEAR or p < 2.0:
-            return force
+            return u, force, answer.history, 0.0
         bears = (force > 0) & (answer.overlap > 0)
         tangent = np.zeros(len(force))
         tangent[bears] = (p - 1.0) * force[bears] / answer.overlap[bears]
-        return self.balanced(force, tangent, self.tolerance)
+        force, motion = self.balanced(force, tangent, self.tolerance)
+        u = u + motion
+        # c = -B u is known to the rounding of u, which is what these forces do without
+        blurred = 1e-15 * float((tangent * (abs(self.network.B) @ np.abs(u))).max(initial=0.0))
+        wrong = self.violation(u, force) - blurred / (force.max(initial=0.0) or 1.0)
+        return u, force, answer.history, max(wrong, 0.0)
 
     def balanced(self, force, tangent, tolerance):
-        """``settle`` with the tangent stiffness (m,) of any size."""
+        """(forces, what is added to u): ``settle`` with the tangent stiffness (m,) of any size."""
         top = float(tangent.max(initial=0.0))
         if not top > 0.0:
-            return force
+            return force, 0.0
         system = StiffnessSystem(self.network, tangent / top, 1e-12)
 
         def solve(missing):
             return system.solve(missing, target=0.01 * tolerance, stats=self.stats)
 
-        return settle(self.network, force, self.load, tangent / top, solve, tolerance=tolerance)[0]
+        force, motion, _ = settle(
+            self.network, force, self.load, tangent / top, solve, tolerance=tolerance
+        )
+        return force, motion / top
 
     def follow(self, imbalance, gap):
         """Go on along the central path to these."""
@@ -282,7 +291,7 @@ class _Search:
                 tangent = point.force / (point.slack + q * (point.force / self.stiffness) ** q)
             # on the path no force is zero
             force = np.where(point.force > small * point.force.max(), point.force, 0.0)
-            force = self.balanced(force, tangent, SETTLE[0] * self.tolerance)
+            force, _ = self.balanced(force, tangent, SETTLE[0] * self.tolerance)
             history = np.array([self.imbalance(force)])
             self.take(point.u, force, history, self.violation(point.u, force))
 

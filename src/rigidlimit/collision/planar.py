@@ -5,7 +5,8 @@ other (the reference edge). Where the nearest corner lies above the reference ed
 overlap, it is the signed distance; the corners of the other polygon's edge that faces the
 reference edge (the incident edge), cut to the reference edge's width, are the contacts, each with
 its own gap along the reference normal. Else the polygons meet corner to corner, and the gap and
-normal are those of the closest points.
+normal are those of the closest points. Polygons that touch at a corner with no width have no
+contact (``widthless``).
 
 Symbols: k corners of a polygon, counter-clockwise; edge i goes from corner i to i + 1 and has the
 outward unit normal i. Coordinates are relative to the centre of the pair's first body, so that
@@ -19,6 +20,7 @@ from numba import njit
 
 from ..bodies import Bodies, Polygon, State, rotations
 from .pieces import Pieces
+from .widthless import SAME, edge_heights, touches_without_width
 
 PREFER_FIRST = 1e-9
 """Difference of separations, over the pair's size, up to which an edge of the first body is the
@@ -251,6 +253,7 @@ def _polygon_pairs(
     va, na = np.empty((largest, 2)), np.empty((largest, 2))
     vb, nb = np.empty((largest, 2)), np.empty((largest, 2))
     ends, near = np.empty((2, 2)), np.empty(6)
+    ties, ha, hb = np.empty((2 * largest, 2)), np.empty(largest), np.empty(largest)
     count = 0
     for p in range(len(a)):
         i, j = a[p], b[p]
@@ -263,6 +266,13 @@ def _polygon_pairs(
         sb, eb = _separation(vb, nb, m, va, k)
         if sb > reach[p]:
             continue
+        best, same = max(sa, sb), SAME * min(radius[i], radius[j])
+        if abs(best) <= same:
+            heights_a, heights_b = edge_heights(va, na, k, ha), edge_heights(vb, nb, m, hb)
+            if touches_without_width(
+                va[:k], na[:k], heights_a, vb[:m], nb[:m], heights_b, best, same, ties
+            ):
+                continue
         size = radius[i] + radius[j]
         first = sa >= sb - PREFER_FIRST * size
         if first:

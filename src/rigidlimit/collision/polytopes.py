@@ -9,6 +9,7 @@ is not realised by two points of the bodies.
 
 Where a face lies across n within ALIGNED it is the reference face: the corners of the other body's
 facing face, cut to its outline (``clipping``), are the contacts. Else the closest points make one.
+Bodies that only touch along an edge have none (``widthless``).
 
 Symbols: everything is in the axes of A about A's centre, so that rounding does not grow with the
 distance from the origin; v corners, n face normals, h face heights, e edge directions.
@@ -35,6 +36,7 @@ from .separation import (
     place,
     step,
 )
+from .widthless import SAME, touches_without_width
 
 ROUNDING = 1e-12
 """Difference of separations, over the pair's size, that counts as rounding: faces go first."""
@@ -139,6 +141,7 @@ def _contacts(
     relative, arm, zero = np.empty((3, 3)), np.empty(3), np.zeros(3)
     n, on = np.empty(3), np.empty((2, 3))
     trial, crossed = np.empty((2, 3)), np.empty((2, 3))
+    ties = np.empty((2 * largest[1], 3))
     for p in range(len(a)):
         i, j = a[p], b[p]
         s, t = shape_of[i], shape_of[j]
@@ -186,6 +189,9 @@ def _contacts(
             best, tol, limit, pa, pb, n,
         )  # fmt: skip
         if best > limit:
+            continue
+        same = SAME * min(radius[i], radius[j])
+        if touches_without_width(va, na, ha, vb, nb, hb, best, same, ties):
             continue
 
         of_a, of_b = (va, na, ha, fs, ra), (vb, nb, hb, ft, rb)

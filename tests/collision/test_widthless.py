@@ -1,4 +1,4 @@
-"""Bodies that touch along an edge or at a corner of no width have no contact; all others keep theirs."""
+"""Bodies that touch over no width have no contact; all others keep theirs."""
 
 import numpy as np
 import pytest

@@ -141,6 +141,7 @@ def _contacts(
     relative, arm, zero = np.empty((3, 3)), np.empty(3), np.zeros(3)
     n, on = np.empty(3), np.empty((2, 3))
     trial, crossed = np.empty((2, 3)), np.empty((2, 3))
+    apart_a, apart_b = np.empty(largest[1]), np.empty(largest[1])
     ties = np.empty((2 * largest[1], 3))
     for p in range(len(a)):
         i, j = a[p], b[p]
@@ -163,14 +164,14 @@ def _contacts(
 
         # the face of either body that separates most
         place(vertices[v_start[t] : v_start[t + 1]], relative, arm, vb)
-        best, fa, corner_b = best_face(na, ha, vb, limit)
+        best, fa, corner_b = best_face(na, ha, vb, limit, apart_a)
         if best > limit:
             continue
         place(normals[ft : f_start[t + 1]], relative, zero, nb)
         for f in range(len(nb)):
             shift = nb[f, 0] * arm[0] + nb[f, 1] * arm[1] + nb[f, 2] * arm[2]
             hb[f] = heights[ft + f] + shift
-        other, fb, corner_a = best_face(nb, hb, va, limit)
+        other, fb, corner_a = best_face(nb, hb, va, limit, apart_b)
         if other > limit:
             continue
         ref = 0
@@ -191,7 +192,7 @@ def _contacts(
         if best > limit:
             continue
         same = SAME * min(radius[i], radius[j])
-        if touches_without_width(va, na, ha, vb, nb, hb, best, same, ties):
+        if touches_without_width(na, apart_a, len(na), nb, apart_b, len(nb), best, same, ties):
             continue
 
         of_a, of_b = (va, na, ha, fs, ra), (vb, nb, hb, ft, rb)

@@ -9,10 +9,9 @@ Rule: two face normals n, of either body and taken from A to B, that are more th
 apart and whose separations  min_B n.x - max_A n.x  are both the largest, and both zero, up to
 ``SAME``. Symmetric in the bodies: all such normals are compared, not only with the best one.
 
-Symbols: normals (f, d) and heights (f,) of a body's faces, corners w (k, d) of the other, d = 2, 3.
+Symbols: n (f, d) normals of a body's faces, d = 2 or 3.
 """
 
-import numpy as np
 from numba import njit
 
 SAME = 1e-9
@@ -26,48 +25,30 @@ fine mesh, agree on the direction, and their bodies need the contact that holds 
 
 
 @njit(cache=True)
-def _separating(normals, heights, w, sign, least, ties, count):
-    """Adds sign * normals of faces with all corners w ``least`` above them; returns the count."""
-    for f in range(len(normals)):
-        bound = heights[f] + least
-        above = True
-        for c in range(len(w)):
-            h = normals[f, 0] * w[c, 0] + normals[f, 1] * w[c, 1]
-            if w.shape[1] == 3:
-                h += normals[f, 2] * w[c, 2]
-            if h < bound:
-                above = False
-                break
-        if above:
-            for k in range(w.shape[1]):
-                ties[count, k] = sign * normals[f, k]
-            count += 1
-    return count
+def touches_without_width(na, apart_a, ka, nb, apart_b, kb, best, same, ties):
+    """Whether a pair touches with no width.
 
-
-@njit(cache=True)
-def touches_without_width(va, na, ha, vb, nb, hb, best, same, ties):
-    """Whether the pair, apart by ``best`` at the most, touches with no width; ties: scratch.
-
-    same: ``SAME`` as a length; ties (faces of a and b, d).
+    apart: separation along each face normal of a body, of which it has k; best: the pair's; same:
+    ``SAME`` as a length. ties (faces of a and b, d): scratch.
     """
     if abs(best) > same:
         return False
-    count = _separating(na, ha, vb, 1.0, best - same, ties, 0)
-    count = _separating(nb, hb, va, -1.0, best - same, ties, count)
+    count = 0
+    for f in range(ka):
+        if apart_a[f] >= best - same:
+            for c in range(ties.shape[1]):
+                ties[count, c] = na[f, c]
+            count += 1
+    for f in range(kb):
+        if apart_b[f] >= best - same:
+            for c in range(ties.shape[1]):
+                ties[count, c] = -nb[f, c]
+            count += 1
     for i in range(count):
         for j in range(i):
             cosine = 0.0
-            for k in range(ties.shape[1]):
-                cosine += ties[i, k] * ties[j, k]
+            for c in range(ties.shape[1]):
+                cosine += ties[i, c] * ties[j, c]
             if cosine < WIDE:
                 return True
     return False
-
-
-@njit(cache=True)
-def edge_heights(v, n, k, out):
-    """out[i] = n_i . v_i, the heights of the first k edges of a polygon."""
-    for i in range(k):
-        out[i] = n[i, 0] * v[i, 0] + n[i, 1] * v[i, 1]
-    return out[:k]

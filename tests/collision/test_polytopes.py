@@ -219,11 +219,17 @@ def test_nearly_flat_faces(noise):
 
 
 def test_touching_edges():
-    """Closed form: bricks that touch along one edge have a contact at either end of it."""
-    scene = two(rl.Box((2, 1, 1)), rl.Box((2, 1, 1)), (1.0, 1.0, 1.0))
-    found, _ = find(scene, 1e-3)
-    np.testing.assert_allclose(found.gap, 0, atol=1e-15)
-    np.testing.assert_allclose(found.point, [[0, 0.5, 0.5], [1, 0.5, 0.5]], atol=1e-15)
+    """Closed form: bricks that overlap along one edge by more than nothing have a contact at either
+    end of it; bricks that only touch there have none (see test_widthless)."""
+    over = 1e-7
+    found, _ = find(two(rl.Box((2, 1, 1)), rl.Box((2, 1, 1)), (1.0, 1 - over, 1 - over)), 1e-3)
+    np.testing.assert_allclose(found.gap, -over, atol=1e-15)
+    # the contacts spread over the overlap's width, or lie at one side of it
+    ends = np.unique(found.point[:, 0].round(9))
+    np.testing.assert_allclose(ends, [0, 1], atol=1e-9)
+    np.testing.assert_allclose(found.point[:, 1:], 0.5, atol=over)
+    touching = two(rl.Box((2, 1, 1)), rl.Box((2, 1, 1)), (1.0, 1.0, 1.0))
+    assert len(find_contacts(touching.bodies, touching.state, 1e-3)) == 0
 
 
 def test_many_faces_go_to_coal():

@@ -50,7 +50,7 @@ def nearest_of_capsule(
     for p in range(m):
         s = shape_a[p]
         longest = max(longest, f_start[s + 1] - f_start[s], e_start[s + 1] - e_start[s])
-    pa, pb = np.empty((longest, 1)), np.empty((1, longest))
+    pa, pb, apart = np.empty((longest, 1)), np.empty((1, longest)), np.empty(longest)
     for p in range(m):
         s = shape_a[p]
         r, half = size_of[shape_b[p], 0], size_of[shape_b[p], 2]
@@ -62,7 +62,8 @@ def nearest_of_capsule(
         fn = normals[f_start[s] : f_start[s + 1]]
         ed = edges[e_start[s] : e_start[s + 1]]
         tol = NEARLY * (radius[p] + half)
-        best, face, end = best_face(fn, heights[f_start[s] : f_start[s + 1]], ends, reach[p] + r)
+        fh = heights[f_start[s] : f_start[s + 1]]
+        best, face, end = best_face(fn, fh, ends, reach[p] + r, apart)
         separation[p] = best - r
         if separation[p] > reach[p]:
             continue

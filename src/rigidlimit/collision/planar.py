@@ -5,7 +5,8 @@ other (the reference edge). Where the nearest corner lies above the reference ed
 overlap, it is the signed distance; the corners of the other polygon's edge that faces the
 reference edge (the incident edge), cut to the reference edge's width, are the contacts, each with
 its own gap along the reference normal. Else the polygons meet corner to corner, and the gap and
-normal are those of the closest points.
+normal are those of the closest points. Polygons that touch at a corner with no width have no
+contact (``widthless``).
 
 Symbols: k corners of a polygon, counter-clockwise; edge i goes from corner i to i + 1 and has the
 outward unit normal i. Coordinates are relative to the centre of the pair's first body, so that
@@ -19,6 +20,7 @@ from numba import njit
 
 from ..bodies import Bodies, Polygon, State, rotations
 from .pieces import Pieces
+from .widthless import SAME, WIDE, touches_without_width
 
 PREFER_FIRST = 1e-9
 """Difference of separations, over the pair's size, up to which an edge of the first body is the
@@ -171,17 +173,29 @@ def _placed(v, n, shape, turn, x, y, start, vertices, normals):
 
 
 @njit(cache=True)
-def _separation(v, n, k, w, m):
-    """Largest distance of the corners w beyond one edge line of v, and that edge."""
-    best, edge = -np.inf, 0
+def _separation(v, n, k, w, m, level):
+    """Largest distance of the corners w beyond one edge line of v, that edge, edges above level."""
+    best, edge, count = -np.inf, 0, 0
     for i in range(k):
         least = np.inf
         for j in range(m):
             h = (w[j, 0] - v[i, 0]) * n[i, 0] + (w[j, 1] - v[i, 1]) * n[i, 1]
             least = min(least, h)
+        if least >= level:
+            count += 1
         if least > best:
             best, edge = least, i
-    return best, edge
+    return best, edge, count
+
+
+@njit(cache=True)
+def _separations(v, n, k, w, m, apart):
+    """Distances of the corners w beyond each edge line of v, into apart (k,)."""
+    for i in range(k):
+        apart[i] = np.inf
+        for j in range(m):
+            h = (w[j, 0] - v[i, 0]) * n[i, 0] + (w[j, 1] - v[i, 1]) * n[i, 1]
+            apart[i] = min(apart[i], h)
 
 
 @njit(cache=True)
@@ -251,18 +265,29 @@ def _polygon_pairs(
     va, na = np.empty((largest, 2)), np.empty((largest, 2))
     vb, nb = np.empty((largest, 2)), np.empty((largest, 2))
     ends, near = np.empty((2, 2)), np.empty(6)
+    ties, apart_a, apart_b = np.empty((2 * largest, 2)), np.empty(largest), np.empty(largest)
     count = 0
     for p in range(len(a)):
         i, j = a[p], b[p]
         x, y = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1]
         k = _placed(va, na, shape_of[i], turn[i], 0.0, 0.0, start, vertices, normals)
         m = _placed(vb, nb, shape_of[j], turn[j], x, y, start, vertices, normals)
-        sa, ea = _separation(va, na, k, vb, m)
+        same = SAME * min(radius[i], radius[j])
+        sa, ea, level_a = _separation(va, na, k, vb, m, -2 * same)
         if sa > reach[p]:
             continue
-        sb, eb = _separation(vb, nb, m, va, k)
+        sb, eb, level_b = _separation(vb, nb, m, va, k, -2 * same)
         if sb > reach[p]:
             continue
+        best = max(sa, sb)
+        if abs(best) <= same:
+            # the common case needs no list of all: one edge of each body, facing each other
+            facing = na[ea, 0] * nb[eb, 0] + na[ea, 1] * nb[eb, 1] < -WIDE
+            if level_a > 1 or level_b > 1 or not facing:
+                _separations(va, na, k, vb, m, apart_a)
+                _separations(vb, nb, m, va, k, apart_b)
+                if touches_without_width(na, apart_a, k, nb, apart_b, m, best, same, ties):
+                    continue
         size = radius[i] + radius[j]
         first = sa >= sb - PREFER_FIRST * size
         if first:

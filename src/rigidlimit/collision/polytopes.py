@@ -9,6 +9,7 @@ is not realised by two points of the bodies.
 
 Where a face lies across n within ALIGNED it is the reference face: the corners of the other body's
 facing face, cut to its outline (``clipping``), are the contacts. Else the closest points make one.
+Bodies that only touch along an edge have none (``widthless``).
 
 Symbols: everything is in the axes of A about A's centre, so that rounding does not grow with the
 distance from the origin; v corners, n face normals, h face heights, e edge directions.
@@ -35,6 +36,7 @@ from .separation import (
     place,
     step,
 )
+from .widthless import SAME, touches_without_width
 
 ROUNDING = 1e-12
 """Difference of separations, over the pair's size, that counts as rounding: faces go first."""
@@ -139,6 +141,8 @@ def _contacts(
     relative, arm, zero = np.empty((3, 3)), np.empty(3), np.zeros(3)
     n, on = np.empty(3), np.empty((2, 3))
     trial, crossed = np.empty((2, 3)), np.empty((2, 3))
+    apart_a, apart_b = np.empty(largest[1]), np.empty(largest[1])
+    ties = np.empty((2 * largest[1], 3))
     for p in range(len(a)):
         i, j = a[p], b[p]
         s, t = shape_of[i], shape_of[j]
@@ -160,14 +164,14 @@ def _contacts(
 
         # the face of either body that separates most
         place(vertices[v_start[t] : v_start[t + 1]], relative, arm, vb)
-        best, fa, corner_b = best_face(na, ha, vb, limit)
+        best, fa, corner_b = best_face(na, ha, vb, limit, apart_a)
         if best > limit:
             continue
         place(normals[ft : f_start[t + 1]], relative, zero, nb)
         for f in range(len(nb)):
             shift = nb[f, 0] * arm[0] + nb[f, 1] * arm[1] + nb[f, 2] * arm[2]
             hb[f] = heights[ft + f] + shift
-        other, fb, corner_a = best_face(nb, hb, va, limit)
+        other, fb, corner_a = best_face(nb, hb, va, limit, apart_b)
         if other > limit:
             continue
         ref = 0
@@ -186,6 +190,9 @@ def _contacts(
             best, tol, limit, pa, pb, n,
         )  # fmt: skip
         if best > limit:
+            continue
+        same = SAME * min(radius[i], radius[j])
+        if touches_without_width(na, apart_a, len(na), nb, apart_b, len(nb), best, same, ties):
             continue
 
         of_a, of_b = (va, na, ha, fs, ra), (vb, nb, hb, ft, rb)

@@ -42,13 +42,17 @@ def lowest(v, n, sign):
 
 
 @njit(cache=True)
-def best_face(normals, heights, w, limit):
-    """(separation, face, corner of w) of the face that separates most; stops beyond ``limit``."""
+def best_face(normals, heights, w, limit, apart):
+    """(separation, face, corner of w) of the face that separates most; stops beyond ``limit``.
+
+    apart (f,): gets the separation of each face.
+    """
     best, face, corner = -np.inf, 0, 0
     for f in range(len(normals)):
         h, c = lowest(w, normals[f], 1.0)
-        if h - heights[f] > best:
-            best, face, corner = h - heights[f], f, c
+        apart[f] = h - heights[f]
+        if apart[f] > best:
+            best, face, corner = apart[f], f, c
             if best > limit:
                 break
     return best, face, corner

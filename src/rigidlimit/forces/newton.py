@@ -94,10 +94,10 @@ def solve(
 class _Search:
     """One problem, the ways tried on it, and the best of what they led to.
 
-    u, force, history: of the best attempt. It is judged by the imbalance, as by the driver: forces
-    of an equilibrium obey the law; those balanced at the end of the path are asked whether they do.
-    For p < 2 also by the duality gap: u may be so large, or a path so lost, that balanced forces
-    are far from the least energy. arrived: whether the best is the answer.
+    u, force, history: of the best attempt. It is judged by the imbalance, as by the driver, and by
+    the duality gap: where motions are soft u may be so large, or a path so lost, that balanced
+    forces are far from the least energy. Those balanced by a last step are asked whether they obey
+    the law, too. arrived: whether the best is the answer.
     """
 
     def __init__(self, network, load, stiffness, exponent, tolerance, max_iterations, offset):
@@ -195,7 +195,8 @@ class _Search:
 
     def take(self, u, force, history, violation=0.0):
         """Keep this attempt if it is better than those before. violation: of the law."""
-        wrong = self.gap(u, force) if self.exponent < 2.0 else violation
+        # for p < 2 overlaps tell next to nothing of forces, the energy tells
+        wrong = max(self.gap(u, force), violation if self.exponent >= 2.0 else 0.0)
         missed = max(np.nan_to_num(self.imbalance(force), nan=np.inf), wrong / GAP)
         if self.force is None or missed < self.missed:
             self.missed, self.u, self.force, self.history = missed, u, force, history

@@ -45,7 +45,7 @@ OPENING_SIZE = 6000
 BEARING = 3e-5
 """Residual at which gradient steps have found nearly all contacts that bear."""
 
-PATIENCE = 12
+PATIENCE = 30
 """Multiplier steps without a smaller residual after which it counts as stalled."""
 
 INNER = 0.3

@@ -127,3 +127,20 @@ def test_an_overlap_of_held_bodies_throws_nothing(overlap):
     if not result.classic.converged:
         assert result.classic.status is Status.JAMMED and "overlap" in result.classic.message
     np.testing.assert_allclose(simulation.state.position[2], [7 - overlap, 0.75, 0], atol=1e-9)
+
+
+def test_a_jam_does_not_stop_the_drive_elsewhere():
+    """Closed form: beside a held block that reaches into a wall, a lift lifts at its speed."""
+    scene = rl.Scene()
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), normal=(1, 0, 0))
+    scene.add(rl.Box((1, 1, 1)), position=(0.499, 0, 0.5), fixed=("x",))
+    scene.add(rl.Box((1, 1, 1)), position=(5, 0, 3), fixed=True, velocity=(0, 0, 0.5))
+    scene.add(rl.Sphere(0.2), position=(5, 0, 3.7), mass=3.0, velocity=(0, 0, 0.5))
+    simulation = rl.Simulation(scene)
+    for _ in range(3):
+        result = simulation.step()
+    assert result.classic.status is Status.JAMMED
+    assert simulation.state.velocity[4, 2] == pytest.approx(0.5, abs=1e-6)
+    lift = (result.contacts.body == [3, 4]).all(axis=1)
+    assert result.force[lift].sum() == pytest.approx(3.0 * 9.81, rel=1e-6)

@@ -89,22 +89,27 @@ def contact_dynamics(
         options["order"] = reduced.numbers(pgs.permutation(options["order"], m))
     answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
     if not answer.converged and (problem.bias < 0.0).any():
-        answer = _without_opening(problem, answer, solver, tolerance, options)
+        # overlaps as they are, with what is driven and what rebounds; or nothing that pushes at all
+        let_be = _bias(B, np.maximum(gap, 0.0), velocity, dt, restitution, exists)
+        let_be = Reduced(M, B, let_be, velocity, external_force, dt, free=free).problem.bias
+        for bias in (let_be, np.maximum(problem.bias, 0.0)):
+            kept = _without_opening(problem, bias, answer, solver, tolerance, options)
+            if kept is not None:
+                return reduced.answered(kept)
     return reduced.answered(answer)
 
 
-def _without_opening(problem, answer, solver, tolerance, options):
-    """Where overlaps cannot all be undone, the answer that lets them be; else ``answer``.
+def _without_opening(problem, bias, answer, solver, tolerance, options):
+    """Where overlaps cannot all be undone, the answer with another bias that lets them be; or None.
 
     Held bodies that overlap, or a jammed packing, leave no velocity with B v >= -Phi/dt, and forces
     grow without end; those that only keep overlaps from growing are there, and stay in bounds.
     """
-    kept = replace(problem, bias=np.maximum(problem.bias, 0.0))
-    found = SOLVERS[solver](kept, tolerance=tolerance, **options)
+    found = SOLVERS[solver](replace(problem, bias=bias), tolerance=tolerance, **options)
     diverged = answer.force.max() > DIVERGED * max(found.force.max(), problem.scale)
     left = problem.residual(found.force)
     if not (found.converged and (diverged or left <= NO_WORSE * answer.residual)):
-        return answer
+        return None
     return replace(
         answer,
         force=found.force,

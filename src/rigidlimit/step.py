@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bodies import Bodies, Disk, Sphere, State
+from .bodies import Bodies, State
 from .bodies.mass import mass_matrix
 from .bodies.motion import move
 from .collision.contacts import Contacts
@@ -207,11 +207,8 @@ def _formed(contacts, B, v, dt, settings, bodies):
 
 def _travel(bodies: Bodies, velocity: np.ndarray, dt: float) -> np.ndarray:
     """Upper bound on how far any point of each body moves in dt, (n,) [m]."""
-    radius = np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)
     spin = np.linalg.norm(velocity[:, 3:], axis=1)
-    # turning a ball about its centre moves no surface
-    ball = bodies.are(Sphere, Disk)
-    return dt * (np.linalg.norm(velocity[:, :3], axis=1) + np.where(ball, 0.0, spin * radius))
+    return dt * (np.linalg.norm(velocity[:, :3], axis=1) + spin * bodies.turning_arm[:, 3])
 
 
 def _closes_more(bodies, state, wider, contacts, velocity, dt):

@@ -28,7 +28,12 @@ from .balls import is_ball
 from .pieces import Pieces
 from .polytope_table import as_polytope
 
-RIM_POINTS = 12
+RIM = np.array([[1.0, 0.0], [np.sqrt(0.75), 0.5], [0.5, np.sqrt(0.75)]])
+RIM = np.concatenate([RIM, RIM @ [[0, 1], [-1, 0]]])
+RIM = np.concatenate([RIM, -RIM])
+"""Unit directions of the rim's points, (RIM_POINTS, 2), symmetric to the last digit."""
+
+RIM_POINTS = len(RIM)
 """Points that stand for the rim of a cylinder's flat end, the first in the direction of its x axis.
 
 The end bears like a polygon with these corners: it tips where the load leaves that, between
@@ -90,8 +95,7 @@ def _points(shape) -> np.ndarray:
         ends = np.array([[0, 0, -0.5], [0, 0, 0.5]]) * shape.length
         if isinstance(shape, Capsule):
             return ends
-        angle = 2 * np.pi / RIM_POINTS * np.arange(RIM_POINTS)
-        rim = shape.radius * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(RIM_POINTS)])
+        rim = shape.radius * np.column_stack([RIM, np.zeros(RIM_POINTS)])
         return np.concatenate([ends, ends[0] + rim, ends[1] + rim])
     polytope = as_polytope(shape)
     if polytope is None:

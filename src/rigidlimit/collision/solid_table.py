@@ -13,19 +13,13 @@ from numba import njit
 
 from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid
 from .balls import is_ball
-from .planes import RIM_POINTS, STANDING, ellipsoid_curvature
+from .planes import RIM, RIM_POINTS, STANDING, ellipsoid_curvature
 from .polytope_table import polytope_table
 from .separation import lowest, most_along
 
 POLYTOPE, BALL, ELLIPSOID, CAPSULE, CYLINDER, OTHER = range(6)
 
 UPRIGHT = np.cos(STANDING)
-
-RIM = np.array([[1.0, 0.0], [np.sqrt(0.75), 0.5], [0.5, np.sqrt(0.75)]])
-RIM = np.concatenate([RIM, RIM @ [[0, 1], [-1, 0]]])
-RIM = np.concatenate([RIM, -RIM])
-"""Unit directions of the rim's points, (RIM_POINTS, 2), symmetric to the last digit."""
-assert len(RIM) == RIM_POINTS
 
 
 def solid_table(bodies: Bodies) -> tuple:

@@ -90,12 +90,13 @@ def contact_dynamics(
     answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
     if not answer.converged and (problem.bias < 0.0).any():
         # overlaps as they are, with what is driven and what rebounds; or nothing that pushes at all
-        let_be = _bias(B, np.maximum(gap, 0.0), velocity, dt, restitution, exists)
-        let_be = Reduced(M, B, let_be, velocity, external_force, dt, free=free).problem.bias
-        for bias in (let_be, np.maximum(problem.bias, 0.0)):
-            kept = _without_opening(problem, bias, answer, solver, tolerance, options)
-            if kept is not None:
-                return reduced.answered(kept)
+        closed = _bias(B, np.maximum(gap, 0.0), velocity, dt, restitution, exists)
+        let_be = problem.bias + reduced.among(closed - bias)
+        still = np.maximum(problem.bias, 0.0)
+        kept = _without_opening(problem, let_be, answer, solver, tolerance, options)
+        if kept is None and (let_be != still).any():
+            kept = _without_opening(problem, still, answer, solver, tolerance, options)
+        answer = answer if kept is None else kept
     return reduced.answered(answer)
 
 

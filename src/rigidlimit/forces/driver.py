@@ -193,16 +193,22 @@ class _Scaled:
             admissible = np.where(bears, admissible, 0.0) / self.force_size
         if warm_start is not None:
             start = warm_start[self.dofs] * self.arm / self.displacement_size
-        if aside.any():
-            found = self._beside(aside, method, tolerance, max_iterations, start, admissible)
-            if isinstance(found, _Solved):
-                return found
-            start = found
-        u, force, status, iterations, history, stats = self._run(
-            method, self.load, tolerance, max_iterations, start, admissible
-        )
-        load, nearest_status = self.load, None
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
+        load, nearest_status = self.load, None
+        if aside.any() and not uncarried:
+            wanted = load - self.network.BT @ aside
+            u, force, *found = self._run(
+                method, wanted, tolerance, max_iterations, start, admissible
+            )
+            solved = self._given_back(u, force + aside, *found, load, None)
+            limits = tolerance, newton.GAP * tolerance
+            fine = harmless(self.network.BT, aside, force, solved.gap, *limits)
+            if solved.status is Status.CONVERGED and fine:
+                return solved
+            start = u
+        u, force, status, iterations, history, stats = self._run(
+            method, load, tolerance, max_iterations, start, admissible
+        )
         if uncarried and status is Status.CONVERGED:
             # what contacts can feel of the load is carried, and nothing comes nearer than that
             status, nearest_status = Status.LOAD_NOT_CARRIED, Status.CONVERGED
@@ -234,25 +240,9 @@ class _Scaled:
         found = status, iterations, history, stats
         return self._given_back(u, force, *found, load, nearest_status)
 
-    def _beside(self, aside, method, tolerance, max_iterations, start, admissible):
-        """The answer with the forces ``aside`` left as they are, or u where that is none."""
-        wanted = self.load - self.network.BT @ aside
-        u, force, *found = self._run(method, wanted, tolerance, max_iterations, start, admissible)
-        whole = force + aside
-        gap = self._gap(u, whole, self.load)
-        limits = tolerance, newton.GAP * tolerance
-        fine = harmless(self.network.BT, aside, force, gap, *limits)
-        uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
-        if found[0] is Status.CONVERGED and fine and not uncarried:
-            return self._given_back(u, whole, *found, self.load, None)
-        return u
-
-    def _gap(self, u, force, load):
-        return duality_gap(self.B, u, force, self.stiffness, self.exponent, load, self.offset)
-
     def _given_back(self, u, force, status, iterations, history, stats, load, nearest_status):
         """In the units of the problem."""
-        gap = self._gap(u, force, load)
+        gap = duality_gap(self.B, u, force, self.stiffness, self.exponent, load, self.offset)
         full, of_load = np.zeros(self.n), np.zeros(self.n)
         full[self.dofs] = u / self.arm * self.displacement_size
         of_load[self.dofs] = load * self.arm * self.force_size

@@ -23,6 +23,7 @@ import numpy as np
 from ..errors import NoRoom
 from ..network import Network, equilibrium
 from ..network.central_path import follow
+from ..network.equilibrium import NEAR
 from ..network.price import affordable
 from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
 from ..status import Status
@@ -55,9 +56,6 @@ SETTLE = 1e-2, 1e-5, 1e-8
 """Parts of the tolerance to which the path is followed to its end, one after the other if need be;
 to the first its forces are balanced: what is left, times displacements that are large where
 stiffnesses are unlike, is part of the gap."""
-
-NEAR = 1e-6
-"""Residual at which a stalled solve is settled by a last step in forces."""
 
 
 def patience(n: int) -> int:

@@ -14,14 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..network import equilibrium
+from ..network.equilibrium import NEAR
 from ..network.stiffness import LinearStats
 from ..status import Status
 
 STIFFER = 3
 """Series springs tried at rounding level without gain after which the iteration has stalled."""
-
-NEAR = 1e-6
-"""Residual that is rounding level."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,10 @@ FORCING = 0.1
 PATIENCE = 60
 """Newton steps without a smaller gradient before a solve counts as stalled."""
 
-NEAR, FAR, REBOUNDS = 1e-6, 100.0, 6
+NEAR = 1e-6
+"""Residual from which on rounding may be what keeps a solve from its end."""
+
+FAR, REBOUNDS = 100.0, 6
 """Once the residual has been below NEAR, Newton steps to FAR times the smallest one after which a
 solve counts as stalled: contacts that carry next to nothing open and close a few at a time."""
 

@@ -1,16 +1,18 @@
-"""The last digits of contact dynamics in nearly determinate packings: active set with one factor.
+"""The last digits of contact dynamics in nearly determinate packings: projected Newton, one factor.
 
-Gradient steps find the contacts that bear long before the forces have their digits, and in packings
-with hardly more contacts than degrees of freedom each digit takes them hundreds of steps. With the
-bearing contacts W as equations, eq. 21 is linear, N_WW dl = -w_W for the change dl of the impulses
-l = dt f that removes the slack w. In velocities, with D stiff springs in place of the equations,
+Gradient steps find most of the contacts that bear long before the forces have their digits, and in
+packings with hardly more contacts than degrees of freedom each digit takes them hundreds of steps.
+Let W be the contacts that bear or close. With them as equations, eq. 21 is linear, N_WW dl = -w_W
+for the change dl of the impulses l = dt f that removes the slack w. In velocities, with D stiff
+springs in place of the equations,
 
-    (M + B_W^T D B_W) dx = -B_W^T D w_W,    dl = -D (w_W + B_W dx),
+    (M + B_W^T D B_W) dx = -B_W^T D w_W,    dl = -D (w_W + B_W dx).
 
-one factorization, repeated until the springs' yield is gone (the method of multipliers). Contacts
-that would pull leave W, contacts that would close enter it (M. Hintermueller, K. Ito, K. Kunisch,
-SIAM J. Optim. 13 (2003) 865). w is computed anew from l each time, so rounding is never amplified
-by D.
+The forces go along the bent path max(0, f + a dl/dt) as far as the objective of eq. 22 falls, with
+a = 1, 1/2, 1/4, ... (D. P. Bertsekas, SIAM J. Control Optim. 20 (1982) 221): full steps let go of
+many contacts that bear in the end, and need W to be almost right from the start. What let go leaves
+W, what closes enters it; both are taken into the one factorization by the Woodbury formula. w is
+computed anew from l each time, so rounding is never amplified by D.
 """
 
 import numpy as np
@@ -21,19 +23,19 @@ from ..network.stiffness import LinearStats
 
 SIGMA = 1e7, 1e9
 """Stiffness of the springs over the effective mass of a contact: at first, and where that does not
-lead on. Stiffer springs throw more contacts out of W while it is still wrong."""
+lead on."""
 
 FEW = 100
 """Changes of W up to which a factorization serves."""
 
-MANY = 300
-"""Changes of W in one round that show that the gradient steps have not found it yet."""
-
 LARGEST = 1_000_000
 """Degrees of freedom up to which a factorization is thought of; the price tells whether it pays."""
 
-PATIENCE = 4
-"""Rounds with neither a smaller residual nor fewer changes after which it is given up."""
+ROUNDS = 60
+"""At most, with one stiffness; ten are the rule."""
+
+SHORTEST = 1e-3
+"""Part of a step below which the way is given up."""
 
 
 def pays(problem, force, gradient_steps, reached, tolerance) -> bool:
@@ -62,33 +64,56 @@ def finish(problem, network, force, *, tolerance, stats: LinearStats):
 
 
 def _rounds(problem, network, force, sigma, tolerance, stats):
-    B, dt = network.B, problem.dt
+    dt, B = problem.dt, network.B
     D = sigma * dt / problem.diagonal
-    w = problem.slack(force)
-    best, least, waited = force, problem.residual(force, w), 0
-    system = ChangingSystem(network, D, force > 0, 0.0, stats)
-    noise = 0.1 * tolerance * problem.scale * dt
-    rounds, fewest = 0, len(force)
-    while least > tolerance and waited < PATIENCE:
+    noise = 0.1 * tolerance * problem.scale * problem.diagonal
+    here = _Point(problem, force)
+    system, rounds = None, 0
+    while here.residual > tolerance and rounds < ROUNDS:
         rounds += 1
-        dx = system.solve(-(network.BT @ np.where(system.held, D * w, 0.0)))
-        ahead = w + B @ dx
-        impulse = dt * force - np.where(system.held, D * ahead, 0.0)
-        leaves = system.held & (impulse < -noise)
-        enters = ~system.held & (ahead * dt / problem.diagonal < -noise)
-        changes = np.flatnonzero(leaves | enters)
-        if len(changes) > MANY:
+        held = (here.force > 0) | (here.slack < -noise)
+        system = _with(system, held, network, D, stats)
+        dx = system.solve(-(network.BT @ np.where(held, D * here.slack, 0.0)), refined=False)
+        change = np.where(held, -D * (here.slack + B @ dx) / dt, 0.0)
+        there = _descent(problem, here, change)
+        if there is None:
             break
-        if len(system.changed) + len(changes) > FEW:
-            held = system.held ^ (leaves | enters)
-            system = ChangingSystem(network, D, held, 0.0, stats)
-        else:
+        here = there
+    return here.force, here.residual, rounds
+
+
+def _with(system, held, network, D, stats) -> ChangingSystem:
+    """The system of the working set ``held``: the one there is, if few changes make it that."""
+    if system is not None:
+        changes = np.flatnonzero(held ^ system.held)
+        if len(system.changed) + len(changes) <= FEW:
             system.toggle(changes)
-        force = np.maximum(impulse, 0.0) / dt
-        w = problem.slack(force)
-        residual = problem.residual(force, w)
-        waited = 0 if residual < least or len(changes) < fewest else waited + 1
-        fewest = min(fewest, len(changes))
-        if residual < least:
-            best, least = force, residual
-    return best, least, rounds
+            return system
+    return ChangingSystem(network, D, held, 0.0, stats)
+
+
+class _Point:
+    """Forces (m,) with slack (m,), residual and objective 1/2 f^T N f + p^T f of eq. 22."""
+
+    def __init__(self, problem, force):
+        self.force, self.slack = force, problem.slack(force)
+        self.residual = problem.residual(force, self.slack)
+        self.objective = 0.5 * float(force @ (self.slack + problem.p))
+
+
+def _descent(problem, here, change) -> _Point | None:
+    """The lowest point found on max(0, f + a change) for a = 1, 1/2, ..., or None if none is lower.
+
+    Near the end the objective is rounding, and a whole step counts by its residual.
+    """
+    best, part = here, 1.0
+    while part >= SHORTEST:
+        there = _Point(problem, np.maximum(here.force + part * change, 0.0))
+        if part == 1.0 and there.residual < 0.1 * here.residual:
+            return there
+        if there.objective < best.objective:
+            best = there
+        elif best is not here:
+            break
+        part *= 0.5
+    return None if best is here else best

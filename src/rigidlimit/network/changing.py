@@ -25,9 +25,9 @@ class ChangingSystem:
         self.sign = np.zeros(0)
         self.motions = np.zeros((network.B.shape[1], 0))
 
-    def first(self, rhs: np.ndarray) -> np.ndarray:
+    def first(self, rhs: np.ndarray, *, refined=True) -> np.ndarray:
         """x for the working set that was factorized."""
-        return self.system.solve_directly(rhs, self.stats)
+        return self.system.solve_directly(rhs, self.stats, refined=refined)
 
     def now(self, x: np.ndarray) -> np.ndarray:
         """K^-1 r for the present working set, from x = ``first(r)``; NaN if K is singular."""
@@ -40,9 +40,9 @@ class ChangingSystem:
         except np.linalg.LinAlgError:  # what is left of W holds nothing in some direction
             return np.full_like(x, np.nan)
 
-    def solve(self, rhs: np.ndarray) -> np.ndarray:
+    def solve(self, rhs: np.ndarray, *, refined=True) -> np.ndarray:
         """K^-1 r for the present working set."""
-        return self.now(self.first(rhs))
+        return self.now(self.first(rhs, refined=refined))
 
     def toggle(self, contacts):
         """Let contacts, a list of different ones, enter or leave the working set."""

@@ -17,19 +17,15 @@ and U is added to the front of the first body in R. L is one array; each front's
 in it column by column, one after the other.
 """
 
-import itertools
-
 import numpy as np
 from numba import njit
-from scipy.linalg.blas import dgemm, dsyrk, dtrsm
+from scipy.linalg.blas import dsyrk, dtrsm
 from scipy.linalg.lapack import dpotrf
 
 from ..memory import check_room
 from .blas_threads import BlasThreads
 from .fronts import dense_fronts
-
-AT_ONCE = 40_000
-"""Right sides times entries of L for each front from which on LAPACK takes all of them at once."""
+from .substitution import substitute
 
 
 @njit(cache=True, nogil=True)
@@ -99,89 +95,6 @@ def _extend(local, dofs, rows, update, k, r, panel, rest):
             below[place[i] - k] += column[i]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _less_products(out, factors, columns):
-    """out -= sum_j columns[j] factors[j], four columns at a time. columns: one after the other."""
-    r, k = len(out), len(factors)
-    for j in range(0, k - 3, 4):
-        at = j * r
-        a, b = columns[at : at + r], columns[at + r : at + 2 * r]
-        c, d = columns[at + 2 * r : at + 3 * r], columns[at + 3 * r : at + 4 * r]
-        s, t, u, v = factors[j], factors[j + 1], factors[j + 2], factors[j + 3]
-        for i in range(r):
-            out[i] -= a[i] * s + b[i] * t + c[i] * u + d[i] * v
-    for j in range(k - k % 4, k):
-        a, s = columns[j * r : (j + 1) * r], factors[j]
-        for i in range(r):
-            out[i] -= a[i] * s
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _less_dots(out, factors, columns):
-    """out[j] -= columns[j] . factors, four columns at a time. columns: one after the other."""
-    r, k = len(factors), len(out)
-    for j in range(0, k - 3, 4):
-        at = j * r
-        a, b = columns[at : at + r], columns[at + r : at + 2 * r]
-        c, d = columns[at + 2 * r : at + 3 * r], columns[at + 3 * r : at + 4 * r]
-        s = t = u = v = 0.0
-        for i in range(r):
-            s += a[i] * factors[i]
-            t += b[i] * factors[i]
-            u += c[i] * factors[i]
-            v += d[i] * factors[i]
-        out[j] -= s
-        out[j + 1] -= t
-        out[j + 2] -= u
-        out[j + 3] -= v
-    for j in range(k - k % 4, k):
-        a, s = columns[j * r : (j + 1) * r], 0.0
-        for i in range(r):
-            s += a[i] * factors[i]
-        out[j] -= s
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _substitute(values, begins, column, row_starts, rows, x):
-    """x = L^-T L^-1 x in place, degrees of freedom in the order of elimination."""
-    fronts = len(column) - 1
-    most = 0
-    for s in range(fronts):
-        most = max(most, row_starts[s + 1] - row_starts[s])
-    room = np.empty(most)
-    for s in range(fronts):
-        k = column[s + 1] - column[s]
-        own = x[column[s] : column[s + 1]]
-        mine = rows[row_starts[s] : row_starts[s + 1]]
-        for j in range(k):
-            down = values[begins[s] + j * k + j : begins[s] + (j + 1) * k]
-            below = own[j:]
-            t = own[j] / down[0]
-            own[j] = t
-            for i in range(1, len(down)):
-                below[i] -= down[i] * t
-        change = room[: len(mine)]
-        change[:] = 0.0
-        _less_products(change, own, values[begins[s] + k * k : begins[s + 1]])
-        for i in range(len(mine)):
-            x[mine[i]] += change[i]
-    for s in range(fronts - 1, -1, -1):
-        k = column[s + 1] - column[s]
-        own = x[column[s] : column[s + 1]]
-        mine = rows[row_starts[s] : row_starts[s + 1]]
-        known = room[: len(mine)]
-        for i in range(len(mine)):
-            known[i] = x[mine[i]]
-        _less_dots(own, known, values[begins[s] + k * k : begins[s + 1]])
-        for j in range(k - 1, -1, -1):
-            down = values[begins[s] + j * k + j : begins[s] + (j + 1) * k]
-            below = own[j:]
-            t = own[j]
-            for i in range(1, len(down)):
-                t -= down[i] * below[i]
-            own[j] = t / down[0]
-
-
 def _eliminate(top, low_left, square) -> bool:
     """F_PP, F_RP and F_RR become L_PP, L_RP and U; False if F_PP is not positive definite."""
     _, wrong = dpotrf(top, lower=1, clean=0, overwrite_a=1)
@@ -214,7 +127,6 @@ class MultifrontalFactor:
     def _factorize(self, rows, mass, shift, threads) -> bool:
         fronts = self.fronts
         self.values = np.zeros(fronts.begins[-1])
-        self.parts = []  # L_PP (k, k), L_RP (r, k), views of ``values``, and the places R of each
         local = np.empty(len(fronts.dofs), np.int64)
         order = fronts.dofs, np.argsort(fronts.dofs)
         waiting = [[] for _ in fronts.parent]
@@ -238,35 +150,14 @@ class MultifrontalFactor:
                 return False
             if r:
                 waiting[above].append((mine, rest))
-            self.parts.append((top, low_left, mine))
         return True
 
     def solve(self, rhs: np.ndarray) -> np.ndarray:
         """x with K x = rhs, (n,) or (n, c)."""
         fronts = self.fronts
-        x = rhs[fronts.dofs]
-        if x.ndim == 2 and x.shape[1] * len(self.values) > AT_ONCE * len(self.parts):
-            x = np.ascontiguousarray(x)
-            with BlasThreads():  # of few columns; one is enough
-                self._substitute_many(x)
-        else:
-            where = fronts.begins, fronts.column, fronts.row_starts, fronts.rows
-            for column in np.atleast_2d(x.T):
-                one = np.ascontiguousarray(column)
-                _substitute(self.values, *where, one)
-                column[:] = one
-        out = np.empty_like(x)
-        out[fronts.dofs] = x
+        sides = np.ascontiguousarray(np.atleast_2d(rhs[fronts.dofs].T))
+        where = fronts.begins, fronts.column, fronts.row_starts, fronts.rows
+        substitute(self.values, *where, sides)
+        out = np.empty_like(rhs)
+        out[fronts.dofs] = sides.T.reshape(rhs.shape)
         return out
-
-    def _substitute_many(self, x):
-        """``_substitute`` for the columns of x (n, c), by LAPACK; x^T is what it sees."""
-        own = [x[low:high].T for low, high in itertools.pairwise(self.fronts.column.tolist())]
-        for (top, low_left, mine), y in zip(self.parts, own, strict=True):
-            dtrsm(1.0, top, y, side=1, lower=1, trans_a=1, overwrite_b=1)
-            if len(mine):
-                x[mine] -= dgemm(1.0, y, low_left, trans_b=1).T
-        for (top, low_left, mine), y in zip(reversed(self.parts), reversed(own), strict=True):
-            if len(mine):
-                dgemm(-1.0, x[mine].T, low_left, beta=1.0, c=y, overwrite_c=1)
-            dtrsm(1.0, top, y, side=1, lower=1, overwrite_b=1)

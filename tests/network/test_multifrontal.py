@@ -110,6 +110,10 @@ def test_any_order_of_any_bodies(seed, coupled):
     # condition below 1e4, times rounding
     np.testing.assert_allclose(found.solve(rhs), expected, atol=1e-11)
     np.testing.assert_allclose(found.solve(rhs[:, 1]), expected[:, 1], atol=1e-11)
+    # single entries, which pass over most fronts on their way to the root
+    columns = rng.integers(0, n, 5)
+    few = np.eye(n)[:, columns]
+    np.testing.assert_allclose(found.solve(few), np.linalg.inv(K)[:, columns], atol=1e-11)
 
 
 def test_pyramid_against_superlu():

@@ -18,36 +18,35 @@ computed anew from l each time, so rounding is never amplified by D.
 import numpy as np
 
 from ..network.changing import ChangingSystem
-from ..network.price import affordable, price
 from ..network.stiffness import LinearStats
 
-SIGMA = 1e7, 1e9
-"""Stiffness of the springs over the effective mass of a contact: at first, and where that does not
-lead on."""
+SIGMA = 1e7, 1e4, 1e9
+"""Stiffness of the springs over the effective mass of a contact, one after the other where it does
+not lead on. Soft ones are for forces that hold one another, which stiff ones send off too fast."""
 
-FEW = 100
+FEW = 300
 """Changes of W up to which a factorization serves."""
-
-LARGEST = 1_000_000
-"""Degrees of freedom up to which a factorization is thought of; the price tells whether it pays."""
 
 ROUNDS = 60
 """At most, with one stiffness; ten are the rule."""
 
-SHORTEST = 1e-3
-"""Part of a step below which the way is given up."""
+SHORTEST, LONGEST = 1e-3, 1e6
+"""Parts of a step tried. Forces that hold one another change at the pace that D allows until one of
+them is gone, which may be many whole steps away."""
+
+ROUNDING = 1e-14
+"""Of the objective, over the sum of its terms' sizes."""
 
 
-def pays(problem, force, gradient_steps, reached, tolerance) -> bool:
+def pays(price, force, gradient_steps, reached, tolerance) -> bool:
     """Whether a factorization is cheaper than the gradient steps that are still to come.
 
-    gradient_steps: taken so far, to the residual ``reached``.
+    price: ``Network.price``. gradient_steps: taken so far, to the residual ``reached``.
     """
-    n = problem.B.shape[1]
-    if not affordable(n, LARGEST) or np.count_nonzero(force) > n or not 0.0 < reached < 1.0:
+    if np.count_nonzero(force) > price.dofs or not 0.0 < reached < 1.0:
         return False
     remaining = np.log(reached / tolerance) * gradient_steps / -np.log(reached)
-    return remaining > price(n) / 3
+    return remaining > price.of_factorization / 3 and price.affordable
 
 
 def finish(problem, network, force, *, tolerance, stats: LinearStats):
@@ -93,27 +92,37 @@ def _with(system, held, network, D, stats) -> ChangingSystem:
 
 
 class _Point:
-    """Forces (m,) with slack (m,), residual and objective 1/2 f^T N f + p^T f of eq. 22."""
+    """Forces (m,) with slack (m,), residual, objective 1/2 f^T N f + p^T f of eq. 22 and the sum of
+    its terms' sizes."""
 
     def __init__(self, problem, force):
         self.force, self.slack = force, problem.slack(force)
         self.residual = problem.residual(force, self.slack)
-        self.objective = 0.5 * float(force @ (self.slack + problem.p))
+        terms = 0.5 * force * (self.slack + problem.p)
+        self.objective, self.terms = float(terms.sum()), float(np.abs(terms).sum())
 
 
 def _descent(problem, here, change) -> _Point | None:
-    """The lowest point found on max(0, f + a change) for a = 1, 1/2, ..., or None if none is lower.
+    """The lowest point found on max(0, f + a change) for a = 1, 2, 4, ... or 1, 1/2, 1/4, ..., or
+    None if none is lower.
 
     Near the end the objective is rounding, and a whole step counts by its residual.
     """
-    best, part = here, 1.0
-    while part >= SHORTEST:
-        there = _Point(problem, np.maximum(here.force + part * change, 0.0))
-        if part == 1.0 and there.residual < 0.1 * here.residual:
-            return there
-        if there.objective < best.objective:
-            best = there
-        elif best is not here:
+
+    def at(part):
+        return _Point(problem, np.maximum(here.force + part * change, 0.0))
+
+    whole, part = at(1.0), 1.0
+    if whole.residual < 0.1 * here.residual:
+        return whole
+    best, factor = whole, 2.0 if whole.objective < here.objective else 0.5
+    while SHORTEST <= part <= LONGEST:
+        part *= factor
+        there = at(part)
+        if best.objective < here.objective and not there.objective < best.objective:
             break
-        part *= 0.5
-    return None if best is here else best
+        best = there
+    if best.objective < here.objective:
+        return best
+    level = whole.objective <= here.objective + ROUNDING * here.terms
+    return whole if level and whole.residual < here.residual else None

@@ -42,12 +42,19 @@ larger ones more are allowed, as the square root of the size."""
 
 OPENING_SIZE = 6000
 
-BEARING = 5e-4
-"""Residual at which gradient steps have found most of the contacts that bear."""
+BEARING = 3e-5, 5e-4
+"""Residual at which gradient steps have found nearly all contacts that bear, and most, which
+is enough where about as many bear as there are degrees of freedom."""
 
 SETTLED = 8
 """Contacts that begin or cease to bear from one measurement of gradient steps to the next, up to
-which the rest are found for less by a factorization: each change takes it as long as ten steps."""
+which the rest are found for less by a factorization; more in systems of over SETTLED_SIZE unknowns,
+in proportion."""
+
+SETTLED_SIZE = 80_000
+
+DETERMINED = 0.9
+"""Contacts that bear over degrees of freedom, from which on about as many bear."""
 
 PATIENCE = 30
 """Multiplier steps without a smaller residual after which it counts as stalled."""
@@ -137,15 +144,17 @@ class _Solution:
 
     def descend(self, force):
         """Forces by gradient steps, and by a factorization where that is cheaper in the end."""
-        bore = np.zeros(len(force), bool)
-        left = False
+        bore, left = np.zeros(len(force), bool), False
+        n = self.problem.B.shape[1]
 
         def leave(force, steps, reached):
             nonlocal bore, left
             before, bore = bore, force > 0
-            settled = np.count_nonzero(bore ^ before) <= SETTLED
-            if settled and self.tolerance < reached <= BEARING:
-                left = active_set.pays(self.problem, force, steps, reached, self.tolerance)
+            settled = np.count_nonzero(bore ^ before) <= SETTLED * max(1.0, n / SETTLED_SIZE)
+            found = BEARING[int(np.count_nonzero(bore) > DETERMINED * n)]
+            if settled and self.tolerance < reached <= found:
+                self.network.price.steps = max(self.network.price.steps, steps)
+                left = active_set.pays(self.network.price, force, steps, reached, self.tolerance)
             return left
 
         force, reached = self._gradient_steps(force, leave)

@@ -49,7 +49,7 @@ def affordable(n: int, most: float = DIRECT_LIMIT) -> bool:
 
 
 class Price:
-    """Of one network. steps: of conjugate gradients, taken on it so far."""
+    """Of one network. steps: of conjugate gradients, or of others as dear, taken on it so far."""
 
     def __init__(self, network):
         self._network, self.steps = network, 0
@@ -58,7 +58,7 @@ class Price:
     def of_factorization(self) -> float:
         """Steps that take as long as a factorization."""
         if self._structure is None:
-            return price(self._dofs)
+            return price(self.dofs)
         return self._structure.operations / (STEP * max(1, self._network.B.shape[0]))
 
     @property
@@ -71,17 +71,17 @@ class Price:
     def affordable(self) -> bool:
         """Whether a factorization is to be thought of at all."""
         if self._structure is None:
-            return affordable(self._dofs)
+            return affordable(self.dofs)
         return self.of_factorization <= price(DIRECT_LIMIT) and self._structure.bytes < room()
 
     @property
-    def _dofs(self) -> int:
+    def dofs(self) -> int:
         return self._network.B.shape[1]
 
     @property
     def _structure(self) -> Fronts | None:
         """Of the factor with all contacts active; None as long as it is not worth a look."""
-        enough = LOOK * max(1.0, self._dofs / DIRECT_LIMIT)
+        enough = LOOK * max(1.0, self.dofs / DIRECT_LIMIT)
         return self._looked_at if self.steps >= enough and has_metis() else None
 
     @cached_property

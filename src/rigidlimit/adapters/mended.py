@@ -23,15 +23,17 @@ from .. import arrays
 from ..display import Brief
 from ..errors import InputError, nearest
 from ..forces import CompatibleForces, compatible_forces
+from ..status import Status
 from ..words import counted
 from .friction import CONES, ON_FRICTION, broken_law, refuse, tangential_forces
 from .noise import without_noise
+from .places import Places, mechanism_sizes
 
 PULL = 1e-9
 """Pulling forces up to this part of the largest are an engine's rounding and count as zero."""
 
 TOUCHING = 1e-5
-"""Default gap over the size of the set of contacts below which a contact counts as closed."""
+"""Default gap over the size of a contact's bodies (``places``) below which it counts as closed."""
 
 SOLVING = (
     "tolerance",
@@ -43,52 +45,6 @@ SOLVING = (
     "blocks",
 )
 """Keywords that go on to ``compatible_forces``."""
-
-OUTSIDE = -1
-"""System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
-
-
-@dataclass(frozen=True, repr=False)
-class Places(Brief):
-    """Where the contacts are: point (m, 3), or (m, 2, 3) for one on each side [m]; normal (m, 3),
-    from first to second; names (a, b) of each; system (m, 2): the freely moving body or mechanism
-    of each side, or OUTSIDE."""
-
-    point: np.ndarray
-    normal: np.ndarray
-    names: tuple[tuple[str, str], ...]
-    system: np.ndarray
-
-    def totals(self, force: np.ndarray) -> np.ndarray:
-        """Force and moment about the middle of the points on each system, (systems, 6)."""
-        count = int(self.system.max(initial=OUTSIDE)) + 1
-        total = np.zeros((count, 6))
-        push = force[:, None] * self.normal
-        for side, sign in ((0, -1.0), (1, 1.0)):
-            moves = self.system[:, side] > OUTSIDE
-            arm = self._points[:, side] - self._middle
-            wrench = sign * np.hstack([push, np.cross(arm, push)])
-            np.add.at(total, self.system[moves, side], wrench[moves])
-        return total
-
-    @property
-    def _points(self):
-        point = np.asarray(self.point, float)
-        return point if point.ndim == 3 else np.stack([point, point], axis=1)
-
-    @property
-    def _middle(self):
-        return self._points.mean(axis=(0, 1)) if len(self.point) else np.zeros(3)
-
-    def __getitem__(self, rows) -> "Places":
-        """Those of some rows: indices."""
-        names = tuple(self.names[i] for i in rows)
-        return Places(self.point[rows], self.normal[rows], names, self.system[rows])
-
-    @property
-    def size(self) -> float:
-        """Largest distance of a contact from the middle of all [m]; 1 for a single point."""
-        return float(np.linalg.norm(self._points - self._middle, axis=2).max(initial=0.0)) or 1.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,13 +107,13 @@ class MendedForces(Brief):
 
     @property
     def total_error(self) -> float:
-        """max |total - engine_total| over the sum of the engine's forces; moments over the size."""
+        """max |total - engine_total| over the sum of the engine's forces; moments over sizes."""
         if not len(self.row):
             return 0.0
         if np.isnan(self.engine_force).any():
             return np.nan
         off = np.abs(self.total - self.engine_total)
-        off[:, 3:] /= self._places().size
+        off[:, 3:] /= self._places().sizes[:, None]
         force = np.abs(self.engine_force).sum()
         worst = float(off.max(initial=0.0))
         return worst / float(force) if force > 0 else (np.inf if worst > 0 else 0.0)
@@ -186,9 +142,29 @@ class MendedForces(Brief):
             *self.notes,
             *([f"{counted(opened, 'open contact')}: zero force"] if opened else []),
             self._friction_message(),
+            *self._held_message(),
             self.answer.message,
+            *self._rest_message(),
         ]
         return "; ".join(parts)
+
+    def _held_message(self):
+        change = float(np.abs(self.held_change).max(initial=0.0))
+        if not self.held.any():
+            return []
+        return [
+            f"held joints deliver up to {change:.3g} (N, N m) beyond their load; what they squeeze "
+            "harder than the balance of the others asks for is not kept"
+        ]
+
+    def _rest_message(self):
+        if self.load_from != "rest" or self.answer.status is not Status.LOAD_NOT_CARRIED:
+            return []
+        return [
+            "load='rest' asks for no acceleration at all, and the engine is "
+            f"{self.answer.residual:.1e} of the load away from that; let it come to rest, take "
+            "load='engine', or, where that is near enough, a tolerance above it"
+        ]
 
     def _friction_message(self):
         if not self.tangential.any():
@@ -255,7 +231,8 @@ def mend_forces(
     friction forces breaks Coulomb's law, "keep" returns and flags. friction_tolerance: part of
     the largest normal force within which a force is at its bound, or unchanged.
     gap (m,) [m]: at the end of the step; contacts without engine force and a gap above
-    gap_tolerance, by default 1e-5 of the size of the set of contacts, are open and carry nothing.
+    gap_tolerance, by default 1e-5 of the size of the smaller body's or mechanism's set of contacts
+    (of all contacts without mechanism), are open and carry nothing.
     mechanism (n,) int: body or mechanism of each degree of freedom; given, noise below accuracy
     is taken out of B as above. reach (n,): 1 for displacements, an arm [m] for turns.
     row (m,), contacts: place of each row in the engine's list of ``contacts`` and its length.
@@ -291,15 +268,26 @@ def mend_forces(
     held = np.zeros(n, bool) if held is None else np.asarray(held, bool)
     if held.shape != (n,):
         raise InputError(f"held has shape {held.shape}; expected ({n},), one per column of B")
+    if mechanism is not None:
+        mechanism = np.asarray(mechanism, int)
+        if mechanism.shape != (n,):
+            raise InputError(
+                f"mechanism has shape {mechanism.shape}; expected ({n},), one per column of B"
+            )
     source = load_from or ("engine" if load is None else "given")
     load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
     tangential, friction = tangential_forces(tangential, friction, m)
 
-    opened = _open(engine_force, gap, gap_tolerance, places, m)
+    if gap_tolerance is None:
+        gap_tolerance = TOUCHING * (1.0 if places is None else places.size)
+        if places is not None and mechanism is not None:
+            gap_tolerance = TOUCHING * mechanism_sizes(B, mechanism, places)[1]
+    opened = _open(engine_force, gap, gap_tolerance, m)
     listed, bears = row, np.flatnonzero(~opened)
     B, row, stiffness, friction = B[bears], row[bears], stiffness[bears], friction[bears]
     before = None if engine_force is None else engine_force[bears]
-    B, load, motions, dull = without_noise(B, load, held, mechanism, reach, accuracy)
+    known = np.zeros(len(bears)) if before is None else before
+    B, load, motions, dull = without_noise(B, load, held, mechanism, reach, accuracy, known)
     if dull:
         notes = (
             *notes,
@@ -355,11 +343,9 @@ def _pushes(force, row):
     return np.maximum(force, 0.0)
 
 
-def _open(engine_force, gap, tolerance, places, m):
+def _open(engine_force, gap, tolerance, m):
     if gap is None:
         return np.zeros(m, bool)
     gap = arrays.vector("gap", gap, m, what="contact (row of B)")
-    if tolerance is None:
-        tolerance = TOUCHING * (1.0 if places is None else places.size)
     idle = True if engine_force is None else engine_force <= PULL * engine_force.max(initial=0.0)
     return idle & (gap > tolerance)

@@ -19,8 +19,9 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError, MissingExtra
-from .arguments import expect, imported, wanted_load
-from .mended import OUTSIDE, MendedForces, Places, mend_forces
+from .arguments import expect, imported, joint_names, wanted_load
+from .mended import MendedForces, mend_forces
+from .places import OUTSIDE, Places, mechanism_sizes
 
 SINGLE = 1e-5
 """Accuracy of geometry in single precision, after a few operations."""
@@ -97,7 +98,10 @@ def from_newton(
         normal=normal,
         names=tuple((_name(model, a), _name(model, b)) for a, b in zip(*shapes, strict=True)),
         system=np.where(body >= 0, free[body], OUTSIDE),
+        centre=np.where(body[:, :, None] >= 0, centre[body], np.nan),
     )
+    articulation = _articulation_of(model, joint_of)
+    sizes, _ = mechanism_sizes(twist, articulation, places)
     mu = model.shape_material_mu.numpy()
     given = {"accuracy": SINGLE, **options}
     return mend_forces(
@@ -114,8 +118,8 @@ def from_newton(
         # combined coefficients differ by solver; the mean is XPBD's
         friction=(mu[shapes[0]] + mu[shapes[1]]) / 2,
         on_friction=on_friction,
-        mechanism=_articulation_of(model, joint_of),
-        reach=np.where(turns, places.size, 1.0),
+        mechanism=articulation,
+        reach=np.where(turns, sizes, 1.0),
         gap=np.einsum("ij,ij->i", point[:, 1] - point[:, 0], normal),
         places=places,
         contacts=count,
@@ -211,7 +215,7 @@ def _articulation_of(model, joint_of):
 def _held(model, held, joint_of):
     mask = np.zeros(len(joint_of), bool)
     labels = list(model.joint_label)
-    for name in held or ():
+    for name in joint_names(held):
         if name not in labels:
             raise InputError(f"held names joint {name!r}; the model has {', '.join(labels)}")
         mask[joint_of == labels.index(name)] = True

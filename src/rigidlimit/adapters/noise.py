@@ -15,22 +15,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import arrays
-from ..errors import InputError
 
 ROUNDING = 1e-13
 """What counts as zero exactly, relative, when noise is looked for."""
 
 
-def without_noise(B, load, held, mechanism, reach, accuracy):
+def without_noise(B, load, held, mechanism, reach, accuracy, force):
     """B and load on the motions of each mechanism that its gaps feel; motions (n, n); how many
-    are left out."""
+    are left out. force (m,) [N]: the engine's, by whose size a load is small, or zeros."""
     n = B.shape[1]
     motions, dull = sp.csr_array(sp.eye_array(n)), 0
     if mechanism is None or B.nnz == 0:
         return B, load, motions, dull
-    mechanism = np.asarray(mechanism, int)
-    if mechanism.shape != (n,):
-        raise InputError(f"mechanism has shape {mechanism.shape}; expected ({n},), one per column")
     reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
     accuracy = arrays.positive("accuracy", accuracy)
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
@@ -53,7 +49,9 @@ def without_noise(B, load, held, mechanism, reach, accuracy):
         if (small & noise).any():
             turned.append((columns, V.T / reach[columns][:, None]))
             dull += int((small & noise).sum())
-            silent += [columns[small], columns[small & (push <= accuracy * size)]]
+            # contacts that press far harder than they push on the whole leave loads that are noise
+            near = max(size, felt.max(initial=0.0) * float(np.linalg.norm(force[rows])))
+            silent += [columns[small], columns[small & (push <= accuracy * near)]]
     if not turned:
         return B, load, motions, dull
     motions = motions.tolil()

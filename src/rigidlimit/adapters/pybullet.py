@@ -11,11 +11,14 @@ and B_i v = normal_i . (v_A - v_B), PyBullet's normal pointing from B to A. Moto
 constraints, damping stay as PyBullet has them: given load.
 
 What PyBullet does not give: contact points are those of the start of the step, poses those of its
-end, so moment arms are off by a step's motion; spinning and rolling friction are not reported;
-double precision forces stop at the solver's own threshold (solverResidualThreshold), which
-``load="rest"`` does not inherit. Soft bodies and planar joints are refused.
+end, so moment arms are off by a step's motion; normals of points that it does not find anew are
+older still (off by 5e-6 in a stack of plates): the noise left out of B is 1e-4 here; spinning and
+rolling friction are not reported; double precision forces stop at the solver's own threshold
+(solverResidualThreshold), which ``load="rest"`` does not inherit. Soft bodies and planar joints are
+refused.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,10 +27,13 @@ import scipy.sparse as sp
 from .. import arrays
 from ..errors import InputError
 from .arguments import expect, imported, wanted_load
-from .mended import OUTSIDE, MendedForces, Places, mend_forces
+from .mended import MendedForces, mend_forces
+from .places import OUTSIDE, Places, mechanism_sizes
 
 BASE = -1
 SOFT = 3  # body type in getDynamicsInfo
+STALE = 1e-4
+"""Accuracy of geometry where Bullet keeps the normals of contact points it does not find anew."""
 
 
 def library():
@@ -90,7 +96,11 @@ def from_pybullet(
         system=np.array([[world.system(p[2]), world.system(p[1])] for p in points], int).reshape(
             -1, 2
         ),
+        centre=np.array([[world.middle(p[2]), world.middle(p[1])] for p in points]).reshape(
+            -1, 2, 3
+        ),
     )
+    sizes, _ = mechanism_sizes(gradient, world.mechanism, places)
     gap = np.array([p[8] for p in points]) + world.dt * (gradient @ world.velocity())
     return mend_forces(
         gradient,
@@ -105,12 +115,12 @@ def from_pybullet(
         on_friction=on_friction,
         gap=gap,
         mechanism=world.mechanism,
-        reach=np.where(world.turns, places.size, 1.0),
+        reach=np.where(world.turns, sizes, 1.0),
         places=places,
         contacts=len(points),
         engine="PyBullet",
         notes=(said,),
-        **options,
+        **{"accuracy": STALE, **options},
     )
 
 
@@ -272,7 +282,14 @@ class _World:
 
     def mask(self, held):
         mask = np.zeros(self.columns, bool)
-        for body, j in held or ():
+        for pair in () if held is None else held if isinstance(held, Iterable) else (held,):
+            if (
+                isinstance(pair, str)
+                or not isinstance(pair, Iterable)
+                or len(pair := tuple(pair)) != 2
+            ):
+                raise InputError(f"held names {pair!r}; expected pairs (body, joint)")
+            body, j = pair
             joint = self.joint.get((body, j))
             if joint is None:
                 raise InputError(f"held names joint {j} of body {body}, which does not move")
@@ -282,6 +299,10 @@ class _World:
     def system(self, body):
         """Number among the free bodies; held joints do not take a total away."""
         return self._free.get(body, OUTSIDE)
+
+    def middle(self, body):
+        """Its base's centre of mass; nan for a body that cannot move."""
+        return self.centre[body] if body in self.mechanism else np.full(3, np.nan)
 
     def name(self, body, link):
         base, label = self.bullet.getBodyInfo(body, **self.client)[:2]

@@ -247,6 +247,8 @@ def test_cones_of_engines():
         (None, {}, "expected one of them"),
         ([5, 0, 5], {"on_friction": "drop"}, "expected one of refuse, keep"),
         ([5, 0, 5], {"cone": "square"}, "expected one of elliptic"),
+        ([5, 0, 5], {"accuracy": 1.0}, "expected 0 <= accuracy < 1"),
+        ([5, 0, 5], {"mechanism": [0]}, "one per column of B"),
         ([5, 0, 5], {"row": [0, 0, 1]}, "its own contact"),
         ([5, 0, 5], {"held": [True]}, "one per column"),
         ([5, 0, 5], {"tangential": [[1.0]]}, "one row a contact"),

@@ -209,7 +209,7 @@ def mend_forces(
     gap_tolerance: float | None = None,
     mechanism=None,
     reach=1.0,
-    accuracy: float = 1e-6,
+    accuracy=1e-6,
     places: Places | None = None,
     row=None,
     contacts: int | None = None,
@@ -233,8 +233,9 @@ def mend_forces(
     gap (m,) [m]: at the end of the step; contacts without engine force and a gap above
     gap_tolerance, by default 1e-5 of the size of the smaller body's or mechanism's set of contacts
     (of all contacts without mechanism), are open and carry nothing.
-    mechanism (n,) int: body or mechanism of each degree of freedom; given, noise below accuracy
-    is taken out of B as above. reach (n,): 1 for displacements, an arm [m] for turns.
+    mechanism (n,) int: body or mechanism of each degree of freedom; given, noise below accuracy (a
+    number, or (n,)) is taken out of B as above. reach (n,): 1 for displacements, an arm [m] for
+    turns.
     row (m,), contacts: place of each row in the engine's list of ``contacts`` and its length.
     Further keywords go to ``compatible_forces``.
 
@@ -274,6 +275,9 @@ def mend_forces(
             raise InputError(
                 f"mechanism has shape {mechanism.shape}; expected ({n},), one per column of B"
             )
+    accuracy = arrays.vector("accuracy", accuracy, n, what="column of B")
+    if (accuracy < 0).any() or (accuracy >= 1).any():
+        raise InputError(f"accuracy is {accuracy.max():.6g}; expected 0 <= accuracy < 1")
     source = load_from or ("engine" if load is None else "given")
     load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
     tangential, friction = tangential_forces(tangential, friction, m)
@@ -291,7 +295,7 @@ def mend_forces(
     if dull:
         notes = (
             *notes,
-            f"{counted(dull, 'motion')} that gaps feel by less than {accuracy:.0e} left out",
+            f"{counted(dull, 'motion')} that gaps feel by less than {accuracy.max():.0e} left out",
         )
     places = None if places is None else places[bears]
     answer = compatible_forces(

@@ -8,10 +8,11 @@ every articulation, whose rows are twists about each centre of mass in world axe
 
 in Newton's joint velocities; free bodies are articulations of one free joint.
 
-What Newton does not give: all is single precision, so the noise left out of B is 1e-5 here and
-forces are sums to 1e-6; XPBD reports forces that its averaging has already changed; only solvers
-with the observable CONTACT_F report forces at all; ``ke`` is not used by the rigid solvers, so
-stiffness is given or equal. Loop joints, soft contacts and particles stay given load.
+What Newton does not give: all is single precision, so the noise left out of B is 1e-5 here, more
+where bodies are small beside their distance from the origin, and forces are sums to 1e-6; XPBD
+reports forces that its averaging has already changed; only solvers with the observable CONTACT_F
+report forces at all; ``ke`` is not used by the rigid solvers, so stiffness is given or equal. Loop
+joints, soft contacts and particles stay given load.
 """
 
 import numpy as np
@@ -21,10 +22,13 @@ from .. import arrays
 from ..errors import InputError, MissingExtra
 from .arguments import expect, imported, joint_names, wanted_load
 from .mended import MendedForces, mend_forces
-from .places import OUTSIDE, Places, mechanism_sizes
+from .places import OUTSIDE, Places, mechanism_distances, mechanism_sizes
 
 SINGLE = 1e-5
 """Accuracy of geometry in single precision, after a few operations."""
+
+FAR = 4 * float(np.finfo(np.float32).eps)
+"""The same of places, over their distance from the origin: it makes arms of small bodies noise."""
 
 
 def library():
@@ -103,7 +107,8 @@ def from_newton(
     articulation = _articulation_of(model, joint_of)
     sizes, _ = mechanism_sizes(twist, articulation, places)
     mu = model.shape_material_mu.numpy()
-    given = {"accuracy": SINGLE, **options}
+    far = mechanism_distances(twist, articulation, places)
+    given = {"accuracy": np.clip(FAR * far / sizes, SINGLE, 0.1), **options}
     return mend_forces(
         twist,
         force,

@@ -22,13 +22,13 @@ ROUNDING = 1e-13
 
 def without_noise(B, load, held, mechanism, reach, accuracy, force):
     """B and load on the motions of each mechanism that its gaps feel; motions (n, n); how many
-    are left out. force (m,) [N]: the engine's, by whose size a load is small, or zeros."""
+    are left out. accuracy (n,). force (m,) [N]: the engine's, by whose size a load is small, or
+    zeros."""
     n = B.shape[1]
     motions, dull = sp.csr_array(sp.eye_array(n)), 0
     if mechanism is None or B.nnz == 0:
         return B, load, motions, dull
     reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
-    accuracy = arrays.positive("accuracy", accuracy)
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
     entries = sp.coo_array(B)
     members = _groups(mechanism)
@@ -43,7 +43,8 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force):
         dense = np.zeros((max(len(rows), len(columns)), len(columns)))
         dense[r, place[entries.col[part]]] = entries.data[part] / reach[entries.col[part]]
         _, felt, V = np.linalg.svd(dense, full_matrices=False)
-        small = felt <= accuracy * felt.max(initial=0.0)
+        limit = float(accuracy[columns].max(initial=0.0))
+        small = felt <= limit * felt.max(initial=0.0)
         push = np.abs(V @ (load[columns] / reach[columns]))
         noise = (felt > ROUNDING * felt.max(initial=0.0)) | (push > ROUNDING * size)
         if (small & noise).any():
@@ -51,7 +52,7 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force):
             dull += int((small & noise).sum())
             # contacts that press far harder than they push on the whole leave loads that are noise
             near = max(size, felt.max(initial=0.0) * float(np.linalg.norm(force[rows])))
-            silent += [columns[small], columns[small & (push <= accuracy * near)]]
+            silent += [columns[small], columns[small & (push <= limit * near)]]
     if not turned:
         return B, load, motions, dull
     motions = motions.tolil()

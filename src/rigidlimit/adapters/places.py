@@ -84,22 +84,34 @@ def mechanism_sizes(B, mechanism, places):
     B (m, n); mechanism (n,) int; places: of the rows. Where a mechanism's contacts and centres are
     all one point, or it has none: ``places.size``.
     """
-    m = B.shape[0]
+    label, count, part, row = _parts(B, mechanism)
     every = places.size
-    entries = sp.coo_array(B)
-    _, label = np.unique(mechanism, return_inverse=True)
-    count = int(label.max(initial=-1)) + 1
-    pair = np.unique(label[entries.col].astype(np.int64) * max(m, 1) + entries.row)
-    part, row = np.divmod(pair, max(m, 1))
     point = places.sides
     size = distance_from_middle(point[row], part, count)
     if places.centre is not None:
         arm = np.linalg.norm(point - np.asarray(places.centre, float), axis=2)
         np.maximum.at(size, part, np.where(np.isnan(arm), np.inf, arm).min(axis=1)[row])
     size = np.where((size > 0) & np.isfinite(size), size, every)
-    smallest = np.full(m, np.inf)
+    smallest = np.full(B.shape[0], np.inf)
     np.minimum.at(smallest, row, size[part])
     return size[label], np.where(np.isfinite(smallest), smallest, every)
+
+
+def mechanism_distances(B, mechanism, places):
+    """(n,) for each column of B how far its mechanism's contacts are from the origin [m]."""
+    label, count, part, row = _parts(B, mechanism)
+    far = np.zeros(count)
+    np.maximum.at(far, part, np.linalg.norm(places.sides, axis=2).max(axis=1)[row])
+    return far[label]
+
+
+def _parts(B, mechanism):
+    """Mechanism of each column, from 0; their number; mechanism and row of each that meet."""
+    rows = max(B.shape[0], 1)
+    entries = sp.coo_array(B)
+    _, label = np.unique(mechanism, return_inverse=True)
+    pair = np.unique(label[entries.col].astype(np.int64) * rows + entries.row)
+    return label, int(label.max(initial=-1)) + 1, *np.divmod(pair, rows)
 
 
 def middles(point, part, count):

@@ -24,6 +24,7 @@ from ..words import counted
 from .arguments import expect, imported, joint_names, wanted_load
 from .mended import MendedForces, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
+from .sliding import across, interleaved
 
 
 def library():
@@ -119,6 +120,9 @@ def from_drake(
         tangential=slide,
         friction=friction,
         on_friction=on_friction,
+        sliding=interleaved(
+            *(sp.csr_array(np.einsum("ij,ijk->ik", axis, J)) for axis in across(normal))
+        ),
         gap=-depth + plant.time_step() * (B @ plant.GetVelocities(context)),
         mechanism=mechanism,
         reach=np.where(turns, sizes, 1.0),

@@ -35,6 +35,17 @@ def tangential_forces(tangential, friction, m):
         ) from None
 
 
+def holding(force, tangential, friction, cone, tolerance):
+    """(m,): the smaller coefficient of the sliding directions where friction holds, else 0."""
+    mu = friction[:, :2].min(axis=1, initial=np.inf)
+    bears = force > tolerance * force.max(initial=0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(tangential == 0.0, 0.0, np.abs(tangential) / friction)
+        need = np.linalg.norm(part, ord=CONES[cone], axis=1)
+        holds = bears & (mu > 0) & np.isfinite(mu) & (need < (1 - 1e-3) * force)
+    return np.where(holds, mu, 0.0)
+
+
 def broken_law(before, after, tangential, friction, cone, tolerance, on_friction):
     """Contacts outside their cone after mending, and those that slide under a changed force."""
     none = np.zeros(len(after), bool)

@@ -6,6 +6,7 @@ stay the engine's own; f >= 0 with B^T f = F~ is chosen anew by eq. 36 (Olsen & 
 makes it independent of the engine's contact order, start and iteration count.
 
 Friction forces are kept, and mending is refused where that would be wrong: see ``friction``.
+Motions along which friction holds and normal forces hardly push are left to it: see ``sliding``.
 Motions that the engine's geometry resolves only as noise are left out: see ``noise``.
 
 Open contacts. Engines list pairs that do not touch, or that part in this step. Those carry
@@ -25,9 +26,10 @@ from ..errors import InputError, nearest
 from ..forces import CompatibleForces, compatible_forces
 from ..status import Status
 from ..words import counted
-from .friction import CONES, ON_FRICTION, broken_law, refuse, tangential_forces
+from .friction import CONES, ON_FRICTION, broken_law, holding, refuse, tangential_forces
 from .noise import without_noise
 from .places import Places, mechanism_sizes
+from .sliding import without_sliding
 
 PULL = 1e-9
 """Pulling forces up to this part of the largest are an engine's rounding and count as zero."""
@@ -205,6 +207,8 @@ def mend_forces(
     cone: str = "elliptic",
     on_friction: str = "refuse",
     friction_tolerance: float = 1e-6,
+    sliding=None,
+    friction_share: float = 0.01,
     gap=None,
     gap_tolerance: float | None = None,
     mechanism=None,
@@ -229,7 +233,10 @@ def mend_forces(
     cone: what the engine bounds, the sum of squares of f_t/mu ("elliptic"), of magnitudes
     ("pyramid"), or each alone ("box"). on_friction: "refuse" raises InputError where keeping the
     friction forces breaks Coulomb's law, "keep" returns and flags. friction_tolerance: part of
-    the largest normal force within which a force is at its bound, or unchanged.
+    the largest normal force within which a force is at its bound, or unchanged. sliding (2 m, n):
+    velocities along the first two directions of ``tangential``, rows 2 i and 2 i + 1 of contact i;
+    given, with mechanism, what normal forces push along sliding motions is left to friction where
+    that is at most friction_share of what friction that holds can take (0: nothing is).
     gap (m,) [m]: at the end of the step; contacts without engine force and a gap above
     gap_tolerance, by default 1e-5 of the size of the smaller body's or mechanism's set of contacts
     (of all contacts without mechanism), are open and carry nothing.
@@ -291,7 +298,32 @@ def mend_forces(
     B, row, stiffness, friction = B[bears], row[bears], stiffness[bears], friction[bears]
     before = None if engine_force is None else engine_force[bears]
     known = np.zeros(len(bears)) if before is None else before
+    slid_motions, left = None, 0
+    if sliding is not None and mechanism is not None:
+        sliding = arrays.sparse("sliding", sliding, columns=n)
+        if sliding.shape[0] != 2 * m:
+            raise InputError(f"sliding has shape {sliding.shape}; expected ({2 * m}, {n})")
+        reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
+        B, load, slid_motions, new, left = without_sliding(
+            B,
+            load,
+            held,
+            mechanism,
+            reach,
+            arrays.number(friction_share),
+            sliding[(2 * bears[:, None] + np.arange(2)).ravel()],
+            holding(known, tangential[bears], friction, cone, friction_tolerance),
+            known,
+        )
+        reach = np.where(new, 1.0, reach)
+    if left:
+        notes = (
+            *notes,
+            f"{counted(left, 'sliding motion')} left to friction, which can take "
+            f"{1 / friction_share:.3g} times what normal forces push along them",
+        )
     B, load, motions, dull = without_noise(B, load, held, mechanism, reach, accuracy, known)
+    motions = motions if slid_motions is None else slid_motions @ motions
     if dull:
         notes = (
             *notes,

@@ -130,6 +130,7 @@ def from_mujoco(
         friction=friction,
         cone="pyramid" if model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL else "elliptic",
         on_friction=on_friction,
+        sliding=_sliding(jacobian, address, dim, pyramidal, friction),
         gap=_gap(model, data, address, B),
         mechanism=tree,
         reach=np.where(_turns(mujoco, model), sizes, 1.0),
@@ -178,6 +179,26 @@ def _picked(address, count, weight, rows):
     ends = np.r_[0, np.cumsum(count)]
     column = np.arange(ends[-1]) + np.repeat(address - ends[:-1], count)
     return sp.csr_array((np.repeat(weight, count), column, ends), shape=(len(address), int(rows)))
+
+
+def _sliding(jacobian, address, dim, pyramidal, friction):
+    """(2 m, nv): velocities along both tangents; zero rows where there is no friction."""
+    row, column, value = [], [], []
+    for k in range(2):
+        with np.errstate(divide="ignore"):
+            half = 0.5 / friction[:, k]
+        for picked, place, weight in (
+            (~pyramidal, address + 1 + k, np.ones(len(dim))),
+            (pyramidal, address + 2 * k, half),
+            (pyramidal, address + 2 * k + 1, -half),
+        ):
+            here = np.flatnonzero(picked & (dim > k + 1))
+            row.append(2 * here + k)
+            column.append(place[here])
+            value.append(weight[here])
+    entries = np.concatenate(value), (np.concatenate(row), np.concatenate(column))
+    picked = sp.csr_array(entries, shape=(2 * len(dim), jacobian.shape[0]))
+    return sp.csr_array(picked @ jacobian)
 
 
 def _gap(model, data, address, B):

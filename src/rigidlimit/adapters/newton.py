@@ -23,6 +23,7 @@ from ..errors import InputError, MissingExtra
 from .arguments import expect, imported, joint_names, wanted_load
 from .mended import MendedForces, mend_forces
 from .places import OUTSIDE, Places, mechanism_distances, mechanism_sizes
+from .sliding import across, interleaved
 
 SINGLE = 1e-5
 """Accuracy of geometry in single precision, after a few operations."""
@@ -123,6 +124,7 @@ def from_newton(
         # combined coefficients differ by solver; the mean is XPBD's
         friction=(mu[shapes[0]] + mu[shapes[1]]) / 2,
         on_friction=on_friction,
+        sliding=interleaved(*(_twists(body, point, centre, axis) @ J for axis in across(normal))),
         mechanism=articulation,
         reach=np.where(turns, sizes, 1.0),
         gap=np.einsum("ij,ij->i", point[:, 1] - point[:, 0], normal),

@@ -31,10 +31,10 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force):
     reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
     entries = sp.coo_array(B)
-    members = _groups(mechanism)
+    members = groups(mechanism)
     place = np.zeros(n, int)
     turned, silent = [], []
-    for part in _groups(mechanism[entries.col]).values():
+    for part in groups(mechanism[entries.col]).values():
         columns = members[mechanism[entries.col[part[0]]]]
         columns = columns[~held[columns]]
         place[columns] = np.arange(len(columns))
@@ -68,7 +68,7 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force):
     return B, carried * (motions.T @ load), motions, dull
 
 
-def _groups(label):
+def groups(label):
     """Indices of every value of ``label``."""
     order = np.argsort(label, kind="stable")
     ends = np.flatnonzero(np.diff(label[order])) + 1

@@ -121,6 +121,7 @@ def from_pinocchio(
         tangential=force[slide],
         friction=np.array([c.getFriction() for _, c, _ in contacts]),
         on_friction=on_friction,
+        sliding=sp.csr_array(J[slide.ravel()].reshape(2 * len(normal), model.nv)),
         mechanism=tree,
         reach=np.where(turns, sizes, 1.0),
         places=places,

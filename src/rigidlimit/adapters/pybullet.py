@@ -29,6 +29,7 @@ from ..errors import InputError
 from .arguments import expect, imported, wanted_load
 from .mended import MendedForces, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
+from .sliding import interleaved
 
 BASE = -1
 SOFT = 3  # body type in getDynamicsInfo
@@ -83,12 +84,9 @@ def from_pybullet(
     else:
         stiffness = arrays.vector("stiffness", stiffness, len(points), what="contact point")
         said = "stiffness: as given"
+    sliding = interleaved(*(world.rows(sides, _vectors(points, column)) for column in (11, 13)))
     if load_from == "rest":
-        slide = sum(
-            world.rows(sides, _vectors(points, column)).T @ tangential[:, k]
-            for k, column in enumerate((11, 13))
-        )
-        load = -(world.applied() + slide)
+        load = -(world.applied() + sliding.T @ tangential.ravel())
     places = Places(
         point=np.stack([on_b, on_a], axis=1),
         normal=normal,
@@ -113,6 +111,7 @@ def from_pybullet(
         tangential=tangential,
         friction=friction,
         on_friction=on_friction,
+        sliding=sliding,
         gap=gap,
         mechanism=world.mechanism,
         reach=np.where(world.turns, sizes, 1.0),
@@ -147,7 +146,7 @@ class _World:
         self.dt = parameters["fixedTimeStep"]
         self.gravity = np.array([parameters[f"gravityAcceleration{axis}"] for axis in "XYZ"])
         self.base, self.centre, self.parent, self.joint = {}, {}, {}, {}
-        self.bodies, self._info = [], {}
+        self.bodies, self.moving, self._info = [], set(), {}
         self.columns = 0
         self.mechanism, self.turns = [], []  # of each column
         for i in range(pybullet.getNumBodies(**self.client)):
@@ -185,6 +184,7 @@ class _World:
             self._count(body, [turns] * len(axes))
 
     def _count(self, body, turns):
+        self.moving.add(body)
         self.columns += len(turns)
         self.mechanism += [body] * len(turns)
         self.turns += turns
@@ -302,7 +302,7 @@ class _World:
 
     def middle(self, body):
         """Its base's centre of mass; nan for a body that cannot move."""
-        return self.centre[body] if body in self.mechanism else np.full(3, np.nan)
+        return self.centre[body] if body in self.moving else np.full(3, np.nan)
 
     def name(self, body, link):
         base, label = self.bullet.getBodyInfo(body, **self.client)[:2]

@@ -1,0 +1,107 @@
+"""Which motions of a body or mechanism are friction's to balance, not its normal forces'.
+
+Friction forces are kept as the engine has them. Its soft contacts tilt bodies by a thousandth, and
+a tilted normal pushes sideways a little: held to the last digit against a friction force that is
+taken as given, the body's normal forces would be those of the engine, whatever they were. Friction
+that holds gives way to that at once. With the sliding velocities B_t of the contacts that hold,
+weighted by their coefficients mu, motions v of a mechanism with
+
+    |B v| <= share |mu B_t v|
+
+are left out of the balance: what the normal forces push along them is at most ``share`` of what
+friction there can take. The other motions are those that are orthogonal to these in
+B^T B + (mu B_t)^T (mu B_t), so that turns about an edge, which do not slide, stay whole.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from .noise import ROUNDING, groups
+
+FELT = 1e-9
+"""Singular values of all velocities at the contacts, over the largest, that are no motion."""
+
+
+def without_sliding(B, load, held, mechanism, reach, share, B_t, hold, force):
+    """B and load without the motions that are friction's; motions (n, n); which columns of these
+    are new, (n,) bool; how many are left out.
+
+    B (m, n); B_t (2 m, n): rows 2 i and 2 i + 1 of contact i; hold (m,): mu of the contacts whose
+    friction holds, else 0; force (m,) [N]: the engine's; mechanism (n,), reach (n,), held (n,) bool
+    as for ``mend_forces``.
+    """
+    n = B.shape[1]
+    motions = sp.csr_array(sp.eye_array(n))
+    if share == 0.0 or not hold.any():
+        return B, load, motions, np.zeros(n, bool), 0
+    size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
+    weight = sp.diags_array(np.repeat(hold, 2))
+    rows_of = sp.csc_array(B)
+    slide_of = sp.csc_array(weight @ B_t)
+    turned, gone, unloaded = [], [], []
+    for columns in groups(mechanism).values():
+        columns = columns[~held[columns]]
+        slide = slide_of[:, columns].tocsr()
+        slide = slide[np.flatnonzero(np.diff(slide.indptr))].toarray() / reach[columns]
+        normal = rows_of[:, columns].tocsr()
+        rows = np.flatnonzero(np.diff(normal.indptr))
+        if not len(slide) or not len(rows):
+            continue
+        normal = normal[rows].toarray() / reach[columns]
+        basis, felt = _by_sliding(normal, slide)
+        mostly = felt <= share * np.sqrt(1 - np.minimum(felt, 1.0) ** 2)
+        push = np.abs(basis.T @ (load[columns] / reach[columns]))
+        noise = (felt > ROUNDING) | (push > ROUNDING * size)
+        if (mostly & noise).any():
+            near = max(size * ROUNDING, share * float(np.linalg.norm(force[rows])))
+            turned.append((columns, basis / reach[columns][:, None]))
+            gone.append(columns[mostly])
+            unloaded.append(columns[mostly & (push <= near)])
+    if not turned:
+        return B, load, motions, np.zeros(n, bool), 0
+    motions = motions.tolil()
+    new = np.zeros(n, bool)
+    for columns, basis in turned:
+        motions[np.ix_(columns, columns)] = basis
+        new[columns] = True
+    motions = sp.csr_array(motions)
+    heard, carried = np.ones(n), np.ones(n)
+    heard[np.concatenate(gone)] = 0.0
+    # a load that friction could hardly take stays, and is then said not to be carried
+    carried[np.concatenate(unloaded)] = 0.0
+    B = sp.csr_array(B @ motions @ sp.diags_array(heard))
+    B.eliminate_zeros()
+    return B, carried * (motions.T @ load), motions, new, sum(len(c) for c in gone)
+
+
+def interleaved(first, second):
+    """(2 m, n): rows of the first direction and of the second in turns."""
+    m = first.shape[0]
+    order = np.arange(2 * m).reshape(2, m).T.ravel()
+    return sp.csr_array(sp.csr_array(sp.vstack([first, second]))[order])
+
+
+def across(normal):
+    """Two unit vectors across each normal and each other, (2, m, 3)."""
+    least = np.abs(normal).argmin(axis=1)
+    axis = np.eye(3)[least]
+    first = np.cross(normal, axis)
+    first /= np.maximum(np.linalg.norm(first, axis=1), 1e-300)[:, None]
+    return np.stack([first, np.cross(normal, first)])
+
+
+def _by_sliding(normal, slide):
+    """Motions (c, c) as columns, |normal v|^2 + |slide v|^2 = 1 for those felt at all, and
+    |normal v| of each (c,); 1 for those felt by neither."""
+    both = np.vstack([normal, slide, np.zeros((normal.shape[1], normal.shape[1]))])
+    U, S, V = np.linalg.svd(both, full_matrices=False)
+    real = int((S / S[0] > FELT).sum()) if S[0] > 0 else 0
+    _, cosine, W = np.linalg.svd(_tall(U[: len(normal), :real]), full_matrices=False)
+    basis = V.T.copy()
+    basis[:, :real] = (V[:real].T / S[:real]) @ W.T
+    return basis, np.r_[cosine, np.ones(len(S) - real)]
+
+
+def _tall(A):
+    """With rows of zeros, if it has fewer rows than columns."""
+    return np.vstack([A, np.zeros((max(A.shape[1] - A.shape[0], 0), A.shape[1]))])

@@ -60,7 +60,7 @@ class MendedForces(Brief):
     out, see above.
     row (m,): contact of each row of B. B (m, n), load (n,) [N, N m], stiffness (m,), held (n,)
     bool: the problem solved, ready for ``rigidlimit.determinacy(B, load, fixed=held)``. motions
-    (n, n): engine velocities of B's columns, the identity where there is no noise. answer: its
+    (n, n): engine velocities of B's columns, the identity where nothing is left out. answer: its
     CompatibleForces. places: of the rows. load_from: "engine", "step", "rest" or "given". notes:
     what the adapter did.
     """
@@ -311,6 +311,7 @@ def mend_forces(
             mechanism,
             reach,
             arrays.number(friction_share),
+            accuracy,
             sliding[(2 * bears[:, None] + np.arange(2)).ravel()],
             holding(known, tangential[bears], friction, cone, friction_tolerance),
             known,

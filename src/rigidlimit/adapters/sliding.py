@@ -18,17 +18,14 @@ import scipy.sparse as sp
 
 from .noise import ROUNDING, groups
 
-FELT = 1e-9
-"""Singular values of all velocities at the contacts, over the largest, that are no motion."""
 
-
-def without_sliding(B, load, held, mechanism, reach, share, B_t, hold, force):
+def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold, force):
     """B and load without the motions that are friction's; motions (n, n); which columns of these
     are new, (n,) bool; how many are left out.
 
     B (m, n); B_t (2 m, n): rows 2 i and 2 i + 1 of contact i; hold (m,): mu of the contacts whose
-    friction holds, else 0; force (m,) [N]: the engine's; mechanism (n,), reach (n,), held (n,) bool
-    as for ``mend_forces``.
+    friction holds, else 0; force (m,) [N]: the engine's; mechanism, reach, accuracy (n,) and held
+    (n,) bool as for ``mend_forces``.
     """
     n = B.shape[1]
     motions = sp.csr_array(sp.eye_array(n))
@@ -48,12 +45,13 @@ def without_sliding(B, load, held, mechanism, reach, share, B_t, hold, force):
         if not len(slide) or not len(rows):
             continue
         normal = normal[rows].toarray() / reach[columns]
-        basis, felt = _by_sliding(normal, slide)
+        basis, felt = _by_sliding(normal, slide, float(accuracy[columns].max()))
         mostly = felt <= share * np.sqrt(1 - np.minimum(felt, 1.0) ** 2)
         push = np.abs(basis.T @ (load[columns] / reach[columns]))
         noise = (felt > ROUNDING) | (push > ROUNDING * size)
         if (mostly & noise).any():
-            near = max(size * ROUNDING, share * float(np.linalg.norm(force[rows])))
+            takes = np.linalg.norm(slide @ basis, axis=0) * float(np.linalg.norm(force[rows]))
+            near = np.maximum(size * ROUNDING, share * takes)
             turned.append((columns, basis / reach[columns][:, None]))
             gone.append(columns[mostly])
             unloaded.append(columns[mostly & (push <= near)])
@@ -78,7 +76,8 @@ def interleaved(first, second):
     """(2 m, n): rows of the first direction and of the second in turns."""
     m = first.shape[0]
     order = np.arange(2 * m).reshape(2, m).T.ravel()
-    return sp.csr_array(sp.csr_array(sp.vstack([first, second]))[order])
+    both = sp.vstack([sp.csr_array(first), sp.csr_array(second)])
+    return sp.csr_array(sp.csr_array(both)[order])
 
 
 def across(normal):
@@ -90,16 +89,17 @@ def across(normal):
     return np.stack([first, np.cross(normal, first)])
 
 
-def _by_sliding(normal, slide):
-    """Motions (c, c) as columns, |normal v|^2 + |slide v|^2 = 1 for those felt at all, and
-    |normal v| of each (c,); 1 for those felt by neither."""
+def _by_sliding(normal, slide, accuracy):
+    """Motions (c, c) of size one as columns, and |normal v| / |normal v, slide v| of each (c,); 1
+    for those that both feel by less than ``accuracy``."""
     both = np.vstack([normal, slide, np.zeros((normal.shape[1], normal.shape[1]))])
     U, S, V = np.linalg.svd(both, full_matrices=False)
-    real = int((S / S[0] > FELT).sum()) if S[0] > 0 else 0
+    least = accuracy * S.max(initial=0.0)
+    real = np.count_nonzero(least < S)
     _, cosine, W = np.linalg.svd(_tall(U[: len(normal), :real]), full_matrices=False)
     basis = V.T.copy()
     basis[:, :real] = (V[:real].T / S[:real]) @ W.T
-    return basis, np.r_[cosine, np.ones(len(S) - real)]
+    return basis / np.linalg.norm(basis, axis=0), np.r_[cosine, np.ones(len(S) - real)]
 
 
 def _tall(A):

@@ -134,6 +134,9 @@ def test_bad_input():
     """One clear error."""
     with pytest.raises(InputError, match=r"sliding has shape \(3, 3\); expected \(6, 3\)"):
         mend_forces(np.eye(3), np.ones(3), sliding=np.eye(3), mechanism=np.zeros(3, int))
+    for share in (-0.1, 1.0, "all", None, np.nan):
+        with pytest.raises(InputError, match="expected 0 <= friction_share < 1"):
+            mend_forces(np.eye(3), np.ones(3), friction_share=share)
 
 
 @pytest.mark.parametrize(

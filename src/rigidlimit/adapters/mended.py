@@ -282,6 +282,9 @@ def mend_forces(
             raise InputError(
                 f"mechanism has shape {mechanism.shape}; expected ({n},), one per column of B"
             )
+    share = arrays.number(friction_share)
+    if not 0 <= share < 1:
+        raise InputError(f"friction_share is {friction_share!r}; expected 0 <= friction_share < 1")
     accuracy = arrays.vector("accuracy", accuracy, n, what="column of B")
     if (accuracy < 0).any() or (accuracy >= 1).any():
         raise InputError(f"accuracy is {accuracy.max():.6g}; expected 0 <= accuracy < 1")
@@ -310,7 +313,7 @@ def mend_forces(
             held,
             mechanism,
             reach,
-            arrays.number(friction_share),
+            share,
             accuracy,
             sliding[(2 * bears[:, None] + np.arange(2)).ravel()],
             holding(known, tangential[bears], friction, cone, friction_tolerance),
@@ -321,7 +324,7 @@ def mend_forces(
         notes = (
             *notes,
             f"{counted(left, 'sliding motion')} left to friction, which can take "
-            f"{1 / friction_share:.3g} times what normal forces push along them",
+            f"{1 / share:.3g} times what normal forces push along them",
         )
     B, load, motions, dull = without_noise(B, load, held, mechanism, reach, accuracy, known)
     motions = motions if slid_motions is None else slid_motions @ motions

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import arrays
+from .mechanisms import blocks, free_columns, in_motions, tall
 
 ROUNDING = 1e-13
 """What counts as zero exactly, relative, when noise is looked for."""
@@ -30,19 +31,11 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force):
         return B, load, motions, dull
     reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
-    entries = sp.coo_array(B)
-    members = groups(mechanism)
-    place = np.zeros(n, int)
-    turned, silent = [], []
-    for part in groups(mechanism[entries.col]).values():
-        columns = members[mechanism[entries.col[part[0]]]]
-        columns = columns[~held[columns]]
-        place[columns] = np.arange(len(columns))
-        part = part[~held[entries.col[part]]]
-        rows, r = np.unique(entries.row[part], return_inverse=True)
-        dense = np.zeros((max(len(rows), len(columns)), len(columns)))
-        dense[r, place[entries.col[part]]] = entries.data[part] / reach[entries.col[part]]
-        _, felt, V = np.linalg.svd(dense, full_matrices=False)
+    members = free_columns(mechanism, held)
+    turned, gone, unloaded = [], [], []
+    for label, (rows, dense) in blocks(B, mechanism, members, reach).items():
+        columns = members[label]
+        _, felt, V = np.linalg.svd(tall(dense), full_matrices=False)
         limit = float(accuracy[columns].max(initial=0.0))
         small = felt <= limit * felt.max(initial=0.0)
         push = np.abs(V @ (load[columns] / reach[columns]))
@@ -52,24 +45,8 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force):
             dull += int((small & noise).sum())
             # contacts that press far harder than they push on the whole leave loads that are noise
             near = max(size, felt.max(initial=0.0) * float(np.linalg.norm(force[rows])))
-            silent += [columns[small], columns[small & (push <= limit * near)]]
+            gone.append(columns[small])
+            unloaded.append(columns[small & (push <= limit * near)])
     if not turned:
         return B, load, motions, dull
-    motions = motions.tolil()
-    for columns, basis in turned:
-        motions[np.ix_(columns, columns)] = basis
-    motions = sp.csr_array(motions)
-    heard, carried = np.ones(n), np.ones(n)
-    heard[np.concatenate(silent[::2])] = 0.0
-    # a load that is not small stays, and is then said not to be carried
-    carried[np.concatenate(silent[1::2])] = 0.0
-    B = sp.csr_array(B @ motions @ sp.diags_array(heard))
-    B.eliminate_zeros()
-    return B, carried * (motions.T @ load), motions, dull
-
-
-def groups(label):
-    """Indices of every value of ``label``."""
-    order = np.argsort(label, kind="stable")
-    ends = np.flatnonzero(np.diff(label[order])) + 1
-    return {label[part[0]]: part for part in np.split(order, ends) if len(part)}
+    return *in_motions(B, load, turned, gone, unloaded)[:3], dull

@@ -123,6 +123,12 @@ def from_pybullet(
     )
 
 
+def _cross(a, b):
+    """Of two vectors; ten times as fast as numpy's."""
+    (ax, ay, az), (bx, by, bz) = a, b
+    return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
+
+
 def _vectors(points, column):
     return np.array([p[column] for p in points], float).reshape(-1, 3)
 
@@ -189,17 +195,17 @@ class _World:
         self.mechanism += [body] * len(turns)
         self.turns += turns
 
-    def row(self, body, link, point, direction, angular=False):
+    def row(self, body, link, point, direction):
         """Columns and values of direction . velocity of a point of a link."""
         columns, values = [], []
         if body in self.base:
-            turn = np.cross(point - self.centre[body], direction)
+            turn = _cross(point - self.centre[body], direction)
             columns.append(self.base[body] + np.arange(6))
-            values.append(np.r_[direction, turn])
+            values.append(np.concatenate([direction, turn]))
         while link != BASE:
             joint = self.joint.get((body, link))
             if joint is not None:
-                along = np.cross(point - joint.point, direction) if joint.turns else direction
+                along = _cross(point - joint.point, direction) if joint.turns else direction
                 columns.append(joint.column + np.arange(len(joint.axes)))
                 values.append(joint.axes @ along)
             link = self.parent[body, link]

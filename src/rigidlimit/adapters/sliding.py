@@ -16,7 +16,8 @@ B^T B + (mu B_t)^T (mu B_t), so that turns about an edge, which do not slide, st
 import numpy as np
 import scipy.sparse as sp
 
-from .noise import ROUNDING, groups
+from .mechanisms import blocks, free_columns, in_motions, tall
+from .noise import ROUNDING
 
 
 def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold, force):
@@ -32,19 +33,13 @@ def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold,
     if share == 0.0 or not hold.any():
         return B, load, motions, np.zeros(n, bool), 0
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
-    weight = sp.diags_array(np.repeat(hold, 2))
-    rows_of = sp.csc_array(B)
-    slide_of = sp.csc_array(weight @ B_t)
+    members = free_columns(mechanism, held)
+    along = blocks(sp.diags_array(np.repeat(hold, 2)) @ B_t, mechanism, members, reach)
     turned, gone, unloaded = [], [], []
-    for columns in groups(mechanism).values():
-        columns = columns[~held[columns]]
-        slide = slide_of[:, columns].tocsr()
-        slide = slide[np.flatnonzero(np.diff(slide.indptr))].toarray() / reach[columns]
-        normal = rows_of[:, columns].tocsr()
-        rows = np.flatnonzero(np.diff(normal.indptr))
-        if not len(slide) or not len(rows):
+    for label, (rows, normal) in blocks(B, mechanism, members, reach).items():
+        if label not in along:
             continue
-        normal = normal[rows].toarray() / reach[columns]
+        columns, slide = members[label], along[label][1]
         basis, felt = _by_sliding(normal, slide, float(accuracy[columns].max()))
         mostly = felt <= share * np.sqrt(1 - np.minimum(felt, 1.0) ** 2)
         push = np.abs(basis.T @ (load[columns] / reach[columns]))
@@ -57,19 +52,7 @@ def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold,
             unloaded.append(columns[mostly & (push <= near)])
     if not turned:
         return B, load, motions, np.zeros(n, bool), 0
-    motions = motions.tolil()
-    new = np.zeros(n, bool)
-    for columns, basis in turned:
-        motions[np.ix_(columns, columns)] = basis
-        new[columns] = True
-    motions = sp.csr_array(motions)
-    heard, carried = np.ones(n), np.ones(n)
-    heard[np.concatenate(gone)] = 0.0
-    # a load that friction could hardly take stays, and is then said not to be carried
-    carried[np.concatenate(unloaded)] = 0.0
-    B = sp.csr_array(B @ motions @ sp.diags_array(heard))
-    B.eliminate_zeros()
-    return B, carried * (motions.T @ load), motions, new, sum(len(c) for c in gone)
+    return *in_motions(B, load, turned, gone, unloaded), sum(len(c) for c in gone)
 
 
 def interleaved(first, second):
@@ -92,16 +75,10 @@ def across(normal):
 def _by_sliding(normal, slide, accuracy):
     """Motions (c, c) of size one as columns, and |normal v| / |normal v, slide v| of each (c,); 1
     for those that both feel by less than ``accuracy``."""
-    both = np.vstack([normal, slide, np.zeros((normal.shape[1], normal.shape[1]))])
-    U, S, V = np.linalg.svd(both, full_matrices=False)
+    U, S, V = np.linalg.svd(tall(np.vstack([normal, slide])), full_matrices=False)
     least = accuracy * S.max(initial=0.0)
     real = np.count_nonzero(least < S)
-    _, cosine, W = np.linalg.svd(_tall(U[: len(normal), :real]), full_matrices=False)
+    _, cosine, W = np.linalg.svd(tall(U[: len(normal), :real]), full_matrices=False)
     basis = V.T.copy()
     basis[:, :real] = (V[:real].T / S[:real]) @ W.T
     return basis / np.linalg.norm(basis, axis=0), np.r_[cosine, np.ones(len(S) - real)]
-
-
-def _tall(A):
-    """With rows of zeros, if it has fewer rows than columns."""
-    return np.vstack([A, np.zeros((max(A.shape[1] - A.shape[0], 0), A.shape[1]))])

@@ -125,9 +125,8 @@ def test_patches_against_the_slow_twin(tilt):
 @pytest.mark.parametrize("tilt", [1e-5, -4e-4, 1.3e-3])
 @pytest.mark.parametrize("gap", [6e-4, 0.0, -1e-5])
 def test_facing_faces_of_unlike_size_do_not_depend_on_the_order(tilt, gap):
-    """Closed form: a small box before a large face, a little askew, touches it with a corner, so the
-    normal is the face's, whichever body comes first (it was that of the first: turned by the
-    tilt)."""
+    """Closed form: a small box before a large face, a little askew, touches it with a corner, so
+    the normal is the face's, whichever body is first (it was the first one's, off by the tilt)."""
     reach = 0.05 * (np.cos(tilt) + abs(np.sin(tilt)))
     bodies = (
         (rl.Box((1, 0.2, 0.1)), (0, 0, 0), 0.0),

@@ -63,6 +63,11 @@ def test_load_alone():
     assert "were not given" in mended.message
 
 
+def test_adapters_are_at_hand():
+    """Property: ``rigidlimit.adapters`` is there without an import of its own."""
+    assert rl.adapters.mend_forces is mend_forces and "adapters" in rl.__all__
+
+
 def test_two_systems_push_each_other():
     """Closed form: a contact between two bodies pushes them apart with the same force."""
     places = Places(
@@ -249,6 +254,19 @@ def test_cones_of_engines():
         ([5, 0, 5], {"cone": "square"}, "expected one of elliptic"),
         ([5, 0, 5], {"accuracy": 1.0}, "expected 0 <= accuracy < 1"),
         ([5, 0, 5], {"mechanism": [0]}, "one per column of B"),
+        ([5, 0, 5], {"mechanism": ["a", "b"]}, "one per column of B"),
+        ([5, 0, 5], {"mechanism": [0, 0.5]}, "expected an integer"),
+        ([5, 0, 5], {"row": [0.5, 1.0, 2.0]}, "expected an integer"),
+        ([5, 0, 5], {"row": ["x", 1, 2]}, "one per row of B"),
+        ([5, 0, 5], {"contacts": "x"}, "contacts is 'x'"),
+        ([5, 0, 5], {"held": ["a", "b"]}, "one per column of B"),
+        ([5, 0, 5], {"reach": 0.0}, "expected positive lengths"),
+        ([5, 0, 5], {"places": 3}, "expected Places"),
+        ([5, 0, 5], {"gap": 0.0, "gap_tolerance": "x"}, "gap_tolerance is 'x'"),
+        ([5, 0, 5], {"friction_tolerance": "x"}, "expected a positive number"),
+        ([5, 0, 5], {"tangential": "x"}, "tangential is no array of numbers"),
+        ([5, 0, 5], {"friction": "x"}, "friction is no array of numbers"),
+        ([5, 0, 5], {"friction": [-1.0, 1, 1]}, "expected coefficients >= 0"),
         ([5, 0, 5], {"row": [0, 0, 1]}, "its own contact"),
         ([5, 0, 5], {"held": [True]}, "one per column"),
         ([5, 0, 5], {"tangential": [[1.0]]}, "one row a contact"),

@@ -266,22 +266,24 @@ def mend_forces(
             raise InputError(f"there is no option {name!r}; {nearest(name, sorted(known))}")
     B = arrays.sparse("B", B)
     m, n = B.shape
-    row = np.arange(m) if row is None else np.asarray(row, int)
-    contacts = (int(row.max(initial=-1)) + 1) if contacts is None else int(contacts)
-    if row.shape != (m,) or len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
+    row = np.arange(m) if row is None else arrays.integers("row", row, m, what="row of B")
+    if contacts is None:
+        contacts = row.max(initial=-1) + 1
+    contacts = int(arrays.integers("contacts", contacts, 1, what="list")[0])
+    if len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
         raise InputError(f"row must give each of {m} rows of B its own contact of {contacts}")
     if engine_force is not None:
         engine_force = _pushes(arrays.vector("engine_force", engine_force, m, what="row of B"), row)
     stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
-    held = np.zeros(n, bool) if held is None else np.asarray(held, bool)
-    if held.shape != (n,):
-        raise InputError(f"held has shape {held.shape}; expected ({n},), one per column of B")
+    held = arrays.vector("held", 0.0 if held is None else held, n, what="column of B") != 0
+    if places is not None and not isinstance(places, Places):
+        raise InputError(f"places is a {type(places).__name__}; expected Places of the rows of B")
     if mechanism is not None:
-        mechanism = np.asarray(mechanism, int)
-        if mechanism.shape != (n,):
-            raise InputError(
-                f"mechanism has shape {mechanism.shape}; expected ({n},), one per column of B"
-            )
+        mechanism = arrays.integers("mechanism", mechanism, n, what="column of B")
+    reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
+    if (reach <= 0).any():
+        raise InputError(f"reach[{reach.argmin()}] is {reach.min()}; expected positive lengths")
+    friction_tolerance = arrays.positive("friction_tolerance", friction_tolerance)
     share = arrays.number(friction_share)
     if not 0 <= share < 1:
         raise InputError(f"friction_share is {friction_share!r}; expected 0 <= friction_share < 1")
@@ -292,7 +294,9 @@ def mend_forces(
     load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
     tangential, friction = tangential_forces(tangential, friction, m)
 
-    if gap_tolerance is None:
+    if gap_tolerance is not None:
+        gap_tolerance = arrays.vector("gap_tolerance", gap_tolerance, m, what="contact (row of B)")
+    else:
         gap_tolerance = TOUCHING * (1.0 if places is None else places.size)
         if places is not None and mechanism is not None:
             gap_tolerance = TOUCHING * mechanism_sizes(B, mechanism, places)[1]
@@ -306,7 +310,6 @@ def mend_forces(
         sliding = arrays.sparse("sliding", sliding, columns=n)
         if sliding.shape[0] != 2 * m:
             raise InputError(f"sliding has shape {sliding.shape}; expected ({2 * m}, {n})")
-        reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
         B, load, slid_motions, new, left = without_sliding(
             B,
             load,

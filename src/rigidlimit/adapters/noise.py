@@ -14,7 +14,6 @@ Columns of such a mechanism become its singular motions; all others stay as they
 import numpy as np
 import scipy.sparse as sp
 
-from .. import arrays
 from .mechanisms import blocks, free_columns, in_motions, tall
 
 ROUNDING = 1e-13
@@ -29,7 +28,6 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force):
     motions, dull = sp.csr_array(sp.eye_array(n)), 0
     if mechanism is None or B.nnz == 0:
         return B, load, motions, dull
-    reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
     members = free_columns(mechanism, held)
     turned, gone, unloaded = [], [], []

@@ -15,7 +15,6 @@ OTHERS = (
     "output.hdf5",
     "output.vtk",
     "output.plots",
-    "adapters",
     "adapters.fclib",
     "adapters.lammps",
 )

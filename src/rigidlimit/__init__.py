@@ -43,6 +43,7 @@ _HOME = {
     "sensitivity": "diagnostics",
 }
 _PACKAGES = (
+    "adapters",
     "bodies",
     "collision",
     "diagnostics",

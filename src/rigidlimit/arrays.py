@@ -51,6 +51,15 @@ def _short(value) -> str:
     return text if len(text) <= 60 else f"a {type(value).__name__}"
 
 
+def integers(name: str, value, size: int, *, what: str) -> np.ndarray:
+    """``value`` as an integer array (size,); a number is repeated. ``what``: one per ..."""
+    array = vector(name, value, size, what=what)
+    bad = np.flatnonzero(array != np.round(array))
+    if len(bad):
+        raise InputError(f"{name}[{bad[0]}] is {array[bad[0]]}; expected an integer")
+    return array.astype(int)
+
+
 def free_columns(fixed, n: int) -> np.ndarray:
     """The degrees of freedom that are not held, (n,) bool; fixed: (n,) bool (Gamma_D), or None."""
     held = np.zeros(n, bool) if fixed is None else np.asarray(fixed)

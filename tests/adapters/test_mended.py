@@ -63,6 +63,11 @@ def test_load_alone():
     assert "were not given" in mended.message
 
 
+def test_adapters_are_at_hand():
+    """Property: ``rigidlimit.adapters`` is there without an import of its own."""
+    assert rl.adapters.mend_forces is mend_forces and "adapters" in rl.__all__
+
+
 def test_two_systems_push_each_other():
     """Closed form: a contact between two bodies pushes them apart with the same force."""
     places = Places(
@@ -119,6 +124,74 @@ def test_noise_of_normals_does_not_pin_forces(slope, noise):
     np.testing.assert_allclose(mended.force, [2, 6, 2], atol=100 * noise)
     assert "left out" in mended.message and mended.total_error < 10 * noise
     assert rl.determinacy(mended.B, mended.load).degree == 1
+
+
+def test_a_load_that_is_noise_beside_its_contacts_is_left_out():
+    """Closed form: a light plate pressed between two jaws at 1e4 N, with normals off by 1e-7:
+    sideways some 1e-3 N are left over, a tenth of its weight, and are noise all the same (they were
+    called a load that no forces carry)."""
+    x = np.array([[a, b, 0.0] for a in (-1, 1) for b in (-1, 1)])
+    point = np.vstack([x, x])
+    up = np.repeat([1.0, -1.0], 4)
+    rng = np.random.default_rng(2)
+    normal = np.column_stack([*(1e-7 * rng.normal(size=(2, 8))), up])
+    B = np.hstack([normal, np.cross(point, normal)])
+    force = np.repeat([1e4 + 0.01 / 4, 1e4], 4)
+    mended = mend_forces(B, force, mechanism=np.zeros(6, int))
+    assert mended.converged and "left out" in mended.message
+    # the sum of forces 1e4 N, to the solver's tolerance
+    np.testing.assert_allclose(mended.force[:4].sum() - mended.force[4:].sum(), 0.01, atol=1e-5)
+
+
+def test_what_held_joints_squeeze_is_said_to_be_lost():
+    """Closed form: two held jaws press a free block with 20 N; nothing of that is the block's."""
+    B = np.array([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])  # jaw, block, jaw
+    mended = mend_forces(B, [20.0, 20.0], held=[True, False, True])
+    np.testing.assert_allclose(mended.force, 0.0, **CLOSE)
+    assert "deliver up to 20" in mended.message and "not kept" in mended.message
+
+
+def test_totals_are_of_each_system():
+    """Closed form: moments are about each system's own contacts, over its own size, however far
+    another stands: a moment of 1 N m lost on a table of 1 m is noticed."""
+    table = np.array([[-0.5, 0, 0], [0.5, 0, 0]])
+    places = Places(
+        point=np.vstack([table, table + [1e6, 0, 0]]),
+        normal=np.tile([0.0, 0, 1], (4, 1)),
+        names=(("floor", "a"),) * 2 + (("floor", "b"),) * 2,
+        system=np.array([[-1, 0], [-1, 0], [-1, 1], [-1, 1]]),
+    )
+    np.testing.assert_allclose(places.sizes, 0.5)
+    np.testing.assert_allclose(places.totals(np.array([4.0, 6, 1, 3]))[:, 4], [-1, -1])
+    B = np.zeros((4, 4))
+    B[:2, :2] = B[2:, 2:] = [[1, -0.5], [1, 0.5]]
+    turned = mend_forces(B, [5.0] * 4, load=[10.0, 1, 10, 0], places=places)
+    assert turned.total_error == pytest.approx(0.1)  # 1 N m over 1/2 m and 20 N
+
+
+def test_gaps_are_measured_by_the_bodies_they_part():
+    """Closed form: a support a micrometre out of reach of a beam of 1 m is closed, and of a beam
+    of 1 cm open, whatever stands a kilometre away."""
+    for size, known in ((1.0, [10 / 3] * 3), (0.01, [5, 0, 5])):
+        small = np.array([[-size / 2, 0, 0], [0, 0, 0], [size / 2, 0, 0]])
+        places = Places(
+            point=np.vstack([small, [[1e3, 0, 0], [1e3 + 1, 0, 0]]]),
+            normal=np.tile([0.0, 0, 1], (5, 1)),
+            names=(("floor", "a"),) * 5,
+            system=np.array([[-1, 0]] * 3 + [[-1, 1]] * 2),
+        )
+        B = np.zeros((5, 4))
+        B[:3, :2] = BEAM * [1, size]
+        B[3:, 2:] = [[1, -0.5], [1, 0.5]]
+        mended = mend_forces(
+            B,
+            [5, 0, 5, 5, 5],
+            gap=[0, 1e-6, 0, 0, 0],
+            places=places,
+            mechanism=[0, 0, 1, 1],
+            reach=[1, size, 1, 1],
+        )
+        np.testing.assert_allclose(mended.force[:3], known, **CLOSE)
 
 
 def test_friction_kept_within_its_cone():
@@ -179,6 +252,21 @@ def test_cones_of_engines():
         (None, {}, "expected one of them"),
         ([5, 0, 5], {"on_friction": "drop"}, "expected one of refuse, keep"),
         ([5, 0, 5], {"cone": "square"}, "expected one of elliptic"),
+        ([5, 0, 5], {"accuracy": 1.0}, "expected 0 <= accuracy < 1"),
+        ([5, 0, 5], {"mechanism": [0]}, "one per column of B"),
+        ([5, 0, 5], {"mechanism": ["a", "b"]}, "one per column of B"),
+        ([5, 0, 5], {"mechanism": [0, 0.5]}, "expected an integer"),
+        ([5, 0, 5], {"row": [0.5, 1.0, 2.0]}, "expected an integer"),
+        ([5, 0, 5], {"row": ["x", 1, 2]}, "one per row of B"),
+        ([5, 0, 5], {"contacts": "x"}, "contacts is 'x'"),
+        ([5, 0, 5], {"held": ["a", "b"]}, "one per column of B"),
+        ([5, 0, 5], {"reach": 0.0}, "expected positive lengths"),
+        ([5, 0, 5], {"places": 3}, "expected Places"),
+        ([5, 0, 5], {"gap": 0.0, "gap_tolerance": "x"}, "gap_tolerance is 'x'"),
+        ([5, 0, 5], {"friction_tolerance": "x"}, "expected a positive number"),
+        ([5, 0, 5], {"tangential": "x"}, "tangential is no array of numbers"),
+        ([5, 0, 5], {"friction": "x"}, "friction is no array of numbers"),
+        ([5, 0, 5], {"friction": [-1.0, 1, 1]}, "expected coefficients >= 0"),
         ([5, 0, 5], {"row": [0, 0, 1]}, "its own contact"),
         ([5, 0, 5], {"held": [True]}, "one per column"),
         ([5, 0, 5], {"tangential": [[1.0]]}, "one row a contact"),

@@ -335,6 +335,99 @@ def test_example(capsys):
     assert capsys.readouterr().out.count("2.000   6.000   2.000") == 6
 
 
+def tables(distance, size, count=2):
+    """Tables on four legs with a load off the middle, made small and set far apart."""
+    legs = "".join(
+        f'<geom size="{0.1 * size}" pos="{x * size} {y * size} 0" mass="0" condim="1"/>'
+        for x in (-1, 1)
+        for y in (-1, 1)
+    )
+    tables = "".join(
+        f'<body pos="{distance * i} 0 {0.0999 * size}"><freejoint/>{legs}<inertial mass="1" '
+        f'pos="{0.3 * size} {0.1 * size} 0" diaginertia="{size**2} {size**2} {size**2}"/></body>'
+        for i in range(count)
+    )
+    return advanced(
+        f"""<mujoco><option gravity="0 0 -10"/><worldbody>
+        <geom type="plane" size="0 0 1" condim="1"/>{tables}</worldbody></mujoco>""",
+        0,
+    )
+
+
+@pytest.mark.parametrize("distance", [1.0, 1e4])
+@pytest.mark.parametrize("size", [0.05, 0.001])
+def test_what_is_far_away_changes_nothing(distance, size):
+    """Closed form: f = 2.5 (1 + 0.3 x + 0.1 y) for four legs at x, y = -1, 1. Turns of a body of a
+    millimetre were noise beside ten kilometres: 2.5 for every leg, called converged."""
+    model, data = tables(distance, size)
+    mujoco.mj_forward(model, data)
+    mended = from_mujoco(model, data, load="rest")
+    assert mended.converged
+    x, y = np.array([(a, b) for _ in range(2) for a in (-1, 1) for b in (-1, 1)]).T
+    # places are rounded to 1e-16 of the distance
+    np.testing.assert_allclose(
+        mended.force, 2.5 * (1 + 0.3 * x + 0.1 * y), rtol=1e-15 * distance / size + 1e-9
+    )
+    assert mended.places.sizes == pytest.approx(2**0.5 * size, rel=1e-3)
+
+
+def test_sleeping_bodies():
+    """Closed form: a box that sleeps has no contacts in MuJoCo's list, and its weight is no load;
+    a box that is awake carries its own."""
+    model, data = advanced(
+        """<mujoco><option gravity="0 0 -10"><flag sleep="enable"/></option><worldbody>
+        <geom type="plane" size="5 5 .1"/>
+        <body pos="0 0 .0999"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
+        <body pos="2 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/></body>
+        </worldbody></mujoco>""",
+        301,
+    )
+    if not hasattr(data, "tree_asleep"):
+        pytest.skip("this MuJoCo has no sleeping bodies")
+    assert (np.array(data.tree_asleep) >= 0).tolist() == [True, False]
+    rest = from_mujoco(model, data, load="rest")
+    assert rest.converged and "asleep" in rest.message
+    np.testing.assert_allclose(rest.force, [5.0] * 4, rtol=1e-3)  # it turns a little
+
+
+def test_a_squeeze_by_mocap_bodies_is_said_to_be_lost():
+    """Property: what a driven body presses beyond the weight is no load of any free body."""
+    model, data = advanced(
+        """<mujoco><option gravity="0 0 -10"/><worldbody><geom type="plane" size="5 5 .1"/>
+        <body pos="0 0 .0999"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
+        <body mocap="true" pos="0 0 .2995"><geom type="box" size=".1 .1 .1"/></body>
+        </worldbody></mujoco>""",
+        100,
+    )
+    mended = from_mujoco(model, data)
+    assert mended.engine_force.sum() > 40 and mended.force.sum() == pytest.approx(10, rel=1e-3)
+    assert "mocap bodies" in mended.message and "not kept" in mended.message
+
+
+def test_an_engine_that_is_not_at_rest_is_said():
+    """Property: load='rest' of a falling body is not carried, and the message says why."""
+    model, data = beam(steps=0)
+    data.qfrc_applied[0] = 1.0  # nothing holds it sideways
+    mujoco.mj_forward(model, data)
+    mended = from_mujoco(model, data, load="rest")
+    assert not mended.converged and "come to rest" in mended.message
+    assert "come to rest" not in from_mujoco(model, data).message
+
+
+def test_data_of_another_model():
+    """One clear error."""
+    model, _ = beam(steps=1)
+    _, data = tables(1.0, 0.05)
+    with pytest.raises(InputError, match="expected the MjData of this model"):
+        from_mujoco(model, data)
+    model, data = tables(1.0, 0.05)
+    for held in (3, [3]):
+        with pytest.raises(InputError, match="expected names of joints"):
+            from_mujoco(model, data, held=held)
+    with pytest.raises(InputError, match="held has shape"):
+        from_mujoco(model, data, held=np.array([True]))
+
+
 def test_arguments_that_are_no_mujoco():
     """One clear error that names the argument, and a swap."""
     model, data = beam(steps=1)

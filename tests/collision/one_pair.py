@@ -118,14 +118,17 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
     if gap > reach:
         return Pieces.joined([])
     known = normal
-    face_a = _in_world(facing(shape_a, turn_a.T @ normal), turn_a, state.position[a])
+    face_a = facing(shape_a, turn_a.T @ normal)
     face_b = facing(shape_b, -turn_b.T @ normal, turn_a.T @ turn_b)
+    # of two faces of polytopes the larger goes first
+    b_first = _extent(shape_b, face_b) > _extent(shape_a, face_a) * (1 + 1e-9) > 0
+    face_a = _in_world(face_a, turn_a, state.position[a])
     face_b = _in_world(face_b, turn_b, state.position[b])
     flat_a = face_a is not None and face_a.normal is not None and face_a.normal @ normal > ALIGNED
     flat_b = face_b is not None and face_b.normal is not None and -face_b.normal @ normal > ALIGNED
     found, size = [], min(shape_a.bounding_radius, shape_b.bounding_radius)
     if (flat_a and face_b is not None) or (flat_b and face_a is not None):
-        if flat_a and face_b is not None:
+        if flat_a and face_b is not None and not (flat_b and b_first):
             found, normal = _clip(face_a, face_b), face_a.normal
         else:
             found, normal = _clip(face_b, face_a), -face_b.normal
@@ -162,6 +165,12 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
         gap=[g for _, _, g in found],
         curvature=curvature,
     )
+
+
+def _extent(shape, face):
+    """Diagonal of a polytope's face's bounding box in the body's axes; 0 of other features."""
+    flat = face is not None and face.normal is not None and not isinstance(shape, Cylinder)
+    return np.linalg.norm(np.ptp(face.corners, axis=0)) if flat else 0.0
 
 
 def _point_on_face(bodies, state, a, b, normal, on_a, on_b, flat_a, face_a, face_b):

@@ -347,3 +347,17 @@ def test_held_pairs_are_left_out():
     found = find_contacts(scene.bodies, scene.state, 0.006)
     assert found.body.tolist() == [[1, 2]] and found.gap[0] == pytest.approx(0.01)
     np.testing.assert_allclose(found.normal[0], [1, 0, 0])
+
+
+@pytest.mark.parametrize("motion", [{"velocity": (0, 0, 1e200)}, {"load": (0, 0, -1e300)}])
+def test_a_body_out_of_the_range_of_numbers_is_named(motion):
+    """One clear error, not an index out of bounds in the broad phase."""
+    scene = rl.Scene()
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    scene.add(rl.Sphere(0.1), position=(0, 0, 0.1), name="rocket", **motion)
+    # numpy says that its squares are no numbers before this is looked at
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(ContactError, match=r"'rocket' may move .* look at velocities"),
+    ):
+        rl.Simulation(scene).step()

@@ -122,6 +122,31 @@ def test_patches_against_the_slow_twin(tilt):
     assert compared > 60
 
 
+@pytest.mark.parametrize("tilt", [1e-5, -4e-4, 1.3e-3])
+@pytest.mark.parametrize("gap", [6e-4, 0.0, -1e-5])
+def test_facing_faces_of_unlike_size_do_not_depend_on_the_order(tilt, gap):
+    """Closed form: a small box before a large face, a little askew, touches it with a corner, so
+    the normal is the face's, whichever body is first (it was the first one's, off by the tilt)."""
+    reach = 0.05 * (np.cos(tilt) + abs(np.sin(tilt)))
+    bodies = (
+        (rl.Box((1, 0.2, 0.1)), (0, 0, 0), 0.0),
+        (rl.Box((0.1, 0.1, 0.1)), (-0.3, 0, 0.05 + reach + gap), tilt),
+    )
+    found = []
+    for order in ((0, 1), (1, 0)):
+        scene = rl.Scene()
+        for i in order:
+            shape, place, turn = bodies[i]
+            turn = (np.cos(turn / 2), 0, np.sin(turn / 2), 0)
+            scene.add(shape, position=place, orientation=turn)
+        contacts = find_contacts(scene.bodies, scene.state, 0.01)
+        sign = 1.0 if order == (0, 1) else -1.0
+        np.testing.assert_allclose(sign * contacts.normal, [[0, 0, 1]] * 4, atol=1e-14)
+        found.append(np.sort(contacts.gap))
+    np.testing.assert_allclose(*found, atol=1e-14)
+    assert found[0][0] == pytest.approx(gap, abs=1e-14)
+
+
 CUBE = rl.Box((1, 1, 1))
 ON_CORNER = rotations.aligning_z(np.ones(3) / np.sqrt(3))  # a diagonal upright
 

@@ -4,7 +4,7 @@ from importlib import import_module
 
 _HOME = {
     "MendedForces": "mended",
-    "Places": "mended",
+    "Places": "places",
     "mend_forces": "mended",
     "from_drake": "drake",
     "from_mujoco": "mujoco",

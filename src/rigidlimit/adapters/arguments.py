@@ -45,3 +45,19 @@ def wanted_load(load, known: tuple[str, ...]):
             f"load is {load!r}; expected {' or '.join(known)}, or an array, one per column of B"
         )
     return load, None
+
+
+def joint_names(held) -> list[str]:
+    """held: the name of a joint, several, or None."""
+    if held is None:
+        return []
+    if isinstance(held, str):
+        return [held]
+    try:
+        names = list(held)
+    except TypeError:
+        names = [held]
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"held names joint {name!r}; expected names of joints, as text")
+    return names

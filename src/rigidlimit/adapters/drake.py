@@ -21,8 +21,10 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..words import counted
-from .arguments import expect, imported, wanted_load
-from .mended import OUTSIDE, MendedForces, Places, mend_forces
+from .arguments import expect, imported, joint_names, wanted_load
+from .mended import MendedForces, mend_forces
+from .places import OUTSIDE, Places, mechanism_sizes
+from .sliding import across, interleaved
 
 
 def library():
@@ -99,7 +101,11 @@ def from_drake(
         system=np.array([[system[int(x.index())] for x in pair] for pair in bodies], int).reshape(
             -1, 2
         ),
+        centre=np.array([[_middle(plant, context, x) for x in pair] for pair in bodies]).reshape(
+            -1, 2, 3
+        ),
     )
+    sizes, _ = mechanism_sizes(B, mechanism, places)
     if load_from == "rest":
         load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
     depth = np.array([i.point_pair().depth for i in infos])
@@ -114,15 +120,26 @@ def from_drake(
         tangential=slide,
         friction=friction,
         on_friction=on_friction,
+        sliding=interleaved(
+            *(sp.csr_array(np.einsum("ij,ijk->ik", axis, J)) for axis in across(normal))
+        ),
         gap=-depth + plant.time_step() * (B @ plant.GetVelocities(context)),
         mechanism=mechanism,
-        reach=np.where(turns, places.size, 1.0),
+        reach=np.where(turns, sizes, 1.0),
         places=places,
         contacts=count,
         engine="Drake",
         notes=(said,),
         **options,
     )
+
+
+def _middle(plant, context, body):
+    """Its centre of mass; nan for what is fixed to the world."""
+    if plant.IsAnchored(body):
+        return np.full(3, np.nan)
+    pose = plant.EvalBodyPoseInWorld(context, body)
+    return pose @ body.CalcCenterOfMassInBodyFrame(context)
 
 
 def _relative_velocities(plant, context, tree, bodies, point):
@@ -176,7 +193,7 @@ def _rest(plant, context, tree, friction):
 
 def _held(plant, held):
     mask = np.zeros(plant.num_velocities(), bool)
-    for name in held or ():
+    for name in joint_names(held):
         try:
             joint = plant.GetJointByName(name)
         except RuntimeError as error:

@@ -20,12 +20,14 @@ CONES = {"elliptic": 2, "pyramid": 1, "box": np.inf}
 
 def tangential_forces(tangential, friction, m):
     """Both (m, k); friction nan where it is not given."""
-    tangential = np.zeros((m, 0)) if tangential is None else np.asarray(tangential, float)
+    tangential = _numbers("tangential", np.zeros((m, 0)) if tangential is None else tangential)
     if tangential.ndim != 2 or len(tangential) != m or not np.isfinite(tangential).all():
         raise InputError(
             f"tangential has shape {tangential.shape}; expected ({m}, k), finite, one row a contact"
         )
-    friction = np.full(m, np.nan) if friction is None else np.asarray(friction, float)
+    friction = _numbers("friction", np.full(m, np.nan) if friction is None else friction)
+    if (friction < 0).any():
+        raise InputError(f"friction is {np.nanmin(friction):.6g}; expected coefficients >= 0")
     friction = friction[:, None] if friction.ndim == 1 else friction
     try:
         return tangential, np.broadcast_to(friction, tangential.shape)
@@ -33,6 +35,24 @@ def tangential_forces(tangential, friction, m):
         raise InputError(
             f"friction has shape {friction.shape}; expected ({m},) or {tangential.shape}"
         ) from None
+
+
+def _numbers(name, value):
+    try:
+        return np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is no array of numbers; expected rows alike") from None
+
+
+def holding(force, tangential, friction, cone, tolerance):
+    """(m,): the smaller coefficient of the sliding directions where friction holds, else 0."""
+    mu = friction[:, :2].min(axis=1, initial=np.inf)
+    bears = force > tolerance * force.max(initial=0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(tangential == 0.0, 0.0, np.abs(tangential) / friction)
+        need = np.linalg.norm(part, ord=CONES[cone], axis=1)
+        holds = bears & (mu > 0) & np.isfinite(mu) & (need < (1 - 1e-3) * force)
+    return np.where(holds, mu, 0.0)
 
 
 def broken_law(before, after, tangential, friction, cone, tolerance, on_friction):

@@ -6,6 +6,7 @@ stay the engine's own; f >= 0 with B^T f = F~ is chosen anew by eq. 36 (Olsen & 
 makes it independent of the engine's contact order, start and iteration count.
 
 Friction forces are kept, and mending is refused where that would be wrong: see ``friction``.
+Motions along which friction holds and normal forces hardly push are left to it: see ``sliding``.
 Motions that the engine's geometry resolves only as noise are left out: see ``noise``.
 
 Open contacts. Engines list pairs that do not touch, or that part in this step. Those carry
@@ -23,15 +24,18 @@ from .. import arrays
 from ..display import Brief
 from ..errors import InputError, nearest
 from ..forces import CompatibleForces, compatible_forces
+from ..status import Status
 from ..words import counted
-from .friction import CONES, ON_FRICTION, broken_law, refuse, tangential_forces
+from .friction import CONES, ON_FRICTION, broken_law, holding, refuse, tangential_forces
 from .noise import without_noise
+from .places import Places, mechanism_sizes
+from .sliding import without_sliding
 
 PULL = 1e-9
 """Pulling forces up to this part of the largest are an engine's rounding and count as zero."""
 
 TOUCHING = 1e-5
-"""Default gap over the size of the set of contacts below which a contact counts as closed."""
+"""Default gap over the size of a contact's bodies (``places``) below which it counts as closed."""
 
 SOLVING = (
     "tolerance",
@@ -43,52 +47,6 @@ SOLVING = (
     "blocks",
 )
 """Keywords that go on to ``compatible_forces``."""
-
-OUTSIDE = -1
-"""System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
-
-
-@dataclass(frozen=True, repr=False)
-class Places(Brief):
-    """Where the contacts are: point (m, 3), or (m, 2, 3) for one on each side [m]; normal (m, 3),
-    from first to second; names (a, b) of each; system (m, 2): the freely moving body or mechanism
-    of each side, or OUTSIDE."""
-
-    point: np.ndarray
-    normal: np.ndarray
-    names: tuple[tuple[str, str], ...]
-    system: np.ndarray
-
-    def totals(self, force: np.ndarray) -> np.ndarray:
-        """Force and moment about the middle of the points on each system, (systems, 6)."""
-        count = int(self.system.max(initial=OUTSIDE)) + 1
-        total = np.zeros((count, 6))
-        push = force[:, None] * self.normal
-        for side, sign in ((0, -1.0), (1, 1.0)):
-            moves = self.system[:, side] > OUTSIDE
-            arm = self._points[:, side] - self._middle
-            wrench = sign * np.hstack([push, np.cross(arm, push)])
-            np.add.at(total, self.system[moves, side], wrench[moves])
-        return total
-
-    @property
-    def _points(self):
-        point = np.asarray(self.point, float)
-        return point if point.ndim == 3 else np.stack([point, point], axis=1)
-
-    @property
-    def _middle(self):
-        return self._points.mean(axis=(0, 1)) if len(self.point) else np.zeros(3)
-
-    def __getitem__(self, rows) -> "Places":
-        """Those of some rows: indices."""
-        names = tuple(self.names[i] for i in rows)
-        return Places(self.point[rows], self.normal[rows], names, self.system[rows])
-
-    @property
-    def size(self) -> float:
-        """Largest distance of a contact from the middle of all [m]; 1 for a single point."""
-        return float(np.linalg.norm(self._points - self._middle, axis=2).max(initial=0.0)) or 1.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,7 +60,7 @@ class MendedForces(Brief):
     out, see above.
     row (m,): contact of each row of B. B (m, n), load (n,) [N, N m], stiffness (m,), held (n,)
     bool: the problem solved, ready for ``rigidlimit.determinacy(B, load, fixed=held)``. motions
-    (n, n): engine velocities of B's columns, the identity where there is no noise. answer: its
+    (n, n): engine velocities of B's columns, the identity where nothing is left out. answer: its
     CompatibleForces. places: of the rows. load_from: "engine", "step", "rest" or "given". notes:
     what the adapter did.
     """
@@ -151,13 +109,13 @@ class MendedForces(Brief):
 
     @property
     def total_error(self) -> float:
-        """max |total - engine_total| over the sum of the engine's forces; moments over the size."""
+        """max |total - engine_total| over the sum of the engine's forces; moments over sizes."""
         if not len(self.row):
             return 0.0
         if np.isnan(self.engine_force).any():
             return np.nan
         off = np.abs(self.total - self.engine_total)
-        off[:, 3:] /= self._places().size
+        off[:, 3:] /= self._places().sizes[:, None]
         force = np.abs(self.engine_force).sum()
         worst = float(off.max(initial=0.0))
         return worst / float(force) if force > 0 else (np.inf if worst > 0 else 0.0)
@@ -186,9 +144,29 @@ class MendedForces(Brief):
             *self.notes,
             *([f"{counted(opened, 'open contact')}: zero force"] if opened else []),
             self._friction_message(),
+            *self._held_message(),
             self.answer.message,
+            *self._rest_message(),
         ]
         return "; ".join(parts)
+
+    def _held_message(self):
+        change = float(np.abs(self.held_change).max(initial=0.0))
+        if not self.held.any():
+            return []
+        return [
+            f"held joints deliver up to {change:.3g} (N, N m) beyond their load; what they squeeze "
+            "harder than the balance of the others asks for is not kept"
+        ]
+
+    def _rest_message(self):
+        if self.load_from != "rest" or self.answer.status is not Status.LOAD_NOT_CARRIED:
+            return []
+        return [
+            "load='rest' asks for no acceleration at all, and the engine is "
+            f"{self.answer.residual:.1e} of the load away from that; let it come to rest, take "
+            "load='engine', or, where that is near enough, a tolerance above it"
+        ]
 
     def _friction_message(self):
         if not self.tangential.any():
@@ -229,11 +207,13 @@ def mend_forces(
     cone: str = "elliptic",
     on_friction: str = "refuse",
     friction_tolerance: float = 1e-6,
+    sliding=None,
+    friction_share: float = 0.01,
     gap=None,
     gap_tolerance: float | None = None,
     mechanism=None,
     reach=1.0,
-    accuracy: float = 1e-6,
+    accuracy=1e-6,
     places: Places | None = None,
     row=None,
     contacts: int | None = None,
@@ -253,11 +233,16 @@ def mend_forces(
     cone: what the engine bounds, the sum of squares of f_t/mu ("elliptic"), of magnitudes
     ("pyramid"), or each alone ("box"). on_friction: "refuse" raises InputError where keeping the
     friction forces breaks Coulomb's law, "keep" returns and flags. friction_tolerance: part of
-    the largest normal force within which a force is at its bound, or unchanged.
+    the largest normal force within which a force is at its bound, or unchanged. sliding (2 m, n):
+    velocities along the first two directions of ``tangential``, rows 2 i and 2 i + 1 of contact i;
+    given, with mechanism, what normal forces push along sliding motions is left to friction where
+    that is at most friction_share of what friction that holds can take (0: nothing is).
     gap (m,) [m]: at the end of the step; contacts without engine force and a gap above
-    gap_tolerance, by default 1e-5 of the size of the set of contacts, are open and carry nothing.
-    mechanism (n,) int: body or mechanism of each degree of freedom; given, noise below accuracy
-    is taken out of B as above. reach (n,): 1 for displacements, an arm [m] for turns.
+    gap_tolerance, by default 1e-5 of the size of the smaller body's or mechanism's set of contacts
+    (of all contacts without mechanism), are open and carry nothing.
+    mechanism (n,) int: body or mechanism of each degree of freedom; given, noise below accuracy (a
+    number, or (n,)) is taken out of B as above. reach (n,): 1 for displacements, an arm [m] for
+    turns.
     row (m,), contacts: place of each row in the engine's list of ``contacts`` and its length.
     Further keywords go to ``compatible_forces``.
 
@@ -281,29 +266,75 @@ def mend_forces(
             raise InputError(f"there is no option {name!r}; {nearest(name, sorted(known))}")
     B = arrays.sparse("B", B)
     m, n = B.shape
-    row = np.arange(m) if row is None else np.asarray(row, int)
-    contacts = (int(row.max(initial=-1)) + 1) if contacts is None else int(contacts)
-    if row.shape != (m,) or len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
+    row = np.arange(m) if row is None else arrays.integers("row", row, m, what="row of B")
+    if contacts is None:
+        contacts = row.max(initial=-1) + 1
+    contacts = int(arrays.integers("contacts", contacts, 1, what="list")[0])
+    if len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
         raise InputError(f"row must give each of {m} rows of B its own contact of {contacts}")
     if engine_force is not None:
         engine_force = _pushes(arrays.vector("engine_force", engine_force, m, what="row of B"), row)
     stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
-    held = np.zeros(n, bool) if held is None else np.asarray(held, bool)
-    if held.shape != (n,):
-        raise InputError(f"held has shape {held.shape}; expected ({n},), one per column of B")
+    held = arrays.vector("held", 0.0 if held is None else held, n, what="column of B") != 0
+    if places is not None and not isinstance(places, Places):
+        raise InputError(f"places is a {type(places).__name__}; expected Places of the rows of B")
+    if mechanism is not None:
+        mechanism = arrays.integers("mechanism", mechanism, n, what="column of B")
+    reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
+    if (reach <= 0).any():
+        raise InputError(f"reach[{reach.argmin()}] is {reach.min()}; expected positive lengths")
+    friction_tolerance = arrays.positive("friction_tolerance", friction_tolerance)
+    share = arrays.number(friction_share)
+    if not 0 <= share < 1:
+        raise InputError(f"friction_share is {friction_share!r}; expected 0 <= friction_share < 1")
+    accuracy = arrays.vector("accuracy", accuracy, n, what="column of B")
+    if (accuracy < 0).any() or (accuracy >= 1).any():
+        raise InputError(f"accuracy is {accuracy.max():.6g}; expected 0 <= accuracy < 1")
     source = load_from or ("engine" if load is None else "given")
     load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
     tangential, friction = tangential_forces(tangential, friction, m)
 
-    opened = _open(engine_force, gap, gap_tolerance, places, m)
+    if gap_tolerance is not None:
+        gap_tolerance = arrays.vector("gap_tolerance", gap_tolerance, m, what="contact (row of B)")
+    else:
+        gap_tolerance = TOUCHING * (1.0 if places is None else places.size)
+        if places is not None and mechanism is not None:
+            gap_tolerance = TOUCHING * mechanism_sizes(B, mechanism, places)[1]
+    opened = _open(engine_force, gap, gap_tolerance, m)
     listed, bears = row, np.flatnonzero(~opened)
     B, row, stiffness, friction = B[bears], row[bears], stiffness[bears], friction[bears]
     before = None if engine_force is None else engine_force[bears]
-    B, load, motions, dull = without_noise(B, load, held, mechanism, reach, accuracy)
+    known = np.zeros(len(bears)) if before is None else before
+    slid_motions, left = None, 0
+    if sliding is not None and mechanism is not None:
+        sliding = arrays.sparse("sliding", sliding, columns=n)
+        if sliding.shape[0] != 2 * m:
+            raise InputError(f"sliding has shape {sliding.shape}; expected ({2 * m}, {n})")
+        B, load, slid_motions, new, left = without_sliding(
+            B,
+            load,
+            held,
+            mechanism,
+            reach,
+            share,
+            accuracy,
+            sliding[(2 * bears[:, None] + np.arange(2)).ravel()],
+            holding(known, tangential[bears], friction, cone, friction_tolerance),
+            known,
+        )
+        reach = np.where(new, 1.0, reach)
+    if left:
+        notes = (
+            *notes,
+            f"{counted(left, 'sliding motion')} left to friction, which can take "
+            f"{1 / share:.3g} times what normal forces push along them",
+        )
+    B, load, motions, dull = without_noise(B, load, held, mechanism, reach, accuracy, known)
+    motions = motions if slid_motions is None else slid_motions @ motions
     if dull:
         notes = (
             *notes,
-            f"{counted(dull, 'motion')} that gaps feel by less than {accuracy:.0e} left out",
+            f"{counted(dull, 'motion')} that gaps feel by less than {accuracy.max():.0e} left out",
         )
     places = None if places is None else places[bears]
     answer = compatible_forces(
@@ -355,11 +386,9 @@ def _pushes(force, row):
     return np.maximum(force, 0.0)
 
 
-def _open(engine_force, gap, tolerance, places, m):
+def _open(engine_force, gap, tolerance, m):
     if gap is None:
         return np.zeros(m, bool)
     gap = arrays.vector("gap", gap, m, what="contact (row of B)")
-    if tolerance is None:
-        tolerance = TOUCHING * (1.0 if places is None else places.size)
     idle = True if engine_force is None else engine_force <= PULL * engine_force.max(initial=0.0)
     return idle & (gap > tolerance)

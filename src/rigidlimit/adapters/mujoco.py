@@ -23,8 +23,9 @@ import scipy.sparse as sp
 from .. import arrays
 from ..errors import InputError
 from ..words import counted
-from .arguments import expect, imported, wanted_load
-from .mended import OUTSIDE, MendedForces, Places, mend_forces
+from .arguments import expect, imported, joint_names, wanted_load
+from .mended import MendedForces, mend_forces
+from .places import OUTSIDE, Places, mechanism_sizes
 
 LOADS = ("engine", "rest")
 
@@ -60,6 +61,11 @@ def from_mujoco(
     """
     mujoco = library()
     expect("from_mujoco", model=(model, mujoco.MjModel), data=(data, mujoco.MjData))
+    if model.nv != len(data.qvel) or model.nbody != len(data.xpos):
+        raise InputError(
+            f"data has {len(data.qvel)} degrees of freedom and {len(data.xpos)} bodies, model "
+            f"{model.nv} and {model.nbody}; expected the MjData of this model"
+        )
     load_from, load = wanted_load(load, LOADS)
     contact = data.contact
     ncon = int(data.ncon)
@@ -95,10 +101,23 @@ def from_mujoco(
         notes.append(f"{others} constraint rows of joints and equalities kept as MuJoCo has them")
     if len(row) < ncon:
         notes.append(f"{ncon - len(row)} listed contacts are not solved by MuJoCo: zero force")
+    asleep = _asleep(model, data)
+    if asleep.any():
+        notes.append("bodies are asleep: MuJoCo lists no contacts between them, so none are mended")
+    geom = np.array(contact.geom, int).reshape(ncon, 2)[row]
+    driven = np.array(model.body_mocapid, int)[np.array(model.geom_bodyid, int)[geom]] >= 0
+    if ((geom >= 0) & driven).any():
+        notes.append(
+            "contacts with mocap bodies: what these squeeze harder than the balance of the others "
+            "asks for is not kept"
+        )
     if load_from == "rest":
         # everything but the normal contact forces: applied, and other constraints as they are
         load = -(data.qfrc_smooth + data.qfrc_constraint - B.T @ normal)
+        load[asleep] = 0.0
     places = _places(mujoco, model, data, row, held)
+    tree = np.array(model.dof_treeid, int)
+    sizes, _ = mechanism_sizes(B, tree, places)
     return mend_forces(
         B,
         normal,
@@ -111,9 +130,10 @@ def from_mujoco(
         friction=friction,
         cone="pyramid" if model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL else "elliptic",
         on_friction=on_friction,
+        sliding=_sliding(jacobian, address, dim, pyramidal, friction),
         gap=_gap(model, data, address, B),
-        mechanism=np.array(model.dof_treeid, int),
-        reach=np.where(_turns(mujoco, model), places.size, 1.0),
+        mechanism=tree,
+        reach=np.where(_turns(mujoco, model), sizes, 1.0),
         places=places,
         row=row,
         contacts=ncon,
@@ -121,6 +141,14 @@ def from_mujoco(
         notes=tuple(notes),
         **options,
     )
+
+
+def _asleep(model, data):
+    """(nv,) bool: degrees of freedom of sleeping trees (MuJoCo from 3.4 on)."""
+    tree = getattr(data, "tree_asleep", None)
+    if tree is None or not model.nv:
+        return np.zeros(int(model.nv), bool)
+    return np.array(tree, int)[np.array(model.dof_treeid, int)] >= 0
 
 
 def _turns(mujoco, model):
@@ -151,6 +179,26 @@ def _picked(address, count, weight, rows):
     ends = np.r_[0, np.cumsum(count)]
     column = np.arange(ends[-1]) + np.repeat(address - ends[:-1], count)
     return sp.csr_array((np.repeat(weight, count), column, ends), shape=(len(address), int(rows)))
+
+
+def _sliding(jacobian, address, dim, pyramidal, friction):
+    """(2 m, nv): velocities along both tangents; zero rows where there is no friction."""
+    row, column, value = [], [], []
+    for k in range(2):
+        with np.errstate(divide="ignore"):
+            half = 0.5 / friction[:, k]
+        for picked, place, weight in (
+            (~pyramidal, address + 1 + k, np.ones(len(dim))),
+            (pyramidal, address + 2 * k, half),
+            (pyramidal, address + 2 * k + 1, -half),
+        ):
+            here = np.flatnonzero(picked & (dim > k + 1))
+            row.append(2 * here + k)
+            column.append(place[here])
+            value.append(weight[here])
+    entries = np.concatenate(value), (np.concatenate(row), np.concatenate(column))
+    picked = sp.csr_array(entries, shape=(2 * len(dim), jacobian.shape[0]))
+    return sp.csr_array(picked @ jacobian)
 
 
 def _gap(model, data, address, B):
@@ -196,12 +244,10 @@ def _springs(model, data, row, address, edges, exponent):
 def _held(mujoco, model, held):
     """(nv,) bool from joint names or a mask."""
     mask = np.zeros(int(model.nv), bool)
-    if held is None:
-        return mask
-    if not isinstance(held, str) and np.asarray(held).dtype == bool:
-        return np.asarray(held)
-    for name in [held] if isinstance(held, str) else held:
-        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, str(name))
+    if isinstance(held, np.ndarray) and held.dtype == bool:
+        return arrays.vector("held", held, len(mask), what="degree of freedom").astype(bool)
+    for name in joint_names(held):
+        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
         if joint < 0:
             known = [model.joint(j).name for j in range(model.njnt)]
             raise InputError(f"held names joint {name!r}; the model has {', '.join(known)}")
@@ -225,6 +271,8 @@ def _places(mujoco, model, data, row, held):
             system[root == body] = count
             count += 1
     body = np.array(model.geom_bodyid, int)[np.maximum(geom, 0)]
+    centre = np.array(data.subtree_com, float)[root[body]]
+    moves = (geom >= 0) & (np.array(model.body_treeid, int)[body] >= 0)
     return Places(
         point=np.array(data.contact.pos, float).reshape(ncon, 3)[row],
         normal=np.array(data.contact.frame, float).reshape(ncon, 9)[row, :3],
@@ -236,6 +284,7 @@ def _places(mujoco, model, data, row, held):
             for pair in zip(geom, flex, strict=True)
         ),
         system=np.where(geom >= 0, system[body], OUTSIDE),
+        centre=np.where(moves[:, :, None], centre, np.nan),
     )
 
 

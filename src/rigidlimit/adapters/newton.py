@@ -8,10 +8,11 @@ every articulation, whose rows are twists about each centre of mass in world axe
 
 in Newton's joint velocities; free bodies are articulations of one free joint.
 
-What Newton does not give: all is single precision, so the noise left out of B is 1e-5 here and
-forces are sums to 1e-6; XPBD reports forces that its averaging has already changed; only solvers
-with the observable CONTACT_F report forces at all; ``ke`` is not used by the rigid solvers, so
-stiffness is given or equal. Loop joints, soft contacts and particles stay given load.
+What Newton does not give: all is single precision, so the noise left out of B is 1e-5 here, more
+where bodies are small beside their distance from the origin, and forces are sums to 1e-6; XPBD
+reports forces that its averaging has already changed; only solvers with the observable CONTACT_F
+report forces at all; ``ke`` is not used by the rigid solvers, so stiffness is given or equal. Loop
+joints, soft contacts and particles stay given load.
 """
 
 import numpy as np
@@ -19,11 +20,16 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError, MissingExtra
-from .arguments import expect, imported, wanted_load
-from .mended import OUTSIDE, MendedForces, Places, mend_forces
+from .arguments import expect, imported, joint_names, wanted_load
+from .mended import MendedForces, mend_forces
+from .places import OUTSIDE, Places, mechanism_distances, mechanism_sizes
+from .sliding import across, interleaved
 
 SINGLE = 1e-5
 """Accuracy of geometry in single precision, after a few operations."""
+
+FAR = 4 * float(np.finfo(np.float32).eps)
+"""The same of places, over their distance from the origin: it makes arms of small bodies noise."""
 
 
 def library():
@@ -97,9 +103,13 @@ def from_newton(
         normal=normal,
         names=tuple((_name(model, a), _name(model, b)) for a, b in zip(*shapes, strict=True)),
         system=np.where(body >= 0, free[body], OUTSIDE),
+        centre=np.where(body[:, :, None] >= 0, centre[body], np.nan),
     )
+    articulation = _articulation_of(model, joint_of)
+    sizes, _ = mechanism_sizes(twist, articulation, places)
     mu = model.shape_material_mu.numpy()
-    given = {"accuracy": SINGLE, **options}
+    far = mechanism_distances(twist, articulation, places)
+    given = {"accuracy": np.clip(FAR * far / sizes, SINGLE, 0.1), **options}
     return mend_forces(
         twist,
         force,
@@ -114,8 +124,9 @@ def from_newton(
         # combined coefficients differ by solver; the mean is XPBD's
         friction=(mu[shapes[0]] + mu[shapes[1]]) / 2,
         on_friction=on_friction,
-        mechanism=_articulation_of(model, joint_of),
-        reach=np.where(turns, places.size, 1.0),
+        sliding=interleaved(*(_twists(body, point, centre, axis) @ J for axis in across(normal))),
+        mechanism=articulation,
+        reach=np.where(turns, sizes, 1.0),
         gap=np.einsum("ij,ij->i", point[:, 1] - point[:, 0], normal),
         places=places,
         contacts=count,
@@ -211,7 +222,7 @@ def _articulation_of(model, joint_of):
 def _held(model, held, joint_of):
     mask = np.zeros(len(joint_of), bool)
     labels = list(model.joint_label)
-    for name in held or ():
+    for name in joint_names(held):
         if name not in labels:
             raise InputError(f"held names joint {name!r}; the model has {', '.join(labels)}")
         mask[joint_of == labels.index(name)] = True

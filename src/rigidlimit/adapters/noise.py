@@ -14,63 +14,37 @@ Columns of such a mechanism become its singular motions; all others stay as they
 import numpy as np
 import scipy.sparse as sp
 
-from .. import arrays
-from ..errors import InputError
+from .mechanisms import blocks, free_columns, in_motions, tall
 
 ROUNDING = 1e-13
 """What counts as zero exactly, relative, when noise is looked for."""
 
 
-def without_noise(B, load, held, mechanism, reach, accuracy):
+def without_noise(B, load, held, mechanism, reach, accuracy, force):
     """B and load on the motions of each mechanism that its gaps feel; motions (n, n); how many
-    are left out."""
+    are left out. accuracy (n,). force (m,) [N]: the engine's, by whose size a load is small, or
+    zeros."""
     n = B.shape[1]
     motions, dull = sp.csr_array(sp.eye_array(n)), 0
     if mechanism is None or B.nnz == 0:
         return B, load, motions, dull
-    mechanism = np.asarray(mechanism, int)
-    if mechanism.shape != (n,):
-        raise InputError(f"mechanism has shape {mechanism.shape}; expected ({n},), one per column")
-    reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
-    accuracy = arrays.positive("accuracy", accuracy)
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
-    entries = sp.coo_array(B)
-    members = _groups(mechanism)
-    place = np.zeros(n, int)
-    turned, silent = [], []
-    for part in _groups(mechanism[entries.col]).values():
-        columns = members[mechanism[entries.col[part[0]]]]
-        columns = columns[~held[columns]]
-        place[columns] = np.arange(len(columns))
-        part = part[~held[entries.col[part]]]
-        rows, r = np.unique(entries.row[part], return_inverse=True)
-        dense = np.zeros((max(len(rows), len(columns)), len(columns)))
-        dense[r, place[entries.col[part]]] = entries.data[part] / reach[entries.col[part]]
-        _, felt, V = np.linalg.svd(dense, full_matrices=False)
-        small = felt <= accuracy * felt.max(initial=0.0)
+    members = free_columns(mechanism, held)
+    turned, gone, unloaded = [], [], []
+    for label, (rows, dense) in blocks(B, mechanism, members, reach).items():
+        columns = members[label]
+        _, felt, V = np.linalg.svd(tall(dense), full_matrices=False)
+        limit = float(accuracy[columns].max(initial=0.0))
+        small = felt <= limit * felt.max(initial=0.0)
         push = np.abs(V @ (load[columns] / reach[columns]))
         noise = (felt > ROUNDING * felt.max(initial=0.0)) | (push > ROUNDING * size)
         if (small & noise).any():
             turned.append((columns, V.T / reach[columns][:, None]))
             dull += int((small & noise).sum())
-            silent += [columns[small], columns[small & (push <= accuracy * size)]]
+            # contacts that press far harder than they push on the whole leave loads that are noise
+            near = max(size, felt.max(initial=0.0) * float(np.linalg.norm(force[rows])))
+            gone.append(columns[small])
+            unloaded.append(columns[small & (push <= limit * near)])
     if not turned:
         return B, load, motions, dull
-    motions = motions.tolil()
-    for columns, basis in turned:
-        motions[np.ix_(columns, columns)] = basis
-    motions = sp.csr_array(motions)
-    heard, carried = np.ones(n), np.ones(n)
-    heard[np.concatenate(silent[::2])] = 0.0
-    # a load that is not small stays, and is then said not to be carried
-    carried[np.concatenate(silent[1::2])] = 0.0
-    B = sp.csr_array(B @ motions @ sp.diags_array(heard))
-    B.eliminate_zeros()
-    return B, carried * (motions.T @ load), motions, dull
-
-
-def _groups(label):
-    """Indices of every value of ``label``."""
-    order = np.argsort(label, kind="stable")
-    ends = np.flatnonzero(np.diff(label[order])) + 1
-    return {label[part[0]]: part for part in np.split(order, ends) if len(part)}
+    return *in_motions(B, load, turned, gone, unloaded)[:3], dull

@@ -21,8 +21,9 @@ from .. import arrays
 from ..dynamics import contact_dynamics
 from ..errors import InputError, MissingExtra
 from ..words import counted
-from .arguments import expect, imported, wanted_load
-from .mended import OUTSIDE, MendedForces, Places, mend_forces
+from .arguments import expect, imported, joint_names, wanted_load
+from .mended import MendedForces, mend_forces
+from .places import OUTSIDE, Places, mechanism_sizes
 
 POINT_CONTACT = "PointContactConstraintModel"
 SLIDES = ("JointModelP", "JointModelTranslation")  # prismatic joints of every kind
@@ -96,7 +97,14 @@ def from_pinocchio(
         system=np.array(
             [[system[c.joint1_id], system[c.joint2_id]] for _, c, _ in contacts], int
         ).reshape(-1, 2),
+        centre=np.array(
+            [
+                [_root(model, data, joint) for joint in (c.joint1_id, c.joint2_id)]
+                for _, c, _ in contacts
+            ]
+        ).reshape(-1, 2, 3),
     )
+    sizes, _ = mechanism_sizes(B, tree, places)
     if load_from == "step":
         kept = force.copy()
         kept[normal] = 0.0
@@ -113,8 +121,9 @@ def from_pinocchio(
         tangential=force[slide],
         friction=np.array([c.getFriction() for _, c, _ in contacts]),
         on_friction=on_friction,
+        sliding=sp.csr_array(J[slide.ravel()].reshape(2 * len(normal), model.nv)),
         mechanism=tree,
-        reach=np.where(turns, places.size, 1.0),
+        reach=np.where(turns, sizes, 1.0),
         places=places,
         contacts=len(contacts),
         engine="Pinocchio",
@@ -135,6 +144,15 @@ def _solved(data, B, g, normal, kept, dt, rows):
     # g holds the free velocity already
     step = contact_dynamics(M, B, dt * g[normal], np.zeros(n), kept, dt, tolerance=1e-11)
     return M @ step.velocity / dt - kept
+
+
+def _root(model, data, joint):
+    """Place of the first joint below it; nan for the world."""
+    if joint == 0:
+        return np.full(3, np.nan)
+    while model.parents[joint]:
+        joint = model.parents[joint]
+    return data.oMi[joint].translation
 
 
 def _trees(model):
@@ -169,7 +187,7 @@ def _turns(model):
 
 def _held(model, held):
     mask = np.zeros(model.nv, bool)
-    for name in held or ():
+    for name in joint_names(held):
         if not model.existJointName(name):
             raise InputError(f"held names joint {name!r}; the model has {', '.join(model.names)}")
         j = model.getJointId(name)

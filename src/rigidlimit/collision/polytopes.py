@@ -48,6 +48,9 @@ PATCH = 1e-9
 """Difference of a patch's least gap from the signed distance, over the pair's size, up to which a
 face that is only nearly across the normal takes its place."""
 
+LARGER = 1 + 1e-9
+"""Ratio of the diagonals of two faces from which on one is the larger."""
+
 LEVEL = 1e-3
 """Height over the lowest corner, over the pair's size, up to which a corner is lowest too."""
 
@@ -237,14 +240,21 @@ def _contacts(
                 step(trial[0], 0.0, n, on[0])
                 step(trial[1], depth, n, on[1])
 
-        # the faces across the normal, if a patch there has the same least gap; one of a goes
-        # first, or facing ones would take turns
-        reference = fa
-        if ref != 0:
-            for side in range(2):
-                own, other, sign = (of_a, of_b, 1.0) if side == 0 else (of_b, of_a, -1.0)
+        # the faces across the normal, if a patch there has the same least gap; facing ones would
+        # take turns: the larger goes first, whichever body is first, of equal ones that of a
+        reference = fa if ref == 0 else fb
+        cosine_a, facing_a = most_along(na, n, 1.0)
+        cosine_b, facing_b = most_along(nb, n, -1.0)
+        first, larger = 0, diagonal[ft + facing_b] > LARGER * diagonal[fs + facing_a]
+        if larger and cosine_a > ALIGNED and cosine_b > ALIGNED:
+            first = 1
+        if ref != first:
+            for side in (first, 1 - first):
                 found = 0
-                cosine, f = most_along(own[1], n, sign)
+                if side == 0:
+                    own, other, cosine, f = of_a, of_b, cosine_a, facing_a
+                else:
+                    own, other, cosine, f = of_b, of_a, cosine_b, facing_b
                 if cosine <= ALIGNED:
                     continue
                 found, least, face = _patch(

@@ -34,6 +34,9 @@ ROUNDING = 1e-14
 packings that cannot move, gaps of one unit in the last place cannot all be opened; and over a small
 step they are velocities."""
 
+FARTHEST = 1e100
+"""Reach from which on squares of lengths leave the range of numbers [m]."""
+
 KINDS = 7
 BALL, POLYGON, POLYTOPE, CAPSULE, CYLINDER, ELLIPSOID, PLANE = range(KINDS)
 
@@ -54,6 +57,12 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
         raise ContactError(
             f"body {bodies.names[lost[0]]!r} has position {state.position[lost[0]].tolist()} and "
             f"quaternion {state.quaternion[lost[0]].tolist()}; expected finite numbers"
+        )
+    fast = np.flatnonzero(~(reach < FARTHEST))
+    if len(fast):
+        raise ContactError(
+            f"body {bodies.names[fast[0]]!r} may move {reach[fast[0]]:.3g} m within the step; "
+            f"expected less than {FARTHEST:.0e}: look at velocities, loads and masses"
         )
     family = bodies.derived(_families)
     movable = bodies.free.any(axis=1)

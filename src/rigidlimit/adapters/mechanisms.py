@@ -1,0 +1,66 @@
+"""The columns of B body by body, or mechanism by mechanism: their dense blocks, and new motions."""
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def groups(label):
+    """Indices of every value of ``label``."""
+    order = np.argsort(label, kind="stable")
+    ends = np.flatnonzero(np.diff(label[order])) + 1
+    return {label[part[0]]: part for part in np.split(order, ends) if len(part)}
+
+
+def free_columns(mechanism, held):
+    """Columns of every mechanism that are not held."""
+    free = np.flatnonzero(~held)
+    return {label: free[part] for label, part in groups(mechanism[free]).items()}
+
+
+def blocks(A, mechanism, columns, reach):
+    """Of every mechanism that ``A`` touches: its rows, and its part of A over ``reach``, dense,
+    (rows, columns); columns: those of each, as ``free_columns`` has them."""
+    entries = sp.coo_array(A)
+    place = np.full(len(mechanism), -1)
+    for members in columns.values():
+        place[members] = np.arange(len(members))
+    use = np.flatnonzero((place[entries.col] >= 0) & (entries.data != 0.0))
+    row, column, value = entries.row[use], entries.col[use], entries.data[use]
+    value = value / reach[column]
+    found = {}
+    for label, part in groups(mechanism[column]).items():
+        rows, r = np.unique(row[part], return_inverse=True)
+        dense = np.zeros((len(rows), len(columns[label])))
+        np.add.at(dense, (r, place[column[part]]), value[part])
+        found[label] = rows, dense
+    return found
+
+
+def tall(A):
+    """With rows of zeros, if it has fewer rows than columns: for all its singular motions."""
+    return np.vstack([A, np.zeros((max(A.shape[1] - A.shape[0], 0), A.shape[1]))])
+
+
+def in_motions(B, load, turned, gone, unloaded):
+    """B and load in other motions; motions (n, n), the identity but for the blocks ``turned``,
+    (columns, basis) each. gone: lists of columns whose B is left out, unloaded: whose load is."""
+    n = B.shape[1]
+    same, heard, carried = np.ones(n, bool), np.ones(n), np.ones(n)
+    row, column, value = [], [], []
+    for columns, basis in turned:
+        same[columns] = False
+        row.append(np.repeat(columns, len(columns)))
+        column.append(np.tile(columns, len(columns)))
+        value.append(basis.ravel())
+    rest = np.flatnonzero(same)
+    entries = (
+        np.concatenate([np.ones(len(rest)), *value]),
+        (np.concatenate([rest, *row]), np.concatenate([rest, *column])),
+    )
+    motions = sp.csr_array(entries, shape=(n, n))
+    heard[np.concatenate(gone)] = 0.0
+    # a load that is not small stays, and is then said not to be carried
+    carried[np.concatenate(unloaded)] = 0.0
+    B = sp.csr_array(B @ motions @ sp.diags_array(heard))
+    B.eliminate_zeros()
+    return B, carried * (motions.T @ load), motions, ~same

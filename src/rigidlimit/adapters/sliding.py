@@ -1,0 +1,84 @@
+"""Which motions of a body or mechanism are friction's to balance, not its normal forces'.
+
+Friction forces are kept as the engine has them. Its soft contacts tilt bodies by a thousandth, and
+a tilted normal pushes sideways a little: held to the last digit against a friction force that is
+taken as given, the body's normal forces would be those of the engine, whatever they were. Friction
+that holds gives way to that at once. With the sliding velocities B_t of the contacts that hold,
+weighted by their coefficients mu, motions v of a mechanism with
+
+    |B v| <= share |mu B_t v|
+
+are left out of the balance: what the normal forces push along them is at most ``share`` of what
+friction there can take. The other motions are those that are orthogonal to these in
+B^T B + (mu B_t)^T (mu B_t), so that turns about an edge, which do not slide, stay whole.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from .mechanisms import blocks, free_columns, in_motions, tall
+from .noise import ROUNDING
+
+
+def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold, force):
+    """B and load without the motions that are friction's; motions (n, n); which columns of these
+    are new, (n,) bool; how many are left out.
+
+    B (m, n); B_t (2 m, n): rows 2 i and 2 i + 1 of contact i; hold (m,): mu of the contacts whose
+    friction holds, else 0; force (m,) [N]: the engine's; mechanism, reach, accuracy (n,) and held
+    (n,) bool as for ``mend_forces``.
+    """
+    n = B.shape[1]
+    motions = sp.csr_array(sp.eye_array(n))
+    if share == 0.0 or not hold.any():
+        return B, load, motions, np.zeros(n, bool), 0
+    size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
+    members = free_columns(mechanism, held)
+    along = blocks(sp.diags_array(np.repeat(hold, 2)) @ B_t, mechanism, members, reach)
+    turned, gone, unloaded = [], [], []
+    for label, (rows, normal) in blocks(B, mechanism, members, reach).items():
+        if label not in along:
+            continue
+        columns, slide = members[label], along[label][1]
+        basis, felt = _by_sliding(normal, slide, float(accuracy[columns].max()))
+        mostly = felt <= share * np.sqrt(1 - np.minimum(felt, 1.0) ** 2)
+        push = np.abs(basis.T @ (load[columns] / reach[columns]))
+        noise = (felt > ROUNDING) | (push > ROUNDING * size)
+        if (mostly & noise).any():
+            takes = np.linalg.norm(slide @ basis, axis=0) * float(np.linalg.norm(force[rows]))
+            near = np.maximum(size * ROUNDING, share * takes)
+            turned.append((columns, basis / reach[columns][:, None]))
+            gone.append(columns[mostly])
+            unloaded.append(columns[mostly & (push <= near)])
+    if not turned:
+        return B, load, motions, np.zeros(n, bool), 0
+    return *in_motions(B, load, turned, gone, unloaded), sum(len(c) for c in gone)
+
+
+def interleaved(first, second):
+    """(2 m, n): rows of the first direction and of the second in turns."""
+    m = first.shape[0]
+    order = np.arange(2 * m).reshape(2, m).T.ravel()
+    both = sp.vstack([sp.csr_array(first), sp.csr_array(second)])
+    return sp.csr_array(sp.csr_array(both)[order])
+
+
+def across(normal):
+    """Two unit vectors across each normal and each other, (2, m, 3)."""
+    least = np.abs(normal).argmin(axis=1)
+    axis = np.eye(3)[least]
+    first = np.cross(normal, axis)
+    first /= np.maximum(np.linalg.norm(first, axis=1), 1e-300)[:, None]
+    return np.stack([first, np.cross(normal, first)])
+
+
+def _by_sliding(normal, slide, accuracy):
+    """Motions (c, c) of size one as columns, and |normal v| / |normal v, slide v| of each (c,); 1
+    for those that both feel by less than ``accuracy``."""
+    U, S, V = np.linalg.svd(tall(np.vstack([normal, slide])), full_matrices=False)
+    least = accuracy * S.max(initial=0.0)
+    real = np.count_nonzero(least < S)
+    _, cosine, W = np.linalg.svd(tall(U[: len(normal), :real]), full_matrices=False)
+    basis = V.T.copy()
+    basis[:, :real] = (V[:real].T / S[:real]) @ W.T
+    return basis / np.linalg.norm(basis, axis=0), np.r_[cosine, np.ones(len(S) - real)]

@@ -33,14 +33,18 @@ _HOME = {
     "Sphere": "bodies",
     "Status": "status",
     "StepResult": "step",
+    "body_forces": "output.measures",
     "certify": "diagnostics",
     "compatible_forces": "forces",
     "contact_dynamics": "dynamics",
+    "contact_table": "output.measures",
     "determinacy": "diagnostics",
     "gap_noise_spread": "diagnostics",
+    "neighbours": "output.measures",
     "read_run": "output.hdf5",
     "rectangle": "bodies",
     "sensitivity": "diagnostics",
+    "stress": "output.measures",
 }
 _PACKAGES = (
     "adapters",

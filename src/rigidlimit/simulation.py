@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import arrays
-from .bodies import State
+from .bodies import HalfSpace, State
 from .collision.contacts import Contacts
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
@@ -148,21 +148,43 @@ class Simulation:
     @property
     def at_rest(self) -> bool:
         """Whether every speed before and after the last step is below a millionth of the speed
-        gained in a free fall of one step; forces then differ from static ones as little.
+        gained in a free fall of one step, and every change of momentum below a millionth of the
+        largest load of a body; forces then differ from static ones as little.
 
         Turning counts by the speed of a body's farthest point; the spin of balls moves nothing.
         Smooth bodies that slide or spin for ever are not at rest: ``penalty.settle`` stops them.
         """
         if self.last is None:
             return False
-        mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)
-        fall = np.abs(self.external_force.reshape(-1, 6)[:, :3] / mass[:, None]).max() * self.dt
         moving = self.bodies.free.any(axis=1)
-        speeds = [
-            np.abs(v[moving] * self.bodies.turning_arm[moving]).max(initial=0.0)
-            for v in self._velocities
-        ]
-        return bool(max(speeds) <= 1e-6 * fall)
+        mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)[moving]
+        force = np.abs(self.external_force.reshape(-1, 6)[moving, :3]).max(axis=1)
+        arm = self.bodies.turning_arm[moving]
+        speed = np.max([np.abs(v[moving] * arm).max(axis=1) for v in self._velocities], axis=0)
+        # a light body under a large load falls fast: what it gains is no measure for the others
+        fall, push = (force / mass).max() * self.dt, force.max() * self.dt
+        return bool(speed.max() <= 1e-6 * fall and (mass * speed).max() <= 1e-6 * push)
+
+    def set_load(self, body: int | str, load) -> None:
+        """Put another load on a body, from the next step on; weight comes on top as before.
+
+        body: its index or name. load: as in ``Scene.add``; it replaces what the body had.
+        """
+        i = self.scene.index(body)
+        if isinstance(self.bodies.shape(i), HalfSpace):
+            raise InputError(f"body {self.bodies.names[i]!r} is a half-space and takes no load")
+        force = self.scene.load_of(load)
+        force[:3] += self.bodies.mass[i] * self.scene.gravity
+        self.external_force[6 * i : 6 * i + 6] = force
+
+    def set_velocity(self, body: int | str, velocity, angular_velocity=None) -> None:
+        """Give a body another velocity [m/s, rad/s], from the next step on: a driven wall its
+        next stroke. body: its index or name. Both as in ``Scene.add``; the turn stays if None.
+        """
+        i = self.scene.index(body)
+        new = self.state.velocity.copy()
+        new[i] = self.scene.velocity_of(velocity, angular_velocity, new[i])
+        self.state = self.state.moved(velocity=new)
 
     def start_from(self, state: State, contacts: Contacts, force: np.ndarray) -> None:
         """Go on from ``state``, the solvers from the forces (m,) [N] of ``contacts``."""
@@ -170,7 +192,10 @@ class Simulation:
         self._warm = WarmStart(contacts, np.asarray(force), np.zeros(6 * len(self.bodies)))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """Everything that the next steps depend on, as arrays; ``restore`` takes it back."""
+        """Everything that the next steps depend on, as arrays; ``restore`` takes it back.
+
+        That includes loads that were set since the beginning, as ``external_force``.
+        """
         out = {
             "position": self.state.position,
             "quaternion": self.state.quaternion,
@@ -178,6 +203,8 @@ class Simulation:
             "time": np.array(self.state.time),
             "steps": np.array(self.steps),
         }
+        if not np.array_equal(self.external_force, self.scene.external_force()):
+            out["external_force"] = self.external_force.copy()
         if self._warm is not None:
             contacts = self._warm.contacts
             out |= {
@@ -207,6 +234,9 @@ class Simulation:
             quaternion=np.array(saved["quaternion"]),
             velocity=np.array(saved["velocity"]),
             time=float(saved["time"]),
+        )
+        self.external_force = np.array(
+            saved.get("external_force", self.scene.external_force()), float
         )
         self.steps = int(saved["steps"])
         self.last = None

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -184,3 +185,38 @@ def test_settings_are_kept(tmp_path):
         assert json.loads(file.attrs["settings"]) == SETTINGS
         assert file.attrs["rigidlimit_version"] == rl.__version__
     assert os.listdir(tmp_path) == ["run.h5"]
+
+
+def test_damaged_steps_are_told(tmp_path):
+    """Property: values that are no numbers, arrays of another size and missing groups of a run are
+    called damage with the file's name, not drawn, and not left to numpy or h5py to complain of."""
+    good = tmp_path / "good.h5"
+    simulation = rl.Simulation("beam")
+    writer = RunWriter.start(good, simulation, {})
+    writer.add(simulation.step())
+    writer.finish()
+
+    def spoil(change):
+        path = tmp_path / "spoilt.h5"
+        shutil.copy(good, path)
+        with h5py.File(path, "a") as file:
+            change(file, file["steps/00000001"] if "steps/00000001" in file else None)
+        with pytest.raises(OutputError, match=r"spoilt\.h5: damaged") as told:
+            rl.read_run(path)[0]
+        return str(told.value)
+
+    def replaced(group, name, values):
+        del group[name]
+        group[name] = values
+
+    assert "position is not finite" in spoil(lambda f, s: s["position"].__setitem__(0, np.nan))
+    said = spoil(lambda f, s: replaced(s, "velocity", np.zeros((1, 6))))
+    assert "velocity has shape (1, 6), not (4, 6)" in said
+    said = spoil(lambda f, s: replaced(s, "contacts/normal", np.zeros((3, 2))))
+    assert "contacts/normal has shape" in said
+    said = spoil(lambda f, s: replaced(s, "contacts/body", np.full((3, 2), 9)))
+    assert "bodies that the scene does not have" in said
+    assert "force" in spoil(lambda f, s: replaced(s, "contacts/force", np.zeros(1)))
+    assert "steps" in spoil(lambda f, s: f.__delitem__("steps"))
+    assert "settings" in spoil(lambda f, s: f.attrs.__delitem__("settings"))
+    spoil(lambda f, s: f.attrs.__setitem__("schema_version", "one"))

@@ -267,3 +267,19 @@ def test_many_bodies_at_once():
     scene.add(rl.Sphere(0.2), position=(9, 9, 9))
     assert scene.add_many(rl.Sphere(0.1), at)[-1] == 20_000
     np.testing.assert_array_equal(scene.state.position[1:], at)
+
+
+def test_pairs_that_say_nothing_are_told():
+    """A body paired with itself was passed over in silence, and of two stiffnesses of one pair the
+    last was taken: each is told. So is a lattice that no memory holds."""
+    bodies = '[[bodies]]\nname = "g"\nshape = "half-space"\nposition = [0, 0, 0]\n'
+    bodies += '[[bodies]]\nname = "b"\nshape = "sphere"\nradius = 1\nposition = [0, 0, 1]\n'
+    pair = "[[pairs]]\nbodies = {}\nstiffness = {}\n"
+    lattice = '[[lattices]]\nshape = "sphere"\nradius = 1\nspacing = [2, 2, 2]\n'
+    for text, said in (
+        (pair.format('["b", "b"]', 1), "'b' and itself"),
+        (pair.format('["g", "b"]', 1) + pair.format('["b", "g"]', 2), r"pairs\[1\].*second time"),
+        (lattice + "counts = [100000, 100000, 100000]\n", "1e[+]15 bodies; expected at most"),
+    ):
+        with pytest.raises(SceneError, match=said):
+            parse_scene(bodies + text)

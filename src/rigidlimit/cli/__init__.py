@@ -22,6 +22,10 @@ def main(arguments: list[str] | None = None) -> None:
         where = "" if error.filename is None else f"{error.filename}: "
         print(f"rigidlimit: {where}{error.strerror or error}", file=sys.stderr)
         raise SystemExit(2) from None
+    except MemoryError as error:
+        said = f" ({error})" if str(error) else ""
+        print(f"rigidlimit: not enough memory{said}; take a smaller scene", file=sys.stderr)
+        raise SystemExit(2) from None
     except KeyboardInterrupt:  # before a command began
         print("stopped; nothing was written", file=sys.stderr)
         raise SystemExit(130) from None

@@ -15,6 +15,7 @@ from ..words import counted
 from .stored import (
     SCHEMA,
     StoredStep,
+    damage_told,
     opened,
     part_files,
     parts_of,
@@ -80,13 +81,8 @@ class Run(Displayed):
             return [self[i] for i in numbers]
         if not (self.finished or file.exists()):
             raise OutputError(f"{self.path}: this run was finished meanwhile; read it again")
-        with opened(file) as source:
-            try:
-                return read_step(steps_of(source)[number], int(number), len(self.scene))
-            except (KeyError, OSError) as error:
-                raise OutputError(
-                    f"{self.path}: damaged at stored step {k}: {error}; run the scene again"
-                ) from error
+        with opened(file) as source, damage_told(self.path, f" at stored step {k}"):
+            return read_step(steps_of(source)[number], int(number), self.scene)
 
     @cached_property
     def bodies(self):

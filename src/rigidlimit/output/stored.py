@@ -4,6 +4,7 @@ The schema is in docs/output.md; SCHEMA_VERSION counts changes that older reader
 """
 
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from .. import __version__
 from ..collision.contacts import Contacts
 from ..display import Brief
 from ..errors import OutputError
+from ..words import counted
 
 SCHEMA = "rigidlimit-run"
 SCHEMA_VERSION = 1
@@ -26,7 +28,7 @@ class StoredStep(Brief):
 
     force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
     ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
-    forces of the DEM on the same contacts, where they were stored too.
+    forces of the DEM on the same contacts, where they were stored too. scene: whose step it is.
     """
 
     number: int
@@ -41,6 +43,20 @@ class StoredStep(Brief):
     stiffness: np.ndarray
     info: dict
     force_dem: np.ndarray | None = None
+    scene: object = None
+
+
+@contextmanager
+def damage_told(path: Path, where: str = ""):
+    """Turns what h5py and the checks here raise for a garbled file into an OutputError."""
+    try:
+        yield
+    except OutputError:
+        raise
+    # h5py raises errors of ten kinds for files that are garbled
+    except Exception as error:
+        said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+        raise OutputError(f"{path}: damaged{where}: {said}; run the scene again") from error
 
 
 def opened(path: Path):
@@ -70,19 +86,19 @@ def opened(path: Path):
 
 def read_head(file, path: Path) -> tuple[str, dict, str]:
     """(scene as TOML text, settings, version of the writer) of an open run."""
-    if file.attrs.get("schema") != SCHEMA:
+    with damage_told(path):
+        known = file.attrs.get("schema") == SCHEMA
+        schema = int(file.attrs.get("schema_version", 0))
+        writer = str(file.attrs.get("rigidlimit_version", "?"))
+    if not known:
         raise OutputError(f"{path}: not a run of rigidlimit (no schema {SCHEMA!r})")
-    schema = int(file.attrs.get("schema_version", 0))
-    writer = str(file.attrs.get("rigidlimit_version", "?"))
     if schema > SCHEMA_VERSION:
         raise OutputError(
             f"{path}: written in schema {schema} by rigidlimit {writer}; this is "
             f"{__version__}, which reads up to {SCHEMA_VERSION}; upgrade rigidlimit"
         )
-    try:
-        return file.attrs["scene"], json.loads(file.attrs["settings"]), writer
-    except (KeyError, OSError, json.JSONDecodeError) as error:
-        raise OutputError(f"{path}: damaged: {error}; run the scene again") from error
+    with damage_told(path):
+        return str(file.attrs["scene"]), json.loads(file.attrs["settings"]), writer
 
 
 def parts_of(path: Path) -> Path:
@@ -147,38 +163,56 @@ def steps_in(files: list[Path], last: float = np.inf) -> dict[int, tuple[float, 
     """Number of a step -> (time, file, name of its group); one stored twice is the same step."""
     found = {}
     for path in files:
-        with opened(path) as file:
-            try:
-                for name, group in steps_of(file).items():
-                    if int(name) <= last and int(name) not in found:
-                        found[int(name)] = (float(group.attrs["time"]), path, name)
-            except (KeyError, OSError, ValueError) as error:
-                raise OutputError(f"{path}: damaged: {error}; run the scene again") from error
+        with opened(path) as file, damage_told(path):
+            for name, group in steps_of(file).items():
+                if int(name) <= last and int(name) not in found:
+                    found[int(name)] = (float(group.attrs["time"]), path, name)
     return dict(sorted(found.items()))
 
 
 def steps_of(file):
     """The group of an open file whose members are its steps: a run has one, a part is one."""
-    return file.get("steps", file)
+    return file["steps"] if "schema" in file.attrs else file
 
 
-def read_step(group, number: int, bodies: int) -> StoredStep:
-    c = group["contacts"]
+def read_step(group, number: int, scene) -> StoredStep:
+    """Raises KeyError, OSError or ValueError where the file is damaged."""
+    c, n = group["contacts"], len(scene)
     info = {k: v.item() if hasattr(v, "item") else v for k, v in group.attrs.items()}
-    return StoredStep(
+    contacts = Contacts(*(c[name][()] for name in CONTACT_FIELDS), n)
+    m = len(contacts)
+    step = StoredStep(
         number=number,
         time=info.pop("time"),
         dt=info.pop("dt"),
-        position=group["position"][()],
-        quaternion=group["quaternion"][()],
-        velocity=group["velocity"][()],
-        contacts=Contacts(*(c[name][()] for name in CONTACT_FIELDS), bodies),
+        position=_known("position", group["position"][()], (n, 3)),
+        quaternion=_known("quaternion", group["quaternion"][()], (n, 4)),
+        velocity=_known("velocity", group["velocity"][()], (n, 6)),
+        contacts=contacts,
         force=c["force"][()],
-        force_classic=c["force_classic"][()],
+        force_classic=_known("force_classic", c["force_classic"][()], (m,)),
         stiffness=c["stiffness"][()],
         info=info,
         force_dem=c["force_dem"][()] if "force_dem" in c else None,
+        scene=scene,
     )
+    shapes = ((m, 2), (m,), (m, 3), (m, 3), (m,), (m,))
+    for name, shape in zip(CONTACT_FIELDS, shapes, strict=True):
+        _known(f"contacts/{name}", getattr(contacts, name), shape)
+    if len(step.force) != m or len(step.stiffness) != m:
+        raise ValueError(f"contacts/force and stiffness are not of {counted(m, 'contact')}")
+    if m and not (0 <= contacts.body.min() and contacts.body.max() < n):
+        raise ValueError("contacts/body names bodies that the scene does not have")
+    return step
+
+
+def _known(name: str, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The values, if they have this shape and are finite."""
+    if np.shape(values) != shape:
+        raise ValueError(f"{name} has shape {np.shape(values)}, not {shape}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} is not finite")
+    return values
 
 
 def write_head(file, scene: str, settings: dict, *, id: str | None = None) -> None:

@@ -217,7 +217,24 @@ class Scene(Displayed):
                 f"stiffness between {first!r} and {second!r} is {stiffness!r}; expected positive"
             )
         i, j = sorted((self.index(first), self.index(second)))
+        if i == j:
+            raise SceneError(
+                f"stiffness between {first!r} and itself; expected two bodies: a body does not "
+                "touch itself"
+            )
         self.pair_stiffness[i, j] = float(stiffness)
+
+    def load_of(self, load) -> np.ndarray:
+        """A load as ``add`` takes it, as force and moment (6,) [N, N m]."""
+        return self._loads([load], 1)[0]
+
+    def velocity_of(self, velocity, angular_velocity, before: np.ndarray) -> np.ndarray:
+        """Velocities as ``add`` takes them, as (6,) [m/s, rad/s]; without a turn that of before."""
+        out = before.copy()
+        out[:3] = self._vector("velocity", velocity)
+        if angular_velocity is not None:
+            out[3:] = self._turns("angular_velocity", [angular_velocity], 1)[0]
+        return out
 
     @property
     def bodies(self) -> Bodies:

@@ -94,7 +94,10 @@ EITHER = {
 
 WORDS = (
     ("input should be", "expected"),
+    ("valid dictionary or instance of materialtable", "table"),
     ("valid dictionary", "table"),
+    ("list should have", "expected"),
+    (" after validation", ""),
     ("valid integer", "whole number"),
     ("valid ", ""),
 )

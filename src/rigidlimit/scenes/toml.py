@@ -30,6 +30,7 @@
 ``[[lattices]]`` table repeats a body on a grid: ``counts`` and ``spacing`` per axis.
 """
 
+import math
 import tomllib
 import warnings
 from pathlib import Path
@@ -45,6 +46,9 @@ from ..words import counted
 from .gallery import GALLERY
 from .scene import Scene
 from .tables import SHAPES, SceneTable, first_fault
+
+MANY = 10**8
+"""Bodies of one lattice that no machine steps: a slip of the pen."""
 
 
 def read_scene(path: str | Path) -> Scene:
@@ -136,7 +140,13 @@ def _build(table: SceneTable, folder: Path) -> Scene:
     for number, lattice in enumerate(table.lattices):
         _located(f"lattices[{number}]", _add_lattice, scene, lattice, materials, folder)
     for number, pair in enumerate(table.pairs):
+        known = len(scene.pair_stiffness)
         _located(f"pairs[{number}]", scene.set_pair_stiffness, *pair.bodies, pair.stiffness)
+        if len(scene.pair_stiffness) == known:
+            raise SceneError(
+                f"pairs[{number}]: {pair.bodies} are given a second time; expected one stiffness "
+                "for two bodies; remove one of them"
+            )
     return scene
 
 
@@ -192,6 +202,9 @@ def _add_lattice(scene, lattice, materials, folder):
             raise SceneError(
                 f"{key}: found {counted(len(values), 'entry')}; expected {d}, one per axis"
             )
+    bodies = math.prod(lattice.counts)
+    if bodies > MANY:
+        raise SceneError(f"counts: {bodies:.3g} bodies; expected at most {MANY:.0e}")
     for key in ("name", "orientation", "normal", "velocity", "angular_velocity", "load"):
         if getattr(lattice, key) is not None:
             raise SceneError(f"{key}: not for lattices; list such bodies under [[bodies]]")

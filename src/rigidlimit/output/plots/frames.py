@@ -19,6 +19,7 @@ from ...collision.contacts import Contacts, empty
 from ...constraints import gap_gradient
 from ...errors import InputError
 from ...forces.closed import closing_gap
+from ..stored import StoredStep
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,16 @@ class Frame:
         return method, self.forces[method]
 
     @cached_property
+    def start(self) -> np.ndarray:
+        """Centres (n, 3) [m] where the step began, as its contacts were found."""
+        velocity = self.step.state.velocity if self.step is not None else self.velocity
+        return self.position if velocity is None else self.position - self.dt * velocity[:, :3]
+
+    @cached_property
     def B(self):
         if self.step is not None:
             return self.step.B
-        start = self.position
-        if self.velocity is not None:
-            start = self.position - self.dt * self.velocity[:, :3]
-        state = State(start, self.quaternion, np.zeros((len(start), 6)))
+        state = State(self.start, self.quaternion, np.zeros((len(self.start), 6)))
         return gap_gradient(self.bodies, state, self.contacts)
 
     @cached_property
@@ -124,8 +128,9 @@ class Frame:
 
 
 def frame(source, *, scene=None, index: int = -1) -> Frame:
-    """The frame of a run file (path or ``Run``, with ``index``), a ``StepResult``, a
-    ``Simulation``, a ``Comparison`` or a ``PenaltyResult`` (these two with ``scene``)."""
+    """The frame of a run file (path or ``Run``, with ``index``), a step of a run, a
+    ``StepResult``, a ``Simulation``, a ``Comparison`` or a ``PenaltyResult`` (these two with
+    ``scene``)."""
     if isinstance(source, Frame):
         return source
     if isinstance(source, str | Path):
@@ -134,6 +139,8 @@ def frame(source, *, scene=None, index: int = -1) -> Frame:
         source = read_run(source)
     if hasattr(source, "settings") and hasattr(source, "times"):
         return _of_run(source, index)
+    if isinstance(source, StoredStep):
+        return _of_stored(source, scene)
     if hasattr(source, "last") and hasattr(source, "scene"):
         if source.last is None:
             raise InputError("this simulation has made no step yet; call step() or run() first")
@@ -149,19 +156,25 @@ def frame(source, *, scene=None, index: int = -1) -> Frame:
 
 
 def _of_run(run, index: int) -> Frame:
-    step = run[index]
+    return _of_stored(run[index], run.scene)
+
+
+def _of_stored(step: StoredStep, scene) -> Frame:
+    scene = step.scene if scene is None else scene
+    if scene is None:
+        raise InputError("this step does not know its bodies; add scene=")
     forces = {"classic": step.force_classic}
     if "compatible_status" in step.info:
         forces["compatible"] = step.force
     return Frame(
-        bodies=run.bodies,
+        bodies=scene.bodies,
         position=step.position,
         quaternion=step.quaternion,
         contacts=step.contacts,
         forces=forces,
-        gravity=run.scene.gravity,
+        gravity=scene.gravity,
         time=step.time,
-        name=run.scene.name,
+        name=scene.name,
         dt=step.dt,
         velocity=step.velocity,
     )

@@ -1,0 +1,123 @@
+"""What is read off a force network: a table of contacts, forces on bodies, stress, neighbours.
+
+    resultant of body a     F_a = sum over its contacts of f n_a, M_a = sum of (x - r_a) x f n_a
+    mean stress of bodies   V sigma = -sum over bodies a and their contacts of (x - r_a) f n_a^T
+
+n_a is the normal that points into body a, x the contact point, r_a the centre of mass, all where
+the step began, as in its balance. With the sign of soil mechanics pressure is positive. sigma is
+that of bodies in balance: weight acts at the centre of mass and has no moment about it; inertia of
+bodies that move is left out. It is symmetric where contacts leave no moment on the bodies.
+"""
+
+import numpy as np
+
+from .. import arrays
+from ..errors import InputError, nearest
+from .plots.frames import Frame, frame
+
+BEARING = 1e-9
+"""Part of the largest force above which a contact counts as bearing."""
+
+
+def contact_table(source, *, scene=None, index: int = -1) -> np.ndarray:
+    """One row a contact, with named columns: ``pandas.DataFrame(contact_table(run))``.
+
+    first, second: names of the two bodies; x, y, z: where the force acts [m]; nx, ny, nz: unit
+    normal from the first body to the second; gap [m] at the start of the step; and the forces of
+    each method the step has [N], ``classic``, ``compatible``, ``dem``.
+
+    source: a run or its file (index: which stored step), a step of a run or a ``StepResult``, a
+    ``Simulation``; with ``scene`` a ``Comparison`` or a ``PenaltyResult``.
+
+    >>> import rigidlimit as rl
+    >>> table = rl.contact_table(rl.Simulation("beam").step())
+    >>> print(table["second"], table["x"], table["compatible"].round(4))
+    ['beam' 'beam' 'beam'] [-1.  0.  1.] [3.3333 3.3333 3.3333]
+    """
+    shown = frame(source, scene=scene, index=index)
+    contacts = shown.contacts
+    names = np.array(shown.bodies.names)
+    columns = {"first": names[contacts.body[:, 0]], "second": names[contacts.body[:, 1]]}
+    for k, axis in enumerate("xyz"):
+        columns[axis] = contacts.point[:, k]
+    for k, axis in enumerate("xyz"):
+        columns[f"n{axis}"] = contacts.normal[:, k]
+    columns["gap"] = contacts.gap
+    columns |= shown.forces
+    table = np.empty(len(contacts), [(name, values.dtype) for name, values in columns.items()])
+    for name, values in columns.items():
+        table[name] = values
+    return table
+
+
+def body_forces(source, *, method: str | None = None, scene=None, index: int = -1) -> np.ndarray:
+    """What the contacts do to each body, (n, 6): force [N] and moment about its centre [N m].
+
+    ``body_forces(result)[scene.index("floor"), :3]`` is the force on the floor. A half-space's
+    moment is about its ``position``. method: "classic", "compatible" or "dem"; the compatible
+    forces by default, where the step has them. source: as in ``contact_table``.
+    """
+    shown = frame(source, scene=scene, index=index)
+    push, arm = _pushes(shown, shown.of(method)[1])
+    total = np.zeros((len(shown.bodies), 6))
+    np.add.at(total[:, :3], shown.contacts.body, push)
+    np.add.at(total[:, 3:], shown.contacts.body, np.cross(arm, push))
+    return total
+
+
+def stress(
+    source, volume: float, *, bodies=None, method: str | None = None, scene=None, index: int = -1
+) -> np.ndarray:
+    """Mean stress tensor of a packing in balance, (dim, dim) [Pa; N/m in 2D]; pressure positive.
+
+    volume [m^3; m^2 in 2D]: of the region that the bodies fill, voids included. bodies: whose
+    stress is summed, names or numbers; by default all that are free to move in some way (leave
+    out a lid that presses on the packing). method, source: as in ``body_forces``.
+    """
+    shown = frame(source, scene=scene, index=index)
+    arrays.positive("volume", volume)
+    push, arm = _pushes(shown, shown.of(method)[1])
+    chosen = _chosen(shown, bodies)[shown.contacts.body]
+    dim = shown.bodies.dim
+    return -np.einsum("mi,mj->ij", arm[chosen], push[chosen])[:dim, :dim] / volume
+
+
+def neighbours(source, *, method: str | None = None, scene=None, index: int = -1) -> np.ndarray:
+    """How many bodies press on each body, (n,).
+
+    The mean over those with any, ``z[z > 0].mean()``, is the coordination number without
+    rattlers; walls among the bodies have their own count. A pair that touches in several points
+    counts once. A contact bears if its force is above 1e-9 of the largest. method, source: as in
+    ``body_forces``.
+    """
+    shown = frame(source, scene=scene, index=index)
+    force = shown.of(method)[1]
+    bearing = force > BEARING * force.max(initial=0.0)
+    pairs = np.unique(shown.contacts.body[bearing], axis=0)
+    return np.bincount(pairs.ravel(), minlength=len(shown.bodies))
+
+
+def _pushes(shown: Frame, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(push, arm), (m, 2, 3) each: the force on either body of each contact, and where it acts
+    from the centre that the body had where the step began."""
+    push = (force[:, None] * shown.contacts.normal)[:, None, :] * np.array([[-1.0], [1.0]])
+    return push, shown.contacts.point[:, None, :] - shown.start[shown.contacts.body]
+
+
+def _chosen(shown: Frame, bodies) -> np.ndarray:
+    """Which bodies are meant, (n,) bool."""
+    if bodies is None:
+        return shown.bodies.free.any(axis=1)
+    names, found = shown.bodies.names, np.zeros(len(shown.bodies), bool)
+    for body in [bodies] if isinstance(bodies, str) else np.atleast_1d(bodies):
+        if isinstance(body, str):
+            if body not in names:
+                raise InputError(f"bodies: no body is named {str(body)!r}; {nearest(body, names)}")
+            found[names.index(body)] = True
+        elif isinstance(body, int | np.integer) and 0 <= body < len(names):
+            found[body] = True
+        else:
+            raise InputError(
+                f"bodies: found {body!r}; expected names, or numbers below {len(names)}"
+            )
+    return found

@@ -1,0 +1,129 @@
+"""Contact tables, resultants, stress and neighbours against closed forms and balance."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.errors import InputError
+from rigidlimit.output.hdf5 import RunWriter
+
+
+@pytest.fixture(scope="module")
+def oedometer():
+    """4 x 3 disks in a square grid between walls, under a lid with 60 N; without gravity."""
+    scene = rl.Scene(name="oedometer", dim=2, gravity=(0, 0), law="hertz")
+    scene.add(rl.HalfSpace(2), position=(0, 0), name="floor")
+    scene.add(rl.HalfSpace(2), position=(0, 0), normal=(1, 0), name="left")
+    scene.add(rl.HalfSpace(2), position=(0.8, 0), normal=(-1, 0), name="right")
+    grid = np.array([(x, y) for x in range(4) for y in range(3)])
+    scene.add_many(rl.Disk(0.1), 0.1 + 0.2 * grid)
+    lid = rl.rectangle(0.78, 0.1)
+    scene.add(lid, position=(0.4, 0.65), fixed=["x", "rz"], load=(0, -60), name="lid")
+    return scene
+
+
+def test_stress_of_an_oedometer(oedometer):
+    """Closed form: 60 N on 0.8 m is 75 N/m of vertical stress, nothing sideways. Of the lid as
+    well it is the stress times (0.6 + 0.1 / 2) / 0.6: half of a plate between its load and the
+    packing is pressed."""
+    result = rl.Simulation(oedometer).step()
+    grains = list(range(3, 15))
+    stress = rl.stress(result, 0.8 * 0.6, bodies=grains)
+    # the residual of a step is 1e-10
+    np.testing.assert_allclose(stress, [[0, 0], [0, 75]], atol=1e-7)
+    whole = rl.stress(result, 0.8 * 0.6)
+    np.testing.assert_allclose(whole[1, 1], 75 * 0.65 / 0.6, rtol=1e-8)
+    named = rl.stress(result, 0.8 * 0.6, bodies=[str(k) for k in grains])
+    np.testing.assert_array_equal(named, stress)
+
+
+def test_forces_on_bodies_balance(oedometer):
+    """Property: forces on bodies at rest are their loads with the sign turned, the floor's is the
+    load; columns stand on one another, so that inner disks have two neighbours."""
+    result = rl.Simulation(oedometer).step()
+    force = rl.body_forces(result)
+    expected = -oedometer.external_force().reshape(-1, 6)
+    expected[oedometer.index("floor"), 1] = -60
+    expected[0, 5] = -60 * 0.4  # of a half-space about its position, the left end
+    np.testing.assert_allclose(force, expected, atol=1e-7)
+    z = rl.neighbours(result)
+    assert z[oedometer.index("floor")] == 4 and z[1] == 0
+    assert (z[3:15] == 2).all()
+
+
+def test_bodies_that_move(tmp_path):
+    """Property: F + F_ext = M dv/dt, of a simulation and of the same step read from its file,
+    where centres have moved since its contacts were found; a turn shows where arms are taken."""
+    scene = rl.Scene(name="moving", dt=5e-3)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), normal=(0.3, 0.1, 1), name="slope")
+    # a ball, whose inertia does not turn with it, and a cube, whose neither does
+    scene.add(rl.Sphere(0.1), position=(0, 0, 0.12), velocity=(1, 0, -20), name="ball")
+    scene.add(rl.Box((0.2, 0.2, 0.2)), position=(0.5, 0, 0), velocity=(0, 2, -3), name="cube")
+    simulation = rl.Simulation(scene)
+    writer = RunWriter.start(tmp_path / "moving.h5", simulation, {})
+    before = simulation.state.velocity
+    result = simulation.step()
+    writer.add(result)
+    writer.finish()
+    mass = np.repeat(scene.bodies.mass[:, None], 6, axis=1)
+    mass[:, 3:] = scene.bodies.inertia[:, [0, 1, 2], [0, 1, 2]]
+    external = scene.external_force().reshape(-1, 6)
+    wanted = mass * (result.state.velocity - before) / result.dt - external
+    size = np.abs(wanted[1:]).max()
+    run = rl.read_run(tmp_path / "moving.h5")
+    for source in (simulation, result, run, tmp_path / "moving.h5", run[0]):
+        force = rl.body_forces(source)
+        assert np.abs(force[1:, 3:]).max() > 1e-3 * size  # there is a moment to be right about
+        # the step's residual, 1e-10
+        np.testing.assert_allclose(force[1:], wanted[1:], atol=1e-8 * size)
+    classic = rl.body_forces(run, method="classic")
+    np.testing.assert_allclose(classic[1:], wanted[1:], atol=1e-8 * size)
+
+
+def test_stress_of_a_regular_packing():
+    """Closed form: balls on a cubic grid pressed by 3, 5, 7 N a column along x, y, z have the
+    stress diag(3, 5, 7) N over the face of a cell."""
+    scene = rl.Scene(name="cube", gravity=(0, 0, 0))
+    for axis in range(3):
+        normal = np.eye(3)[axis]
+        scene.add(rl.HalfSpace(), position=(0, 0, 0), normal=normal, name=f"wall{axis}")
+    grid = np.array([(x, y, z) for x in range(2) for y in range(2) for z in range(2)])
+    scene.add_many(rl.Sphere(0.5), grid + 0.5)
+    for axis, force in enumerate((3, 5, 7)):
+        size, at = np.full(3, 1.9), np.full(3, 1.0)
+        size[axis], at[axis] = 0.2, 2.1
+        held = [name for k, name in enumerate(("x", "y", "z", "rx", "ry", "rz")) if k != axis]
+        load = -4.0 * force * np.eye(3)[axis]
+        scene.add(rl.Box(tuple(size)), position=at, fixed=held, load=load, name=f"plate{axis}")
+    result = rl.Simulation(scene).step()
+    stress = rl.stress(result, 8.0, bodies=range(3, 11))
+    np.testing.assert_allclose(stress, np.diag([3.0, 5.0, 7.0]), atol=1e-8)
+
+
+def test_contact_table(oedometer):
+    """Property: the columns are those of the step, under the names of the bodies."""
+    result = rl.Simulation(oedometer).step()
+    table = rl.contact_table(result)
+    assert len(table) == len(result.contacts)
+    np.testing.assert_array_equal(table["compatible"], result.force)
+    np.testing.assert_array_equal(table["classic"], result.classic.force)
+    names = oedometer.bodies.names
+    assert [names.index(name) for name in table["second"]] == list(result.contacts.body[:, 1])
+    np.testing.assert_array_equal(table["ny"], result.contacts.normal[:, 1])
+    never = rl.Simulation(oedometer, compatible="never").step()
+    assert "compatible" not in rl.contact_table(never).dtype.names
+
+
+def test_mistakes(oedometer):
+    """A wrong body, volume, method: one error that says what was expected."""
+    result = rl.Simulation(oedometer).step()
+    for mistake, said in (
+        (lambda: rl.stress(result, 0), "volume is 0; expected a positive"),
+        (lambda: rl.stress(result, 1, bodies=["lidd"]), "did you mean 'lid'"),
+        (lambda: rl.stress(result, 1, bodies=[99]), "numbers below 16"),
+        (lambda: rl.stress(result, 1, bodies=[1.5]), "bodies: found"),
+        (lambda: rl.body_forces(result, method="dem"), "no forces 'dem'"),
+        (lambda: rl.neighbours(3), "expected a run"),
+    ):
+        with pytest.raises(InputError, match=said):
+            mistake()

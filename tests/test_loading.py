@@ -1,0 +1,114 @@
+"""Loads and velocities that change between steps, and what counts as rest under them."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.errors import InputError, SceneError
+from rigidlimit.output.hdf5 import RunWriter
+from rigidlimit.output.stored import read_unfinished
+
+
+def _block():
+    scene = rl.Scene(name="block", dim=2, gravity=(0, -10))
+    scene.add(rl.HalfSpace(2), position=(0, 0), name="ground")
+    shape = rl.rectangle(1.0, 0.5)
+    scene.add(shape, position=(0, 0.25), mass=3, load=(0, -7), name="block")
+    return scene
+
+
+def test_loads_change_between_steps():
+    """Closed form: weight 30 N and the load of the moment; a moment M is shared as M / width."""
+    simulation = rl.Simulation(_block())
+    for load, force in (
+        (None, [18.5, 18.5]),
+        ((0, -100), [65, 65]),
+        ((0, 0), [15, 15]),
+        ((0, -10, 6), [26, 14]),
+    ):
+        if load is not None:
+            simulation.set_load("block", load)
+        # the residual of a step is 1e-10
+        np.testing.assert_allclose(simulation.step().force, force, atol=1e-7)
+
+
+def test_scene_keeps_its_loads():
+    """Property: a load of one simulation is none of another's of the same scene."""
+    scene = _block()
+    rl.Simulation(scene).set_load("block", (0, -500))
+    np.testing.assert_allclose(rl.Simulation(scene).step().force.sum(), 37, atol=1e-7)
+
+
+def test_loads_are_resumed():
+    """Property: what follows a checkpoint has the load that was set before it, bit for bit; a
+    checkpoint without loads of its own has those of the scene, and no array for them."""
+    simulation = rl.Simulation(_block())
+    assert "external_force" not in simulation.checkpoint()
+    saved = simulation.checkpoint()
+    simulation.set_load("block", (3, -40))
+    simulation.step()
+    other = rl.Simulation(_block())
+    other.restore(simulation.checkpoint())
+    np.testing.assert_array_equal(other.step().force, simulation.step().force)
+    other.restore(saved)
+    np.testing.assert_allclose(other.step().force.sum(), 37, atol=1e-7)
+
+
+def test_loads_are_resumed_from_a_file(tmp_path):
+    """Property: a stopped run of a file holds the loads that were set."""
+    simulation = rl.Simulation(_block())
+    writer = RunWriter.start(tmp_path / "run.h5", simulation, {})
+    simulation.set_load("block", (0, -63))
+    writer.add(simulation.step())
+    writer.checkpoint()
+    head, saved = read_unfinished(tmp_path / "run.h5")
+    other = rl.Simulation(_block())
+    other.restore(saved)
+    np.testing.assert_allclose(other.step().force.sum(), 93, atol=1e-7)
+
+
+def test_driven_body_changes_its_velocity():
+    """Closed form: a floor that is set in motion, upwards at 0.2 m/s, needs the impulse m v; then
+    carries the weight; a block that is let down faster than it falls carries none."""
+    simulation = rl.Simulation(_block(), dt=1e-2)
+    simulation.set_load("block", (0, 0))
+    for speed, force in ((0.0, 30.0), (0.2, 30 + 3 * 0.2 / 1e-2), (0.2, 30.0), (-1.0, 0.0)):
+        simulation.set_velocity("ground", (0, speed))
+        result = simulation.step()
+        np.testing.assert_allclose(result.force.sum(), force, atol=1e-7)
+    simulation.set_velocity("block", (0, 0), angular_velocity=2.0)
+    np.testing.assert_array_equal(simulation.state.velocity[1], [0, 0, 0, 0, 0, 2])
+    simulation.set_velocity("block", (1, 0))
+    np.testing.assert_array_equal(simulation.state.velocity[1], [1, 0, 0, 0, 0, 2])
+
+
+def test_light_body_under_a_large_load_is_no_measure_of_rest():
+    """Property: nothing is at rest while a ball falls freely. The plate of 1 g under 100 kN would
+    gain 1e5 m/s in a step, a millionth of which is more than the ball's speed."""
+    scene = rl.Scene(name="press")
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), name="ground")
+    scene.add(rl.Box((1, 1, 0.1)), position=(0, 0, 0.05), mass=1e-3, load=(0, 0, -1e5), name="lid")
+    scene.add(rl.Sphere(0.1), position=(3, 0, 1), mass=10, name="falling")
+    simulation = rl.Simulation(scene)
+    simulation.step()
+    assert not simulation.at_rest
+    scene.add(rl.Sphere(0.1), position=(2, 0, 0.1), mass=10, name="lying")
+    simulation = rl.Simulation(scene)
+    simulation.set_load("falling", (0, 0, 98.1))
+    simulation.run(until=3e-3)
+    assert simulation.at_rest
+
+
+def test_mistakes():
+    """A body that is none, a half-space with a load, a load of another dimension: told."""
+    simulation = rl.Simulation(_block())
+    for mistake, error, said in (
+        (lambda: simulation.set_load("blok", (0, 0)), SceneError, "did you mean 'block'"),
+        (lambda: simulation.set_load("ground", (0, 0)), InputError, "half-space and takes no load"),
+        (lambda: simulation.set_load("block", (0, 0, 0, 1)), SceneError, "expected 2 or 3 finite"),
+        (lambda: simulation.set_load("block", (0, np.nan)), SceneError, "expected 2 or 3 finite"),
+        (lambda: simulation.set_velocity("ground", 1.0), SceneError, "velocity: found"),
+        (lambda: simulation.set_velocity("ground", (0, 0), "fast"), SceneError, "angular_velocity"),
+    ):
+        with pytest.raises(error, match=said):
+            mistake()

@@ -61,7 +61,7 @@ def test_loads_are_resumed_from_a_file(tmp_path):
     simulation.set_load("block", (0, -63))
     writer.add(simulation.step())
     writer.checkpoint()
-    head, saved = read_unfinished(tmp_path / "run.h5")
+    _, saved = read_unfinished(tmp_path / "run.h5")
     other = rl.Simulation(_block())
     other.restore(saved)
     np.testing.assert_allclose(other.step().force.sum(), 93, atol=1e-7)

@@ -49,6 +49,12 @@ def test_forces_on_bodies_balance(oedometer):
     z = rl.neighbours(result)
     assert z[oedometer.index("floor")] == 4 and z[1] == 0
     assert (z[3:15] == 2).all()
+    # two points of one pair
+    assert list(rl.neighbours(rl.Simulation("beam").step())) == [1, 1, 1, 3]
+    block = rl.Scene(dim=2)
+    block.add(rl.HalfSpace(2), position=(0, 0))
+    block.add(rl.rectangle(1, 1), position=(0, 0.5))
+    assert list(rl.neighbours(rl.Simulation(block).step())) == [1, 1]
 
 
 def test_bodies_that_move(tmp_path):

@@ -200,7 +200,7 @@ def test_damaged_steps_are_told(tmp_path):
         path = tmp_path / "spoilt.h5"
         shutil.copy(good, path)
         with h5py.File(path, "a") as file:
-            change(file, file["steps/00000001"] if "steps/00000001" in file else None)
+            change(file, file.get("steps/00000001"))
         with pytest.raises(OutputError, match=r"spoilt\.h5: damaged") as told:
             rl.read_run(path)[0]
         return str(told.value)

@@ -261,3 +261,60 @@ def test_settings_tell_both_stretches():
     assert joined("never", 0.005, "0.008") == "never until 0.005 s, then 0.008"
     twice = joined("end", 0.005, "end")
     assert joined(twice, 0.01, "never") == "end until 0.005 s, then end until 0.01 s, then never"
+
+
+FULL = """
+import faulthandler, resource, signal, sys
+import rigidlimit as rl
+from rigidlimit.errors import OutputError
+from rigidlimit.output.hdf5 import RunWriter
+
+def room(size):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+def refused(action):
+    try:
+        action()
+    except OSError as error:
+        print(type(error).__name__, error)
+    else:
+        print("written")
+
+simulation = rl.Simulation(rl.scenes.pile_2d(20), compatible="never")
+writer = RunWriter.start(sys.argv[1], simulation, {})
+for _ in range(40):
+    writer.add(simulation.step())
+result = simulation.last
+figure = rl.plots.force_network(result)
+room(30_000)
+refused(writer.checkpoint)
+room(10_000_000)
+writer.checkpoint()
+room(30_000)
+refused(writer.finish)
+room(3_000)
+refused(lambda: rl.plots.save_figure(figure, sys.argv[1] + ".pdf"))
+room(10_000_000)
+writer.finish()
+print(len(rl.read_run(sys.argv[1])), "steps")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of file sizes are POSIX")
+def test_full_disk(tmp_path):
+    """Property: where a file cannot be written to its end, one error says so and nothing else is
+    printed; nothing is left half-written, and the run goes on when there is room. HDF5 printed
+    thousands of lines and ended the process with a segmentation fault."""
+    out = tmp_path / "run.h5"
+    run = subprocess.run(
+        [sys.executable, "-c", FULL, str(out)], capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert run.stderr == ""
+    lines = run.stdout.splitlines()
+    assert len(lines) == 4
+    assert lines[0].startswith("OutputError") and "00000001.h5: cannot be written" in lines[0]
+    assert lines[1].startswith("OutputError") and "run.h5: cannot be written" in lines[1]
+    assert lines[2].startswith("OutputError") and "run.h5.pdf: cannot be written" in lines[2]
+    assert lines[3] == "40 steps"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.h5"]

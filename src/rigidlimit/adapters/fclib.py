@@ -34,6 +34,7 @@ from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.inertia import inverse_mass
 from ..errors import InputError, OutputError
 from ..forces import CompatibleForces, compatible_forces
+from ..new_hdf5 import new_hdf5
 from ..words import counted
 
 CUT = 1e-12
@@ -339,9 +340,8 @@ def checked(captured: CapturedProblem, path) -> CapturedProblem:
 
 def write_fclib(captured: CapturedProblem, path) -> None:
     """Write an FCLIB HDF5 file."""
-    import h5py
 
-    with whole_file(path) as temporary, h5py.File(temporary, "w") as file:
+    with whole_file(path) as temporary, new_hdf5(temporary) as file:
         group = file.create_group(f"fclib_{captured.kind}")
         group["spacedim"] = np.array([captured.dim], np.int32)
         info = group.create_group("info")

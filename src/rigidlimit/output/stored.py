@@ -201,7 +201,7 @@ def read_step(group, number: int, scene) -> StoredStep:
         _known(f"contacts/{name}", getattr(contacts, name), shape)
     if len(step.force) != m or len(step.stiffness) != m:
         raise ValueError(f"contacts/force and stiffness are not of {counted(m, 'contact')}")
-    if m and not (0 <= contacts.body.min() and contacts.body.max() < n):
+    if m and not (contacts.body.min() >= 0 and contacts.body.max() < n):
         raise ValueError("contacts/body names bodies that the scene does not have")
     return step
 

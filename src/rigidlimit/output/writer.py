@@ -19,6 +19,7 @@ import numpy as np
 from .. import __version__
 from ..atomic import remove_stale, whole_file
 from ..errors import InputError, OutputError
+from ..new_hdf5 import new_hdf5
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..words import counted
@@ -291,12 +292,10 @@ class RunWriter:
 
     def checkpoint(self) -> None:
         """Make everything so far safe against a kill."""
-        import h5py
-
         if self._pending:
             name = f"{self._pending[0][0]:08d}.h5"
             part = self.parts / name
-            with whole_file(part, durable=True) as temporary, h5py.File(temporary, "w") as file:
+            with whole_file(part, durable=True) as temporary, new_hdf5(temporary) as file:
                 for number, result in self._pending:
                     write_step(file.create_group(f"{number:08d}"), result)
             self._pending.clear()
@@ -307,13 +306,11 @@ class RunWriter:
 
     def finish(self) -> None:
         """Join the parts into the run's file and remove them."""
-        import h5py
-
         self.checkpoint()
         head = json.loads((self.parts / "run.json").read_text(encoding="utf-8"))
         with (
             whole_file(self.path, durable=True) as temporary,
-            h5py.File(temporary, "w") as file,
+            new_hdf5(temporary) as file,
         ):
             write_head(file, head["scene"], self._told, id=head.get("id"))
             steps = file.create_group("steps")
@@ -365,11 +362,9 @@ def _without_duration(scene: str) -> str:
 
 def write_comparison(path: str | Path, scene: Scene, comparison) -> None:
     """A run of one step: the state of rest of ``penalty.compare`` with the forces of the DEM."""
-    import h5py
-
     from ..scenes.toml import scene_text
 
-    with whole_file(path) as temporary, h5py.File(temporary, "w") as file:
+    with whole_file(path) as temporary, new_hdf5(temporary) as file:
         write_head(file, scene_text(scene), {"forces": "end"})
         group = file.create_group("steps/00000000")
         write_step(group, comparison.result)

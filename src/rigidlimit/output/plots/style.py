@@ -5,6 +5,7 @@ Forces run from faint to strong against the background: light to dark on white, 
 black. Bodies stay grey, so that hue belongs to forces alone.
 """
 
+import io
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -163,6 +164,9 @@ def save_figure(figure, path) -> None:
     from ...atomic import whole_file
 
     ending = figure_format(path)
+    image = io.BytesIO()  # of a disk that is full the PDF writer makes a zlib.error
     # 42: text stays text in PDF, as journals ask for
-    with whole_file(path) as temporary, matplotlib.rc_context({"pdf.fonttype": 42}):
-        figure.savefig(temporary, format=ending, dpi=300)
+    with matplotlib.rc_context({"pdf.fonttype": 42}):
+        figure.savefig(image, format=ending, dpi=300)
+    with whole_file(path) as temporary:
+        temporary.write_bytes(image.getbuffer())

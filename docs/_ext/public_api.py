@@ -13,6 +13,7 @@ OTHERS = (
     "step",
     "status",
     "output.hdf5",
+    "output.measures",
     "output.vtk",
     "output.plots",
     "adapters.fclib",

@@ -14,6 +14,7 @@ from rigidlimit.output.vtk import write_paraview
 from rigidlimit.penalty import compare, stiffness_sweep
 
 BALL = rl.Sphere(0.1)
+AT = ((0, 0, 0), (0, 0, 1))
 FLOOR = ([[1.0]], [1.0])
 
 
@@ -51,6 +52,11 @@ def _dynamics(**options):
         (lambda: RunWriter.start("x.h5", rl.Simulation("beam"), {}, every=0), "every is 0"),
         (lambda: RunWriter.start("x.xyz", rl.Simulation("beam"), {}), "try x.h5"),
         (lambda: write_view("none.h5", "x.html"), "none.h5: no such file"),
+        (lambda: rl.read_run("."), "a folder; expected the name of a run's file"),
+        (lambda: rl.Scene().add_many(BALL, AT, quaternions=[[1, 0, 0, 0]]), "expected 2 rows"),
+        (lambda: rl.Scene().add_many(BALL, AT, quaternions=np.zeros((2, 4))), "not zero"),
+        (lambda: rl.Scene().add_many(BALL, AT, quaternions=[0.3, 0.4]), "of shape (2,)"),
+        (lambda: _ball().index(0.5), "body 0.5 does not exist"),
         (lambda: write_paraview("none.h5", "x"), "none.h5: no such file"),
         (lambda: rl.Scene(dt="a"), "dt is 'a'"),
         (lambda: rl.Scene(restitution="a"), "restitution is 'a'"),

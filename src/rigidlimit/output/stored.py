@@ -102,7 +102,9 @@ def read_head(file, path: Path) -> tuple[str, dict, str]:
 
 
 def parts_of(path: Path) -> Path:
-    """Folder of the parts of an unfinished run."""
+    """Folder of the parts of an unfinished run. Raises OutputError for what names no file."""
+    if not path.name:
+        raise OutputError(f"{path}: a folder; expected the name of a run's file")
     return path.with_name(path.name + PARTS)
 
 

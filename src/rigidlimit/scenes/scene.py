@@ -137,7 +137,11 @@ class Scene(Displayed):
         names: list[str] | None = None,
         loads=None,
     ) -> list[int]:
-        """Add k bodies of one shape and material at positions (k, dim); returns their indices."""
+        """Add k bodies of one shape and material at positions (k, dim); returns their indices.
+
+        quaternions (k, 4): orientations (w, x, y, z), in 2D as well. velocities (k, dim),
+        angular_velocities (k, 3) or (k,), loads (k, ...), names: one each; all else as in ``add``.
+        """
         if not isinstance(shape, Shape):
             raise SceneError(f"shape is {shape!r}; expected one of rigidlimit's shapes")
         if shape.dim != self.dim:
@@ -179,9 +183,7 @@ class Scene(Displayed):
         if angular_velocities is not None:
             velocity[:, 3:] = self._turns("angular_velocity", angular_velocities, k)
         load = np.zeros((k, 6)) if loads is None else self._loads(loads, k)
-        quaternion = (
-            rotations.identity(k) if quaternions is None else rotations.normalized(quaternions)
-        )
+        quaternion = rotations.identity(k) if quaternions is None else self._turned(quaternions, k)
         for column, value in dict(
             position=positions,
             quaternion=quaternion,
@@ -206,7 +208,7 @@ class Scene(Displayed):
             if body not in self._index:
                 raise SceneError(f"no body is named {body!r}; {nearest(body, self._index)}")
             return self._index[body]
-        if not 0 <= number(body) < len(self):
+        if not (0 <= number(body) < len(self) and number(body) == int(number(body))):
             raise SceneError(f"body {body} does not exist; expected an index below {len(self)}")
         return int(body)
 
@@ -349,6 +351,20 @@ class Scene(Displayed):
         if array.shape != (count,) or not np.isfinite(array).all():
             raise SceneError(f"{what}: found {values!r}; expected one number [rad/s] each in 2D")
         return np.column_stack([np.zeros((count, 2)), array])
+
+    @staticmethod
+    def _turned(quaternions, count):
+        """(k, 4) unit quaternions."""
+        try:
+            q = np.asarray(quaternions, float)
+        except (TypeError, ValueError):
+            q = np.zeros(0)
+        if q.shape != (count, 4) or not np.isfinite(q).all() or not q.any(axis=1).all():
+            raise SceneError(
+                f"quaternions: found an array of shape {q.shape}; expected {counted(count, 'row')} "
+                "(w, x, y, z), finite and not zero"
+            )
+        return rotations.normalized(q)
 
     def _loads(self, loads, count):
         try:

@@ -55,7 +55,7 @@ def _dynamics(**options):
         (lambda: rl.read_run("."), "a folder; expected the name of a run's file"),
         (lambda: rl.Scene().add_many(BALL, AT, quaternions=[[1, 0, 0, 0]]), "expected 2 rows"),
         (lambda: rl.Scene().add_many(BALL, AT, quaternions=np.zeros((2, 4))), "not zero"),
-        (lambda: rl.Scene().add_many(BALL, AT, quaternions=[0.3, 0.4]), "of shape (2,)"),
+        (lambda: rl.Scene().add_many(BALL, AT, quaternions=[0.3, 0.4]), r"of shape \(2,\)"),
         (lambda: _ball().index(0.5), "body 0.5 does not exist"),
         (lambda: write_paraview("none.h5", "x"), "none.h5: no such file"),
         (lambda: rl.Scene(dt="a"), "dt is 'a'"),

@@ -41,6 +41,7 @@ _HOME = {
     "determinacy": "diagnostics",
     "gap_noise_spread": "diagnostics",
     "neighbours": "output.measures",
+    "pair_forces": "output.measures",
     "read_run": "output.hdf5",
     "rectangle": "bodies",
     "sensitivity": "diagnostics",

@@ -1,5 +1,7 @@
 """Contact tables, resultants, stress and neighbours against closed forms and balance."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -118,6 +120,39 @@ def test_contact_table(oedometer):
     np.testing.assert_array_equal(table["ny"], result.contacts.normal[:, 1])
     never = rl.Simulation(oedometer, compatible="never").step()
     assert "compatible" not in rl.contact_table(never).dtype.names
+
+
+def test_thrust_line_of_an_arch():
+    """Closed form: blocks between radial joints at angles a_i whose weights are H (tan a_i+1 - tan
+    a_i) stand without friction under the thrust H. The moment of all forces about the centre of
+    the circle then gives the radius of the thrust in each joint, r_i = (r_0 N_0 - sum of the
+    moments of the weights before it) / N_i, if that in the springing is known."""
+    H, R, depth, blocks = 1000.0, 3.0, 0.4, 7
+    angle = np.radians(60) * np.linspace(-1, 1, blocks + 1)
+    radial = np.column_stack([np.sin(angle), np.cos(angle)])
+    scene = rl.Scene(name="arch", dim=2, gravity=(0, -10))
+    for i, sign, name in ((0, 1, "left"), (-1, -1, "right")):
+        normal = sign * radial[i, ::-1] * [1, -1]
+        scene.add(rl.HalfSpace(2), position=R * radial[i], normal=normal, name=name)
+    weights, moments = H * np.diff(np.tan(angle)), []
+    for i in range(blocks):
+        corners = np.concatenate([R * radial[i : i + 2], (R + depth) * radial[i : i + 2]])
+        stone = rl.Polygon(corners)
+        scene.add(stone, position=stone.centre, mass=weights[i] / 10, name=f"stone {i}")
+        moments.append(-weights[i] * stone.centre[0])
+    result = rl.Simulation(scene).step()
+    joints = {(row["first"], row["second"]): row for row in rl.pair_forces(result)}
+    names = ["left", *(f"stone {i}" for i in range(blocks)), "right"]
+    pairs = [(a, b) if (a, b) in joints else (b, a) for a, b in pairwise(names)]
+    row = np.array([joints[pair] for pair in pairs])
+    assert len(joints) == blocks + 1 and (row["contacts"] == 2).all()
+    # the residual of a step is 1e-10
+    np.testing.assert_allclose(row["force"], H / np.cos(angle), rtol=1e-8)
+    np.testing.assert_allclose(np.abs(row["fx"]), H, rtol=1e-8)
+    radius = np.hypot(row["x"], row["y"])
+    np.testing.assert_allclose(row["x"] / radius, np.sin(angle), atol=1e-8)
+    known = radius[0] * row["force"][0] - np.concatenate([[0], np.cumsum(moments)])
+    np.testing.assert_allclose(radius * row["force"], known, rtol=1e-7)
 
 
 def test_mistakes(oedometer):

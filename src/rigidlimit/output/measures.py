@@ -1,4 +1,5 @@
-"""What is read off a force network: a table of contacts, forces on bodies, stress, neighbours.
+"""What is read off a force network: tables of contacts and joints, forces on bodies, stress,
+neighbours.
 
     resultant of body a     F_a = sum over its contacts of f n_a, M_a = sum of (x - r_a) x f n_a
     mean stress of bodies   V sigma = -sum over bodies a and their contacts of (x - r_a) f n_a^T
@@ -44,10 +45,44 @@ def contact_table(source, *, scene=None, index: int = -1) -> np.ndarray:
         columns[f"n{axis}"] = contacts.normal[:, k]
     columns["gap"] = contacts.gap
     columns |= shown.forces
-    table = np.empty(len(contacts), [(name, values.dtype) for name, values in columns.items()])
-    for name, values in columns.items():
-        table[name] = values
-    return table
+    return _table(columns)
+
+
+def pair_forces(source, *, method: str | None = None, scene=None, index: int = -1) -> np.ndarray:
+    """One row a pair of bodies that press on one another: the joint's resultant, where it acts.
+
+    first, second: names of the two bodies; contacts: how many bear; force: magnitude of the
+    resultant [N], fx, fy, fz: on the second body; x, y, z: mean of the contact points, weighted by
+    their forces [m]. Of a plane joint that is the centre of pressure, and the points of an arch's
+    joints are its thrust line. method, source: as in ``body_forces``.
+
+    >>> import rigidlimit as rl
+    >>> scene = rl.Scene(dim=2, gravity=(0, -10))
+    >>> scene.add(rl.HalfSpace(2), position=(0, 0), name="ground")
+    0
+    >>> scene.add(rl.rectangle(1, 1), position=(0, 0.5), mass=2, load=(0, 0, -5), name="block")
+    1
+    >>> joint = rl.pair_forces(rl.Simulation(scene).step())[0]
+    >>> print(joint["second"], joint["contacts"], joint["fy"].round(6), joint["x"].round(6))
+    block 2 20.0 0.25
+    """
+    shown = frame(source, scene=scene, index=index)
+    force, body = shown.of(method)[1], shown.contacts.body
+    which = np.flatnonzero(_bearing(force))
+    pairs, row = np.unique(body[which], axis=0, return_inverse=True)
+    total, at, push = np.zeros(len(pairs)), np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
+    row, f = row.ravel(), force[which, None]
+    np.add.at(total, row, force[which])
+    np.add.at(at, row, f * shown.contacts.point[which])
+    np.add.at(push, row, f * shown.contacts.normal[which])
+    at /= total[:, None]
+    names = np.array(shown.bodies.names)
+    columns = {"first": names[pairs[:, 0]], "second": names[pairs[:, 1]]}
+    columns["contacts"] = np.bincount(row, minlength=len(pairs))
+    columns["force"] = np.linalg.norm(push, axis=1)
+    columns |= {f"f{axis}": push[:, k] for k, axis in enumerate("xyz")}
+    columns |= {axis: at[:, k] for k, axis in enumerate("xyz")}
+    return _table(columns)
 
 
 def body_forces(source, *, method: str | None = None, scene=None, index: int = -1) -> np.ndarray:
@@ -79,7 +114,7 @@ def stress(
     push, arm = _pushes(shown, shown.of(method)[1])
     chosen = _chosen(shown, bodies)[shown.contacts.body]
     dim = shown.bodies.dim
-    return -np.einsum("mi,mj->ij", arm[chosen], push[chosen])[:dim, :dim] / volume
+    return 0.0 - np.einsum("mi,mj->ij", arm[chosen], push[chosen])[:dim, :dim] / volume
 
 
 def neighbours(source, *, method: str | None = None, scene=None, index: int = -1) -> np.ndarray:
@@ -92,9 +127,22 @@ def neighbours(source, *, method: str | None = None, scene=None, index: int = -1
     """
     shown = frame(source, scene=scene, index=index)
     force = shown.of(method)[1]
-    bearing = force > BEARING * force.max(initial=0.0)
-    pairs = np.unique(shown.contacts.body[bearing], axis=0)
+    pairs = np.unique(shown.contacts.body[_bearing(force)], axis=0)
     return np.bincount(pairs.ravel(), minlength=len(shown.bodies))
+
+
+def _bearing(force: np.ndarray) -> np.ndarray:
+    """Which contacts bear, (m,) bool."""
+    return force > BEARING * force.max(initial=0.0)
+
+
+def _table(columns: dict[str, np.ndarray]) -> np.ndarray:
+    """The columns, of one length, as a structured array."""
+    rows = len(columns["first"])
+    table = np.empty(rows, [(name, values.dtype) for name, values in columns.items()])
+    for name, values in columns.items():
+        table[name] = values
+    return table
 
 
 def _pushes(shown: Frame, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -388,3 +388,16 @@ def test_contacts_between_held_bodies_are_open():
     np.testing.assert_array_equal(found.interval[1], [0.0, np.inf])
     np.testing.assert_allclose(found.interval[0], 5.0, rtol=1e-12)
     assert rl.determinacy(B, [0.0, 0.0], fixed=[True, True]).degree == 2
+
+
+def test_least_forces_do_not_pull(monkeypatch):
+    """Property: f >= 0 in all of P, so also the least of each contact, whichever program finds it:
+    without the package highspy some came out at -1e-8 N, within the tolerance of the programs."""
+    from rigidlimit.diagnostics import programs
+
+    class Answer:
+        status, fun = 0, -1e-8
+
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *a, **k: Answer)
+    found = programs._by_linprog(sp.csr_array(np.eye(2)), np.ones(2), [0, 1])
+    assert (found[:, 0] == 0).all()

@@ -146,4 +146,5 @@ def _by_linprog(B, load, contacts):
                 out[row, side] = sign * answer.fun
             elif answer.status == 3:
                 out[row, side] = np.inf if side else 0.0
+    out[:, 0] = np.maximum(out[:, 0], 0.0)
     return out

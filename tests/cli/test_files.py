@@ -98,7 +98,7 @@ def test_balance_of_other_scenes():
     said = balance(simulation, simulation.step())
     assert said == "force on the floor 25 N, weight and loads 35 N, moving, at up to 0.01 m/s"
     cradle = rl.Simulation("newton-cradle")
-    assert balance(cradle, cradle.step()) == ""
+    assert balance(cradle, cradle.step()).startswith("moving, at up to ")
     # bodies are numbered so that the floor is the second of a pair too
     scene = rl.Scene(gravity=(0, 0, -10))
     scene.add(rl.Sphere(0.1), position=(0, 0, 0.1), mass=1.0)

@@ -268,20 +268,20 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
         ),
         highlight=False,
     )
-    said = balance(simulation, result)
-    if said:
-        console.print(said, highlight=False)
+    console.print(balance(simulation, result), highlight=False)
 
 
 def balance(simulation, result) -> str:
     """Force on what is held against the weight it carries, and whether the rest is at rest.
 
-    Both along gravity, with constant loads in the weight; "" without gravity.
+    Both along gravity, with constant loads in the weight; without gravity only the latter.
     """
     bodies, gravity = simulation.bodies, simulation.scene.gravity
     size = float(np.linalg.norm(gravity))
+    speed = np.abs(simulation.state.velocity[:, :3]).max(initial=0.0)
+    state = "at rest" if simulation.at_rest else f"moving, at up to {speed:.2g} m/s"
     if size == 0.0:
-        return ""
+        return state
     down = gravity / size
     held = ~bodies.free[:, :3][:, np.abs(down) > 1e-9].any(axis=1)
     a, b = result.contacts.body.T
@@ -293,8 +293,6 @@ def balance(simulation, result) -> str:
     loads = external - bodies.mass[~held, None] * gravity
     what = "weight and loads" if np.abs(loads).max(initial=0.0) > 0 else "weight"
     ground = any(isinstance(bodies.shape(i), HalfSpace) for i in np.flatnonzero(held))
-    speed = np.abs(simulation.state.velocity[:, :3]).max(initial=0.0)
-    state = "at rest" if simulation.at_rest else f"moving, at up to {speed:.2g} m/s"
     where = "floor" if ground else "supports"
     return f"force on the {where} {carried:.6g} N, {what} {weight:.6g} N, {state}"
 

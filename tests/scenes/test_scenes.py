@@ -283,3 +283,22 @@ def test_pairs_that_say_nothing_are_told():
     ):
         with pytest.raises(SceneError, match=said):
             parse_scene(bodies + text)
+
+
+def test_points_are_where_the_body_is():
+    """Property: without a position the corners of a hull are those that the file gives;
+    with one their centre of mass is there; other shapes need one."""
+    points = np.array([[2, 1, 3], [4, 1, 3], [2, 5, 3], [2, 1, 9.0]])
+    text = f'[[bodies]]\nshape = "polyhedron"\npoints = {points.tolist()}\n'
+    scene = parse_scene(text + '[[bodies]]\nshape = "sphere"\nradius = 1\nposition = [0, 0, 0]\n')
+    corners = scene.bodies.shape(0).vertices + scene.state.position[0]
+    np.testing.assert_allclose(np.sort(corners, axis=0), np.sort(points, axis=0), atol=1e-12)
+    np.testing.assert_allclose(scene.state.position[0], points.mean(axis=0))  # of a tetrahedron
+    moved = parse_scene(text + "position = [7, 7, 7]\n")
+    np.testing.assert_array_equal(moved.state.position[0], [7, 7, 7])
+    flat = parse_scene(
+        'dim = 2\n[[bodies]]\nshape = "polygon"\npoints = [[1, 1], [4, 1], [1, 4]]\n'
+    )
+    np.testing.assert_allclose(flat.state.position[0], [2, 2, 0])
+    with pytest.raises(SceneError, match="position: missing"):
+        parse_scene('[[bodies]]\nshape = "sphere"\nradius = 1\n')

@@ -173,11 +173,14 @@ def _located(place, action, *arguments):
 
 
 def _add_body(scene, body, materials, folder):
-    if body.position is None:
-        raise SceneError(f"position: missing; add position = {[0] * scene.dim}")
+    shape, position = _shape(body, scene.dim, folder), body.position
+    if position is None:
+        if body.points is None and body.mesh is None:
+            raise SceneError(f"position: missing; add position = {[0] * scene.dim}")
+        position = shape.centre  # the points are where the body is
     scene.add(
-        _shape(body, scene.dim, folder),
-        position=body.position,
+        shape,
+        position=position,
         orientation=body.orientation,
         normal=body.normal,
         velocity=body.velocity,

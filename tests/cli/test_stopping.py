@@ -1,5 +1,6 @@
 """Ctrl-C: one line, exit code 130, nothing half written."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -198,3 +199,35 @@ except KeyboardInterrupt:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "struck 1 default_int_handler\n" and not done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of file sizes are POSIX")
+def test_full_disk_is_resumed(tmp_path):
+    """Property: a run that its disk has no room for ends with one line that tells how to go on,
+    and goes on."""
+    limited = (
+        "import resource, sys; from rigidlimit.cli import main, stepping\n"
+        "inner = stepping._steps\n"
+        "def steps(*arguments):\n"
+        "    made = inner(*arguments)\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))\n"
+        "    return made\n"
+        "stepping._steps = steps\n"
+        "main(sys.argv[1:])\n"
+    )
+    command = ["run", "pile-2d", "--until", "0.1", "-q", "--out", "pile.h5"]
+    full = subprocess.run(
+        [sys.executable, "-c", limited, *command], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert full.returncode == 2
+    assert len(full.stderr.splitlines()) == 1
+    assert "cannot be written: File too large; when that is mended" in full.stderr
+    assert "--resume goes on from t = 0 s" in full.stderr
+    again = subprocess.run(
+        [sys.executable, "-m", "rigidlimit", *command, "--resume"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert again.returncode == 0, again.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["pile.h5"]

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import typer
 
+from ..errors import OutputError
+
 STOPPING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 """Signals that stop a run so that it can go on. Windows has no SIGHUP."""
 
@@ -79,6 +81,14 @@ def advance(simulation, steps: int, wanted, writer, *, quiet: bool, hard: Path |
             err=True,
         )
         raise typer.Exit(130) from None
+    except OutputError as error:
+        if writer is None or writer.finished:
+            raise
+        writer.close()
+        raise OutputError(
+            f"{error}; when that is mended, the same command with --resume goes on from t = "
+            f"{writer.saved:.6g} s"
+        ) from error
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

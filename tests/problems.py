@@ -165,3 +165,21 @@ def tower(plates, *, shift=0.0, seed=0):
                     values += [sign, sign * y, -sign * x]
     B = sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(4 * plates, 3 * plates)))
     return B, np.tile([1.0, 0.0, 0.0], plates)
+
+
+def soft_motions(slopes, *, exponent=2.0, seed=0):
+    """(B (3 n, 2 n), forces (3 n,)) of n bodies on three contacts each, of unit stiffness.
+
+    Body i rises and slides; its contacts feel sliding by +-slopes[i] and 0. The forces belong to
+    overlaps of order one, which take slides of 1/slopes[i]; some contacts open. Columns are turned
+    into one another, or scaling each would make soft motions like others.
+    """
+    rng = np.random.default_rng(seed)
+    n = len(slopes)
+    B = np.zeros((3 * n, 2 * n))
+    down, aside = rng.uniform(1, 2, n), rng.uniform(-2.5, 2.5, n)
+    for i, slope in enumerate(slopes):
+        B[3 * i : 3 * i + 3, 2 * i : 2 * i + 2] = [[1, slope], [1, -slope], [1, 0]]
+    turn = np.linalg.qr(rng.normal(size=(2 * n, 2 * n)))[0]
+    overlap = np.column_stack([down + aside, down - aside, down]).ravel()
+    return B @ turn, np.maximum(overlap, 0.0) ** (exponent - 1.0)

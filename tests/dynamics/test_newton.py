@@ -230,3 +230,23 @@ def test_velocities_of_light_bodies(seed):
     assert answer.converged
     # residual 1e-10: 1e-8 of the speeds, of order one, times a condition of some 100
     np.testing.assert_allclose(answer.velocity, reference_velocity(problem), atol=2e-6)
+
+
+def test_forces_that_hold_one_another_let_go_at_once():
+    """Closed form: square tables of weight 1, each with a fourth leg that is short by 1e-9 to 1e-6
+    of the way they fall in the step, so that the two beside it carry all. Forces drain from the
+    even answer at that rate a network; one after the other that takes thousands."""
+    legs = np.array([[1, 1, 1], [1, 1, -1], [1, -1, 1], [1.0, -1, -1]])
+    short = 10.0 ** np.linspace(-9, -6, 40)
+    problem = contact_problem(
+        sp.csr_array(sp.block_diag([legs] * 40)),
+        np.ones(120),
+        np.ravel([[0, 0, 0, gap] for gap in short]),
+        np.tile([-1.0, 0, 0], 40),
+        1.0,
+    )
+    answer = newton.solve(problem)
+    assert answer.converged
+    # residual 1e-10 over the least stiff pattern of forces, which is of order one here
+    np.testing.assert_allclose(answer.force.reshape(40, 4), [[0, 0.5, 0.5, 0]] * 40, atol=1e-8)
+    assert answer.factorizations < 400  # two or three for each table; 2,000 without, and no end

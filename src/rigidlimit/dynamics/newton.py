@@ -31,7 +31,7 @@ import scipy.sparse as sp
 from ..errors import NoRoom
 from ..network import Network, column_arms, equilibrium
 from ..network.price import affordable
-from ..network.stiffness import LinearStats
+from ..network.stiffness import LinearStats, StiffnessSystem
 from ..status import Status
 from . import active_set, apgd, least_distance, pgs
 from .problem import ContactDynamicsResult, ContactProblem
@@ -61,6 +61,12 @@ PATIENCE = 30
 
 INNER = 0.3
 """Part of the residual to which the networks are solved at first; less where that gains nothing."""
+
+DRAINING = 0.5
+"""Part of the residual before that a network must leave for forces to count as draining."""
+
+PURER = 2
+"""Times that the drift of draining forces is rid of what moves bodies."""
 
 SWEEPS, ROUNDS, GAINED = 25, 20, 0.9
 """Gauss-Seidel sweeps at the end, in so many rounds as long as each leaves less than this part."""
@@ -217,16 +223,57 @@ class _Solution:
                 stats=self.stats,
             )
             self.newton_steps += max(1, answer.iterations)
-            impulse, x = answer.force, answer.x
+            drift, impulse, x = answer.force - impulse, answer.force, answer.x
             before, residual = residual, problem.residual(impulse / dt)
             waited = 0 if self.keep(impulse / dt, residual) else waited + 1
             if waited > PATIENCE:
                 return True
-            if residual > 1.5 * before:
+            drained = None
+            if DRAINING * before < residual < before / DRAINING:
+                drained = self.drained(impulse / dt, drift / dt)
+            if drained is not None:
+                x = self.arm * (problem.response.T @ drained)
+                impulse, residual = dt * drained, problem.residual(drained)
+                self.keep(drained, residual)
+            elif residual > 1.5 * before:
                 sigma = max(0.1 * sigma, 1.0)
             elif residual > 0.1 * before:
                 sigma = min(3.0 * sigma, SIGMA_CAP)
         return False
+
+    def drained(self, force, drift):
+        """Forces (m,) as far along what of ``drift`` (m,) moves nothing as their energy falls and
+        no contact pulls; None where that leads no further.
+
+        Forces that hold one another drift at the same small rate from network to network until one
+        of their contacts lets go.
+        """
+        problem, network = self.problem, self.network
+        if not affordable(len(network.block_of)):
+            return None  # tight solves would cost more than they gain
+        bears = force > 0.0
+        D = np.where(bears, SIGMA_CAP * problem.dt / problem.diagonal, 0.0)
+        system = StiffnessSystem(network, D, 0.0)
+        drift = np.where(bears, drift, 0.0)
+        for _ in range(PURER):  # (1 + D N)^-1, for impulses
+            pushed = network.BT @ drift
+            target = 1e-12 * float(np.abs(pushed).max(initial=0.0))
+            drift = drift - D * (network.B @ system.solve(pushed, target=target, stats=self.stats))
+        w = problem.slack(force)
+        slope = float(w @ drift)
+        falls = drift < 0.0
+        if not slope < 0.0 or not falls.any():
+            return None
+        curvature = float((problem.slack(force + drift) - w) @ drift)
+        way = room = float((force[falls] / -drift[falls]).min())
+        if curvature > 0.0:
+            way = min(room, -slope / curvature)
+        if not way > 1.0:
+            return None
+        further = np.maximum(force + way * drift, 0.0)
+        if way == room:
+            further[falls & (force <= -room * (1.0 + 1e-12) * drift)] = 0.0
+        return further
 
     def finish_small_rests(self, stalled):
         """What rounding left: by stiff springs, nonnegative least squares, Gauss-Seidel."""

@@ -40,6 +40,9 @@ lasts: conjugate gradients are no way out here."""
 LINEARISATIONS = 30
 """Renewals of D for p != 2; one or two are the rule."""
 
+TELLING = 3
+"""Renewals after which their gain tells whether they lead on."""
+
 
 def determined(admissible, n) -> bool:
     """Whether forces (m,), if any, bear by no more contacts than there are degrees of freedom n."""
@@ -61,7 +64,7 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, stats: L
 
     admissible (m,): forces f >= 0 that balance the load; loads and stiffness of order one.
     """
-    force, steps = admissible, 0
+    force, steps, before = admissible, 0, np.inf
     q = 1.0 / (exponent - 1.0)
     for iteration in range(LINEARISATIONS):
         size = float(force.max())
@@ -75,11 +78,20 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, stats: L
         arrived = walk.run() and walk.settle(tolerance)
         steps += walk.steps
         change = walk.force - force
-        if not arrived or exponent == 2.0 or np.abs(change).max() <= tolerance * size:
+        now, goal = float(np.abs(change).max()), tolerance * size
+        if not arrived or exponent == 2.0 or now <= goal:
             return walk.u, walk.force, steps, arrived
+        if iteration >= TELLING and _too_slow(now / before, now / goal, iteration):
+            break
+        before = now
         balanced = np.abs(network.BT @ force - load).max() <= tolerance
         force = force + (_damping(force, change, stiffness, q) if balanced else 1.0) * change
     return walk.u, force, steps, False
+
+
+def _too_slow(rate, missing, iteration):
+    """Whether changes that shrink by ``rate`` are still ``missing`` times too large in the end."""
+    return rate >= 1.0 or missing * rate ** (LINEARISATIONS - iteration) > 1.0
 
 
 def _damping(force, change, stiffness, q):

@@ -1,8 +1,9 @@
 """Compatible forces by the dual of eq. 36: Newton on the no-tension network.
 
 Packings in which hardly more contacts are closed than the load determines are settled among forces
-(``active_set.py``). Otherwise one equilibrium of ``network/equilibrium.py``; the starts are tried
-in turn until one converges:
+(``active_set.py``). Otherwise one equilibrium of ``network/equilibrium.py``, or of
+``network/soft.py`` where its linear systems are small or turn out hard; the starts are tried in
+turn until one converges:
 
 - from admissible forces with no more contacts bearing than there are degrees of freedom: those
   contacts as linear springs. Such packings are nearly determinate, and the answer is near;
@@ -25,6 +26,7 @@ from ..network import Network, equilibrium
 from ..network.central_path import follow
 from ..network.equilibrium import NEAR
 from ..network.price import affordable
+from ..network.soft import soft_equilibrium
 from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
 from ..status import Status
 from . import active_set, proximal
@@ -56,6 +58,10 @@ SETTLE = 1e-2, 1e-5, 1e-8
 """Parts of the tolerance to which the path is followed to its end, one after the other if need be;
 to the first its forces are balanced: what is left, times displacements that are large where
 stiffnesses are unlike, is part of the gap."""
+
+
+FACTORIZED = 100
+"""Steps of Newton by factorizations, most of which keep the factor."""
 
 
 def patience(n: int) -> int:
@@ -103,7 +109,7 @@ class _Search:
         self.stiffness, self.exponent, self.tolerance = stiffness, exponent, tolerance
         self.max_iterations, self.iterations, self.stats = max_iterations, 0, LinearStats()
         self.u = self.force = self.history = self.point = None
-        self.missed, self.arrived = np.inf, False
+        self.missed, self.arrived, self.no_room = np.inf, False, False
 
     def run(self, warm_start, admissible) -> Status:
         """Try the ways in turn."""
@@ -200,9 +206,44 @@ class _Search:
             self.missed, self.u, self.force, self.history = missed, u, force, history
             self.arrived = missed <= self.tolerance
 
+    def directly(self) -> bool:
+        """Whether Newton had better solve by factorizations: where they cost next to nothing, and
+        where conjugate gradients proved dear or failed, as where motions are all but free."""
+        network = self.network
+        if self.exponent < 2.0 or self.no_room:
+            return False
+        hard = network.direct or self.stats.cg_failures > 0
+        return len(self.load) <= DIRECT_SIZE or (hard and network.price.affordable)
+
     def attempt(self, start, limit):
-        """Newton from ``start``, with ``limit`` steps."""
-        answer = equilibrium(
+        """Newton from ``start``, with ``limit`` steps where its systems are solved loosely."""
+        if not self.directly():
+            answer = equilibrium(
+                self.network,
+                self.stiffness,
+                self.exponent,
+                load=self.load,
+                offset=self.offset,
+                start=start,
+                tolerance=self.tolerance,
+                scale=1.0,
+                max_iterations=min(limit, max(1, self.max_iterations - self.iterations)),
+                stats=self.stats,
+                leave=self.directly,
+            )
+            self.iterations += answer.iterations
+            if answer.status is Status.CONVERGED or not self.directly():
+                return answer
+            start = answer.x
+        try:
+            return self.by_factorizations(start)
+        except NoRoom:
+            self.no_room = True
+            return self.attempt(start, limit)
+
+    def by_factorizations(self, start):
+        """Newton that motions which are all but free do not keep from its end."""
+        answer = soft_equilibrium(
             self.network,
             self.stiffness,
             self.exponent,
@@ -210,8 +251,8 @@ class _Search:
             offset=self.offset,
             start=start,
             tolerance=self.tolerance,
-            scale=1.0,
-            max_iterations=min(limit, max(1, self.max_iterations - self.iterations)),
+            enough=lambda u, force: self.gap(u, force) <= GAP * self.tolerance,
+            max_iterations=min(FACTORIZED, max(1, self.max_iterations - self.iterations)),
             stats=self.stats,
         )
         self.iterations += answer.iterations
@@ -293,6 +334,8 @@ class _Search:
             force, _ = self.balanced(force, tangent, SETTLE[0] * self.tolerance)
             history = np.array([self.imbalance(force)])
             self.take(point.u, force, history, self.violation(point.u, force))
+            if point.imbalance > sharp:
+                return  # rounding keeps the path from going further
 
     def among_given(self):
         """``among_forces`` from forces that balance the load, found like step 1."""

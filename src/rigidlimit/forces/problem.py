@@ -26,10 +26,11 @@ class CompatibleForces(Displayed):
     residual: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, where a_j = max_i |B_ij| is 1 for
     translations and the longest arm for rotations, so that forces compare with forces.
     smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy, of the load that the
-    forces stand for. imbalance (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is
-    attained. carries_load (m,) bool. nearest_status: where the load is not carried, whether the
-    forces for the nearest load that is were solved to the tolerance; where it stayed open whether
-    it is carried, how the search for the nearest load ended; else None.
+    forces stand for, less what rounding of loads, forces and displacements makes of it. imbalance
+    (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
+    nearest_status: where the load is not carried, whether the forces for the nearest load that is
+    were solved to the tolerance; where it stayed open whether it is carried, how the search for the
+    nearest load ended; else None.
     """
 
     force: np.ndarray
@@ -84,6 +85,9 @@ class CompatibleForces(Displayed):
 
 LEAST_EXPONENT = 1.01
 
+ROUNDED = float(np.finfo(float).eps)
+"""Last digit of a number of order one."""
+
 
 def checked_law(stiffness, exponent, m: int):
     """(stiffness (m,), exponent) of the law f = k c^(p-1), k > 0, p > 1; raises InputError."""
@@ -122,12 +126,25 @@ def duality_gap(B, u, force, stiffness, exponent, load, offset=None) -> float:
 
     In units in which loads and stiffness are of order one: for p near 1 energies leave the range of
     numbers in others. inf where there is a load and no energy. offset (m,): see ``equilibrium``.
+
+    Summed up contact by contact, each of which has a gap of its own towards the law, and with the
+    work that imbalance does: along motions that contacts hardly feel, u is so large that energies
+    would differ by their rounding only. What the last digit of load, forces and u makes of overlaps
+    and of that work is no gap.
     """
-    overlap, held = -(B @ u), 0.0
-    if offset is not None:
-        overlap, held = overlap + offset, float(offset @ force)
-    primal = complementary_energy(force, stiffness, exponent)
-    dual = strain_energy(overlap, stiffness, exponent) + float(load @ u) - held
+    p, size, moved = exponent, abs(B), np.abs(u)
+    overlap = -(B @ u) if offset is None else offset - B @ u
+    with np.errstate(over="ignore", invalid="ignore"):  # forces of an attempt that lost its way
+        blur = ROUNDED * (size @ moved)
+        lawful = (force / stiffness) ** (1 / (p - 1))
+        overlap = overlap + np.clip(lawful - overlap, -blur, blur)
+        held = (p - 1) / p * lawful * force
+        stored = stiffness / p * np.maximum(overlap, 0.0) ** p
+        primal = float(held.sum())
+        work = float((load - B.T @ force) @ u)
+        rounded = ROUNDED * float((size.T @ np.abs(force) + np.abs(load)) @ moved)
+        work = np.sign(work) * max(abs(work) - rounded, 0.0)
+        gap = abs(float((held + stored - force * overlap).sum()) + work)
     if primal > 0:
-        return abs(primal + dual) / primal
+        return gap / primal
     return np.inf if force.any() or load.any() else 0.0

@@ -210,8 +210,10 @@ def equilibrium(
     scale: float | None = None,
     max_iterations: int = 100,
     stats: LinearStats | None = None,
+    leave=None,
 ) -> Equilibrium:
-    """Minimize E(x); stops at |grad E|_inf <= tolerance * scale (scale: max |load| by default).
+    """Minimize E(x); stops at |grad E|_inf <= tolerance * scale (scale: max |load| by default), or
+    where ``leave()`` says that another way is better.
 
     Status LOAD_NOT_CARRIED: E has no minimum as far as the line search could see.
     """
@@ -250,7 +252,7 @@ def equilibrium(
             if waited > (12 if residual < NEAR else PATIENCE) or rebounds > REBOUNDS:
                 status = Status.STALLED
                 break
-        if iteration == max_iterations:
+        if iteration == max_iterations or (leave is not None and leave()):
             break
 
         cold = iteration == 0 and not (c > 0).any()

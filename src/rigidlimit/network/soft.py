@@ -1,0 +1,230 @@
+"""Equilibrium of a no-tension network with motions that are all but free: firm and soft steps.
+
+The problem of ``equilibrium.py`` without inertia, for p >= 2. Faces that meet aligned to 1e-8, as
+in piles of blocks, and bodies that turn about their axis leave motions w that contacts feel so
+little, |B w| = 1e-8 |w|, that K = B^T D B knows nothing of them (1e-16). Displacements grow to 1e8
+overlaps before such a motion bears its load. Two things keep Newton from its end there:
+
+- Overlaps c = s - B x carry the rounding of x, 1e-16 |x|, which as forces unbalances every body. So
+  c is not computed from x, but changed along with it, by -t B d each step; what is rounded is then
+  the same small part of c as of x, and the forces f(c) can balance to the last digit.
+- A step -(K + e I)^-1 g has to be lengthened 1e4 times along a soft motion, and what it holds of
+  stiff ones with it. So firm steps, with a large e and of Newton's length, take turns with soft
+  steps, which leave stiff motions out and go as far as E falls:
+
+      firm: d = -(K + e1 I)^-1 g,      soft: d = -(K + e2 I)^-1 e1 (K + e1 I)^-1 g,      e2 << e1.
+
+  A soft step follows where the firm one gains little and could have gone LONG times as far. Among
+  several soft motions such steps would go to and fro; each is made conjugate to the one before it,
+  so that a few motions take as many steps, whatever their stiffness.
+"""
+
+import numpy as np
+from numba import njit
+
+from ..status import Status
+from .equilibrium import Equilibrium, _dot, _force, _law, _tangent
+from .stiffness import LinearStats, StiffnessSystem
+
+FIRM, SOFT = 1e-8, 1e-12
+"""e1 and e2 over the largest D."""
+
+LONG = 1.5
+"""Length of a firm step, over Newton's, from which soft motions hold most of what can be gained."""
+
+GAINED = 0.5
+"""Part of the gradient that such a step leaves if it has gained little; firm steps go on else."""
+
+KEPT = 0.8, 1.25
+"""Change of each D within which a factor serves on."""
+
+SLIGHT = 1e-3
+"""Part of the largest D below which D may change as it likes."""
+
+ROUNDED = 1e-16
+"""Rounding of a number of order one."""
+
+PATIENCE = 40
+"""Steps without a smaller gradient after which it has stalled."""
+
+
+@njit(cache=True)
+def _change(c, dc, f, k, p, slope, t):
+    """dE/dt at x + t d: the slope at t = 0, and what the forces f at c have changed since."""
+    s = slope
+    for i in range(len(c)):
+        ct = c[i] + t * dc[i]
+        if ct > 0.0:
+            s += dc[i] * (_law(ct, k[i], p, np.inf) - f[i])
+        else:
+            s -= dc[i] * f[i]
+    return s
+
+
+@njit(cache=True, nogil=True)
+def _minimum(c, dc, f, k, p, slope):
+    """t > 0 where dE/dt is zero, slope < 0 at t = 0; -1 if E falls without end along d.
+
+    As exact as rounding allows: nothing but soft steps sees what they leave.
+    """
+    goal = 1e-12 * abs(slope)
+    lo, slope_lo, hi = 0.0, slope, 1.0
+    slope_hi = _change(c, dc, f, k, p, slope, hi)
+    for _ in range(60):
+        if slope_hi >= 0.0 or abs(slope_hi) <= goal:
+            break
+        lo, slope_lo = hi, slope_hi
+        hi *= 4.0
+        slope_hi = _change(c, dc, f, k, p, slope, hi)
+    if abs(slope_hi) <= goal:
+        return hi
+    if slope_hi < 0.0:
+        return -1.0
+    t = hi
+    for _ in range(100):
+        t = (lo * slope_hi - hi * slope_lo) / (slope_hi - slope_lo)
+        if not (lo < t < hi):
+            t = 0.5 * (lo + hi)
+        s = _change(c, dc, f, k, p, slope, t)
+        if abs(s) <= goal or hi - lo <= 1e-15 * hi:
+            break
+        if s < 0.0:
+            lo, slope_lo = t, s
+            slope_hi *= 0.5
+        else:
+            hi, slope_hi = t, s
+            slope_lo *= 0.5
+    return t
+
+
+class _Stiffness:
+    """K + e I for either e, factorized anew only where D has changed by much; ``before``: the last
+    soft step since then."""
+
+    def __init__(self, network, stats):
+        self.network, self.stats = network, stats
+        self.D, self.systems, self.before = None, {}, None
+
+    def follow(self, D):
+        """Take D (m,) over."""
+        self.now = D
+        if self.D is None or not self._serves(D):
+            self.D, self.systems, self.before = D, {}, None
+
+    def _serves(self, D):
+        small = SLIGHT * float(D.max())
+        now, known = np.maximum(D, small), np.maximum(self.D, small)
+        same = ((D > 0) == (self.D > 0)).all()
+        return bool(same and (now >= KEPT[0] * known).all() and (now <= KEPT[1] * known).all())
+
+    def solve(self, rhs, part):
+        """(K + e I)^-1 rhs, e = part max D."""
+        if part not in self.systems:
+            shift = part * float(self.D.max())
+            self.systems[part] = StiffnessSystem(self.network, self.D, shift)
+        return self.systems[part].solve_directly(rhs, self.stats)
+
+    def step(self, g, soft):
+        """(d (n,), -B d (m,)), firm or soft."""
+        d = -self.solve(g, FIRM)
+        if not soft:
+            return d, -(self.network.B @ d)
+        d = self.solve(FIRM * float(self.D.max()) * d, SOFT)
+        dc = -(self.network.B @ d)
+        if self.before is not None:
+            before, change = self.before
+            felt = self.now * change
+            stiffness = _dot(felt, change)
+            part = _dot(felt, dc) / stiffness if stiffness > 0.0 else 0.0
+            d, dc = d - part * before, dc - part * change
+        self.before = d, dc
+        return d, dc
+
+
+def soft_equilibrium(
+    network,
+    stiffness,
+    exponent,
+    *,
+    load,
+    offset=None,
+    start=None,
+    tolerance,
+    enough=None,
+    max_iterations=100,
+    stats: LinearStats | None = None,
+) -> Equilibrium:
+    """Minimize E(x) for p >= 2; loads of order one. Stops at |grad E|_inf <= tolerance, if
+    ``enough(x, force)`` agrees.
+
+    start (n,): taken if it is nearer to equilibrium than no displacement. overlap (m,) of the
+    answer: c as it was changed along with x. Raises NoRoom.
+    """
+    B, BT, k, p = network.B, network.BT, stiffness, float(exponent)
+    stats = LinearStats() if stats is None else stats
+
+    def balance(c):
+        f = _force(c, k, p, np.inf)
+        return f, load - BT @ f
+
+    x, c = np.zeros(B.shape[1]), np.zeros(B.shape[0]) if offset is None else offset
+    f, g = balance(c)
+    if start is not None:
+        closer = c - B @ start
+        found = balance(closer)
+        if np.abs(found[1]).max(initial=0.0) <= np.abs(g).max(initial=0.0):
+            x, c, (f, g) = start, closer, found
+
+    K, BT_size = _Stiffness(network, stats), abs(BT)
+    soft = ended = False  # kind of the next step; whether the other kind leads no further
+    best, least, waited = (x, c, f), np.inf, 0
+    history, status = [], Status.MAX_ITERATIONS
+    while True:
+        size = float(np.abs(g).max(initial=0.0))
+        if not ended:
+            history.append(size)
+            if size < least:
+                best = x, c, f
+            waited = 0 if size < 0.9 * least else waited + 1
+            least = min(least, size)
+            if size <= tolerance and (enough is None or enough(x, f)):
+                best, status = (x, c, f), Status.CONVERGED
+                break
+            if waited > PATIENCE:
+                status = Status.STALLED
+                break
+            if len(history) > max_iterations:
+                break
+            cold = not (c > 0).any()
+            if cold:
+                K.follow(k.astype(float))  # every contact a linear spring of its stiffness
+            else:
+                K.follow(_tangent(c, f, k, p, np.inf, 1e-8 * c.max()))
+        d, dc = K.step(g, soft)
+        slope = _dot(g, d)
+        # of loads that are rounding there is no end where motions are free
+        if not -slope > ROUNDED * float((BT_size @ f + np.abs(load)) @ np.abs(d)):
+            if ended:
+                status = Status.STALLED
+                break
+            soft, ended = not soft, True
+            continue
+        ended = False
+        if cold and p != 2.0:
+            # turn the linear springs' answer into overlaps of the power law's size
+            force = k * np.maximum(dc, 0.0)
+            ratio = (force.max() / k[force.argmax()]) ** (1 / (p - 1)) / max(dc.max(), 1e-300)
+            d, dc, slope = d * ratio, dc * ratio, slope * ratio
+        t = _minimum(c, dc, f, k, p, slope)
+        if t < 0.0:
+            status = Status.LOAD_NOT_CARRIED
+            break
+        far = not soft and t > LONG
+        if far:
+            t = 1.0
+        x, c = x + t * d, c + t * dc
+        f, g = balance(c)
+        soft = far and float(np.abs(g).max()) > GAINED * size
+    x, c, f = best
+    residual = float(np.abs(load - BT @ f).max(initial=0.0))
+    return Equilibrium(x, c, f, status, residual, len(history) - 1, np.array(history))

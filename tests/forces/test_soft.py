@@ -1,0 +1,67 @@
+"""Compatible forces where motions are all but free, and how they are judged."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.forces import active_set
+from rigidlimit.forces.problem import complementary_energy, duality_gap, strain_energy
+from tests.problems import pyramid_gradient, soft_motions
+
+
+@pytest.mark.parametrize(("exponent", "slopes"), [(2.0, [1e-8, 3e-8, 1e-7]), (2.5, 5 * [1e-8])])
+def test_compatible_forces_with_soft_motions(exponent, slopes):
+    """Manufactured: motions that contacts feel by 1e-8 to 1e-7, as in piles of blocks; Newton on
+    displacements alone stalled here after 200 factorizations, whatever the start."""
+    B, force = soft_motions(slopes, exponent=exponent)
+    answer = rl.compatible_forces(B, B.T @ force, exponent=exponent)
+    assert answer.converged and answer.duality_gap <= 1e-9
+    assert answer.factorizations < 60
+    # the load is rounded by 1e-16; the gap bounds the square of what is wrong
+    np.testing.assert_allclose(answer.force, force, atol=1e-4)
+
+
+@pytest.mark.parametrize("exponent", [1.5, 2.0, 2.5])
+def test_gap_is_that_of_the_energies(exponent):
+    """Reference twin: of any forces and displacements, eq. 36 plus eq. 32 over eq. 36."""
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(30, 12))
+    force, u = rng.uniform(size=30), rng.normal(size=12)
+    k, offset = rng.uniform(1, 3, 30), 0.1 * rng.normal(size=30)
+    load = B.T @ force + 0.1 * rng.normal(size=12)
+    primal = complementary_energy(force, k, exponent)
+    dual = strain_energy(offset - B @ u, k, exponent) + load @ u - offset @ force
+    found = duality_gap(B, u, force, k, exponent, load, offset)
+    assert found == pytest.approx(abs(primal + dual) / primal, rel=1e-12)
+
+
+def test_gap_tells_wrong_forces_from_rounding():
+    """Manufactured: displacements of 1e8 round the energies by 1e-8, which is no gap; balanced
+    forces that are wrong by 1e-3 have the energy of that, above the least."""
+    B, force = soft_motions(np.full(5, 1e-8))
+    load, k = (B.T[:, ::-1] @ force[::-1]).copy(), np.ones(15)  # rounded in another order
+    u = np.linalg.lstsq(B[force > 0], -force[force > 0], rcond=1e-12)[0]
+    assert np.abs(u).max() > 1e7
+    assert duality_gap(B, u, force, k, 2.0, load) < 1e-12
+    energies = complementary_energy(force, k, 2.0) + strain_energy(-B @ u, k, 2.0) + load @ u
+    assert abs(energies) > 1e-9
+    *_, null = np.linalg.svd(B.T)
+    wrong = force + 1e-3 * null[-1] * (force > 0)
+    extra = 0.5 * ((wrong - force) ** 2).sum() / complementary_energy(wrong, k, 2.0)
+    assert duality_gap(B, u, wrong, k, 2.0, load) > 0.1 * extra
+
+
+def test_renewals_that_come_too_slowly_are_given_up():
+    """Closed form: 30 renewals in all; changes that halve gain 2^27 from the third on."""
+    assert not active_set._too_slow(0.5, 1e8, 3)
+    assert active_set._too_slow(0.5, 1e9, 3)
+    assert active_set._too_slow(1.1, 2.0, 3)
+
+
+def test_ordinary_networks_take_the_same_steps():
+    """Property: where no motion is soft, one factor for each set of contacts that bear."""
+    B = pyramid_gradient(3)
+    load = np.zeros(B.shape[1])
+    load[2::3] = 1.0
+    answer = rl.compatible_forces(B, load)
+    assert answer.converged and answer.factorizations <= answer.iterations

@@ -23,6 +23,7 @@ degrees of freedom, the last digits come from one factorization (``active_set.py
 over where gradient steps slow down (long chains, unlike masses).
 """
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -33,7 +34,7 @@ from ..network import Network, column_arms, equilibrium
 from ..network.price import affordable
 from ..network.stiffness import LinearStats
 from ..status import Status
-from . import active_set, apgd, least_distance, pgs
+from . import active_set, apgd, interior, least_distance, pgs
 from .problem import ContactDynamicsResult, ContactProblem
 
 OPENING_DECADE = 1000
@@ -56,8 +57,12 @@ SETTLED_SIZE = 80_000
 DETERMINED = 0.9
 """Contacts that bear over degrees of freedom, from which on about as many bear."""
 
-PATIENCE = 30
-"""Multiplier steps without a smaller residual after which it counts as stalled."""
+PATIENCE, EAGER = 30, 12
+"""Multiplier steps without a smaller residual after which it counts as stalled; and where the
+central path is open."""
+
+PATH = 30
+"""Factorizations on the central path, about; dearer multiplier steps than these are left for it."""
 
 INNER = 0.3
 """Part of the residual to which the networks are solved at first; less where that gains nothing."""
@@ -88,7 +93,11 @@ def solve(
     solution = _Solution(problem, tolerance, max_iterations, blocks)
     if opening:
         force = solution.descend(force)
-    stalled = solution.multiply(force)
+    stalled = solution.multiply(force, hasty=True)
+    if not solution.arrived and solution.path_is_open:
+        solution.follow_path()
+        if not solution.arrived:
+            stalled = solution.multiply(solution.force)
     solution.finish_small_rests(stalled)
     status = Status.STALLED if stalled else Status.MAX_ITERATIONS
     return ContactDynamicsResult(
@@ -188,8 +197,37 @@ class _Solution:
         self.newton_steps += rounds
         return force, residual
 
-    def multiply(self, force) -> bool:
-        """The method of multipliers from ``force`` on; whether it stalled."""
+    @property
+    def path_is_open(self) -> bool:
+        """Whether factorizations are to be thought of."""
+        return self.network.price.affordable
+
+    def follow_path(self):
+        """The central path, and its last digits by one more factorization."""
+        problem, tolerance = self.problem, self.tolerance
+        try:
+            force, residual, steps = interior.follow(
+                problem, self.network, tolerance=tolerance, stats=self.stats
+            )
+        except NoRoom:
+            return
+        self.newton_steps += steps
+        self.keep(force, residual)
+        if not self.arrived:
+            self.keep(*self._last_digits(force))
+
+    def _dear(self, stats_before) -> bool:
+        """Whether linear solves since have cost more than the central path would."""
+        price = self.network.price.of_factorization
+        steps = self.stats.products - stats_before.products
+        factors = self.stats.factorizations - stats_before.factorizations
+        return steps + factors * price > PATH * price
+
+    def multiply(self, force, *, hasty=False) -> bool:
+        """The method of multipliers from ``force`` on; whether it stalled.
+
+        hasty: leave where the central path is open and likely to be quicker.
+        """
         problem, tolerance, dt = self.problem, self.tolerance, self.problem.dt
         residual = problem.residual(force)
         self.keep(force, residual)
@@ -200,7 +238,8 @@ class _Solution:
         x = self.arm * (problem.response.T @ force)
         # the warmer the start, the stiffer the first network may be
         sigma = float(np.clip(1.0 / max(residual, 1e-300), 1.0, 1e3))
-        waited = 0
+        waited, before_all = 0, replace(self.stats)
+        hasty = hasty and self.path_is_open
         while residual > tolerance and self.newton_steps < self.max_iterations:
             stiffness = sigma * effective_mass
             answer = equilibrium(
@@ -220,7 +259,7 @@ class _Solution:
             impulse, x = answer.force, answer.x
             before, residual = residual, problem.residual(impulse / dt)
             waited = 0 if self.keep(impulse / dt, residual) else waited + 1
-            if waited > PATIENCE:
+            if waited > (EAGER if hasty else PATIENCE) or (hasty and self._dear(before_all)):
                 return True
             if residual > 1.5 * before:
                 sigma = max(0.1 * sigma, 1.0)

@@ -31,37 +31,43 @@ NEAR, WORSE = 1e-4, 10.0
 """A residual so many times the least one, which is below NEAR, shows that rounding has taken over,
 or that forces grow without end. Before the end the residual may rise a little."""
 
-SHORT = 1e-8
-"""Part of a step below which the path leads nowhere."""
+SHORT, LOST = 0.1, 1e-8
+"""Part of a step below which no more is expected of the path then; and in any case."""
+
+DECIDED = 1e3
+"""Ratio of l and w e, either way, from which on a contact is known to bear or to be open."""
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where the path leads nowhere
 def follow(problem, network, *, tolerance, stats: LinearStats):
-    """(forces, residual, steps): of the point with the least residual, those that bear alone.
+    """(forces, decided, steps): at the point with the least residual, and where the path was left.
 
-    network: B with scaled columns, and the inertia. Raises NoRoom.
+    Only contacts that bear have forces. Rounding may have spoiled those at the end, but there
+    fewer contacts are undecided. network: B with scaled columns, and the inertia. Raises NoRoom.
     """
     B, BT, M, dt = network.B, network.BT, network.mass, problem.dt
     effective_mass = dt / problem.diagonal
     x, l, w = _begin(problem, network, effective_mass, stats)
-    best, least = np.zeros(len(l)), np.inf
+    best, least, t = np.zeros(len(l)), np.inf, 1.0
     for step in range(STEPS + 1):
         # by now a contact with l < w e would rather be open; without it others miss next to nothing
-        force = np.where(l > w * effective_mass, l, 0.0) / dt
+        ratio = l / (w * effective_mass)
+        force = np.where(ratio > 1.0, l, 0.0) / dt
         residual = problem.residual(force)
         if residual < least:
             best, least = force, residual
-        lost = least < NEAR and not residual <= WORSE * least
-        if least <= tolerance or lost or step == STEPS:
+        rising = least < NEAR and not residual <= WORSE * least
+        decided = np.maximum(ratio, 1.0 / ratio).min(initial=np.inf) > DECIDED
+        if least <= tolerance or (rising and (decided or t < SHORT)) or step == STEPS:
             break
         solve = partial(_solve, StiffnessSystem(network, l / w, 0.0), stats=stats)
-        rigid = np.zeros(len(l))
-        tangent = Tangent(network, l, w, rigid, BT @ l - M @ x, problem.p + B @ x - w, solve)
+        mismatch, rigid = problem.p + B @ x - w, np.zeros(len(l))
+        tangent = Tangent(network, l, w, rigid, BT @ l - M @ x, mismatch, solve, refined=True)
         t, dx, dl, dw = mehrotra(tangent, interior=INTERIOR)
-        if not t > SHORT:
+        if not t > LOST:
             break
         x, l, w = x + t * dx, l + t * dl, w + t * dw
-    return best, least, step
+    return best, force, step
 
 
 def _begin(problem, network, effective_mass, stats):
@@ -74,5 +80,5 @@ def _begin(problem, network, effective_mass, stats):
 
 
 def _solve(matrix, rhs, _, *, stats):
-    """K^-1 rhs to rounding, whatever accuracy is asked for."""
-    return matrix.solve_directly(rhs, stats)
+    """K^-1 rhs as good as a factorization gives it, whatever accuracy is asked for."""
+    return matrix.solve_directly(rhs, stats, refined=False)

@@ -204,17 +204,18 @@ class _Solution:
 
     def follow_path(self):
         """The central path, and its last digits by one more factorization."""
-        problem, tolerance = self.problem, self.tolerance
         try:
-            force, residual, steps = interior.follow(
-                problem, self.network, tolerance=tolerance, stats=self.stats
+            *found, steps = interior.follow(
+                self.problem, self.network, tolerance=self.tolerance, stats=self.stats
             )
         except NoRoom:
             return
         self.newton_steps += steps
-        self.keep(force, residual)
-        if not self.arrived:
-            self.keep(*self._last_digits(force))
+        for force in found:
+            if not self.arrived:
+                self.keep(force, self.problem.residual(force))
+            if not self.arrived:
+                self.keep(*self._last_digits(force))
 
     def _dear(self, stats_before) -> bool:
         """Whether linear solves since have cost more than the central path would."""

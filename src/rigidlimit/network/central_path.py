@@ -109,23 +109,33 @@ class Tangent:
     """The equations linearised at one point of the path; ``step`` is Newton's for f w = target.
 
     compliance: f d/df (f/k)^q = q (f/k)^q. imbalance: B^T f - F. mismatch: (f/k)^q + B u - s - w.
-    solve(rhs, accuracy): with B^T D B, D = f / (w + compliance).
+    solve(rhs, accuracy): with M + B^T D B, D = f / (w + compliance). refined: take the rounding of
+    D out again, by one more solve; this needs residuals of f by itself, not of D B u.
     """
 
-    def __init__(self, network, f, w, compliance, imbalance, mismatch, solve):
+    def __init__(self, network, f, w, compliance, imbalance, mismatch, solve, *, refined=False):
         self.network, self.f, self.w, self.compliance = network, f, w, compliance
-        self.imbalance, self.mismatch, self.solve = imbalance, mismatch, solve
+        self.imbalance, self.mismatch, self.solve, self.refined = imbalance, mismatch, solve, refined
 
     def step(self, target, accuracy):
         """(du, df, dw)."""
-        f, w = self.f, self.w
-        slope = w + self.compliance
-        push = (target - f * w - f * self.mismatch) / slope
-        rhs = self.imbalance + self.network.BT @ push
-        du = self.solve(rhs, accuracy)
-        opening = self.network.B @ du
-        df = push - f * opening / slope
+        f, B, BT = self.f, self.network.B, self.network.BT
+        push = target - f * self.w - f * self.mismatch
+        du, df, opening = self._solved(self.imbalance, push, accuracy)
+        if self.refined:
+            slope = self.w + self.compliance
+            imbalance = self.imbalance + BT @ df - self.network.mass @ du
+            more = self._solved(imbalance, push - f * opening - slope * df, accuracy)
+            du, df = du + more[0], df + more[1]
+            opening = B @ du
         return du, df, self.compliance / f * df + opening + self.mismatch
+
+    def _solved(self, imbalance, push, accuracy):
+        """(du, df, B du) of M du - B^T df = imbalance, f B du + (w + compliance) df = push."""
+        slope = self.w + self.compliance
+        du = self.solve(imbalance + self.network.BT @ (push / slope), accuracy)
+        opening = self.network.B @ du
+        return du, (push - self.f * opening) / slope, opening
 
 
 def mehrotra(tangent: Tangent, *, interior):

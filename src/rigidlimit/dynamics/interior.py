@@ -39,7 +39,7 @@ DECIDED = 1e3
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where the path leads nowhere
-def follow(problem, network, *, tolerance, stats: LinearStats):
+def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearStats):
     """(forces, decided, steps): at the point with the least residual, and where the path was left.
 
     Only contacts that bear have forces. Rounding may have spoiled those at the end, but there
@@ -49,7 +49,8 @@ def follow(problem, network, *, tolerance, stats: LinearStats):
     effective_mass = dt / problem.diagonal
     x, l, w = _begin(problem, network, effective_mass, stats)
     best, least, t = np.zeros(len(l)), np.inf, 1.0
-    for step in range(STEPS + 1):
+    last = min(STEPS, max_iterations)
+    for step in range(last + 1):
         # by now a contact with l < w e would rather be open; without it others miss next to nothing
         ratio = l / (w * effective_mass)
         force = np.where(ratio > 1.0, l, 0.0) / dt
@@ -58,7 +59,7 @@ def follow(problem, network, *, tolerance, stats: LinearStats):
             best, least = force, residual
         rising = least < NEAR and not residual <= WORSE * least
         decided = np.maximum(ratio, 1.0 / ratio).min(initial=np.inf) > DECIDED
-        if least <= tolerance or (rising and (decided or t < SHORT)) or step == STEPS:
+        if least <= tolerance or (rising and (decided or t < SHORT)) or step == last:
             break
         solve = partial(_solve, StiffnessSystem(network, l / w, 0.0), stats=stats)
         mismatch, rigid = problem.p + B @ x - w, np.zeros(len(l))

@@ -83,7 +83,8 @@ def solve(
     blocks: np.ndarray | None = None,
     opening: bool = True,
 ) -> ContactDynamicsResult:
-    """Solve eq. 21 to ``tolerance``. max_iterations bounds the Newton systems of the multipliers.
+    """Solve eq. 21 to ``tolerance``. max_iterations bounds the Newton systems of the
+    multipliers and the central path.
 
     warm_start (m,) [N]: forces to begin with. blocks: see ``Network``. opening: whether gradient
     steps go first. ``iterations`` of the answer counts gradient steps and Newton systems.
@@ -199,14 +200,18 @@ class _Solution:
 
     @property
     def path_is_open(self) -> bool:
-        """Whether factorizations are to be thought of."""
-        return self.network.price.affordable
+        """Whether a factorization is to be thought of, and there are systems left to be solved."""
+        return self.newton_steps < self.max_iterations and self.network.price.affordable
 
     def follow_path(self):
         """The central path, and its last digits by one more factorization."""
         try:
             *found, steps = interior.follow(
-                self.problem, self.network, tolerance=self.tolerance, stats=self.stats
+                self.problem,
+                self.network,
+                tolerance=self.tolerance,
+                max_iterations=self.max_iterations - self.newton_steps,
+                stats=self.stats,
             )
         except NoRoom:
             return
@@ -214,7 +219,7 @@ class _Solution:
         for force in found:
             if not self.arrived:
                 self.keep(force, self.problem.residual(force))
-            if not self.arrived:
+            if not self.arrived and self.newton_steps < self.max_iterations:
                 self.keep(*self._last_digits(force))
 
     def _dear(self, stats_before) -> bool:

@@ -49,7 +49,7 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
     effective_mass = dt / problem.diagonal
     x, l, w = _begin(problem, network, effective_mass, stats)
     best, least, t = np.zeros(len(l)), np.inf, 1.0
-    last = min(STEPS, max_iterations)
+    last = max(0, min(STEPS, max_iterations))
     for step in range(last + 1):
         # by now a contact with l < w e would rather be open; without it others miss next to nothing
         ratio = l / (w * effective_mass)

@@ -94,11 +94,11 @@ def solve(
     solution = _Solution(problem, tolerance, max_iterations, blocks)
     if opening:
         force = solution.descend(force)
-    stalled = solution.multiply(force, hasty=True)
-    if not solution.arrived and solution.path_is_open:
+    hasty = solution.network.price.affordable
+    stalled = solution.multiply(force, hasty=hasty)
+    if stalled and hasty:
         solution.follow_path()
-        if not solution.arrived:
-            stalled = solution.multiply(solution.force)
+        stalled = solution.multiply(solution.force)
     solution.finish_small_rests(stalled)
     status = Status.STALLED if stalled else Status.MAX_ITERATIONS
     return ContactDynamicsResult(
@@ -198,13 +198,11 @@ class _Solution:
         self.newton_steps += rounds
         return force, residual
 
-    @property
-    def path_is_open(self) -> bool:
-        """Whether a factorization is to be thought of, and there are systems left to be solved."""
-        return self.newton_steps < self.max_iterations and self.network.price.affordable
-
     def follow_path(self):
-        """The central path, and its last digits by one more factorization."""
+        """The last digits from here, or from the central path by one more factorization."""
+        self.keep(*self._last_digits(self.force))
+        if self.arrived:
+            return
         try:
             *found, steps = interior.follow(
                 self.problem,
@@ -232,7 +230,7 @@ class _Solution:
     def multiply(self, force, *, hasty=False) -> bool:
         """The method of multipliers from ``force`` on; whether it stalled.
 
-        hasty: leave where the central path is open and likely to be quicker.
+        hasty: leave where the central path is likely to be quicker.
         """
         problem, tolerance, dt = self.problem, self.tolerance, self.problem.dt
         residual = problem.residual(force)
@@ -245,7 +243,6 @@ class _Solution:
         # the warmer the start, the stiffer the first network may be
         sigma = float(np.clip(1.0 / max(residual, 1e-300), 1.0, 1e3))
         waited, before_all = 0, replace(self.stats)
-        hasty = hasty and self.path_is_open
         while residual > tolerance and self.newton_steps < self.max_iterations:
             stiffness = sigma * effective_mass
             answer = equilibrium(

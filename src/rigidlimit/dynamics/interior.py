@@ -27,12 +27,13 @@ STEPS = 60
 INTERIOR = 0.995
 """Part of the way to the nearest bound that a step may go."""
 
-NEAR, WORSE = 1e-4, 10.0
+NEAR, WORSE, SPOILT = 1e-4, 10.0, 1e-2
 """A residual so many times the least one, which is below NEAR, shows that rounding has taken over,
-or that forces grow without end. Before the end the residual may rise a little."""
+or that forces grow without end. Before the end the residual may rise a little; from SPOILT on it
+does not come back."""
 
-SHORT, LOST = 0.1, 1e-8
-"""Part of a step below which no more is expected of the path then; and in any case."""
+SHORT, STUCK = 0.01, 5
+"""Part of a step that counts as none, and how many of them in turn show that there is no answer."""
 
 DECIDED = 1e3
 """Ratio of l and w e, either way, from which on a contact is known to bear or to be open."""
@@ -48,7 +49,7 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
     B, BT, M, dt = network.B, network.BT, network.mass, problem.dt
     effective_mass = dt / problem.diagonal
     x, l, w = _begin(problem, network, effective_mass, stats)
-    best, least, t = np.zeros(len(l)), np.inf, 1.0
+    best, least, stuck = np.zeros(len(l)), np.inf, 0
     last = max(0, min(STEPS, max_iterations))
     for step in range(last + 1):
         # by now a contact with l < w e would rather be open; without it others miss next to nothing
@@ -59,14 +60,16 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
             best, least = force, residual
         rising = least < NEAR and not residual <= WORSE * least
         decided = np.maximum(ratio, 1.0 / ratio).min(initial=np.inf) > DECIDED
-        if least <= tolerance or (rising and (decided or t < SHORT)) or step == last:
+        over = rising and (decided or stuck or not residual <= SPOILT)
+        if least <= tolerance or over or stuck == STUCK or step == last:
             break
         solve = partial(_solve, StiffnessSystem(network, l / w, 0.0), stats=stats)
         mismatch, rigid = problem.p + B @ x - w, np.zeros(len(l))
         tangent = Tangent(network, l, w, rigid, BT @ l - M @ x, mismatch, solve, refined=True)
         t, dx, dl, dw = mehrotra(tangent, interior=INTERIOR)
-        if not t > LOST:
+        if not t > 0.0:
             break
+        stuck = 0 if t > SHORT else stuck + 1
         x, l, w = x + t * dx, l + t * dl, w + t * dw
     return best, force, step
 

@@ -93,9 +93,7 @@ def follow(
 
 def _begin(network, k, s, q, load, stats):
     """(u, f, w) of every contact as a linear spring, as in a cold start of Newton, lifted."""
-    u = _solve(
-        StiffnessSystem(network, k.astype(float), 1e-12 * k.max()), -load, FAIR, stats=stats
-    )
+    u = _solve(StiffnessSystem(network, k.astype(float), 1e-12 * k.max()), -load, FAIR, stats=stats)
     f = -k * (network.B @ u)
     # 1: where the linear solve could not even begin
     f = np.maximum(f, 0.1 * (np.abs(f).max() or 1.0))
@@ -115,7 +113,12 @@ class Tangent:
 
     def __init__(self, network, f, w, compliance, imbalance, mismatch, solve, *, refined=False):
         self.network, self.f, self.w, self.compliance = network, f, w, compliance
-        self.imbalance, self.mismatch, self.solve, self.refined = imbalance, mismatch, solve, refined
+        self.imbalance, self.mismatch, self.solve, self.refined = (
+            imbalance,
+            mismatch,
+            solve,
+            refined,
+        )
 
     def step(self, target, accuracy):
         """(du, df, dw)."""

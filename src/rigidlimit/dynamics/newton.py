@@ -61,8 +61,9 @@ PATIENCE, EAGER = 30, 12
 """Multiplier steps without a smaller residual after which it counts as stalled; and where the
 central path is open."""
 
-PATH = 30
-"""Factorizations on the central path, about; dearer multiplier steps than these are left for it."""
+PATH = 10
+"""Factorizations, as dear as multiplier steps may get where the central path is open. That takes
+some thirty, but a price that is guessed is mostly three times too high."""
 
 INNER = 0.3
 """Part of the residual to which the networks are solved at first; less where that gains nothing."""

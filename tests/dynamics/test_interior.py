@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
-from rigidlimit.dynamics import active_set, interior, newton
+from rigidlimit.dynamics import interior, newton
 from rigidlimit.network import Network
 from rigidlimit.network.stiffness import LinearStats
 from tests.problems import contact_problem, pyramid, random_problem, reference_velocity
@@ -15,15 +15,14 @@ GRAVITY, DT = 9.81, 1e-3
 
 def by_the_path(problem, *, tolerance=1e-10):
     """(forces, factorizations) of the path from nothing, with the last digits."""
-    network, stats = Network(problem.B, mass=problem.mass), LinearStats()
-    best, decided, _ = interior.follow(problem, network, tolerance=tolerance, stats=stats)
+    network, options = Network(problem.B, mass=problem.mass), dict(tolerance=tolerance)
+    options["stats"] = LinearStats()
+    best, decided, _ = interior.follow(problem, network, **options)
     for force in (best, decided):
-        force, residual, _ = active_set.finish(
-            problem, network, force, tolerance=tolerance, stats=stats
-        )
+        force, residual = interior.settle(problem, network, force, **options)
         if residual <= tolerance:
             break
-    return force, stats.factorizations
+    return force, options["stats"].factorizations
 
 
 def boxed_lattice(kind, n, noise, *, seed=0):

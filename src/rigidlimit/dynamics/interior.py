@@ -8,8 +8,8 @@ leads to the answer in twenty to forty steps whatever the masses, and whatever f
 another: these the method of multipliers (``newton.py``) builds up and drains by its springs' yield,
 a little each time, and with masses of 1 : 1e6 its networks are wrong in turn for thousands of
 systems. The path ends amid all forces that answer, so contacts that may bear are told from those
-that cannot; ``active_set.py`` then finds the last digits, which rounding in K = M + B^T D B,
-D = l / w, keeps from the path. Steps are those of ``network/central_path.py``.
+that cannot. Rounding in K = M + B^T D B, D = l / w, keeps the last digits from it: ``settle`` finds
+them with those contacts as stiff two-sided springs. Steps are those of ``network/central_path.py``.
 
 Where overlaps can be undone only to rounding, forces grow without end; the path is left soon.
 """
@@ -37,6 +37,12 @@ SHORT, STUCK = 0.01, 5
 
 DECIDED = 1e3
 """Ratio of l and w e, either way, from which on a contact is known to bear or to be open."""
+
+SIGMA = 1e9
+"""Stiffness of the springs of ``settle`` over the effective mass of a contact."""
+
+ROUNDS, GAINED = 20, 0.9
+"""Rounds of ``settle``, as long as each leaves less than this part of the residual."""
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where the path leads nowhere
@@ -72,6 +78,28 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
         stuck = 0 if t > SHORT else stuck + 1
         x, l, w = x + t * dx, l + t * dl, w + t * dw
     return best, force, step
+
+
+def settle(problem, network, force, *, tolerance, stats: LinearStats):
+    """(forces, residual): forces of the same contacts without slack, as far as rounding allows.
+
+    The method of multipliers on N_WW dl = -w_W, one factorization; see ``active_set.py``, which
+    changes W besides, where forces still have far to go. Raises NoRoom.
+    """
+    best, least = force, problem.residual(force)
+    D = np.where(force > 0, SIGMA * problem.dt / problem.diagonal, 0.0)
+    matrix = StiffnessSystem(network, D, 0.0)
+    for _ in range(ROUNDS):
+        w = problem.slack(force)
+        dx = matrix.solve_directly(-(network.BT @ (D * w)), stats)
+        force = problem.project(force - D * (w + network.B @ dx) / problem.dt)
+        residual = problem.residual(force)
+        gained = residual < GAINED * least
+        if residual < least:
+            best, least = force, residual
+        if least <= tolerance or not gained:
+            break
+    return best, least
 
 
 def _begin(problem, network, effective_mass, stats):

@@ -204,22 +204,22 @@ class _Solution:
         self.keep(*self._last_digits(self.force))
         if self.arrived:
             return
+        options = dict(tolerance=self.tolerance, stats=self.stats)
         try:
             *found, steps = interior.follow(
                 self.problem,
                 self.network,
-                tolerance=self.tolerance,
                 max_iterations=self.max_iterations - self.newton_steps,
-                stats=self.stats,
+                **options,
             )
+            self.newton_steps += steps
+            for force in found:
+                if self.newton_steps < self.max_iterations and not self.arrived:
+                    self.keep(*interior.settle(self.problem, self.network, force, **options))
+                if self.newton_steps < self.max_iterations and not self.arrived:
+                    self.keep(*self._last_digits(force))
         except NoRoom:
             return
-        self.newton_steps += steps
-        for force in found:
-            if not self.arrived:
-                self.keep(force, self.problem.residual(force))
-            if not self.arrived and self.newton_steps < self.max_iterations:
-                self.keep(*self._last_digits(force))
 
     def _dear(self, stats_before) -> bool:
         """Whether linear solves since have cost more than the central path would."""

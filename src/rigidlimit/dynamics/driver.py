@@ -105,6 +105,7 @@ def _without_opening(problem, bias, answer, solver, tolerance, options):
 
     Held bodies that overlap, or a jammed packing, leave no velocity with B v >= -Phi/dt, and forces
     grow without end; those that only keep overlaps from growing are there, and stay in bounds.
+    Overlaps by rounding alone may be solved for so; then there was no jam.
     """
     found = SOLVERS[solver](replace(problem, bias=bias), tolerance=tolerance, **options)
     diverged = answer.force.max() > DIVERGED * max(found.force.max(), problem.scale)
@@ -117,7 +118,7 @@ def _without_opening(problem, bias, answer, solver, tolerance, options):
         velocity=found.velocity,
         slack=problem.slack(found.force),
         residual=left,
-        status=Status.JAMMED,
+        status=Status.CONVERGED if left <= tolerance else Status.JAMMED,
         iterations=answer.iterations + found.iterations,
     )
 

@@ -23,6 +23,7 @@ degrees of freedom, the last digits come from one factorization (``active_set.py
 over where gradient steps slow down (long chains, unlike masses).
 """
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -33,7 +34,7 @@ from ..network import Network, column_arms, equilibrium
 from ..network.price import affordable
 from ..network.stiffness import LinearStats, StiffnessSystem
 from ..status import Status
-from . import active_set, apgd, least_distance, pgs
+from . import active_set, apgd, interior, least_distance, pgs
 from .problem import ContactDynamicsResult, ContactProblem
 
 OPENING_DECADE = 1000
@@ -56,8 +57,13 @@ SETTLED_SIZE = 80_000
 DETERMINED = 0.9
 """Contacts that bear over degrees of freedom, from which on about as many bear."""
 
-PATIENCE = 30
-"""Multiplier steps without a smaller residual after which it counts as stalled."""
+PATIENCE, EAGER = 30, 12
+"""Multiplier steps without a smaller residual after which it counts as stalled; and where the
+central path is open."""
+
+PATH = 10
+"""Factorizations, as dear as multiplier steps may get where the central path is open. That takes
+some thirty, but a price that is guessed is mostly three times too high."""
 
 INNER = 0.3
 """Part of the residual to which the networks are solved at first; less where that gains nothing."""
@@ -84,7 +90,8 @@ def solve(
     blocks: np.ndarray | None = None,
     opening: bool = True,
 ) -> ContactDynamicsResult:
-    """Solve eq. 21 to ``tolerance``. max_iterations bounds the Newton systems of the multipliers.
+    """Solve eq. 21 to ``tolerance``. max_iterations bounds the Newton systems of the
+    multipliers and the central path.
 
     warm_start (m,) [N]: forces to begin with. blocks: see ``Network``. opening: whether gradient
     steps go first. ``iterations`` of the answer counts gradient steps and Newton systems.
@@ -94,7 +101,11 @@ def solve(
     solution = _Solution(problem, tolerance, max_iterations, blocks)
     if opening:
         force = solution.descend(force)
-    stalled = solution.multiply(force)
+    hasty = solution.network.price.affordable
+    stalled = solution.multiply(force, hasty=hasty)
+    if stalled and hasty:
+        solution.follow_path()
+        stalled = solution.multiply(solution.force)
     solution.finish_small_rests(stalled)
     status = Status.STALLED if stalled else Status.MAX_ITERATIONS
     return ContactDynamicsResult(
@@ -194,8 +205,40 @@ class _Solution:
         self.newton_steps += rounds
         return force, residual
 
-    def multiply(self, force) -> bool:
-        """The method of multipliers from ``force`` on; whether it stalled."""
+    def follow_path(self):
+        """The last digits from here, or from the central path by one more factorization."""
+        self.keep(*self._last_digits(self.force))
+        if self.arrived:
+            return
+        options = dict(tolerance=self.tolerance, stats=self.stats)
+        try:
+            *found, steps = interior.follow(
+                self.problem,
+                self.network,
+                max_iterations=self.max_iterations - self.newton_steps,
+                **options,
+            )
+            self.newton_steps += steps
+            for force in found:
+                if self.newton_steps < self.max_iterations and not self.arrived:
+                    self.keep(*interior.settle(self.problem, self.network, force, **options))
+                if self.newton_steps < self.max_iterations and not self.arrived:
+                    self.keep(*self._last_digits(force))
+        except NoRoom:
+            return
+
+    def _dear(self, stats_before) -> bool:
+        """Whether linear solves since have cost more than the central path would."""
+        price = self.network.price.of_factorization
+        steps = self.stats.products - stats_before.products
+        factors = self.stats.factorizations - stats_before.factorizations
+        return steps + factors * price > PATH * price
+
+    def multiply(self, force, *, hasty=False) -> bool:
+        """The method of multipliers from ``force`` on; whether it stalled.
+
+        hasty: leave where the central path is likely to be quicker.
+        """
         problem, tolerance, dt = self.problem, self.tolerance, self.problem.dt
         residual = problem.residual(force)
         self.keep(force, residual)
@@ -206,7 +249,7 @@ class _Solution:
         x = self.arm * (problem.response.T @ force)
         # the warmer the start, the stiffer the first network may be
         sigma = float(np.clip(1.0 / max(residual, 1e-300), 1.0, 1e3))
-        waited = 0
+        waited, before_all = 0, replace(self.stats)
         while residual > tolerance and self.newton_steps < self.max_iterations:
             stiffness = sigma * effective_mass
             answer = equilibrium(
@@ -226,7 +269,7 @@ class _Solution:
             drift, impulse, x = answer.force - impulse, answer.force, answer.x
             before, residual = residual, problem.residual(impulse / dt)
             waited = 0 if self.keep(impulse / dt, residual) else waited + 1
-            if waited > PATIENCE:
+            if waited > (EAGER if hasty else PATIENCE) or (hasty and self._dear(before_all)):
                 return True
             drained = None
             if DRAINING * before < residual < before / DRAINING:

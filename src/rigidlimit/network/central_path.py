@@ -12,9 +12,13 @@ Optim. 2 (1992) 575). Eliminating f and w leaves the network's own matrix,
     B^T D B du = rhs,    D_i = f_i / (w_i + q (f_i/k_i)^q),    q = 1/(p-1),
 
 smooth in the contacts instead of on or off, and solved loosely: only a start is wanted.
+
+``Tangent`` and ``mehrotra`` serve contact dynamics as well (``dynamics/interior.py``): M u for F,
+and rigid contacts.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -63,8 +67,7 @@ def follow(
     """
     gap_tolerance = tolerance if gap_tolerance is None else gap_tolerance
     B, BT, k = network.B, network.BT, stiffness
-    m = B.shape[0]
-    s = np.zeros(m) if offset is None else offset
+    s = np.zeros(B.shape[0]) if offset is None else offset
     q = 1.0 / (exponent - 1.0)
     if start is None:
         u, f, w = _begin(network, k, s, q, load, stats)
@@ -78,20 +81,19 @@ def follow(
         arrived = size <= tolerance and gap <= gap_tolerance
         if arrived or iteration == max_iterations or not np.isfinite(size + gap):
             break
-        tangent = _Tangent(network, f, w, q * yielding, imbalance, yielding + B @ u - s - w, stats)
-        du, df, dw = tangent.step(0.0, ROUGH)
-        t = min(_room(f, df), _room(w, dw))
-        ahead = float((f + t * df) @ (w + t * dw))
-        centring = min(ahead / total, 1.0) ** 3 * total / m
-        du, df, dw = tangent.step(centring - df * dw, FAIR)
-        t = min(1.0, INTERIOR * min(_room(f, df), _room(w, dw)))
+        D = f / (w + q * yielding)
+        matrix = StiffnessSystem(network, D, 1e-12 * float(D.max(initial=1e-300)))
+        solve = partial(_solve, matrix, stats=stats)
+        mismatch = yielding + B @ u - s - w
+        tangent = Tangent(network, f, w, q * yielding, imbalance, mismatch, solve)
+        t, du, df, dw = mehrotra(tangent, interior=INTERIOR)
         u, f, w = u + t * du, f + t * df, w + t * dw
     return PathPoint(u, f, w, size, gap, iteration)
 
 
 def _begin(network, k, s, q, load, stats):
     """(u, f, w) of every contact as a linear spring, as in a cold start of Newton, lifted."""
-    u = _solve(StiffnessSystem(network, k.astype(float), 1e-12 * k.max()), -load, FAIR, stats)
+    u = _solve(StiffnessSystem(network, k.astype(float), 1e-12 * k.max()), -load, FAIR, stats=stats)
     f = -k * (network.B @ u)
     # 1: where the linear solve could not even begin
     f = np.maximum(f, 0.1 * (np.abs(f).max() or 1.0))
@@ -101,31 +103,60 @@ def _begin(network, k, s, q, load, stats):
     return u, f, np.maximum(network.B @ u - s + yielding, 0.1 * yielding)
 
 
-class _Tangent:
+class Tangent:
     """The equations linearised at one point of the path; ``step`` is Newton's for f w = target.
 
     compliance: f d/df (f/k)^q = q (f/k)^q. imbalance: B^T f - F. mismatch: (f/k)^q + B u - s - w.
+    solve(rhs, accuracy): with M + B^T D B, D = f / (w + compliance). refined: take the rounding of
+    D out again, by one more solve; this needs residuals of f by itself, not of D B u.
     """
 
-    def __init__(self, network, f, w, compliance, imbalance, mismatch, stats):
+    def __init__(self, network, f, w, compliance, imbalance, mismatch, solve, *, refined=False):
         self.network, self.f, self.w, self.compliance = network, f, w, compliance
-        self.imbalance, self.mismatch, self.stats = imbalance, mismatch, stats
-        self.slope = w + compliance
-        D = f / self.slope
-        self.matrix = StiffnessSystem(network, D, 1e-12 * float(D.max(initial=1e-300)))
+        self.imbalance, self.mismatch, self.solve, self.refined = (
+            imbalance,
+            mismatch,
+            solve,
+            refined,
+        )
 
     def step(self, target, accuracy):
         """(du, df, dw)."""
-        f, w = self.f, self.w
-        push = (target - f * w - f * self.mismatch) / self.slope
-        rhs = self.imbalance + self.network.BT @ push
-        du = _solve(self.matrix, rhs, accuracy, self.stats)
-        opening = self.network.B @ du
-        df = push - f * opening / self.slope
+        f, B, BT = self.f, self.network.B, self.network.BT
+        push = target - f * self.w - f * self.mismatch
+        du, df, opening = self._solved(self.imbalance, push, accuracy)
+        if self.refined:
+            slope = self.w + self.compliance
+            imbalance = self.imbalance + BT @ df - self.network.mass @ du
+            more = self._solved(imbalance, push - f * opening - slope * df, accuracy)
+            du, df = du + more[0], df + more[1]
+            opening = B @ du
         return du, df, self.compliance / f * df + opening + self.mismatch
 
+    def _solved(self, imbalance, push, accuracy):
+        """(du, df, B du) of M du - B^T df = imbalance, f B du + (w + compliance) df = push."""
+        slope = self.w + self.compliance
+        du = self.solve(imbalance + self.network.BT @ (push / slope), accuracy)
+        opening = self.network.B @ du
+        return du, (push - self.f * opening) / slope, opening
 
-def _solve(matrix, rhs, accuracy, stats):
+
+def mehrotra(tangent: Tangent, *, interior):
+    """(t, du, df, dw): predictor, corrector, and the part t <= 1 of the step to go.
+
+    interior: part of the way to the nearest bound that a step may go.
+    """
+    f, w = tangent.f, tangent.w
+    du, df, dw = tangent.step(0.0, ROUGH)
+    t = min(_room(f, df), _room(w, dw))
+    total = float(f @ w)
+    ahead = float((f + t * df) @ (w + t * dw))
+    centring = min(ahead / total, 1.0) ** 3 * total / len(f)
+    du, df, dw = tangent.step(centring - df * dw, FAIR)
+    return min(1.0, interior * min(_room(f, df), _room(w, dw))), du, df, dw
+
+
+def _solve(matrix, rhs, accuracy, *, stats):
     return matrix.solve(rhs, target=accuracy * float(np.abs(rhs).max()), stats=stats)
 
 

@@ -1,0 +1,141 @@
+"""Contact dynamics by the central path: where multipliers drain slowly, and masses are unlike."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial import cKDTree
+
+from rigidlimit.dynamics import interior, newton
+from rigidlimit.network import Network
+from rigidlimit.network.stiffness import LinearStats
+from tests.problems import contact_problem, pyramid, random_problem, reference_velocity
+
+GRAVITY, DT = 9.81, 1e-3
+
+
+def by_the_path(problem, *, tolerance=1e-10):
+    """(forces, factorizations) of the path from nothing, with the last digits."""
+    network, options = Network(problem.B, mass=problem.mass), dict(tolerance=tolerance)
+    options["stats"] = LinearStats()
+    best, decided, _ = interior.follow(problem, network, **options)
+    for force in (best, decided):
+        force, residual = interior.settle(problem, network, force, **options)
+        if residual <= tolerance:
+            break
+    return force, options["stats"].factorizations
+
+
+def boxed_lattice(kind, n, noise, *, seed=0):
+    """Unit spheres of a lattice, n a side, that fits its box exactly but for noise; no lid."""
+    rng = np.random.default_rng(seed)
+    place = np.stack(np.meshgrid(*[np.arange(n)] * 3, indexing="ij"), -1).reshape(-1, 3)
+    if kind == "bcc":
+        middle = place[(place < n - 1).all(axis=1)] + 0.5
+        centres = np.concatenate([place, middle]) * 2 / np.sqrt(3)
+    else:
+        k, j, i = place.T
+        centres = np.column_stack(
+            [i + (j + k) % 2 / 2, np.sqrt(3 / 4) * (j + k % 2 / 3), np.sqrt(2 / 3) * k]
+        )
+    low, high = centres.min(axis=0), centres.max(axis=0)
+    pairs = cKDTree(centres).query_pairs(1 + 1e-6, output_type="ndarray")
+    walls = [(axis, 1, low[axis]) for axis in range(3)] + [(a, -1, high[a]) for a in range(2)]
+    beside = [np.flatnonzero(np.abs(centres[:, axis] - at) < 1e-6) for axis, _, at in walls]
+    centres = centres + noise * rng.uniform(-1, 1, centres.shape)
+    rows, gaps = [], []
+    for a, b in pairs[np.lexsort(pairs.T[::-1])]:
+        apart = centres[b] - centres[a]
+        length = np.linalg.norm(apart)
+        row = np.zeros(centres.shape)
+        row[a], row[b] = -apart / length, apart / length
+        rows.append(row.ravel())
+        gaps.append(length - 1)
+    for (axis, sign, at), balls in zip(walls, beside, strict=True):
+        for ball in balls:
+            row = np.zeros(centres.shape)
+            row[ball, axis] = sign
+            rows.append(row.ravel())
+            gaps.append(sign * (centres[ball, axis] - at))
+    velocity = np.tile([0.0, 0.0, -GRAVITY * DT], len(centres))
+    return contact_problem(
+        np.array(rows), np.ones(len(velocity)), np.array(gaps) / DT, velocity, DT
+    )
+
+
+def hexagonal_wall(columns, rows, ratio):
+    """Disks in rows, each row ``ratio`` times as heavy as the one below, on a floor, no sides."""
+    x = np.array([(i + j % 2 / 2, np.sqrt(3 / 4) * j) for j in range(rows) for i in range(columns)])
+    pairs = cKDTree(x).query_pairs(1 + 1e-6, output_type="ndarray")
+    pairs = pairs[np.lexsort(pairs.T[::-1])]
+    B = np.zeros((len(pairs) + columns, *x.shape))
+    for row, (a, b) in zip(B, pairs, strict=False):
+        row[a], row[b] = x[a] - x[b], x[b] - x[a]
+    B[len(pairs) + np.arange(columns), np.arange(columns), 1] = 1.0
+    mass = np.repeat(ratio ** np.arange(rows, dtype=float), 2 * columns)
+    velocity = np.tile([0.0, -GRAVITY * DT], len(x))
+    return contact_problem(B.reshape(len(B), -1), mass, np.zeros(len(B)), velocity, DT)
+
+
+@pytest.mark.parametrize("decades", [1, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_random_problems(seed, decades):
+    """Reference twin: least distance programming, masses over two and six decades."""
+    problem = random_problem(seed)
+    mass = 10.0 ** np.random.default_rng(seed).uniform(-decades, decades, problem.B.shape[1])
+    problem = contact_problem(problem.B, mass, problem.bias, problem.free_velocity, problem.dt)
+    force, factorizations = by_the_path(problem)
+    # thirty steps and the last digits
+    assert problem.residual(force) <= 1e-10 and factorizations <= 40
+    # residual 1e-10: 1e-8 of the speeds, of order one, times a condition of some 100
+    np.testing.assert_allclose(problem.velocity(force), reference_velocity(problem), atol=2e-6)
+
+
+@pytest.mark.parametrize("state", ["rest", "impact", "random"])
+def test_redundant_contacts(state):
+    """Cross-solver: the velocity of gradient steps, with forces that are not unique."""
+    problem = pyramid(8, state=state)
+    force, factorizations = by_the_path(problem)
+    assert problem.residual(force) <= 1e-10 and factorizations <= 40
+    other = newton.solve(problem)
+    # both to 1e-10 of speeds of order one, times the condition of the contacts
+    np.testing.assert_allclose(problem.velocity(force), other.velocity, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("noise", [1e-5, 1e-7])
+@pytest.mark.parametrize("kind", ["bcc", "hcp"])
+def test_forces_that_hold_one_another(kind, noise, seed):
+    """Property: lattices between walls reach the tolerance. Multiplier steps alone stalled at 1e-6
+    to 4e-10 on each of these: forces between the walls drain by their springs' yield."""
+    problem = boxed_lattice(kind, 5, noise, seed=seed)
+    answer = newton.solve(problem)
+    assert answer.converged and problem.residual(answer.force) <= 1e-10
+
+
+def test_heavy_on_light():
+    """Reference twin: least distance programming, for a wall whose rows weigh 1 : 2e5 from bottom
+    to top. Multiplier steps alone took 5000 factorizations."""
+    problem = hexagonal_wall(10, 12, 3.0)
+    answer = newton.solve(problem)
+    assert answer.converged and answer.factorizations <= 120
+    # residual 1e-10: 1e-8 of the speed 0.01, times a condition of some 100
+    np.testing.assert_allclose(answer.velocity, reference_velocity(problem), atol=1e-8)
+
+
+def test_path_answers_to_max_iterations():
+    """Property: one system a step, and none beyond those allowed."""
+    problem = boxed_lattice("hcp", 4, 1e-3)
+    network, stats = Network(problem.B, mass=problem.mass), LinearStats()
+    *_, steps = interior.follow(problem, network, tolerance=1e-10, max_iterations=3, stats=stats)
+    assert steps == 3 and stats.factorizations == 4  # and one to begin with
+
+
+def test_path_is_left_where_there_is_no_answer():
+    """Property: held walls that overlap a ball from both sides, beside balls that could be parted;
+    forces grow without end, and steps get shorter."""
+    B = sp.block_diag([np.array([[1.0], [-1.0]]), np.eye(3)])
+    problem = contact_problem(B, np.ones(4), [-1.0, -1.0, -1, -1, 0], np.zeros(4), DT)
+    network, stats = Network(problem.B, mass=problem.mass), LinearStats()
+    best, _, steps = interior.follow(problem, network, tolerance=1e-10, stats=stats)
+    assert steps < interior.STEPS and np.isfinite(best).all()
+    assert not newton.solve(problem).converged

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
-from rigidlimit.dynamics import interior, newton
+from rigidlimit.dynamics import active_set, interior, newton
 from rigidlimit.network import Network
 from rigidlimit.network.stiffness import LinearStats
 from tests.problems import contact_problem, pyramid, random_problem, reference_velocity
@@ -19,7 +19,7 @@ def by_the_path(problem, *, tolerance=1e-10):
     options["stats"] = LinearStats()
     best, decided, _ = interior.follow(problem, network, **options)
     for force in (best, decided):
-        force, residual = interior.settle(problem, network, force, **options)
+        force, residual, _ = active_set.finish(problem, network, force, whole=True, **options)
         if residual <= tolerance:
             break
     return force, options["stats"].factorizations

@@ -24,6 +24,12 @@ SIGMA = 1e7, 1e4, 1e9
 """Stiffness of the springs over the effective mass of a contact, one after the other where it does
 not lead on. Soft ones are for forces that hold one another, which stiff ones send off too fast."""
 
+STIFF = 1e7, 1e9
+"""The same for whole steps."""
+
+PATIENCE, GAINED = 4, 0.9
+"""Whole steps that leave more than this part of the residual, after which they are given up."""
+
 FEW = 300
 """Changes of W up to which a factorization serves."""
 
@@ -49,46 +55,85 @@ def pays(price, force, gradient_steps, reached, tolerance) -> bool:
     return remaining > price.of_factorization / 3 and price.affordable
 
 
-def finish(problem, network, force, *, tolerance, stats: LinearStats):
+def finish(problem, network, force, *, whole=False, tolerance, stats: LinearStats):
     """(forces, residual, rounds): better forces than ``force`` (m,), to ``tolerance`` if it can be.
 
-    network: B with scaled columns, and the inertia.
+    network: B with scaled columns, and the inertia. whole: take whole steps, whatever becomes of
+    the objective: better where W is next to right already, for among forces that hold one another
+    the objective is soon no more than rounding. Raises NoRoom.
     """
-    least, rounds = problem.residual(force), 0
-    for sigma in SIGMA:
-        if least > tolerance:
-            force, least, more = _rounds(problem, network, force, sigma, tolerance, stats)
+    best, rounds = _Point(problem, force), 0
+    for sigma in STIFF if whole else SIGMA:
+        if best.residual > tolerance:
+            steps = _Steps(problem, network, sigma, tolerance, stats)
+            best, more = (_whole_rounds if whole else _bent_rounds)(steps, best, tolerance)
             rounds += more
-    return force, least, rounds
+    return best.force, best.residual, rounds
 
 
-def _rounds(problem, network, force, sigma, tolerance, stats):
-    dt, B = problem.dt, network.B
-    D = sigma * dt / problem.diagonal
-    noise = 0.1 * tolerance * problem.scale * problem.diagonal
-    here = _Point(problem, force)
-    system, rounds = None, 0
+def _bent_rounds(steps, here, tolerance):
+    """(point, rounds) of steps along the bent path, with one stiffness."""
+    rounds = 0
     while here.residual > tolerance and rounds < ROUNDS:
         rounds += 1
-        held = (here.force > 0) | (here.slack < -noise)
-        system = _with(system, held, network, D, stats)
-        dx = system.solve(-(network.BT @ np.where(held, D * here.slack, 0.0)), refined=False)
-        change = np.where(held, -D * (here.slack + B @ dx) / dt, 0.0)
-        there = _descent(problem, here, change)
+        held = (here.force > 0) | (here.slack < -steps.noise)
+        change, _ = steps.step(here, held)
+        there = _descent(steps.problem, here, change)
         if there is None:
             break
         here = there
-    return here.force, here.residual, rounds
+    return here, rounds
 
 
-def _with(system, held, network, D, stats) -> ChangingSystem:
-    """The system of the working set ``held``: the one there is, if few changes make it that."""
-    if system is not None:
-        changes = np.flatnonzero(held ^ system.held)
-        if len(system.changed) + len(changes) <= FEW:
-            system.toggle(changes)
-            return system
-    return ChangingSystem(network, D, held, 0.0, stats)
+def _whole_rounds(steps, here, tolerance):
+    """(best point, rounds) of whole steps, with one stiffness. What would pull leaves W, what would
+    close enters it."""
+    rounds, waited, best = 0, 0, here
+    held, fewest = here.force > 0, len(here.force)
+    while best.residual > tolerance and waited < PATIENCE:
+        rounds += 1
+        change, ahead = steps.step(here, held, refined=True)
+        force = here.force + change
+        here = _Point(steps.problem, np.maximum(force, 0.0))
+        before, held = held, np.where(held, force >= -steps.pull, ahead < -steps.noise)
+        changes = np.count_nonzero(held != before)
+        waited = 0 if here.residual < GAINED * best.residual or changes < fewest else waited + 1
+        fewest = min(fewest, changes)
+        if here.residual < best.residual:
+            best = here
+    return best, rounds
+
+
+class _Steps:
+    """Newton steps with springs of one stiffness, from one factorization as long as it serves.
+
+    pull [N], noise (m,) [m/s]: forces and slacks that are rounding.
+    """
+
+    def __init__(self, problem, network, sigma, tolerance, stats):
+        self.problem, self.network, self.stats = problem, network, stats
+        self.D = sigma * problem.dt / problem.diagonal
+        self.pull = 0.1 * tolerance * problem.scale
+        self.noise = self.pull * problem.diagonal
+        self.system = None
+
+    def step(self, here, held, *, refined=False):
+        """(change of the forces, slack ahead), both (m,), with the contacts ``held`` as springs."""
+        B, BT, D = self.network.B, self.network.BT, self.D
+        system = self._with(held)
+        dx = system.solve(-(BT @ np.where(held, D * here.slack, 0.0)), refined=refined)
+        ahead = here.slack + B @ dx
+        return np.where(held, -D * ahead / self.problem.dt, 0.0), ahead
+
+    def _with(self, held) -> ChangingSystem:
+        """The system of the working set ``held``: the one there is, if few changes make it that."""
+        if self.system is not None:
+            changes = np.flatnonzero(held ^ self.system.held)
+            if len(self.system.changed) + len(changes) <= FEW:
+                self.system.toggle(changes)
+                return self.system
+        self.system = ChangingSystem(self.network, self.D, held, 0.0, self.stats)
+        return self.system
 
 
 class _Point:

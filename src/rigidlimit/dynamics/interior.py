@@ -8,8 +8,8 @@ leads to the answer in twenty to forty steps whatever the masses, and whatever f
 another: these the method of multipliers (``newton.py``) builds up and drains by its springs' yield,
 a little each time, and with masses of 1 : 1e6 its networks are wrong in turn for thousands of
 systems. The path ends amid all forces that answer, so contacts that may bear are told from those
-that cannot. Rounding in K = M + B^T D B, D = l / w, keeps the last digits from it: ``settle`` finds
-them with those contacts as stiff two-sided springs. Steps are those of ``network/central_path.py``.
+that cannot. Rounding in K = M + B^T D B, D = l / w, keeps the last digits from it:
+``active_set.py`` finds them with those contacts. Steps are those of ``network/central_path.py``.
 
 Where overlaps can be undone only to rounding, forces grow without end; the path is left soon.
 """
@@ -19,7 +19,6 @@ from functools import partial
 import numpy as np
 
 from ..network.central_path import Tangent, mehrotra
-from ..network.changing import ChangingSystem
 from ..network.stiffness import LinearStats, StiffnessSystem
 
 STEPS = 60
@@ -38,17 +37,6 @@ SHORT, STUCK = 0.01, 5
 
 DECIDED = 1e3
 """Ratio of l and w e, either way, from which on a contact is known to bear or to be open."""
-
-SIGMA = 1e7, 1e9
-"""Stiffness of the springs of ``settle`` over the effective mass of a contact: at first, and where
-that does not lead on. Stiffer springs throw more contacts out of W while it is still wrong."""
-
-PATIENCE, GAINED = 4, 0.9
-"""Rounds of ``settle`` that neither leave less than this part of the residual, nor change fewer
-contacts, after which it is given up."""
-
-FEW = 100
-"""Changes of W up to which a factorization serves."""
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where the path leads nowhere
@@ -84,49 +72,6 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
         stuck = 0 if t > SHORT else stuck + 1
         x, l, w = x + t * dx, l + t * dl, w + t * dw
     return best, force, step
-
-
-def settle(problem, network, force, *, tolerance, stats: LinearStats):
-    """(forces, residual): forces of about the same contacts without slack, if it can be.
-
-    The method of multipliers on N_WW dl = -w_W, W those with force. Contacts that would pull leave
-    W, those that would close enter it, whatever becomes of the objective meanwhile: W is next to
-    right. ``active_set.py`` is for forces that still have far to go. Raises NoRoom.
-    """
-    least = problem.residual(force)
-    for sigma in SIGMA:
-        if least > tolerance:
-            force, least = _settled(problem, network, force, sigma, tolerance, stats)
-    return force, least
-
-
-def _settled(problem, network, force, sigma, tolerance, stats):
-    B, dt = network.B, problem.dt
-    D = sigma * dt / problem.diagonal
-    noise = 0.1 * tolerance * problem.scale * dt
-    w = problem.slack(force)
-    best, least, waited, fewest = force, problem.residual(force, w), 0, len(force)
-    system = ChangingSystem(network, D, force > 0, 0.0, stats)
-    while least > tolerance and waited < PATIENCE:
-        held = system.held.copy()
-        dx = system.solve(-(network.BT @ np.where(held, D * w, 0.0)))
-        ahead = w + B @ dx
-        impulse = dt * force - np.where(held, D * ahead, 0.0)
-        leaves = held & (impulse < -noise)
-        changes = np.flatnonzero(leaves | ~held & (ahead * dt / problem.diagonal < -noise))
-        if len(system.changed) + len(changes) > FEW:
-            held[changes] = ~held[changes]
-            system = ChangingSystem(network, D, held, 0.0, stats)
-        else:
-            system.toggle(changes)
-        force = problem.project(impulse) / dt
-        w = problem.slack(force)
-        residual = problem.residual(force, w)
-        waited = 0 if residual < GAINED * least or len(changes) < fewest else waited + 1
-        fewest = min(fewest, len(changes))
-        if residual < least:
-            best, least = force, residual
-    return best, least
 
 
 def _begin(problem, network, effective_mass, stats):

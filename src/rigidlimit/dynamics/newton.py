@@ -32,7 +32,7 @@ import scipy.sparse as sp
 from ..errors import NoRoom
 from ..network import Network, column_arms, equilibrium
 from ..network.price import affordable
-from ..network.stiffness import LinearStats, StiffnessSystem
+from ..network.stiffness import LinearStats
 from ..status import Status
 from . import active_set, apgd, interior, least_distance, pgs
 from .problem import ContactDynamicsResult, ContactProblem
@@ -68,12 +68,6 @@ some thirty, but a price that is guessed is mostly three times too high."""
 INNER = 0.3
 """Part of the residual to which the networks are solved at first; less where that gains nothing."""
 
-DRAINING = 0.5
-"""Part of the residual before that a network must leave for forces to count as draining."""
-
-PURER = 2
-"""Times that the drift of draining forces is rid of what moves bodies."""
-
 SWEEPS, ROUNDS, GAINED = 25, 20, 0.9
 """Gauss-Seidel sweeps at the end, in so many rounds as long as each leaves less than this part."""
 
@@ -90,8 +84,8 @@ def solve(
     blocks: np.ndarray | None = None,
     opening: bool = True,
 ) -> ContactDynamicsResult:
-    """Solve eq. 21 to ``tolerance``. max_iterations bounds the Newton systems of the
-    multipliers and the central path.
+    """Solve eq. 21 to ``tolerance``. max_iterations bounds the Newton systems of the multipliers and
+    of the central path.
 
     warm_start (m,) [N]: forces to begin with. blocks: see ``Network``. opening: whether gradient
     steps go first. ``iterations`` of the answer counts gradient steps and Newton systems.
@@ -195,10 +189,15 @@ class _Solution:
         self.gradient_steps += answer.iterations
         return answer.force, answer.residual
 
-    def _last_digits(self, force):
+    def _last_digits(self, force, *, whole=False):
         try:
             force, residual, rounds = active_set.finish(
-                self.problem, self.network, force, tolerance=self.tolerance, stats=self.stats
+                self.problem,
+                self.network,
+                force,
+                whole=whole,
+                tolerance=self.tolerance,
+                stats=self.stats,
             )
         except NoRoom:  # gradient steps go on
             return force, self.problem.residual(force)
@@ -210,22 +209,21 @@ class _Solution:
         self.keep(*self._last_digits(self.force))
         if self.arrived:
             return
-        options = dict(tolerance=self.tolerance, stats=self.stats)
         try:
             *found, steps = interior.follow(
                 self.problem,
                 self.network,
+                tolerance=self.tolerance,
                 max_iterations=self.max_iterations - self.newton_steps,
-                **options,
+                stats=self.stats,
             )
-            self.newton_steps += steps
-            for force in found:
-                if self.newton_steps < self.max_iterations and not self.arrived:
-                    self.keep(*interior.settle(self.problem, self.network, force, **options))
-                if self.newton_steps < self.max_iterations and not self.arrived:
-                    self.keep(*self._last_digits(force))
         except NoRoom:
             return
+        self.newton_steps += steps
+        for force in found:
+            for whole in (True, False):
+                if self.newton_steps < self.max_iterations and not self.arrived:
+                    self.keep(*self._last_digits(force, whole=whole))
 
     def _dear(self, stats_before) -> bool:
         """Whether linear solves since have cost more than the central path would."""
@@ -266,57 +264,16 @@ class _Solution:
                 stats=self.stats,
             )
             self.newton_steps += max(1, answer.iterations)
-            drift, impulse, x = answer.force - impulse, answer.force, answer.x
+            impulse, x = answer.force, answer.x
             before, residual = residual, problem.residual(impulse / dt)
             waited = 0 if self.keep(impulse / dt, residual) else waited + 1
             if waited > (EAGER if hasty else PATIENCE) or (hasty and self._dear(before_all)):
                 return True
-            drained = None
-            if DRAINING * before < residual < before / DRAINING:
-                drained = self.drained(impulse / dt, drift / dt)
-            if drained is not None:
-                x = self.arm * (problem.response.T @ drained)
-                impulse, residual = dt * drained, problem.residual(drained)
-                self.keep(drained, residual)
-            elif residual > 1.5 * before:
+            if residual > 1.5 * before:
                 sigma = max(0.1 * sigma, 1.0)
             elif residual > 0.1 * before:
                 sigma = min(3.0 * sigma, SIGMA_CAP)
         return False
-
-    def drained(self, force, drift):
-        """Forces (m,) as far along what of ``drift`` (m,) moves nothing as their energy falls and
-        no contact pulls; None where that leads no further.
-
-        Forces that hold one another drift at the same small rate from network to network until one
-        of their contacts lets go.
-        """
-        problem, network = self.problem, self.network
-        if not affordable(len(network.block_of)):
-            return None  # tight solves would cost more than they gain
-        bears = force > 0.0
-        D = np.where(bears, SIGMA_CAP * problem.dt / problem.diagonal, 0.0)
-        system = StiffnessSystem(network, D, 0.0)
-        drift = np.where(bears, drift, 0.0)
-        for _ in range(PURER):  # (1 + D N)^-1, for impulses
-            pushed = network.BT @ drift
-            target = 1e-12 * float(np.abs(pushed).max(initial=0.0))
-            drift = drift - D * (network.B @ system.solve(pushed, target=target, stats=self.stats))
-        w = problem.slack(force)
-        slope = float(w @ drift)
-        falls = drift < 0.0
-        if not slope < 0.0 or not falls.any():
-            return None
-        curvature = float((problem.slack(force + drift) - w) @ drift)
-        way = room = float((force[falls] / -drift[falls]).min())
-        if curvature > 0.0:
-            way = min(room, -slope / curvature)
-        if not way > 1.0:
-            return None
-        further = np.maximum(force + way * drift, 0.0)
-        if way == room:
-            further[falls & (force <= -room * (1.0 + 1e-12) * drift)] = 0.0
-        return further
 
     def finish_small_rests(self, stalled):
         """What rounding left: by stiff springs, nonnegative least squares, Gauss-Seidel."""

@@ -76,11 +76,13 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
 
 def _begin(problem, network, effective_mass, stats):
     """(x, l, w) of contacts as linear springs, lifted: impulses to the largest of these, for among
-    unlike masses the light ones may have to pass on what the heavy ones need."""
+    unlike masses the light ones may have to pass on what the heavy ones need. Springs of contacts
+    that are far open may pull all others open; then it is what one contact alone would need."""
     rhs = -(network.BT @ (effective_mass * problem.p))
     x = _solve(StiffnessSystem(network, effective_mass, 0.0), rhs, 0.0, stats=stats)
     w = problem.p + network.B @ x
-    return x, np.full(len(w), (-effective_mass * w).max()), np.maximum(w, problem.speed)
+    largest = max((-effective_mass * w).max(), problem.scale * problem.dt)
+    return x, np.full(len(w), largest), np.maximum(w, problem.speed)
 
 
 def _solve(matrix, rhs, _, *, stats):

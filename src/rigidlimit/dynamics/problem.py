@@ -119,8 +119,8 @@ class ContactProblem:
         worst = float(wrong.max())
         if worst == 0.0:
             return 0.0
-        if self.scale == 0.0:
-            return worst / float(np.abs(f).max())
+        if self.scale == 0.0:  # what closes is rounding, and needs no force
+            return worst / float(np.abs(f).max()) if f.any() else 0.0
         moved = VELOCITY_WEIGHT * float((wrong * self.diagonal).max())
         return max(worst / self.scale, moved / self.speed)
 

@@ -1,13 +1,18 @@
 """What the driver prepares for the solvers: the inverse mass, symmetry, the diagonal of N."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import rigidlimit as rl
+from rigidlimit.dynamics import driver, newton
 from rigidlimit.dynamics.inertia import inverse_mass
 from rigidlimit.dynamics.problem import ContactProblem
 from rigidlimit.errors import InputError
+from rigidlimit.status import Status
+from tests.problems import contact_problem
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -64,6 +69,31 @@ def test_warm_start_of_a_jammed_body(solver):
         solver=solver, max_iterations=100,
     )  # fmt: skip
     assert not answer.converged and np.isfinite(answer.force).all()
+
+
+@pytest.mark.parametrize("solver", ["newton", "pgs", "apgd"])
+def test_jammed_body_that_slides(solver):
+    """Property: with overlaps left as they are, only rounding of B v closes contacts; that needs no
+    force, and must not divide by the largest of none."""
+    for angle in np.linspace(0.1, 6.2, 20):
+        normal, along = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        answer = rl.contact_dynamics(
+            np.ones(2), [normal, -normal], [-1e-3, -1e-3], 3.3 * along, [0.0, 0.0], 1e-3,
+            solver=solver, max_iterations=100,
+        )  # fmt: skip
+        assert not answer.converged
+        # the overlaps' speed is 1; what is left of it is rounding
+        np.testing.assert_allclose(answer.velocity, 3.3 * along, atol=1e-9)
+
+
+def test_large_forces_where_one_velocity_undoes_overlaps_are_no_jam():
+    """Closed form: v >= 1 and v <= 1; forces that hold one another may be as large as they like."""
+    problem = contact_problem([[1.0], [-1.0]], [1.0], [-1.0, 1.0], [0.0], 1.0)
+    answer = newton.solve(problem)
+    assert answer.velocity == pytest.approx([1.0], abs=1e-9)  # solved to 1e-10
+    large = replace(answer, force=answer.force + 1e6, residual=1e-9, status=Status.STALLED)
+    let_be = np.array([0.0, 1.0])
+    assert driver._without_opening(problem, let_be, large, "newton", 1e-10, {}) is None
 
 
 def test_light_body_beside_a_heavy_one_in_flight():

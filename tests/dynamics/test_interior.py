@@ -130,6 +130,28 @@ def test_path_answers_to_max_iterations():
     assert steps == 3 and stats.factorizations == 4  # and one to begin with
 
 
+def test_path_beside_a_contact_that_is_far_open():
+    """Closed form: a floor that closes slowly, and a ceiling whose spring would pull all open."""
+    problem = contact_problem([[1.0], [-1.0]], [1.0], [-0.1, 10.0], [0.0], DT)
+    network = Network(problem.B, mass=problem.mass)
+    force, *_ = interior.follow(problem, network, tolerance=1e-10, stats=LinearStats())
+    np.testing.assert_allclose(force, [0.1 / DT, 0.0], rtol=1e-9)  # solved to 1e-10
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_velocity_alone_undoes_overlaps(seed):
+    """Property: forces have no bounds there, and the path ends amid all of them; they must not
+    become where multiplier steps go on (500 and more factorizations for each of these)."""
+    rng = np.random.default_rng([0, 45, 46, 62, 92, 107][seed])
+    B = rng.integers(-1, 2, size=(36, 6)).astype(float)
+    velocity = rng.normal(size=6)
+    slack = np.where(rng.random(36) < 0.5, 0.0, 10.0 ** rng.integers(-8, 2, 36))
+    problem = contact_problem(B, np.ones(6), slack - B @ velocity, rng.normal(size=6), DT)
+    answer = newton.solve(problem)
+    assert answer.converged and answer.factorizations <= 100
+    np.testing.assert_allclose(answer.velocity, velocity, atol=2e-8)  # slacks of 1e-8, twice
+
+
 def test_path_is_left_where_there_is_no_answer():
     """Property: held walls that overlap a ball from both sides, beside balls that could be parted;
     forces grow without end, and steps get shorter."""

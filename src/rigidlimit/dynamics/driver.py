@@ -18,6 +18,10 @@ DIVERGED = 10.0
 """Forces over those that leave overlaps as they are, beyond which these are taken: undoing overlaps
 in a step may well cost more, but then it converges."""
 
+UNDONE = 1e-6
+"""Residual over that with overlaps as they are, up to which they count as undone all the same:
+where only one velocity undoes them, forces have no bounds either."""
+
 NO_WORSE = 1.5
 """Residual with overlaps as they are over that of the attempt to undo them, up to which nothing is
 lost."""
@@ -110,6 +114,7 @@ def _without_opening(problem, bias, answer, solver, tolerance, options):
     found = SOLVERS[solver](replace(problem, bias=bias), tolerance=tolerance, **options)
     diverged = answer.force.max() > DIVERGED * max(found.force.max(), problem.scale)
     left = problem.residual(found.force)
+    diverged = diverged and answer.residual > UNDONE * left
     if not (found.converged and (diverged or left <= NO_WORSE * answer.residual)):
         return None
     return replace(

@@ -18,6 +18,9 @@ from scipy.optimize import nnls
 LARGEST = 100_000
 """Entries of B, zeros included, up to which this is tried."""
 
+SMALL = 10_000
+"""The same, up to which this takes a few milliseconds and goes before all that is left to try."""
+
 EXACT = 1e-3
 """Relative difference of |r|^2 and |r_last| up to which r is more than rounding."""
 
@@ -25,6 +28,11 @@ EXACT = 1e-3
 def applies(problem) -> bool:
     """Whether the problem is small enough to be treated densely."""
     return problem.B.shape[0] * problem.B.shape[1] <= LARGEST
+
+
+def is_small(problem) -> bool:
+    """Whether this is quicker than the central path."""
+    return problem.B.shape[0] * problem.B.shape[1] <= SMALL
 
 
 def solve(problem) -> np.ndarray | None:

@@ -65,6 +65,10 @@ PATH = 10
 """Factorizations, as dear as multiplier steps may get where the central path is open. That takes
 some thirty, but a price that is guessed is mostly three times too high."""
 
+GROWN = 10.0
+"""Largest force after the path over that before, beyond which multiplier steps go on from before:
+forces that hold one another have no bounds there, and would take these as long as they please."""
+
 INNER = 0.3
 """Part of the residual to which the networks are solved at first; less where that gains nothing."""
 
@@ -97,10 +101,13 @@ def solve(
         force = solution.descend(force)
     hasty = solution.network.price.affordable
     stalled = solution.multiply(force, hasty=hasty)
+    found = None
     if stalled and hasty:
-        solution.follow_path()
+        found = solution.follow_path()
         stalled = solution.multiply(solution.force)
     solution.finish_small_rests(stalled)
+    if found is not None:
+        solution.keep(*found)
     status = Status.STALLED if stalled else Status.MAX_ITERATIONS
     return ContactDynamicsResult(
         force=solution.force,
@@ -205,10 +212,21 @@ class _Solution:
         return force, residual
 
     def follow_path(self):
-        """The last digits from here, or from the central path by one more factorization."""
+        """(forces, residual): the last digits from here, or from the central path by one more
+        factorization. What follows begins with these, but not with forces that have grown."""
         self.keep(*self._last_digits(self.force))
-        if self.arrived:
-            return
+        if not self.arrived and least_distance.is_small(self.problem):
+            self._by_least_distance()
+        before = self.force, self.residual
+        if not self.arrived:
+            self._along_path()
+        found = self.force, self.residual
+        grown = found[0].max() > GROWN * max(before[0].max(), self.problem.scale)
+        if grown and not self.arrived:
+            self.force, self.residual = before
+        return found
+
+    def _along_path(self):
         try:
             *found, steps = interior.follow(
                 self.problem,
@@ -224,6 +242,14 @@ class _Solution:
             for whole in (True, False):
                 if self.newton_steps < self.max_iterations and not self.arrived:
                     self.keep(*self._last_digits(force, whole=whole))
+
+    @cached_property
+    def _least_distance(self):
+        return least_distance.solve(self.problem)
+
+    def _by_least_distance(self):
+        if self._least_distance is not None:
+            self.keep(*self._last_digits(self._least_distance))
 
     def _dear(self, stats_before) -> bool:
         """Whether linear solves since have cost more than the central path would."""
@@ -281,9 +307,7 @@ class _Solution:
         if not self.arrived and affordable(problem.B.shape[1]):
             self.keep(*self._last_digits(self.force))
         if not self.arrived and least_distance.applies(problem):
-            exact = least_distance.solve(problem)
-            if exact is not None:
-                self.keep(*self._last_digits(exact))
+            self._by_least_distance()
         for _ in range(ROUNDS if stalled else 0):
             before = self.residual
             if self.arrived:

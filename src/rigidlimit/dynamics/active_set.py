@@ -129,10 +129,10 @@ class _Steps:
         """The system of the working set ``held``: the one there is, if few changes make it that."""
         if self.system is not None:
             changes = np.flatnonzero(held ^ self.system.held)
-            if len(self.system.changed) + len(changes) <= FEW:
+            if self.system.would_serve(changes):
                 self.system.toggle(changes)
                 return self.system
-        self.system = ChangingSystem(self.network, self.D, held, 0.0, self.stats)
+        self.system = ChangingSystem(self.network, self.D, held, 0.0, self.stats, most=FEW)
         return self.system
 
 

@@ -88,8 +88,8 @@ def solve(
     blocks: np.ndarray | None = None,
     opening: bool = True,
 ) -> ContactDynamicsResult:
-    """Solve eq. 21 to ``tolerance``. max_iterations bounds the Newton systems of the multipliers and
-    of the central path.
+    """Solve eq. 21 to ``tolerance``. max_iterations bounds the Newton systems of the multipliers
+    and of the central path.
 
     warm_start (m,) [N]: forces to begin with. blocks: see ``Network``. opening: whether gradient
     steps go first. ``iterations`` of the answer counts gradient steps and Newton systems.

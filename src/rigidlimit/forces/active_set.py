@@ -112,7 +112,8 @@ class _Walk:
     def __init__(self, network, load, D, offset, force, tolerance, stats):
         self.network, self.load, self.D, self.offset = network, load, D, offset
         self.tolerance, self.steps, self.force = tolerance, 0, force
-        self.system = ChangingSystem(network, D, force > 0, SHIFT * float(D.max()), stats)
+        shift = SHIFT * float(D.max())
+        self.system = ChangingSystem(network, D, force > 0, shift, stats, most=FEW)
         self.start = self.system.first(network.BT @ np.where(force > 0, D * offset, 0.0) - load)
 
     def run(self) -> bool:
@@ -133,6 +134,8 @@ class _Walk:
                 first = int(way.argmin())
                 self.force = np.maximum(self.force + way[first] * (aim - self.force), 0.0)
                 self.force[pulling[first]] = 0.0
+                if not system.would_serve([pulling[first]]):
+                    return False
                 system.toggle([pulling[first]])
                 continue
             self.force = np.maximum(aim, 0.0)
@@ -140,6 +143,8 @@ class _Walk:
             worst = int(outside.argmax())
             if outside[worst] <= self.tolerance:
                 return True
+            if not system.would_serve([worst]):
+                return False
             system.toggle([worst])
         return False
 

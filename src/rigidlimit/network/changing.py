@@ -9,21 +9,32 @@ import numpy as np
 
 from .stiffness import LinearStats, StiffnessSystem
 
+AT_ONCE = 16
+"""Right sides that are solved together: more hardly gain."""
+
 
 class ChangingSystem:
     """K for the working set ``held`` (m,) bool, which ``toggle`` changes.
 
-    D (m,) > 0: tangent stiffness of every contact, in the working set or not. shift: e.
+    D (m,) > 0: tangent stiffness of every contact, in the working set or not. shift: e. most:
+    changes that are taken in at once, at most.
     """
 
-    def __init__(self, network, D: np.ndarray, held: np.ndarray, shift: float, stats: LinearStats):
-        self.network, self.D, self.stats = network, D, stats
+    def __init__(self, network, D, held, shift: float, stats: LinearStats, *, most: int):
+        self.network, self.D, self.stats, self.most = network, D, stats, most
         self.held = held.copy()
         self.system = StiffnessSystem(network, np.where(held, D, 0.0), shift)
-        # contacts that entered (sign 1) or left (-1) since, and the motion K^-1 B_i^T of each
+        # contacts that entered (sign 1) or left (-1) since
         self.changed = np.zeros(0, int)
         self.sign = np.zeros(0)
-        self.motions = np.zeros((network.B.shape[1], 0))
+        # the motion K^-1 B_i^T of each, in the first columns, and what the others feel of it
+        self._motions = np.empty((network.B.shape[1], most), order="F")
+        self._felt = np.empty((most, most))
+
+    @property
+    def motions(self) -> np.ndarray:
+        """K^-1 B_i^T (n, changed) of the contacts changed, with the K that was factorized."""
+        return self._motions[:, : len(self.changed)]
 
     def first(self, rhs: np.ndarray, *, refined=True) -> np.ndarray:
         """x for the working set that was factorized."""
@@ -31,30 +42,50 @@ class ChangingSystem:
 
     def now(self, x: np.ndarray) -> np.ndarray:
         """K^-1 r for the present working set, from x = ``first(r)``; NaN if K is singular."""
-        if not len(self.changed):
+        count = len(self.changed)
+        if not count:
             return x
-        rows = self.network.B[self.changed]
-        small = rows @ self.motions + np.diag(1.0 / (self.sign * self.D[self.changed]))
+        small = self._felt[:count, :count] + np.diag(1.0 / (self.sign * self.D[self.changed]))
         try:
-            return x - self.motions @ np.linalg.solve(small, rows @ x)
+            yields = np.linalg.solve(small, self.network.B[self.changed] @ x)
         except np.linalg.LinAlgError:  # what is left of W holds nothing in some direction
             return np.full_like(x, np.nan)
+        return x - self.motions @ yields
 
     def solve(self, rhs: np.ndarray, *, refined=True) -> np.ndarray:
         """K^-1 r for the present working set."""
         return self.now(self.first(rhs, refined=refined))
 
+    def would_serve(self, contacts) -> bool:
+        """Whether these changes can be taken in as well."""
+        return len(np.setxor1d(self.changed, contacts)) <= self.most
+
     def toggle(self, contacts):
         """Let contacts, a list of different ones, enter or leave the working set."""
         contacts = np.asarray(contacts, int)
         self.held[contacts] = ~self.held[contacts]
-        stays = ~np.isin(self.changed, contacts)
         enters = contacts[~np.isin(contacts, self.changed)]
-        self.changed = np.append(self.changed[stays], enters)
-        self.sign = np.append(self.sign[stays], np.where(self.held[enters], 1.0, -1.0))
-        self.motions = self.motions[:, stays]
-        if len(enters):
-            rows = self.network.B[enters].toarray().T
-            columns = rows[:, 0] if len(enters) == 1 else rows
-            more = self.system.solve_directly(columns, self.stats, refined=False)
-            self.motions = np.column_stack([self.motions, more])
+        self._keep(np.flatnonzero(~np.isin(self.changed, contacts)))
+        for begin in range(0, len(enters), AT_ONCE):
+            self._take_in(enters[begin : begin + AT_ONCE])
+
+    def _keep(self, stay):
+        """The changes at the places ``stay``, ascending, alone."""
+        for place, before in enumerate(stay):
+            if place != before:
+                self._motions[:, place] = self._motions[:, before]
+        self._felt[: len(stay), : len(stay)] = self._felt[np.ix_(stay, stay)]
+        self.changed, self.sign = self.changed[stay], self.sign[stay]
+
+    def _take_in(self, enters):
+        known, count = len(self.changed), len(self.changed) + len(enters)
+        rows = self.network.B[enters].toarray().T
+        columns = rows[:, 0] if len(enters) == 1 else rows
+        more = self.system.solve_directly(columns, self.stats, refined=False)
+        more = more.reshape(len(more), -1)
+        self._motions[:, known:count] = more
+        self.changed = np.append(self.changed, enters)
+        self.sign = np.append(self.sign, np.where(self.held[enters], 1.0, -1.0))
+        felt = self.network.B[self.changed] @ more
+        self._felt[:count, known:count] = felt
+        self._felt[known:count, :known] = felt[:known].T

@@ -51,6 +51,26 @@ def test_gap_tells_wrong_forces_from_rounding():
     assert duality_gap(B, u, wrong, k, 2.0, load) > 0.1 * extra
 
 
+@pytest.mark.parametrize("exponent", [2.0, 2.5])
+def test_rounding_of_a_start_that_has_drifted_is_left_out(exponent):
+    """Property: a floating cluster, and all of it moved far away; overlaps known to 1e-6 would be
+    forces known to as much."""
+    rng = np.random.default_rng(0)
+    first, second = np.triu_indices(10, k=1)  # each of ten bodies touches all others
+    B, normals = np.zeros((len(first), 10, 3)), rng.normal(size=(len(first), 3))
+    B[np.arange(len(first)), first], B[np.arange(len(first)), second] = normals, -normals
+    B = B.reshape(len(first), 30)
+    load = B.T @ rng.random(len(first))
+    cold = rl.compatible_forces(B, load, exponent=exponent)
+    size = np.abs(cold.displacement).max()
+    for far in (1e6, 1e10, 1e13):
+        start = cold.displacement + far * size * np.tile([0.6, 0.64, 0.48], 10)
+        warm = rl.compatible_forces(B, load, exponent=exponent, warm_start=start)
+        assert warm.converged
+        # 1e-8 is what may be brought along
+        np.testing.assert_allclose(warm.force, cold.force, atol=1e-7 * cold.force.max())
+
+
 def test_renewals_that_come_too_slowly_are_given_up():
     """Closed form: 30 renewals in all; changes that halve gain 2^27 from the third on."""
     assert not active_set._too_slow(0.5, 1e8, 3)

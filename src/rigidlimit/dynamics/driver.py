@@ -125,6 +125,8 @@ def _without_opening(problem, bias, answer, solver, tolerance, options):
         residual=left,
         status=Status.CONVERGED if left <= tolerance else Status.JAMMED,
         iterations=answer.iterations + found.iterations,
+        linear_iterations=answer.linear_iterations + found.linear_iterations,
+        factorizations=answer.factorizations + found.factorizations,
     )
 
 

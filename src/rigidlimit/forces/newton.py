@@ -32,7 +32,7 @@ from ..status import Status
 from . import active_set, proximal
 from .active_set import FEW
 from .carried import nearest_carried
-from .problem import duality_gap
+from .problem import ROUNDED, duality_gap
 from .settle import settle
 
 UNLIKE = 30.0
@@ -43,6 +43,9 @@ WANDERING = 25
 
 SMALL = 100_000
 """Degrees of freedom of a network that is not large; ``patience``."""
+
+BLURRED = 1e-8
+"""Rounding of overlaps, of those of forces of order one, that a warm start may bring along."""
 
 BALANCED = 1e-6
 """Imbalance up to which given forces count as admissible."""
@@ -387,6 +390,11 @@ class _Search:
     def drifted(self, u) -> bool:
         """Whether u has moved so far that rounding of B u would spoil forces of order one.
 
-        Floating bodies move where nothing holds them; over many warm starts that adds up.
+        Floating bodies move where nothing holds them; over many warm starts that adds up. Soft
+        motions may be as large as they are: rounding of what they have in common is no more than
+        the rounding that they bring along in any case.
         """
-        return 1e-16 * np.abs(self.network.B @ u).max(initial=0.0) > 0.01 * self.tolerance
+        B = self.network.B
+        felt = ROUNDED * np.abs(B @ u).max(initial=0.0)
+        common = ROUNDED * (abs(B) @ np.abs(u)).max(initial=0.0)
+        return felt > 0.01 * self.tolerance or common > BLURRED

@@ -167,3 +167,77 @@ def test_arguments_that_are_no_model():
     model = pin.Model()
     with pytest.raises(InputError, match="are model and data swapped"):
         from_pinocchio(model.createData(), model, [], [], [])
+
+
+def plank(parts, kind=None, solver="PGS", order=range(8)):
+    """A step of a plank on eight points, of ``parts`` (mass, x of its middle), two of them joined
+    by anchors; the axes of the second are turned about the upright."""
+    model = pin.Model()
+    model.gravity.linear = np.array([0, 0, -WEIGHT])
+    joints = []
+    for i, (mass, _) in enumerate(parts):
+        joints.append(model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), f"part{i}"))
+        inertia = pin.Inertia(mass, np.zeros(3), np.diag([0.02, 0.1, 0.1]))
+        model.appendBodyToJoint(joints[-1], inertia, pin.SE3.Identity())
+    q = pin.neutral(model)
+    for i, (joint, (_, x)) in enumerate(zip(joints, parts, strict=True)):
+        first = model.idx_qs[joint]
+        q[first] = x
+        q[first + 5 : first + 7] = np.sin(0.3 * i), np.cos(0.3 * i)
+    data = model.createData()
+    pin.computeJointJacobians(model, data, q)
+    made = []
+
+    def add(kind, a, b, point):
+        place = pin.SE3(np.eye(3), np.array(point, float))
+        sides = [x for j in (a, b) for x in (j, data.oMi[j].actInv(place))]
+        made.append(getattr(pin, f"{kind}ConstraintModel")(model, *sides))
+
+    if kind == "FrameAnchor":
+        add(kind, *joints, (0.1, 0, 0.2))
+    elif kind == "PointAnchor":
+        for point in ((0, -0.1, 0), (0, 0.1, 0), (0, 0, 0.1)):
+            add(kind, *joints, point)
+    points = np.array([(x, y, 0) for x in (-0.45, -0.05, 0.05, 0.45) for y in (-0.1, 0.1)])
+    for point in points[list(order)]:
+        add("PointContact", 0, joints[-1 if point[0] > 0 else 0], point)
+        made[-1].setFriction(0.0)
+    models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
+    for constraint in made:
+        models.append(pin.ConstraintModel(constraint))
+        datas.append(models[len(models) - 1].createData())
+        models[len(models) - 1].calc(model, data, datas[len(datas) - 1])
+    M = pin.crba(model, data, q)
+    M = np.triu(M) + np.triu(M, 1).T
+    J = pin.getConstraintsJacobian(model, data, models, datas)
+    free = -DT * np.linalg.solve(M, pin.nonLinearEffects(model, data, q, np.zeros(model.nv)))
+    G, g = J @ np.linalg.solve(M, J.T), J @ free
+    settings = getattr(pin, f"{solver}SolverSettings")()
+    settings.max_iterations = 2000
+    result = getattr(pin, f"{solver}SolverResult")()
+    getattr(pin, f"{solver}ConstraintSolver")(len(g)).solve(
+        pin.DelassusOperatorDense(G), g, models, datas, settings, result
+    )
+    return (model, data, models, datas, np.array(result.retrieveConstraintImpulses())), g
+
+
+@pytest.mark.parametrize("solver", ["PGS", "ADMM"])
+@pytest.mark.parametrize("kind", [None, "FrameAnchor", "PointAnchor"])
+def test_anchors_are_rigid_links(kind, solver):
+    """Closed form: a plank on eight points carries f = a + b x; two halves joined by a frame
+    anchor, or by three point anchors, carry the same. Gauss-Seidel stops short of the plank's own
+    moment without them, so the step is solved anew there."""
+    x = np.repeat([-0.45, -0.05, 0.05, 0.45], 2)
+    known = 3 * WEIGHT / 8 * (1 + x * 4 / 30 / np.mean(x**2))
+    state, g = plank([(3, 4 / 30)] if kind is None else [(1, -0.25), (2, 0.325)], kind, solver)
+    step = from_pinocchio(*state, dt=DT, load="step", g=g)
+    np.testing.assert_allclose(step.force, known, rtol=1e-4)
+    mended = from_pinocchio(*state, dt=DT)
+    assert mended.converged and mended.total_error < TOTAL and len(mended.total) == 1
+    if kind is not None:
+        # the solvers' own totals are good to 1e-5
+        np.testing.assert_allclose(mended.force, known, rtol=1e-4)
+        assert "rigid links" in mended.message and "other constraints" not in mended.message
+        given = from_pinocchio(*state, dt=DT, equalities="given")
+        assert np.abs(given.force - known).max() > 0.05 and len(given.total) == 2
+        assert "other constraints" in given.message

@@ -341,3 +341,84 @@ def test_held_that_names_no_joint(client):
     for held in (3, [3], ["arm"], "arm", [(1, 2, 3)]):
         with pytest.raises(InputError, match=r"expected pairs \(body, joint\)"):
             from_pybullet(client, held=held)
+
+
+def plank(client, parts, kind=None, force=500.0):
+    """A plank of 3 kg on eight smooth balls, of ``parts`` (mass, x of its middle, its balls),
+    two of them joined by constraints of a kind."""
+    bullet.setPhysicsEngineParameter(
+        solverResidualThreshold=0, numSolverIterations=400, physicsClientId=client
+    )
+    body(client, 0, bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client))
+    made = []
+    for mass, x, places in parts:
+        balls = bullet.createCollisionShapeArray(
+            shapeTypes=[bullet.GEOM_SPHERE] * (2 * len(places)),
+            radii=[0.02] * (2 * len(places)),
+            collisionFramePositions=[[p - x, y, -0.05] for p in places for y in (-0.1, 0.1)],
+            physicsClientId=client,
+        )
+        made.append(body(client, mass, balls, (x, 0, 0.07)))
+        bullet.changeDynamics(
+            made[-1], -1, localInertiaDiagonal=(0.02, 0.1, 0.1), physicsClientId=client
+        )
+    pivots = [(0, 0, 0)] if kind == "FIXED" else [(0, -0.1, 0), (0, 0.1, 0), (0, 0, 0.1)]
+    for pivot in pivots if kind else ():
+        sides = [np.subtract(pivot, (x, 0, 0)) for _, x, _ in parts]
+        joint = bullet.createConstraint(
+            made[0], -1, made[1], -1, getattr(bullet, f"JOINT_{kind}"), (0, 0, 0), *sides,
+            physicsClientId=client,
+        )  # fmt: skip
+        bullet.changeConstraint(joint, maxForce=force, physicsClientId=client)
+    points = march(client, 1200)
+    x, y = np.round([p[6][:2] for p in points], 2).T
+    return np.lexsort((y, x))
+
+
+ONE = [(3, 4 / 30, (-0.45, -0.05, 0.05, 0.45))]
+TWO = [(1, -0.25, (-0.45, -0.05)), (2, 0.325, (0.05, 0.45))]
+X = np.repeat([-0.45, -0.05, 0.05, 0.45], 2)
+SOLID = 30 / 8 * (1 + X * 4 / 30 / np.mean(X**2))
+
+
+@pytest.mark.parametrize("kind", [None, "FIXED", "POINT2POINT"])
+def test_constraints_are_rigid_links(client, kind):
+    """Closed form: a plank on eight balls carries f = a + b x; two halves joined by a fixed
+    constraint, or by three points, carry the same, and not what PyBullet makes of them."""
+    order = plank(client, ONE if kind is None else TWO, kind)
+    mended = from_pybullet(client)
+    assert mended.converged and mended.total_error < TOTAL and len(mended.total) == 1
+    # places are a step old, and parts sag by 1e-5 m
+    np.testing.assert_allclose(mended.force[order], SOLID, rtol=1e-3)
+    assert np.abs(mended.change).max() > 1
+    assert rl.determinacy(mended.B, mended.load).degree == 5
+    assert ("rigid links" in mended.message) == (kind is not None)
+    if kind is not None:
+        given = from_pybullet(client, equalities="given")
+        assert np.abs(given.force[order] - SOLID).max() > 0.2 and len(given.total) == 2
+        assert "kept as PyBullet has them" in given.message
+    with pytest.raises(InputError, match="expected 'rigid' or 'given'"):
+        from_pybullet(client, equalities="loose")
+
+
+def test_constraints_at_their_limit_are_drives(client):
+    """Property: a constraint that pulls with all it has keeps that force."""
+    plank(client, TWO, "FIXED", force=1e-3)
+    mended = from_pybullet(client)
+    assert "1 constraint kept as PyBullet has them" in mended.message and len(mended.total) == 2
+
+
+def test_a_body_fixed_to_the_world(client):
+    """Property: what a constraint fixes to the world cannot move, so no balance tells of its
+    contacts: they keep what PyBullet has."""
+    plank(client, [(2, 0.0, (-0.2, 0.2))])
+    number = bullet.getBodyUniqueId(1, physicsClientId=client)
+    place, turn = bullet.getBasePositionAndOrientation(number, physicsClientId=client)
+    bullet.createConstraint(
+        number, -1, -1, -1, bullet.JOINT_FIXED, (0, 0, 0), (0, 0, 0), place,
+        childFrameOrientation=turn, physicsClientId=client,
+    )  # fmt: skip
+    march(client, 10)
+    mended = from_pybullet(client)
+    assert mended.within.all() and mended.converged and len(mended.total) == 0
+    np.testing.assert_array_equal(mended.force, mended.engine_force)

@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from ..errors import InputError, MissingExtra
+from ..words import counted
 
 
 def imported(module: str, *, engine: str, extra: str):
@@ -47,8 +48,15 @@ def wanted_load(load, known: tuple[str, ...]):
     return load, None
 
 
-def joint_names(held) -> list[str]:
-    """held: the name of a joint, several, or None."""
+def rigid_or_given(equalities) -> bool:
+    """Whether equalities are rigid links: "rigid" or "given"."""
+    if not isinstance(equalities, str) or equalities not in ("rigid", "given"):
+        raise InputError(f"equalities is {equalities!r}; expected 'rigid' or 'given'")
+    return equalities == "rigid"
+
+
+def joint_names(held, option: str = "held", kind: str = "joint") -> list[str]:
+    """held: the name of a joint (or of another kind of thing), several, or None."""
     if held is None:
         return []
     if isinstance(held, str):
@@ -59,5 +67,6 @@ def joint_names(held) -> list[str]:
         names = [held]
     for name in names:
         if not isinstance(name, str):
-            raise InputError(f"held names joint {name!r}; expected names of joints, as text")
+            plural = counted(2, kind).partition(" ")[2]
+            raise InputError(f"{option} names {kind} {name!r}; expected names of {plural}, as text")
     return names

@@ -5,7 +5,8 @@ For every point pair, with n from body A to body B at the contact point C,
     B_i = n . (J_B - J_A),  J = plant.CalcJacobianTranslationalVelocity at C      f_n = f_Bc . n
 
 in Drake's generalized velocities, free bodies and articulated ones alike. Joint limits,
-constraints, actuators and springs stay as Drake has them: given load.
+constraints, actuators and springs stay as Drake has them: given load. Drake does not tell Python
+between which points its weld, ball and coupler constraints are: give their rows as ``links``.
 
 Stiffness: ``point_contact_stiffness`` of both geometries in series, as Drake combines them, where
 every contact has one; else equal.
@@ -19,12 +20,16 @@ of the model, not a set of point forces: it is refused, as are deformable bodies
 import numpy as np
 import scipy.sparse as sp
 
+from .. import arrays
 from ..errors import InputError
 from ..words import counted
 from .arguments import expect, imported, joint_names, wanted_load
+from .links import joined, joined_systems
 from .mended import MendedForces, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
 from .sliding import across, interleaved
+
+FLOATING = ("quaternion_floating", "rpy_floating")
 
 
 def library():
@@ -43,6 +48,7 @@ def from_drake(
     exponent: float = 2.0,
     load="engine",
     held=None,
+    links=None,
     on_friction: str = "refuse",
     **options,
 ) -> MendedForces:
@@ -53,7 +59,9 @@ def from_drake(
     stiffness: relative k, a number or one per point pair; None: see above. load: "engine" keeps its
     resultant; "rest": what holds everything without acceleration under gravity, springs, actuators
     and friction forces; or (nv,). held: names of joints taken as rigidly held.
-    exponent, on_friction and further keywords: as for ``mend_forces``.
+    links (k, nv): rows of rigid links, G v = 0, such as J_A(p) - J_B(p) of a constraint; those not
+    given keep Drake's forces. exponent, on_friction and further keywords: as for
+    ``mend_forces``.
     """
     tree = library()
     from pydrake.multibody.plant import MultibodyPlant
@@ -94,6 +102,11 @@ def from_drake(
                 )
     held = _held(plant, held)
     mechanism, turns, system = _mechanisms(plant, held)
+    whole = mechanism
+    if links is not None:
+        links = arrays.sparse("links", links, columns=plant.num_velocities())
+        whole = joined(mechanism, links, held)
+        system = _joined(plant, context, system, links)
     places = Places(
         point=point,
         normal=normal,
@@ -105,7 +118,7 @@ def from_drake(
             -1, 2, 3
         ),
     )
-    sizes, _ = mechanism_sizes(B, mechanism, places)
+    sizes, _ = mechanism_sizes(B, whole, places)
     if load_from == "rest":
         load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
     depth = np.array([i.point_pair().depth for i in infos])
@@ -126,6 +139,7 @@ def from_drake(
         gap=-depth + plant.time_step() * (B @ plant.GetVelocities(context)),
         mechanism=mechanism,
         reach=np.where(turns, sizes, 1.0),
+        links=links,
         places=places,
         contacts=count,
         engine="Drake",
@@ -220,7 +234,7 @@ def _mechanisms(plant, held):
         first, size = joint.velocity_start(), joint.num_velocities()
         label[first : first + size] = n + root[body]
         kind = joint.type_name()
-        if kind == "quaternion_floating" or kind == "rpy_floating":
+        if kind in FLOATING:
             turns[first + 3 : first + 6] = False  # angular velocity comes first
             if root[body] == body and not held[first : first + 6].any():
                 free[body] = len(free)
@@ -231,3 +245,25 @@ def _mechanisms(plant, held):
     for body in range(1, plant.num_bodies()):
         system[body] = free.get(int(root[body]), OUTSIDE)
     return label, turns, system
+
+
+def _joined(plant, context, system, links):
+    """Free system of each body, those that ``links`` join made one."""
+    bases = {}
+    for i in plant.GetJointIndices():
+        joint = plant.get_joint(i)
+        if joint.type_name() in FLOATING and system[int(joint.child_body().index())] != OUTSIDE:
+            bases[int(system[int(joint.child_body().index())])] = joint
+    order = [bases[number] for number in sorted(bases)]
+    axes = np.broadcast_to(np.eye(3), (len(order), 3, 3))
+    # angular velocity comes first
+    columns = [joint.velocity_start() + np.array([3, 4, 5, 0, 1, 2]) for joint in order]
+    poses = [plant.EvalBodyPoseInWorld(context, joint.child_body()) for joint in order]
+    number = joined_systems(
+        links,
+        np.array(columns, int).reshape(-1, 6),
+        np.array([pose.translation() for pose in poses]).reshape(-1, 3),
+        axes,
+        axes,
+    )
+    return np.r_[number, OUTSIDE][system].astype(int)

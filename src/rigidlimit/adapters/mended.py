@@ -6,6 +6,7 @@ stay the engine's own; f >= 0 with B^T f = F~ is chosen anew by eq. 36 (Olsen & 
 makes it independent of the engine's contact order, start and iteration count.
 
 Friction forces are kept, and mending is refused where that would be wrong: see ``friction``.
+Motions that rigid links of the engine restrain are left out of the balance: see ``links``.
 Motions along which friction holds and normal forces hardly push are left to it: see ``sliding``.
 Motions that the engine's geometry resolves only as noise are left out: see ``noise``.
 
@@ -27,9 +28,9 @@ from ..forces import CompatibleForces, compatible_forces
 from ..status import Status
 from ..words import counted
 from .friction import CONES, ON_FRICTION, broken_law, holding, refuse, tangential_forces
-from .noise import without_noise
+from .links import joined
+from .motions import Balance
 from .places import Places, mechanism_sizes
-from .sliding import without_sliding
 
 PULL = 1e-9
 """Pulling forces up to this part of the largest are an engine's rounding and count as zero."""
@@ -72,6 +73,7 @@ class MendedForces(Brief):
     outside_cone: np.ndarray
     slid: np.ndarray
     open: np.ndarray
+    within: np.ndarray
     row: np.ndarray
     B: sp.csr_array
     load: np.ndarray
@@ -214,6 +216,8 @@ def mend_forces(
     mechanism=None,
     reach=1.0,
     accuracy=1e-6,
+    links=None,
+    link_accuracy=1e-6,
     places: Places | None = None,
     row=None,
     contacts: int | None = None,
@@ -243,6 +247,11 @@ def mend_forces(
     mechanism (n,) int: body or mechanism of each degree of freedom; given, noise below accuracy (a
     number, or (n,)) is taken out of B as above. reach (n,): 1 for displacements, an arm [m] for
     turns.
+    links (k, n): rows G of rigid links, G v = 0 (velocities [m/s], rates of turn times an arm):
+    motions that they restrain are left out, and mechanisms that they join are one; rows that add
+    less than link_accuracy (a number, or (k,)) of the largest entry over reach are redundant, and
+    what gaps feel by less of the motions left is noise.
+    Systems in ``places`` that links join are to have one number, those they hold OUTSIDE.
     row (m,), contacts: place of each row in the engine's list of ``contacts`` and its length.
     Further keywords go to ``compatible_forces``.
 
@@ -292,6 +301,19 @@ def mend_forces(
         raise InputError(f"accuracy is {accuracy.max():.6g}; expected 0 <= accuracy < 1")
     source = load_from or ("engine" if load is None else "given")
     load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
+    if links is not None:
+        links = arrays.sparse("links", links, columns=n)
+        link_accuracy = arrays.vector(
+            "link_accuracy", link_accuracy, links.shape[0], what="row of links"
+        )
+        if (link_accuracy < 0).any() or (link_accuracy >= 1).any():
+            raise InputError(
+                f"link_accuracy is {link_accuracy.max():.6g}; expected 0 <= link_accuracy < 1"
+            )
+    if sliding is not None:
+        sliding = arrays.sparse("sliding", sliding, columns=n)
+        if sliding.shape[0] != 2 * m:
+            raise InputError(f"sliding has shape {sliding.shape}; expected ({2 * m}, {n})")
     tangential, friction = tangential_forces(tangential, friction, m)
 
     if gap_tolerance is not None:
@@ -299,43 +321,23 @@ def mend_forces(
     else:
         gap_tolerance = TOUCHING * (1.0 if places is None else places.size)
         if places is not None and mechanism is not None:
-            gap_tolerance = TOUCHING * mechanism_sizes(B, mechanism, places)[1]
+            whole = mechanism if links is None else joined(mechanism, links, held)
+            gap_tolerance = TOUCHING * mechanism_sizes(B, whole, places)[1]
     opened = _open(engine_force, gap, gap_tolerance, m)
-    listed, bears = row, np.flatnonzero(~opened)
-    B, row, stiffness, friction = B[bears], row[bears], stiffness[bears], friction[bears]
-    before = None if engine_force is None else engine_force[bears]
-    known = np.zeros(len(bears)) if before is None else before
-    slid_motions, left = None, 0
+    known = np.zeros(m) if engine_force is None else engine_force
+    motions = sp.csr_array(sp.eye_array(n))
+    balance = Balance(B, load, held, mechanism, reach, accuracy, known, motions, notes=tuple(notes))
+    balance, within = balance.linked(links, link_accuracy, ~opened)
+    listed, bears = row, np.flatnonzero(~opened & ~within)
+    balance = balance.of(bears)
+    row, stiffness, friction, known = row[bears], stiffness[bears], friction[bears], known[bears]
+    before = None if engine_force is None else known
     if sliding is not None and mechanism is not None:
-        sliding = arrays.sparse("sliding", sliding, columns=n)
-        if sliding.shape[0] != 2 * m:
-            raise InputError(f"sliding has shape {sliding.shape}; expected ({2 * m}, {n})")
-        B, load, slid_motions, new, left = without_sliding(
-            B,
-            load,
-            held,
-            mechanism,
-            reach,
-            share,
-            accuracy,
-            sliding[(2 * bears[:, None] + np.arange(2)).ravel()],
-            holding(known, tangential[bears], friction, cone, friction_tolerance),
-            known,
-        )
-        reach = np.where(new, 1.0, reach)
-    if left:
-        notes = (
-            *notes,
-            f"{counted(left, 'sliding motion')} left to friction, which can take "
-            f"{1 / share:.3g} times what normal forces push along them",
-        )
-    B, load, motions, dull = without_noise(B, load, held, mechanism, reach, accuracy, known)
-    motions = motions if slid_motions is None else slid_motions @ motions
-    if dull:
-        notes = (
-            *notes,
-            f"{counted(dull, 'motion')} that gaps feel by less than {accuracy.max():.0e} left out",
-        )
+        pairs = (2 * bears[:, None] + np.arange(2)).ravel()
+        holds = holding(known, tangential[bears], friction, cone, friction_tolerance)
+        balance = balance.without_sliding(sliding[pairs], holds, share)
+    balance = balance.without_noise()
+    B, load = balance.B, balance.load
     places = None if places is None else places[bears]
     answer = compatible_forces(
         B, load, stiffness=stiffness, exponent=exponent, fixed=held, **options
@@ -352,24 +354,28 @@ def mend_forces(
         full[rows] = values
         return full
 
+    force = spread(answer.force)
+    if engine_force is not None:
+        force[listed[within]] = engine_force[within]
     return MendedForces(
         engine=engine,
-        force=spread(answer.force),
+        force=force,
         engine_force=spread(np.full(m, np.nan) if before is None else engine_force, listed),
         tangential=spread(tangential, listed),
         outside_cone=spread(outside),
         slid=spread(slid),
         open=spread(opened, listed),
+        within=spread(within, listed),
         row=row,
         B=B,
         load=load,
         stiffness=stiffness,
         held=held,
-        motions=motions,
+        motions=balance.motions,
         answer=answer,
         places=places,
         load_from=source,
-        notes=tuple(notes),
+        notes=balance.notes,
     )
 
 

@@ -6,9 +6,10 @@ free bodies, articulated ones and flexes are alike: with its rows J_e and forces
     frictionless, elliptic   B_i = J_0             f_n = f_0          f_t = f_1, f_2, ...
     pyramidal (edge pairs)   B_i = (J_0 + J_1)/2   f_n = sum of f_e   f_tk = mu_k (f_2k - f_2k+1)
 
-Joint limits, equalities, dry joint friction, actuators, passive and adhesive forces stay as MuJoCo
-has them: given load. Joints that a stiff controller holds rigidly can be named in ``held``; their
-torques then follow from the mended forces (``held_change``).
+Equalities are rigid links, which restrain motions: see ``mujoco_links``. Joint limits, dry joint
+friction, actuators, passive and adhesive forces stay as MuJoCo has them: given load. Joints that a
+stiff controller holds rigidly can be named in ``held``; their torques then follow from the mended
+forces (``held_change``).
 
 Stiffness. Direct ``solref`` = (-stiffness, -damping) is a spring per unit of mass; MuJoCo's force
 at rest is stiffness d / (dmax^2) x D x overlap with D = d / ((1 - d) A), d the impedance and A its
@@ -24,7 +25,10 @@ from .. import arrays
 from ..errors import InputError
 from ..words import counted
 from .arguments import expect, imported, joint_names, wanted_load
+from .links import joined, joined_systems
 from .mended import MendedForces, mend_forces
+from .mujoco_links import equalities as rigid_equalities
+from .mujoco_links import in_displacements
 from .places import OUTSIDE, Places, mechanism_sizes
 
 LOADS = ("engine", "rest")
@@ -43,6 +47,7 @@ def from_mujoco(
     exponent: float = 2.0,
     load="engine",
     held=None,
+    equalities="rigid",
     on_friction: str = "refuse",
     **options,
 ) -> MendedForces:
@@ -53,7 +58,9 @@ def from_mujoco(
     ``data.contact``; None: MuJoCo's own springs where every solref is direct, else equal.
     load: "engine" keeps its resultant; "rest": what holds all without acceleration under the
     forces applied (where the solver stopped early); or (nv,). held: names of joints taken as
-    rigidly held, or (nv,) bool.
+    rigidly held, or (nv,) bool. equalities: "rigid": those active (connect, weld, joint,
+    tendon; not those with mocap bodies) are rigid links; "given": they keep MuJoCo's forces, and
+    parts that they join their share of the load; or names of those that are rigid.
     exponent, on_friction and further keywords: as for ``mend_forces``.
 
     Contacts that MuJoCo lists without solving (no efc_address) get zero. ``tangential`` has the
@@ -95,8 +102,9 @@ def from_mujoco(
         given = arrays.vector("stiffness", stiffness, ncon, what="entry of data.contact")
         stiffness, said = given[row], "stiffness: as given"
     held = _held(mujoco, model, held)
-    notes = [said]
-    others = data.nefc - int(np.where(pyramidal, edges, dim).sum())
+    links = rigid_equalities(mujoco, model, data, jacobian, equalities)
+    notes = [said, *links.notes]
+    others = data.nefc - int(np.where(pyramidal, edges, dim).sum()) - len(links.engine_row)
     if others:
         notes.append(f"{others} constraint rows of joints and equalities kept as MuJoCo has them")
     if len(row) < ncon:
@@ -112,12 +120,23 @@ def from_mujoco(
             "asks for is not kept"
         )
     if load_from == "rest":
-        # everything but the normal contact forces: applied, and other constraints as they are
-        load = -(data.qfrc_smooth + data.qfrc_constraint - B.T @ normal)
+        # everything but normal contact forces and rigid links: applied, and other constraints as
+        # they are
+        inner = jacobian[links.engine_row].T @ forces[links.engine_row]
+        load = -(data.qfrc_smooth + data.qfrc_constraint - B.T @ normal - inner)
         load[asleep] = 0.0
-    places = _places(mujoco, model, data, row, held)
     tree = np.array(model.dof_treeid, int)
-    sizes, _ = mechanism_sizes(B, tree, places)
+    whole = joined(tree, links.rows, held)
+    places = _places(mujoco, model, data, row, held, whole, links.rows)
+    sizes, _ = mechanism_sizes(B, whole, places)
+    reach = np.where(_turns(mujoco, model), sizes, 1.0)
+    link_rows, link_accuracy, soft = in_displacements(links, model, data, reach, sizes)
+    if soft:
+        notes.append(
+            f"{counted(len(soft), 'soft equality')} (off by more than 2 % of the size of what it "
+            f"joins, or a slow spring), first {_name(mujoco, model, 'EQUALITY', soft[0])}: rigid "
+            "all the same; equalities='given', or the names of the others, keeps its force"
+        )
     return mend_forces(
         B,
         normal,
@@ -133,7 +152,9 @@ def from_mujoco(
         sliding=_sliding(jacobian, address, dim, pyramidal, friction),
         gap=_gap(model, data, address, B),
         mechanism=tree,
-        reach=np.where(_turns(mujoco, model), sizes, 1.0),
+        reach=reach,
+        links=link_rows,
+        link_accuracy=link_accuracy,
         places=places,
         row=row,
         contacts=ncon,
@@ -255,23 +276,32 @@ def _held(mujoco, model, held):
     return mask
 
 
-def _places(mujoco, model, data, row, held):
+def _places(mujoco, model, data, row, held, mechanism, links):
     ncon = int(data.ncon)
     geom = np.array(data.contact.geom, int).reshape(ncon, 2)[row]
     flex = np.array(data.contact.flex, int).reshape(ncon, 2)[row]
     root = np.array(model.body_rootid, int)
     system = np.full(int(model.nbody), OUTSIDE)
-    count = 0
+    bases = []
     for body in np.unique(root):
         joint = model.body_jntadr[body]
         if joint < 0 or model.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
             continue
         dof = model.jnt_dofadr[joint]
         if not held[dof : dof + 6].any():
-            system[root == body] = count
-            count += 1
+            bases.append((body, dof + np.arange(6)))
+    frames = [np.array(data.xmat[body], float).reshape(3, 3).T for body, _ in bases]
+    numbers = joined_systems(
+        links,
+        np.array([columns for _, columns in bases], int).reshape(-1, 6),
+        np.array([data.xpos[body] for body, _ in bases]).reshape(-1, 3),
+        np.broadcast_to(np.eye(3), (len(bases), 3, 3)),
+        np.array(frames).reshape(-1, 3, 3),
+    )
+    for (body, _), number in zip(bases, numbers, strict=True):
+        system[root == body] = number
     body = np.array(model.geom_bodyid, int)[np.maximum(geom, 0)]
-    centre = np.array(data.subtree_com, float)[root[body]]
+    centre = _middles(model, data, root, mechanism)[body]
     moves = (geom >= 0) & (np.array(model.body_treeid, int)[body] >= 0)
     return Places(
         point=np.array(data.contact.pos, float).reshape(ncon, 3)[row],
@@ -286,6 +316,24 @@ def _places(mujoco, model, data, row, held):
         system=np.where(geom >= 0, system[body], OUTSIDE),
         centre=np.where(moves[:, :, None], centre, np.nan),
     )
+
+
+def _middles(model, data, root, mechanism):
+    """(nbody, 3): centre of mass of the mechanism that each body is of, links included [m]."""
+    _, first = np.unique(np.array(model.dof_treeid, int), return_index=True)
+    part = np.full(int(model.nbody), -1)
+    tree = np.array(model.body_treeid, int)
+    part[tree >= 0] = mechanism[first[tree[tree >= 0]]]
+    mass = np.array(model.body_mass, float)
+    middle = np.array(data.subtree_com, float)[root]
+    count = int(part.max(initial=-1)) + 1
+    total, moment = np.zeros(count), np.zeros((count, 3))
+    moving = part >= 0
+    np.add.at(total, part[moving], mass[moving])
+    np.add.at(moment, part[moving], mass[moving, None] * np.array(data.xipos, float)[moving])
+    whole = moving & (total > 0)[part]
+    middle[whole] = (moment / np.maximum(total, 1e-300)[:, None])[part[whole]]
+    return middle
 
 
 def _name(mujoco, model, kind, number):

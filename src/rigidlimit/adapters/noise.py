@@ -20,10 +20,11 @@ ROUNDING = 1e-13
 """What counts as zero exactly, relative, when noise is looked for."""
 
 
-def without_noise(B, load, held, mechanism, reach, accuracy, force):
+def without_noise(B, load, held, mechanism, reach, accuracy, force, mixed=None):
     """B and load on the motions of each mechanism that its gaps feel; motions (n, n); how many
     are left out. accuracy (n,). force (m,) [N]: the engine's, by whose size a load is small, or
-    zeros."""
+    zeros. mixed (n,) bool: columns that hold motions which no gap feels among others; those of
+    their mechanisms are told apart even where there is no noise."""
     n = B.shape[1]
     motions, dull = sp.csr_array(sp.eye_array(n)), 0
     if mechanism is None or B.nnz == 0:
@@ -38,7 +39,7 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force):
         small = felt <= limit * felt.max(initial=0.0)
         push = np.abs(V @ (load[columns] / reach[columns]))
         noise = (felt > ROUNDING * felt.max(initial=0.0)) | (push > ROUNDING * size)
-        if (small & noise).any():
+        if (small & noise).any() or (mixed is not None and mixed[columns].any() and small.any()):
             turned.append((columns, V.T / reach[columns][:, None]))
             dull += int((small & noise).sum())
             # contacts that press far harder than they push on the whole leave loads that are noise

@@ -6,8 +6,9 @@ a point contact are two tangents and the normal of its frame, motion of joint 2 
 
     J = getConstraintsJacobian(...)    B = its third row of each point contact    f_n = x_n / dt
 
-in Pinocchio's generalized velocities, free flyers and articulated bodies alike. Constraints that
-are not point contacts (joint limits, anchors, dry friction) stay as solved: given load.
+in Pinocchio's generalized velocities, free flyers and articulated bodies alike. Anchors of points
+and frames are rigid links, which restrain motions: see ``links``. Constraints of other kinds (joint
+limits, dry friction) stay as solved: given load.
 
 What Pinocchio does not give: no contact stiffness (compliance regularizes, and is not read);
 Gauss-Seidel may stop well short of the solution, with a resultant that is not the body's: for that
@@ -21,11 +22,13 @@ from .. import arrays
 from ..dynamics import contact_dynamics
 from ..errors import InputError, MissingExtra
 from ..words import counted
-from .arguments import expect, imported, joint_names, wanted_load
+from .arguments import expect, imported, joint_names, rigid_or_given, wanted_load
+from .links import from_error, joined, joined_systems
 from .mended import MendedForces, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
 
 POINT_CONTACT = "PointContactConstraintModel"
+ANCHORS = ("PointAnchorConstraintModel", "FrameAnchorConstraintModel")
 SLIDES = ("JointModelP", "JointModelTranslation")  # prismatic joints of every kind
 FREE = "JointModelFreeFlyer"
 
@@ -54,6 +57,7 @@ def from_pinocchio(
     load="engine",
     g=None,
     held=None,
+    equalities="rigid",
     on_friction: str = "refuse",
     **options,
 ) -> MendedForces:
@@ -63,18 +67,25 @@ def from_pinocchio(
     they are forces). stiffness: relative k, a number or one per point contact; None: equal.
     load: "engine" keeps the impulses' resultant; "step" solves 0 <= x_n _|_ G x + g >= 0 of the
     normal rows anew, with friction and other constraints as they are, and needs ``g`` [m/s] and
-    ``data.M`` (call ``crba``); or (nv,). held: names of joints taken as rigidly held.
+    ``data.M`` (call ``crba``); or (nv,). held: names of joints taken as rigidly held. equalities:
+    "rigid": anchors are rigid links, or "given": they keep their forces.
     exponent, on_friction and further keywords: as for ``mend_forces``.
     """
     pinocchio = library()
     expect("from_pinocchio", model=(model, pinocchio.Model), data=(data, pinocchio.Data))
     load_from, load = wanted_load(load, ("engine", "step"))
+    rigid = rigid_or_given(equalities)
     J = pinocchio.getConstraintsJacobian(model, data, constraint_models, constraint_datas)
     impulses = arrays.vector("impulses", impulses, J.shape[0], what="row of all constraints")
     force = impulses / arrays.positive("dt", dt)
     pairs = zip(constraint_models, constraint_datas, strict=True)
     sizes = [model_.residualSize() for model_ in constraint_models]
     first = np.r_[0, np.cumsum(sizes)].astype(int)
+    anchors = [
+        (at, model_.extract(), data_.extract())
+        for at, model_, data_ in zip(first, constraint_models, constraint_datas, strict=False)
+        if rigid and model_.shortname() in ANCHORS
+    ]
     contacts = [
         (at, model_.extract(), data_.extract())
         for at, (model_, data_) in zip(first, pairs, strict=False)
@@ -85,10 +96,15 @@ def from_pinocchio(
     B = sp.csr_array(J[normal].reshape(len(normal), model.nv))
 
     notes = ["stiffness: " + ("equal, Pinocchio has none" if stiffness is None else "as given")]
-    others = J.shape[0] - 3 * len(contacts)
+    rows = [at + np.arange(anchor.residualSize()) for at, anchor, _ in anchors]
+    rows = np.concatenate([*rows, np.zeros(0, int)])
+    others = J.shape[0] - 3 * len(contacts) - len(rows)
     if others:
         notes.append(f"{counted(others, 'row of other constraints')} kept as Pinocchio has them")
+    held = _held(model, held)
     tree, system = _trees(model)
+    whole = joined(tree, sp.csr_array(J[rows]), held)
+    system = _joined(model, data, system, J[rows])
     point = np.array([[d.oMc1.translation, d.oMc2.translation] for _, _, d in contacts])
     places = Places(
         point=point.reshape(-1, 2, 3),
@@ -104,12 +120,13 @@ def from_pinocchio(
             ]
         ).reshape(-1, 2, 3),
     )
-    sizes, _ = mechanism_sizes(B, tree, places)
+    sizes, _ = mechanism_sizes(B, whole, places)
     if load_from == "step":
         kept = force.copy()
         kept[normal] = 0.0
         load = _solved(data, B, g, normal, J.T @ kept, dt, J.shape[0])
     turns = _turns(model)
+    links, link_accuracy = _links(J, anchors, sizes)
     return mend_forces(
         B,
         force[normal],
@@ -117,19 +134,55 @@ def from_pinocchio(
         load_from=load_from,
         stiffness=1.0 if stiffness is None else stiffness,
         exponent=exponent,
-        held=_held(model, held),
+        held=held,
         tangential=force[slide],
         friction=np.array([c.getFriction() for _, c, _ in contacts]),
         on_friction=on_friction,
         sliding=sp.csr_array(J[slide.ravel()].reshape(2 * len(normal), model.nv)),
         mechanism=tree,
         reach=np.where(turns, sizes, 1.0),
+        links=links,
+        link_accuracy=link_accuracy,
         places=places,
         contacts=len(contacts),
         engine="Pinocchio",
         notes=tuple(notes),
         **options,
     )
+
+
+def _links(J, anchors, sizes):
+    """Rows of anchors (k, nv) in displacements, and their accuracy (k,)."""
+    links, accuracy = [np.zeros((0, J.shape[1]))], []
+    for at, anchor, data in anchors:
+        rows = J[at + np.arange(anchor.residualSize())].copy()
+        size = float(sizes[np.abs(rows).max(axis=0) > 0].max(initial=0.0)) or 1.0
+        rows[3:] *= size
+        apart = data.c1Mc2
+        error = np.linalg.norm(apart.translation)
+        if len(rows) > 3:
+            error += size * np.linalg.norm(apart.rotation - np.eye(3))
+        links.append(rows)
+        accuracy += [error / size] * len(rows)
+    return sp.csr_array(np.vstack(links)), from_error(accuracy)
+
+
+def _joined(model, data, system, links):
+    """Free system of each joint (njoints,), those that ``links`` join made one."""
+    bases = [
+        j
+        for j in range(1, model.njoints)
+        if model.parents[j] == 0 and model.joints[j].shortname() == FREE
+    ]
+    turned = np.array([data.oMi[j].rotation.T for j in bases]).reshape(-1, 3, 3)
+    number = joined_systems(
+        links,
+        np.array([model.idx_vs[j] + np.arange(6) for j in bases], int).reshape(-1, 6),
+        np.array([data.oMi[j].translation for j in bases]).reshape(-1, 3),
+        turned,
+        turned,
+    )
+    return np.r_[number, OUTSIDE][system].astype(int)
 
 
 def _solved(data, B, g, normal, kept, dt, rows):

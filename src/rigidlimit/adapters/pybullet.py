@@ -7,8 +7,9 @@ then one velocity a joint degree of freedom. With ancestors' axes a_j through po
     v(point) = v_base + w_base x (point - base) + sum_j a_j x (point - o_j) qd_j   (revolute)
                                                 + sum_j a_j qd_j                   (prismatic)
 
-and B_i v = normal_i . (v_A - v_B), PyBullet's normal pointing from B to A. Motors, joint limits,
-constraints, damping stay as PyBullet has them: given load.
+and B_i v = normal_i . (v_A - v_B), PyBullet's normal pointing from B to A. Fixed and point-to-point
+constraints are rigid links, which restrain motions: see ``pybullet_links``. Motors, joint limits,
+other constraints, damping stay as PyBullet has them: given load.
 
 What PyBullet does not give: contact points are those of the start of the step, poses those of its
 end, so moment arms are off by a step's motion; normals of points that it does not find anew are
@@ -26,9 +27,12 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError
-from .arguments import expect, imported, wanted_load
+from ..words import counted
+from .arguments import expect, imported, rigid_or_given, wanted_load
+from .links import joined, joined_systems
 from .mended import MendedForces, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
+from .pybullet_links import constraint_rows, in_displacements
 from .sliding import interleaved
 
 BASE = -1
@@ -49,6 +53,7 @@ def from_pybullet(
     exponent: float = 2.0,
     load="engine",
     held=None,
+    equalities="rigid",
     on_friction: str = "refuse",
     **options,
 ) -> MendedForces:
@@ -58,6 +63,7 @@ def from_pybullet(
     series of both links' contactStiffness where every contact has one, else equal. load: "engine"
     keeps its resultant; "rest": what holds everything without acceleration under gravity, joint
     motors and friction forces; or (n,). held: pairs (body, joint) taken as rigidly held.
+    equalities: "rigid": constraints are rigid links, or "given": they keep their forces.
     exponent, on_friction and further keywords: as for ``mend_forces``.
 
     Friction: PyBullet bounds each direction on its own unless cone friction is enabled, which
@@ -85,6 +91,13 @@ def from_pybullet(
         stiffness = arrays.vector("stiffness", stiffness, len(points), what="contact point")
         said = "stiffness: as given"
     sliding = interleaved(*(world.rows(sides, _vectors(points, column)) for column in (11, 13)))
+    held = world.mask(held)
+    links, turning, error, given = constraint_rows(world, rigid_or_given(equalities))
+    notes = [said]
+    if given:
+        notes.append(f"{counted(given, 'constraint')} kept as PyBullet has them")
+    whole = joined(world.mechanism, links, held)
+    world.join_systems(links)
     if load_from == "rest":
         load = -(world.applied() + sliding.T @ tangential.ravel())
     places = Places(
@@ -98,7 +111,8 @@ def from_pybullet(
             -1, 2, 3
         ),
     )
-    sizes, _ = mechanism_sizes(gradient, world.mechanism, places)
+    sizes, _ = mechanism_sizes(gradient, whole, places)
+    links, accuracy = in_displacements(links, turning, error, sizes)
     gap = np.array([p[8] for p in points]) + world.dt * (gradient @ world.velocity())
     return mend_forces(
         gradient,
@@ -107,7 +121,7 @@ def from_pybullet(
         load_from=load_from,
         stiffness=stiffness,
         exponent=exponent,
-        held=world.mask(held),
+        held=held,
         tangential=tangential,
         friction=friction,
         on_friction=on_friction,
@@ -115,10 +129,12 @@ def from_pybullet(
         gap=gap,
         mechanism=world.mechanism,
         reach=np.where(world.turns, sizes, 1.0),
+        links=links,
+        link_accuracy=accuracy,
         places=places,
         contacts=len(points),
         engine="PyBullet",
-        notes=(said,),
+        notes=tuple(notes),
         **{"accuracy": STALE, **options},
     )
 
@@ -223,6 +239,28 @@ class _World:
                     value.append(sign * v)
         entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
         return sp.csr_array(entries, shape=(len(direction), self.columns))
+
+    def spin(self, body, link, direction):
+        """Columns and values of direction . angular velocity of a link."""
+        columns, values = [], []
+        if body in self.base:
+            columns.append(self.base[body] + np.arange(3, 6))
+            values.append(direction)
+        while link != BASE:
+            joint = self.joint.get((body, link))
+            if joint is not None and joint.turns:
+                columns.append(joint.column + np.arange(len(joint.axes)))
+                values.append(joint.axes @ direction)
+            link = self.parent[body, link]
+        return columns, values
+
+    def join_systems(self, links):
+        """Bodies that ``links`` join are one system, those that they hold none."""
+        axes = np.broadcast_to(np.eye(3), (len(self.base), 3, 3))
+        columns = np.array(list(self.base.values()), int)[:, None] + np.arange(6)
+        centre = np.array([self.centre[body] for body in self.base]).reshape(-1, 3)
+        number = joined_systems(links, columns.reshape(-1, 6), centre, axes, axes)
+        self._free = dict(zip(self.base, number.tolist(), strict=True))
 
     def velocity(self):
         """(n,): at the end of the step."""

@@ -1,0 +1,120 @@
+"""Which motions of an engine's bodies and mechanisms the balance of its normal forces is asked for.
+
+In turns: motions that rigid links restrain are left out (``links``), then those that are friction's
+to balance (``sliding``), then those that the engine's geometry resolves only as noise (``noise``).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..words import counted
+from .links import without_links
+from .noise import without_noise
+from .sliding import without_sliding
+
+RIGID = 6
+"""Motions of a rigid body."""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """B (m, n) and load (n,) in ``motions`` (n, n) of the engine's velocities; held (n,) bool;
+    mechanism (n,) int or None and reach (n,) of each column; accuracy (n,); force (m,): the
+    engine's, or zeros; mixed (n,) bool: columns made of several of the engine's by links; notes:
+    what was left out."""
+
+    B: sp.csr_array
+    load: np.ndarray
+    held: np.ndarray
+    mechanism: np.ndarray | None
+    reach: np.ndarray
+    accuracy: np.ndarray
+    force: np.ndarray
+    motions: sp.csr_array
+    mixed: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
+
+    def linked(self, links, link_accuracy, closed) -> "tuple[Balance, np.ndarray]":
+        """Without the motions that ``links`` restrain; rows that push on none of the others, (m,)
+        bool: their forces are taken out of the load. closed (m,) bool: rows that bear."""
+        none = np.zeros(self.B.shape[0], bool)
+        if links is None or not links.shape[0]:
+            return self, none
+        n = len(self.load)
+        mechanism = np.arange(n) if self.mechanism is None else self.mechanism
+        B, load, motions, new, mechanism, exact, redundant = without_links(
+            self.B, self.load, self.held, mechanism, self.reach, links, link_accuracy
+        )
+        more = f" ({redundant} of them redundant)" if redundant else ""
+        notes = [f"{counted(links.shape[0], 'row')} of rigid links{more}"]
+        free = ~self.held
+        before, after = (np.abs(A[:, free]).sum(axis=1) > 0 for A in (self.B, B))
+        within = closed & before & ~after
+        if within.any():
+            notes.append(
+                f"{counted(int(within.sum()), 'contact')} between parts that links hold to each "
+                "other or to what does not move: the engine's force is kept"
+            )
+            load = load - B.T @ np.where(within, self.force, 0.0)
+        balance = self._in(B, load, motions, new, *notes)
+        # what moves as one rigid body does so exactly, however far off its links are
+        size = np.bincount(mechanism[free], minlength=int(mechanism.max(initial=-1)) + 1)
+        inexact = np.where(size[mechanism] > RIGID, exact, 0.0)
+        accuracy = np.maximum(self.accuracy, inexact)
+        return replace(balance, mechanism=mechanism, accuracy=accuracy, mixed=new), within
+
+    def of(self, rows) -> "Balance":
+        """Of some rows of B: indices."""
+        return replace(self, B=self.B[rows], force=self.force[rows])
+
+    def without_sliding(self, sliding, hold, share) -> "Balance":
+        """Without the motions that are friction's; sliding (2 m, n): in the engine's velocities."""
+        if sliding is None or self.mechanism is None:
+            return self
+        *found, left = without_sliding(
+            self.B,
+            self.load,
+            self.held,
+            self.mechanism,
+            self.reach,
+            share,
+            self.accuracy,
+            sliding @ self.motions,
+            hold,
+            self.force,
+        )
+        if not left:
+            return self
+        return self._in(
+            *found,
+            f"{counted(left, 'sliding motion')} left to friction, which can take "
+            f"{1 / share:.3g} times what normal forces push along them",
+        )
+
+    def without_noise(self) -> "Balance":
+        """Without the motions that gaps feel as noise only."""
+        B, load, motions, dull = without_noise(
+            self.B,
+            self.load,
+            self.held,
+            self.mechanism,
+            self.reach,
+            self.accuracy,
+            self.force,
+            self.mixed,
+        )
+        most = self.accuracy.max(initial=0.0)
+        note = f"{counted(dull, 'motion')} that gaps feel by less than {most:.0e} left out"
+        return self._in(B, load, motions, np.zeros(len(load), bool), *([note] if dull else []))
+
+    def _in(self, B, load, motions, new, *notes):
+        return replace(
+            self,
+            B=B,
+            load=load,
+            motions=sp.csr_array(self.motions @ motions),
+            reach=np.where(new, 1.0, self.reach),
+            notes=(*self.notes, *notes),
+        )

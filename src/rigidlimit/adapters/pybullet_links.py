@@ -1,0 +1,79 @@
+"""Rigid links from PyBullet's constraints between bodies.
+
+Fixed and point-to-point constraints, as long as they pull less than half of their largest force:
+one near its limit is a drive. Both bodies move through the middle p of the pivots, or two
+constraints of the same bodies, a little apart, would forbid them to turn:
+
+    G v = v_parent(p) - v_child(p) [m/s],   and w_parent - w_child [rad/s] for a fixed one
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from .links import from_error
+
+BASE = -1
+AT_LIMIT = 0.5
+"""Part of a constraint's largest force from which it is no rigid link: PyBullet bounds each of its
+rows, and reports sums of them."""
+
+
+def constraint_rows(world, rigid):
+    """Rows (k, n) of rigid constraints; which are rates of turn (k,) bool; distance [m] and angle
+    of their sides (k, 2); how many constraints are not among them."""
+    bullet, client = world.bullet, world.client
+    kinds = (bullet.JOINT_FIXED, bullet.JOINT_POINT2POINT)
+    rows, turning, error, given = [np.zeros((0, world.columns))], [], [], 0
+    for place in range(bullet.getNumConstraints(**client)):
+        number = bullet.getConstraintUniqueId(place, **client)
+        info = bullet.getConstraintInfo(number, **client)
+        pull = np.linalg.norm(bullet.getConstraintState(number, **client))
+        if not rigid or info[4] not in kinds or pull >= AT_LIMIT * info[10]:
+            given += 1
+            continue
+        parts = info[0:2], info[2:4]
+        first, second = (
+            _frame(world, *part, info[6 + i], info[8 + i]) for i, part in enumerate(parts)
+        )
+        middle = 0.5 * (first[0] + second[0])
+        move, turn = np.zeros((2, 3, world.columns))
+        for sign, (body, link) in zip((1.0, -1.0), parts, strict=True):
+            for k, axis in enumerate(np.eye(3)):
+                _add(move[k], sign, *world.row(body, link, middle, axis))
+                _add(turn[k], sign, *world.spin(body, link, axis))
+        fixed = info[4] == bullet.JOINT_FIXED
+        apart = float(np.linalg.norm(first[0] - second[0]))
+        askew = float(np.linalg.norm(first[1] - second[1])) if fixed else 0.0
+        rows += [move, turn] if fixed else [move]
+        turning += [False] * 3 + [True] * 3 * fixed
+        error += [(apart, askew)] * (6 if fixed else 3)
+    error = np.array(error).reshape(-1, 2)
+    return sp.csr_array(np.vstack(rows)), np.array(turning, bool), error, given
+
+
+def in_displacements(links, turning, error, sizes):
+    """Rows (k, n) in displacements, and their accuracy (k,). turning (k,) bool: rates of turn;
+    error (k, 2): distance [m] and angle of the two sides; sizes (n,): of the mechanisms [m]."""
+    entries = sp.coo_array(links)
+    span = np.zeros(len(turning))
+    np.maximum.at(span, entries.row, sizes[entries.col])
+    span = np.where(span > 0, span, 1.0)
+    links = sp.csr_array(sp.diags_array(np.where(turning, span, 1.0)) @ links)
+    return links, from_error(error[:, 0] / span + error[:, 1])
+
+
+def _add(row, sign, columns, values):
+    for column, value in zip(columns, values, strict=True):
+        row[column] += sign * value
+
+
+def _frame(world, body, link, place, turn):
+    """Place (3,) and axes (3, 3) in the world of a frame given in a link's, or in the world."""
+    bullet, client = world.bullet, world.client
+    if body in world.centre:
+        if link == BASE:
+            pose = bullet.getBasePositionAndOrientation(body, **client)
+        else:
+            pose = bullet.getLinkState(body, link, computeForwardKinematics=1, **client)
+        place, turn = bullet.multiplyTransforms(*pose[:2], place, turn)
+    return np.array(place), np.array(bullet.getMatrixFromQuaternion(turn)).reshape(3, 3)

@@ -17,14 +17,14 @@ def test_contacts_that_come_and_go():
     network, stats = Network(B, blocks=np.arange(0, n + 1, 3)), LinearStats()
     D = rng.uniform(1.0, 10.0, m)
     shift = 1e-2  # condition below 1e5, so that both are good to 1e-11
-    system = ChangingSystem(network, D, rng.uniform(size=m) < 0.7, shift, stats, most=40)
+    system = ChangingSystem(network, D, rng.uniform(size=m) < 0.7, shift, stats)
     rhs = rng.normal(size=n)
     for _ in range(30):
         flipped = rng.choice(m, rng.integers(0, 30), replace=False)
         back = rng.permutation(system.changed)[: rng.integers(0, 20)]
         contacts = np.union1d(flipped, back)
         after = np.setxor1d(system.changed, contacts)
-        assert system.would_serve(contacts) == (len(after) <= 40)
+        assert system.would_serve(contacts) == (len(after) <= system.most)
         if not system.would_serve(contacts):
             continue
         system.toggle(contacts)

@@ -20,18 +20,14 @@ import numpy as np
 from ..network.changing import ChangingSystem
 from ..network.stiffness import LinearStats
 
-SIGMA = 1e7, 1e4, 1e9
-"""Stiffness of the springs over the effective mass of a contact, one after the other where it does
-not lead on. Soft ones are for forces that hold one another, which stiff ones send off too fast."""
-
-STIFF = 1e7, 1e9
-"""The same for whole steps."""
+BENT_FIRST = ("bent", 1e7), ("whole", 1e7), ("whole", 1e9), ("bent", 1e4)
+WHOLE_FIRST = ("whole", 1e7), ("whole", 1e9), ("bent", 1e7), ("bent", 1e4)
+"""Kinds of steps, with the stiffness of the springs over the effective mass of a contact, one after
+the other where they do not lead on. Soft springs are for forces that hold one another, which stiff
+ones send off too fast."""
 
 PATIENCE, GAINED = 4, 0.9
 """Whole steps that leave more than this part of the residual, after which they are given up."""
-
-FEW = 300
-"""Changes of W up to which a factorization serves."""
 
 ROUNDS = 60
 """At most, with one stiffness; ten are the rule."""
@@ -55,26 +51,36 @@ def pays(price, force, gradient_steps, reached, tolerance) -> bool:
     return remaining > price.of_factorization / 3 and price.affordable
 
 
-def finish(problem, network, force, *, whole=False, tolerance, stats: LinearStats):
+def finish(
+    problem,
+    network,
+    force,
+    *,
+    whole_first=False,
+    tolerance,
+    max_rounds=5000,
+    stats: LinearStats,
+):
     """(forces, residual, rounds): better forces than ``force`` (m,), to ``tolerance`` if it can be.
 
-    network: B with scaled columns, and the inertia. whole: take whole steps, whatever becomes of
-    the objective: better where W is next to right already, for among forces that hold one another
-    the objective is soon no more than rounding. Raises NoRoom.
+    network: B with scaled columns, and the inertia. whole_first: begin with whole steps, whatever
+    becomes of the objective: better where W is next to right already, for among forces that hold
+    one another the objective is soon no more than rounding. Raises NoRoom.
     """
     best, rounds = _Point(problem, force), 0
-    for sigma in STIFF if whole else SIGMA:
-        if best.residual > tolerance:
+    for kind, sigma in WHOLE_FIRST if whole_first else BENT_FIRST:
+        if best.residual > tolerance and rounds < max_rounds:
             steps = _Steps(problem, network, sigma, tolerance, stats)
-            best, more = (_whole_rounds if whole else _bent_rounds)(steps, best, tolerance)
+            take = _bent_rounds if kind == "bent" else _whole_rounds
+            best, more = take(steps, best, tolerance, min(ROUNDS, max_rounds - rounds))
             rounds += more
     return best.force, best.residual, rounds
 
 
-def _bent_rounds(steps, here, tolerance):
-    """(point, rounds) of steps along the bent path, with one stiffness."""
+def _bent_rounds(steps, here, tolerance, most):
+    """(point, rounds) of at most so many steps along the bent path."""
     rounds = 0
-    while here.residual > tolerance and rounds < ROUNDS:
+    while here.residual > tolerance and rounds < most:
         rounds += 1
         held = (here.force > 0) | (here.slack < -steps.noise)
         change, _ = steps.step(here, held)
@@ -85,12 +91,12 @@ def _bent_rounds(steps, here, tolerance):
     return here, rounds
 
 
-def _whole_rounds(steps, here, tolerance):
-    """(best point, rounds) of whole steps, with one stiffness. What would pull leaves W, what would
+def _whole_rounds(steps, here, tolerance, most):
+    """(best point, rounds) of at most so many whole steps. What would pull leaves W, what would
     close enters it."""
     rounds, waited, best = 0, 0, here
     held, fewest = here.force > 0, len(here.force)
-    while best.residual > tolerance and waited < PATIENCE:
+    while best.residual > tolerance and waited < PATIENCE and rounds < most:
         rounds += 1
         change, ahead = steps.step(here, held, refined=True)
         force = here.force + change
@@ -132,7 +138,7 @@ class _Steps:
             if self.system.would_serve(changes):
                 self.system.toggle(changes)
                 return self.system
-        self.system = ChangingSystem(self.network, self.D, held, 0.0, self.stats, most=FEW)
+        self.system = ChangingSystem(self.network, self.D, held, 0.0, self.stats)
         return self.system
 
 

@@ -99,10 +99,9 @@ def solve(
     solution = _Solution(problem, tolerance, max_iterations, blocks)
     if opening:
         force = solution.descend(force)
-    hasty = solution.network.price.affordable
-    stalled = solution.multiply(force, hasty=hasty)
+    stalled = solution.multiply(force, hasty=True)
     found = None
-    if stalled and hasty:
+    if stalled and solution.path_open:
         found = solution.follow_path()
         stalled = solution.multiply(solution.force)
     solution.finish_small_rests(stalled)
@@ -137,6 +136,11 @@ class _Solution:
     @property
     def arrived(self) -> bool:
         return self.residual <= self.tolerance
+
+    @property
+    def path_open(self) -> bool:
+        """Whether the central path is to be thought of."""
+        return self.network.price.affordable
 
     @cached_property
     def arm(self):
@@ -177,6 +181,7 @@ class _Solution:
 
         force, reached = self._gradient_steps(force, leave)
         if left:
+            self.keep(force, reached)
             force, reached = self._last_digits(force)
             if reached > self.tolerance:
                 force, _ = self._gradient_steps(force)
@@ -196,14 +201,15 @@ class _Solution:
         self.gradient_steps += answer.iterations
         return answer.force, answer.residual
 
-    def _last_digits(self, force, *, whole=False):
+    def _last_digits(self, force, *, whole_first=False):
         try:
             force, residual, rounds = active_set.finish(
                 self.problem,
                 self.network,
                 force,
-                whole=whole,
+                whole_first=whole_first,
                 tolerance=self.tolerance,
+                max_rounds=self.max_iterations - self.newton_steps,
                 stats=self.stats,
             )
         except NoRoom:  # gradient steps go on
@@ -239,9 +245,8 @@ class _Solution:
             return
         self.newton_steps += steps
         for force in found:
-            for whole in (True, False):
-                if self.newton_steps < self.max_iterations and not self.arrived:
-                    self.keep(*self._last_digits(force, whole=whole))
+            if not self.arrived:
+                self.keep(*self._last_digits(force, whole_first=True))
 
     @cached_property
     def _least_distance(self):
@@ -261,7 +266,7 @@ class _Solution:
     def multiply(self, force, *, hasty=False) -> bool:
         """The method of multipliers from ``force`` on; whether it stalled.
 
-        hasty: leave where the central path is likely to be quicker.
+        hasty: leave where the central path is open and likely to be quicker.
         """
         problem, tolerance, dt = self.problem, self.tolerance, self.problem.dt
         residual = problem.residual(force)
@@ -273,7 +278,7 @@ class _Solution:
         x = self.arm * (problem.response.T @ force)
         # the warmer the start, the stiffer the first network may be
         sigma = float(np.clip(1.0 / max(residual, 1e-300), 1.0, 1e3))
-        waited, before_all = 0, replace(self.stats)
+        waited, before_all, hasty = 0, replace(self.stats), hasty and self.path_open
         while residual > tolerance and self.newton_steps < self.max_iterations:
             stiffness = sigma * effective_mass
             answer = equilibrium(

@@ -113,7 +113,7 @@ class _Walk:
         self.network, self.load, self.D, self.offset = network, load, D, offset
         self.tolerance, self.steps, self.force = tolerance, 0, force
         shift = SHIFT * float(D.max())
-        self.system = ChangingSystem(network, D, force > 0, shift, stats, most=FEW)
+        self.system = ChangingSystem(network, D, force > 0, shift, stats)
         self.start = self.system.first(network.BT @ np.where(force > 0, D * offset, 0.0) - load)
 
     def run(self) -> bool:

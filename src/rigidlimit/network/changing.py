@@ -12,24 +12,34 @@ from .stiffness import LinearStats, StiffnessSystem
 AT_ONCE = 16
 """Right sides that are solved together: more hardly gain."""
 
+FEW, WORTH = 200, 0.4
+"""Changes up to which a factorization serves, and that part of the entries of its factor for each
+degree of freedom: from there on a new one is cheaper, sooner in walls than in packings."""
+
+LEAST = 30
+"""Changes that it serves for in any case."""
+
 
 class ChangingSystem:
     """K for the working set ``held`` (m,) bool, which ``toggle`` changes.
 
-    D (m,) > 0: tangent stiffness of every contact, in the working set or not. shift: e. most:
-    changes that are taken in at once, at most.
+    D (m,) > 0: tangent stiffness of every contact, in the working set or not. shift: e. Raises
+    NoRoom.
     """
 
-    def __init__(self, network, D, held, shift: float, stats: LinearStats, *, most: int):
-        self.network, self.D, self.stats, self.most = network, D, stats, most
+    def __init__(self, network, D, held, shift: float, stats: LinearStats):
+        self.network, self.D, self.stats = network, D, stats
         self.held = held.copy()
         self.system = StiffnessSystem(network, np.where(held, D, 0.0), shift)
         # contacts that entered (sign 1) or left (-1) since
         self.changed = np.zeros(0, int)
         self.sign = np.zeros(0)
+        n = network.B.shape[1]
+        worth = WORTH * self.system.factor_entries(stats) / max(1, n)
+        self.most = int(np.clip(worth, LEAST, FEW))
         # the motion K^-1 B_i^T of each, in the first columns, and what the others feel of it
-        self._motions = np.empty((network.B.shape[1], most), order="F")
-        self._felt = np.empty((most, most))
+        self._motions = np.empty((n, self.most), order="F")
+        self._felt = np.empty((self.most, self.most))
 
     @property
     def motions(self) -> np.ndarray:

@@ -35,6 +35,10 @@ class Factor:
                 continue
         self.lu = None  # K is zero or not finite: the answer is no number, as of any such system
 
+    @property
+    def entries(self) -> int:
+        return 0 if self.lu is None else self.lu.nnz
+
     def solve(self, rhs: np.ndarray) -> np.ndarray:
         if self.lu is None:
             return np.full_like(rhs, np.nan)
@@ -56,6 +60,10 @@ class DenseFactor:
             if not failed:
                 return
         raise np.linalg.LinAlgError("matrix is not positive definite")
+
+    @property
+    def entries(self) -> int:
+        return self.L.size
 
     def solve(self, rhs: np.ndarray) -> np.ndarray:
         from scipy.linalg.lapack import dpotrs

@@ -152,6 +152,10 @@ class MultifrontalFactor:
                 waiting[above].append((mine, rest))
         return True
 
+    @property
+    def entries(self) -> int:
+        return len(self.values)
+
     def solve(self, rhs: np.ndarray) -> np.ndarray:
         """x with K x = rhs, (n,) or (n, c)."""
         fronts = self.fronts

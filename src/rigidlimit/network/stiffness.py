@@ -303,6 +303,13 @@ class StiffnessSystem:
             return Factor(K, None)
         return Factor(K, np.argsort(place[self.network.block_of], kind="stable"))
 
+    def factor_entries(self, stats) -> int:
+        """Entries that are stored of the factor. Raises NoRoom."""
+        known = "_factor" in self.__dict__
+        entries = self._factor.entries
+        stats.factorizations += not known
+        return entries
+
     def solve_directly(self, rhs, stats, *, refined=True):
         """K^-1 rhs for rhs (n,) or (n, c). refined: with one step of iterative refinement.
 

@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
-from rigidlimit.dynamics import active_set, interior, newton
+from rigidlimit.dynamics import active_set, contact_dynamics, interior, newton
 from rigidlimit.network import Network
 from rigidlimit.network.stiffness import LinearStats
+from rigidlimit.status import Status
 from tests.problems import contact_problem, pyramid, random_problem, reference_velocity
 
 GRAVITY, DT = 9.81, 1e-3
@@ -161,3 +162,57 @@ def test_path_is_left_where_there_is_no_answer():
     best, _, steps = interior.follow(problem, network, tolerance=1e-10, stats=stats)
     assert steps < interior.STEPS and np.isfinite(best).all()
     assert not newton.solve(problem).converged
+
+
+def squeezed_row(count, overlap):
+    """Unit spheres in a row between two walls that are too near by ``overlap``, on a floor; they
+    cannot climb over one another."""
+    rows, gaps = [], []
+    for i in range(count + 1):
+        row = np.zeros((count, 2))
+        if i > 0:
+            row[i - 1, 0] = -1.0
+        if i < count:
+            row[i, 0] = 1.0
+        rows.append(row.ravel())
+        gaps.append(-overlap / (count + 1))
+    for i in range(count):
+        row = np.zeros((count, 2))
+        row[i, 1] = 1.0
+        rows.append(row.ravel())
+        gaps.append(0.0)
+    velocity = np.tile([0.0, -GRAVITY * DT], count)
+    return contact_problem(np.array(rows), np.ones(2 * count), np.array(gaps) / DT, velocity, DT)
+
+
+@pytest.mark.parametrize("overlap", [1e-3, 1e-6, 1e-9])
+def test_small_jams_are_known(overlap):
+    """Closed form: walls too near by any length leave no velocity that undoes it. The stall is
+    known for a jam by the forces themselves, and those that are given carry the weight alone."""
+    problem = squeezed_row(6, overlap)
+    assert newton.solve(problem).status is Status.JAMMED
+    answer = contact_dynamics(
+        np.ones(12), problem.B, DT * problem.bias, np.zeros(12), np.tile([0.0, -GRAVITY], 6), DT
+    )
+    assert answer.status is Status.JAMMED
+    # the tolerance, of forces of a weight
+    np.testing.assert_allclose(answer.force, [0.0] * 7 + [GRAVITY] * 6, atol=1e-8)
+
+
+@pytest.mark.parametrize("push", [1e-6, 1e-3])
+def test_speeds_that_are_needed(push):
+    """Property: the bound never exceeds the speed of a motion that undoes the overlaps."""
+    problem = random_problem(2)
+    network = Network(problem.B, mass=problem.mass)
+    rng = np.random.default_rng(0)
+    motion = rng.normal(size=problem.B.shape[1])
+    undone = contact_problem(
+        problem.B,
+        problem.mass.diagonal(),
+        -(problem.B @ motion) + push - problem.B @ problem.free_velocity,
+        problem.free_velocity,
+        problem.dt,
+    )
+    for _ in range(50):
+        force = rng.uniform(size=len(undone.bias)) ** 4
+        assert interior.speed_needed(undone, network, force) <= np.abs(motion).max() + 1e-12

@@ -92,6 +92,7 @@ def contact_dynamics(
     if "order" in options and not isinstance(options["order"], str):
         options["order"] = reduced.numbers(pgs.permutation(options["order"], m))
     answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
+    kept = None
     if not answer.converged and (problem.bias < 0.0).any():
         # overlaps as they are, with what is driven and what rebounds; or nothing that pushes at all
         closed = _bias(B, np.maximum(gap, 0.0), velocity, dt, restitution, exists)
@@ -101,6 +102,8 @@ def contact_dynamics(
         if kept is None and (let_be != still).any():
             kept = _without_opening(problem, still, answer, solver, tolerance, options)
         answer = answer if kept is None else kept
+    if answer.status is Status.JAMMED and kept is None:
+        answer = replace(answer, status=Status.STALLED)  # its forces are none to go by
     return reduced.answered(answer)
 
 
@@ -115,7 +118,8 @@ def _without_opening(problem, bias, answer, solver, tolerance, options):
     diverged = answer.force.max() > DIVERGED * max(found.force.max(), problem.scale)
     left = problem.residual(found.force)
     diverged = diverged and answer.residual > UNDONE * left
-    if not (found.converged and (diverged or left <= NO_WORSE * answer.residual)):
+    jammed = diverged or answer.status is Status.JAMMED
+    if not (found.converged and (jammed or left <= NO_WORSE * answer.residual)):
         return None
     return replace(
         answer,

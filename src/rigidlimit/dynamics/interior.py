@@ -74,6 +74,19 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
     return best, force, step
 
 
+def speed_needed(problem, network, force) -> float:
+    """Lower bound on the speeds [m/s], turns by their arms, that undo all overlaps: Farkas' lemma.
+
+    For any f >= 0 and any x with p + B x >= 0, f . p + (B^T f) . x >= 0. Forces of a path that
+    leads nowhere hold one another, B^T f = 0 to rounding, and f . p < 0.
+    """
+    missing = -float(force @ problem.p)
+    if not missing > 0.0:
+        return 0.0
+    held = float(np.abs(network.BT @ force).sum())
+    return missing / held if held > 0.0 else np.inf
+
+
 def _begin(problem, network, effective_mass, stats):
     """(x, l, w) of contacts as linear springs, lifted: impulses to the largest of these, for among
     unlike masses the light ones may have to pass on what the heavy ones need. Springs of contacts

@@ -69,6 +69,10 @@ GROWN = 10.0
 """Largest force after the path over that before, beyond which multiplier steps go on from before:
 forces that hold one another have no bounds there, and would take these as long as they please."""
 
+JAMMED, UNDONE = 100.0, 1e-6
+"""Speed needed to undo all overlaps over that of contacts without forces, from which on a stall is
+a jam; and the residual up to which they count as undone all the same, but for rounding."""
+
 INNER = 0.3
 """Part of the residual to which the networks are solved at first; less where that gains nothing."""
 
@@ -92,7 +96,8 @@ def solve(
     and of the central path.
 
     warm_start (m,) [N]: forces to begin with. blocks: see ``Network``. opening: whether gradient
-    steps go first. ``iterations`` of the answer counts gradient steps and Newton systems.
+    steps go first. ``iterations`` of the answer counts gradient steps and Newton systems. Status
+    JAMMED: it stalled, and overlaps are known that no speed of the problem's own order undoes.
     """
     m = problem.B.shape[0]
     force = np.zeros(m) if warm_start is None else problem.project(warm_start)
@@ -108,6 +113,8 @@ def solve(
     if found is not None:
         solution.keep(*found)
     status = Status.STALLED if stalled else Status.MAX_ITERATIONS
+    if solution.jammed and solution.residual > UNDONE:
+        status = Status.JAMMED
     return ContactDynamicsResult(
         force=solution.force,
         velocity=problem.velocity(solution.force),
@@ -131,6 +138,7 @@ class _Solution:
         self.max_iterations = max_iterations
         self.force, self.residual, self.history = None, np.inf, []
         self.gradient_steps = self.newton_steps = 0
+        self.jammed = False  # whether overlaps cannot be undone but at speeds of another order
         self.stats = LinearStats()
 
     @property
@@ -245,6 +253,8 @@ class _Solution:
             return
         self.newton_steps += steps
         for force in found:
+            needed = interior.speed_needed(self.problem, self.network, force)
+            self.jammed |= needed > JAMMED * self.problem.speed
             if not self.arrived:
                 self.keep(*self._last_digits(force, whole_first=True))
 

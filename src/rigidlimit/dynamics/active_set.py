@@ -138,6 +138,7 @@ class _Steps:
             if self.system.would_serve(changes):
                 self.system.toggle(changes)
                 return self.system
+        self.system = None  # its factor is large: gone before there is another
         self.system = ChangingSystem(self.network, self.D, held, 0.0, self.stats)
         return self.system
 

@@ -12,7 +12,7 @@ from .stiffness import LinearStats, StiffnessSystem
 AT_ONCE = 16
 """Right sides that are solved together: more hardly gain."""
 
-FEW, WORTH = 200, 0.4
+FEW, WORTH = 300, 0.4
 """Changes up to which a factorization serves, and that part of the entries of its factor for each
 degree of freedom: from there on a new one is cheaper, sooner in walls than in packings."""
 

@@ -221,32 +221,19 @@ class _Search:
     def attempt(self, start, limit):
         """Newton from ``start``, with ``limit`` steps where its systems are solved loosely."""
         if not self.directly():
-            answer = equilibrium(
-                self.network,
-                self.stiffness,
-                self.exponent,
-                load=self.load,
-                offset=self.offset,
-                start=start,
-                tolerance=self.tolerance,
-                scale=1.0,
-                max_iterations=min(limit, max(1, self.max_iterations - self.iterations)),
-                stats=self.stats,
-                leave=self.directly,
-            )
-            self.iterations += answer.iterations
+            answer = self.by(equilibrium, start, limit, scale=1.0, leave=self.directly)
             if answer.status is Status.CONVERGED or not self.directly():
                 return answer
             start = answer.x
         try:
-            return self.by_factorizations(start)
+            return self.by(soft_equilibrium, start, FACTORIZED, enough=self.obeys)
         except NoRoom:
             self.no_room = True
             return self.attempt(start, limit)
 
-    def by_factorizations(self, start):
-        """Newton that motions which are all but free do not keep from its end."""
-        answer = soft_equilibrium(
+    def by(self, newton, start, limit, **options):
+        """The equilibrium from ``start`` by one way of Newton, in at most ``limit`` steps."""
+        answer = newton(
             self.network,
             self.stiffness,
             self.exponent,
@@ -254,12 +241,15 @@ class _Search:
             offset=self.offset,
             start=start,
             tolerance=self.tolerance,
-            enough=lambda u, force: self.gap(u, force) <= GAP * self.tolerance,
-            max_iterations=min(FACTORIZED, max(1, self.max_iterations - self.iterations)),
+            max_iterations=min(limit, max(1, self.max_iterations - self.iterations)),
             stats=self.stats,
+            **options,
         )
         self.iterations += answer.iterations
         return answer
+
+    def obeys(self, u, force) -> bool:
+        return self.gap(u, force) <= GAP * self.tolerance
 
     def finished(self, answer):
         """(u, forces, history, violation of the law) of an equilibrium; where rounding of u kept it

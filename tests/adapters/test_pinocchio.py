@@ -39,14 +39,22 @@ def step(model, points, *, solver="PGS", turn=None, mu=0.0, velocity=None, q=Non
     pin.computeJointJacobians(model, data, q)
     joint = model.njoints - 1
     turn = np.eye(3) if turn is None else turn
-    models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
+    made = []
     for point in points:
         place = pin.SE3(turn, np.array(point, float))
         contact = pin.PointContactConstraintModel(
             model, 0, place, joint, data.oMi[joint].actInv(place)
         )
         contact.setFriction(mu)
-        models.append(pin.ConstraintModel(contact))
+        made.append(contact)
+    return solved(model, data, q, v, made, solver=solver, iterations=1000)
+
+
+def solved(model, data, q, v, made, *, solver, iterations):
+    """(what ``from_pinocchio`` takes, g): the step from q and v with the constraints ``made``."""
+    models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
+    for constraint in made:
+        models.append(pin.ConstraintModel(constraint))
         datas.append(models[len(models) - 1].createData())
         models[len(models) - 1].calc(model, data, datas[len(datas) - 1])
     M = pin.crba(model, data, q)
@@ -55,7 +63,7 @@ def step(model, points, *, solver="PGS", turn=None, mu=0.0, velocity=None, q=Non
     free = v - DT * np.linalg.solve(M, pin.nonLinearEffects(model, data, q, v))
     G, g = J @ np.linalg.solve(M, J.T), J @ free
     settings = getattr(pin, f"{solver}SolverSettings")()
-    settings.max_iterations = 1000
+    settings.max_iterations = iterations
     result = getattr(pin, f"{solver}SolverResult")()
     getattr(pin, f"{solver}ConstraintSolver")(len(g)).solve(
         pin.DelassusOperatorDense(G), g, models, datas, settings, result
@@ -202,23 +210,7 @@ def plank(parts, kind=None, solver="PGS", order=range(8)):
     for point in points[list(order)]:
         add("PointContact", 0, joints[-1 if point[0] > 0 else 0], point)
         made[-1].setFriction(0.0)
-    models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
-    for constraint in made:
-        models.append(pin.ConstraintModel(constraint))
-        datas.append(models[len(models) - 1].createData())
-        models[len(models) - 1].calc(model, data, datas[len(datas) - 1])
-    M = pin.crba(model, data, q)
-    M = np.triu(M) + np.triu(M, 1).T
-    J = pin.getConstraintsJacobian(model, data, models, datas)
-    free = -DT * np.linalg.solve(M, pin.nonLinearEffects(model, data, q, np.zeros(model.nv)))
-    G, g = J @ np.linalg.solve(M, J.T), J @ free
-    settings = getattr(pin, f"{solver}SolverSettings")()
-    settings.max_iterations = 2000
-    result = getattr(pin, f"{solver}SolverResult")()
-    getattr(pin, f"{solver}ConstraintSolver")(len(g)).solve(
-        pin.DelassusOperatorDense(G), g, models, datas, settings, result
-    )
-    return (model, data, models, datas, np.array(result.retrieveConstraintImpulses())), g
+    return solved(model, data, q, np.zeros(model.nv), made, solver=solver, iterations=2000)
 
 
 @pytest.mark.parametrize("solver", ["PGS", "ADMM"])

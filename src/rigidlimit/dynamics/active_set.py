@@ -11,8 +11,10 @@ springs in place of the equations,
 The forces go along the bent path max(0, f + a dl/dt) as far as the objective of eq. 22 falls, with
 a = 1, 1/2, 1/4, ... (D. P. Bertsekas, SIAM J. Control Optim. 20 (1982) 221): full steps let go of
 many contacts that bear in the end, and need W to be almost right from the start. What let go leaves
-W, what closes enters it; both are taken into the one factorization by the Woodbury formula. w is
-computed anew from l each time, so rounding is never amplified by D.
+W, what closes enters it; both are taken into the one factorization by the Woodbury formula. Where W
+is almost right, as at the end of the central path, whole steps come first: what would pull leaves
+W, what would close enters it (M. Hintermueller, K. Ito, K. Kunisch, SIAM J. Optim. 13 (2003) 865).
+w is computed anew from l each time, so rounding is never amplified by D.
 """
 
 import numpy as np

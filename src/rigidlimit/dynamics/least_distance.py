@@ -25,14 +25,9 @@ EXACT = 1e-3
 """Relative difference of |r|^2 and |r_last| up to which r is more than rounding."""
 
 
-def applies(problem) -> bool:
-    """Whether the problem is small enough to be treated densely."""
-    return problem.B.shape[0] * problem.B.shape[1] <= LARGEST
-
-
-def is_small(problem) -> bool:
-    """Whether this is quicker than the central path."""
-    return problem.B.shape[0] * problem.B.shape[1] <= SMALL
+def applies(problem, most: int = LARGEST) -> bool:
+    """Whether the problem is small enough to be treated densely: of ``most`` entries."""
+    return problem.B.shape[0] * problem.B.shape[1] <= most
 
 
 def solve(problem) -> np.ndarray | None:

@@ -138,6 +138,7 @@ class _Solution:
         self.max_iterations = max_iterations
         self.force, self.residual, self.history = None, np.inf, []
         self.gradient_steps = self.newton_steps = 0
+        self._sought = []  # forces from which ``seek_from`` has looked
         self.jammed = False  # whether overlaps cannot be undone but at speeds of another order
         self.stats = LinearStats()
 
@@ -225,11 +226,18 @@ class _Solution:
         self.newton_steps += rounds
         return force, residual
 
+    def seek_from(self, force, *, whole_first=False):
+        """Look for the last digits from these forces, unless that was done before."""
+        if self.arrived or any(force is known for known in self._sought):
+            return
+        self._sought.append(force)
+        self.keep(*self._last_digits(force, whole_first=whole_first))
+
     def follow_path(self):
         """(forces, residual): the last digits from here, or from the central path by one more
         factorization. What follows begins with these, but not with forces that have grown."""
-        self.keep(*self._last_digits(self.force))
-        if not self.arrived and least_distance.is_small(self.problem):
+        self.seek_from(self.force)
+        if not self.arrived and least_distance.applies(self.problem, least_distance.SMALL):
             self._by_least_distance()
         before = self.force, self.residual
         if not self.arrived:
@@ -255,8 +263,7 @@ class _Solution:
         for force in found:
             needed = interior.speed_needed(self.problem, self.network, force)
             self.jammed |= needed > JAMMED * self.problem.speed
-            if not self.arrived:
-                self.keep(*self._last_digits(force, whole_first=True))
+            self.seek_from(force, whole_first=True)
 
     @cached_property
     def _least_distance(self):
@@ -264,7 +271,7 @@ class _Solution:
 
     def _by_least_distance(self):
         if self._least_distance is not None:
-            self.keep(*self._last_digits(self._least_distance))
+            self.seek_from(self._least_distance)
 
     def _dear(self, stats_before) -> bool:
         """Whether linear solves since have cost more than the central path would."""
@@ -320,7 +327,7 @@ class _Solution:
         """What rounding left: by stiff springs, nonnegative least squares, Gauss-Seidel."""
         problem = self.problem
         if not self.arrived and affordable(problem.B.shape[1]):
-            self.keep(*self._last_digits(self.force))
+            self.seek_from(self.force)
         if not self.arrived and least_distance.applies(problem):
             self._by_least_distance()
         for _ in range(ROUNDS if stalled else 0):

@@ -242,7 +242,8 @@ class _Scaled:
 
     def _given_back(self, u, force, status, iterations, history, stats, load, nearest_status):
         """In the units of the problem."""
-        gap = duality_gap(self.B, u, force, self.stiffness, self.exponent, load, self.offset)
+        sizes, law = self.network.sizes, (self.stiffness, self.exponent)
+        gap = duality_gap(self.B, u, force, *law, load, self.offset, sizes=sizes)
         full, of_load = np.zeros(self.n), np.zeros(self.n)
         full[self.dofs] = u / self.arm * self.displacement_size
         of_load[self.dofs] = load * self.arm * self.force_size

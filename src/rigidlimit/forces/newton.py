@@ -187,9 +187,8 @@ class _Search:
         return float(np.abs(self.network.BT @ force - self.load).max(initial=0.0))
 
     def gap(self, u, force) -> float:
-        found = duality_gap(
-            self.network.B, u, force, self.stiffness, self.exponent, self.load, self.offset
-        )
+        network, law = self.network, (self.stiffness, self.exponent)
+        found = duality_gap(network.B, u, force, *law, self.load, self.offset, sizes=network.sizes)
         return np.inf if np.isnan(found) else found
 
     def violation(self, u, force) -> float:
@@ -263,7 +262,7 @@ class _Search:
         force, motion = self.balanced(force, tangent, self.tolerance)
         u = u + motion
         # c = -B u is known to the rounding of u, which is what these forces do without
-        blurred = 1e-15 * float((tangent * (abs(self.network.B) @ np.abs(u))).max(initial=0.0))
+        blurred = 1e-15 * float((tangent * (self.network.sizes @ np.abs(u))).max(initial=0.0))
         wrong = self.violation(u, force) - blurred / (force.max(initial=0.0) or 1.0)
         return u, force, answer.history, max(wrong, 0.0)
 
@@ -384,7 +383,6 @@ class _Search:
         motions may be as large as they are: rounding of what they have in common is no more than
         the rounding that they bring along in any case.
         """
-        B = self.network.B
-        felt = ROUNDED * np.abs(B @ u).max(initial=0.0)
-        common = ROUNDED * (abs(B) @ np.abs(u)).max(initial=0.0)
+        felt = ROUNDED * np.abs(self.network.B @ u).max(initial=0.0)
+        common = ROUNDED * (self.network.sizes @ np.abs(u)).max(initial=0.0)
         return felt > 0.01 * self.tolerance or common > BLURRED

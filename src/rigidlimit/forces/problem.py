@@ -121,18 +121,19 @@ def strain_energy(overlap, stiffness, exponent) -> float:
     return float((stiffness / exponent * np.maximum(overlap, 0.0) ** exponent).sum())
 
 
-def duality_gap(B, u, force, stiffness, exponent, load, offset=None) -> float:
+def duality_gap(B, u, force, stiffness, exponent, load, offset=None, *, sizes=None) -> float:
     """Energy of balanced forces above the least, at most, over that energy (eqs 32 and 36).
 
     In units in which loads and stiffness are of order one: for p near 1 energies leave the range of
     numbers in others. inf where there is a load and no energy. offset (m,): see ``equilibrium``.
+    sizes: |B|, where it is at hand.
 
     Summed up contact by contact, each of which has a gap of its own towards the law, and with the
     work that imbalance does: along motions that contacts hardly feel, u is so large that energies
     would differ by their rounding only. What the last digit of load, forces and u makes of overlaps
     and of that work is no gap.
     """
-    p, size, moved = exponent, abs(B), np.abs(u)
+    p, size, moved = exponent, abs(B) if sizes is None else sizes, np.abs(u)
     overlap = -(B @ u) if offset is None else offset - B @ u
     with np.errstate(over="ignore", invalid="ignore"):  # forces of an attempt that lost its way
         blur = ROUNDED * (size @ moved)

@@ -71,6 +71,12 @@ class Network:
         return sp.csr_array(self.B.T)
 
     @cached_property
+    def sizes(self) -> sp.csr_array:
+        """|B|, entry by entry: what rounding goes with."""
+        B = self.B
+        return sp.csr_array((np.abs(B.data), B.indices, B.indptr), shape=B.shape)
+
+    @cached_property
     def pairs(self) -> PairNetwork:
         """The structure for incomplete factorizations; ``serves`` tells whether it has one."""
         return PairNetwork(self.B, self.starts, self.mass)
@@ -158,6 +164,22 @@ def _slope(c, dc, k, p, series, linear, quadratic, t):
 
 
 @njit(cache=True, nogil=True)
+def between(lo, slope_lo, hi, slope_hi):
+    """Where a line through two slopes of unlike sign is zero, or the middle by rounding."""
+    t = (lo * slope_hi - hi * slope_lo) / (slope_hi - slope_lo)
+    return t if lo < t < hi else 0.5 * (lo + hi)
+
+
+@njit(cache=True, nogil=True)
+def narrowed(lo, slope_lo, hi, slope_hi, t, s):
+    """(lo, slope_lo, hi, slope_hi) with t, of slope s, for one end: the Illinois variant of regula
+    falsi halves the slope of the other."""
+    if s < 0.0:
+        return t, s, hi, 0.5 * slope_hi
+    return lo, 0.5 * slope_lo, t, s
+
+
+@njit(cache=True, nogil=True)
 def _line_search(c, dc, k, p, series, linear, quadratic):
     """Step t > 0 where the slope has fallen to a tenth: the full step first, then the zero of the
     slope by expansion and the Illinois variant of regula falsi (E is convex along the line).
@@ -182,18 +204,11 @@ def _line_search(c, dc, k, p, series, linear, quadratic):
     if slope_hi < 0.0:
         return -1.0
     for _ in range(60):
-        t = (lo * slope_hi - hi * slope_lo) / (slope_hi - slope_lo)
-        if not (lo < t < hi):
-            t = 0.5 * (lo + hi)
+        t = between(lo, slope_lo, hi, slope_hi)
         s = _slope(c, dc, k, p, series, linear, quadratic, t)
         if abs(s) <= goal:
             return t
-        if s < 0.0:
-            lo, slope_lo = t, s
-            slope_hi *= 0.5
-        else:
-            hi, slope_hi = t, s
-            slope_lo *= 0.5
+        lo, slope_lo, hi, slope_hi = narrowed(lo, slope_lo, hi, slope_hi, t, s)
     return 0.5 * (lo + hi)
 
 

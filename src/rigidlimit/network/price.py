@@ -39,13 +39,12 @@ def price(n: int) -> int:
     return (100 + n // 20) * (1 if has_metis() else WITHOUT_METIS)
 
 
-def affordable(n: int, most: float = DIRECT_LIMIT) -> bool:
+def affordable(n: int) -> bool:
     """Whether a factorization of n degrees of freedom is to be thought of at all where there are
-    other ways: of no more than ``most``, and if it does not take too much memory."""
+    other ways: of no more than DIRECT_LIMIT, and if it does not take too much memory."""
     if n <= SMALL:
         return True
-    each = BYTES_EACH * max(1.0, n / DIRECT_LIMIT) ** (1 / 3)
-    return n <= most / (1 if has_metis() else 4) and n * each < room()
+    return n <= DIRECT_LIMIT / (1 if has_metis() else 4) and n * BYTES_EACH < room()
 
 
 class Price:

@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 
 from ..status import Status
-from .equilibrium import Equilibrium, _dot, _force, _law, _tangent
+from .equilibrium import Equilibrium, _dot, _force, _law, _tangent, between, narrowed
 from .stiffness import LinearStats, StiffnessSystem
 
 FIRM, SOFT = 1e-8, 1e-12
@@ -82,18 +82,11 @@ def _minimum(c, dc, f, k, p, slope):
         return -1.0
     t = hi
     for _ in range(100):
-        t = (lo * slope_hi - hi * slope_lo) / (slope_hi - slope_lo)
-        if not (lo < t < hi):
-            t = 0.5 * (lo + hi)
+        t = between(lo, slope_lo, hi, slope_hi)
         s = _change(c, dc, f, k, p, slope, t)
         if abs(s) <= goal or hi - lo <= 1e-15 * hi:
             break
-        if s < 0.0:
-            lo, slope_lo = t, s
-            slope_hi *= 0.5
-        else:
-            hi, slope_hi = t, s
-            slope_lo *= 0.5
+        lo, slope_lo, hi, slope_hi = narrowed(lo, slope_lo, hi, slope_hi, t, s)
     return t
 
 
@@ -175,7 +168,7 @@ def soft_equilibrium(
         if np.abs(found[1]).max(initial=0.0) <= np.abs(g).max(initial=0.0):
             x, c, (f, g) = start, closer, found
 
-    K, BT_size = _Stiffness(network, stats), abs(BT)
+    K = _Stiffness(network, stats)
     soft = ended = False  # kind of the next step; whether the other kind leads no further
     best, least, waited = (x, c, f), np.inf, 0
     history, status = [], Status.MAX_ITERATIONS
@@ -203,7 +196,7 @@ def soft_equilibrium(
         d, dc = K.step(g, soft)
         slope = _dot(g, d)
         # of loads that are rounding there is no end where motions are free
-        if not -slope > ROUNDED * float((BT_size @ f + np.abs(load)) @ np.abs(d)):
+        if not -slope > ROUNDED * float((network.sizes.T @ f + np.abs(load)) @ np.abs(d)):
             if ended:
                 status = Status.STALLED
                 break

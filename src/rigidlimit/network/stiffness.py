@@ -305,20 +305,20 @@ class StiffnessSystem:
 
     def factor_entries(self, stats) -> int:
         """Entries that are stored of the factor. Raises NoRoom."""
-        known = "_factor" in self.__dict__
-        entries = self._factor.entries
-        stats.factorizations += not known
-        return entries
+        return self._counted_factor(stats).entries
 
     def solve_directly(self, rhs, stats, *, refined=True):
         """K^-1 rhs for rhs (n,) or (n, c). refined: with one step of iterative refinement.
 
         Raises NoRoom.
         """
-        known = "_factor" in self.__dict__
-        x = self._factor.solve(rhs)
-        stats.factorizations += not known
-        if not refined:
-            return x
+        factor = self._counted_factor(stats)
+        x = factor.solve(rhs)
         # with the unassembled product
-        return x + self._factor.solve(rhs - self.product(x))
+        return x + factor.solve(rhs - self.product(x)) if refined else x
+
+    def _counted_factor(self, stats):
+        known = "_factor" in self.__dict__
+        factor = self._factor
+        stats.factorizations += not known
+        return factor

@@ -23,6 +23,7 @@ _HOME = {
     "Ellipsoid": "bodies",
     "GapNoise": "diagnostics",
     "HalfSpace": "bodies",
+    "Handover": "network.handover",
     "Material": "bodies",
     "PenaltyResult": "penalty",
     "PenaltySimulation": "penalty",

@@ -23,6 +23,7 @@ from .dynamics import ContactDynamicsResult, contact_dynamics
 from .forces import CompatibleForces, compatible_forces
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
+from .network.handover import Handover
 from .submatrix import submatrix
 from .words import counted
 
@@ -144,6 +145,7 @@ def step(
     contacts = find_contacts(bodies, state, reach)  # Phi(q)
     before = None if warm is None else contacts.carry_over(warm.contacts, warm.force)
     while True:
+        handover = Handover()
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
         classic = contact_dynamics(  # eqs 20-22
             M,
@@ -158,6 +160,7 @@ def step(
             solver=settings.solver,
             tolerance=settings.tolerance,
             warm_start=before,
+            handover=handover if compatible else None,
             **(settings.solver_options or {}),
         )
         moved = _travel(bodies, classic.velocity.reshape(-1, 6), dt)
@@ -178,7 +181,8 @@ def step(
         closed = gap <= closing_gap(gap, classic.force, bodies.length)
     else:
         closed = gap <= settings.closed * bodies.length
-    B_closed = submatrix(B, rows=np.flatnonzero(closed))
+    chosen = np.flatnonzero(closed)
+    B_closed = submatrix(B, rows=chosen)
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
     load = np.where(bodies.free.ravel(), B_closed.T @ classic.force[closed], 0.0)
     forces = None
@@ -193,6 +197,7 @@ def step(
             warm_start=None if warm is None else warm.displacement,
             admissible=classic.force[closed],
             blocks=np.arange(0, 6 * len(bodies) + 1, 6),
+            handover=handover.among(rows=chosen),
         )
     return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies)
 

@@ -14,7 +14,8 @@ from tests.problems import contact_problem, pyramid, random_problem, reference_v
 
 def finished(problem, force, tolerance=1e-10):
     network = Network(problem.B, mass=problem.mass)
-    return active_set.finish(problem, network, force, tolerance=tolerance, stats=LinearStats())
+    stats = LinearStats()
+    return active_set.finish(problem, network, force, tolerance=tolerance, stats=stats)[:3]
 
 
 @pytest.mark.parametrize("seed", range(5))

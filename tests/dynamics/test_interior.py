@@ -20,7 +20,9 @@ def by_the_path(problem, *, tolerance=1e-10):
     options["stats"] = LinearStats()
     best, decided, _ = interior.follow(problem, network, **options)
     for force in (best, decided):
-        force, residual, _ = active_set.finish(problem, network, force, whole_first=True, **options)
+        force, residual, *_ = active_set.finish(
+            problem, network, force, whole_first=True, **options
+        )
         if residual <= tolerance:
             break
     return force, options["stats"].factorizations

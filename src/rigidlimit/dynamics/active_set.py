@@ -63,20 +63,23 @@ def finish(
     max_rounds=5000,
     stats: LinearStats,
 ):
-    """(forces, residual, rounds): better forces than ``force`` (m,), to ``tolerance`` if it can be.
+    """(forces, residual, rounds, system): better forces than ``force`` (m,), to ``tolerance`` if it
+    can be; the system factorized last, None if there is none.
 
     network: B with scaled columns, and the inertia. whole_first: begin with whole steps, whatever
     becomes of the objective: better where W is next to right already, for among forces that hold
     one another the objective is soon no more than rounding. Raises NoRoom.
     """
-    best, rounds = _Point(problem, force), 0
+    best, rounds, system = _Point(problem, force), 0, None
     for kind, sigma in WHOLE_FIRST if whole_first else BENT_FIRST:
         if best.residual > tolerance and rounds < max_rounds:
+            system = None  # its factor is large: gone before there is another
             steps = _Steps(problem, network, sigma, tolerance, stats)
             take = _bent_rounds if kind == "bent" else _whole_rounds
             best, more = take(steps, best, tolerance, min(ROUNDS, max_rounds - rounds))
-            rounds += more
-    return best.force, best.residual, rounds
+            rounds, system = rounds + more, steps.system
+            del steps
+    return best.force, best.residual, rounds, system
 
 
 def _bent_rounds(steps, here, tolerance, most):
@@ -140,7 +143,7 @@ class _Steps:
             if self.system.would_serve(changes):
                 self.system.toggle(changes)
                 return self.system
-        self.system = None  # its factor is large: gone before there is another
+        self.system = None  # gone before there is another
         self.system = ChangingSystem(self.network, self.D, held, 0.0, self.stats)
         return self.system
 

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError, nearest
+from ..network.handover import check_handover
 from ..status import Status
 from . import apgd, newton, pgs
 from .inertia import check_symmetry
@@ -44,6 +45,7 @@ def contact_dynamics(
     tolerance: float = 1e-10,
     max_iterations: int | None = None,
     warm_start=None,
+    handover=None,
     **options,
 ) -> ContactDynamicsResult:
     """End-of-step velocity and (not unique) contact forces of rigid bodies, eqs 13-22.
@@ -56,7 +58,8 @@ def contact_dynamics(
     default. fixed (n,) bool: the held degrees of freedom Gamma_D.
     solver: "newton", "pgs" (order="natural", "reverse", "symmetric", "random" or indices) or
     "apgd"; further keywords go to it. warm_start (m,) [N]: forces to start from, left out if
-    they are further from the answer than no forces.
+    they are further from the answer than no forces. handover: an empty ``Handover``, which
+    may get a factorization for ``compatible_forces``.
 
     Returns ContactDynamicsResult with velocity (n,), force (m,), status, residual; contacts between
     held bodies alone, which no force can part, get none. Raises
@@ -76,6 +79,9 @@ def contact_dynamics(
     tolerance = arrays.positive("tolerance", tolerance)
     if warm_start is not None:
         warm_start = arrays.vector("warm_start", warm_start, m, what="contact (row of B)")
+    if handover is not None:
+        check_handover(handover)
+        handover.taken()
     bias = _bias(B, gap, velocity, dt, restitution, exists)
     if max_iterations is not None:
         options["max_iterations"] = max_iterations
@@ -91,7 +97,11 @@ def contact_dynamics(
         options["blocks"] = reduced.blocks(options.get("blocks"))
     if "order" in options and not isinstance(options["order"], str):
         options["order"] = reduced.numbers(pgs.permutation(options["order"], m))
+    if handover is not None and solver == "newton":
+        options["handover"] = handover
     answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
+    if options.pop("handover", None) is not None:
+        handover.place(reduced.rows, reduced.dofs, B.shape)
     kept = None
     if not answer.converged and (problem.bias < 0.0).any():
         # overlaps as they are, with what is driven and what rebounds; or nothing that pushes at all
@@ -160,7 +170,7 @@ def check_solver(solver: str, options=(), *, others=()) -> None:
         raise InputError(
             f"solver is {solver!r}; {nearest(solver, SOLVERS)} (solvers: {', '.join(SOLVERS)})"
         )
-    taken = {"problem", "tolerance", "warm_start"}
+    taken = {"problem", "tolerance", "warm_start", "handover"}
     known = set(inspect.signature(SOLVERS[solver]).parameters) - taken
     for name in options:
         if name not in known:

@@ -31,6 +31,7 @@ import scipy.sparse as sp
 
 from ..errors import NoRoom
 from ..network import Network, column_arms, equilibrium
+from ..network.handover import Handover
 from ..network.price import affordable
 from ..network.stiffness import LinearStats
 from ..status import Status
@@ -91,17 +92,19 @@ def solve(
     warm_start: np.ndarray | None = None,
     blocks: np.ndarray | None = None,
     opening: bool = True,
+    handover: Handover | None = None,
 ) -> ContactDynamicsResult:
     """Solve eq. 21 to ``tolerance``. max_iterations bounds the Newton systems of the multipliers
     and of the central path.
 
     warm_start (m,) [N]: forces to begin with. blocks: see ``Network``. opening: whether gradient
-    steps go first. ``iterations`` of the answer counts gradient steps and Newton systems. Status
-    JAMMED: it stalled, and overlaps are known that no speed of the problem's own order undoes.
+    steps go first. handover: gets the last factorization, if that led to the answer.
+    ``iterations`` of the answer counts gradient steps and Newton systems. Status JAMMED: it
+    stalled, and overlaps are known that no speed of the problem's own order undoes.
     """
     m = problem.B.shape[0]
     force = np.zeros(m) if warm_start is None else problem.project(warm_start)
-    solution = _Solution(problem, tolerance, max_iterations, blocks)
+    solution = _Solution(problem, tolerance, max_iterations, blocks, handover)
     if opening:
         force = solution.descend(force)
     stalled = solution.multiply(force, hasty=True)
@@ -133,8 +136,9 @@ def solve(
 class _Solution:
     """The best forces so far with their residual, and the work that they took."""
 
-    def __init__(self, problem: ContactProblem, tolerance, max_iterations, blocks):
+    def __init__(self, problem: ContactProblem, tolerance, max_iterations, blocks, handover):
         self.problem, self.tolerance, self.blocks = problem, tolerance, blocks
+        self.handover = handover
         self.max_iterations = max_iterations
         self.force, self.residual, self.history = None, np.inf, []
         self.gradient_steps = self.newton_steps = 0
@@ -212,7 +216,7 @@ class _Solution:
 
     def _last_digits(self, force, *, whole_first=False):
         try:
-            force, residual, rounds = active_set.finish(
+            force, residual, rounds, system = active_set.finish(
                 self.problem,
                 self.network,
                 force,
@@ -224,6 +228,8 @@ class _Solution:
         except NoRoom:  # gradient steps go on
             return force, self.problem.residual(force)
         self.newton_steps += rounds
+        if self.handover is not None and residual <= self.tolerance:
+            self.handover.leave(system, self.arm)
         return force, residual
 
     def seek_from(self, force, *, whole_first=False):

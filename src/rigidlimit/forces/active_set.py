@@ -20,6 +20,7 @@ import numpy as np
 
 from ..network.changing import ChangingSystem
 from ..network.dissection import has_metis
+from ..network.handover import BorrowedSystem
 from ..network.stiffness import LinearStats
 from .settle import settle
 
@@ -36,6 +37,10 @@ at no force."""
 WITHOUT_METIS = 75_000
 """Degrees of freedom up to which a factorization is made without METIS. With it, as long as memory
 lasts: conjugate gradients are no way out here."""
+
+BORROWED = 2
+"""Linearisations with the D that step 1 has factorized: forces without freedom need one, and
+another if those given do not balance."""
 
 LINEARISATIONS = 30
 """Renewals of D for p != 2; one or two are the rule."""
@@ -57,36 +62,60 @@ def applies(admissible, n) -> bool:
     return np.count_nonzero(admissible == 0) <= FEW
 
 
-def solve(network, load, stiffness, exponent, *, tolerance, admissible, stats: LinearStats):
+def solve(network, load, stiffness, exponent, *, tolerance, admissible, given, stats: LinearStats):
     """(u, force, steps, balanced): forces to ``tolerance``, or ``balanced`` False if not found.
 
     Raises NoRoom.
 
-    admissible (m,): forces f >= 0 that balance the load; loads and stiffness of order one.
+    admissible (m,): forces f >= 0 that balance the load; loads and stiffness of order one. given: a
+    ``Handover`` of this network; it is empty afterwards.
     """
     force, steps, before = admissible, 0, np.inf
     q = 1.0 / (exponent - 1.0)
-    for iteration in range(LINEARISATIONS):
-        size = float(force.max())
-        held = np.maximum(force, FLOOR * size)
-        D = held / (q * (held / stiffness) ** q)
-        if exponent != 2.0 and iteration == 0:
-            # forces without freedom stay whatever D is; unlike D would only make K worse
-            D = np.full(len(force), np.median(D[force > 0]))
-        offset = np.where(force > 0, force / D - (force / stiffness) ** q, 0.0)
-        walk = _Walk(network, load, D, offset, force, 0.1 * tolerance, stats)
+
+    def tangent():
+        held = np.maximum(force, FLOOR * float(force.max()))
+        return held / (q * (held / stiffness) ** q)
+
+    def walked(system):
+        nonlocal steps
+        walk = _Walk(system, load, _offset(force, stiffness, q, system.D), force, tolerance)
         arrived = walk.run() and walk.settle(tolerance)
         steps += walk.steps
-        change = walk.force - force
-        now, goal = float(np.abs(change).max()), tolerance * size
+        return walk.u, walk.force, arrived
+
+    # forces without freedom stay whatever D is
+    usual = float(np.median(tangent()[force > 0]))
+    system = BorrowedSystem.of(network, force > 0, given, usual, stats)
+    for _ in range(BORROWED if system is not None else 0):
+        u, new, arrived = walked(system)
+        if not arrived:
+            break
+        change, force = new - force, new
+        if np.abs(change).max() <= tolerance * force.max():
+            return u, force, steps, True
+    for iteration in range(LINEARISATIONS):
+        D = tangent()
+        if exponent != 2.0 and iteration == 0:
+            D = np.full(len(force), usual)  # unlike D would only make K worse
+        system = None  # its factor is large: gone before there is another
+        system = ChangingSystem(network, D, force > 0, SHIFT * float(D.max()), stats)
+        u, new, arrived = walked(system)
+        change = new - force
+        now, goal = float(np.abs(change).max()), tolerance * float(force.max())
         if not arrived or exponent == 2.0 or now <= goal:
-            return walk.u, walk.force, steps, arrived
+            return u, new, steps, arrived
         if iteration >= TELLING and _too_slow(now / before, now / goal, iteration):
             break
         before = now
         balanced = np.abs(network.BT @ force - load).max() <= tolerance
         force = force + (_damping(force, change, stiffness, q) if balanced else 1.0) * change
-    return walk.u, force, steps, False
+    return u, new, steps, False
+
+
+def _offset(force, stiffness, q, D):
+    """s = f/D - c(f), (m,): where springs D go through the law at the forces f."""
+    return np.where(force > 0, force / D - (force / stiffness) ** q, 0.0)
 
 
 def _too_slow(rate, missing, iteration):
@@ -107,23 +136,23 @@ def _damping(force, change, stiffness, q):
 
 
 class _Walk:
-    """The active set method on one linearisation; ``force`` and ``u`` are where it stands."""
+    """The active set method on one linearisation; ``force`` and ``u`` are where it stands.
 
-    def __init__(self, network, load, D, offset, force, tolerance, stats):
-        self.network, self.load, self.D, self.offset = network, load, D, offset
-        self.tolerance, self.steps, self.force = tolerance, 0, force
-        shift = SHIFT * float(D.max())
-        self.system = ChangingSystem(network, D, force > 0, shift, stats)
-        self.start = self.system.first(network.BT @ np.where(force > 0, D * offset, 0.0) - load)
+    system: K of the contacts that bear, with D of all.
+    """
+
+    def __init__(self, system, load, offset, force, tolerance):
+        self.system, self.load, self.offset, self.force = system, load, offset, force
+        self.tolerance, self.steps = 0.1 * tolerance, 0
+        system.load_with(system.D * offset, load)
 
     def run(self) -> bool:
         """Whether the optimum was reached within a few changes."""
         system = self.system
         while self.steps <= 2 * FEW:
             self.steps += 1
-            entered = system.sign * (self.D * self.offset)[system.changed]
-            self.u = system.now(self.start + system.motions @ entered)
-            spring = self.D * (self.offset - self.network.B @ self.u)
+            self.u = system.displacement()
+            spring = system.D * (self.offset - system.network.B @ self.u)
             if not np.isfinite(spring).all():
                 return False
             aim = np.where(system.held, spring, 0.0)
@@ -153,13 +182,14 @@ class _Walk:
 
         By one step at least: what the walk leaves is rounding of u, large where motions are soft.
         """
-        D = np.where(self.system.held, self.D, 0.0)
+        system = self.system
+        D = np.where(system.held, system.D, 0.0)
         self.force, motion, imbalance = settle(
-            self.network,
+            system.network,
             self.force,
             self.load,
             D,
-            self.system.solve,
+            system.solve,
             tolerance=tolerance,
             at_least=1,
         )

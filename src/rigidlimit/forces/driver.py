@@ -8,6 +8,7 @@ import numpy as np
 from .. import arrays
 from ..errors import InputError
 from ..network import Network, column_arms, kept_starts
+from ..network.handover import Handover, check_handover
 from ..network.stiffness import LinearStats
 from ..status import Status
 from ..submatrix import submatrix
@@ -33,6 +34,7 @@ def compatible_forces(
     warm_start=None,
     admissible=None,
     blocks=None,
+    handover=None,
 ) -> CompatibleForces:
     """The unique contact forces of stiff elastic bodies under a given load, eqs 36-37.
 
@@ -47,7 +49,8 @@ def compatible_forces(
     (n,): displacement of an earlier answer. admissible (m,) [N]: some forces f >= 0 that balance
     the load, as from contact dynamics; where hardly more contacts bear than the load determines
     they are a good start, no more. blocks: first dof of each body, ending with n; speeds up the
-    linear solves, no more.
+    linear solves, no more. handover: what ``contact_dynamics`` factorized, ``among`` these
+    contacts; it is empty afterwards.
 
     Returns CompatibleForces. A load that no f >= 0 can balance gives status LOAD_NOT_CARRIED, the
     forces of the nearest load that can, whether these were solved to the tolerance
@@ -70,6 +73,8 @@ def compatible_forces(
         warm_start = arrays.vector("warm_start", warm_start, n, what="degree of freedom")
     if admissible is not None:
         admissible = arrays.vector("admissible", admissible, m, what="contact (row of B)")
+    if handover is not None:
+        check_handover(handover, m)
     free = arrays.free_columns(fixed, n)
     load = np.where(free, load, 0.0)
     if gap_error is not None:
@@ -86,6 +91,8 @@ def compatible_forces(
         nothing = np.zeros(n), np.zeros(m)
         solved = _Solved(*nothing, Status.CONVERGED, 0, [], LinearStats(), load, 0.0)
     else:
+        if handover is not None and method == "newton":
+            scaled.given = handover.among(columns=scaled.dofs, arm=scaled.arm)
         solved = scaled.solve(method, tolerance, max_iterations, warm_start, admissible)
     u, force, status, nearest_status = solved.u, solved.force, solved.status, solved.nearest_status
     carried = np.where(free, B.T @ force, 0.0)
@@ -173,7 +180,7 @@ class _Scaled:
         self.offset = None
         if gap_error is not None and self.force_size > 0.0:
             self.offset = -gap_error / self.displacement_size
-        self.n = n
+        self.n, self.given = n, Handover()
         starts = None
         if n and len(self.dofs):
             given = np.arange(0, n + 1, 6 if n % 6 == 0 else 3 if n % 3 == 0 else 1)
@@ -266,6 +273,7 @@ class _Scaled:
                 max_iterations=300 if max_iterations is None else max_iterations,
                 warm_start=start,
                 admissible=admissible,
+                given=self.given,
                 offset=self.offset,
             )
         answer = augmented_lagrangian.solve(

@@ -25,6 +25,7 @@ from ..errors import NoRoom
 from ..network import Network, equilibrium
 from ..network.central_path import follow
 from ..network.equilibrium import NEAR
+from ..network.handover import Handover
 from ..network.price import affordable
 from ..network.soft import soft_equilibrium
 from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
@@ -86,15 +87,17 @@ def solve(
     max_iterations,
     warm_start,
     admissible=None,
+    given=None,
     offset=None,
 ):
     """(u, force, status, iterations, history, stats); loads and stiffness of order one.
 
     warm_start (n,): u of an earlier answer. admissible (m,): some forces f >= 0 that balance the
-    load. offset (m,): s of the overlaps c = s - B u, initial gaps with the other sign.
+    load. given: a ``Handover`` of this network; it is empty afterwards. offset (m,): s of the
+    overlaps c = s - B u, initial gaps with the other sign.
     """
     search = _Search(network, load, stiffness, exponent, tolerance, max_iterations, offset)
-    status = search.run(warm_start, admissible)
+    status = search.run(warm_start, admissible, given or Handover())
     return search.u, search.force, status, search.iterations, search.history, search.stats
 
 
@@ -114,13 +117,14 @@ class _Search:
         self.u = self.force = self.history = self.point = None
         self.missed, self.arrived, self.no_room = np.inf, False, False
 
-    def run(self, warm_start, admissible) -> Status:
+    def run(self, warm_start, admissible, given) -> Status:
         """Try the ways in turn."""
         load, exponent, n = self.load, self.exponent, len(self.load)
         # hardly more contacts than the load can determine: forces that balance it may be the way
         plain = self.offset is None
         seek = admissible is None and plain and load.any() and len(self.stiffness) <= n + FEW
-        status = self.among_forces(admissible)
+        status = self.among_forces(admissible, given)
+        given.taken()  # no more use, and large
         if seek and warm_start is None and n > DIRECT_SIZE:
             seek, status = False, self.among_given()
         if status is not None:
@@ -331,9 +335,9 @@ class _Search:
 
     def among_given(self):
         """``among_forces`` from forces that balance the load, found like step 1."""
-        return self.among_forces(nearest_carried(self.network, self.load).force)
+        return self.among_forces(nearest_carried(self.network, self.load).force, Handover())
 
-    def among_forces(self, admissible) -> Status | None:
+    def among_forces(self, admissible, given) -> Status | None:
         """By the active set method; None where that is no way. NO_ROOM: forces as given."""
         network, load = self.network, self.load
         if self.offset is not None or not active_set.applies(admissible, len(load)):
@@ -348,6 +352,7 @@ class _Search:
                 self.exponent,
                 tolerance=self.tolerance,
                 admissible=admissible,
+                given=given,
                 stats=self.stats,
             )
         except NoRoom:  # the other ways have no hope here

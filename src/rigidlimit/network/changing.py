@@ -29,7 +29,7 @@ class ChangingSystem:
 
     def __init__(self, network, D, held, shift: float, stats: LinearStats):
         self.network, self.D, self.stats = network, D, stats
-        self.held = held.copy()
+        self.held, self._factorized = held.copy(), held.copy()
         self.system = StiffnessSystem(network, np.where(held, D, 0.0), shift)
         # contacts that entered (sign 1) or left (-1) since
         self.changed = np.zeros(0, int)
@@ -41,17 +41,23 @@ class ChangingSystem:
         self._motions = np.empty((n, self.most), order="F")
         self._felt = np.empty((self.most, self.most))
 
-    @property
-    def motions(self) -> np.ndarray:
-        """K^-1 B_i^T (n, changed) of the contacts changed, with the K that was factorized."""
-        return self._motions[:, : len(self.changed)]
+    def solve(self, rhs: np.ndarray, *, refined=True) -> np.ndarray:
+        """K^-1 r for the present working set; NaN if K is singular."""
+        return self._now(self.system.solve_directly(rhs, self.stats, refined=refined))
 
-    def first(self, rhs: np.ndarray, *, refined=True) -> np.ndarray:
-        """x for the working set that was factorized."""
-        return self.system.solve_directly(rhs, self.stats, refined=refined)
+    def load_with(self, push: np.ndarray, load: np.ndarray):
+        """Solve for the working set that was factorized what ``displacement`` goes on from."""
+        self._push = push
+        rhs = self.network.BT @ np.where(self._factorized, push, 0.0) - load
+        self._loaded = self.system.solve_directly(rhs, self.stats)
 
-    def now(self, x: np.ndarray) -> np.ndarray:
-        """K^-1 r for the present working set, from x = ``first(r)``; NaN if K is singular."""
+    def displacement(self) -> np.ndarray:
+        """K^-1 (B_W^T push - load) for the present working set, from one solve in all."""
+        entered = self.sign * self._push[self.changed]
+        return self._now(self._loaded + self._motions[:, : len(self.changed)] @ entered)
+
+    def _now(self, x: np.ndarray) -> np.ndarray:
+        """K^-1 r for the present working set, from that for the one that was factorized."""
         count = len(self.changed)
         if not count:
             return x
@@ -60,11 +66,7 @@ class ChangingSystem:
             yields = np.linalg.solve(small, self.network.B[self.changed] @ x)
         except np.linalg.LinAlgError:  # what is left of W holds nothing in some direction
             return np.full_like(x, np.nan)
-        return x - self.motions @ yields
-
-    def solve(self, rhs: np.ndarray, *, refined=True) -> np.ndarray:
-        """K^-1 r for the present working set."""
-        return self.now(self.first(rhs, refined=refined))
+        return x - self._motions[:, :count] @ yields
 
     def would_serve(self, contacts) -> bool:
         """Whether these changes can be taken in as well."""

@@ -1,0 +1,165 @@
+"""The last factorization of step 1, handed to step 2 of the same time step.
+
+Where about as many contacts bear as there are degrees of freedom, both steps factorize a matrix of
+the same contacts: M + B_W^T D B_W with springs D stiff beside the inertia in step 1, B_W^T D B_W
+with the tangents D of the contact law in step 2. Forces that have next to no freedom do not depend
+on D, so that step 2 may take the D of step 1; and the inertia matters to a few soft motions only,
+so that conjugate gradients preconditioned by the first factor solve with the second matrix in four
+or five steps.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+from ..submatrix import submatrix
+from ..words import counted
+from .changing import ChangingSystem
+from .stiffness import LinearStats
+
+STEPS = 20
+"""Conjugate gradient steps of one solve, at most; five are the rule."""
+
+LIGHT = 1e-5
+"""Part of the inertia that is kept, for motions that no contact of W resists."""
+
+REACHED = 1e-14
+"""Residual over the right side, or over the load, at which a solve ends."""
+
+
+class Handover:
+    """The last factorization of ``contact_dynamics``, for ``compatible_forces`` of the same step.
+
+    Made empty; ``contact_dynamics(..., handover=h)`` fills it where it came to the answer by a
+    factorization, ``compatible_forces(..., handover=h.among(rows=closed))`` uses it up.
+    """
+
+    # system: factorized, or None. row (m,), column (n,): the system's for each of B, -1 where it
+    # has none. ratio (n,): what the system's columns are divided by over what those of B are.
+
+    def __init__(self):
+        self.system: ChangingSystem | None = None
+        self.row = self.column = self.ratio = None
+
+    def leave(self, system, arm):
+        """Put a system in here, whose columns are divided by arm."""
+        self.system, self.ratio = system, arm
+
+    def place(self, rows, columns, shape):
+        """Say which rows and columns of a B of this shape the system's are."""
+        if self.system is None:
+            return
+        self.row, self.column = np.full(shape[0], -1), np.full(shape[1], -1)
+        self.row[rows], self.column[columns] = np.arange(len(rows)), np.arange(len(columns))
+        arm, self.ratio = self.ratio, np.ones(shape[1])
+        self.ratio[columns] = arm
+
+    def taken(self) -> "Handover":
+        """What is in here, which is large; nothing is left here."""
+        found = Handover()
+        found.__dict__.update(self.__dict__)
+        self.__init__()
+        return found
+
+    def among(self, *, rows=None, columns=None, arm=1.0) -> "Handover":
+        """The same for B[rows][:, columns], columns divided by arm. Nothing is left here.
+
+        rows, columns: ascending indices, all by default. arm: a number or one a column.
+        """
+        found = self.taken()
+        if found.system is not None:
+            found.row = found.row if rows is None else found.row[rows]
+            if columns is not None:
+                found.column, found.ratio = found.column[columns], found.ratio[columns] / arm
+        return found
+
+
+def check_handover(handover, contacts: int | None = None):
+    """Raise InputError for what is no ``Handover``, or of other than so many contacts."""
+    if not isinstance(handover, Handover):
+        raise InputError(f"handover is a {type(handover).__name__}; expected a rigidlimit.Handover")
+    if contacts is None or handover.system is None:
+        return
+    if len(handover.row) != contacts:
+        raise InputError(
+            f"handover is of {counted(len(handover.row), 'contact')}, B of {contacts}; expected "
+            "handover.among(rows=...) with the rows of B that were kept"
+        )
+
+
+class BorrowedSystem:
+    """B_W^T D B_W and a little inertia, for a working set W that ``toggle`` changes, by a factor
+    that was handed over.
+
+    As ``ChangingSystem`` to its users. held (m,) bool: W. D (m,): in proportion to that factor's.
+    """
+
+    def __init__(self, network, held, given: Handover, size: float, stats: LinearStats):
+        self.network, self.held, self.stats = network, held.copy(), stats
+        self._system, self._row = given.system, given.row
+        self._column, self._ratio = given.column, given.ratio
+        D, all_mass = given.system.D[given.row], given.system.network.mass
+        scale = size / float(np.median(D[held]))
+        self.D = np.where(given.row >= 0, scale * D, size)
+        mass = submatrix(all_mass, rows=self._column, columns=self._column)
+        light = sp.diags_array(np.sqrt(LIGHT * scale) * self._ratio)
+        self._mass = sp.csr_array(light @ mass @ light)
+
+    @classmethod
+    def of(cls, network, held, given: Handover, size, stats) -> "BorrowedSystem | None":
+        """That of ``network`` with W = ``held`` (m,) bool, by what was ``given`` for its rows and
+        columns, where that serves; D has the median ``size``. Nothing is left there."""
+        given = given.taken()
+        if given.system is None or (given.column < 0).any() or (given.row[held] < 0).any():
+            return None
+        wanted = np.zeros(len(given.system.held), bool)
+        wanted[given.row[held]] = True
+        changes = np.flatnonzero(wanted ^ given.system.held)
+        if not given.system.would_serve(changes):
+            return None
+        given.system.toggle(changes)
+        return cls(network, held, given, size, stats)
+
+    def would_serve(self, contacts) -> bool:
+        """Whether these changes can be taken in as well."""
+        rows = self._row[contacts]
+        return (rows >= 0).all() and self._system.would_serve(rows)
+
+    def toggle(self, contacts):
+        """Let contacts, a list of different ones, enter or leave the working set."""
+        self.held[contacts] = ~self.held[contacts]
+        self._system.toggle(self._row[contacts])
+
+    def load_with(self, push, load):
+        """What ``displacement`` answers to."""
+        self._push, self._load = push, load
+
+    def displacement(self) -> np.ndarray:
+        """u with B_W^T D B_W u = B_W^T push - load."""
+        return self.solve(self.network.BT @ np.where(self.held, self._push, 0.0) - self._load)
+
+    def solve(self, rhs) -> np.ndarray:
+        """x with B_W^T D B_W x = rhs, as far as STEPS lead."""
+        B, BT, D = self.network.B, self.network.BT, np.where(self.held, self.D, 0.0)
+        x, r = np.zeros_like(rhs), rhs
+        enough = REACHED * max(np.abs(rhs).max(initial=0.0), np.abs(self._load).max(initial=0.0))
+        d, before = np.zeros_like(rhs), np.inf
+        for _ in range(STEPS):
+            if np.abs(r).max(initial=0.0) <= enough:
+                break
+            z = self._preconditioned(r)
+            now = float(r @ z)
+            d = z + now / before * d
+            q = BT @ (D * (B @ d)) + self._mass @ d
+            curvature = float(d @ q)
+            if not curvature > 0.0:
+                break
+            x, r = x + now / curvature * d, r - now / curvature * q
+            before = now
+            self.stats.products += 1
+        return x
+
+    def _preconditioned(self, r):
+        theirs = np.zeros(self._system.network.B.shape[1])
+        theirs[self._column] = r / self._ratio
+        return self._system.solve(theirs, refined=False)[self._column] / self._ratio

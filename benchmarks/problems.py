@@ -17,6 +17,7 @@ import rigidlimit as rl
 from rigidlimit.bodies.mass import mass_matrix
 from rigidlimit.dynamics.problem import ContactProblem
 from rigidlimit.forces.closed import CLOSED
+from rigidlimit.penalty.rest import settle as settle_scene
 
 from .measure import Answer, Clock, measure, told
 
@@ -226,31 +227,52 @@ def packing_at_rest(count: int, *, seed=3, seconds=120.0, folder: Path | None = 
     follow settle the rest. Kept in ``folder`` for the next run.
     """
     scene = rl.scenes.packing(count, seed=seed)
-    kept = None if folder is None else Path(folder) / f"packing-{count}-{seed}.npz"
+
+    def settle():
+        dem = rl.PenaltySimulation(
+            scene, stiffness_scale=1e-4, restitution=0.1, rest_tolerance=1e-6
+        )
+        start, clock = time.process_time(), Clock()
+        with clock:
+            end = dem.run(callback=lambda _: time.process_time() - start > seconds)
+        return Answer(_pose(end.state), clock, end.steps)
+
+    return scene, _kept(scene, settle, f"packing-{count}-{seed}", folder)
+
+
+def packing_exactly_at_rest(count: int, *, seed=3, folder: Path | None = None):
+    """(scene, state) of the same, brought to the rest that contact dynamics leaves as it is."""
+    scene = rl.scenes.packing(count, seed=seed)
+
+    def settle():
+        clock = Clock()
+        with clock:
+            rest = settle_scene(scene, by="dem")
+        return Answer(_pose(rest.simulation.state), clock, 1)
+
+    return scene, _kept(scene, settle, f"rest-{count}-{seed}", folder)
+
+
+def _pose(state):
+    return np.hstack([state.position, state.quaternion])
+
+
+def _kept(scene, settle, name, folder):
+    """The state at the pose that ``settle`` ends in, kept in ``folder`` under this name."""
+    kept = None if folder is None else Path(folder) / f"{name}.npz"
     if kept is not None and kept.exists():
         with np.load(kept) as saved:
             position, quaternion = saved["position"], saved["quaternion"]
     else:
-        dem = rl.PenaltySimulation(
-            scene, stiffness_scale=1e-4, restitution=0.1, rest_tolerance=1e-6
-        )
-
-        def settle():
-            start, clock = time.process_time(), Clock()
-            with clock:
-                end = dem.run(callback=lambda _: time.process_time() - start > seconds)
-            pose = np.hstack([end.state.position, end.state.quaternion])
-            return Answer(pose, clock, end.steps)
-
         # in a process of its own: its threads must not be there when others are forked
-        with told(f"  settling {count} spheres"):
+        with told(f"  settling {name}"):
             pose = measure(settle, repeat=0).answer.force
         position, quaternion = pose[:, :3], pose[:, 3:]
         if kept is not None:
             kept.parent.mkdir(parents=True, exist_ok=True)
             np.savez_compressed(kept, position=position, quaternion=quaternion)
     still = np.zeros_like(scene.state.velocity)
-    return scene, scene.state.moved(position=position, quaternion=quaternion, velocity=still)
+    return scene.state.moved(position=position, quaternion=quaternion, velocity=still)
 
 
 def recorded_compatibility(recorded: Recorded, name: str) -> Compatibility:

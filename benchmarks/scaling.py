@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 import rigidlimit as rl
+from rigidlimit.penalty.rest import CLOSED
 
 from . import peers, problems
 from .compatibility import not_run, row
@@ -174,24 +175,31 @@ def moving(simulation, name, *, steps, settle=0, limit=60.0):
 
 
 def scenes(*, packings, pyramid, column, wall, steps, limit, folder=None):
-    """Yields rows of scenes in motion: packing at rest and tilted, pyramid, column, boxes."""
+    """Yields rows of scenes in motion: packings, pyramid, column, boxes."""
     for count in packings:
-        scene, state = problems.packing_at_rest(count, folder=folder)
-        simulation = rl.Simulation(scene, dt=1e-3)
-        simulation.state = state
-        yield moving(simulation, f"packing of {count} at rest", steps=steps, settle=5, limit=limit)
-        # gravity turns by a thousandth of a radian per step: a slowly changing load
-        simulation = rl.Simulation(scene, dt=1e-3)
-        simulation.state = state
-        tilting = _Tilting(simulation, 1e-3)
-        name = f"packing of {count}, tilted 1e-3 rad a step"
-        yield moving(tilting, name, steps=steps, settle=5, limit=limit)
+        given = problems.packing_at_rest(count, folder=folder)
+        name = f"packing of {count}, settling"
+        yield moving(_from(*given), name, steps=steps, settle=5, limit=limit)
+        tilted = _Tilting(_from(*given), 1e-3)
+        name += ", tilted 1e-3 rad a step"
+        yield moving(tilted, name, steps=steps, settle=5, limit=limit)
+        # at rest but for the load: a slowly changing packing
+        given = problems.packing_exactly_at_rest(count, folder=folder)
+        still = _from(*given, dt=1e-4, closed=CLOSED)
+        name = f"packing of {count} at rest, tilted 1e-4 rad a step"
+        yield moving(_Tilting(still, 1e-4), name, steps=steps, settle=2, limit=limit)
     simulation = rl.Simulation(rl.scenes.pyramid(pyramid))
     yield moving(simulation, f"pyramid {pyramid}, settling", steps=steps, limit=limit)
     simulation = rl.Simulation(problems.column(*column))
     yield moving(simulation, "collapsing column", steps=steps, settle=3, limit=limit)
     simulation = rl.Simulation(problems.wall_of_boxes(*wall))
     yield moving(simulation, "wall of boxes", steps=steps, settle=1, limit=limit)
+
+
+def _from(scene, state, *, dt=1e-3, closed=None):
+    simulation = rl.Simulation(scene, dt=dt, closed=closed)
+    simulation.state = state
+    return simulation
 
 
 class _Tilting:

@@ -21,7 +21,7 @@ def by_the_path(problem, *, tolerance=1e-10):
     best, decided, _ = interior.follow(problem, network, **options)
     for force in (best, decided):
         force, residual, *_ = active_set.finish(
-            problem, network, force, whole_first=True, **options
+            problem, network, force, plan=active_set.FROM_PATH, **options
         )
         if residual <= tolerance:
             break

@@ -250,3 +250,27 @@ def test_forces_that_hold_one_another_let_go_at_once():
     # residual 1e-10 over the least stiff pattern of forces, which is of order one here
     np.testing.assert_allclose(answer.force.reshape(40, 4), [[0, 0.5, 0.5, 0]] * 40, atol=1e-8)
     assert answer.factorizations < 400  # two or three for each table; 2,000 without, and no end
+
+
+@pytest.mark.parametrize("change", [1e-8, 1e-5, 1e-3])
+def test_slow_changes_cost_one_factorization(change):
+    """Property and reference twin: where about as many contacts bear as there are degrees of
+    freedom and the load changes a little, the forces before lead to the answer by one
+    factorization and a few rounds, without the gradient steps of a cold start."""
+    rng = np.random.default_rng(0)
+    B = sp.csr_array(sp.random_array((70, 60), density=0.1, rng=rng, data_sampler=rng.normal))
+    gap = np.where(np.arange(70) < 58, 0.0, 1.0)
+    M = 10.0 ** rng.uniform(-1, 1, 60)
+    load = -B.T @ np.where(gap == 0, rng.uniform(0.1, 1.0, 70), 0.0)
+    moved = load + change * rng.normal(size=60)
+
+    def solve(load, **options):
+        return rl.contact_dynamics(M, B, gap, np.zeros(60), load, 1e-3, **options)
+
+    before, cold = solve(load), solve(moved)
+    warm = solve(moved, warm_start=before.force)
+    assert before.converged and cold.converged and warm.converged
+    assert warm.factorizations == 1 and warm.iterations <= 5 < 50 < cold.iterations
+    # both to 1e-10 of the speed without forces, times the condition of the contacts
+    fall = 1e-3 * abs(load / M).max()
+    np.testing.assert_allclose(warm.velocity, cold.velocity, rtol=0, atol=1e-8 * fall)

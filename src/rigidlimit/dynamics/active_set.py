@@ -22,11 +22,13 @@ import numpy as np
 from ..network.changing import ChangingSystem
 from ..network.stiffness import LinearStats
 
-BENT_FIRST = ("bent", 1e7), ("whole", 1e7), ("whole", 1e9), ("bent", 1e4)
-WHOLE_FIRST = ("whole", 1e7), ("whole", 1e9), ("bent", 1e7), ("bent", 1e4)
+FROM_AFAR = ("bent", 1e7), ("whole", 1e7), ("whole", 1e9), ("bent", 1e4)
+FROM_NEAR = ("bent", 1e8), *FROM_AFAR
+FROM_PATH = ("whole", 1e7), ("whole", 1e9), ("bent", 1e7), ("bent", 1e4)
 """Kinds of steps, with the stiffness of the springs over the effective mass of a contact, one after
-the other where they do not lead on. Soft springs are for forces that hold one another, which stiff
-ones send off too fast."""
+the other where they do not lead on. Stiff springs need fewer rounds where W is nearly right. Soft
+springs are for forces that hold one another, which stiff ones send off too fast. From the end of
+the central path W is next to right already, and the objective soon no more than rounding."""
 
 PATIENCE, GAINED = 4, 0.9
 """Whole steps that leave more than this part of the residual, after which they are given up."""
@@ -58,7 +60,7 @@ def finish(
     network,
     force,
     *,
-    whole_first=False,
+    plan=FROM_AFAR,
     tolerance,
     max_rounds=5000,
     stats: LinearStats,
@@ -66,12 +68,10 @@ def finish(
     """(forces, residual, rounds, system): better forces than ``force`` (m,), to ``tolerance`` if it
     can be; the system factorized last, None if there is none.
 
-    network: B with scaled columns, and the inertia. whole_first: begin with whole steps, whatever
-    becomes of the objective: better where W is next to right already, for among forces that hold
-    one another the objective is soon no more than rounding. Raises NoRoom.
+    network: B with scaled columns, and the inertia. plan: kinds of steps. Raises NoRoom.
     """
     best, rounds, system = _Point(problem, force), 0, None
-    for kind, sigma in WHOLE_FIRST if whole_first else BENT_FIRST:
+    for kind, sigma in plan:
         if best.residual > tolerance and rounds < max_rounds:
             system = None  # its factor is large: gone before there is another
             steps = _Steps(problem, network, sigma, tolerance, stats)

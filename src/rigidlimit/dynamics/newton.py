@@ -58,6 +58,10 @@ SETTLED_SIZE = 80_000
 DETERMINED = 0.9
 """Contacts that bear over degrees of freedom, from which on about as many bear."""
 
+NEAR = 3e-2
+"""Residual of a start, as of the step before, from which a factorization leads to the answer in a
+few rounds where about as many contacts bear as there are degrees of freedom."""
+
 PATIENCE, EAGER = 30, 12
 """Multiplier steps without a smaller residual after which it counts as stalled; and where the
 central path is open."""
@@ -106,7 +110,7 @@ def solve(
     force = np.zeros(m) if warm_start is None else problem.project(warm_start)
     solution = _Solution(problem, tolerance, max_iterations, blocks, handover)
     if opening:
-        force = solution.descend(force)
+        force = solution.descend(solution.from_near(force))
     stalled = solution.multiply(force, hasty=True)
     found = None
     if stalled and solution.path_open:
@@ -177,6 +181,16 @@ class _Solution:
         self.force, self.residual = force, residual
         return True
 
+    def from_near(self, force):
+        """Forces by a factorization at once, where ``force`` is near and that is affordable."""
+        reached, count = self.problem.residual(force), np.count_nonzero(force)
+        n = self.problem.B.shape[1]
+        near = self.tolerance < reached <= NEAR and DETERMINED * n < count <= n
+        if near and self.network.price.affordable:
+            self.keep(force, reached)
+            force, _ = self._last_digits(force, active_set.FROM_NEAR)
+        return force
+
     def descend(self, force):
         """Forces by gradient steps, and by a factorization where that is cheaper in the end."""
         bore, left = np.zeros(len(force), bool), False
@@ -214,13 +228,13 @@ class _Solution:
         self.gradient_steps += answer.iterations
         return answer.force, answer.residual
 
-    def _last_digits(self, force, *, whole_first=False):
+    def _last_digits(self, force, plan=active_set.FROM_AFAR):
         try:
             force, residual, rounds, system = active_set.finish(
                 self.problem,
                 self.network,
                 force,
-                whole_first=whole_first,
+                plan=plan,
                 tolerance=self.tolerance,
                 max_rounds=self.max_iterations - self.newton_steps,
                 stats=self.stats,
@@ -232,12 +246,12 @@ class _Solution:
             self.handover.leave(system, self.arm)
         return force, residual
 
-    def seek_from(self, force, *, whole_first=False):
+    def seek_from(self, force, plan=active_set.FROM_AFAR):
         """Look for the last digits from these forces, unless that was done before."""
         if self.arrived or any(force is known for known in self._sought):
             return
         self._sought.append(force)
-        self.keep(*self._last_digits(force, whole_first=whole_first))
+        self.keep(*self._last_digits(force, plan))
 
     def follow_path(self):
         """(forces, residual): the last digits from here, or from the central path by one more
@@ -269,7 +283,7 @@ class _Solution:
         for force in found:
             needed = interior.speed_needed(self.problem, self.network, force)
             self.jammed |= needed > JAMMED * self.problem.speed
-            self.seek_from(force, whole_first=True)
+            self.seek_from(force, active_set.FROM_PATH)
 
     @cached_property
     def _least_distance(self):

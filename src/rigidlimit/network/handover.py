@@ -132,15 +132,16 @@ class BorrowedSystem:
 
     def load_with(self, push, load):
         """What ``displacement`` answers to."""
-        self._push, self._load = push, load
+        self._push, self._load, self._u = push, load, np.zeros(len(load))
 
     def displacement(self) -> np.ndarray:
         """u with B_W^T D B_W u = B_W^T push - load."""
-        return self.solve(self.network.BT @ np.where(self.held, self._push, 0.0) - self._load)
+        rhs = self.network.BT @ np.where(self.held, self._push, 0.0) - self._load
+        self._u = self._u + self.solve(rhs - self._product(self._u))  # of W before: near
+        return self._u
 
     def solve(self, rhs) -> np.ndarray:
         """x with B_W^T D B_W x = rhs, as far as STEPS lead."""
-        B, BT, D = self.network.B, self.network.BT, np.where(self.held, self.D, 0.0)
         x, r = np.zeros_like(rhs), rhs
         enough = REACHED * max(np.abs(rhs).max(initial=0.0), np.abs(self._load).max(initial=0.0))
         d, before = np.zeros_like(rhs), np.inf
@@ -150,7 +151,7 @@ class BorrowedSystem:
             z = self._preconditioned(r)
             now = float(r @ z)
             d = z + now / before * d
-            q = BT @ (D * (B @ d)) + self._mass @ d
+            q = self._product(d)
             curvature = float(d @ q)
             if not curvature > 0.0:
                 break
@@ -158,6 +159,10 @@ class BorrowedSystem:
             before = now
             self.stats.products += 1
         return x
+
+    def _product(self, x):
+        active = np.where(self.held, self.D, 0.0)
+        return self.network.BT @ (active * (self.network.B @ x)) + self._mass @ x
 
     def _preconditioned(self, r):
         theirs = np.zeros(self._system.network.B.shape[1])

@@ -58,3 +58,12 @@ def test_what_does_not_fit_is_named(monkeypatch):
     memory.check_room(0.5e9, "the matrix")
     with pytest.raises(NoRoom, match=r"the matrix takes 2 GB.*found 0\.8 GB.*more"):
         memory.check_room(2e9, "the matrix")
+
+
+def test_little_is_not_asked_for(monkeypatch):
+    """Property: what is always there is made without a look at the system's tables."""
+    monkeypatch.setattr(memory, "room", lambda: pytest.fail("asked"))
+    assert memory.fits(1e6)
+    memory.check_room(1e6, "a small factorization")
+    monkeypatch.setattr(memory, "room", lambda: 1e8)
+    assert memory.fits(5e7) and not memory.fits(2e8)

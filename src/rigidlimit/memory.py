@@ -13,16 +13,24 @@ GROUPS = Path("/sys/fs/cgroup")
 KEPT = 0.8
 """Part of what is free that one object may take."""
 
+LITTLE = 3e7
+"""Bytes that are always there: asking takes as long as a small factorization."""
+
 
 def room() -> float:
     """Bytes that one object may take; inf where the system does not say."""
     return KEPT * min(_of_machine(), _of_container())
 
 
+def fits(size: float) -> bool:
+    """Whether one object of ``size`` bytes may be made."""
+    return size <= LITTLE or size <= room()
+
+
 def check_room(size: float, what: str) -> None:
     """Raises NoRoom if ``what``, "the factorization of ...", of ``size`` bytes would not fit."""
-    free = room()
-    if size > free:
+    if not fits(size):
+        free = room()
         raise NoRoom(
             f"{what} takes {size / 1e9:.2g} GB of memory; found {free / 1e9:.2g} GB to take "
             "(0.8 of what is free): free memory, or use a machine with more"

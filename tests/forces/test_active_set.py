@@ -48,6 +48,7 @@ def test_without_memory_for_a_factorization(monkeypatch):
     B = random_springs(500, 2.5)
     force = np.random.default_rng(0).uniform(0.1, 1, B.shape[0])
     monkeypatch.setattr(memory, "_of_machine", lambda: 1e5)
+    monkeypatch.setattr(memory, "LITTLE", 0)
     found = rl.compatible_forces(B, B.T @ force, admissible=force)
     assert found.status is Status.NO_ROOM and "memory" in found.message
     assert found.factorizations == found.linear_iterations == 0

@@ -45,6 +45,7 @@ def test_memory_is_known_beforehand():
     assert 0.95 * found.fronts.bytes < peak < 1.5 * found.fronts.bytes
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "_of_machine", lambda: found.fronts.bytes)
+        patch.setattr(memory, "LITTLE", 0)
         with pytest.raises(NoRoom, match=rf"network of {n:,} degrees of freedom"):
             system.solve_directly(np.ones(n), LinearStats())
 

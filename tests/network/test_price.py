@@ -46,6 +46,7 @@ def test_not_affordable_without_memory(monkeypatch):
     cost = Price(Network(B, blocks=np.arange(0, n + 1, 3)))
     assert cost.affordable
     monkeypatch.setattr(memory, "_of_machine", lambda: 1e6)
+    monkeypatch.setattr(memory, "LITTLE", 0)
     assert not cost.affordable
     cost.steps = LOOK
     assert not cost.affordable

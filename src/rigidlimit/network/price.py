@@ -7,7 +7,7 @@ walls and layers.
 
 from functools import cached_property
 
-from ..memory import room
+from ..memory import fits
 from .dissection import has_metis
 from .fronts import Fronts, dense_fronts
 
@@ -44,7 +44,7 @@ def affordable(n: int) -> bool:
     other ways: of no more than DIRECT_LIMIT, and if it does not take too much memory."""
     if n <= SMALL:
         return True
-    return n <= DIRECT_LIMIT / (1 if has_metis() else 4) and n * BYTES_EACH < room()
+    return n <= DIRECT_LIMIT / (1 if has_metis() else 4) and fits(n * BYTES_EACH)
 
 
 class Price:
@@ -71,7 +71,7 @@ class Price:
         """Whether a factorization is to be thought of at all."""
         if self._structure is None:
             return affordable(self.dofs)
-        return self.of_factorization <= price(DIRECT_LIMIT) and self._structure.bytes < room()
+        return self.of_factorization <= price(DIRECT_LIMIT) and fits(self._structure.bytes)
 
     @property
     def dofs(self) -> int:

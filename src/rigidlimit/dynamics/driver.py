@@ -111,6 +111,8 @@ def contact_dynamics(
     overlapping = (problem.bias < 0.0).any()
     if answer.converged and overlapping and _by_rounding(problem, answer.force):
         answer = replace(answer, status=Status.JAMMED)
+        if handover is not None:
+            handover.taken()
     if not answer.converged and overlapping:
         # overlaps as they are, with what is driven and what rebounds; or nothing that pushes at all
         closed = _bias(B, np.maximum(gap, 0.0), velocity, dt, restitution, exists)

@@ -1,5 +1,6 @@
 """Compatible forces (eqs 36-37) through the public function."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -562,3 +563,12 @@ def test_energies_beyond_the_range_of_numbers_prove_nothing(load, exponent, stif
     wrong = np.array([1.0, 6.0, 3.0]) * load[0] / 10  # balances, but is far from the answer
     found = rl.certify(B, load, wrong, exponent=exponent, stiffness=k * stiffness)
     assert found.admissible and not found.compatible and "not known" in found.verdict
+
+
+def test_message_of_balanced_forces_that_may_be_off_the_law():
+    """Property: where the residual is below the tolerance the message does not say it is above."""
+    answer = rl.compatible_forces(BEAM, [10.0, 0.0])
+    gap = replace(answer, status=Status.STALLED, duality_gap=2e-3).message
+    assert "to 2.0e-03 only" in gap and "above the tolerance" not in gap
+    balance = replace(answer, status=Status.STALLED, residual=1e-9).message
+    assert "above the tolerance" in balance

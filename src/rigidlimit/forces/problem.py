@@ -77,11 +77,16 @@ class CompatibleForces(Displayed):
                 where += f", but not solved to the tolerance ({nearest}: {nearest.advice})"
         elif nearest is not None:
             where = "; whether any forces f >= 0 balance the load was not settled"
-        steps = counted(self.iterations, "iteration")
+        steps, advice = counted(self.iterations, "iteration"), self.status.advice
+        if self.status is Status.STALLED and self.residual <= self.tolerance:
+            advice = (
+                f"the forces balance the load, but may be off the contact law: their energy is "
+                f"known to be the least to {self.duality_gap:.1e} only; look for motions that are "
+                "all but free with rigidlimit.determinacy, as of bodies pressed from two sides"
+            )
         return (
             f"{self.method}: {self.status}, residual {self.residual:.1e} "
-            f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}"
-            f"{where}; {self.status.advice}"
+            f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}{where}; {advice}"
         )
 
 

@@ -106,13 +106,16 @@ def test_normals_opposite_but_for_rounding_do_not_undo_a_press_fit(solver, overl
             assert answer.force[1] - answer.force[0] == pytest.approx(load, abs=1e-12)
 
 
-def test_a_slope_far_above_rounding_undoes_a_press_fit():
-    """Closed form: of walls that open by 1e-9 the body slides out, at overlap over slope."""
-    answer = rl.contact_dynamics(
-        np.ones(2), [[1.0, 1e-9], [-1.0, 1e-9]], [-1e-9, -1e-9], [0.0, 0.0], [0.0, 0.0], 1.0
-    )
+@pytest.mark.parametrize("slope", [1e-3, 1e-2])
+def test_a_slope_far_above_rounding_undoes_a_press_fit(slope):
+    """Closed form: of walls that open a little the body slides out, at overlap over slope."""
+    across, along = np.array([[0.6, 0.8], [-0.8, 0.6]])
+    walls = [across + slope * along, -across + slope * along]
+    gap, zero = [-slope, -slope], [0.0, 0.0]
+    answer = rl.contact_dynamics(np.ones(2), walls, gap, zero, zero, 1.0)
     assert answer.converged
-    np.testing.assert_allclose(answer.velocity, [0.0, 1.0], atol=1e-9)  # solved to 1e-10
+    # solved to 1e-10 of a force 1/slope times what the body gains
+    np.testing.assert_allclose(answer.velocity, along, atol=1e-10 / slope)
 
 
 def test_large_forces_where_one_velocity_undoes_overlaps_are_no_jam():

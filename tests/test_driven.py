@@ -107,11 +107,11 @@ def test_bodies_that_rest_under_restitution_close_their_gaps():
     assert result.force.sum() == pytest.approx(20.0, rel=1e-9)
 
 
-@pytest.mark.parametrize("overlap", [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-6])
+@pytest.mark.parametrize("overlap", [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-6, 1e-4])
 def test_an_overlap_of_held_bodies_throws_nothing(overlap):
     """Closed form: a block that may not move along x reaches into a wall by ``overlap``; whatever
     that is, block and load stay where they are, and the floor carries both. (Forces of 1e21 had
-    thrown them off.) An overlap beyond rounding is said to be one."""
+    thrown them off.) An overlap beyond what is forgiven of gaps, 1e-6 of the length, is told."""
     scene = rl.Scene(dim=2)
     scene.add(rl.HalfSpace(2), position=(0, 0))
     block = rl.rectangle(2, 0.5)
@@ -123,7 +123,7 @@ def test_an_overlap_of_held_bodies_throws_nothing(overlap):
         result = simulation.step()
         floor = result.force[result.contacts.body[:, 0] == 0].sum()
         assert floor == pytest.approx(4000 * 9.81, rel=1e-6)
-    assert result.classic.converged == (overlap < 1e-14)
+    assert result.classic.converged == (overlap <= 1e-6)
     if not result.classic.converged:
         assert result.classic.status is Status.JAMMED and "overlap" in result.classic.message
     np.testing.assert_allclose(simulation.state.position[2], [7 - overlap, 0.75, 0], atol=1e-9)

@@ -271,3 +271,33 @@ def test_converged_forces_have_no_duality_gap():
         # ten times the tolerance, relative to the energy
         assert found.duality_gap <= 1e-9 or not found.converged
     assert converged >= 145
+
+
+def bearing(rollers, digits):
+    """A shaft on a ring of held rollers, coordinates rounded to so many digits of a metre;
+    1 kN downwards."""
+    angle = 2 * np.pi * np.arange(rollers) / rollers - np.pi / 2
+    places = 0.047 * np.column_stack([np.cos(angle), np.sin(angle)])
+    scene = rl.Scene(dim=2, gravity=(0, 0))
+    scene.add(rl.Disk(0.04), position=(0, 0), mass=1.0, load=(0, -1000))
+    scene.add_many(rl.Disk(0.007), places.round(digits), fixed=True)
+    return scene, np.maximum(-places[:, 1], 0.0)
+
+
+@pytest.mark.parametrize("digits", [8, 10, 12, 16])
+def test_rounded_coordinates_are_no_jam(digits):
+    """Closed form (Stribeck): 4 F/z cos on the lower half. Rounding leaves overlaps as well as
+    gaps; both are forgiven up to 1e-6 of the scene's length, here 4e-8 m."""
+    scene, height = bearing(16, digits)
+    result = rl.Simulation(scene).step()
+    assert result.converged, result.message
+    # normals turn with the rounding; the load of step 1 is known to 1e-10
+    known = 1000 * 0.047 * height / (height**2).sum()
+    np.testing.assert_allclose(result.force, known, atol=1e-3)
+
+
+def test_overlaps_that_rounding_does_not_explain_are_a_jam():
+    """Property: rounded by more than the limit, or with a smaller limit, a full ring is jammed."""
+    assert rl.Simulation(bearing(16, 6)[0]).step().classic.status is rl.Status.JAMMED
+    strict = rl.Simulation(bearing(16, 9)[0], closed=1e-12).step()
+    assert strict.classic.status is rl.Status.JAMMED

@@ -18,6 +18,7 @@ ORDER = [
     "determinacy",
     "disk_in_corner",
     "hertz_or_hooke",
+    "bearing",
     "pyramid",
     "two_materials",
     "wall",

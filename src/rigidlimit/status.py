@@ -41,7 +41,8 @@ _ADVICE = {
     ),
     Status.JAMMED: (
         "no motion undoes all overlaps, as where held bodies overlap: the forces are those that "
-        "keep overlaps from growing; check where held bodies stand"
+        "keep overlaps from growing; check where held bodies stand (a press fit or a preload is a "
+        "matter of finite stiffness: compatible_forces with gap_error)"
     ),
 }
 

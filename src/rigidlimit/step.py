@@ -24,6 +24,7 @@ from .forces import CompatibleForces, compatible_forces
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
 from .network.handover import Handover
+from .status import Status
 from .submatrix import submatrix
 from .words import counted
 
@@ -136,7 +137,6 @@ def step(
 ) -> StepResult:
     """Algorithm 1: from the state at t to the state and the contact forces at t + dt."""
     dt = settings.dt
-    v = state.velocity.ravel()
     F_ext = external_force
     M = mass_matrix(bodies, state)
 
@@ -147,22 +147,8 @@ def step(
     while True:
         handover = Handover()
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
-        classic = contact_dynamics(  # eqs 20-22
-            M,
-            B,
-            contacts.gap,
-            v,
-            F_ext,
-            dt,
-            restitution=settings.restitution,
-            exists=_formed(contacts, B, v, dt, settings, bodies),
-            fixed=~bodies.free.ravel(),
-            solver=settings.solver,
-            tolerance=settings.tolerance,
-            warm_start=before,
-            handover=handover if compatible else None,
-            **(settings.solver_options or {}),
-        )
+        kept = handover if compatible else None
+        classic = _solved(M, B, contacts, state, F_ext, settings, bodies, before, kept)  # eqs 20-22
         moved = _travel(bodies, classic.velocity.reshape(-1, 6), dt)
         if (moved <= reach * (1 + 1e-9)).all():
             break
@@ -200,6 +186,37 @@ def step(
             handover=handover.among(rows=chosen),
         )
     return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies)
+
+
+def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):
+    """Classic contact dynamics. A jam by overlaps no larger than the gaps that count as closed, as
+    of coordinates that were rounded when they were written down, is none: they count as zero."""
+    v, dt = state.velocity.ravel(), settings.dt
+
+    def solve(gap):
+        return contact_dynamics(
+            M,
+            B,
+            gap,
+            v,
+            F_ext,
+            dt,
+            restitution=settings.restitution,
+            exists=_formed(contacts, B, v, dt, settings, bodies),
+            fixed=~bodies.free.ravel(),
+            solver=settings.solver,
+            tolerance=settings.tolerance,
+            warm_start=before,
+            handover=handover,
+            **(settings.solver_options or {}),
+        )
+
+    classic = solve(contacts.gap)
+    if classic.status is not Status.JAMMED:
+        return classic
+    gap, slight = contacts.gap, (settings.closed or CLOSED) * bodies.length
+    forgiven = solve(np.where(gap < -slight, gap, np.maximum(gap, 0.0)))
+    return forgiven if forgiven.converged else classic
 
 
 def _formed(contacts, B, v, dt, settings, bodies):

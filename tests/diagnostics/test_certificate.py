@@ -38,6 +38,18 @@ def test_right_forces(exponent, seed):
     assert other.admissible and not other.compatible
 
 
+def test_preload_far_above_the_load():
+    """Closed form: a ring of springs, 4 kN of preload each, moves by load over stiffness; balance
+    is known to the last digits of the preload."""
+    turn = 2 * np.pi * np.arange(12) / 12
+    B = -np.column_stack([np.cos(turn), np.sin(turn)])
+    force = 4000 + 1e-6 / 6 * np.cos(turn)
+    law = dict(stiffness=4e8, gap_error=np.full(12, -1e-5))
+    assert rl.certify(B, [-1e-6, 0.0], force, **law).compatible
+    force[0] += 1e-3
+    assert not rl.certify(B, [-1e-6, 0.0], force, **law).admissible
+
+
 def test_gap_errors():
     """Property: forces with initial gaps are compatible with those gaps, not without them."""
     gap = [0.1, 0.0, -0.2]

@@ -315,6 +315,30 @@ def test_tower_of_hundreds_of_plates(shift):
     )
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(("tilt", "known_to"), [(1e-10, 1e-6), (1e-6, 1e-4)])
+def test_rollers_that_lean_a_little(tilt, known_to, seed):
+    """Property: rollers pressed between a shaft and a race by normals that are not quite opposite
+    carry forces that are known here; that no forces balance their load was said of them."""
+    z, rng = 16, np.random.default_rng(seed)
+    at, i = 2 * np.pi * np.arange(z) / z, np.arange(z)
+    inner, outer = (
+        np.column_stack([np.cos(angle), np.sin(angle)])
+        for angle in at + tilt * rng.normal(size=(2, z))
+    )
+    B = np.zeros((2 * z, 2 + 2 * z))  # of the shaft, then of each roller
+    B[i, 0], B[i, 1] = -inner.T
+    for k in (0, 1):
+        B[i, 2 + 2 * i + k], B[z + i, 2 + 2 * i + k] = inner[:, k], -outer[:, k]
+    force = np.tile(np.maximum(0, np.cos(at)) * rng.uniform(0.5, 1.5, z), 2)
+    known = rl.determinacy(B, B.T @ force, force=force)
+    assert known.distance < 1e-9 * force.max()  # solved to 1e-12
+    # tilts below 1e-9 count as none, and linear programs are solved to 1e-7; of larger ones forces
+    # are known to the imbalance, 1e-12 to 1e-11, over the tilt
+    assert (known.interval[:, 0] - known_to <= force).all()
+    assert (force <= known.interval[:, 1] + known_to).all()
+
+
 def test_nearly_degenerate_support_is_flagged():
     """A plate on three feet within 5e-9 of a line: the rank hangs on the tolerance of 1e-9, and
     the answer says so; well away from it, it does not."""

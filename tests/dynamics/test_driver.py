@@ -86,6 +86,38 @@ def test_jammed_body_that_slides(solver):
         np.testing.assert_allclose(answer.velocity, 3.3 * along, atol=1e-9)
 
 
+@pytest.mark.parametrize("solver", ["newton", "pgs", "apgd"])
+@pytest.mark.parametrize("overlap", [1e-3, 1e-8])
+def test_normals_opposite_but_for_rounding_do_not_undo_a_press_fit(solver, overlap):
+    """Closed form: a body too wide for its hole stays and bears nothing but its load. With normals
+    as a rotation leaves them, opposite to 1e-16, it left along the walls at 1e13 times the speed
+    of the overlap, pressed with 1e16 times the force, and the answer was called converged."""
+    rounding = 6e-17
+    for load in (0.0, 1e-3):
+        answer = rl.contact_dynamics(
+            np.ones(2), [[1.0, rounding], [-1.0, rounding]], [-overlap, -overlap], [0.0, 0.0],
+            [load, 0.0], 1e-3, solver=solver, max_iterations=1000,
+        )  # fmt: skip
+        assert not answer.converged
+        if solver == "newton":
+            assert answer.status is Status.JAMMED
+            # solved to 1e-10 of the load; what holds itself is not told
+            np.testing.assert_allclose(answer.velocity, 0.0, atol=1e-12)
+            assert answer.force[1] - answer.force[0] == pytest.approx(load, abs=1e-12)
+
+
+@pytest.mark.parametrize("slope", [1e-3, 1e-2])
+def test_a_slope_far_above_rounding_undoes_a_press_fit(slope):
+    """Closed form: of walls that open a little the body slides out, at overlap over slope."""
+    across, along = np.array([[0.6, 0.8], [-0.8, 0.6]])
+    walls = [across + slope * along, -across + slope * along]
+    gap, zero = [-slope, -slope], [0.0, 0.0]
+    answer = rl.contact_dynamics(np.ones(2), walls, gap, zero, zero, 1.0)
+    assert answer.converged
+    # solved to 1e-10 of a force 1/slope times what the body gains
+    np.testing.assert_allclose(answer.velocity, along, atol=1e-10 / slope)
+
+
 def test_large_forces_where_one_velocity_undoes_overlaps_are_no_jam():
     """Closed form: v >= 1 and v <= 1; forces that hold one another may be as large as they like."""
     problem = contact_problem([[1.0], [-1.0]], [1.0], [-1.0, 1.0], [0.0], 1.0)

@@ -1,5 +1,6 @@
 """Compatible forces (eqs 36-37) through the public function."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -373,6 +374,36 @@ def test_overlap_without_a_load():
     assert nothing.converged and not nothing.force.any()
 
 
+@pytest.mark.parametrize("exponent", [2.0, 2.5])
+@pytest.mark.parametrize("load", [1e-6, 1.0, 1e6])
+def test_preload_far_above_the_load(exponent, load):
+    """Closed form: a ring of twelve rollers, 4 to 10 kN of preload each, moves by a small load
+    over its stiffness z/2 df/dc; called stalled below 1e-7 of the preload, after eighty steps
+    and more for p = 2."""
+    k, overlap = {2.0: 4e8, 2.5: 1e10}[exponent], {2.0: 1e-5, 2.5: 1e-4}[exponent]
+    turn = 2 * np.pi * np.arange(12) / 12
+    B = -np.column_stack([np.cos(turn), np.sin(turn)])
+    answer = rl.compatible_forces(
+        B, [-load, 0.0], stiffness=k, exponent=exponent, gap_error=np.full(12, -overlap)
+    )
+    assert answer.converged, answer.message
+    if load <= 1.0:
+        preload = k * overlap ** (exponent - 1)
+        # to first order in load over preload, 2.5e-4; rounding of the preload
+        known = preload + load / 6 * np.cos(turn)
+        np.testing.assert_allclose(answer.force, known, rtol=1e-7, atol=0)
+
+
+@pytest.mark.parametrize("exponent", [2.0, 2.5])
+def test_overlaps_that_nothing_holds_come_apart(exponent):
+    """Closed form: a body that overlaps one stop and is free to leave it bears nothing."""
+    answer = rl.compatible_forces(
+        [[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0], exponent=exponent, gap_error=[-1e-3, 1.0]
+    )
+    assert answer.converged, answer.message
+    assert not answer.force.any() and answer.duality_gap == 0.0
+
+
 def test_gaps_that_a_motion_closes_change_nothing():
     """Property: g = B w of a rigid motion w leaves the forces."""
     B, load = static_pyramid(4)
@@ -532,3 +563,12 @@ def test_energies_beyond_the_range_of_numbers_prove_nothing(load, exponent, stif
     wrong = np.array([1.0, 6.0, 3.0]) * load[0] / 10  # balances, but is far from the answer
     found = rl.certify(B, load, wrong, exponent=exponent, stiffness=k * stiffness)
     assert found.admissible and not found.compatible and "not known" in found.verdict
+
+
+def test_message_of_balanced_forces_that_may_be_off_the_law():
+    """Property: where the residual is below the tolerance the message does not say it is above."""
+    answer = rl.compatible_forces(BEAM, [10.0, 0.0])
+    gap = replace(answer, status=Status.STALLED, duality_gap=2e-3).message
+    assert "to 2.0e-03 only" in gap and "above the tolerance" not in gap
+    balance = replace(answer, status=Status.STALLED, residual=1e-9).message
+    assert "above the tolerance" in balance

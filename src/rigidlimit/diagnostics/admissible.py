@@ -27,7 +27,8 @@ import scipy.sparse as sp
 from ..dynamics import newton as projection
 from ..dynamics.problem import ContactProblem
 from ..network import Network, equilibrium
-from ..network.stiffness import LinearStats, StiffnessSystem
+from ..network.soft import soft_equilibrium
+from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
 from ..status import Status
 
 CARRIES = 1e-10
@@ -65,17 +66,30 @@ def nearest(network: Network, load, target, *, tolerance=1e-12, start=None):
     """(f, equilibrium): the point of P nearest to ``target`` (m,)."""
     m = network.B.shape[0]
     size = max(1.0, float(np.abs(target).max(initial=0.0)))
+    problem = dict(load=load, offset=target)
     answer = equilibrium(
         network,
         np.ones(m),
         2.0,
-        load=load,
-        offset=target,
+        **problem,
         start=start,
         tolerance=tolerance,
         scale=size,
         max_iterations=300,
     )
+    if not _good(answer) and len(load) <= DIRECT_SIZE:  # motions that are all but free
+        soft = soft_equilibrium(
+            network,
+            np.ones(m),
+            2.0,
+            **problem,
+            start=answer.x,
+            tolerance=tolerance * size,
+            max_iterations=300,
+            stats=LinearStats(),
+        )
+        # forces are known to the imbalance over what such motions are felt by: all digits count
+        answer = soft if soft.residual <= 10.0 * tolerance * size else answer
     return answer.force, answer
 
 

@@ -34,12 +34,13 @@ ENERGY_ROUNDING = 1e-12
 class Certificate(Brief):
     """What is wrong with a force vector, each relative; nan where it was not asked for.
 
-    balance: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, a_j the longest arm of column j;
-    worst_dof: where. sign: max(0, -f) over max |f|; worst_sign: where. complementarity: max_i
-    |min(f_i / max f, w_i / scale)| for the slack w; worst_slack: where. compatibility: max_i |f_i -
-    k_i max(0, -(B u)_i - g_i)^(p-1)| over max |f|; worst_contact: where. duality_gap:
-    (complementary energy of f + strain energy of u + resultant . u + g . f) over the first of the
-    three, not negative for f >= 0. displacement (n,): u, converged: whether it was found as asked.
+    balance: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, a_j the longest arm of column
+    j, or with gap_error over max_j (|B|^T |f|)_j / a_j where that is more; worst_dof: where.
+    sign: max(0, -f) over max |f|; worst_sign: where. complementarity: max_i |min(f_i / max f,
+    w_i / scale)| for the slack w; worst_slack: where. compatibility: max_i |f_i - k_i max(0,
+    -(B u)_i - g_i)^(p-1)| over max |f|; worst_contact: where. duality_gap: (complementary
+    energy of f + strain energy of u + resultant . u + g . f) over the first of the three, not
+    negative for f >= 0. displacement (n,): u, converged: whether it was found as asked.
     exponent: p. verdict: one sentence.
     """
 
@@ -118,6 +119,9 @@ def certify(
     arm, _ = column_arms(B)
     imbalance = np.where(free, np.abs(B.T @ force - load), 0.0) / arm
     load_size = float((np.where(free, np.abs(load), 0.0) / arm).max(initial=0.0))
+    if gap_error is not None:  # as for ``compatible_forces``: overlaps may press far above the load
+        pushed = np.where(free, abs(B).T @ np.abs(force), 0.0) / arm
+        load_size = max(load_size, float(pushed.max(initial=0.0)))
     balance = _over(float(imbalance.max(initial=0.0)), load_size or largest)
     sign = _over(max(0.0, -float(force.min(initial=0.0))), largest)
 

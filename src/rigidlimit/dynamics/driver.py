@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError, nearest
+from ..network import column_arms
 from ..network.handover import check_handover
 from ..status import Status
 from . import apgd, newton, pgs
@@ -22,6 +23,10 @@ in a step may well cost more, but then it converges."""
 UNDONE = 1e-6
 """Residual over that with overlaps as they are, up to which they count as undone all the same:
 where only one velocity undoes them, forces have no bounds either."""
+
+CANCELLED, MEANT = 1e-13, 1e-9
+"""Part of the pushes on bodies that is left of their sum, at which forces hold one another but for
+rounding of B; and part of f . |p| from which on -f . p is more than rounding."""
 
 NO_WORSE = 1.5
 """Residual with overlaps as they are over that of the attempt to undo them, up to which nothing is
@@ -103,7 +108,12 @@ def contact_dynamics(
     if options.pop("handover", None) is not None:
         handover.place(reduced.rows, reduced.dofs, B.shape)
     kept = None
-    if not answer.converged and (problem.bias < 0.0).any():
+    overlapping = (problem.bias < 0.0).any()
+    if answer.converged and overlapping and _by_rounding(problem, answer.force):
+        answer = replace(answer, status=Status.JAMMED)
+        if handover is not None:
+            handover.taken()
+    if not answer.converged and overlapping:
         # overlaps as they are, with what is driven and what rebounds; or nothing that pushes at all
         closed = _bias(B, np.maximum(gap, 0.0), velocity, dt, restitution, exists)
         let_be = problem.bias + reduced.among(closed - bias)
@@ -115,6 +125,20 @@ def contact_dynamics(
     if answer.status is Status.JAMMED and kept is None:
         answer = replace(answer, status=Status.STALLED)  # its forces are none to go by
     return reduced.answered(answer)
+
+
+def _by_rounding(problem, force) -> bool:
+    """Whether overlaps are undone by no more than rounding of B, and so not at all.
+
+    Between two walls that press on it from opposite sides a disk leaves along both, at 1e16 times
+    the speed at which it overlaps: their normals are opposite to 1e-16. Such forces cancel on every
+    body, and yet f . p < 0 says that no velocity opens what they close (Farkas' lemma).
+    """
+    B, arm = problem.B, column_arms(problem.B)[0]
+    left = float((np.abs(B.T @ force) / arm).sum())
+    pushes = float(((abs(B).T @ force) / arm).sum())
+    missing = -float(force @ problem.p)
+    return left <= CANCELLED * pushes and missing > MEANT * float(force @ np.abs(problem.p))
 
 
 def _without_opening(problem, bias, answer, solver, tolerance, options):

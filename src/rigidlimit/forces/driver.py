@@ -1,7 +1,7 @@
 """Step 2 of the method, compatible forces: checks, scaling, solver, verdict (eqs 36-37)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,9 +94,15 @@ def compatible_forces(
         if handover is not None and method == "newton":
             scaled.given = handover.among(columns=scaled.dofs, arm=scaled.arm)
         solved = scaled.solve(method, tolerance, max_iterations, warm_start, admissible)
+    if not load.any() and solved.force.max(initial=0.0) <= tolerance * scaled.force_size:
+        # nothing holds the overlaps: they come apart, to where no energy is left to judge by
+        solved = replace(solved, force=np.zeros(m), status=Status.CONVERGED, gap=0.0)
     u, force, status, nearest_status = solved.u, solved.force, solved.status, solved.nearest_status
     carried = np.where(free, B.T @ force, 0.0)
     size = scaled.force_size or 1.0
+    if gap_error is not None:
+        # where initial overlaps press harder than the load, last digits are those of their forces
+        size = max(size, float((abs(B).T @ force / scaled.arm_full).max(initial=0.0)))
 
     def relative(missing):
         return np.abs(missing) / scaled.arm_full / size

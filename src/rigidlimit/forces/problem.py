@@ -24,7 +24,9 @@ class CompatibleForces(Displayed):
     force (m,) [N]: normal forces f >= 0. displacement (n,): u of the network for stiffness as
     given, an elastic displacement times the unknown common stiffness scale; zero where held.
     residual: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, where a_j = max_i |B_ij| is 1 for
-    translations and the longest arm for rotations, so that forces compare with forces.
+    translations and the longest arm for rotations, so that forces compare with forces. With
+    gap_error over max_j (|B|^T f)_j / a_j where that is more: overlaps may press with forces far
+    above the load, and the balance is known to the last digits of these.
     smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy, of the load that the
     forces stand for, less what rounding of loads, forces and displacements makes of it. imbalance
     (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
@@ -75,11 +77,16 @@ class CompatibleForces(Displayed):
                 where += f", but not solved to the tolerance ({nearest}: {nearest.advice})"
         elif nearest is not None:
             where = "; whether any forces f >= 0 balance the load was not settled"
-        steps = counted(self.iterations, "iteration")
+        steps, advice = counted(self.iterations, "iteration"), self.status.advice
+        if self.status is Status.STALLED and self.residual <= self.tolerance:
+            advice = (
+                f"the forces balance the load, but may be off the contact law: their energy is "
+                f"known to be the least to {self.duality_gap:.1e} only; look for motions that are "
+                "all but free with rigidlimit.determinacy, as of bodies pressed from two sides"
+            )
         return (
             f"{self.method}: {self.status}, residual {self.residual:.1e} "
-            f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}"
-            f"{where}; {self.status.advice}"
+            f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}{where}; {advice}"
         )
 
 
@@ -136,7 +143,7 @@ def duality_gap(B, u, force, stiffness, exponent, load, offset=None, *, sizes=No
     p, size, moved = exponent, abs(B) if sizes is None else sizes, np.abs(u)
     overlap = -(B @ u) if offset is None else offset - B @ u
     with np.errstate(over="ignore", invalid="ignore"):  # forces of an attempt that lost its way
-        blur = ROUNDED * (size @ moved)
+        blur = ROUNDED * (size @ moved + (0.0 if offset is None else np.abs(offset)))
         lawful = (force / stiffness) ** (1 / (p - 1))
         overlap = overlap + np.clip(lawful - overlap, -blur, blur)
         held = (p - 1) / p * lawful * force

@@ -67,7 +67,7 @@ def clip(outline, normal, height, incident, names, poly, poly_of):
                 _copy(old[i], old_of[i], new[kept], new_of[kept])
                 kept += 1
             if inside != (there <= margin) and kept < len(new) and not (line and i > 0):
-                share = here / (here - there)
+                share = (here - margin) / (here - there)  # of the edge, whatever the margin
                 for c in range(3):
                     new[kept, c] = old[i, c] + share * (old[j, c] - old[i, c])
                 edge = old_of[i, 1]

@@ -75,3 +75,19 @@ def test_contacts_that_can_only_be_without_force():
     alone = rl.compatible_forces(firm, firm.T @ admissible)
     assert (force[-2:] <= 1e-11).all()  # the slack, 1e-12 of |g|
     np.testing.assert_allclose(force[:-2], alone.force, atol=1e-8)
+
+
+def test_determined_forces_stay():
+    """Closed form: without freedom the forces are those given, whatever the law."""
+    rng = np.random.default_rng(0)
+    B, given = rng.normal(size=(12, 12)), rng.random(12)
+    for exponent in (2.0, 2.5):
+        _, force = null_space.solve(
+            Network(sp.csr_array(B)),
+            B.T @ given,
+            np.ones(12),
+            exponent,
+            admissible=given,
+            tolerance=1e-10,
+        )
+        np.testing.assert_allclose(force, given, atol=1e-12)  # rounding times the condition of B

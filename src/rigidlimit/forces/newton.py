@@ -58,6 +58,9 @@ GAP = 10.0
 """Duality gap, or violation of the law, over tolerance up to which balanced forces count as the
 answer."""
 
+BEARING = 1e-9
+"""Part of the largest admissible force above which a contact bears."""
+
 ROUGHLY = 1e-6
 """Imbalance and gap at which the path is a start for Newton."""
 
@@ -123,6 +126,9 @@ class _Search:
     def run(self, warm_start, admissible, given) -> Status:
         """Try the ways in turn."""
         load, exponent, n = self.load, self.exponent, len(self.load)
+        given = admissible
+        if given is not None:  # rounding does not bear
+            admissible = np.where(given > BEARING * given.max(initial=0.0), given, 0.0)
         # hardly more contacts than the load can determine: forces that balance it may be the way
         plain = self.offset is None
         seek = admissible is None and plain and load.any() and len(self.stiffness) <= n + FEW
@@ -145,7 +151,7 @@ class _Search:
             self.take(*self.finished(answer))
             if self.arrived or lost or self.spent:
                 break
-        self.among_few(admissible)
+        self.among_few(given)
         if load.any():
             self.follow_to_the_end()
         if exponent >= 2.0 and not (self.arrived or lost or self.spent):

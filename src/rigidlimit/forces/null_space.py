@@ -30,8 +30,8 @@ FLOOR = 1e-9
 """D is taken at this part of the largest force, at least."""
 
 SLACK = 1e-12
-"""Part of |g| that forces may pull by, cut off in the end: contacts whose force is determined to be
-zero leave no room else. Rows of Z shorter than that say nothing."""
+"""Part of |g| that forces may pull by while it is sought which contacts let go: those whose force
+is determined to be zero leave no room else. Rows of Z shorter than that say nothing."""
 
 LINEARISATIONS = 12
 """Newton steps for p > 2; three to seven are the rule."""
@@ -79,16 +79,17 @@ def _least_energy(BT, D, slack_at, force, zero):
     size = float(np.linalg.norm(g))
     g = g - Z @ (Z.T @ g)
     length = np.linalg.norm(Z, axis=1)
-    free = length > SLACK
-    if not size > 0.0:
-        return None
-    low = (-slack_at / S - g - SLACK * size)[free]
-    rows = Z[free] / length[free, None]
-    pressing = multipliers(rows, low / length[free], size)
-    if pressing is None:
-        return None
-    held = np.zeros(len(S))
-    held[free] = pressing / length[free]
-    g = g + Z @ (Z.T @ held)
+    free, held = length > SLACK, np.zeros(len(S))
+    if free.any():
+        rows, low = Z[free] / length[free, None], (-slack_at / S - g)[free] / length[free]
+        pressing = multipliers(rows, low - SLACK * size / length[free], size)
+        if pressing is None:
+            return None
+        # to the last digit: contacts that let go have no force, whatever room they were given
+        lost = pressing > 0
+        y = np.linalg.lstsq(rows[lost], low[lost], rcond=SLACK)[0]
+        pressing[lost] = np.linalg.lstsq(rows[lost].T, y, rcond=SLACK)[0]
+        held[free] = pressing / length[free]
+        g = g + Z @ y
     u = -(U[:, :rank] @ ((known @ (g - held)) / s[:rank]))
     return u, np.maximum(slack_at + S * g, 0.0)

@@ -126,9 +126,10 @@ class _Search:
     def run(self, warm_start, admissible, given) -> Status:
         """Try the ways in turn."""
         load, exponent, n = self.load, self.exponent, len(self.load)
-        given = admissible
-        if given is not None:  # rounding does not bear
-            admissible = np.where(given > BEARING * given.max(initial=0.0), given, 0.0)
+        balanced = admissible
+        if balanced is not None:  # rounding does not bear
+            bears = balanced > BEARING * balanced.max(initial=0.0)
+            admissible = np.where(bears, balanced, 0.0)
         # hardly more contacts than the load can determine: forces that balance it may be the way
         plain = self.offset is None
         seek = admissible is None and plain and load.any() and len(self.stiffness) <= n + FEW
@@ -151,7 +152,7 @@ class _Search:
             self.take(*self.finished(answer))
             if self.arrived or lost or self.spent:
                 break
-        self.among_few(given)
+        self.among_few(balanced)
         if load.any():
             self.follow_to_the_end()
         if exponent >= 2.0 and not (self.arrived or lost or self.spent):

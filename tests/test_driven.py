@@ -97,6 +97,21 @@ def test_a_bouncing_ball_keeps_its_height(dt):
     assert abs(height - 1.0) < dt  # measured 0.5 dt
 
 
+@pytest.mark.parametrize("gap", [1e-5, 5e-4, 2e-3])
+def test_a_ball_hit_on_its_way_from_a_wall(gap):
+    """Closed form: e = 1, equal masses; a ball that has just left a wall at 1 m/s meets one that
+    comes at 1 m/s; in the end both leave at 1 m/s. (At the least gap the second one
+    left at 1.99 m/s before, with twice the energy.)"""
+    scene = rl.Scene(gravity=(0, 0, 0), restitution=1.0)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), name="wall")
+    scene.add(rl.Sphere(0.1), position=(0, 0, 0.1 + gap), velocity=(0, 0, 1))
+    scene.add(rl.Sphere(0.1), position=(0, 0, 0.30001 + gap), velocity=(0, 0, -1))
+    simulation = rl.Simulation(scene, dt=1e-3)
+    simulation.run(until=0.01)
+    # tolerance 1e-10 of the solver in each of ten steps
+    np.testing.assert_allclose(simulation.state.velocity[1:, 2], 1.0, rtol=1e-9)
+
+
 def test_bodies_that_rest_under_restitution_close_their_gaps():
     """Property: what is at rest above a floor does not hover where its rebound left it."""
     simulation = ball_above(plane, gap=2e-6, gravity=10.0, restitution=0.5)

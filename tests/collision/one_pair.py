@@ -237,7 +237,7 @@ def _clip(reference: Feature, other: Feature):
                 kept.append(polygon[i])
             j = (i + 1) % len(polygon)
             if i in edges and inside != (beyond[j] <= margin):
-                share = beyond[i] / (beyond[i] - beyond[j])
+                share = np.clip(beyond[i] / (beyond[i] - beyond[j]), 0.0, 1.0)
                 cut = 2 * (256 + (edge % 320) * 64 + side % 64)
                 leaving = 256 + side % 64 if inside else edge
                 kept.append((cut, leaving, point + share * (polygon[j][2] - point)))

@@ -257,6 +257,29 @@ def test_touching_edges():
     assert len(find_contacts(touching.bodies, touching.state, 1e-3)) == 0
 
 
+@pytest.mark.parametrize("tilt", np.linspace(-4e-12, 4e-12, 9))
+def test_an_edge_within_rounding_of_a_cut_stays_on_the_bodies(tilt):
+    """Property: two boxes stand on one plane to 1e-12, an upright edge of one near the middle of a
+    side of the other: contacts lie on both (the end of the edge was cut off up to a box's size
+    beyond it, half a box deep, and thrown off at 20 m/s)."""
+    turned = 0.63
+    normal = np.array([np.cos(turned), np.sin(turned), 0.0])
+    turn_a = rotations.multiply(
+        rotations.from_rotation_vector(np.array([-tilt * normal[1], tilt * normal[0], 0.0])[None]),
+        rotations.about_z(turned)[None],
+    )[0]
+    corner = np.array([-0.5, -0.5, 0.0])
+    for along in np.linspace(-0.3, 0.3, 13):
+        at = (0.5 + 1e-7) * normal + along * np.array([-normal[1], normal[0], 0.0]) - corner
+        scene = two(rl.Box((1, 1, 1)), rl.Box((1, 1, 1.1)), at + [0, 0, 0.05], turn_a)
+        contacts, _ = find(scene, reach=0.01)
+        assert len(contacts) == 2
+        # the gap of the edge, the tilt, and twice the margin of a cut
+        np.testing.assert_allclose(contacts.gap, 1e-7, atol=1e-11)
+        for point in contacts.point:
+            assert max(outside(scene, body, point) for body in (0, 1)) < 1e-7
+
+
 def test_many_faces_go_to_coal():
     """Cross-solver: two fine meshes, beyond the limit of edges, have the kernel's gap by coal."""
     rng = np.random.default_rng(8)

@@ -67,7 +67,8 @@ def clip(outline, normal, height, incident, names, poly, poly_of):
                 _copy(old[i], old_of[i], new[kept], new_of[kept])
                 kept += 1
             if inside != (there <= margin) and kept < len(new) and not (line and i > 0):
-                share = here / (here - there)
+                # what counts as inside by the margin may lie outside: no further than the edge
+                share = min(max(here / (here - there), 0.0), 1.0)
                 for c in range(3):
                     new[kept, c] = old[i, c] + share * (old[j, c] - old[i, c])
                 edge = old_of[i, 1]

@@ -290,17 +290,21 @@ def _polygon_pairs(
                     continue
         size = radius[i] + radius[j]
         first = sa >= sb - PREFER_FIRST * size
-        if first:
-            found, e, tx, ty = _clip(va, na, k, ea, vb, nb, m, ends)
-            ref, n, edge, s, side, sign = va, na, ea, sa, 0, 1.0
-        else:
-            found, e, tx, ty = _clip(vb, nb, m, eb, va, na, k, ends)
-            ref, n, edge, s, side, sign = vb, nb, eb, sb, 2, -1.0
-        lowest = np.inf
-        for c in range(found):
-            lowest = min(lowest, ends[c, 1])
-        if found == 1:  # both ends in one place: the nearer one
-            lowest = min(lowest, ends[1, 1])
+        while True:
+            if first:
+                found, e, tx, ty = _clip(va, na, k, ea, vb, nb, m, ends)
+                ref, n, edge, s, side, sign = va, na, ea, sa, 0, 1.0
+            else:
+                found, e, tx, ty = _clip(vb, nb, m, eb, va, na, k, ends)
+                ref, n, edge, s, side, sign = vb, nb, eb, sb, 2, -1.0
+            lowest = np.inf
+            for c in range(found):
+                lowest = min(lowest, ends[c, 1])
+            if found == 1:  # both ends in one place: the nearer one
+                lowest = min(lowest, ends[1, 1])
+            if lowest <= s + ROUNDING * size or not (first and sb > sa):
+                break
+            first = False  # preferred, but its nearest corner lies beside it
         # the nearest corner is not above the reference edge: overlapping bodies only by rounding
         if lowest > s + ROUNDING * size:
             square = _closest(va, k, vb, m, np.inf, 1.0, near)

@@ -204,7 +204,12 @@ def check_solver(solver: str, options=(), *, others=()) -> None:
 
 def _bias(B, gap, velocity, dt, restitution, exists):
     """Phi/dt (eq. 16), or e_n B v at existing contacts that rebound (section 4.3), less where they
-    overlap: what overlaps comes apart in the step, as without restitution."""
+    overlap: what overlaps comes apart in the step, as without restitution.
+
+    Else not less than e_n B v either: with f . (B v+ + bias) = 0 the kinetic energy changes by
+    |v+ - v|_M^2 / 2 + dt f . B v, at most 0 if f . bias >= e_n f . B v. Bodies that have just
+    parted and are pushed together again may then overlap by less than their way in the step.
+    """
     m = len(gap)
     e = arrays.vector("restitution", restitution, m, what="contact (row of B)")
     if ((e < 0) | (e > 1)).any():
@@ -217,7 +222,8 @@ def _bias(B, gap, velocity, dt, restitution, exists):
             raise InputError(f"exists has shape {formed.shape}; expected ({m},), one per contact")
         rebound = e * (B @ velocity)
         rebound = np.where(gap < 0, np.minimum(rebound, bias), rebound)
-        bias = np.where(formed & (e > 0), rebound, bias)
+        open_yet = np.maximum(bias, rebound)  # below e_n B v it would give the bodies energy
+        bias = np.where(e > 0, np.where(formed, rebound, open_yet), bias)
     return bias
 
 

@@ -5,24 +5,18 @@ than it is open. With z = L^T x and G = B L^-T this is the least distance proble
 
     min |z|   subject to   G z >= -p,
 
-which C. Lawson and R. Hanson (Solving Least Squares Problems, ch. 23) turn into nonnegative least
-squares, min over y >= 0 of |E y - e|, E = [G^T; -p^T], e = (0, ..., 0, 1); with its residual r the
-impulses are l = -y / r_last. There |r|^2 = |r_last|; where gaps cannot all be kept open, as between
-held bodies that overlap, r = 0 up to rounding. Dense and exact to rounding: masses eight decades
-apart, over which iterations stall, do it no harm, but it costs a factorization a contact.
+whose multipliers are the impulses (``network/least_distance.py``). Masses eight decades apart, over
+which iterations stall, do it no harm, but it costs a factorization a contact. It has no answer
+where gaps cannot all be kept open, as between held bodies that overlap.
 """
 
 import numpy as np
-from scipy.optimize import nnls
 
-LARGEST = 100_000
-"""Entries of B, zeros included, up to which this is tried."""
+from ..network.least_distance import LARGEST, multipliers
 
 SMALL = 10_000
-"""The same, up to which this takes a few milliseconds and goes before all that is left to try."""
-
-EXACT = 1e-3
-"""Relative difference of |r|^2 and |r_last| up to which r is more than rounding."""
+"""Entries of B, zeros included, up to which this takes a few milliseconds and goes before all that
+is left to try."""
 
 
 def applies(problem, most: int = LARGEST) -> bool:
@@ -33,15 +27,5 @@ def applies(problem, most: int = LARGEST) -> bool:
 def solve(problem) -> np.ndarray | None:
     """Contact forces (m,) [N], or None if the least squares do not end, or find no answer."""
     G = np.linalg.solve(np.linalg.cholesky(problem.mass.toarray()), problem.B.toarray().T)
-    size = np.abs(problem.p).max()
-    E = np.vstack([G, -problem.p / size])
-    target = np.zeros(len(E))
-    target[-1] = 1.0
-    try:
-        y, length = nnls(E, target, maxiter=30 * E.shape[1])
-    except RuntimeError:  # too many iterations
-        return None
-    rest = 1.0 - E[-1] @ y
-    if not rest > 0.0 or abs(rest - length**2) > EXACT * rest:
-        return None
-    return y * size / (rest * problem.dt)
+    impulse = multipliers(G.T, -problem.p, float(np.abs(problem.p).max()))
+    return None if impulse is None else impulse / problem.dt

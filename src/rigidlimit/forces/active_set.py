@@ -109,7 +109,7 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, given, s
             break
         before = now
         balanced = np.abs(network.BT @ force - load).max() <= tolerance
-        force = force + (_damping(force, change, stiffness, q) if balanced else 1.0) * change
+        force = force + (damping(force, change, stiffness, q) if balanced else 1.0) * change
     return u, new, steps, False
 
 
@@ -123,7 +123,7 @@ def _too_slow(rate, missing, iteration):
     return rate >= 1.0 or missing * rate ** (LINEARISATIONS - iteration) > 1.0
 
 
-def _damping(force, change, stiffness, q):
+def damping(force, change, stiffness, q):
     """Part of the way to go: the energy sum f c(f) / (q + 1) must not rise along it."""
 
     def slope(t):

@@ -202,8 +202,7 @@ class _Scaled:
         start, aside = None, np.zeros(self.B.shape[0])
         if admissible is not None:
             aside = noise(self.B, self.network.block_of, admissible, tolerance) / self.force_size
-            bears = admissible > 1e-9 * admissible.max(initial=0.0)
-            admissible = np.where(bears, admissible, 0.0) / self.force_size
+            admissible = admissible / self.force_size
         if warm_start is not None:
             start = warm_start[self.dofs] * self.arm / self.displacement_size
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
@@ -211,7 +210,7 @@ class _Scaled:
         if aside.any() and not uncarried:
             wanted = load - self.network.BT @ aside
             u, force, *found = self._run(
-                method, wanted, tolerance, max_iterations, start, admissible
+                method, wanted, tolerance, max_iterations, start, admissible - aside
             )
             solved = self._given_back(u, force + aside, *found, load, None)
             limits = tolerance, newton.GAP * tolerance

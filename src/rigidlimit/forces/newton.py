@@ -12,6 +12,9 @@ turn until one converges:
 - from the central path (``network/central_path.py``), which always gets there but costs about
   three times as much. It goes first where stiffnesses are very unlike, and for p < 2.
 
+Where motions are so soft that displacements lose their digits, few contacts are solved among their
+forces (``null_space.py``).
+
 Newton may fail even from there: for 1 < p < 2 a contact is infinitely stiff as it closes; and in
 walls of blocks that touch side by side, rounding of the load is all that their sides carry, 1e-10
 of the forces in the beds, and Newton closes a few of them a step. Then the central path is followed
@@ -30,7 +33,7 @@ from ..network.price import affordable
 from ..network.soft import soft_equilibrium
 from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
 from ..status import Status
-from . import active_set, proximal
+from . import active_set, null_space, proximal
 from .active_set import FEW
 from .carried import nearest_carried
 from .problem import ROUNDED, duality_gap
@@ -54,6 +57,9 @@ BALANCED = 1e-6
 GAP = 10.0
 """Duality gap, or violation of the law, over tolerance up to which balanced forces count as the
 answer."""
+
+BEARING = 1e-9
+"""Part of the largest admissible force above which a contact bears."""
 
 ROUGHLY = 1e-6
 """Imbalance and gap at which the path is a start for Newton."""
@@ -120,6 +126,10 @@ class _Search:
     def run(self, warm_start, admissible, given) -> Status:
         """Try the ways in turn."""
         load, exponent, n = self.load, self.exponent, len(self.load)
+        balanced = admissible
+        if balanced is not None:  # rounding does not bear
+            bears = balanced > BEARING * balanced.max(initial=0.0)
+            admissible = np.where(bears, balanced, 0.0)
         # hardly more contacts than the load can determine: forces that balance it may be the way
         plain = self.offset is None
         seek = admissible is None and plain and load.any() and len(self.stiffness) <= n + FEW
@@ -142,6 +152,7 @@ class _Search:
             self.take(*self.finished(answer))
             if self.arrived or lost or self.spent:
                 break
+        self.among_few(balanced)
         if load.any():
             self.follow_to_the_end()
         if exponent >= 2.0 and not (self.arrived or lost or self.spent):
@@ -365,6 +376,19 @@ class _Search:
             return None
         self.u, self.force, self.history = u, force, np.array([self.imbalance(force)])
         return Status.CONVERGED
+
+    def among_few(self, admissible):
+        """By the forces of few contacts, where Newton stopped short."""
+        if self.arrived or admissible is None or not admissible.any():
+            return
+        if not null_space.applies(self.network, self.exponent, self.offset):
+            return
+        law = self.stiffness, self.exponent
+        found = null_space.solve(
+            self.network, self.load, *law, admissible=admissible, tolerance=self.tolerance
+        )
+        if found is not None:
+            self.take(*found, np.array([self.imbalance(found[1])]))
 
     def on(self, bearing):
         """u of the bearing contacts alone, as two-sided springs of their stiffness."""

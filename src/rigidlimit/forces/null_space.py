@@ -1,0 +1,95 @@
+"""Compatible forces of few contacts whose displacements cannot be known: among forces, dense.
+
+Cylinders and boxes that lean on one another with nearly aligned faces leave motions that contacts
+feel by 1e-8 to 1e-10 only. K = B^T D B does not know these (1e-16), and displacements grow until c
+= -B u loses the digits that the forces need. The forces themselves are as well determined as ever:
+with the singular value decomposition B^T S = U s V^T, S a diagonal, all forces that balance are
+
+    f = t + S (g0 + Z y),    Z: columns of V with s = 0,    g0 = (f0 - t)/S without its part in Z
+
+for one f0 that balances, and no small s is divided by. For p = 2, t = 0 and S^2 = k the energy of
+eq. 36 is |g0|^2 + |y|^2 over 2, and f >= 0 makes it least distance programming in y
+(``network/least_distance.py``). For p > 2 it is Newton's method: S^2 = D, the tangent at f, and t
+= f - D c(f), the forces where the springs that are tangent there are slack.
+
+With the multipliers l >= 0 of f >= 0 the overlaps are c = (g0 + Z y - l)/S = -B u, u from the other
+singular vectors. Singular values below a part of the tolerance count as zero: what such motions
+bear is that much out of balance at most, and rounding in B.
+"""
+
+import numpy as np
+
+from ..network.least_distance import LARGEST, multipliers
+from .active_set import damping
+from .problem import duality_gap
+
+ZERO = 0.1
+"""Singular values, over the largest and the tolerance, that count as zero."""
+
+FLOOR = 1e-9
+"""D is taken at this part of the largest force, at least."""
+
+SLACK = 1e-12
+"""Part of |g| that forces may pull by while it is sought which contacts let go: those whose force
+is determined to be zero leave no room else. Rows of Z shorter than that say nothing."""
+
+LINEARISATIONS = 12
+"""Newton steps for p > 2; three to seven are the rule."""
+
+
+def applies(network, exponent, offset) -> bool:
+    """Whether there are so few contacts that dense matrices cost little, of a law that serves."""
+    m, n = network.B.shape
+    return exponent >= 2.0 and offset is None and 0 < m * n <= LARGEST
+
+
+def solve(network, load, stiffness, exponent, *, admissible, tolerance):
+    """(u, force) from forces ``admissible`` (m,) that balance the load, or None.
+
+    Loads and stiffness of order one. Whether that is the answer, the duality gap tells.
+    """
+    BT, q, force, found = network.BT.toarray(), 1.0 / (exponent - 1.0), admissible, None
+    for _ in range(1 if exponent == 2.0 else LINEARISATIONS):
+        held = np.maximum(force, FLOOR * force.max())
+        D = held / (q * (held / stiffness) ** q)
+        slack_at = force - D * (force / stiffness) ** q
+        step = _least_energy(BT, D, slack_at, force, ZERO * tolerance)
+        if step is None:
+            return found
+        u, aim = step
+        change = aim - force
+        if exponent != 2.0:
+            change *= damping(force, change, stiffness, q)
+        force = force + change
+        found = u, force
+        law = (stiffness, exponent)
+        if duality_gap(network.B, u, force, *law, load, sizes=network.sizes) <= tolerance:
+            break
+    return found
+
+
+def _least_energy(BT, D, slack_at, force, zero):
+    """(u, forces) of least energy among those that balance like ``force``, of springs D that are
+    slack at the forces ``slack_at``; or None."""
+    S = np.sqrt(D)
+    U, s, VT = np.linalg.svd(BT * S)
+    rank = int(np.count_nonzero(s > zero * s[0]))
+    known, Z = VT[:rank], VT[rank:].T
+    g = (force - slack_at) / S
+    size = float(np.linalg.norm(g))
+    g = g - Z @ (Z.T @ g)
+    length = np.linalg.norm(Z, axis=1)
+    free, held = length > SLACK, np.zeros(len(S))
+    if free.any():
+        rows, low = Z[free] / length[free, None], (-slack_at / S - g)[free] / length[free]
+        pressing = multipliers(rows, low - SLACK * size / length[free], size)
+        if pressing is None:
+            return None
+        # to the last digit: contacts that let go have no force, whatever room they were given
+        lost = pressing > 0
+        y = np.linalg.lstsq(rows[lost], low[lost], rcond=SLACK)[0]
+        pressing[lost] = np.linalg.lstsq(rows[lost].T, y, rcond=SLACK)[0]
+        held[free] = pressing / length[free]
+        g = g + Z @ y
+    u = -(U[:, :rank] @ ((known @ (g - held)) / s[:rank]))
+    return u, np.maximum(slack_at + S * g, 0.0)

@@ -6,11 +6,16 @@ import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit.forces import active_set
-from rigidlimit.network import Network
+from rigidlimit.network import Network, handover
 from rigidlimit.network.changing import ChangingSystem
 from rigidlimit.network.handover import BorrowedSystem, Handover
 from rigidlimit.network.stiffness import LinearStats
 from tests.forces.test_active_set import nearly_determinate
+
+
+@pytest.fixture(autouse=True)
+def small_ones_too(monkeypatch):
+    monkeypatch.setattr(handover, "SMALL", 0)
 
 
 def left(B, mass, D, held, arm, *, more_rows=0):
@@ -165,3 +170,14 @@ def test_in_use_by_hand():
     assert h.system is None
     with pytest.raises(rl.errors.InputError, match="handover is a ndarray; expected a rigid"):
         rl.compatible_forces(B, load, handover=closed)
+
+
+def test_small_systems_are_not_borrowed(monkeypatch):
+    """Property: what is factorized in less than a millisecond is factorized anew."""
+    monkeypatch.undo()
+    rng = np.random.default_rng(0)
+    B, held = rng.normal(size=(30, 40)), np.ones(30, bool)
+    given = left(B, np.ones(40), np.ones(30), held, np.ones(40))
+    network = Network(sp.csr_array(B), blocks=np.arange(41))
+    assert BorrowedSystem.of(network, held, given, 1.0, LinearStats()) is None
+    assert given.system is None

@@ -15,10 +15,13 @@ from ..errors import InputError
 from ..submatrix import submatrix
 from ..words import counted
 from .changing import ChangingSystem
-from .stiffness import LinearStats
+from .stiffness import DIRECT_SIZE, LinearStats
 
 STEPS = 20
 """Conjugate gradient steps of one solve, at most; five are the rule."""
+
+SMALL = DIRECT_SIZE
+"""Degrees of freedom up to which a factorization of one's own is made in less time."""
 
 LIGHT = 1e-5
 """Part of the inertia that is kept, for motions that no contact of W resists."""
@@ -101,16 +104,18 @@ class BorrowedSystem:
         D, all_mass = given.system.D[given.row], given.system.network.mass
         scale = size / float(np.median(D[held]))
         self.D = np.where(given.row >= 0, scale * D, size)
-        mass = submatrix(all_mass, rows=self._column, columns=self._column)
-        light = sp.diags_array(np.sqrt(LIGHT * scale) * self._ratio)
-        self._mass = sp.csr_array(light @ mass @ light)
+        mass = submatrix(all_mass, rows=self._column, columns=self._column, scale=self._ratio)
+        sizes = LIGHT * scale * np.repeat(self._ratio, np.diff(mass.indptr))
+        self._mass = sp.csr_array((sizes * mass.data, mass.indices, mass.indptr), mass.shape)
 
     @classmethod
     def of(cls, network, held, given: Handover, size, stats) -> "BorrowedSystem | None":
         """That of ``network`` with W = ``held`` (m,) bool, by what was ``given`` for its rows and
         columns, where that serves; D has the median ``size``. Nothing is left there."""
         given = given.taken()
-        if given.system is None or (given.column < 0).any() or (given.row[held] < 0).any():
+        if given.system is None or len(given.column) <= SMALL:
+            return None
+        if (given.column < 0).any() or (given.row[held] < 0).any():
             return None
         wanted = np.zeros(len(given.system.held), bool)
         wanted[given.row[held]] = True

@@ -302,3 +302,14 @@ def test_points_are_where_the_body_is():
     np.testing.assert_allclose(flat.state.position[0], [2, 2, 0])
     with pytest.raises(SceneError, match="position: missing"):
         parse_scene('[[bodies]]\nshape = "sphere"\nradius = 1\n')
+
+
+def test_degrees_taken_for_radians_are_told(recwarn):
+    """Contract: an angle of more than a turn is taken as given, and said; others are not."""
+    scene = rl.Scene(dim=2)
+    scene.add(rl.rectangle(1, 1), position=(0, 0), orientation=6.2)
+    scene.add(rl.rectangle(1, 1), position=(2, 0), orientation=-3.1)
+    assert not recwarn.list
+    with pytest.warns(SceneWarning, match="'leaf': orientation is 45, .* 45 degrees are 0.785398"):
+        scene.add(rl.rectangle(1, 1), position=(4, 0), orientation=45, name="leaf")
+    np.testing.assert_allclose(scene.state.angle[2], 45 % (2 * np.pi), atol=1e-12)

@@ -1,5 +1,6 @@
 """A scene in plain words: which bodies, where they are, what pushes them."""
 
+import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -8,7 +9,7 @@ from ..arrays import is_positive, number
 from ..bodies import Bodies, HalfSpace, Material, Shape, State, rotations
 from ..bodies.bodies import PLANAR
 from ..display import Displayed
-from ..errors import SceneError, nearest
+from ..errors import SceneError, SceneWarning, nearest
 from ..words import counted
 
 LAWS = {"hooke": 2.0, "hertz": 2.5}
@@ -314,6 +315,13 @@ class Scene(Displayed):
                 raise SceneError(f"{label}: orientation is {orientation!r}; expected an angle")
             if not np.isfinite(number(orientation)):
                 raise SceneError(f"{label}: orientation is {orientation!r}; expected an angle")
+            if abs(orientation) > 2 * np.pi:
+                warnings.warn(
+                    f"{label}: orientation is {orientation:g}, more than a turn; expected an angle "
+                    f"in radians: {orientation:g} degrees are {np.radians(orientation):.6g}",
+                    SceneWarning,
+                    stacklevel=3,
+                )
             return rotations.about_z(np.float64(orientation))
         try:
             q = np.asarray(orientation, float)

@@ -91,3 +91,13 @@ def test_determined_forces_stay():
             tolerance=1e-10,
         )
         np.testing.assert_allclose(force, given, atol=1e-12)  # rounding times the condition of B
+
+
+@pytest.mark.parametrize(
+    ("contacts", "dofs", "few"), [(400, 240, True), (600, 6, True), (700, 6, False)]
+)
+def test_what_counts_as_few(contacts, dofs, few):
+    """Contract: a body on a thousand supports has few entries of B and a thousand free forces; a
+    tolerance below rounding kept it 5 s here, at two thousand, and 3 GB at twenty thousand."""
+    network = Network(sp.csr_array(np.ones((contacts, dofs))))
+    assert null_space.applies(network, 2.0, None) == few

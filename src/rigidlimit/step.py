@@ -190,7 +190,8 @@ def step(
 
 def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):
     """Classic contact dynamics. A jam by overlaps no larger than the gaps that count as closed, as
-    of coordinates that were rounded when they were written down, is none: they count as zero."""
+    of coordinates that were rounded when they were written down, is none: all that are as slight
+    count as zero, also those that a motion could undo."""
     v, dt = state.velocity.ravel(), settings.dt
 
     def solve(gap):

@@ -50,6 +50,15 @@ def test_preload_far_above_the_load():
     assert not rl.certify(B, [-1e-6, 0.0], force, **law).admissible
 
 
+def test_gaps_of_zero_are_none():
+    """Contract: forces far above the load, by a slope of 1e-6, are judged alike with gaps of zero
+    as without gaps."""
+    B, load = np.array([[1e-6, 1.0], [1e-6, -1.0], [-1.0, 0.0]]), [1.0, 0.0]
+    force = np.array([0.5e6 + 1e-3, 0.5e6, 0.0])
+    without, zero = rl.certify(B, load, force), rl.certify(B, load, force, gap_error=np.zeros(3))
+    assert without.balance == zero.balance > 1e-4
+
+
 def test_gap_errors():
     """Property: forces with initial gaps are compatible with those gaps, not without them."""
     gap = [0.1, 0.0, -0.2]

@@ -8,7 +8,9 @@ import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit import scenes
+from rigidlimit.diagnostics.admissible import nearest
 from rigidlimit.errors import InputError
+from rigidlimit.network import Network
 from tests.problems import pyramid_gradient, tower
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
@@ -315,11 +317,8 @@ def test_tower_of_hundreds_of_plates(shift):
     )
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize(("tilt", "known_to"), [(1e-10, 1e-6), (1e-6, 1e-4)])
-def test_rollers_that_lean_a_little(tilt, known_to, seed):
-    """Property: rollers pressed between a shaft and a race by normals that are not quite opposite
-    carry forces that are known here; that no forces balance their load was said of them."""
+def leaning_rollers(tilt, seed):
+    """(B, force): rollers pressed between a shaft and a race by normals not quite opposite."""
     z, rng = 16, np.random.default_rng(seed)
     at, i = 2 * np.pi * np.arange(z) / z, np.arange(z)
     inner, outer = (
@@ -330,13 +329,34 @@ def test_rollers_that_lean_a_little(tilt, known_to, seed):
     B[i, 0], B[i, 1] = -inner.T
     for k in (0, 1):
         B[i, 2 + 2 * i + k], B[z + i, 2 + 2 * i + k] = inner[:, k], -outer[:, k]
-    force = np.tile(np.maximum(0, np.cos(at)) * rng.uniform(0.5, 1.5, z), 2)
+    return B, np.tile(np.maximum(0, np.cos(at)) * rng.uniform(0.5, 1.5, z), 2)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(("tilt", "known_to"), [(1e-10, 1e-6), (1e-6, 1e-4)])
+def test_rollers_that_lean_a_little(tilt, known_to, seed):
+    """Property: rollers that lean a little carry forces that are known here; that no forces balance
+    their load was said of them."""
+    B, force = leaning_rollers(tilt, seed)
     known = rl.determinacy(B, B.T @ force, force=force)
     assert known.distance < 1e-9 * force.max()  # solved to 1e-12
     # tilts below 1e-9 count as none, and linear programs are solved to 1e-7; of larger ones forces
     # are known to the imbalance, 1e-12 to 1e-11, over the tilt
     assert (known.interval[:, 0] - known_to <= force).all()
     assert (force <= known.interval[:, 1] + known_to).all()
+
+
+@pytest.mark.parametrize("tilt", [1e-8, 1e-4, 0.1])
+def test_residual_of_the_nearest_forces(tilt):
+    """Property: it is the imbalance over the target, a thousand times the load here, by soft
+    motions (tilts up to 1e-4) as without."""
+    B, force = leaning_rollers(tilt, 0)
+    target = force + 1e3 * (np.arange(len(force)) == 0)
+    found, answer = nearest(Network(sp.csr_array(B)), B.T @ force, target)
+    missing = np.abs(B.T @ (found - force)).max() / target.max()
+    assert missing < 1e-11  # solved to 1e-12, ten times that at most
+    # the two are the same sums in another order, rounded at the size of the target
+    np.testing.assert_allclose(answer.residual, missing, rtol=0.01, atol=1e-15)
 
 
 def test_nearly_degenerate_support_is_flagged():

@@ -160,6 +160,9 @@ def test_in_use_by_hand():
     with pytest.raises(rl.errors.InputError, match="42 contacts, B of 38"):
         rl.compatible_forces(B[closed], load, admissible=force, handover=h)
     given = h.among(rows=closed)
+    wider = np.hstack([B[closed], np.ones((38, 1))])
+    with pytest.raises(rl.errors.InputError, match="40 degrees of freedom, B of 41; expected"):
+        rl.compatible_forces(wider, np.append(load, 0.0), handover=given)
     found = rl.compatible_forces(B[closed], load, admissible=force, handover=given)
     assert found.converged and found.factorizations == 0
     np.testing.assert_allclose(found.force, force, rtol=0, atol=1e-9 * force.max())
@@ -181,3 +184,21 @@ def test_small_systems_are_not_borrowed(monkeypatch):
     network = Network(sp.csr_array(B), blocks=np.arange(41))
     assert BorrowedSystem.of(network, held, given, 1.0, LinearStats()) is None
     assert given.system is None
+
+
+@pytest.mark.parametrize("case", ["no load", "augmented_lagrangian", "gap_error", "p = 1.5"])
+def test_is_empty_afterwards(case):
+    """Contract: what is handed over, which is large, is let go where it is of no use, too."""
+    rng = np.random.default_rng(0)
+    B, held, force = rng.normal(size=(20, 20)), np.ones(20, bool), rng.uniform(0.5, 1.0, 20)
+    handover = left(B, np.ones(20), np.ones(20), held, np.ones(20))
+    options = {
+        "no load": {},
+        "augmented_lagrangian": dict(method=case),
+        "gap_error": dict(gap_error=np.full(20, 1e-3)),
+        "p = 1.5": dict(exponent=1.5),
+    }[case]
+    force = force * (case != "no load")
+    assert handover.system is not None
+    rl.compatible_forces(B, B.T @ force, admissible=force, handover=handover, **options)
+    assert handover.system is None

@@ -19,7 +19,7 @@ problem is such a y once corrected by a motion that opens every contact.
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,7 +63,8 @@ class Interior:
 
 
 def nearest(network: Network, load, target, *, tolerance=1e-12, start=None):
-    """(f, equilibrium): the point of P nearest to ``target`` (m,)."""
+    """(f, equilibrium): the point of P nearest to ``target`` (m,). The equilibrium's residual is
+    over the largest of ``target`` and 1."""
     m = network.B.shape[0]
     size = max(1.0, float(np.abs(target).max(initial=0.0)))
     problem = dict(load=load, offset=target)
@@ -89,7 +90,8 @@ def nearest(network: Network, load, target, *, tolerance=1e-12, start=None):
             stats=LinearStats(),
         )
         # forces are known to the imbalance over what such motions are felt by: all digits count
-        answer = soft if soft.residual <= 10.0 * tolerance * size else answer
+        if soft.residual <= 10.0 * tolerance * size:
+            answer = replace(soft, residual=soft.residual / size)
     return answer.force, answer
 
 

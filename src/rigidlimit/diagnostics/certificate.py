@@ -119,7 +119,10 @@ def certify(
     arm, _ = column_arms(B)
     imbalance = np.where(free, np.abs(B.T @ force - load), 0.0) / arm
     load_size = float((np.where(free, np.abs(load), 0.0) / arm).max(initial=0.0))
-    if gap_error is not None:  # as for ``compatible_forces``: overlaps may press far above the load
+    gap = arrays.vector(
+        "gap_error", 0.0 if gap_error is None else gap_error, m, what="contact (row of B)"
+    )
+    if gap.any():  # as for ``compatible_forces``: overlaps may press far above the load
         pushed = np.where(free, abs(B).T @ np.abs(force), 0.0) / arm
         load_size = max(load_size, float(pushed.max(initial=0.0)))
     balance = _over(float(imbalance.max(initial=0.0)), load_size or largest)
@@ -133,9 +136,6 @@ def certify(
         complementarity = float(natural.max(initial=0.0))
         worst_slack = int(natural.argmax()) if m else -1
 
-    gap = arrays.vector(
-        "gap_error", 0.0 if gap_error is None else gap_error, m, what="contact (row of B)"
-    )
     pushes = np.maximum(force, 0.0)
     resultant = B.T @ pushes
     if displacement is None:

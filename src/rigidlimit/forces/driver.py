@@ -74,7 +74,8 @@ def compatible_forces(
     if admissible is not None:
         admissible = arrays.vector("admissible", admissible, m, what="contact (row of B)")
     if handover is not None:
-        check_handover(handover, m)
+        check_handover(handover, B.shape)
+        handover = handover.taken()
     free = arrays.free_columns(fixed, n)
     load = np.where(free, load, 0.0)
     if gap_error is not None:

@@ -36,11 +36,15 @@ is determined to be zero leave no room else. Rows of Z shorter than that say not
 LINEARISATIONS = 12
 """Newton steps for p > 2; three to seven are the rule."""
 
+WIDEST = 4 * LARGEST
+"""Entries of Z, m times the forces' freedom, up to which this takes a tenth of a second."""
+
 
 def applies(network, exponent, offset) -> bool:
     """Whether there are so few contacts that dense matrices cost little, of a law that serves."""
     m, n = network.B.shape
-    return exponent >= 2.0 and offset is None and 0 < m * n <= LARGEST
+    few = 0 < m * n <= LARGEST and m * (m - n) <= WIDEST
+    return few and exponent >= 2.0 and offset is None
 
 
 def solve(network, load, stiffness, exponent, *, admissible, tolerance):
@@ -72,7 +76,8 @@ def _least_energy(BT, D, slack_at, force, zero):
     """(u, forces) of least energy among those that balance like ``force``, of springs D that are
     slack at the forces ``slack_at``; or None."""
     S = np.sqrt(D)
-    U, s, VT = np.linalg.svd(BT * S)
+    n, m = BT.shape
+    U, s, VT = np.linalg.svd(BT * S, full_matrices=n < m)  # all of V in either case
     rank = int(np.count_nonzero(s > zero * s[0]))
     known, Z = VT[:rank], VT[rank:].T
     g = (force - slack_at) / S

@@ -77,16 +77,22 @@ class Handover:
         return found
 
 
-def check_handover(handover, contacts: int | None = None):
-    """Raise InputError for what is no ``Handover``, or of other than so many contacts."""
+def check_handover(handover, shape=None):
+    """Raise InputError for what is no ``Handover``, or of a B of other than this shape."""
     if not isinstance(handover, Handover):
         raise InputError(f"handover is a {type(handover).__name__}; expected a rigidlimit.Handover")
-    if contacts is None or handover.system is None:
+    if shape is None or handover.system is None:
         return
-    if len(handover.row) != contacts:
+    m, n = len(handover.row), len(handover.column)
+    if m != shape[0]:
         raise InputError(
-            f"handover is of {counted(len(handover.row), 'contact')}, B of {contacts}; expected "
+            f"handover is of {counted(m, 'contact')}, B of {shape[0]}; expected "
             "handover.among(rows=...) with the rows of B that were kept"
+        )
+    if n != shape[1]:
+        raise InputError(
+            f"handover is of {counted(n, 'degree of freedom')}, B of {shape[1]}; "
+            "expected the columns of the B that contact_dynamics had: fixed=... holds some of them"
         )
 
 

@@ -44,6 +44,11 @@ SLIGHT = 1e-3
 ROUNDED = 1e-16
 """Rounding of a number of order one."""
 
+SURE, BEYOND = 1e-3, 20
+"""Part of the tolerance from which on it stops at once. Else it goes on, by so many steps at most,
+until forces stay: what is left along a motion that contacts hardly feel is within the tolerance
+long before the forces that it stands for are right."""
+
 PATIENCE = 40
 """Steps without a smaller gradient after which it has stalled."""
 
@@ -148,7 +153,7 @@ def soft_equilibrium(
     stats: LinearStats | None = None,
 ) -> Equilibrium:
     """Minimize E(x) for p >= 2; loads of order one. Stops at |grad E|_inf <= tolerance, if
-    ``enough(x, force)`` agrees.
+    ``enough(x, force)`` agrees and forces stay as they are to the tolerance.
 
     start (n,): taken if it is nearer to equilibrium than no displacement. overlap (m,) of the
     answer: c as it was changed along with x. Raises NoRoom.
@@ -172,6 +177,7 @@ def soft_equilibrium(
     soft = ended = False  # kind of the next step; whether the other kind leads no further
     best, least, waited = (x, c, f), np.inf, 0
     history, status = [], Status.MAX_ITERATIONS
+    answer, beyond, stay = None, 0, False  # (size, point) that will do; steps since the first
     while True:
         size = float(np.abs(g).max(initial=0.0))
         if not ended:
@@ -180,9 +186,13 @@ def soft_equilibrium(
                 best = x, c, f
             waited = 0 if size < 0.9 * least else waited + 1
             least = min(least, size)
-            if size <= tolerance and (enough is None or enough(x, f)):
-                best, status = (x, c, f), Status.CONVERGED
-                break
+            better = size <= tolerance and (answer is None or size < answer[0])
+            if better and (enough is None or enough(x, f)):
+                answer = size, (x, c, f)
+            if answer is not None:
+                beyond += 1
+                if stay or beyond > BEYOND or answer[0] <= SURE * tolerance:
+                    break
             if waited > PATIENCE:
                 status = Status.STALLED
                 break
@@ -197,7 +207,7 @@ def soft_equilibrium(
         slope = _dot(g, d)
         # of loads that are rounding there is no end where motions are free
         if not -slope > ROUNDED * float((network.sizes.T @ f + np.abs(load)) @ np.abs(d)):
-            if ended:
+            if ended or (soft and answer is not None):
                 status = Status.STALLED
                 break
             soft, ended = not soft, True
@@ -216,8 +226,11 @@ def soft_equilibrium(
         if far:
             t = 1.0
         x, c = x + t * d, c + t * dc
-        f, g = balance(c)
+        before, (f, g) = f, balance(c)
+        stay = not far and np.abs(f - before).max() <= tolerance * f.max()
         soft = far and float(np.abs(g).max()) > GAINED * size
+    if answer is not None:
+        best, status = answer[1], Status.CONVERGED
     x, c, f = best
     residual = float(np.abs(load - BT @ f).max(initial=0.0))
     return Equilibrium(x, c, f, status, residual, len(history) - 1, np.array(history))

@@ -23,6 +23,7 @@ from .dynamics import ContactDynamicsResult, contact_dynamics
 from .forces import CompatibleForces, compatible_forces
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
+from .forces.tilts import known_balance
 from .network.handover import Handover
 from .status import Status
 from .submatrix import submatrix
@@ -173,18 +174,23 @@ def step(
     load = np.where(bodies.free.ravel(), B_closed.T @ classic.force[closed], 0.0)
     forces = None
     if compatible:
+        start = None if warm is None else warm.displacement
+        felt = known_balance(bodies, B_closed, load, classic.force[closed])
         forces = compatible_forces(  # eq. 36
-            B_closed,
-            load,
+            B_closed if felt is None else felt.B,
+            load if felt is None else felt.load,
             stiffness=stiffness[closed],
             exponent=settings.exponent,
             fixed=~bodies.free.ravel(),
             tolerance=settings.tolerance,
-            warm_start=None if warm is None else warm.displacement,
+            warm_start=start if start is None or felt is None else felt.displacement(start),
             admissible=classic.force[closed],
             blocks=np.arange(0, 6 * len(bodies) + 1, 6),
-            handover=handover.among(rows=chosen),
+            # what step 1 factorized is in terms of the velocities
+            handover=handover.among(rows=chosen) if felt is None else None,
         )
+        if felt is not None:
+            forces = felt.given_back(forces)
     return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies)
 
 

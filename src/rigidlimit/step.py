@@ -4,8 +4,9 @@ Departures. Contacts are those that may close within the step; if a body turns o
 than was searched, the search is widened, and the step solved again if that finds contacts that
 would close. Bodies that rebound do so in the step in which they would meet. Step 2 takes only
 contacts that are closed at the end of the step: a contact that stays open may not carry load,
-although it could help to balance F~. Spinning bodies with unequal inertias precess
-(``bodies/motion.py``).
+although it could help to balance F~. Its balance leaves out what closed contacts hardly push along,
+as a roller along two races that are opposite but for 1e-10 (``forces/tilts.py``). Spinning bodies
+with unequal inertias precess (``bodies/motion.py``).
 """
 
 from dataclasses import dataclass
@@ -64,7 +65,8 @@ class StepResult(Displayed):
     """One step. m contacts; forces [N] push contacts.body[:, 1] along +normal.
 
     state: at the end of the step; contacts: as found at its start. classic: step 1. compatible:
-    step 2 on the ``closed`` contacts, or None where not asked for. load (6 n,): F~, eq. 37.
+    step 2 on the ``closed`` contacts, or None where not asked for; its residual and imbalance are
+    of ``balance``. load (6 n,): F~, eq. 37.
     bodies: whose contacts these are, for pictures.
     """
 
@@ -91,6 +93,18 @@ class StepResult(Displayed):
         force = np.zeros(len(self.contacts))
         force[self.closed] = self.compatible.force
         return force
+
+    @property
+    def balance(self) -> tuple:
+        """(B, load) of the closed contacts as step 2 is asked for them: F~, less what hardly tells
+        (``forces/tilts.py``), with the bodies' singular motions for velocities where that is some.
+        """
+        chosen = np.flatnonzero(self.closed)
+        B = submatrix(self.B, rows=chosen)
+        if self.bodies is None:
+            return B, self.load
+        felt = known_balance(self.bodies, B, self.load, self.classic.force[chosen])
+        return (B, self.load) if felt is None else (felt.B, felt.load)
 
     @property
     def impulse(self) -> np.ndarray:

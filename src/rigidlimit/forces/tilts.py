@@ -53,13 +53,14 @@ class FeltBalance:
     """B (m, n) and load (n,) in ``motions`` (n, n) of the velocities, for bodies of six each.
 
     A velocity v is motions @ w; those left out have no entries in B and no load. back (n, n):
-    motions^-T, of forces. left_out: how many motions of how many ``bodies`` (indices).
+    motions^-T, of forces. reach (n,): a_j. left_out: how many motions, of ``bodies`` (indices).
     """
 
     B: sp.csr_array
     load: np.ndarray
     motions: sp.csr_array
     back: sp.csr_array
+    reach: np.ndarray
     bodies: np.ndarray
     left_out: int
 
@@ -70,7 +71,12 @@ class FeltBalance:
     def given_back(self, answer: CompatibleForces) -> CompatibleForces:
         """The forces under this balance, displacement and imbalance in the velocities' terms."""
         imbalance = self.back @ answer.imbalance
-        return replace(answer, displacement=self.motions @ answer.displacement, imbalance=imbalance)
+        return replace(
+            answer,
+            displacement=self.motions @ answer.displacement,
+            imbalance=imbalance,
+            worst_dof=int(np.abs(imbalance / self.reach).argmax()),
+        )
 
 
 def known_balance(bodies: Bodies, B_closed, load, force) -> FeltBalance | None:
@@ -117,7 +123,7 @@ def felt_balance(B: sp.csr_array, load, force, *, free, reach) -> FeltBalance | 
     felt_B.sort_indices()
     # absent and held columns are motions of their own
     felt_load = np.where(free, felt_B.T @ force, 0.0)
-    return FeltBalance(felt_B, felt_load, motions, back, bodies, int(out.sum()))
+    return FeltBalance(felt_B, felt_load, motions, back, reach, bodies, int(out.sum()))
 
 
 def _motions(bodies, V, reach, n):
@@ -164,7 +170,7 @@ def _append(R, x):
         if R[j, j] == 0.0:
             R[j, j:] = x[j:]
             return
-        length = np.hypot(R[j, j], x[j])
+        length = np.sqrt(R[j, j] ** 2 + x[j] ** 2)
         c, s = R[j, j] / length, x[j] / length
         R[j, j] = length
         for k in range(j + 1, 6):

@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import rigidlimit as rl
+from rigidlimit.cli.app import app
 from rigidlimit.forces.tilts import LIMIT, known_balance
+from rigidlimit.output.plots.determinacy import frame_determinacy
+from rigidlimit.output.writer import RunWriter
 
 SOLVERS = ("newton", "pgs", "apgd")
 LOAD, DT = 1000.0, 1e-3
@@ -125,6 +129,22 @@ def test_result_says_what_was_asked():
     assert found.distance < 1e-6 * LOAD  # to the accuracy of the nearest point
     assert rl.certify(B, load, force, fixed=fixed).compatible
     assert rl.determinacy(B_full, result.load, fixed=fixed).degree < 14
+
+
+def test_determinacy_of_a_run(tmp_path):
+    """Property: of a stored run the command line and the map judge what the step was asked: all 32
+    forces are open, in 14 ways; the whole balance would determine some by the tilts."""
+    path, (scene, _) = tmp_path / "run.h5", bearing("hooke", 10)
+    simulation = rl.Simulation(scene, dt=DT)
+    writer = RunWriter.start(path, simulation, {})
+    result = simulation.step()
+    writer.add(result)
+    writer.finish()
+    text = CliRunner().invoke(app, ["determinacy", str(path), "--intervals", "none"]).output
+    assert "degree of indeterminacy 14: 0 of 32" in text, text
+    for source in (result, str(path)):
+        found, _ = frame_determinacy(rl.plots.frame(source), intervals="none")
+        assert found.degree == 14 and not found.determined.any()
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

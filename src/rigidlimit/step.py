@@ -24,7 +24,7 @@ from .dynamics import ContactDynamicsResult, contact_dynamics
 from .forces import CompatibleForces, compatible_forces
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
-from .forces.tilts import known_balance
+from .forces.tilts import felt_together, known_balance
 from .network.handover import Handover
 from .status import Status
 from .submatrix import submatrix
@@ -97,14 +97,12 @@ class StepResult(Displayed):
     @property
     def balance(self) -> tuple:
         """(B, load) of the closed contacts as step 2 is asked for them: F~, less what hardly tells
-        (``forces/tilts.py``), with the bodies' singular motions for velocities where that is some.
-        """
+        (``forces/tilts.py``)."""
         chosen = np.flatnonzero(self.closed)
         B = submatrix(self.B, rows=chosen)
         if self.bodies is None:
             return B, self.load
-        felt = known_balance(self.bodies, B, self.load, self.classic.force[chosen])
-        return (B, self.load) if felt is None else (felt.B, felt.load)
+        return known_balance(self.bodies, B, self.load, self.classic.force[chosen])
 
     @property
     def impulse(self) -> np.ndarray:
@@ -189,22 +187,27 @@ def step(
     forces = None
     if compatible:
         start = None if warm is None else warm.displacement
-        felt = known_balance(bodies, B_closed, load, classic.force[closed])
-        forces = compatible_forces(  # eq. 36
-            B_closed if felt is None else felt.B,
-            load if felt is None else felt.load,
-            stiffness=stiffness[closed],
-            exponent=settings.exponent,
-            fixed=~bodies.free.ravel(),
-            tolerance=settings.tolerance,
-            warm_start=start if start is None or felt is None else felt.displacement(start),
-            admissible=classic.force[closed],
-            blocks=np.arange(0, 6 * len(bodies) + 1, 6),
-            # what step 1 factorized is in terms of the velocities
-            handover=handover.among(rows=chosen) if felt is None else None,
-        )
-        if felt is not None:
-            forces = felt.given_back(forces)
+        given = handover.among(rows=chosen)
+
+        def solve(balance):
+            return compatible_forces(  # eq. 36
+                *balance,
+                stiffness=stiffness[closed],
+                exponent=settings.exponent,
+                fixed=~bodies.free.ravel(),
+                tolerance=settings.tolerance,
+                warm_start=start,
+                admissible=classic.force[closed],
+                blocks=np.arange(0, 6 * len(bodies) + 1, 6),
+                handover=given if balance[0] is B_closed else None,
+            )
+
+        asked = known_balance(bodies, B_closed, load, classic.force[closed])
+        forces = solve(asked)
+        if not forces.converged:
+            wider = felt_together(bodies, B_closed, load, classic.force[closed])
+            other = forces if wider[0] is B_closed else solve(wider)
+            forces = other if other.converged else forces
     return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies)
 
 

@@ -1,7 +1,5 @@
 """Motions that closed contacts hardly push along, body by body: which, and what is left of B."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -42,22 +40,20 @@ def test_agrees_with_singular_values_body_by_body():
     blocks = [block(rng, 8, v) for v in values]
     reach = rng.uniform(0.01, 50.0, 6 * len(blocks))
     B, load, force = system(rng, blocks, reach)
-    felt = felt_balance(B, load, force, free=np.tile(FREE, len(blocks)), reach=reach)
+    felt, pushed = felt_balance(B, load, force, free=np.tile(FREE, len(blocks)), reach=reach)
 
     small = [int(((v > ROUNDED) & (v <= LIMIT)).sum()) for v in values]
-    assert felt.left_out == sum(small) == 6
-    np.testing.assert_array_equal(felt.bodies, np.flatnonzero(small))
-    back_in_place = felt.B @ felt.back.T  # rows in terms of the velocities again
+    assert sum(small) == 6
     for b, rows in enumerate(blocks):
         _, S, V = np.linalg.svd(rows)
         V = V[:6][np.pad(S, (0, 6 - len(S))) > LIMIT]
-        part = (back_in_place[8 * b : 8 * b + 8, 6 * b : 6 * b + 6]).toarray()
+        part = (felt[8 * b : 8 * b + 8, 6 * b : 6 * b + 6]).toarray()
         # directions of motions are known to 1e-16 over the gap between their values, here 0.2
         np.testing.assert_allclose(part / reach[6 * b : 6 * b + 6], rows @ V.T @ V, atol=1e-13)
-    np.testing.assert_allclose(felt.load, felt.B.T @ force)
+    np.testing.assert_allclose(pushed, felt.T @ force)
     # where nothing was left out, the very numbers of B
     same = np.repeat(np.array(small) == 0, 6)
-    assert (felt.B[:, same] != B[:, same]).nnz == 0
+    assert (felt[:, same] != B[:, same]).nnz == 0
 
 
 def test_nothing_small_nothing_done():
@@ -69,10 +65,11 @@ def test_nothing_small_nothing_done():
     blocks = [block(rng, 9, np.linspace(2, 1e-3, 6)), opposite, oblique, np.ones((1, 6))]
     reach = np.ones(24)
     B, load, force = system(rng, blocks, reach)
-    assert felt_balance(B, load, force, free=np.tile(FREE, 4), reach=reach) is None
+    assert felt_balance(B, load, force, free=np.tile(FREE, 4), reach=reach)[0] is B
     # the same with a slope of a tenth is left out
     B.data[B.data == slope] = 1e-7
-    assert felt_balance(B, B.T @ force, force, free=np.tile(FREE, 4), reach=reach).left_out == 1
+    felt, _ = felt_balance(B, B.T @ force, force, free=np.tile(FREE, 4), reach=reach)
+    assert felt is not B and np.abs((felt[[9]] + felt[[10]]).toarray()).max() < 1e-13
 
 
 def wedge(slope, side):
@@ -90,22 +87,22 @@ def test_a_loaded_wedge_is_held():
     """Closed form: forces H / (2 slope) of a load H in a wedge of 1e-9 stay, unless H itself is
     lost beside the other loads."""
     B, load, force, known = wedge(1e-9, side=0.0)
-    assert felt_balance(B, load, force, **known) is None
+    assert felt_balance(B, load, force, **known)[0] is B
     B, load, force, known = wedge(1e-9, side=1e-3)  # H = 2e-9 is 2e-6 of it
-    assert felt_balance(B, load, force, **known) is None
+    assert felt_balance(B, load, force, **known)[0] is B
     B, load, force, known = wedge(1e-9, side=1.0)
-    assert felt_balance(B, load, force, **known).left_out == 1
+    assert felt_balance(B, load, force, **known)[0] is not B
 
 
 def test_held_motions_are_left_alone():
     """Property: a motion that is held is no motion, though contacts hardly push along it."""
     B, load, force, known = wedge(1e-9, side=1.0)
     held = known | dict(free=known["free"] & (np.arange(12) != 1))
-    assert felt_balance(B, np.where(held["free"], load, 0.0), force, **held) is None
+    assert felt_balance(B, np.where(held["free"], load, 0.0), force, **held)[0] is B
 
 
 @pytest.mark.parametrize("exponent", [2.0, 2.5])
-def test_displacements_and_imbalance_in_terms_of_the_velocities(exponent):
+def test_law_and_balance_of_the_whole(exponent):
     """Property: f = k (-B u)^(p-1) with the B of the velocities, the balance is broken by no more
     than the limit, and a warm start from u is the answer. A shaft on three rollers, in any
     direction, which lean by 1e-9."""
@@ -119,10 +116,9 @@ def test_displacements_and_imbalance_in_terms_of_the_velocities(exponent):
     B = sp.csr_array(B)
     force = np.repeat([4.0, 5.0, 3.0], 2)
     load = B.T @ force
-    felt = felt_balance(B, load, force, free=np.tile(FREE, 4), reach=reach)
-    assert felt.left_out == 3
-    asked = compatible_forces(felt.B, felt.load, exponent=exponent, tolerance=1e-13)
-    answer = felt.given_back(asked)
+    felt, pushed = felt_balance(B, load, force, free=np.tile(FREE, 4), reach=reach)
+    assert felt is not B
+    answer = compatible_forces(felt, pushed, exponent=exponent, tolerance=1e-13)
     assert answer.converged
     u = answer.displacement
     # tilts of 1e-9 times displacements of a few overlaps
@@ -131,10 +127,5 @@ def test_displacements_and_imbalance_in_terms_of_the_velocities(exponent):
     # tilt times force, and no more, is gone
     missing = B.T @ answer.force - load
     assert np.abs(missing).max() < 1e-8 * force.max()
-    wrong = answer.force + np.eye(6)[3]
-    off = replace(asked, imbalance=felt.B.T @ wrong - felt.load)
-    off = felt.given_back(off)
-    np.testing.assert_allclose(off.imbalance, B.T @ wrong - load, atol=1e-8 * force.max())
-    assert off.worst_dof == np.abs(B.T @ np.eye(6)[3]).argmax()
-    again = compatible_forces(felt.B, felt.load, exponent=exponent, warm_start=felt.displacement(u))
-    assert again.iterations == 0 < asked.iterations
+    again = compatible_forces(felt, pushed, exponent=exponent, warm_start=u)
+    assert again.iterations == 0 < answer.iterations

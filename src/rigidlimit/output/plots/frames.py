@@ -106,8 +106,7 @@ class Frame:
             return self.step.balance
         closed = np.flatnonzero(self.closed)
         B, load = self.B[closed], np.where(self.bodies.free.ravel(), self.load, 0.0)
-        felt = known_balance(self.bodies, B, load, self._admissible[closed])
-        return (B, self.load) if felt is None else (felt.B, felt.load)
+        return known_balance(self.bodies, B, load, self._admissible[closed])
 
     @property
     def _admissible(self):

@@ -16,7 +16,9 @@ rows of its closed contacts are
 which holds in these directions to LIMIT of the forces instead of the solver's tolerance. What is
 not felt at all, S <= ROUNDED, stays out of it in any case. A motion under a load above LIMIT of the
 largest one that is left stays: a body driven into a wedge, however slender, is held by forces that
-are no matter of rounding. What is left is B (I - V V^T) and (I - V V^T) F~, in columns over reach.
+are no matter of rounding. What is left is B (I - V V^T), in columns over reach, without entries up
+to LIMIT (columns of which nothing but rounding is left would be divided by their own size), and the
+forces' load on it.
 
 S and V come from the triangular factor R of the body's rows, made row by row by Givens rotations:
 exact to the last digit of the largest S, where eigenvalues of B^T B would end at 1e-8. With k
@@ -77,9 +79,13 @@ def felt_balance(B: sp.csr_array, load, force, *, free, reach):
         return B, load
     left = np.where(out[changed, :, None], VT[changed], 0.0)
     kept = _without(bodies[changed], left, reach)
-    B = sp.csr_array(B @ kept)
-    B.sort_indices()
-    return B, np.where(free, B.T @ force, 0.0)
+    felt = sp.csr_array(B @ kept)
+    # what is left along other columns than its own is a tilt as well
+    slight = np.isin(felt.indices // 6, bodies[changed])
+    felt.data[slight & (np.abs(felt.data) <= LIMIT * reach[felt.indices])] = 0.0
+    felt.eliminate_zeros()
+    felt.sort_indices()
+    return felt, np.where(free, felt.T @ force, 0.0)
 
 
 def felt_together(bodies: Bodies, B: sp.csr_array, load, force):
@@ -99,7 +105,7 @@ def felt_together(bodies: Bodies, B: sp.csr_array, load, force):
     if not out.any():
         return B, load
     dense -= (dense @ VT[out].T) @ VT[out]
-    dense[np.abs(dense) <= ROUNDED] = 0.0
+    dense[np.abs(dense) <= LIMIT] = 0.0
     felt = np.zeros(B.shape)
     felt[:, columns] = dense * arm
     felt = sp.csr_array(felt)

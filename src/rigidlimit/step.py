@@ -4,8 +4,9 @@ Departures. Contacts are those that may close within the step; if a body turns o
 than was searched, the search is widened, and the step solved again if that finds contacts that
 would close. Bodies that rebound do so in the step in which they would meet. Step 2 takes only
 contacts that are closed at the end of the step: a contact that stays open may not carry load,
-although it could help to balance F~. Spinning bodies with unequal inertias precess
-(``bodies/motion.py``).
+although it could help to balance F~. Its balance leaves out what closed contacts hardly push along,
+as a roller along two races that are opposite but for 1e-10 (``forces/tilts.py``). Spinning bodies
+with unequal inertias precess (``bodies/motion.py``).
 """
 
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from .dynamics import ContactDynamicsResult, contact_dynamics
 from .forces import CompatibleForces, compatible_forces
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
+from .forces.tilts import felt_together, known_balance
 from .network.handover import Handover
 from .status import Status
 from .submatrix import submatrix
@@ -63,7 +65,8 @@ class StepResult(Displayed):
     """One step. m contacts; forces [N] push contacts.body[:, 1] along +normal.
 
     state: at the end of the step; contacts: as found at its start. classic: step 1. compatible:
-    step 2 on the ``closed`` contacts, or None where not asked for. load (6 n,): F~, eq. 37.
+    step 2 on the ``closed`` contacts, or None where not asked for; its residual and imbalance are
+    of ``balance``. load (6 n,): F~, eq. 37.
     bodies: whose contacts these are, for pictures.
     """
 
@@ -90,6 +93,16 @@ class StepResult(Displayed):
         force = np.zeros(len(self.contacts))
         force[self.closed] = self.compatible.force
         return force
+
+    @property
+    def balance(self) -> tuple:
+        """(B, load) of the closed contacts as step 2 is asked for them: F~, less what hardly tells
+        (``forces/tilts.py``)."""
+        chosen = np.flatnonzero(self.closed)
+        B = submatrix(self.B, rows=chosen)
+        if self.bodies is None:
+            return B, self.load
+        return known_balance(self.bodies, B, self.load, self.classic.force[chosen])
 
     @property
     def impulse(self) -> np.ndarray:
@@ -173,18 +186,28 @@ def step(
     load = np.where(bodies.free.ravel(), B_closed.T @ classic.force[closed], 0.0)
     forces = None
     if compatible:
-        forces = compatible_forces(  # eq. 36
-            B_closed,
-            load,
-            stiffness=stiffness[closed],
-            exponent=settings.exponent,
-            fixed=~bodies.free.ravel(),
-            tolerance=settings.tolerance,
-            warm_start=None if warm is None else warm.displacement,
-            admissible=classic.force[closed],
-            blocks=np.arange(0, 6 * len(bodies) + 1, 6),
-            handover=handover.among(rows=chosen),
-        )
+        start = None if warm is None else warm.displacement
+        given = handover.among(rows=chosen)
+
+        def solve(balance):
+            return compatible_forces(  # eq. 36
+                *balance,
+                stiffness=stiffness[closed],
+                exponent=settings.exponent,
+                fixed=~bodies.free.ravel(),
+                tolerance=settings.tolerance,
+                warm_start=start,
+                admissible=classic.force[closed],
+                blocks=np.arange(0, 6 * len(bodies) + 1, 6),
+                handover=given if balance[0] is B_closed else None,
+            )
+
+        asked = known_balance(bodies, B_closed, load, classic.force[closed])
+        forces = solve(asked)
+        if not forces.converged:
+            wider = felt_together(bodies, B_closed, load, classic.force[closed])
+            other = forces if wider[0] is B_closed else solve(wider)
+            forces = other if other.converged else forces
     return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies)
 
 

@@ -88,11 +88,10 @@ def _stored(path, index) -> Rigid:
     run = read_run(path)
     shown = frame(run, index=index)
     closed = np.flatnonzero(shown.closed)
-    forces = dict(shown.forces)
+    forces, balance = dict(shown.forces), shown.balance
     if "compatible" not in forces:  # steps between those that asked for them
         answer = compatible_forces(
-            shown.B[closed],
-            shown.load,
+            *balance,
             stiffness=run[index].stiffness[closed],
             exponent=run.scene.exponent,
             fixed=~shown.bodies.free.ravel(),
@@ -100,19 +99,20 @@ def _stored(path, index) -> Rigid:
         forces["compatible"] = np.zeros(len(shown.contacts))
         forces["compatible"][closed] = answer.force
     title = f"{path.name} at t = {shown.time:.6g} s"
-    return _rigid(title, shown.bodies, shown.B, shown.load, shown.contacts, closed, forces)
+    return _rigid(title, shown.bodies, balance, shown.contacts, closed, forces)
 
 
-def _rigid(title, bodies, B, load, contacts, closed, forces) -> Rigid:
-    """The closed contacts (indices) of a scene. forces: classic and compatible, (m,) each."""
+def _rigid(title, bodies, balance, contacts, closed, forces) -> Rigid:
+    """The closed contacts (indices) of a scene. balance: their B and load. forces: classic and
+    compatible, (m,) each."""
     if not len(closed):
         raise InputError(
             f"{title}: no contact is closed; try another time (scenes: --until, runs: --frame)"
         )
     return Rigid(
         title=title,
-        B=B[closed],
-        load=load,
+        B=balance[0],
+        load=balance[1],
         fixed=~bodies.free.ravel(),
         blocks=np.arange(0, 6 * len(bodies) + 1, 6),
         classic=forces["classic"][closed],
@@ -147,8 +147,7 @@ def _settled(name, until) -> Rigid:
     return _rigid(
         f"{loaded.name} at t = {result.time:.6g} s",
         simulation.bodies,
-        result.B,
-        result.load,
+        result.balance,
         result.contacts,
         np.flatnonzero(result.closed),
         {"classic": result.classic.force, "compatible": result.force},

@@ -32,8 +32,7 @@ def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
     if intervals == "auto" and len(closed) > INTERVALS:
         intervals = "none"
     found = determinacy(
-        shown.B[closed],
-        shown.load,
+        *shown.balance,
         fixed=~shown.bodies.free.ravel(),
         intervals=intervals,
         blocks=np.arange(0, 6 * len(shown.bodies) + 1, 6),

@@ -19,6 +19,7 @@ from ...collision.contacts import Contacts, empty
 from ...constraints import gap_gradient
 from ...errors import InputError
 from ...forces.closed import closing_gap
+from ...forces.tilts import known_balance
 from ..stored import StoredStep
 
 
@@ -96,8 +97,21 @@ class Frame:
         if self.step is not None:
             return self.step.load
         closed = np.flatnonzero(self.closed)
-        name = "classic" if "classic" in self.forces else self.best
-        return self.B[closed].T @ self.forces[name][closed]
+        return self.B[closed].T @ self._admissible[closed]
+
+    @property
+    def balance(self) -> tuple:
+        """(B, load) of the closed contacts as ``StepResult.balance``."""
+        if self.step is not None:
+            return self.step.balance
+        closed = np.flatnonzero(self.closed)
+        B, load = self.B[closed], np.where(self.bodies.free.ravel(), self.load, 0.0)
+        return known_balance(self.bodies, B, load, self._admissible[closed])
+
+    @property
+    def _admissible(self):
+        """Forces that made F~, (m,) [N]."""
+        return self.forces["classic" if "classic" in self.forces else self.best]
 
     def on_bodies(self, force: np.ndarray) -> np.ndarray:
         """Resultant (n, 3) [N] of contact forces (m,) on each body."""

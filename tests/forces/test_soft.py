@@ -85,3 +85,17 @@ def test_ordinary_networks_take_the_same_steps():
     load[2::3] = 1.0
     answer = rl.compatible_forces(B, load)
     assert answer.converged and answer.factorizations <= answer.iterations
+
+
+def test_motions_that_nothing_but_rounding_feels_pin_no_force():
+    """Closed form: three supports of stiffness 3, 1, 1 in a row share a load as 6, 2, 2; a motion
+    that one of them feels by 4e-13, and the load by 1e-12, as other programs write them."""
+    rng, side, arm = np.random.default_rng(0), np.sqrt(0.5), 0.995
+    for _ in range(200):
+        felt = 10.0 ** rng.uniform(-13.5, -12.3) * rng.choice([-1, 1])
+        B = np.array([[0, 1.0, felt], [side, 1.0, -arm], [-side, 1.0, arm]])
+        load = np.array([-1e-12 * rng.normal(), 10.0, 1e-12 * rng.normal()])
+        found = rl.compatible_forces(B, load, stiffness=[3, 1, 1])
+        assert found.converged
+        # a balance to 1e-10 of the load, by motions of order one
+        np.testing.assert_allclose(found.force, [6, 2, 2], rtol=1e-6)

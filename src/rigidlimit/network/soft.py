@@ -23,6 +23,7 @@ import numpy as np
 from numba import njit
 
 from ..status import Status
+from .columns import ROUNDING
 from .equilibrium import Equilibrium, _dot, _force, _law, _tangent, between, narrowed
 from .stiffness import LinearStats, StiffnessSystem
 
@@ -186,7 +187,10 @@ def soft_equilibrium(
                 best = x, c, f
             waited = 0 if size < 0.9 * least else waited + 1
             least = min(least, size)
-            better = size <= tolerance and (answer is None or size < answer[0])
+            better = size <= tolerance
+            if better and answer is not None:
+                # by a motion that is felt at all, not by its rounding
+                better = answer[0] - size > ROUNDING * np.abs(f - answer[1][2]).max(initial=0.0)
             if better and (enough is None or enough(x, f)):
                 answer = size, (x, c, f)
             if answer is not None:

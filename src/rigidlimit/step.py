@@ -67,7 +67,8 @@ class StepResult(Displayed):
     state: at the end of the step; contacts: as found at its start. classic: step 1. compatible:
     step 2 on the ``closed`` contacts, or None where not asked for; its residual and imbalance are
     of ``balance``. load (6 n,): F~, eq. 37.
-    bodies: whose contacts these are, for pictures.
+    bodies: whose contacts these are, for pictures. together: whether step 2 left out motions of all
+    bodies together.
     """
 
     state: State
@@ -80,6 +81,7 @@ class StepResult(Displayed):
     compatible: CompatibleForces | None
     dt: float
     bodies: Bodies | None = None
+    together: bool = False
 
     @property
     def time(self) -> float:
@@ -102,7 +104,8 @@ class StepResult(Displayed):
         B = submatrix(self.B, rows=chosen)
         if self.bodies is None:
             return B, self.load
-        return known_balance(self.bodies, B, self.load, self.classic.force[chosen])
+        asked = felt_together if self.together else known_balance
+        return asked(self.bodies, B, self.load, self.classic.force[chosen])
 
     @property
     def impulse(self) -> np.ndarray:
@@ -184,7 +187,7 @@ def step(
     B_closed = submatrix(B, rows=chosen)
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
     load = np.where(bodies.free.ravel(), B_closed.T @ classic.force[closed], 0.0)
-    forces = None
+    forces, together = None, False
     if compatible:
         start = None if warm is None else warm.displacement
         given = handover.among(rows=chosen)
@@ -207,8 +210,10 @@ def step(
         if not forces.converged:
             wider = felt_together(bodies, B_closed, load, classic.force[closed])
             other = forces if wider[0] is B_closed else solve(wider)
-            forces = other if other.converged else forces
-    return StepResult(new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies)
+            together = other.converged
+            forces = other if together else forces
+    found = new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies
+    return StepResult(*found, together)
 
 
 def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):

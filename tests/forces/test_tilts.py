@@ -1,11 +1,16 @@
 """Motions that closed contacts hardly push along, body by body: which, and what is left of B."""
 
+import importlib
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit.forces import compatible_forces
-from rigidlimit.forces.tilts import LIMIT, ROUNDED, felt_balance
+import rigidlimit as rl
+from rigidlimit.forces import compatible_forces, tilts
+from rigidlimit.forces.tilts import LIMIT, ROUNDED, felt_balance, felt_together, known_balance
+from rigidlimit.status import Status
 
 FREE = np.ones(6, bool)
 
@@ -129,3 +134,74 @@ def test_law_and_balance_of_the_whole(exponent):
     assert np.abs(missing).max() < 1e-8 * force.max()
     again = compatible_forces(felt, pushed, exponent=exponent, warm_start=u)
     assert again.iterations == 0 < answer.iterations
+
+
+def stack(seed, soft):
+    """Two bodies whose motions together, not those of either alone, are felt by ``soft``: B, forces
+    and F~."""
+    rng = np.random.default_rng(seed)
+    values = np.array([2.0, 1.5, 1.2, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, soft])
+    B = sp.csr_array(turned(rng, 16)[:, :12] * values @ turned(rng, 12))
+    force = rng.uniform(0.5, 1.5, 16)
+    return B, force, B.T @ force
+
+
+@pytest.mark.parametrize("soft", [1e-12, 1e-9, 1e-7])
+def test_motions_of_all_bodies_together(soft):
+    """Reference twin: the dense decomposition; what is left feels all other motions as before, and
+    a balance of it is one of the whole to the limit."""
+    scene = rl.Scene(gravity=(0, 0, 0))
+    for i in range(2):
+        scene.add(rl.Sphere(1.0), position=(3 * i, 0, 0))
+    bodies = scene.bodies
+    B, force, load = stack(0, soft)
+    assert known_balance(bodies, B, load, force)[0] is B
+    felt, pushed = felt_together(bodies, B, load, force)
+    U, S, VT = np.linalg.svd(B.toarray(), full_matrices=False)
+    left = S > LIMIT
+    assert left.sum() == 11
+    # entries up to the limit are none
+    np.testing.assert_allclose(felt.toarray(), U[:, left] * S[left] @ VT[left], atol=2 * LIMIT)
+    np.testing.assert_allclose(pushed, felt.T @ force)
+    other = compatible_forces(felt, pushed).force
+    assert np.abs(B.T @ other - load).max() <= 4 * LIMIT * force.sum()
+
+
+def test_motions_together_stay_where_they_are_felt_or_loaded(monkeypatch):
+    """Property: nothing is left out above the limit, against a load of its own, or of large B."""
+    scene = rl.Scene(gravity=(0, 0, 0))
+    for i in range(2):
+        scene.add(rl.Sphere(1.0), position=(3 * i, 0, 0))
+    B, force, load = stack(0, 1e-6)
+    assert felt_together(scene.bodies, B, load, force)[0] is B
+    B, force, load = stack(0, 1e-9)
+    VT = np.linalg.svd(B.toarray(), full_matrices=False)[2]
+    held = load + 1e-3 * np.abs(load).max() * VT[-1]
+    assert felt_together(scene.bodies, B, held, force)[0] is B
+    monkeypatch.setattr(tilts, "LARGEST", 16 * 12 - 1)
+    assert felt_together(scene.bodies, B, load, force)[0] is B
+
+
+def test_a_step_that_stops_short_is_asked_for_less(monkeypatch):
+    """Contract: where step 2 has not converged, motions of all bodies together are left out, and
+    their forces are taken only if these have."""
+    module = importlib.import_module("rigidlimit.step")
+    asked, solve = [], module.compatible_forces
+
+    def stops_short(B, load, **options):
+        asked.append(B)
+        answer = solve(B, load, **options)
+        return answer if len(asked) % 2 == 0 else replace(answer, status=Status.STALLED)
+
+    def looser(bodies, B, load, force):
+        return 1.0 * B, load
+
+    monkeypatch.setattr(module, "compatible_forces", stops_short)
+    monkeypatch.setattr(module, "felt_together", lambda bodies, B, load, force: (B, load))
+    result = rl.Simulation("four-leg-table").step()
+    assert len(asked) == 1 and result.compatible.status is Status.STALLED and not result.together
+    asked.clear()
+    monkeypatch.setattr(module, "felt_together", looser)
+    result = rl.Simulation("four-leg-table").step()
+    assert len(asked) == 2 and asked[0] is not asked[1] and result.compatible.converged
+    assert result.together and (result.balance[0] != asked[1]).nnz == 0

@@ -240,11 +240,11 @@ def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):
             **(settings.solver_options or {}),
         )
 
-    classic = solve(contacts.gap)
-    if classic.status is not Status.JAMMED:
-        return classic
     gap, slight = contacts.gap, (settings.closed or CLOSED) * bodies.length
-    forgiven = solve(np.where(gap < -slight, gap, np.maximum(gap, 0.0)))
+    classic = solve(gap)
+    if classic.status is not Status.JAMMED or gap.min(initial=0.0) < -slight:
+        return classic
+    forgiven = solve(np.maximum(gap, 0.0))
     return forgiven if forgiven.converged else classic
 
 

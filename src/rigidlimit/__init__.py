@@ -23,7 +23,7 @@ _HOME = {
     "Ellipsoid": "bodies",
     "GapNoise": "diagnostics",
     "HalfSpace": "bodies",
-    "Handover": "network.handover",
+    "Handover": "dynamics",
     "Material": "bodies",
     "PenaltyResult": "penalty",
     "PenaltySimulation": "penalty",

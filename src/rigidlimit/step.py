@@ -202,7 +202,7 @@ def step(
                 warm_start=start,
                 admissible=classic.force[closed],
                 blocks=np.arange(0, 6 * len(bodies) + 1, 6),
-                handover=given if balance[0] is B_closed else None,
+                handover=given,
             )
 
         asked = known_balance(bodies, B_closed, load, classic.force[closed])

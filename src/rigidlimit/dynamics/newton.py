@@ -110,7 +110,9 @@ def solve(
     force = np.zeros(m) if warm_start is None else problem.project(warm_start)
     solution = _Solution(problem, tolerance, max_iterations, blocks, handover)
     if opening:
-        force = solution.descend(solution.from_near(force))
+        force, reached = solution.from_near(force)
+        if not reached <= tolerance:
+            force = solution.descend(force)
     stalled = solution.multiply(force, hasty=True)
     found = None
     if stalled and solution.path_open:
@@ -182,14 +184,15 @@ class _Solution:
         return True
 
     def from_near(self, force):
-        """Forces by a factorization at once, where ``force`` is near and that is affordable."""
+        """(forces, residual) by a factorization at once, where ``force`` is near and that is
+        affordable; else ``force`` with its own."""
         reached, count = self.problem.residual(force), np.count_nonzero(force)
         n = self.problem.B.shape[1]
         near = self.tolerance < reached <= NEAR and DETERMINED * n < count <= n
         if near and self.network.price.affordable:
             self.keep(force, reached)
-            force, _ = self._last_digits(force, active_set.FROM_NEAR)
-        return force
+            force, reached = self._last_digits(force, active_set.FROM_NEAR)
+        return force, reached
 
     def descend(self, force):
         """Forces by gradient steps, and by a factorization where that is cheaper in the end."""

@@ -73,10 +73,6 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, given, s
     force, steps, before = admissible, 0, np.inf
     q = 1.0 / (exponent - 1.0)
 
-    def tangent():
-        held = np.maximum(force, FLOOR * float(force.max()))
-        return held / (q * (held / stiffness) ** q)
-
     def walked(system):
         nonlocal steps
         walk = _Walk(system, load, _offset(force, stiffness, q, system.D), force, tolerance)
@@ -85,7 +81,7 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, given, s
         return walk.u, walk.force, arrived
 
     # forces without freedom stay whatever D is
-    usual = float(np.median(tangent()[force > 0]))
+    usual = float(np.median(tangent(force, stiffness, q, FLOOR)[force > 0]))
     system = BorrowedSystem.of(network, force > 0, given, usual, stats)
     for _ in range(BORROWED if system is not None else 0):
         u, new, arrived = walked(system)
@@ -95,7 +91,7 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, given, s
         if np.abs(change).max() <= tolerance * force.max():
             return u, force, steps, True
     for iteration in range(LINEARISATIONS):
-        D = tangent()
+        D = tangent(force, stiffness, q, FLOOR)
         if exponent != 2.0 and iteration == 0:
             D = np.full(len(force), usual)  # unlike D would only make K worse
         system = None  # its factor is large: gone before there is another
@@ -111,6 +107,12 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, given, s
         balanced = np.abs(network.BT @ force - load).max() <= tolerance
         force = force + (damping(force, change, stiffness, q) if balanced else 1.0) * change
     return u, new, steps, False
+
+
+def tangent(force, stiffness, q, floor):
+    """D = df/dc (m,) of the law at the forces, at ``floor`` of the largest at least."""
+    held = np.maximum(force, floor * float(force.max()))
+    return held / (q * (held / stiffness) ** q)
 
 
 def _offset(force, stiffness, q, D):

@@ -20,7 +20,7 @@ bear is that much out of balance at most, and rounding in B.
 import numpy as np
 
 from ..network.least_distance import LARGEST, multipliers
-from .active_set import damping
+from .active_set import damping, tangent
 from .problem import duality_gap
 
 ZERO = 0.1
@@ -54,8 +54,7 @@ def solve(network, load, stiffness, exponent, *, admissible, tolerance):
     """
     BT, q, force, found = network.BT.toarray(), 1.0 / (exponent - 1.0), admissible, None
     for _ in range(1 if exponent == 2.0 else LINEARISATIONS):
-        held = np.maximum(force, FLOOR * force.max())
-        D = held / (q * (held / stiffness) ** q)
+        D = tangent(force, stiffness, q, FLOOR)
         slack_at = force - D * (force / stiffness) ** q
         step = _least_energy(BT, D, slack_at, force, ZERO * tolerance)
         if step is None:

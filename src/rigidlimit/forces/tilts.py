@@ -106,9 +106,8 @@ def felt_together(bodies: Bodies, B: sp.csr_array, load, force):
         return B, load
     dense -= (dense @ VT[out].T) @ VT[out]
     dense[np.abs(dense) <= LIMIT] = 0.0
-    felt = np.zeros(B.shape)
-    felt[:, columns] = dense * arm
-    felt = sp.csr_array(felt)
+    felt = sp.csr_array(dense * arm)
+    felt = sp.csr_array((felt.data, columns[felt.indices], felt.indptr), shape=B.shape)
     return felt, np.where(free, felt.T @ force, 0.0)
 
 

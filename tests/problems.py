@@ -150,6 +150,16 @@ def random_springs(bodies, contacts, seed=0) -> sp.csr_array:
     return sp.csr_array((values, (rows, dofs.ravel())), shape=(m, 3 * bodies))
 
 
+def nearly_determinate(seed, n=40, redundant=5, idle=12):
+    """B (m, n), a load, and a corner of its admissible forces: n + redundant contacts that can
+    carry it, and contacts that the load would open."""
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(n + redundant, n))
+    load = B.T @ rng.uniform(0.1, 1.0, n + redundant)
+    B = np.vstack([B, rng.normal(size=(idle, n))])[rng.permutation(n + redundant + idle)]
+    return B, load, nnls(B.T, load)[0], 10.0 ** rng.uniform(0, 2, len(B))
+
+
 def tower(plates, *, shift=0.0, seed=0):
     """B and load of plates on one another, four corners each, moved about by up to ``shift``."""
     rng = np.random.default_rng(seed)

@@ -2,23 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import nnls
 
 import rigidlimit as rl
 from rigidlimit import memory
 from rigidlimit.forces import active_set, newton
 from rigidlimit.status import Status
-from tests.problems import random_springs
-
-
-def nearly_determinate(seed, n=40, redundant=5, idle=12):
-    """B (m, n), a load, and a corner of its admissible forces: n + redundant contacts that can
-    carry it, and contacts that the load would open."""
-    rng = np.random.default_rng(seed)
-    B = rng.normal(size=(n + redundant, n))
-    load = B.T @ rng.uniform(0.1, 1.0, n + redundant)
-    B = np.vstack([B, rng.normal(size=(idle, n))])[rng.permutation(n + redundant + idle)]
-    return B, load, nnls(B.T, load)[0], 10.0 ** rng.uniform(0, 2, len(B))
+from tests.problems import nearly_determinate, random_springs
 
 
 @pytest.mark.parametrize("exponent", [1.5, 2.0, 2.5])

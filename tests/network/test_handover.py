@@ -10,7 +10,7 @@ from rigidlimit.network import Network, handover
 from rigidlimit.network.changing import ChangingSystem
 from rigidlimit.network.handover import BorrowedSystem, Handover
 from rigidlimit.network.stiffness import LinearStats
-from tests.forces.test_active_set import nearly_determinate
+from tests.problems import nearly_determinate
 
 
 @pytest.fixture(autouse=True)

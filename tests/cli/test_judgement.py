@@ -72,6 +72,17 @@ def test_determinacy_waits_until_a_scene_rests(call, tmp_path):
     assert "degree of indeterminacy 9" in text and "?" in row(text, "0")
 
 
+def test_intervals_of_large_systems_are_asked_for(call, monkeypatch):
+    """Property: beyond a number of contacts intervals are left out, which is said with what asks
+    for them; asked for, they are the known ones of the table."""
+    monkeypatch.setattr("rigidlimit.cli.contacts.LARGE", 3)
+    text = call("determinacy", "four-leg-table")
+    assert row(text, "1")[-3:] == ["?", "?", "no"] and "--contacts largest" in text
+    assert "degree of indeterminacy 1" in text and "intervals: not asked for" in text
+    asked = call("determinacy", "four-leg-table", "--contacts", "largest")
+    assert row(asked, "1")[-3:] == ["5", "45", "no"]
+
+
 @pytest.mark.parametrize("forces", ["every", "end"])
 def test_determinacy_of_a_run(call, tmp_path, forces):
     """Closed form: a stored step of the beam is judged as the scene is, whether or not it was

@@ -178,6 +178,31 @@ def test_paraview_files(tmp_path):
     assert (tmp_path / "vtk" / "contacts.pvd").read_text().count("<DataSet") == 2
 
 
+def test_many_balls_are_points_for_paraview(tmp_path, monkeypatch):
+    """Property: beyond a number of balls each is a point with its radius and velocity in a series
+    of its own, other bodies keep their surfaces, and a series of nothing is not written."""
+    monkeypatch.setattr("rigidlimit.output.vtk.MANY", 2)
+    scene = rl.Scene(gravity=(0, 0, -9.81))
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), name="floor")
+    for k in range(3):
+        scene.add(rl.Sphere(0.1 * (k + 1)), position=(k, 0, 0.5), mass=k + 1.0, name=f"ball{k}")
+    only_balls = short_run(tmp_path / "balls.h5", scene, steps=1)[-1]
+    write_paraview(read_run(tmp_path / "balls.h5"), tmp_path / "balls")
+    assert {p.name for p in (tmp_path / "balls").glob("*.pvd")} == {"balls.pvd", "contacts.pvd"}
+    balls = meshio.read(tmp_path / "balls" / "balls-00000001.vtu")
+    np.testing.assert_array_equal(balls.points, only_balls.state.position[1:])
+    np.testing.assert_array_equal(balls.point_data["radius [m]"], [0.1, 0.2, 0.1 * 3])
+    np.testing.assert_array_equal(balls.point_data["mass [kg]"], [1, 2, 3])
+    np.testing.assert_array_equal(
+        balls.point_data["velocity [m/s]"], only_balls.state.velocity[1:, :3]
+    )
+    scene.add(rl.Box((1, 1, 1)), position=(0, 0, 3), mass=1.0, name="box")
+    short_run(tmp_path / "both.h5", scene, steps=1)
+    write_paraview(read_run(tmp_path / "both.h5"), tmp_path / "both")
+    assert set(meshio.read(tmp_path / "both" / "bodies-00000001.vtu").cell_data["body"][0]) == {4}
+    assert len(meshio.read(tmp_path / "both" / "balls-00000001.vtu").points) == 3
+
+
 def test_settings_are_kept(tmp_path):
     """Property: the file says how it was made."""
     short_run(tmp_path / "run.h5", rl.scenes.beam())

@@ -17,6 +17,9 @@ SHOWN = 10
 ALL = 2000
 """Contacts up to which all get their interval if none are chosen."""
 
+LARGE = 20_000
+"""Contacts beyond which an interval takes seconds to minutes, and is computed only if asked for."""
+
 
 class Intervals(StrEnum):
     auto = "auto"
@@ -27,7 +30,10 @@ class Intervals(StrEnum):
 
 ContactsOption = Annotated[
     str | None,
-    typer.Option(help="Whose intervals: all, largest, or numbers like 0,5,7-9."),
+    typer.Option(
+        help="Whose intervals: all, largest, or numbers like 0,5,7-9. By default all of small "
+        "systems, the largest forces of others, none beyond 20,000 contacts."
+    ),
 ]
 IntervalsOption = Annotated[
     Intervals,
@@ -87,18 +93,27 @@ def largest_first(force):
 
 def judge(rigid: Rigid, contacts: str | None, intervals: Intervals):
     """(Determinacy, indices asked for)."""
+    from rich.console import Console
+
     from ..diagnostics import determinacy
 
     chosen = chosen_contacts(contacts, rigid)
-    found = determinacy(
-        rigid.B,
-        rigid.load,
-        force=rigid.compatible,
-        fixed=rigid.fixed,
-        blocks=rigid.blocks,
-        contacts=chosen,
-        intervals=str(intervals),
-    )
+    if contacts is None and intervals is Intervals.auto and len(rigid.compatible) > LARGE:
+        intervals = Intervals.none
+        typer.echo(
+            f"{len(rigid.compatible)} contacts: least and greatest forces would take minutes; "
+            "--contacts largest, or numbers like 0,5,7-9, asks for some"
+        )
+    with Console(stderr=True).status(f"judging {len(rigid.compatible)} contacts"):
+        found = determinacy(
+            rigid.B,
+            rigid.load,
+            force=rigid.compatible,
+            fixed=rigid.fixed,
+            blocks=rigid.blocks,
+            contacts=chosen,
+            intervals=str(intervals),
+        )
     return found, chosen
 
 

@@ -29,6 +29,12 @@ def surface(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
         fan = np.column_stack([np.zeros(k - 2, int), np.arange(1, k - 1), np.arange(2, k)])
         return np.column_stack([outline, np.zeros(k)]), fan
     points = _surface_points(shape)
+    # those of balls are the unit ball's: packings have as many shapes as balls
+    return points, _ball_triangles() if isinstance(shape, Sphere) else _outward(points)
+
+
+def _outward(points):
+    """Triangles of the convex hull of points, (t, 3), counter-clockwise from outside."""
     from scipy.spatial import ConvexHull
 
     hull = ConvexHull(points)
@@ -36,7 +42,7 @@ def surface(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
     a, b, c = (points[triangles[:, i]] for i in range(3))
     inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
     triangles[inward] = triangles[inward, ::-1]
-    return points, triangles
+    return triangles
 
 
 def outline_2d(shape: Shape) -> np.ndarray:
@@ -77,6 +83,11 @@ def _ball(count: int = 162):
     angle = np.pi * (1 + np.sqrt(5)) * i
     ring = np.sqrt(1 - z**2)
     return np.column_stack([ring * np.cos(angle), ring * np.sin(angle), z])
+
+
+@lru_cache(maxsize=1)
+def _ball_triangles():
+    return _outward(_ball())
 
 
 def surface_area(shape: Shape) -> float:

@@ -5,31 +5,45 @@ from pathlib import Path
 import numpy as np
 
 from ..atomic import whole_file, write_text
-from ..bodies import Bodies, HalfSpace
+from ..bodies import Bodies, Disk, HalfSpace, Sphere
 from ..bodies.rotations import matrix
 from .hdf5 import Run, read_run
 from .surfaces import surface
 
+MANY = 5_000
+"""Balls beyond which each is a point with its radius: surfaces take 5 kB and 0.3 ms each a step."""
+
 
 def write_paraview(run: Run | str | Path, folder: str | Path) -> list[Path]:
-    """Write ``bodies.pvd`` and ``contacts.pvd`` with one VTU file a stored step; returns both.
+    """Write ``bodies.pvd`` and ``contacts.pvd`` with one VTU file a stored step; returns them.
 
     Bodies: surface triangles with body number, speed [m/s] and mass [kg]. Contacts: a line
     along the line of action of each force (``contact_lines``) with force [N], classic force [N],
-    gap [m] and the pair of bodies.
+    gap [m] and the pair of bodies. Of more than ``MANY`` balls or disks, these are points in a
+    third series, ``balls.pvd``, with radius [m] and velocity [m/s] beside the values of bodies.
     """
     run = run if isinstance(run, Run) else read_run(run)
     folder = Path(folder)
-    series = {"bodies": [], "contacts": []}
+    as_points = np.flatnonzero(run.bodies.are(Sphere, Disk))
+    if len(as_points) <= MANY:
+        as_points = as_points[:0]
+    with_surface = np.setdiff1d(np.flatnonzero(~run.bodies.are(HalfSpace)), as_points)
+    meshes = {
+        "bodies": lambda step: _surfaces(run.bodies, step, with_surface),
+        "balls": lambda step: _balls(run.bodies, step, as_points),
+        "contacts": lambda step: _contacts(run, step),
+    }
+    if not len(as_points):
+        del meshes["balls"]
+    elif not len(with_surface):
+        del meshes["bodies"]
+    series = {name: [] for name in meshes}
     for k in range(len(run)):
         step = run[k]
-        for name, mesh in (
-            ("bodies", _bodies(run.bodies, step)),
-            ("contacts", _contacts(run, step)),
-        ):
+        for name, mesh in meshes.items():
             file = f"{name}-{step.number:08d}.vtu"
             with whole_file(folder / file) as temporary:
-                mesh.write(temporary, file_format="vtu")
+                mesh(step).write(temporary, file_format="vtu")
             series[name].append((step.time, file))
     written = []
     for name, files in series.items():
@@ -43,28 +57,41 @@ def write_paraview(run: Run | str | Path, folder: str | Path) -> list[Path]:
     return written
 
 
-def _bodies(bodies: Bodies, step):
+def _surfaces(bodies: Bodies, step, chosen):
+    """Surface triangles of the bodies ``chosen``, (k,) ascending."""
     import meshio
 
     points, triangles, owner, start = [np.zeros((0, 3))], [np.zeros((0, 3), int)], [], 0
     turn = matrix(step.quaternion)
-    for body in range(len(bodies)):
-        shape = bodies.shape(body)
-        if isinstance(shape, HalfSpace):
-            continue
-        local, faces = surface(shape)
+    for body in chosen:
+        local, faces = surface(bodies.shape(body))
         points.append(local @ turn[body].T + step.position[body])
         triangles.append(faces + start)
         owner.append(np.full(len(faces), body))
         start += len(local)
     owner = np.concatenate(owner) if owner else np.zeros(0, int)
-    speed = np.linalg.norm(step.velocity[:, :3], axis=1)
-    data = {"body": owner, "speed [m/s]": speed[owner], "mass [kg]": bodies.mass[owner]}
     return meshio.Mesh(
         np.concatenate(points),
         [("triangle", np.concatenate(triangles))],
-        cell_data={name: [values] for name, values in data.items()},
+        cell_data={name: [values] for name, values in _of_bodies(bodies, step, owner).items()},
     )
+
+
+def _balls(bodies: Bodies, step, chosen):
+    """The bodies ``chosen``, (k,), as points."""
+    import meshio
+
+    data = _of_bodies(bodies, step, chosen)
+    data["radius [m]"] = bodies.bounding_radius[chosen]
+    data["velocity [m/s]"] = step.velocity[chosen, :3]
+    vertices = np.arange(len(chosen))[:, None]
+    return meshio.Mesh(step.position[chosen], [("vertex", vertices)], point_data=data)
+
+
+def _of_bodies(bodies: Bodies, step, body):
+    """What is told of each of these bodies, (k,)."""
+    speed = np.linalg.norm(step.velocity[body, :3], axis=1)
+    return {"body": body, "speed [m/s]": speed, "mass [kg]": bodies.mass[body]}
 
 
 def _contacts(run: Run, step):

@@ -347,7 +347,9 @@ class Scene(Displayed):
             raise SceneError(f"{what}: found {shown!r}; expected {self.dim} finite numbers each")
         if count is not None and len(array) != count:
             raise SceneError(f"{what}: found {counted(len(array), 'row')}; expected {count}")
-        return np.pad(array, ((0, 0), (0, 3 - self.dim)))
+        out = np.zeros((len(array), 3))
+        out[:, : self.dim] = array
+        return out
 
     def _turns(self, what, values, count):
         if self.dim == 3:

@@ -1,4 +1,5 @@
-"""Inverse of the diagonal block of one body, for the preconditioners of pairs and mechanisms.
+"""Factor and inverse of the diagonal block of one body, for the preconditioners of pairs and of
+mechanisms.
 
 By Cholesky, L L^T = A. Bodies that nothing holds in some direction have a singular block: pivots
 lost to rounding are lifted to a floor.
@@ -12,8 +13,8 @@ FLOOR = 1e-12
 
 
 @njit(cache=True, nogil=True)
-def invert_block(A, out, L, d):
-    """out = A^-1 of a symmetric block (d, d); out may be A itself; L (d, d) is work space."""
+def cholesky_of_block(A, L, d):
+    """L L^T = A of a symmetric block (d, d), of which the lower triangle is read, and written."""
     top = 0.0
     for i in range(d):
         top = max(top, A[i, i])
@@ -24,6 +25,12 @@ def invert_block(A, out, L, d):
             for k in range(j):
                 s -= L[i, k] * L[j, k]
             L[i, j] = np.sqrt(max(s, floor)) if i == j else s / L[j, j]
+
+
+@njit(cache=True, nogil=True)
+def invert_block(A, out, L, d):
+    """out = A^-1 of a symmetric block (d, d); out may be A itself; L (d, d) is work space."""
+    cholesky_of_block(A, L, d)
     for col in range(d):
         for i in range(d):
             s = 1.0 if i == col else 0.0

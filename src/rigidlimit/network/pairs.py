@@ -12,10 +12,15 @@ the stiffness of the contacts to later bodies: E exists for every network, whate
 (for a general matrix it may not). D. Kershaw, J. Comput. Phys. 26 (1978) 43, with blocks and
 dropped fill.
 
-S. Eisenstat (SIAM J. Sci. Stat. Comput. 2 (1981) 1): iterate on (E + L)^-1 K (E + L^T)^-1, whose
-product needs one backward and one forward sweep and no product with K,
+With E_i = R_i R_i^T, in the unknowns R^T x and with the rows of C divided by R, E is the identity
+and no block of it is ever read again:
 
-    t = (E + L^T)^-1 p,      q = t + (E + L)^-1 (p + (G - 2 E) t).
+    K' = R^-1 K R^-T = G' + L' + L'^T,    P' = (I + L') (I + L'^T),    G' = R^-1 G R^-T.
+
+S. Eisenstat (SIAM J. Sci. Stat. Comput. 2 (1981) 1): iterate on (I + L')^-1 K' (I + L'^T)^-1, whose
+product needs one backward and one forward sweep and no product with K',
+
+    t = (I + L'^T)^-1 p,      q = (I + L')^-1 (p + (G' - 2 I) t),      product: t + q.
 
 Sweeps run over contacts: a block of L is a sum of outer products and is never formed. Bodies are
 numbered by reverse Cuthill-McKee, close to the way load travels from body to body, which halves
@@ -32,7 +37,7 @@ import scipy.sparse as sp
 from numba import njit
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from .blocks import invert_block
+from .blocks import cholesky_of_block
 
 LIFT = 1e-7
 """Part of its largest diagonal entry by which a block G is lifted before E. E^-1 cancels in
@@ -100,7 +105,7 @@ class PairSolver:
 
     def __init__(self, network: PairNetwork, tangent: np.ndarray, shift: float):
         self.network = network
-        self.contacts = _select(
+        contacts = _select(
             tangent[network.row],
             network.hi,
             network.lo,
@@ -109,7 +114,8 @@ class PairSolver:
             network.bodies,
             network.block,
         )
-        self.blocks = _factor(*self.contacts, network.mass, shift, network.block)
+        self.inverse, self.rest = _factor(*contacts, network.mass, shift, network.block)
+        self.contacts = contacts  # rows divided by R
 
     def solve(self, rhs: np.ndarray, *, target: float, max_steps: int):
         """(x, steps, |K x - rhs|_inf reached by the running residual)."""
@@ -117,7 +123,7 @@ class PairSolver:
         b = np.zeros((network.bodies, network.d))
         b.ravel()[network.dof] = rhs
         x, steps, worst = _descend(
-            *self.contacts, *self.blocks, b, target, max_steps, network.block
+            *self.contacts, self.inverse, self.rest, b, target, max_steps, network.block
         )
         return x.ravel()[network.dof], steps, worst
 
@@ -223,89 +229,153 @@ def _select(D, hi, lo, upper, lower, bodies, block):
 
 
 @njit(cache=True, nogil=True)
-def _subtract(up, low, inverse, E, block):
-    """E -= L E_j^-1 L^T with L the sum of the outer products of up and low, (contacts, d)."""
+def _divide(inverse, x, block):
+    """x = R^-1 x, by the lower triangle R^-1 (d, d)."""
+    for u in range(len(block) - 1, -1, -1):
+        s = 0.0
+        for v in range(u + 1):
+            s += inverse[u, v] * x[v]
+        x[u] = s
+
+
+@njit(cache=True, nogil=True)
+def _passed_on(up, low, S, block):
+    """S += L_ij E_j^-1 L_ij^T (lower triangle) by the contacts of one pair, rows (contacts, d);
+    low divided by R_j."""
     d = len(block)
+    if len(up) <= FEW:
+        for p in range(len(up)):
+            for q in range(len(up)):
+                s = 0.0
+                for u in range(d):
+                    s += low[p, u] * low[q, u]
+                _add_outer(S, up[p], up[q], s, block)
+        return
     L = np.zeros((d, d))
     for p in range(len(up)):
         for u in range(d):
             for v in range(d):
                 L[u, v] += up[p, u] * low[p, v]
-    row = np.empty(d)
     for u in range(d):
-        for v in range(d):
-            row[v] = 0.0
+        for v in range(u + 1):
             for w in range(d):
-                row[v] += L[u, w] * inverse[w, v]
-        for v in range(d):
-            for w in range(d):
-                E[u, v] -= row[w] * L[v, w]
+                S[u, v] += L[u, w] * L[v, w]
+
+
+@njit(cache=True, nogil=True)
+def _add_outer(A, x, y, s, block):
+    """A += s x y^T, the lower triangle."""
+    for u in range(len(block)):
+        for v in range(u + 1):
+            A[u, v] += s * x[u] * y[v]
 
 
 @njit(cache=True, nogil=True)
 def _factor(ptr, lo, up, low, mass, shift, block):
-    """(E, E^-1, G - 2 E)."""
+    """R^-1 (bodies, d, d) and G' - 2 I, lower triangles row by row; up and low are divided by R."""
     d = len(block)
     n = len(ptr) - 1
-    G = mass.copy()
+    G = mass.copy()  # lower triangles
     for i in range(n):
         for u in range(d):
             G[i, u, u] += shift
         for a in range(ptr[i], ptr[i + 1]):
             j = lo[a]
-            for u in range(d):
-                for v in range(d):
-                    G[i, u, v] += up[a, u] * up[a, v]
-                    if j >= 0:
-                        G[j, u, v] += low[a, u] * low[a, v]
-    E = G.copy()
-    for i in range(n):
-        top = 0.0
-        for u in range(d):
-            top = max(top, G[i, u, u])
-        for u in range(d):
-            E[i, u, u] += LIFT * top
+            _add_outer(G[i], up[a], up[a], 1.0, block)
+            if j >= 0:
+                _add_outer(G[j], low[a], low[a], 1.0, block)
     inverse = np.zeros_like(G)
-    L = np.zeros((d, d))
+    rest = np.empty((n, d * (d + 1) // 2))
+    S, E = np.empty((d, d)), np.empty((d, d))
+    R, T = np.empty((d, d)), np.empty((d, d))
     for i in range(n):
+        S[:] = 0.0  # what elimination of earlier bodies takes from G
         a = ptr[i]
         while a < ptr[i + 1]:
             j = lo[a]
             stop = a + 1
             while stop < ptr[i + 1] and lo[stop] == j:
                 stop += 1
-            if j >= 0 and stop - a <= FEW:
-                # contact by contact of this pair of bodies: L_ij E_j^-1 L_ij^T
+            if j >= 0:
                 for p in range(a, stop):
-                    for q in range(a, stop):
-                        s = 0.0
-                        for u in range(d):
-                            t = 0.0
-                            for v in range(d):
-                                t += inverse[j, u, v] * low[q, v]
-                            s += low[p, u] * t
-                        for u in range(d):
-                            for v in range(d):
-                                E[i, u, v] -= up[p, u] * s * up[q, v]
-            elif j >= 0:
-                _subtract(up[a:stop], low[a:stop], inverse[j], E[i], block)
+                    _divide(inverse[j], low[p], block)
+                if stop == a + 1:
+                    s = 0.0
+                    for u in range(d):
+                        s += low[a, u] * low[a, u]
+                    _add_outer(S, up[a], up[a], s, block)
+                else:
+                    _passed_on(up[a:stop], low[a:stop], S, block)
             a = stop
-        invert_block(E[i], inverse[i], L, d)
-    for i in range(n):
+        top = 0.0
         for u in range(d):
+            top = max(top, G[i, u, u])
+        for u in range(d):
+            for v in range(u + 1):
+                E[u, v] = G[i, u, v] - S[u, v]
+            E[u, u] += LIFT * top
+        cholesky_of_block(E, R, d)
+        for v in range(d):
+            for u in range(v, d):
+                s = 1.0 if u == v else 0.0
+                for w in range(v, u):
+                    s -= R[u, w] * inverse[i, w, v]
+                inverse[i, u, v] = s / R[u, u]
+        for a in range(ptr[i], ptr[i + 1]):
+            if lo[a] >= 0:
+                _divide(inverse[i], up[a], block)
+        for u in range(d):  # T = R^-1 G
             for v in range(d):
-                G[i, u, v] -= 2.0 * E[i, u, v]
-    return E, inverse, G
+                s = 0.0
+                for w in range(u + 1):
+                    s += inverse[i, u, w] * (G[i, w, v] if w >= v else G[i, v, w])
+                T[u, v] = s
+        at = 0
+        for u in range(d):
+            for v in range(u + 1):
+                s = -2.0 if u == v else 0.0
+                for w in range(v + 1):
+                    s += T[u, w] * inverse[i, v, w]
+                rest[i, at] = s
+                at += 1
+    return inverse, rest
 
 
 @njit(cache=True, nogil=True)
-def _forward(ptr, lo, up, low, inverse, w, q, block):
-    """q = (E + L)^-1 w."""
+def _backward(ptr, lo, up, low, r, beta, p, t, block):
+    """p = r + beta p, t = (I + L'^T)^-1 p."""
     d = len(block)
-    rest = np.empty(d)
     for i in range(len(ptr) - 1):
         for u in range(d):
-            rest[u] = w[i, u]
+            p[i, u] = r[i, u] + beta * p[i, u]
+            t[i, u] = p[i, u]
+    for i in range(len(ptr) - 2, -1, -1):
+        for a in range(ptr[i], ptr[i + 1]):
+            j = lo[a]
+            if j >= 0:
+                s = 0.0
+                for u in range(d):
+                    s += up[a, u] * t[i, u]
+                for u in range(d):
+                    t[np.uint32(j), u] -= s * low[a, u]
+
+
+@njit(cache=True, nogil=True)
+def _forward(ptr, lo, up, low, rest, p, t, q, block):
+    """q = (I + L')^-1 (p + (G' - 2 I) t); returns p . (t + q)."""
+    d = len(block)
+    w = np.empty(d)
+    total = 0.0
+    for i in range(len(ptr) - 1):
+        at = 0
+        for u in range(d):
+            w[u] = p[i, u]
+            for v in range(u):
+                w[u] += rest[i, at] * t[i, v]
+                w[v] += rest[i, at] * t[i, u]
+                at += 1
+            w[u] += rest[i, at] * t[i, u]
+            at += 1
         for a in range(ptr[i], ptr[i + 1]):
             j = lo[a]
             if j >= 0:
@@ -314,49 +384,35 @@ def _forward(ptr, lo, up, low, inverse, w, q, block):
                 for u in range(d):
                     s += low[a, u] * q[k, u]
                 for u in range(d):
-                    rest[u] -= s * up[a, u]
+                    w[u] -= s * up[a, u]
         for u in range(d):
-            s = 0.0
-            for v in range(d):
-                s += inverse[i, u, v] * rest[v]
-            q[i, u] = s
+            q[i, u] = w[u]
+            total += p[i, u] * (t[i, u] + w[u])
+    return total
 
 
 @njit(cache=True, nogil=True)
-def _backward(ptr, lo, up, low, inverse, p, t, carried, block):
-    """t = (E + L^T)^-1 p; carried is work space."""
+def _advance(alpha, t, q, x, r, block):
+    """x += alpha t, r -= alpha (t + q); returns r . r."""
     d = len(block)
-    for i in range(len(ptr) - 1):
+    total = 0.0
+    for i in range(len(x)):
         for u in range(d):
-            carried[i, u] = p[i, u]
-    for i in range(len(ptr) - 2, -1, -1):
-        for u in range(d):
-            s = 0.0
-            for v in range(d):
-                s += inverse[i, u, v] * carried[i, v]
-            t[i, u] = s
-        for a in range(ptr[i], ptr[i + 1]):
-            j = lo[a]
-            if j >= 0:
-                s = 0.0
-                for u in range(d):
-                    s += up[a, u] * t[i, u]
-                for u in range(d):
-                    carried[np.uint32(j), u] -= s * low[a, u]
+            x[i, u] += alpha * t[i, u]
+            r[i, u] -= alpha * (t[i, u] + q[i, u])
+            total += r[i, u] * r[i, u]
+    return total
 
 
 @njit(cache=True, nogil=True)
-def _largest(ptr, lo, up, low, E, r, block):
-    """|(E + L) r|_inf, the residual of K x = b."""
+def _largest(ptr, lo, up, low, inverse, r, block):
+    """|R (I + L') r|_inf, the residual of K x = b."""
     d = len(block)
     worst = 0.0
     y = np.empty(d)
     for i in range(len(ptr) - 1):
         for u in range(d):
-            s = 0.0
-            for v in range(d):
-                s += E[i, u, v] * r[i, v]
-            y[u] = s
+            y[u] = r[i, u]
         for a in range(ptr[i], ptr[i + 1]):
             j = lo[a]
             if j >= 0:
@@ -365,100 +421,73 @@ def _largest(ptr, lo, up, low, E, r, block):
                     s += low[a, u] * r[j, u]
                 for u in range(d):
                     y[u] += s * up[a, u]
-        for u in range(d):
+        for u in range(d):  # R y from R^-1
+            s = y[u]
+            for v in range(u):
+                s -= inverse[i, u, v] * y[v]
+            y[u] = s / inverse[i, u, u]
             worst = max(worst, abs(y[u]))
     return worst
 
 
 @njit(cache=True, nogil=True)
-def _inner(W, p, t, w, block):
-    """w = p + W t."""
-    d = len(block)
-    for i in range(len(p)):
-        for u in range(d):
-            s = p[i, u]
-            for v in range(d):
-                s += W[i, u, v] * t[i, v]
-            w[i, u] = s
-
-
-@njit(cache=True, nogil=True)
-def _outer(t, q, p, block):
-    """q += t; returns p . q."""
-    d = len(block)
-    s = 0.0
-    for i in range(len(p)):
-        for u in range(d):
-            q[i, u] += t[i, u]
-            s += p[i, u] * q[i, u]
-    return s
-
-
-@njit(cache=True, nogil=True)
-def _advance(alpha, t, q, E, x, r, z, block):
-    """x += alpha t, r -= alpha q, z = E r; returns r . z."""
-    d = len(block)
+def _begin(ptr, lo, up, low, inverse, b, r, block):
+    """r = (I + L')^-1 R^-1 b; returns r . r."""
     total = 0.0
-    for i in range(len(x)):
-        for u in range(d):
-            x[i, u] += alpha * t[i, u]
-            r[i, u] -= alpha * q[i, u]
-        for u in range(d):
-            s = 0.0
-            for v in range(d):
-                s += E[i, u, v] * r[i, v]
-            z[i, u] = s
-            total += s * r[i, u]
+    for i in range(len(ptr) - 1):
+        for u in range(len(block)):
+            r[i, u] = b[i, u]
+        _divide(inverse[i], r[i], block)
+        for a in range(ptr[i], ptr[i + 1]):
+            j = lo[a]
+            if j >= 0:
+                s = 0.0
+                for u in range(len(block)):
+                    s += low[a, u] * r[j, u]
+                for u in range(len(block)):
+                    r[i, u] -= s * up[a, u]
+        for u in range(len(block)):
+            total += r[i, u] * r[i, u]
     return total
 
 
 @njit(cache=True, nogil=True)
-def _turn(beta, z, p, block):
-    """p = z + beta p."""
+def _unscaled(inverse, x, block):
+    """x = R^-T x."""
     d = len(block)
-    for i in range(len(p)):
+    for i in range(len(x)):
         for u in range(d):
-            p[i, u] = z[i, u] + beta * p[i, u]
+            s = 0.0
+            for v in range(u, d):
+                s += inverse[i, v, u] * x[i, v]
+            x[i, u] = s
 
 
 @njit(cache=True, nogil=True)
-def _descend(ptr, lo, up, low, E, inverse, W, b, target, max_steps, block):
+def _descend(ptr, lo, up, low, inverse, rest, b, target, max_steps, block):
     """x, steps, worst."""
-    d = len(block)
-    x = np.zeros_like(b)
-    r = np.zeros_like(b)
-    z = np.zeros_like(b)
-    p = np.zeros_like(b)
-    t = np.zeros_like(b)
-    w = np.zeros_like(b)
-    q = np.zeros_like(b)
-    _forward(ptr, lo, up, low, inverse, b, r, block)
-    rz = _advance(0.0, t, q, E, x, r, z, block)
-    worst = 0.0
-    for i in range(len(b)):
-        for u in range(d):
-            worst = max(worst, abs(b[i, u]))
-    if worst <= target or not rz > 0.0:
+    x, r, p = np.zeros_like(b), np.empty_like(b), np.zeros_like(b)
+    t, q = np.empty_like(b), np.empty_like(b)
+    worst = np.abs(b).max() if b.size else 0.0
+    rr = _begin(ptr, lo, up, low, inverse, b, r, block)
+    if worst <= target or not rr > 0.0:
         return x, 0, worst
-    _turn(0.0, z, p, block)
-    ratio = worst / np.sqrt(rz)
-    since = 0
+    ratio = worst / np.sqrt(rr)
+    beta, since, step = 0.0, 0, 0
     for step in range(1, max_steps + 1):
-        _backward(ptr, lo, up, low, inverse, p, t, w, block)
-        _inner(W, p, t, w, block)
-        _forward(ptr, lo, up, low, inverse, w, q, block)
-        pq = _outer(t, q, p, block)
-        if not pq > 0.0:
-            return x, step, worst
-        new = _advance(rz / pq, t, q, E, x, r, z, block)
+        _backward(ptr, lo, up, low, r, beta, p, t, block)
+        curvature = _forward(ptr, lo, up, low, rest, p, t, q, block)
+        if not curvature > 0.0:
+            break
+        new = _advance(rr / curvature, t, q, x, r, block)
         since += 1
         # the residual itself costs half a product: look when it may have arrived
         if np.sqrt(new) * ratio <= 1.5 * target or since == 20 or step == max_steps:
             since = 0
-            worst = _largest(ptr, lo, up, low, E, r, block)
+            worst = _largest(ptr, lo, up, low, inverse, r, block)
             if worst <= target:
-                return x, step, worst
+                break
             ratio = worst / np.sqrt(new) if new > 0.0 else ratio
-        _turn(new / rz, z, p, block)
-        rz = new
-    return x, max_steps, worst
+        beta, rr = new / rr, new
+    _unscaled(inverse, x, block)
+    return x, step, worst

@@ -36,7 +36,7 @@ from ..progress import progress as bar
 from ..status import Status
 from ..words import counted
 from .ball_engine import BallEngine, serves
-from .engine import Law, Measures
+from .engine import Engine, Law, Measures
 from .law import check_exponent, damping_of
 from .network_engine import NetworkEngine
 
@@ -205,7 +205,7 @@ class PenaltySimulation:
             )
         make = BallEngine if balls and engine != "convex" else NetworkEngine
         start = scene.state if state is None else state
-        self.engine = make(self.bodies, start, external, self.law, threads)
+        self.engine: Engine = make(self.bodies, start, external, self.law, threads)
         self.steps = 0
         load = np.linalg.norm(external.reshape(-1, 6)[:, :3], axis=1)
         self.load_size = float(load.max(initial=0.0))

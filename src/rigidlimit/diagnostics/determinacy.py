@@ -25,6 +25,7 @@ from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
 from ..network import Network, column_arms, kept_starts
+from ..network.stiffness import body_blocks
 from ..status import Status
 from ..words import counted
 from . import admissible, programs
@@ -204,7 +205,7 @@ def determinacy(
     scaled = sp.csr_array(B[:, dofs] @ sp.diags_array(1 / arm[dofs]))
     scaled.sort_indices()
     F = load[dofs] / arm[dofs] / size
-    starts = _starts(n, blocks)
+    starts = body_blocks(n, blocks)
     body = np.searchsorted(starts, np.arange(n), side="right") - 1
     local = kept_starts(starts, dofs) if len(dofs) else None
 
@@ -379,13 +380,6 @@ def _position(force, interval):
     out = np.full(len(force), np.nan)
     out[known] = (force[known] - interval[known, 0]) / width[known]
     return out
-
-
-def _starts(n, blocks):
-    if blocks is not None:
-        return np.unique(np.clip(np.concatenate([[0], np.asarray(blocks, int), [n]]), 0, n))
-    size = next(s for s in (6, 3, 2, 1) if n % s == 0) if n else 1
-    return np.arange(0, n + 1, size)
 
 
 def _idle_bodies(B, body, free, touched, carries, count):

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from rigidlimit.network import Network, equilibrium
 from rigidlimit.network.direct import DenseFactor
-from rigidlimit.network.equilibrium import _force, _law, _tangent
+from rigidlimit.network.law import forces_of, law, tangents
 from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
 from tests.problems import pyramid_gradient
 
@@ -18,7 +18,7 @@ def test_series_law_inverts(p):
     rng = np.random.default_rng(0)
     for _ in range(50):
         c, k, series = 10 ** rng.uniform(-6, 2, 3)
-        f = _law(c, k, p, series)
+        f = law(c, k, p, series)
         # 1e-12: Newton stops at 1e-15 of f; the overlap has a few more roundings
         assert (f / k) ** (1 / (p - 1)) + f / series == pytest.approx(c, rel=1e-12)
 
@@ -29,8 +29,8 @@ def test_tangent_is_the_derivative(p, series):
     c = np.array([-1.0, 0.3, 1.0, 2.0])
     k = np.array([1.0, 2.0, 0.5, 1.5])
     h = 1e-6
-    slope = (_force(c + h, k, p, series) - _force(c - h, k, p, series)) / (2 * h)
-    tangent = _tangent(c, _force(c, k, p, series), k, p, series, 0.0)
+    slope = (forces_of(c + h, k, p, series) - forces_of(c - h, k, p, series)) / (2 * h)
+    tangent = tangents(c, forces_of(c, k, p, series), k, p, series, 0.0)
     np.testing.assert_allclose(tangent, slope, rtol=1e-8)
 
 

@@ -17,6 +17,10 @@ def imported(module: str, *, engine: str, extra: str):
         ) from error
 
 
+EQUALITIES = ("rigid", "given")
+"""What equality constraints are taken for: rigid links, or a load that is given."""
+
+
 def expect(function: str, **given) -> None:
     """given: name=(value, class). Raises InputError for a value of another class."""
     for name, (value, kind) in given.items():
@@ -37,7 +41,7 @@ def _named(name: str) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def wanted_load(load, known: tuple[str, ...]):
+def wanted_load(load, known: tuple[str, ...] = ("engine", "rest")):
     """(where the load comes from, the load): "engine" and the like with None, or "given"."""
     if not isinstance(load, str):
         return "given", load
@@ -50,9 +54,17 @@ def wanted_load(load, known: tuple[str, ...]):
 
 def rigid_or_given(equalities) -> bool:
     """Whether equalities are rigid links: "rigid" or "given"."""
-    if not isinstance(equalities, str) or equalities not in ("rigid", "given"):
+    if not isinstance(equalities, str) or equalities not in EQUALITIES:
         raise InputError(f"equalities is {equalities!r}; expected 'rigid' or 'given'")
     return equalities == "rigid"
+
+
+def check_linear(springs: str, exponent: float) -> None:
+    """Raises InputError if an engine's own springs, "... are", are wanted for another law."""
+    if exponent != 2.0:
+        raise InputError(
+            f"{springs} linear and exponent is {exponent}; give stiffness= for another law"
+        )
 
 
 def joint_names(held, option: str = "held", kind: str = "joint") -> list[str]:

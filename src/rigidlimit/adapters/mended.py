@@ -58,7 +58,8 @@ class MendedForces(Brief):
     zero where the engine lists a contact without solving it. tangential (contacts, k): the
     engine's, kept, in its own contact frame. outside_cone, slid (contacts,) bool: Coulomb's law
     broken by keeping them (always False with on_friction="refuse"). open (contacts,) bool: left
-    out, see above.
+    out, see above. within (contacts,) bool: between parts that links hold to each other, where the
+    engine's force is kept.
     row (m,): contact of each row of B. B (m, n), load (n,) [N, N m], stiffness (m,), held (n,)
     bool: the problem solved, ready for ``rigidlimit.determinacy(B, load, fixed=held)``. motions
     (n, n): engine velocities of B's columns, the identity where nothing is left out. answer: its
@@ -296,20 +297,13 @@ def mend_forces(
     share = arrays.number(friction_share)
     if not 0 <= share < 1:
         raise InputError(f"friction_share is {friction_share!r}; expected 0 <= friction_share < 1")
-    accuracy = arrays.vector("accuracy", accuracy, n, what="column of B")
-    if (accuracy < 0).any() or (accuracy >= 1).any():
-        raise InputError(f"accuracy is {accuracy.max():.6g}; expected 0 <= accuracy < 1")
+    accuracy = _parts("accuracy", accuracy, n, what="column of B")
     source = load_from or ("engine" if load is None else "given")
     load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
     if links is not None:
         links = arrays.sparse("links", links, columns=n)
-        link_accuracy = arrays.vector(
-            "link_accuracy", link_accuracy, links.shape[0], what="row of links"
-        )
-        if (link_accuracy < 0).any() or (link_accuracy >= 1).any():
-            raise InputError(
-                f"link_accuracy is {link_accuracy.max():.6g}; expected 0 <= link_accuracy < 1"
-            )
+        rows = links.shape[0]
+        link_accuracy = _parts("link_accuracy", link_accuracy, rows, what="row of links")
     if sliding is not None:
         sliding = arrays.sparse("sliding", sliding, columns=n)
         if sliding.shape[0] != 2 * m:
@@ -377,6 +371,14 @@ def mend_forces(
         load_from=source,
         notes=balance.notes,
     )
+
+
+def _parts(name, value, size, *, what):
+    """``arrays.vector`` of parts of something, (size,)."""
+    value = arrays.vector(name, value, size, what=what)
+    if (value < 0).any() or (value >= 1).any():
+        raise InputError(f"{name} is {value.max():.6g}; expected 0 <= {name} < 1")
+    return value
 
 
 def _pushes(force, row):

@@ -24,14 +24,12 @@ import scipy.sparse as sp
 from .. import arrays
 from ..errors import InputError
 from ..words import counted
-from .arguments import expect, imported, joint_names, wanted_load
+from .arguments import check_linear, expect, imported, joint_names, wanted_load
 from .links import joined, joined_systems
 from .mended import MendedForces, mend_forces
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
 from .places import OUTSIDE, Places, mechanism_sizes
-
-LOADS = ("engine", "rest")
 
 
 def library():
@@ -73,7 +71,7 @@ def from_mujoco(
             f"data has {len(data.qvel)} degrees of freedom and {len(data.xpos)} bodies, model "
             f"{model.nv} and {model.nbody}; expected the MjData of this model"
         )
-    load_from, load = wanted_load(load, LOADS)
+    load_from, load = wanted_load(load)
     contact = data.contact
     ncon = int(data.ncon)
     address = np.array(contact.efc_address, int).reshape(ncon)
@@ -249,11 +247,7 @@ def _springs(model, data, row, address, edges, exponent):
         direct = int((solref < 0).all(axis=1).sum())
         some = f" (direct stiffness: {direct} of {counted(len(row), 'contact')})" if direct else ""
         return np.ones(len(row)), f"stiffness: equal, solref has time constants{some}"
-    if exponent != 2.0:
-        raise InputError(
-            f"MuJoCo's springs (negative solref) are linear and exponent is {exponent}; give "
-            "stiffness= for another law"
-        )
+    check_linear("MuJoCo's springs (negative solref) are", exponent)
     impedance = np.array(data.efc_KBIP, float).reshape(-1, 4)[:, 2]
     mass = np.array(data.efc_D, float) * (1 - impedance) / impedance
     mass = _picked(address, edges, np.ones(len(row)), data.nefc) @ mass

@@ -78,7 +78,7 @@ def from_newton(
             f"from_newton: contact_force is a {type(contact_force).__name__}; expected the Warp "
             "array observables.contact_f"
         )
-    load_from, load = wanted_load(load, ("engine", "rest"))
+    load_from, load = wanted_load(load)
     count = int(contacts.rigid_contact_count.numpy()[0])
     shapes = [getattr(contacts, f"rigid_contact_shape{side}").numpy()[:count] for side in (0, 1)]
     body = np.array([model.shape_body.numpy()[shape] for shape in shapes], int).T.reshape(-1, 2)

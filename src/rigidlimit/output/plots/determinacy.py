@@ -14,7 +14,7 @@ from .canvas import canvas, colour_bar
 from .frames import Frame, frame
 from .lines import label_axes, line_widths, show_end_on
 from .network import choose_view
-from .style import force_colours, look, unit
+from .style import force_colours, force_unit, look
 
 INTERVALS = 1000
 """Closed contacts up to which the widths of the intervals are computed; two linear programs each.
@@ -138,7 +138,7 @@ def _figure(shown, found, closed, view, units, p):
         handlelength=1.5,
     )
     if len(finite):
-        factor, name = unit(top, "N") if units is None else (1 / units[1], units[0])
+        factor, name = force_unit(top, units)
         exact = "outer bounds" not in found.interval_method
         text = "width of the interval of admissible forces" if exact else "bound on the width"
         scale = Normalize(0, (top or 1.0) * factor)

@@ -11,6 +11,8 @@ from .collision.contacts import Contacts
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
 from .progress import progress as bar
+from .scenes.load import as_scene
+from .scenes.scene import law_exponent
 from .step import StepResult, StepSettings, WarmStart, step
 from .words import counted
 
@@ -47,9 +49,6 @@ class Simulation:
         closed: float | None = None,
         warm_start: bool = True,
     ):
-        from .scenes.load import as_scene
-        from .scenes.scene import law_exponent
-
         scene = as_scene(scene)
         check_solver(solver, solver_options or {})
         restitution = scene.restitution if restitution is None else restitution

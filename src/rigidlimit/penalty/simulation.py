@@ -33,6 +33,8 @@ from ..bodies import State
 from ..collision.contacts import Contacts
 from ..errors import InputError
 from ..progress import progress as bar
+from ..scenes.load import as_scene
+from ..scenes.scene import law_exponent
 from ..status import Status
 from ..words import counted
 from .ball_engine import BallEngine, serves
@@ -139,14 +141,14 @@ class PenaltyResult:
 class PenaltySimulation:
     """A scene under visco-elastic contact (Hooke, Hertz or any p >= 2), by velocity Verlet.
 
-    scene: a ``Scene`` or a gallery name. dt [s]: None takes 0.8 of the critical step and follows
-    it; a number above the critical step is refused. restitution: e_n (default: the scene's; 0 is
-    the critical damping 2 sqrt(k m_eff)). damping: fraction of critical, instead of restitution.
-    tensile: damping may pull while surfaces part (False: f >= 0). stiffness_scale: factor on all
-    stiffnesses [-]. law: as the scene's. rest_tolerance: see the head of this file. background:
-    "quench", a rate [1/s] or None; acts in runs to rest only. threads: for scenes of balls.
-    engine: "balls" (compiled, spheres and disks and half-spaces), "convex" (any shape, through
-    the contact search) or None, the first that serves.
+    scene: a ``Scene``, the name of one in the gallery, or a TOML file. dt [s]: None takes 0.8 of
+    the critical step and follows it; a number above the critical step is refused. restitution: e_n
+    (default: the scene's; 0 is the critical damping 2 sqrt(k m_eff)). damping: fraction of
+    critical, instead of restitution. tensile: damping may pull while surfaces part (False: f >= 0).
+    stiffness_scale: factor on all stiffnesses [-]. law: as the scene's. rest_tolerance: see the
+    head of this file. background: "quench", a rate [1/s] or None; acts in runs to rest only.
+    threads: for scenes of balls. engine: "balls" (compiled, spheres and disks and half-spaces),
+    "convex" (any shape, through the contact search) or None, the first that serves.
 
     >>> import rigidlimit
     >>> sim = rigidlimit.PenaltySimulation(rigidlimit.scenes.beam(), stiffness_scale=1e8)
@@ -170,10 +172,7 @@ class PenaltySimulation:
         engine: str | None = None,
         state: State | None = None,
     ):
-        from ..scenes import load
-        from ..scenes.scene import law_exponent
-
-        scene = load(scene) if isinstance(scene, str) else scene
+        scene = as_scene(scene)
         if damping is not None and restitution is not None:
             raise InputError("both damping and restitution are given; expected one of them")
         if damping is None:

@@ -30,8 +30,8 @@ from ..status import Status
 PENALTY = 1.0
 """First rho, dimensionless: a softening of the balance as large as the contacts' own."""
 
-GROWTH = 4.0
-LARGEST_PENALTY = 1e6
+GROWTH, LARGEST_PENALTY = 4.0, 1e6
+"""What rho is multiplied by, and the largest that it becomes."""
 
 REQUIRED = 0.25
 """Factor by which the balance must improve in one outer step for rho to stay."""

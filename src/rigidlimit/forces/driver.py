@@ -268,6 +268,7 @@ class _Scaled:
         return float(np.abs(self.network.BT @ force - self.load).max(initial=0.0))
 
     def _run(self, method, load, tolerance, max_iterations, start=None, admissible=None):
+        """(u, force, status, iterations, history, stats) by one method."""
         if method == "newton":
             return newton.solve(
                 self.network,

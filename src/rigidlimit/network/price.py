@@ -15,8 +15,9 @@ DIRECT_LIMIT = 150_000
 """Degrees of freedom up to which a factorization is taken where conjugate gradients would do in the
 end: one to two gigabytes."""
 
-WITHOUT_METIS = 8
-"""How many times dearer a factorization is by SuperLU in its own order; limits are a quarter."""
+DEARER, FEWER = 8, 4
+"""How many times dearer a factorization is by SuperLU in its own order, where METIS is missing, and
+how many times fewer the degrees of freedom up to which it is taken."""
 
 SMALL, BYTES_EACH = 15_000, 9_000
 """Degrees of freedom from which memory is asked for, and bytes for each in packings of
@@ -36,7 +37,7 @@ def price(n: int) -> int:
     Measured with the order on pyramids of 420 to 61,620 degrees of freedom: 120 to 2,300; on random
     packings a third of it. Both a factorization's work over n and this grow like n in space.
     """
-    return (100 + n // 20) * (1 if has_metis() else WITHOUT_METIS)
+    return (100 + n // 20) * (1 if has_metis() else DEARER)
 
 
 def affordable(n: int) -> bool:
@@ -44,7 +45,7 @@ def affordable(n: int) -> bool:
     other ways: of no more than DIRECT_LIMIT, and if it does not take too much memory."""
     if n <= SMALL:
         return True
-    return n <= DIRECT_LIMIT / (1 if has_metis() else 4) and fits(n * BYTES_EACH)
+    return n <= DIRECT_LIMIT / (1 if has_metis() else FEWER) and fits(n * BYTES_EACH)
 
 
 class Price:

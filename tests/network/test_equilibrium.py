@@ -9,7 +9,7 @@ from rigidlimit.network import Network, equilibrium
 from rigidlimit.network.direct import DenseFactor
 from rigidlimit.network.law import forces_of, law, tangents
 from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
-from tests.problems import pyramid_gradient
+from tests.problems import pyramid_gradient, static_pyramid
 
 
 @pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
@@ -80,9 +80,7 @@ def test_energy_minimum_against_a_general_minimizer():
 
 def test_newton_converges_superlinearly():
     """Convergence slope: the last steps on a pyramid gain digits faster than a fixed factor."""
-    B = pyramid_gradient(8)
-    load = np.zeros(B.shape[1])
-    load[2::3] = 1.0
+    B, load = static_pyramid(8)
     history = equilibrium(Network(B), np.ones(B.shape[0]), 2.5, load=load, tolerance=1e-12).history
     digits = -np.log10(history[-3:])
     assert digits[2] > 1.5 * digits[1]

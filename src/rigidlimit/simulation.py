@@ -16,6 +16,9 @@ from .scenes.scene import law_exponent
 from .step import StepResult, StepSettings, WarmStart, step
 from .words import counted
 
+SAVED = ("position", "quaternion", "velocity", "time", "steps")
+"""Arrays that every checkpoint has."""
+
 
 class Simulation:
     """Rigid bodies moving under contact dynamics, with compatible forces.
@@ -216,8 +219,7 @@ class Simulation:
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
         """Continue exactly from ``checkpoint()``."""
-        needed = ("position", "quaternion", "velocity", "time", "steps")
-        missing = [name for name in needed if name not in saved]
+        missing = [name for name in SAVED if name not in saved]
         if missing:
             raise InputError(
                 f"the checkpoint has no {missing[0]!r}; expected what Simulation.checkpoint() gave"

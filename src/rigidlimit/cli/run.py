@@ -247,6 +247,8 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
     """Table of the largest contact forces and the totals, on the terminal."""
     from rich.markup import escape
 
+    from ..output.measures import bearing
+
     names = simulation.bodies.names
     contacts, classic = result.contacts, result.classic.force
     both = result.compatible is not None
@@ -262,7 +264,7 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
         row = [escape(f"{names[a]} - {names[b]}"), f"{contacts.gap[i]:.2e}", f"{classic[i]:.6g}"]
         table.add_row(*row, *([f"{force[i]:.6g}"] if both else []))
     table.add_section()
-    bearing = force > 1e-9 * force.max(initial=0.0)
+    bears = int(bearing(force).sum())
     for label, value in (
         (f"sum of {counted(len(force), 'contact')}", np.sum),
         ("largest", lambda f: f.max(initial=0.0)),
@@ -272,8 +274,8 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
     console = terminal()
     console.print(table)
     console.print(
-        f"{int(bearing.sum())} of {counted(len(force), 'contact')} "
-        f"{'carries' if bearing.sum() == 1 else 'carry'} load; residual of contact dynamics "
+        f"{bears} of {counted(len(force), 'contact')} "
+        f"{'carries' if bears == 1 else 'carry'} load; residual of contact dynamics "
         f"{result.classic.residual:.1e} ({result.classic.status})"
         + (
             f", of the compatible forces {result.compatible.residual:.1e} "

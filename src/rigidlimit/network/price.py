@@ -19,8 +19,9 @@ DEARER, FEWER = 8, 4
 """How many times dearer a factorization is by SuperLU in its own order, where METIS is missing, and
 how many times fewer the degrees of freedom up to which it is taken."""
 
-SMALL, BYTES_EACH = 15_000, 9_000
-"""Degrees of freedom from which memory is asked for, and bytes for each in packings of
+ASKED, BYTES_EACH = 15_000, 9_000
+"""Degrees of freedom from which memory is asked for: solves ask often, and it takes as long as one
+of fewer (the factorization itself asks again, ``memory.LITTLE``). Bytes for each in packings of
 ``DIRECT_LIMIT``, at the peak."""
 
 LOOK = 500
@@ -43,7 +44,7 @@ def price(n: int) -> int:
 def affordable(n: int) -> bool:
     """Whether a factorization of n degrees of freedom is to be thought of at all where there are
     other ways: of no more than DIRECT_LIMIT, and if it does not take too much memory."""
-    if n <= SMALL:
+    if n <= ASKED:
         return True
     return n <= DIRECT_LIMIT / (1 if has_metis() else FEWER) and fits(n * BYTES_EACH)
 

@@ -276,12 +276,7 @@ def mend_forces(
             raise InputError(f"there is no option {name!r}; {nearest(name, sorted(known))}")
     B = arrays.sparse("B", B)
     m, n = B.shape
-    row = np.arange(m) if row is None else arrays.integers("row", row, m, what="row of B")
-    if contacts is None:
-        contacts = row.max(initial=-1) + 1
-    contacts = int(arrays.integers("contacts", contacts, 1, what="list")[0])
-    if len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
-        raise InputError(f"row must give each of {m} rows of B its own contact of {contacts}")
+    row, contacts = _rows(row, contacts, m)
     if engine_force is not None:
         engine_force = _pushes(arrays.vector("engine_force", engine_force, m, what="row of B"), row)
     stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
@@ -313,10 +308,7 @@ def mend_forces(
     if gap_tolerance is not None:
         gap_tolerance = arrays.vector("gap_tolerance", gap_tolerance, m, what="contact (row of B)")
     else:
-        gap_tolerance = TOUCHING * (1.0 if places is None else places.size)
-        if places is not None and mechanism is not None:
-            whole = mechanism if links is None else joined(mechanism, links, held)
-            gap_tolerance = TOUCHING * mechanism_sizes(B, whole, places)[1]
+        gap_tolerance = TOUCHING * _sizes(B, mechanism, links, held, places)
     opened = _open(engine_force, gap, gap_tolerance, m)
     known = np.zeros(m) if engine_force is None else engine_force
     motions = sp.csr_array(sp.eye_array(n))
@@ -371,6 +363,27 @@ def mend_forces(
         load_from=source,
         notes=balance.notes,
     )
+
+
+def _rows(row, contacts, m):
+    """(row (m,), number of contacts in the engine's list)."""
+    row = np.arange(m) if row is None else arrays.integers("row", row, m, what="row of B")
+    if contacts is None:
+        contacts = row.max(initial=-1) + 1
+    contacts = int(arrays.integers("contacts", contacts, 1, what="list")[0])
+    if len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
+        raise InputError(f"row must give each of {m} rows of B its own contact of {contacts}")
+    return row, contacts
+
+
+def _sizes(B, mechanism, links, held, places):
+    """Of the bodies or mechanisms of each contact (m,), or of all [m]; 1 where nothing tells."""
+    if places is None:
+        return 1.0
+    if mechanism is None:
+        return places.size
+    whole = mechanism if links is None else joined(mechanism, links, held)
+    return mechanism_sizes(B, whole, places)[1]
 
 
 def _parts(name, value, size, *, what):

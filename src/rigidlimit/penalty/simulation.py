@@ -300,9 +300,7 @@ class PenaltySimulation:
             if callback is not None:
                 seconds = time.perf_counter() - began
                 if rest:
-                    span = np.log(first_unrest / self.rest_tolerance)
-                    done = np.log(first_unrest / unrest)
-                    fraction = float(np.clip(done / max(span, 1e-3), 0, 1))
+                    fraction = self._calmed(first_unrest, unrest)
                 else:
                     fraction = (self.time - first_time) / (until - first_time)
                 left = seconds * (1 - fraction) / fraction if fraction > 0 else np.inf
@@ -326,6 +324,11 @@ class PenaltySimulation:
             seconds=time.perf_counter() - began,
             rest_tolerance=self.rest_tolerance,
         )
+
+    def _calmed(self, first: float, unrest: float) -> float:
+        """Part of the way to rest that is made, by the logarithm of what is out of balance."""
+        span = np.log(first / self.rest_tolerance)
+        return float(np.clip(np.log(first / unrest) / max(span, 1e-3), 0, 1))
 
     def _step_size(self, speed: float) -> float:
         limit = self.engine.limit()

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from ..errors import InputError, MissingExtra
+from ..errors import InputError, MissingExtra, nearest
 from ..words import counted
 
 
@@ -82,3 +82,9 @@ def joint_names(held, option: str = "held", kind: str = "joint") -> list[str]:
             plural = counted(2, kind).partition(" ")[2]
             raise InputError(f"{option} names {kind} {name!r}; expected names of {plural}, as text")
     return names
+
+
+def check_joint(name: str, known) -> None:
+    """Raises InputError for the name of a joint that is not ``known``."""
+    if name not in known:
+        raise InputError(f"held names joint {name!r}; {nearest(name, known)}")

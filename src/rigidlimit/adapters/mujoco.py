@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..errors import InputError
 from ..words import counted
-from .arguments import check_linear, expect, imported, joint_names, wanted_load
+from .arguments import check_joint, check_linear, expect, imported, joint_names, wanted_load
 from .links import joined, joined_systems
 from .mended import MendedForces, mend_forces
 from .mujoco_links import equalities as rigid_equalities
@@ -262,10 +262,8 @@ def _held(mujoco, model, held):
     if isinstance(held, np.ndarray) and held.dtype == bool:
         return arrays.vector("held", held, len(mask), what="degree of freedom").astype(bool)
     for name in joint_names(held):
+        check_joint(name, list(filter(None, (model.joint(j).name for j in range(model.njnt)))))
         joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
-        if joint < 0:
-            known = [model.joint(j).name for j in range(model.njnt)]
-            raise InputError(f"held names joint {name!r}; the model has {', '.join(known)}")
         mask[model.dof_jntid == joint] = True
     return mask
 

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError, MissingExtra
-from .arguments import expect, imported, joint_names, wanted_load
+from .arguments import check_joint, expect, imported, joint_names, wanted_load
 from .mended import MendedForces, mend_forces
 from .places import OUTSIDE, Places, mechanism_distances, mechanism_sizes
 from .sliding import across, interleaved
@@ -223,8 +223,7 @@ def _held(model, held, joint_of):
     mask = np.zeros(len(joint_of), bool)
     labels = list(model.joint_label)
     for name in joint_names(held):
-        if name not in labels:
-            raise InputError(f"held names joint {name!r}; the model has {', '.join(labels)}")
+        check_joint(name, labels)
         mask[joint_of == labels.index(name)] = True
     return mask
 

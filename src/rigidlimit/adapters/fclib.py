@@ -121,6 +121,7 @@ class CapturedAnswer(Brief):
 
     @property
     def force(self) -> np.ndarray:
+        """Compatible impulses of all contacts, (m,) [N s]; zero where they open."""
         force = np.zeros(self.problem.B.shape[0])
         force[self.closed] = self.compatible.force
         return force
@@ -232,6 +233,7 @@ def capture_step(bodies, state, external_force, result, *, title="") -> Captured
 
 
 def check_file(path: Path) -> None:
+    """Raises OutputError if there is no such file."""
     if not path.is_file():
         raise OutputError(
             f"no file {path}; expected a captured problem: an FCLIB file (.hdf5), or Siconos' text "

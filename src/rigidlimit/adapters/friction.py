@@ -84,6 +84,7 @@ def broken_law(before, after, tangential, friction, cone, tolerance, on_friction
 
 
 def refuse(outside, slid, before, after, tangential, row, engine, places):
+    """Raises InputError for the first contact ``outside`` its cone or ``slid``, (m,) bool."""
     worst = int(np.flatnonzero(outside | slid)[0])
     between = f" ({' and '.join(places.names[worst])})" if places is not None else ""
     was = "" if before is None else f" from {before[worst]:.6g}"

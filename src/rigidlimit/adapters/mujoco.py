@@ -95,7 +95,7 @@ def from_mujoco(
     tangential = _tangential(forces, address, dim, pyramidal, friction)
 
     if stiffness is None:
-        stiffness, said = _springs(model, data, row, address, edges, exponent)
+        stiffness, said = _springs(data, row, address, edges, exponent)
     else:
         given = arrays.vector("stiffness", stiffness, ncon, what="entry of data.contact")
         stiffness, said = given[row], "stiffness: as given"
@@ -239,7 +239,7 @@ def _tangential(forces, address, dim, pyramidal, friction):
     return tangential
 
 
-def _springs(model, data, row, address, edges, exponent):
+def _springs(data, row, address, edges, exponent):
     """MuJoCo's own contact springs [N/m], or ones, and what was done."""
     solref = np.array(data.contact.solref, float).reshape(int(data.ncon), 2)[row]
     solimp = np.array(data.contact.solimp, float).reshape(int(data.ncon), 5)[row]

@@ -122,7 +122,7 @@ def _figure(shown, found, closed, view, units, p):
         draw_bodies(made.panels[0], shown, view, p)
         for level, g in enumerate(groups):
             _draw_group(made, shown, g, ends[g.rows][:, :, list(axes)], level)
-        label_axes(made, shown, axes)
+        label_axes(made, axes)
     made.panels[0].set_title(f"degree of indeterminacy {found.degree}", pad=3)
     handles = [
         Line2D([], [], color=g.rgba[-1], linestyle=_dash(g), linewidth=1.8, label=g.text)

@@ -129,7 +129,7 @@ def _map(shown, at, body, loads, top, factor, name, p):
         panel.add_collection(drawn)
         if len(loads) > 1:
             panel.set_title(label(method), pad=3)
-    label_axes(made, shown, (0, 1))
+    label_axes(made, (0, 1))
     colour_bar(
         made.bars[0], Normalize(0, (top or 1.0) * factor), colours,
         f"vertical force on the floor [{name}]", p,

@@ -69,7 +69,7 @@ def show_end_on(ends: np.ndarray, least: float) -> None:
     ends[short, 1, 0] = ends[short, 0, 0] + least
 
 
-def label_axes(made: Canvas, shown: Frame, axes) -> None:
+def label_axes(made: Canvas, axes) -> None:
     """Axes in m, mm or micrometres, labelled at the outer panels."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 

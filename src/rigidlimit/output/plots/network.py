@@ -127,7 +127,7 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
             for panel, force, x in zip(made.panels, forces, grey, strict=True):
                 draw_bodies(panel, shown, view, p, x, pressure_scale)
                 draw_lines(panel, shown, force, largest, view, p, made.points)
-            label_axes(made, shown, shown_axes)
+            label_axes(made, shown_axes)
         for panel, method in zip(made.panels, methods, strict=True):
             if several:
                 panel.set_title(label(method), pad=3)

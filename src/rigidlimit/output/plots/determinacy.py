@@ -35,7 +35,7 @@ def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
         *shown.balance,
         fixed=~shown.bodies.free.ravel(),
         intervals=intervals,
-        blocks=np.arange(0, 6 * len(shown.bodies) + 1, 6),
+        blocks=shown.bodies.blocks,
     )
     return found, closed
 

@@ -119,11 +119,7 @@ class Frame:
 
     def on_bodies(self, force: np.ndarray) -> np.ndarray:
         """Resultant (n, 3) [N] of contact forces (m,) on each body."""
-        total = np.zeros((len(self.bodies), 3))
-        push = force[:, None] * self.contacts.normal
-        np.add.at(total, self.contacts.body[:, 1], push)
-        np.add.at(total, self.contacts.body[:, 0], -push)
-        return total
+        return self.contacts.resultants(force)
 
     def pressure(self, force: np.ndarray) -> np.ndarray:
         """Sum of the contact forces on each body over its surface, (n,) [Pa; N/m in 2D].

@@ -228,14 +228,7 @@ def determinacy(
     fixed_value = carries & determined
     interval[fixed_value] = inside.force[fixed_value, None]
     reached = interval.copy()
-    undetermined = np.flatnonzero(~determined)
-    wanted = undetermined if chosen is None else undetermined[np.isin(undetermined, chosen)]
-    method = (
-        "every force is determined, nothing to solve" if not len(undetermined) else "not asked for"
-    )
-    if chosen is None and len(wanted) > ALL_INTERVALS:
-        method = f"not computed for all {len(wanted)} open contacts; choose some with contacts="
-        wanted = wanted[:0]
+    wanted, method = _wanted(np.flatnonzero(~determined), chosen)
     if intervals != "none" and len(wanted):
         place = np.full(m, -1)
         place[A] = np.arange(len(A))
@@ -301,6 +294,18 @@ def _chosen(contacts, m):
             f"contacts reaches from {chosen[0]} to {chosen[-1]}; expected indices from 0 to {m - 1}"
         )
     return chosen
+
+
+def _wanted(undetermined, chosen):
+    """(contacts whose intervals are to be computed, what is said if none are)."""
+    if not len(undetermined):
+        return undetermined, "every force is determined, nothing to solve"
+    if chosen is not None:
+        return undetermined[np.isin(undetermined, chosen)], "not asked for"
+    if len(undetermined) > ALL_INTERVALS:
+        said = f"not computed for all {len(undetermined)} open contacts; choose some with contacts="
+        return undetermined[:0], said
+    return undetermined, "not asked for"
 
 
 def _refuse_unmoved_load(load, unmoved, size):

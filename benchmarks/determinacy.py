@@ -1,6 +1,6 @@
 """Time of the determinacy report on cannonball pyramids.
 
-    python benchmarks/determinacy.py [--base 20] [--large 38] [--contacts 100]
+    python -m benchmarks.determinacy [--base 20] [--large 38] [--contacts 100]
 
 Prints the whole report with intervals of some contacts, chosen at random, on one pyramid, and the
 degree of indeterminacy alone on a larger one.
@@ -10,42 +10,17 @@ import argparse
 import time
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.spatial import cKDTree
 
 import rigidlimit
 
-
-def pyramid(base: int):
-    """(B, load): spheres of unit weight, layers in the hollows of those below, base held."""
-    centres = np.array(
-        [
-            (i + 0.5 * layer, j + 0.5 * layer, np.sqrt(0.5) * layer)
-            for layer in range(base)
-            for i in range(base - layer)
-            for j in range(base - layer)
-        ]
-    )
-    held = base * base
-    pairs = cKDTree(centres).query_pairs(1 + 1e-9, output_type="ndarray")
-    pairs = np.sort(pairs[pairs.max(axis=1) >= held], axis=1)
-    normal = centres[pairs[:, 1]] - centres[pairs[:, 0]]
-    m = len(pairs)
-    rows, columns, values = [], [], []
-    for end, sign in ((0, -1.0), (1, 1.0)):
-        free = np.flatnonzero(pairs[:, end] >= held)
-        rows.append(np.repeat(free, 3))
-        columns.append((3 * (pairs[free, end] - held)[:, None] + np.arange(3)).ravel())
-        values.append(sign * normal[free].ravel())
-    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    B = sp.csr_array(sp.coo_array(entries, shape=(m, 3 * (len(centres) - held))))
-    return B, np.tile([0.0, 0.0, 1.0], len(centres) - held)
+from .problems import compatibility
 
 
 def report(base: int, **options) -> None:
-    B, load = pyramid(base)
+    pyramid = compatibility(base)
+    B, load = pyramid.B, pyramid.load
     wall, processor = time.perf_counter(), time.process_time()
-    found = rigidlimit.determinacy(B, load, blocks=np.arange(0, B.shape[1] + 1, 3), **options)
+    found = rigidlimit.determinacy(B, load, blocks=pyramid.blocks, **options)
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     print(f"base {base}: {B.shape[0]} contacts, {B.shape[1]} degrees of freedom")
     print(f"  {wall:.1f} s ({processor:.1f} s of processor time)")
@@ -58,12 +33,12 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=38)
     parser.add_argument("--contacts", type=int, default=100)
     arguments = parser.parse_args()
-    small, load = pyramid(8)  # compiles
-    blocks = np.arange(0, small.shape[1] + 1, 3)
-    rigidlimit.determinacy(small, load, blocks=blocks, contacts=[0], intervals="bounds")
-    B, _ = pyramid(arguments.base)
-    rng = np.random.default_rng(0)
-    some = rng.choice(B.shape[0], min(arguments.contacts, B.shape[0]), replace=False)
+    small = compatibility(8)  # compiles
+    rigidlimit.determinacy(
+        small.B, small.load, blocks=small.blocks, contacts=[0], intervals="bounds"
+    )
+    count = compatibility(arguments.base).B.shape[0]
+    some = np.random.default_rng(0).choice(count, min(arguments.contacts, count), replace=False)
     report(arguments.base, contacts=some)
     report(arguments.large, intervals="none")
 

@@ -68,6 +68,12 @@ def pyramid_gradient(base: int):
     return sp.csr_array(sp.coo_array(entries, shape=shape))
 
 
+def static_pyramid(base: int):
+    """(B (m, 3 n), load (3 n,)) of the pyramid of unit weights at rest."""
+    B = pyramid_gradient(base)
+    return B, np.tile([0.0, 0.0, 1.0], B.shape[1] // 3)
+
+
 def pyramid(base: int, *, state="rest", seed=0, dt=1e-3) -> ContactProblem:
     """The pyramid under gravity: at rest, or hitting its held base ("impact"), or "random".
 
@@ -115,12 +121,12 @@ def reference_velocity(problem) -> np.ndarray:
     return problem.free_velocity - r[:-1] / r[-1] / root
 
 
-def reference_forces(B, load, stiffness) -> np.ndarray:
+def reference_forces(B, load, stiffness, *, tolerance=1e-10) -> np.ndarray:
     """Eq. 36 for p = 2 by Clarabel: min 1/2 sum f^2 / k, B^T f = F, f >= 0."""
     m, n = B.shape
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     solution = clarabel.DefaultSolver(
         sp.csc_matrix(sp.diags_array(1.0 / stiffness)),
         np.zeros(m),

@@ -14,7 +14,7 @@ KEPT = 0.8
 """Part of what is free that one object may take."""
 
 LITTLE = 3e7
-"""Bytes that are always there: asking takes as long as a small factorization."""
+"""Bytes that are always there: asking takes half a millisecond, as a factorization of so many."""
 
 
 def room() -> float:

@@ -11,8 +11,13 @@ from .collision.contacts import Contacts
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
 from .progress import progress as bar
+from .scenes.load import as_scene
+from .scenes.scene import law_exponent
 from .step import StepResult, StepSettings, WarmStart, step
 from .words import counted
+
+SAVED = ("position", "quaternion", "velocity", "time", "steps")
+"""Arrays that every checkpoint has."""
 
 
 class Simulation:
@@ -47,9 +52,6 @@ class Simulation:
         closed: float | None = None,
         warm_start: bool = True,
     ):
-        from .scenes.load import as_scene
-        from .scenes.scene import law_exponent
-
         scene = as_scene(scene)
         check_solver(solver, solver_options or {})
         restitution = scene.restitution if restitution is None else restitution
@@ -217,8 +219,7 @@ class Simulation:
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
         """Continue exactly from ``checkpoint()``."""
-        needed = ("position", "quaternion", "velocity", "time", "steps")
-        missing = [name for name in needed if name not in saved]
+        missing = [name for name in SAVED if name not in saved]
         if missing:
             raise InputError(
                 f"the checkpoint has no {missing[0]!r}; expected what Simulation.checkpoint() gave"

@@ -201,7 +201,7 @@ def step(
                 tolerance=settings.tolerance,
                 warm_start=start,
                 admissible=classic.force[closed],
-                blocks=np.arange(0, 6 * len(bodies) + 1, 6),
+                blocks=bodies.blocks,
                 handover=given,
             )
 

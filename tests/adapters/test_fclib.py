@@ -297,6 +297,7 @@ def test_damaged_text(tmp_path, text, message):
 
 
 def test_missing_file(tmp_path):
+    """Property: in either form a file that is not there is one clear error."""
     with pytest.raises(OutputError, match="no file"):
         read_fclib(tmp_path / "none.hdf5")
     with pytest.raises(OutputError, match="no file"):

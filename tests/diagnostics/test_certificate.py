@@ -9,7 +9,7 @@ import rigidlimit as rl
 from rigidlimit.diagnostics import certificate
 from rigidlimit.errors import InputError
 from rigidlimit.status import Status
-from tests.problems import pyramid_gradient
+from tests.problems import pyramid_gradient, static_pyramid
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
 LOAD = [10.0, 0.0]
@@ -19,9 +19,7 @@ LOAD = [10.0, 0.0]
 @pytest.mark.parametrize("seed", [0, 1])
 def test_right_forces(exponent, seed):
     """Property: what compatible_forces returns is compatible, whatever the law and stiffness."""
-    B = pyramid_gradient(4)
-    load = np.zeros(B.shape[1])
-    load[2::3] = 1.0
+    B, load = static_pyramid(4)
     k = np.random.default_rng(seed).uniform(0.2, 1.0, B.shape[0])
     answer = rl.compatible_forces(B, load, stiffness=k, exponent=exponent)
     found = rl.certify(B, load, answer.force, stiffness=k, exponent=exponent)

@@ -11,7 +11,7 @@ from rigidlimit import scenes
 from rigidlimit.diagnostics.admissible import nearest
 from rigidlimit.errors import InputError
 from rigidlimit.network import Network
-from tests.problems import pyramid_gradient, tower
+from tests.problems import static_pyramid, tower
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
 
@@ -232,9 +232,7 @@ def test_random_packings_against_all_vertices(seed):
 
 def test_bounds_are_sharp_on_a_pyramid():
     """Cross-method: on a small pyramid the outer bounds meet the linear programs to 1e-5."""
-    B = pyramid_gradient(5)
-    load = np.zeros(B.shape[1])
-    load[2::3] = 1.0
+    B, load = static_pyramid(5)
     some = [0, 17, 60, 101]
     exact = rl.determinacy(B, load, contacts=some, intervals="exact")
     bounds = rl.determinacy(B, load, contacts=some, intervals="bounds")
@@ -261,9 +259,7 @@ def test_large_linear_programs_use_the_interior_point_method(monkeypatch):
     """Cross-method: the road for large systems gives the intervals of the one for small ones."""
     from rigidlimit.diagnostics import programs
 
-    B = pyramid_gradient(5)
-    load = np.zeros(B.shape[1])
-    load[2::3] = 1.0
+    B, load = static_pyramid(5)
     some = np.arange(0, B.shape[0], 20)
     small, _ = programs.extremes(B, load, some)
     monkeypatch.setattr(programs, "SIMPLEX_SIZE", 10)
@@ -279,9 +275,7 @@ def test_large_systems_by_bounds_and_programs(monkeypatch, rounds):
     and forces reached do not meet (one round is not enough) it solves those programs."""
     from rigidlimit.diagnostics import admissible, programs
 
-    B = pyramid_gradient(5)
-    load = np.zeros(B.shape[1])
-    load[2::3] = 1.0
+    B, load = static_pyramid(5)
     some = np.arange(0, B.shape[0], 15)
     exact = rl.determinacy(B, load, contacts=some, intervals="exact")
     monkeypatch.setattr(programs, "SIMPLEX_SIZE", 10)
@@ -386,9 +380,7 @@ def test_faint_force_is_flagged():
 
 def test_pyramid_with_held_floor():
     """Property: fixed degrees of freedom leave the set as if their columns were not there."""
-    B = pyramid_gradient(4)
-    load = np.zeros(B.shape[1])
-    load[2::3] = 1.0
+    B, load = static_pyramid(4)
     wide = sp.csr_array(sp.hstack([B, sp.random_array((B.shape[0], 3), density=0.3, rng=0)]))
     fixed = np.r_[np.zeros(B.shape[1], bool), np.ones(3, bool)]
     plain = rl.determinacy(B, load)

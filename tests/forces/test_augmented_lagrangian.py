@@ -7,18 +7,11 @@ import scipy.sparse as sp
 from rigidlimit.forces import augmented_lagrangian
 from rigidlimit.status import Status
 
-from ..problems import beam, pyramid_gradient, reference_forces
+from ..problems import beam, reference_forces, static_pyramid
 
 WEIGHT = np.array([10.0, 0.0])
 # twice the solver's tolerance 1e-8 on balance, for the error spread over three contacts
 CLOSE = 2e-8
-
-
-def pyramid_load(base):
-    B = pyramid_gradient(base)
-    load = np.zeros(B.shape[1])
-    load[2::3] = 1.0
-    return B, load
 
 
 @pytest.mark.parametrize("exponent", [1.5, 2.0, 2.5, 4.0])
@@ -49,7 +42,7 @@ def test_support_that_lifts_off():
 @pytest.mark.parametrize("materials", [1, 2])
 def test_pyramid_against_an_interior_point(materials):
     """Reference twin: Clarabel on eq. 36, base 5, 160 contacts, Hooke."""
-    B, load = pyramid_load(5)
+    B, load = static_pyramid(5)
     k = np.ones(B.shape[0])
     if materials == 2:
         k = np.random.default_rng(0).choice([1 / 5, 1 / 3, 1.0], B.shape[0])
@@ -65,7 +58,7 @@ def test_pyramid_against_an_interior_point(materials):
 @pytest.mark.parametrize("exponent", [1.5, 2.5, 5.0])
 def test_power_laws_satisfy_balance_and_compatibility(exponent):
     """Property: recomputed here from f and u alone, with two materials."""
-    B, load = pyramid_load(5)
+    B, load = static_pyramid(5)
     k = 3e7 * np.random.default_rng(1).choice([1 / 5, 1 / 3, 1.0], B.shape[0])
     answer = augmented_lagrangian.solve(B, load, k, exponent)
     assert answer.converged
@@ -79,14 +72,14 @@ def test_power_laws_satisfy_balance_and_compatibility(exponent):
 
 def test_tighter_tolerance_is_reached():
     """Property: 1e-11 for Hertz, whose tangent vanishes at zero force."""
-    B, load = pyramid_load(4)
+    B, load = static_pyramid(4)
     answer = augmented_lagrangian.solve(B, load, np.ones(B.shape[0]), 2.5, tolerance=1e-11)
     assert answer.converged and answer.residual <= 1e-11 and answer.compatibility <= 1e-11
 
 
 def test_warm_start_from_u():
     """Property: the multiplier alone restores the answer in fewer steps."""
-    B, load = pyramid_load(5)
+    B, load = static_pyramid(5)
     k = np.full(B.shape[0], 3e7)
     cold = augmented_lagrangian.solve(B, load, k, 2.5)
     warm = augmented_lagrangian.solve(B, load, k, 2.5, warm_start=cold.u)
@@ -128,7 +121,7 @@ def test_no_load_and_no_contacts():
 
 def test_iteration_limit_is_reported():
     """Property: honest status and residuals when cut short."""
-    B, load = pyramid_load(5)
+    B, load = static_pyramid(5)
     answer = augmented_lagrangian.solve(B, load, np.ones(B.shape[0]), 2.0, max_iterations=60)
     assert answer.status is Status.MAX_ITERATIONS
     assert answer.residual > 1e-8 or answer.compatibility > 1e-8

@@ -14,32 +14,9 @@ from rigidlimit.errors import InputError
 from rigidlimit.forces import newton
 from rigidlimit.scenes.gallery import PYRAMID_LARGEST
 from rigidlimit.status import Status
-from tests.problems import pyramid_gradient, tower
+from tests.problems import pyramid_gradient, reference_forces, static_pyramid, tower
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
-
-
-def static_pyramid(base):
-    """B and the load of a pyramid of unit weights at rest."""
-    B = pyramid_gradient(base)
-    load = np.zeros(B.shape[1])
-    load[2::3] = 1.0
-    return B, load
-
-
-def clarabel_forces(B, load, stiffness):
-    """Peer: eq. 36 for Hooke as a quadratic program, solved by Clarabel."""
-    import clarabel
-
-    m, n = B.shape
-    options = clarabel.DefaultSettings()
-    options.verbose = False
-    options.tol_feas = options.tol_gap_abs = options.tol_gap_rel = 1e-12
-    A = sp.csc_matrix(sp.vstack([B.T, -sp.eye_array(m)]))
-    cones = [clarabel.ZeroConeT(n), clarabel.NonnegativeConeT(m)]
-    P = sp.csc_matrix(sp.diags_array(1 / stiffness))
-    b = np.concatenate([load, np.zeros(m)])
-    return np.array(clarabel.DefaultSolver(P, np.zeros(m), A, b, cones, options).solve().x)
 
 
 @pytest.mark.parametrize("exponent", [1.5, 2.0, 2.5, 4.0])
@@ -85,7 +62,7 @@ def test_pyramid_against_clarabel(ratio):
     rng = np.random.default_rng(0)
     stiffness = np.where(rng.random(B.shape[0]) < 0.5, 1.0, ratio)
     answer = rl.compatible_forces(B, load, stiffness=stiffness)
-    peer = clarabel_forces(B, load, stiffness)
+    peer = reference_forces(B, load, stiffness, tolerance=1e-12)
     np.testing.assert_allclose(answer.force, peer, atol=1e-6)
 
 

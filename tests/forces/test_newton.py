@@ -5,7 +5,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.forces import newton
-from tests.problems import pyramid_gradient
+from tests.problems import static_pyramid
 
 
 @pytest.mark.parametrize(("small", "paths"), [(10**9, 1), (10, 0)])
@@ -19,9 +19,7 @@ def test_patience_with_a_start_grows_with_the_network(monkeypatch, small, paths)
         called.append(1)
         return follow(*args, **options)
 
-    B = pyramid_gradient(12)
-    load = np.zeros(B.shape[1])
-    load[2::3] = 1.0
+    B, load = static_pyramid(12)
     known = rl.compatible_forces(B, load).force  # six Newton steps, no path
     monkeypatch.setattr(newton, "follow", counted)
     monkeypatch.setattr(newton, "WANDERING", 3)

@@ -6,7 +6,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.forces import active_set
 from rigidlimit.forces.problem import complementary_energy, duality_gap, strain_energy
-from tests.problems import pyramid_gradient, soft_motions
+from tests.problems import soft_motions, static_pyramid
 
 
 @pytest.mark.parametrize(("exponent", "slopes"), [(2.0, [1e-8, 3e-8, 1e-7]), (2.5, 5 * [1e-8])])
@@ -80,9 +80,7 @@ def test_renewals_that_come_too_slowly_are_given_up():
 
 def test_ordinary_networks_take_the_same_steps():
     """Property: where no motion is soft, one factor for each set of contacts that bear."""
-    B = pyramid_gradient(3)
-    load = np.zeros(B.shape[1])
-    load[2::3] = 1.0
+    B, load = static_pyramid(3)
     answer = rl.compatible_forces(B, load)
     assert answer.converged and answer.factorizations <= answer.iterations
 

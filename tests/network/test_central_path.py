@@ -8,7 +8,7 @@ from rigidlimit import compatible_forces
 from rigidlimit.network import Network, equilibrium
 from rigidlimit.network.central_path import follow
 from rigidlimit.network.stiffness import LinearStats
-from tests.problems import pyramid_gradient, reference_forces
+from tests.problems import reference_forces, static_pyramid
 
 
 def unlike(m, ratio, seed=0):
@@ -19,8 +19,7 @@ def unlike(m, ratio, seed=0):
 def test_path_ends_where_newton_converges_at_once(exponent):
     """Property: from the end of the path Newton needs a few steps, whatever the stiffness; exact
     linear solves end the path earlier, inexact ones overshoot its end, at no fewer steps in all."""
-    B = pyramid_gradient(8)
-    load = np.tile([0.0, 0.0, 1.0], B.shape[1] // 3)
+    B, load = static_pyramid(8)
     k = unlike(B.shape[0], 1000.0 if exponent >= 2 else 1.0)
     network = Network(B, blocks=np.arange(0, B.shape[1] + 1, 3))
     point = follow(network, k, exponent, load=load, stats=LinearStats())
@@ -34,8 +33,7 @@ def test_path_ends_where_newton_converges_at_once(exponent):
 
 def test_unlike_springs_against_clarabel():
     """Peer: Clarabel on eq. 36 with stiffness ratios of 1 : 1000."""
-    B = pyramid_gradient(6)
-    load = np.tile([0.0, 0.0, 1.0], B.shape[1] // 3)
+    B, load = static_pyramid(6)
     k = unlike(B.shape[0], 1000.0)
     answer = compatible_forces(B, load, stiffness=k)
     assert answer.converged

@@ -7,9 +7,9 @@ from scipy.optimize import minimize
 
 from rigidlimit.network import Network, equilibrium
 from rigidlimit.network.direct import DenseFactor
-from rigidlimit.network.equilibrium import _force, _law, _tangent
+from rigidlimit.network.law import forces_of, law, tangents
 from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
-from tests.problems import pyramid_gradient
+from tests.problems import pyramid_gradient, static_pyramid
 
 
 @pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
@@ -18,7 +18,7 @@ def test_series_law_inverts(p):
     rng = np.random.default_rng(0)
     for _ in range(50):
         c, k, series = 10 ** rng.uniform(-6, 2, 3)
-        f = _law(c, k, p, series)
+        f = law(c, k, p, series)
         # 1e-12: Newton stops at 1e-15 of f; the overlap has a few more roundings
         assert (f / k) ** (1 / (p - 1)) + f / series == pytest.approx(c, rel=1e-12)
 
@@ -29,8 +29,8 @@ def test_tangent_is_the_derivative(p, series):
     c = np.array([-1.0, 0.3, 1.0, 2.0])
     k = np.array([1.0, 2.0, 0.5, 1.5])
     h = 1e-6
-    slope = (_force(c + h, k, p, series) - _force(c - h, k, p, series)) / (2 * h)
-    tangent = _tangent(c, _force(c, k, p, series), k, p, series, 0.0)
+    slope = (forces_of(c + h, k, p, series) - forces_of(c - h, k, p, series)) / (2 * h)
+    tangent = tangents(c, forces_of(c, k, p, series), k, p, series, 0.0)
     np.testing.assert_allclose(tangent, slope, rtol=1e-8)
 
 
@@ -80,9 +80,7 @@ def test_energy_minimum_against_a_general_minimizer():
 
 def test_newton_converges_superlinearly():
     """Convergence slope: the last steps on a pyramid gain digits faster than a fixed factor."""
-    B = pyramid_gradient(8)
-    load = np.zeros(B.shape[1])
-    load[2::3] = 1.0
+    B, load = static_pyramid(8)
     history = equilibrium(Network(B), np.ones(B.shape[0]), 2.5, load=load, tolerance=1e-12).history
     digits = -np.log10(history[-3:])
     assert digits[2] > 1.5 * digits[1]

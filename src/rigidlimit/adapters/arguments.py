@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from ..errors import InputError, MissingExtra
+from ..errors import InputError, MissingExtra, nearest
 from ..words import counted
 
 
@@ -15,6 +15,10 @@ def imported(module: str, *, engine: str, extra: str):
             f"{engine} cannot be loaded ({error}); "
             f"install it with pip install 'rigidlimit[{extra}]'"
         ) from error
+
+
+EQUALITIES = ("rigid", "given")
+"""What equality constraints are taken for: rigid links, or a load that is given."""
 
 
 def expect(function: str, **given) -> None:
@@ -37,7 +41,7 @@ def _named(name: str) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def wanted_load(load, known: tuple[str, ...]):
+def wanted_load(load, known: tuple[str, ...] = ("engine", "rest")):
     """(where the load comes from, the load): "engine" and the like with None, or "given"."""
     if not isinstance(load, str):
         return "given", load
@@ -50,9 +54,17 @@ def wanted_load(load, known: tuple[str, ...]):
 
 def rigid_or_given(equalities) -> bool:
     """Whether equalities are rigid links: "rigid" or "given"."""
-    if not isinstance(equalities, str) or equalities not in ("rigid", "given"):
+    if not isinstance(equalities, str) or equalities not in EQUALITIES:
         raise InputError(f"equalities is {equalities!r}; expected 'rigid' or 'given'")
     return equalities == "rigid"
+
+
+def check_linear(springs: str, exponent: float) -> None:
+    """Raises InputError if an engine's own springs, "... are", are wanted for another law."""
+    if exponent != 2.0:
+        raise InputError(
+            f"{springs} linear and exponent is {exponent}; give stiffness= for another law"
+        )
 
 
 def joint_names(held, option: str = "held", kind: str = "joint") -> list[str]:
@@ -70,3 +82,9 @@ def joint_names(held, option: str = "held", kind: str = "joint") -> list[str]:
             plural = counted(2, kind).partition(" ")[2]
             raise InputError(f"{option} names {kind} {name!r}; expected names of {plural}, as text")
     return names
+
+
+def check_joint(name: str, known) -> None:
+    """Raises InputError for the name of a joint that is not ``known``."""
+    if name not in known:
+        raise InputError(f"held names joint {name!r}; {nearest(name, known)}")

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..errors import InputError
 from ..words import counted
-from .arguments import expect, imported, joint_names, wanted_load
+from .arguments import check_linear, expect, imported, joint_names, wanted_load
 from .links import joined, joined_systems
 from .mended import MendedForces, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
@@ -68,7 +68,7 @@ def from_drake(
     from pydrake.systems.framework import Context
 
     expect("from_drake", plant=(plant, MultibodyPlant), context=(context, Context))
-    load_from, load = wanted_load(load, ("engine", "rest"))
+    load_from, load = wanted_load(load)
     results = plant.get_contact_results_output_port().Eval(context)
     deformable = getattr(results, "num_deformable_contacts", int)  # older Drake has none
     others = results.num_hydroelastic_contacts() + deformable()
@@ -95,11 +95,7 @@ def from_drake(
         stiffness, said = 1.0, "stiffness: equal"
         if count and np.isfinite(series).all():
             stiffness, said = series, "stiffness: point_contact_stiffness of both sides in series"
-            if exponent != 2.0:
-                raise InputError(
-                    f"Drake's point_contact_stiffness is linear and exponent is {exponent}; give "
-                    "stiffness= for another law"
-                )
+            check_linear("Drake's point_contact_stiffness is", exponent)
     held = _held(plant, held)
     mechanism, turns, system = _mechanisms(plant, held)
     whole = mechanism

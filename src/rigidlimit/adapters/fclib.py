@@ -121,6 +121,7 @@ class CapturedAnswer(Brief):
 
     @property
     def force(self) -> np.ndarray:
+        """Compatible impulses of all contacts, (m,) [N s]; zero where they open."""
         force = np.zeros(self.problem.B.shape[0])
         force[self.closed] = self.compatible.force
         return force
@@ -231,11 +232,19 @@ def capture_step(bodies, state, external_force, result, *, title="") -> Captured
     return capture(B, M, bias, impulse, title=title, description=result.message)
 
 
+def check_file(path: Path) -> None:
+    """Raises OutputError if there is no such file."""
+    if not path.is_file():
+        raise OutputError(
+            f"no file {path}; expected a captured problem: an FCLIB file (.hdf5), or Siconos' text "
+            "form (.dat)"
+        )
+
+
 def read_fclib(path) -> CapturedProblem:
     """Read an FCLIB file, or Siconos' text form if the name ends in .dat."""
     path = Path(path)
-    if not path.is_file():
-        raise OutputError(f"no file {path}")
+    check_file(path)
     if path.suffix == ".dat":
         from .siconos_text import read_text
 
@@ -259,9 +268,9 @@ def _read(file, path):
         )
     group = file[f"fclib_{kind}"]
     if kind == "local" and "V" in group:
-        raise OutputError(f"{path} has equality constraints (V, R); they are not supported")
+        raise OutputError(f"{path} has equality constraints (V, R); expected contacts only")
     if kind == "global" and "G" in group:
-        raise OutputError(f"{path} has equality constraints (G, b); they are not supported")
+        raise OutputError(f"{path} has equality constraints (G, b); expected contacts only")
     try:
         vectors = group["vectors"]
         common = dict(

@@ -48,11 +48,16 @@ def holding(force, tangential, friction, cone, tolerance):
     """(m,): the smaller coefficient of the sliding directions where friction holds, else 0."""
     mu = friction[:, :2].min(axis=1, initial=np.inf)
     bears = force > tolerance * force.max(initial=0.0)
+    need = _needed(tangential, friction, cone)
+    holds = bears & (mu > 0) & np.isfinite(mu) & (need < (1 - 1e-3) * force)
+    return np.where(holds, mu, 0.0)
+
+
+def _needed(tangential, friction, cone):
+    """Normal forces (m,) [N] that friction forces (m, k) ask for."""
     with np.errstate(divide="ignore", invalid="ignore"):
         part = np.where(tangential == 0.0, 0.0, np.abs(tangential) / friction)
-        need = np.linalg.norm(part, ord=CONES[cone], axis=1)
-        holds = bears & (mu > 0) & np.isfinite(mu) & (need < (1 - 1e-3) * force)
-    return np.where(holds, mu, 0.0)
+    return np.linalg.norm(part, ord=CONES[cone], axis=1)
 
 
 def broken_law(before, after, tangential, friction, cone, tolerance, on_friction):
@@ -67,9 +72,7 @@ def broken_law(before, after, tangential, friction, cone, tolerance, on_friction
                 "law cannot be checked; give friction=, or on_friction='keep' to go without"
             )
         return none, none
-    with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.where(tangential == 0.0, 0.0, np.abs(tangential) / friction)
-    need = np.linalg.norm(part, ord=CONES[cone], axis=1)
+    need = _needed(tangential, friction, cone)
     size = float(after.max(initial=0.0))
     if before is None:
         return need > after + tolerance * size, none
@@ -81,6 +84,7 @@ def broken_law(before, after, tangential, friction, cone, tolerance, on_friction
 
 
 def refuse(outside, slid, before, after, tangential, row, engine, places):
+    """Raises InputError for the first contact ``outside`` its cone or ``slid``, (m,) bool."""
     worst = int(np.flatnonzero(outside | slid)[0])
     between = f" ({' and '.join(places.names[worst])})" if places is not None else ""
     was = "" if before is None else f" from {before[worst]:.6g}"

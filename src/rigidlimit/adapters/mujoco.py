@@ -24,14 +24,12 @@ import scipy.sparse as sp
 from .. import arrays
 from ..errors import InputError
 from ..words import counted
-from .arguments import expect, imported, joint_names, wanted_load
+from .arguments import check_joint, check_linear, expect, imported, joint_names, wanted_load
 from .links import joined, joined_systems
 from .mended import MendedForces, mend_forces
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
 from .places import OUTSIDE, Places, mechanism_sizes
-
-LOADS = ("engine", "rest")
 
 
 def library():
@@ -73,7 +71,7 @@ def from_mujoco(
             f"data has {len(data.qvel)} degrees of freedom and {len(data.xpos)} bodies, model "
             f"{model.nv} and {model.nbody}; expected the MjData of this model"
         )
-    load_from, load = wanted_load(load, LOADS)
+    load_from, load = wanted_load(load)
     contact = data.contact
     ncon = int(data.ncon)
     address = np.array(contact.efc_address, int).reshape(ncon)
@@ -97,7 +95,7 @@ def from_mujoco(
     tangential = _tangential(forces, address, dim, pyramidal, friction)
 
     if stiffness is None:
-        stiffness, said = _springs(model, data, row, address, edges, exponent)
+        stiffness, said = _springs(data, row, address, edges, exponent)
     else:
         given = arrays.vector("stiffness", stiffness, ncon, what="entry of data.contact")
         stiffness, said = given[row], "stiffness: as given"
@@ -241,7 +239,7 @@ def _tangential(forces, address, dim, pyramidal, friction):
     return tangential
 
 
-def _springs(model, data, row, address, edges, exponent):
+def _springs(data, row, address, edges, exponent):
     """MuJoCo's own contact springs [N/m], or ones, and what was done."""
     solref = np.array(data.contact.solref, float).reshape(int(data.ncon), 2)[row]
     solimp = np.array(data.contact.solimp, float).reshape(int(data.ncon), 5)[row]
@@ -249,11 +247,7 @@ def _springs(model, data, row, address, edges, exponent):
         direct = int((solref < 0).all(axis=1).sum())
         some = f" (direct stiffness: {direct} of {counted(len(row), 'contact')})" if direct else ""
         return np.ones(len(row)), f"stiffness: equal, solref has time constants{some}"
-    if exponent != 2.0:
-        raise InputError(
-            f"MuJoCo's springs (negative solref) are linear and exponent is {exponent}; give "
-            "stiffness= for another law"
-        )
+    check_linear("MuJoCo's springs (negative solref) are", exponent)
     impedance = np.array(data.efc_KBIP, float).reshape(-1, 4)[:, 2]
     mass = np.array(data.efc_D, float) * (1 - impedance) / impedance
     mass = _picked(address, edges, np.ones(len(row)), data.nefc) @ mass
@@ -268,10 +262,8 @@ def _held(mujoco, model, held):
     if isinstance(held, np.ndarray) and held.dtype == bool:
         return arrays.vector("held", held, len(mask), what="degree of freedom").astype(bool)
     for name in joint_names(held):
+        check_joint(name, list(filter(None, (model.joint(j).name for j in range(model.njnt)))))
         joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
-        if joint < 0:
-            known = [model.joint(j).name for j in range(model.njnt)]
-            raise InputError(f"held names joint {name!r}; the model has {', '.join(known)}")
         mask[model.dof_jntid == joint] = True
     return mask
 

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..words import counted
-from .arguments import joint_names
+from .arguments import EQUALITIES, joint_names
 from .links import from_error
 
 SOFT = 0.02
@@ -32,8 +32,6 @@ SOFT = 0.02
 
 SLOW = 0.1
 """The same of its time 1/sqrt(k) [s]."""
-
-CHOICES = ("rigid", "given")
 
 
 @dataclass(frozen=True)
@@ -171,7 +169,7 @@ def _relative(mujoco, model, data, bodies, point):
 
 def _named(mujoco, model, wanted):
     """Numbers of the equalities named; None for all of them."""
-    if isinstance(wanted, str) and wanted in CHOICES:
+    if isinstance(wanted, str) and wanted in EQUALITIES:
         return None if wanted == "rigid" else set()
     numbers = set()
     for name in joint_names(wanted, "equalities", "equality"):

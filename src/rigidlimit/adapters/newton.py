@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError, MissingExtra
-from .arguments import expect, imported, joint_names, wanted_load
+from .arguments import check_joint, expect, imported, joint_names, wanted_load
 from .mended import MendedForces, mend_forces
 from .places import OUTSIDE, Places, mechanism_distances, mechanism_sizes
 from .sliding import across, interleaved
@@ -78,7 +78,7 @@ def from_newton(
             f"from_newton: contact_force is a {type(contact_force).__name__}; expected the Warp "
             "array observables.contact_f"
         )
-    load_from, load = wanted_load(load, ("engine", "rest"))
+    load_from, load = wanted_load(load)
     count = int(contacts.rigid_contact_count.numpy()[0])
     shapes = [getattr(contacts, f"rigid_contact_shape{side}").numpy()[:count] for side in (0, 1)]
     body = np.array([model.shape_body.numpy()[shape] for shape in shapes], int).T.reshape(-1, 2)
@@ -223,8 +223,7 @@ def _held(model, held, joint_of):
     mask = np.zeros(len(joint_of), bool)
     labels = list(model.joint_label)
     for name in joint_names(held):
-        if name not in labels:
-            raise InputError(f"held names joint {name!r}; the model has {', '.join(labels)}")
+        check_joint(name, labels)
         mask[joint_of == labels.index(name)] = True
     return mask
 

@@ -22,7 +22,7 @@ from .. import arrays
 from ..dynamics import contact_dynamics
 from ..errors import InputError, MissingExtra
 from ..words import counted
-from .arguments import expect, imported, joint_names, rigid_or_given, wanted_load
+from .arguments import check_joint, expect, imported, joint_names, rigid_or_given, wanted_load
 from .links import from_error, joined, joined_systems
 from .mended import MendedForces, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
@@ -241,8 +241,7 @@ def _turns(model):
 def _held(model, held):
     mask = np.zeros(model.nv, bool)
     for name in joint_names(held):
-        if not model.existJointName(name):
-            raise InputError(f"held names joint {name!r}; the model has {', '.join(model.names)}")
+        check_joint(name, list(model.names))
         j = model.getJointId(name)
         mask[model.idx_vs[j] : model.idx_vs[j] + model.nvs[j]] = True
     return mask

@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..errors import InputError
 from ..words import counted
-from .arguments import expect, imported, rigid_or_given, wanted_load
+from .arguments import check_linear, expect, imported, rigid_or_given, wanted_load
 from .links import joined, joined_systems
 from .mended import MendedForces, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
@@ -73,7 +73,7 @@ def from_pybullet(
     expect("from_pybullet", client=(client, int))
     if not pybullet.isConnected(client):
         raise InputError(f"from_pybullet: client {client} is not connected; expected its number")
-    load_from, load = wanted_load(load, ("engine", "rest"))
+    load_from, load = wanted_load(load)
     points = pybullet.getContactPoints(physicsClientId=client)
     world = _World(pybullet, client)
     A, B = [p[1] for p in points], [p[2] for p in points]
@@ -316,11 +316,7 @@ class _World:
         soft = sides > 0
         if not len(points) or not soft.any(axis=1).all():
             return np.ones(len(points)), "stiffness: equal"
-        if exponent != 2.0:
-            raise InputError(
-                f"PyBullet's contactStiffness is linear and exponent is {exponent}; give "
-                "stiffness= for another law"
-            )
+        check_linear("PyBullet's contactStiffness is", exponent)
         give = np.where(soft, 1.0 / np.where(soft, sides, 1.0), 0.0).sum(axis=1)
         return 1.0 / give, "stiffness: PyBullet's contactStiffness of both sides in series"
 

@@ -11,14 +11,13 @@ import scipy.sparse as sp
 
 from .. import atomic
 from ..errors import InputError, OutputError
-from .fclib import CapturedProblem, checked
+from .fclib import CapturedProblem, check_file, checked
 
 
 def read_text(path) -> CapturedProblem:
     """Read Siconos' text form of a local problem."""
     path = Path(path)
-    if not path.is_file():
-        raise OutputError(f"no file {path}")
+    check_file(path)
     words = iter(path.read_text().split())
     try:
         dim, contacts, storage = [int(next(words)) for _ in range(3)]

@@ -72,6 +72,11 @@ class Bodies(Brief):
         radius = radius[np.isfinite(radius)]
         return float(np.median(radius)) if len(radius) else 1.0
 
+    @property
+    def blocks(self) -> np.ndarray:
+        """First degree of freedom of each body, ending with 6 n, (n + 1,)."""
+        return np.arange(0, 6 * len(self) + 1, 6)
+
     def derived(self, make: Callable[["Bodies"], T]) -> T:
         """``make(self)``, made once: a table that a later stage draws from the constant data."""
         tables = self.__dict__.setdefault("_derived", {})

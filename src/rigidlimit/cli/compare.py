@@ -71,7 +71,6 @@ def compare(
     loaded = load(scene)
     if not quiet:
         tell_of_compiling()
-    console = terminal()
     with Console(stderr=True, quiet=quiet).status("starting") as status:
         answer = run_comparison(
             loaded,
@@ -90,9 +89,28 @@ def compare(
                 loaded=answer.loaded,
                 callback=status.update,
             )
-    dem = answer.dem
+    _show(loaded.name, answer)
+    if sweep is not None:
+        _show_sweep(*sweep)
+    if picture is not None:
+        from ..output.plots import force_histogram, save_figure
+
+        save_figure(force_histogram(answer, scene=loaded, log=True), picture)
+        typer.echo(f"written: {picture}")
+    if out is not None:
+        from ..output.hdf5 import write_comparison
+
+        write_comparison(out, loaded, answer)
+        typer.echo(f"written: {out}{' (an earlier run was replaced)' if replaced else ''}")
+    if not answer.dem.at_rest:
+        raise typer.Exit(1)
+
+
+def _show(scene: str, answer) -> None:
+    """Table of the methods, what of them did not converge, and how the rest was found."""
+    dem, console = answer.dem, terminal()
     table = new_table(
-        f"{loaded.name}: forces at rest against the DEM",
+        f"{scene}: forces at rest against the DEM",
         ("method", "floor forces", "all contacts", "largest force", "time [s]"),
         names="method",
     )
@@ -132,20 +150,10 @@ def compare(
         f"compatible forces are within {answer.shared_error:.1e}",
         highlight=False,
     )
-    if sweep is not None:
-        scales, errors, slope = sweep
-        for scale, error in zip(scales, errors, strict=True):
-            console.print(f"stiffness x {scale:.0e}: compatible against DEM {error:.2e}")
-        console.print(f"fitted: error ~ stiffness^{slope:.3f}")
-    if picture is not None:
-        from ..output.plots import force_histogram, save_figure
 
-        save_figure(force_histogram(answer, scene=loaded, log=True), picture)
-        typer.echo(f"written: {picture}")
-    if out is not None:
-        from ..output.hdf5 import write_comparison
 
-        write_comparison(out, loaded, answer)
-        typer.echo(f"written: {out}{' (an earlier run was replaced)' if replaced else ''}")
-    if not dem.at_rest:
-        raise typer.Exit(1)
+def _show_sweep(scales, errors, slope) -> None:
+    console = terminal()
+    for scale, error in zip(scales, errors, strict=True):
+        console.print(f"stiffness x {scale:.0e}: compatible against DEM {error:.2e}")
+    console.print(f"fitted: error ~ stiffness^{slope:.3f}")

@@ -14,9 +14,6 @@ from .tables import new_table, terminal
 SHOWN = 10
 """Rows of the table."""
 
-ALL = 2000
-"""Contacts up to which all get their interval if none are chosen."""
-
 LARGE = 20_000
 """Contacts beyond which an interval takes seconds to minutes, and is computed only if asked for."""
 
@@ -68,8 +65,10 @@ def chosen_contacts(text: str | None, rigid: Rigid):
 
     text: "all", "largest", or numbers like 0,5,7-9.
     """
+    from ..diagnostics.determinacy import ALL_INTERVALS
+
     m = len(rigid.compatible)
-    if text == "all" or (text is None and m <= ALL):
+    if text == "all" or (text is None and m <= ALL_INTERVALS):
         return np.arange(m)
     if text is None or text == "largest":
         return largest_first(rigid.compatible)[:SHOWN]

@@ -114,7 +114,7 @@ def _rigid(title, bodies, balance, contacts, closed, forces) -> Rigid:
         B=balance[0],
         load=balance[1],
         fixed=~bodies.free.ravel(),
-        blocks=np.arange(0, 6 * len(bodies) + 1, 6),
+        blocks=bodies.blocks,
         classic=forces["classic"][closed],
         compatible=forces["compatible"][closed],
         names=[f"{bodies.names[a]} - {bodies.names[b]}" for a, b in contacts.body[closed]],

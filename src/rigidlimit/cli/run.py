@@ -76,29 +76,7 @@ def run(
     from ..scenes import load
     from ..simulation import Simulation
 
-    for option, given in (("--resume", resume), ("--overwrite", overwrite), ("--vtk", vtk)):
-        if given and out is None:
-            raise InputError(f"{option} needs the run's file: add --out FILE")
-    if resume and overwrite:
-        raise InputError("--resume goes on with a run, --overwrite drops it; expected one of them")
-    if out is not None and same_file(out, Path(scene)):
-        raise InputError(f"--out is {out}, the scene itself; expected another file, like {out}.h5")
-    if capture is not None:
-        from ..output.endings import check_ending
-
-        check_ending("--capture", capture, (".hdf5", ".h5"))
-        from ..output.hdf5 import looks_like_run
-
-        if same_file(capture, out) or looks_like_run(capture):
-            raise InputError(f"--capture is {capture}, the file of a run; expected another name")
-    for option, path in (("--out", out), ("--capture", capture), ("--picture", picture)):
-        check_file(option, path)
-    check_folder("--vtk", vtk)
-    check_folder("--capture-hard", capture_hard)
-    if picture is not None:
-        from ..output.plots.style import figure_format
-
-        figure_format(picture)
+    _check_options(scene, out, vtk, picture, capture, capture_hard, resume, overwrite)
     loaded = load(scene)
     if not quiet:
         tell_of_compiling()
@@ -123,69 +101,106 @@ def run(
         "tolerance": tolerance,
         "every": every,
     }
-    writer = None
-    if out is not None:
-        from ..output.hdf5 import RunWriter
-
-        if resume:
-            writer = RunWriter.resume(
-                out,
-                simulation,
-                settings,
-                every=every,
-                extending=lambda time: _refuse_past(forces, time, simulation.dt),
-            )
-            if writer.until > until:
-                typer.echo(
-                    f"the run was to end at {writer.until:.6g} s; with this --until it is at "
-                    f"{simulation.time:.6g} s and ends at {max(simulation.time, until):.6g} s",
-                    err=True,
-                )
-        else:
-            writer = RunWriter.start(out, simulation, settings, every=every, overwrite=overwrite)
+    writer = None if out is None else _writer(out, simulation, settings, resume, overwrite)
     replaced = out is not None and out.exists()
     begun = simulation.time
     made = advance(simulation, steps, wanted, writer, quiet=quiet, hard=capture_hard)
-    result, troubles = made.result, made.troubles
-    if vtk is not None:
-        from ..output.hdf5 import read_run
-        from ..output.vtk import write_paraview
-
-        write_paraview(read_run(out), vtk)
-    written = [out, vtk]
-    if capture is not None and result is not None:
-        write_problem(simulation, made, capture)
-        written.append(capture)
-    if picture is not None:
-        _save_picture(simulation, result, out, picture)
-        written.append(picture)
+    written = _write(simulation, made, out, vtk, capture, picture)
     if not quiet:
-        if result is not None:
-            show_forces(simulation, result)
+        if made.result is not None:
+            show_forces(simulation, made.result)
+        earlier = " (an earlier run was replaced)" if replaced else ""
+        if writer is not None and writer.extends:
+            earlier = f" (extended from {begun:.6g} s to {simulation.time:.6g} s)"
         for path in written:
-            if path is not None:
-                earlier = ""
-                if path is out and writer.extends:
-                    earlier = f" (extended from {begun:.6g} s to {simulation.time:.6g} s)"
-                elif path is out and replaced:
-                    earlier = " (an earlier run was replaced)"
-                typer.echo(f"written: {path}{earlier}")
-    for number, message in troubles[:3]:
-        typer.echo(f"step {number} did not converge: {message}", err=True)
-    if troubles:
-        since = f" since t = {begun:.6g} s" if begun > 0 else ""
-        typer.echo(
-            f"{len(troubles)} of {counted(made.steps, 'step')}{since} did not converge", err=True
-        )
-        if capture_hard is not None:
-            typer.echo(f"written: {capture_hard}/step-*.hdf5 (rigidlimit solve FILE)", err=True)
-        raise typer.Exit(1)
-    if capture is not None and result is None:
+            typer.echo(f"written: {path}{earlier if path is out else ''}")
+    _tell_of_troubles(made, begun, capture_hard)
+    if capture is not None and made.result is None:
         typer.echo(
             f"not written: {capture}; --capture takes the last step that is computed, and no step "
             "was left of this run; expected a later --until, or a run without --resume",
             err=True,
         )
+        raise typer.Exit(1)
+
+
+def _check_options(scene, out, vtk, picture, capture, capture_hard, resume, overwrite) -> None:
+    """Before anything is computed: do the options go together, and can the files be written?"""
+    for option, given in (("--resume", resume), ("--overwrite", overwrite), ("--vtk", vtk)):
+        if given and out is None:
+            raise InputError(f"{option} needs the run's file: add --out FILE")
+    if resume and overwrite:
+        raise InputError("--resume goes on with a run, --overwrite drops it; expected one of them")
+    if out is not None and same_file(out, Path(scene)):
+        raise InputError(f"--out is {out}, the scene itself; expected another file, like {out}.h5")
+    if capture is not None:
+        from ..output.endings import check_ending
+        from ..output.hdf5 import looks_like_run
+
+        check_ending("--capture", capture, (".hdf5", ".h5"))
+        if same_file(capture, out) or looks_like_run(capture):
+            raise InputError(f"--capture is {capture}, the file of a run; expected another name")
+    for option, path in (("--out", out), ("--capture", capture), ("--picture", picture)):
+        check_file(option, path)
+    check_folder("--vtk", vtk)
+    check_folder("--capture-hard", capture_hard)
+    if picture is not None:
+        from ..output.plots.style import figure_format
+
+        figure_format(picture)
+
+
+def _writer(out: Path, simulation, settings: dict, resume: bool, overwrite: bool):
+    """The writer of a new run, or of the one that is taken up."""
+    from ..output.hdf5 import RunWriter
+
+    every, forces, until = settings["every"], settings["forces"], settings["until"]
+    if not resume:
+        return RunWriter.start(out, simulation, settings, every=every, overwrite=overwrite)
+    writer = RunWriter.resume(
+        out,
+        simulation,
+        settings,
+        every=every,
+        extending=lambda time: _refuse_past(forces, time, simulation.dt),
+    )
+    if writer.until > until:
+        typer.echo(
+            f"the run was to end at {writer.until:.6g} s; with this --until it is at "
+            f"{simulation.time:.6g} s and ends at {max(simulation.time, until):.6g} s",
+            err=True,
+        )
+    return writer
+
+
+def _write(simulation, made, out, vtk, capture, picture) -> list[Path]:
+    """What is asked for beside the run, which is written already; all files, in their order."""
+    if vtk is not None:
+        from ..output.hdf5 import read_run
+        from ..output.vtk import write_paraview
+
+        write_paraview(read_run(out), vtk)
+    if made.result is None:
+        capture = None
+    elif capture is not None:
+        write_problem(simulation, made, capture)
+    if picture is not None:
+        _save_picture(simulation, made.result, out, picture)
+    return [path for path in (out, vtk, capture, picture) if path is not None]
+
+
+def _tell_of_troubles(made, begun: float, hard: Path | None) -> None:
+    """Steps that did not converge; typer.Exit(1) if there are any. hard: where they are kept."""
+    for number, message in made.troubles[:3]:
+        typer.echo(f"step {number} did not converge: {message}", err=True)
+    if made.troubles:
+        since = f" since t = {begun:.6g} s" if begun > 0 else ""
+        typer.echo(
+            f"{len(made.troubles)} of {counted(made.steps, 'step')}{since} did not converge",
+            err=True,
+        )
+        if hard is not None:
+            typer.echo(f"written: {hard}/step-*.hdf5 (rigidlimit solve FILE)", err=True)
         raise typer.Exit(1)
 
 
@@ -232,6 +247,8 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
     """Table of the largest contact forces and the totals, on the terminal."""
     from rich.markup import escape
 
+    from ..output.measures import bearing
+
     names = simulation.bodies.names
     contacts, classic = result.contacts, result.classic.force
     both = result.compatible is not None
@@ -247,7 +264,7 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
         row = [escape(f"{names[a]} - {names[b]}"), f"{contacts.gap[i]:.2e}", f"{classic[i]:.6g}"]
         table.add_row(*row, *([f"{force[i]:.6g}"] if both else []))
     table.add_section()
-    bearing = force > 1e-9 * force.max(initial=0.0)
+    bears = int(bearing(force).sum())
     for label, value in (
         (f"sum of {counted(len(force), 'contact')}", np.sum),
         ("largest", lambda f: f.max(initial=0.0)),
@@ -257,8 +274,8 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
     console = terminal()
     console.print(table)
     console.print(
-        f"{int(bearing.sum())} of {counted(len(force), 'contact')} "
-        f"{'carries' if bearing.sum() == 1 else 'carry'} load; residual of contact dynamics "
+        f"{bears} of {counted(len(force), 'contact')} "
+        f"{'carries' if bears == 1 else 'carry'} load; residual of contact dynamics "
         f"{result.classic.residual:.1e} ({result.classic.status})"
         + (
             f", of the compatible forces {result.compatible.residual:.1e} "

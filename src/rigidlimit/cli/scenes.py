@@ -1,10 +1,12 @@
 """``rigidlimit scenes``: the gallery."""
 
+import inspect
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..errors import InputError
 from ..words import counted
 from .tables import terminal
 
@@ -17,14 +19,10 @@ def scenes(
     ] = False,
 ) -> None:
     """List the gallery, or show one scene with its known answer and write it to a file."""
-    import inspect
-
-    from ..errors import InputError
     from ..output.endings import check_ending
     from ..scenes import GALLERY, load
 
     check_ending("--write", write, (".toml",))
-
     if name is None:
         if write is not None:
             raise InputError(

@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from ..errors import InputError
 from ..words import counted
 from .compiling import tell_of_compiling
 from .contacts import (
@@ -83,7 +84,6 @@ def solve(
 def solved(file: Path, *, solver="newton", exponent=2.0):
     """(Rigid: the closed contacts of a captured problem, CapturedAnswer)."""
     from ..adapters.fclib import normal_problem, read_fclib, solve_captured
-    from ..errors import InputError
     from ..output.hdf5 import looks_like_run
 
     if looks_like_run(file):

@@ -60,6 +60,13 @@ class Contacts(Brief):
             self.bodies,
         )
 
+    def resultants(self, force: np.ndarray) -> np.ndarray:
+        """Resultant (n, 3) [N] on each body of the contact forces (m,) [N]."""
+        total, push = np.zeros((self.bodies, 3)), force[:, None] * self.normal
+        np.add.at(total, self.body[:, 1], push)
+        np.add.at(total, self.body[:, 0], -push)
+        return total
+
     def carry_over(self, earlier: "Contacts", values: np.ndarray, missing: float = 0.0):
         """``values`` of the earlier contacts, in the order of these ones; ``missing`` elsewhere."""
         out = np.full(len(self), missing)

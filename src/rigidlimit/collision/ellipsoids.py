@@ -14,6 +14,7 @@ point of the surface. Pairs without a proof are left to another search.
 import numpy as np
 from numba import njit
 
+from .rounded_hulls import basis
 from .solid_table import support, to_body
 
 STATIONARY = 1e-13
@@ -64,24 +65,9 @@ def newton_step(axes_a, axes_b, relative, arm, n, at_a, at_b, work):
     for k in range(3):
         value += arm[k] * n[k]
         g[k] = arm[k] + at_b[k] - at_a[k]
-    # two unit directions across n
-    least = 0
-    for k in range(1, 3):
-        if abs(n[k]) < abs(n[least]):
-            least = k
-    for k in range(3):
-        u[k] = (1.0 if k == least else 0.0) - n[least] * n[k]
-    size = np.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
-    for k in range(3):
-        u[k] /= size
-    v[0], v[1], v[2] = (
-        n[1] * u[2] - n[2] * u[1],
-        n[2] * u[0] - n[0] * u[2],
-        n[0] * u[1] - n[1] * u[0],
-    )
-    gu = gv = 0.0
-    uu = uv = vv = value  # minus the second derivative on the sphere
-    uv = 0.0
+    basis(n, u, v)
+    gu = gv = uv = 0.0
+    uu = vv = value  # minus the second derivative on the sphere
     for i in range(3):
         gu += g[i] * u[i]
         gv += g[i] * v[i]

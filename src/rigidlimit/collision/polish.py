@@ -28,6 +28,7 @@ from numba import njit
 
 from .kinks import ends_bear, top_near
 from .rounded_hulls import POINTS, across, basis, furthest_points, smooth_part
+from .separation import place
 from .solid_table import CYLINDER, to_body
 
 STEPS = 16
@@ -67,15 +68,6 @@ def _unit(n):
     size = np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
     for k in range(3):
         n[k] /= size
-
-
-@njit(cache=True)
-def _out_of(turn, shift, items, count, out):
-    """out = items (count, 3), turned and shifted."""
-    for i in range(count):
-        x, y, z = items[i, 0], items[i, 1], items[i, 2]
-        for k in range(3):
-            out[i, k] = turn[k, 0] * x + turn[k, 1] * y + turn[k, 2] * z + shift[k]
 
 
 @njit(cache=True)
@@ -142,8 +134,8 @@ def polish(
             nb = furthest_points(kind_b, size_b[2], corners_b, d, local)
             smooth_a = smooth_part(kind_a, size_a, n, ra0, bend_a)
             smooth_b = smooth_part(kind_b, size_b, d, at0, bend_b)
-            _out_of(R, w, local, nb, cb)
-            _out_of(R, zero, at, 1, rb)
+            place(local[:nb], R, w, cb)
+            place(at, R, zero, rb)
             value = 0.0
             for k in range(3):
                 value += n[k] * (cb[0, k] + rb[0, k] - ca[0, k] - ra[0, k])

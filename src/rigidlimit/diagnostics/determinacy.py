@@ -25,6 +25,7 @@ from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
 from ..network import Network, column_arms, kept_starts
+from ..network.stiffness import body_blocks
 from ..status import Status
 from ..words import counted
 from . import admissible, programs
@@ -204,7 +205,7 @@ def determinacy(
     scaled = sp.csr_array(B[:, dofs] @ sp.diags_array(1 / arm[dofs]))
     scaled.sort_indices()
     F = load[dofs] / arm[dofs] / size
-    starts = _starts(n, blocks)
+    starts = body_blocks(n, blocks)
     body = np.searchsorted(starts, np.arange(n), side="right") - 1
     local = kept_starts(starts, dofs) if len(dofs) else None
 
@@ -227,14 +228,7 @@ def determinacy(
     fixed_value = carries & determined
     interval[fixed_value] = inside.force[fixed_value, None]
     reached = interval.copy()
-    undetermined = np.flatnonzero(~determined)
-    wanted = undetermined if chosen is None else undetermined[np.isin(undetermined, chosen)]
-    method = (
-        "every force is determined, nothing to solve" if not len(undetermined) else "not asked for"
-    )
-    if chosen is None and len(wanted) > ALL_INTERVALS:
-        method = f"not computed for all {len(wanted)} open contacts; choose some with contacts="
-        wanted = wanted[:0]
+    wanted, method = _wanted(np.flatnonzero(~determined), chosen)
     if intervals != "none" and len(wanted):
         place = np.full(m, -1)
         place[A] = np.arange(len(A))
@@ -300,6 +294,18 @@ def _chosen(contacts, m):
             f"contacts reaches from {chosen[0]} to {chosen[-1]}; expected indices from 0 to {m - 1}"
         )
     return chosen
+
+
+def _wanted(undetermined, chosen):
+    """(contacts whose intervals are to be computed, what is said if none are)."""
+    if not len(undetermined):
+        return undetermined, "every force is determined, nothing to solve"
+    if chosen is not None:
+        return undetermined[np.isin(undetermined, chosen)], "not asked for"
+    if len(undetermined) > ALL_INTERVALS:
+        said = f"not computed for all {len(undetermined)} open contacts; choose some with contacts="
+        return undetermined[:0], said
+    return undetermined, "not asked for"
 
 
 def _refuse_unmoved_load(load, unmoved, size):
@@ -379,13 +385,6 @@ def _position(force, interval):
     out = np.full(len(force), np.nan)
     out[known] = (force[known] - interval[known, 0]) / width[known]
     return out
-
-
-def _starts(n, blocks):
-    if blocks is not None:
-        return np.unique(np.clip(np.concatenate([[0], np.asarray(blocks, int), [n]]), 0, n))
-    size = next(s for s in (6, 3, 2, 1) if n % s == 0) if n else 1
-    return np.arange(0, n + 1, size)
 
 
 def _idle_bodies(B, body, free, touched, carries, count):

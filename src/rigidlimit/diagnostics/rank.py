@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dtrcon
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from ..network.stiffness import body_blocks
 from .still import smallest_singular_values
 
 DENSE = 1200
@@ -76,7 +77,7 @@ def rank(B: sp.csr_array, *, tolerance: float = 1e-9, shown: float = 1e-3, block
             part_rank, values = int((s > threshold).sum()), s
         else:
             part_of = sp.csr_array(block[:, c])
-            group = _groups(n, blocks)[c]
+            group = np.searchsorted(body_blocks(n, blocks), c, side="right")
             starts = np.flatnonzero(np.r_[True, np.diff(group) != 0, True])
             values = smallest_singular_values(part_of, starts, largest)
             if values is not None and len(r) >= len(c):
@@ -119,15 +120,6 @@ def _largest_singular_value(B):
         if not x.any():
             break
     return size
-
-
-def _groups(n, blocks):
-    """Body of every degree of freedom, a guess from n if not given."""
-    if blocks is None:
-        width = next(s for s in (6, 3, 2, 1) if n % s == 0)
-        return np.arange(n) // width
-    starts = np.unique(np.clip(np.asarray(blocks, int), 0, n))
-    return np.searchsorted(starts, np.arange(n), side="right")
 
 
 def _multifrontal(B, group, threshold):

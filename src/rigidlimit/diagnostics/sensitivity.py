@@ -171,7 +171,6 @@ def sensitivity(
     weak = ~active & (overlap >= -WEAK * deepest)
     tangent = np.zeros(m)
     tangent[active] = (exponent - 1.0) * force[active] / overlap[active]
-    free = np.ones(n, bool) if fixed is None else ~np.asarray(fixed, bool)
     return Sensitivity(
         force=np.where(active, force, 0.0),
         displacement=answer.displacement,
@@ -181,7 +180,7 @@ def sensitivity(
         tangent=tangent,
         stiffness=stiffness,
         exponent=exponent,
-        _system=_Linear(B, free, blocks),
+        _system=_Linear(B, arrays.free_columns(fixed, n), blocks),
     )
 
 

@@ -74,7 +74,7 @@ GROWN = 10.0
 """Largest force after the path over that before, beyond which multiplier steps go on from before:
 forces that hold one another have no bounds there, and would take these as long as they please."""
 
-JAMMED, UNDONE = 100.0, 1e-6
+TOO_FAST, UNDONE = 100.0, 1e-6
 """Speed needed to undo all overlaps over that of contacts without forces, from which on a stall is
 a jam; and the residual up to which they count as undone all the same, but for rounding."""
 
@@ -285,7 +285,7 @@ class _Solution:
         self.newton_steps += steps
         for force in found:
             needed = interior.speed_needed(self.problem, self.network, force)
-            self.jammed |= needed > JAMMED * self.problem.speed
+            self.jammed |= needed > TOO_FAST * self.problem.speed
             self.seek_from(force, active_set.FROM_PATH)
 
     @cached_property

@@ -25,15 +25,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..dynamics.apgd import minimize
-from ..network import Network
-from ..network.stiffness import LinearStats
 from ..status import Status
 
 PENALTY = 1.0
 """First rho, dimensionless: a softening of the balance as large as the contacts' own."""
 
-GROWTH = 4.0
-LARGEST_PENALTY = 1e6
+GROWTH, LARGEST_PENALTY = 4.0, 1e6
+"""What rho is multiplied by, and the largest that it becomes."""
 
 REQUIRED = 0.25
 """Factor by which the balance must improve in one outer step for rho to stay."""
@@ -145,18 +143,6 @@ def solve(
         tolerance=tolerance,
         history=np.array(history).reshape(-1, 2),
     )
-
-
-def solve_network(network: Network, load, stiffness, exponent, *, tolerance, **options):
-    """(u, force, status, iterations, history, stats), as ``forces.newton`` answers the driver.
-
-    iterations: multiplier steps. stats.products: descent steps. history: the worse of balance and
-    compatibility after each multiplier step.
-    """
-    found = solve(network.B, load, stiffness, exponent, tolerance=tolerance, **options)
-    stats = LinearStats(products=found.iterations)
-    history = found.history.max(axis=1, initial=0.0)
-    return found.u, found.force, found.status, found.outer, history, stats
 
 
 def _force_of(B, k, p, u):

@@ -87,13 +87,11 @@ def compatible_forces(
         if not gap_error.any():
             gap_error = None
 
-    scaled = _Scaled(B, load, stiffness, exponent, free, blocks, gap_error)
+    scaled = _Scaled(B, load, stiffness, exponent, free, blocks, gap_error, handover)
     if scaled.force_size == 0.0:
         nothing = np.zeros(n), np.zeros(m)
         solved = _Solved(*nothing, Status.CONVERGED, 0, [], LinearStats(), load, 0.0)
     else:
-        if handover is not None and method == "newton":
-            scaled.given = handover.among(columns=scaled.dofs, arm=scaled.arm)
         solved = scaled.solve(method, tolerance, max_iterations, warm_start, admissible)
     if not load.any() and solved.force.max(initial=0.0) <= tolerance * scaled.force_size:
         # nothing holds the overlaps: they come apart, to where no energy is left to judge by
@@ -166,7 +164,7 @@ class _Scaled:
     stiffness by the largest stiffness changes no force ratio.
     """
 
-    def __init__(self, B, load, stiffness, exponent, free, blocks, gap_error):
+    def __init__(self, B, load, stiffness, exponent, free, blocks, gap_error, handover):
         n = B.shape[1]
         arm, felt = column_arms(B)
         touched = self.touched = free & felt
@@ -187,11 +185,13 @@ class _Scaled:
         self.offset = None
         if gap_error is not None and self.force_size > 0.0:
             self.offset = -gap_error / self.displacement_size
-        self.n, self.given = n, Handover()
+        self.n = n
+        given = Handover() if handover is None else handover
+        self.given = given.among(columns=self.dofs, arm=self.arm)
         starts = None
         if n and len(self.dofs):
-            given = np.arange(0, n + 1, 6 if n % 6 == 0 else 3 if n % 3 == 0 else 1)
-            starts = kept_starts(given if blocks is None else blocks, self.dofs)
+            guess = np.arange(0, n + 1, 6 if n % 6 == 0 else 3 if n % 3 == 0 else 1)
+            starts = kept_starts(guess if blocks is None else blocks, self.dofs)
         self.network = Network(self.B, blocks=starts)
 
     @property
@@ -268,6 +268,7 @@ class _Scaled:
         return float(np.abs(self.network.BT @ force - self.load).max(initial=0.0))
 
     def _run(self, method, load, tolerance, max_iterations, start=None, admissible=None):
+        """(u, force, status, iterations, history, stats) by one method."""
         if method == "newton":
             return newton.solve(
                 self.network,
@@ -290,12 +291,5 @@ class _Scaled:
             tolerance=0.5 * tolerance,
             **({} if max_iterations is None else {"max_iterations": max_iterations}),
         )
-        stats = LinearStats(products=2 * answer.iterations)
-        return (
-            answer.u,
-            answer.force,
-            answer.status,
-            answer.iterations,
-            answer.history[:, 0],
-            stats,
-        )
+        found = answer.u, answer.force, answer.status, answer.iterations, answer.history[:, 0]
+        return *found, LinearStats(products=2 * answer.iterations)

@@ -19,7 +19,7 @@ from ..bodies import Bodies
 from ..collision.contacts import Contacts
 from ..errors import InputError
 
-HOOKE, HERTZ = 2.0, 2.5
+HERTZ = 2.5
 
 
 def contact_stiffness(bodies: Bodies, contacts: Contacts, exponent: float, pair_stiffness=None):

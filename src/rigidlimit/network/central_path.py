@@ -113,12 +113,8 @@ class Tangent:
 
     def __init__(self, network, f, w, compliance, imbalance, mismatch, solve, *, refined=False):
         self.network, self.f, self.w, self.compliance = network, f, w, compliance
-        self.imbalance, self.mismatch, self.solve, self.refined = (
-            imbalance,
-            mismatch,
-            solve,
-            refined,
-        )
+        self.imbalance, self.mismatch = imbalance, mismatch
+        self.solve, self.refined = solve, refined
 
     def step(self, target, accuracy):
         """(du, df, dw)."""

@@ -11,9 +11,8 @@ With M = 0, s = 0 this is eq. 32, the dual of eq. 36. (The load's sign there: st
 give B^T f = F~, so F = F~ for c = -B x.) The Hessian is singular wherever bodies float; a
 proximal term that vanishes with the residual keeps the iteration quadratic.
 
-For p < 2 the tangent is unbounded where a contact just closes. A linear spring of stiffness
-``series`` in series with each contact, (f/k)^(1/(p-1)) + f/series = c, bounds it; the caller
-takes the spring's yield out again by iterating on the offset s (``forces/newton.py``).
+For p < 2 springs in series bound the tangent (``law.py``); the caller takes their yield out again
+by iterating on the offset s (``forces/proximal.py``).
 """
 
 import copy
@@ -26,9 +25,10 @@ from numba import njit
 
 from ..status import Status
 from .dissection import elimination_order
+from .law import forces_of, law, stretch_to_law, tangents
 from .pairs import PairNetwork
 from .price import Price
-from .stiffness import LinearStats, StiffnessSystem, body_blocks, cut_blocks
+from .stiffness import LinearStats, StiffnessSystem, cut_blocks
 
 FORCING = 0.1
 """Relative accuracy of the first linear solves; looser ones cost Newton steps."""
@@ -55,7 +55,7 @@ class Network:
         self.B = B
         n = B.shape[1]
         self.mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
-        self.starts = body_blocks(n) if blocks is None else cut_blocks(blocks, n)
+        self.starts = cut_blocks(blocks, n)
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         self.price = Price(self)
         self.direct = False  # whether conjugate gradients have proved too dear; ``StiffnessSystem``
@@ -101,55 +101,12 @@ class Equilibrium:
 
 
 @njit(cache=True)
-def _dot(a, b):
+def dot(a, b):
     """a . b without the threads that a BLAS starts for it, which cost more than the sum."""
     s = 0.0
     for i in range(len(a)):
         s += a[i] * b[i]
     return s
-
-
-@njit(cache=True)
-def _law(c, k, p, series):
-    """f > 0 of an overlap c > 0: k c^(p-1), eq. 31, with the spring ``series`` behind it."""
-    if series == np.inf:
-        return k * c if p == 2.0 else k * c ** (p - 1.0)
-    q = 1.0 / (p - 1.0)
-    f = min(k * c ** (p - 1.0), series * c)
-    # (f/k)^q + f/series - c is convex and increasing, and not negative here: Newton descends
-    for _ in range(60):
-        h = (f / k) ** q
-        step = (h + f / series - c) / (q * h / f + 1.0 / series)
-        f -= step
-        if step <= 1e-15 * f:
-            break
-    return f
-
-
-@njit(cache=True, nogil=True)
-def _force(c, k, p, series):
-    """Forces (m,) of the overlaps (m,)."""
-    f = np.zeros(len(c))
-    for i in range(len(c)):
-        if c[i] > 0.0:
-            f[i] = _law(c[i], k[i], p, series)
-    return f
-
-
-@njit(cache=True, nogil=True)
-def _tangent(c, f, k, p, series, floor):
-    """D = df/dc of closed contacts, with c lifted to ``floor`` [m]; 0 where open."""
-    d = np.zeros(len(c))
-    for i in range(len(c)):
-        if c[i] > 0.0:
-            if p == 2.0:
-                d[i] = k[i]
-            elif series == np.inf:
-                d[i] = (p - 1.0) * k[i] * max(c[i], floor) ** (p - 2.0)
-            else:
-                q = 1.0 / (p - 1.0)
-                d[i] = 1.0 / (q * (f[i] / k[i]) ** q / f[i] + 1.0 / series)
-    return d
 
 
 @njit(cache=True)
@@ -159,7 +116,7 @@ def _slope(c, dc, k, p, series, linear, quadratic, t):
     for i in range(len(c)):
         ct = c[i] + t * dc[i]
         if ct > 0.0:
-            s += dc[i] * _law(ct, k[i], p, series)
+            s += dc[i] * law(ct, k[i], p, series)
     return s
 
 
@@ -249,7 +206,7 @@ def equilibrium(
         return g + M @ x if inertial else g
 
     c = s - B @ x
-    f = _force(c, k, p, series)
+    f = forces_of(c, k, p, series)
     g = gradient(x, f)
     for iteration in range(max_iterations + 1):
         size = float(np.abs(g).max(initial=0.0))
@@ -277,7 +234,7 @@ def equilibrium(
         else:
             closed = c[c > 0]
             floor = 1e-8 * closed.max() if len(closed) else 1.0
-            D = _tangent(c, f, k, p, series, floor)
+            D = tangents(c, f, k, p, series, floor)
         mean = float(D.max(initial=0.0)) or 1.0
         shift = 0.0 if inertial else mean * min(1e-4, max(1e-12, 1e-3 * residual))
         forcing = max(min(FORCING, residual), 0.05 * tolerance / residual)
@@ -285,12 +242,11 @@ def equilibrium(
         d = system.solve(-g, target=forcing * size, stats=stats)
         dc = -(B @ d)
         Md = M @ d if inertial else np.zeros(0)
-        linear = _dot(F, d) + (_dot(x, Md) if inertial else 0.0)
-        quadratic = _dot(d, Md) if inertial else 0.0
+        linear = dot(F, d) + (dot(x, Md) if inertial else 0.0)
+        quadratic = dot(d, Md) if inertial else 0.0
         if cold and p != 2.0:
             # turn the linear springs' answer into overlaps of the power law's size
-            force = k * np.maximum(dc, 0.0)
-            ratio = (force.max() / k[force.argmax()]) ** (1 / (p - 1)) / max(dc.max(), 1e-300)
+            ratio = stretch_to_law(dc, k, p)
             d, dc, linear, quadratic = d * ratio, dc * ratio, linear * ratio, quadratic * ratio**2
         t = _line_search(c, dc, k, p, series, linear, quadratic)
         if t < 0.0:
@@ -299,13 +255,13 @@ def equilibrium(
         # near the solution the slope is rounding: the full Newton step is then the best there is
         full = x + d
         c_full = s - B @ full
-        f_full = _force(c_full, k, p, series)
+        f_full = forces_of(c_full, k, p, series)
         g_full = gradient(full, f_full)
         if t == 1.0 or np.abs(g_full).max() <= 0.5 * size:
             x, c, f, g = full, c_full, f_full, g_full
         else:
             x = x + t * d
             c = s - B @ x
-            f = _force(c, k, p, series)
+            f = forces_of(c, k, p, series)
             g = gradient(x, f)
     return Equilibrium(x, c, f, status, residual, len(history) - 1, np.array(history))

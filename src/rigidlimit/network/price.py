@@ -15,11 +15,13 @@ DIRECT_LIMIT = 150_000
 """Degrees of freedom up to which a factorization is taken where conjugate gradients would do in the
 end: one to two gigabytes."""
 
-WITHOUT_METIS = 8
-"""How many times dearer a factorization is by SuperLU in its own order; limits are a quarter."""
+DEARER, FEWER = 8, 4
+"""How many times dearer a factorization is by SuperLU in its own order, where METIS is missing, and
+how many times fewer the degrees of freedom up to which it is taken."""
 
-SMALL, BYTES_EACH = 15_000, 9_000
-"""Degrees of freedom from which memory is asked for, and bytes for each in packings of
+ASKED, BYTES_EACH = 15_000, 9_000
+"""Degrees of freedom from which memory is asked for: solves ask often, and it takes as long as one
+of fewer (the factorization itself asks again, ``memory.LITTLE``). Bytes for each in packings of
 ``DIRECT_LIMIT``, at the peak."""
 
 LOOK = 500
@@ -36,15 +38,15 @@ def price(n: int) -> int:
     Measured with the order on pyramids of 420 to 61,620 degrees of freedom: 120 to 2,300; on random
     packings a third of it. Both a factorization's work over n and this grow like n in space.
     """
-    return (100 + n // 20) * (1 if has_metis() else WITHOUT_METIS)
+    return (100 + n // 20) * (1 if has_metis() else DEARER)
 
 
 def affordable(n: int) -> bool:
     """Whether a factorization of n degrees of freedom is to be thought of at all where there are
     other ways: of no more than DIRECT_LIMIT, and if it does not take too much memory."""
-    if n <= SMALL:
+    if n <= ASKED:
         return True
-    return n <= DIRECT_LIMIT / (1 if has_metis() else 4) and fits(n * BYTES_EACH)
+    return n <= DIRECT_LIMIT / (1 if has_metis() else FEWER) and fits(n * BYTES_EACH)
 
 
 class Price:

@@ -24,7 +24,8 @@ from numba import njit
 
 from ..status import Status
 from .columns import ROUNDING
-from .equilibrium import Equilibrium, _dot, _force, _law, _tangent, between, narrowed
+from .equilibrium import Equilibrium, between, dot, narrowed
+from .law import forces_of, law, stretch_to_law, tangents
 from .stiffness import LinearStats, StiffnessSystem
 
 FIRM, SOFT = 1e-8, 1e-12
@@ -61,7 +62,7 @@ def _change(c, dc, f, k, p, slope, t):
     for i in range(len(c)):
         ct = c[i] + t * dc[i]
         if ct > 0.0:
-            s += dc[i] * (_law(ct, k[i], p, np.inf) - f[i])
+            s += dc[i] * (law(ct, k[i], p, np.inf) - f[i])
         else:
             s -= dc[i] * f[i]
     return s
@@ -133,8 +134,8 @@ class _Stiffness:
         if self.before is not None:
             before, change = self.before
             felt = self.now * change
-            stiffness = _dot(felt, change)
-            part = _dot(felt, dc) / stiffness if stiffness > 0.0 else 0.0
+            stiffness = dot(felt, change)
+            part = dot(felt, dc) / stiffness if stiffness > 0.0 else 0.0
             d, dc = d - part * before, dc - part * change
         self.before = d, dc
         return d, dc
@@ -163,7 +164,7 @@ def soft_equilibrium(
     stats = LinearStats() if stats is None else stats
 
     def balance(c):
-        f = _force(c, k, p, np.inf)
+        f = forces_of(c, k, p, np.inf)
         return f, load - BT @ f
 
     x, c = np.zeros(B.shape[1]), np.zeros(B.shape[0]) if offset is None else offset
@@ -206,9 +207,9 @@ def soft_equilibrium(
             if cold:
                 K.follow(k.astype(float))  # every contact a linear spring of its stiffness
             else:
-                K.follow(_tangent(c, f, k, p, np.inf, 1e-8 * c.max()))
+                K.follow(tangents(c, f, k, p, np.inf, 1e-8 * c.max()))
         d, dc = K.step(g, soft)
-        slope = _dot(g, d)
+        slope = dot(g, d)
         # of loads that are rounding there is no end where motions are free
         if not -slope > ROUNDED * float((network.sizes.T @ f + np.abs(load)) @ np.abs(d)):
             if ended or (soft and answer is not None):
@@ -219,8 +220,7 @@ def soft_equilibrium(
         ended = False
         if cold and p != 2.0:
             # turn the linear springs' answer into overlaps of the power law's size
-            force = k * np.maximum(dc, 0.0)
-            ratio = (force.max() / k[force.argmax()]) ** (1 / (p - 1)) / max(dc.max(), 1e-300)
+            ratio = stretch_to_law(dc, k, p)
             d, dc, slope = d * ratio, dc * ratio, slope * ratio
         t = _minimum(c, dc, f, k, p, slope)
         if t < 0.0:

@@ -52,18 +52,19 @@ class LinearStats:
     cg_failures: int = 0
 
 
-def body_blocks(n: int) -> np.ndarray:
-    """First degree of freedom of each preconditioner block, ending with n; a guess from n alone.
-
-    Any choice is correct; one block per body is fastest.
-    """
-    size = next(s for s in (6, 3, 2, 1) if n % s == 0)
-    return np.arange(0, n + 1, size)
+def body_blocks(n: int, starts=None) -> np.ndarray:
+    """First degree of freedom of each body, ascending from 0 to n: ``starts``, given in any order,
+    or a guess from n alone. For preconditioners any choice is correct; one block per body is
+    fastest."""
+    if starts is None:
+        size = next(s for s in (6, 3, 2, 1) if n % s == 0)
+        return np.arange(0, n + 1, size)
+    return np.unique(np.clip(np.concatenate([[0], np.asarray(starts, np.int64), [n]]), 0, n))
 
 
 def cut_blocks(starts, n: int) -> np.ndarray:
-    """Block starts in ascending order from 0 to n, with blocks of at most MAX_BLOCK."""
-    wanted = np.unique(np.clip(np.concatenate([[0], np.asarray(starts, np.int64), [n]]), 0, n))
+    """``body_blocks`` with blocks of at most MAX_BLOCK."""
+    wanted = body_blocks(n, starts)
     if np.diff(wanted).max(initial=0) <= MAX_BLOCK:
         return wanted
     pieces = [np.arange(a, b, MAX_BLOCK) for a, b in itertools.pairwise(wanted)]

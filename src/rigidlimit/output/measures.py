@@ -68,7 +68,7 @@ def pair_forces(source, *, method: str | None = None, scene=None, index: int = -
     """
     shown = frame(source, scene=scene, index=index)
     force, body = shown.of(method)[1], shown.contacts.body
-    which = np.flatnonzero(_bearing(force))
+    which = np.flatnonzero(bearing(force))
     pairs, row = np.unique(body[which], axis=0, return_inverse=True)
     total, at, push = np.zeros(len(pairs)), np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
     row, f = row.ravel(), force[which, None]
@@ -127,11 +127,11 @@ def neighbours(source, *, method: str | None = None, scene=None, index: int = -1
     """
     shown = frame(source, scene=scene, index=index)
     force = shown.of(method)[1]
-    pairs = np.unique(shown.contacts.body[_bearing(force)], axis=0)
+    pairs = np.unique(shown.contacts.body[bearing(force)], axis=0)
     return np.bincount(pairs.ravel(), minlength=len(shown.bodies))
 
 
-def _bearing(force: np.ndarray) -> np.ndarray:
+def bearing(force: np.ndarray) -> np.ndarray:
     """Which contacts bear, (m,) bool."""
     return force > BEARING * force.max(initial=0.0)
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..bodies import HalfSpace
 from ..errors import RigidlimitError
 from ..words import counted
+from .measures import bearing
 
 ROWS = 12
 """Bodies listed of a scene."""
@@ -98,7 +99,7 @@ def _scene(scene):
 
 
 def _newtons(force) -> list:
-    carrying = force[force > 1e-9 * force.max(initial=0.0)]
+    carrying = force[bearing(force)]
     mean = f"{carrying.mean():.6g} N" if len(carrying) else "none"
     return [
         ("carry load", f"{len(carrying)} of {counted(len(force), 'contact')}"),

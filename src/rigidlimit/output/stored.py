@@ -14,6 +14,7 @@ from .. import __version__
 from ..collision.contacts import Contacts
 from ..display import Brief
 from ..errors import OutputError
+from ..simulation import SAVED
 from ..words import counted
 
 SCHEMA = "rigidlimit-run"
@@ -153,7 +154,7 @@ def _made_of(path: Path) -> str | None:
 
 def check_checkpoint(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The arrays, if they are all that a run can go on from. Raises ValueError."""
-    for name in ("position", "quaternion", "velocity", "time", "steps"):
+    for name in SAVED:
         if name not in arrays:
             raise ValueError(f"the checkpoint has no {name}")
     if not np.isfinite(float(arrays["time"])) or int(arrays["steps"]) < 0:

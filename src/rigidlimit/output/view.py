@@ -24,6 +24,7 @@ from ..words import counted
 from .endings import check_ending
 from .facets import EDGES, Facets, facets, plane_patch
 from .hdf5 import Run, StoredStep, read_run
+from .plots.style import label
 from .surfaces import surface
 
 ROOM = 100_000_000
@@ -39,10 +40,8 @@ COLOURS = "viridis"
 
 SCRIPTS = ("data.js", "quads.js", "bodies.js", "network.js", "overlay.js", "main.js")
 TYPES = {"f4": np.float32, "f8": np.float64, "i4": np.int32, "i1": np.int8, "u1": np.uint8}
-METHODS = {"classic": "force_classic", "compatible": "force", "dem": "force_dem"}
+FORCES = {"classic": "force_classic", "compatible": "force", "dem": "force_dem"}
 """Sets of forces a stored step may have: name in the page -> attribute of the step."""
-
-LABELS = {"classic": "classic", "compatible": "compatible", "dem": "DEM"}
 
 
 def write_view(run: Run | str | Path, path: str | Path, *, steps: int | None = None) -> Path:
@@ -118,7 +117,7 @@ def _chosen(run: Run, steps: int | None) -> list[int]:
 
 def _raw(step: StoredStep):
     contacts = step.contacts
-    forces = [getattr(step, attribute) for attribute in METHODS.values()]
+    forces = [getattr(step, attribute) for attribute in FORCES.values()]
     return [step.position, contacts.point, contacts.normal, contacts.gap] + [
         force for force in forces if force is not None
     ]
@@ -199,7 +198,7 @@ def _corners(parts: list[Facets], prefix: str) -> dict:
 
 def _forces(step: StoredStep) -> dict[str, np.ndarray]:
     """The sets of forces this step has."""
-    found = {name: getattr(step, attribute) for name, attribute in METHODS.items()}
+    found = {name: getattr(step, attribute) for name, attribute in FORCES.items()}
     return {name: force for name, force in found.items() if force is not None and _known(force)}
 
 
@@ -262,7 +261,7 @@ def _bar(run: Run, size) -> float:
 def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
     from matplotlib import colormaps
 
-    names = [m for m in METHODS if any(m in fact["methods"] for fact in facts)]
+    names = [m for m in FORCES if any(m in fact["methods"] for fact in facts)]
     table = (colormaps[COLOURS](np.arange(256))[:, :3] * 255).round().astype(np.uint8)
     origin = 0.5 * (low + high)
     kept, total = len(facts), len(run)
@@ -283,7 +282,7 @@ def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
         "high": (high - origin).tolist(),
         "bar": _bar(run, high - low),
         "names": list(run.bodies.names),
-        "methods": [{"key": name, "label": LABELS[name]} for name in names],
+        "methods": [{"key": name, "label": label(name)} for name in names],
         "method": "compatible" if "compatible" in names else names[0],
         "style": "branches" if 2 * round_ > len(free) else "normals",
         "steps": facts,

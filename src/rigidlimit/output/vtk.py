@@ -31,7 +31,7 @@ def write_paraview(run: Run | str | Path, folder: str | Path) -> list[Path]:
     meshes = {
         "bodies": lambda step: _surfaces(run.bodies, step, with_surface),
         "balls": lambda step: _balls(run.bodies, step, as_points),
-        "contacts": lambda step: _contacts(run, step),
+        "contacts": _contacts,
     }
     if not len(as_points):
         del meshes["balls"]
@@ -94,7 +94,7 @@ def _of_bodies(bodies: Bodies, step, body):
     return {"body": body, "speed [m/s]": speed, "mass [kg]": bodies.mass[body]}
 
 
-def _contacts(run: Run, step):
+def _contacts(step):
     import meshio
 
     ends = contact_lines(step.position, step.contacts)

@@ -14,10 +14,9 @@ from ..collision.contacts import Contacts
 from ..collision.planes import plane_normal
 from ..collision.search import find_contacts
 from ..constraints import gap_gradient
-from ..errors import ContactError
 from ..forces.law import contact_stiffness
 from . import balls
-from .engine import Law, Measures, expected_tangent
+from .engine import Law, Measures, check_finite, expected_tangent
 from .law import damping_coefficient
 from .timestep import critical_step
 
@@ -165,12 +164,7 @@ class BallEngine:
         """New reference positions and the pairs within the skin of one another."""
         bodies, n = self.bodies, len(self.bodies)
         moved = self.origin + self.motion[:, :3]
-        lost = np.flatnonzero(~np.isfinite(moved).all(axis=1))
-        if len(lost):
-            raise ContactError(
-                f"body {bodies.names[lost[0]]!r} has left for {moved[lost[0]].tolist()}; expected "
-                "finite positions; take a smaller time step"
-            )
+        check_finite(bodies, moved)
         # what the sum loses stays in u: a new list must not shake a packing at rest
         self.motion[:, :3] -= moved - self.origin
         self.origin = moved

@@ -42,7 +42,7 @@ the range of bodies that its forces touch."""
 
 
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
-def _force(c, rate, k, g, p, tensile):
+def contact_force(c, rate, k, g, p, tensile):
     """f = k c^(p-1) + g c^(p/2-1) dc/dt."""
     if p == 2.0:
         f = k * c + g * rate
@@ -80,7 +80,7 @@ def _pair_forces(lo, hi, first, other, pair, motion, force, p, tensile):
                 nx, ny, nz = (dx + ax) * inverse, (dy + ay) * inverse, (dz + az) * inverse
                 rate = (vx - motion[j, 3]) * nx + (vy - motion[j, 4]) * ny
                 rate += (vz - motion[j, 5]) * nz
-                f = _force(c, rate, pair[e, 6], pair[e, 7], p, tensile)
+                f = contact_force(c, rate, pair[e, 6], pair[e, 7], p, tensile)
                 nx *= f
                 ny *= f
                 nz *= f
@@ -105,7 +105,7 @@ def _wall_forces(lo, hi, wall, wall_pair, motion, force, p, tensile):
         if c > 0.0:
             rate = (motion[w, 3] - motion[i, 3]) * nx + (motion[w, 4] - motion[i, 4]) * ny
             rate += (motion[w, 5] - motion[i, 5]) * nz
-            f = _force(c, rate, wall_pair[e, 4], wall_pair[e, 5], p, tensile)
+            f = contact_force(c, rate, wall_pair[e, 4], wall_pair[e, 5], p, tensile)
             force[i, 0] += f * nx
             force[i, 1] += f * ny
             force[i, 2] += f * nz
@@ -242,7 +242,7 @@ def measure(motion, first, other, pair, wall, wall_pair, p, tensile):
                 rate -= (motion[j, 3 + k] - motion[i, 3 + k]) * normal
             out[1, e], out[2, e] = c, rate
             if c > 0.0:
-                out[0, e] = _force(c, rate, pair[e, 6], pair[e, 7], p, tensile)
+                out[0, e] = contact_force(c, rate, pair[e, 6], pair[e, 7], p, tensile)
     for e in range(w):
         i, plane = wall[e, 0], wall[e, 1]
         c = -wall_pair[e, 3]
@@ -252,7 +252,7 @@ def measure(motion, first, other, pair, wall, wall_pair, p, tensile):
             rate += (motion[plane, 3 + k] - motion[i, 3 + k]) * wall_pair[e, k]
         out[1, m + e], out[2, m + e] = c, rate
         if c > 0.0:
-            out[0, m + e] = _force(c, rate, wall_pair[e, 4], wall_pair[e, 5], p, tensile)
+            out[0, m + e] = contact_force(c, rate, wall_pair[e, 4], wall_pair[e, 5], p, tensile)
     return out
 
 

@@ -261,10 +261,7 @@ def _still(state: State) -> State:
 
 def _on_held(bodies, contacts, force) -> np.ndarray:
     """Resultant contact force on each held body, (n, 3) [N]; zero for free ones."""
-    total = np.zeros((len(bodies), 3))
-    np.add.at(total, contacts.body[:, 1], force[:, None] * contacts.normal)
-    np.add.at(total, contacts.body[:, 0], -force[:, None] * contacts.normal)
-    return np.where(bodies.free.any(axis=1)[:, None], 0.0, total)
+    return np.where(bodies.free.any(axis=1)[:, None], 0.0, contacts.resultants(force))
 
 
 def _check_stiff(scene: Scene, result: StepResult, scale: float) -> None:

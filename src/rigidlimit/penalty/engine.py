@@ -9,8 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
-from ..bodies import State
+from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
+from ..errors import ContactError
 from .law import impact_overlap, static_overlap, tangent_stiffness
 
 
@@ -60,6 +61,16 @@ class Engine(Protocol):
     def measures(self) -> Measures: ...
 
     def contact_forces(self, reach: float) -> tuple[Contacts, np.ndarray]: ...
+
+
+def check_finite(bodies: Bodies, position: np.ndarray) -> None:
+    """Raises ContactError for bodies at positions (n, 3) that are no numbers."""
+    lost = np.flatnonzero(~np.isfinite(position).all(axis=1))
+    if len(lost):
+        raise ContactError(
+            f"body {bodies.names[lost[0]]!r} has left for {position[lost[0]].tolist()}; expected "
+            "finite positions; take a smaller time step"
+        )
 
 
 def expected_tangent(law: Law, k, mass, overlap, closing, push):

@@ -12,7 +12,7 @@ rows where held. The leapfrog is that of ``balls.py``.
 import numpy as np
 from numba import njit
 
-from .balls import _force
+from .balls import contact_force
 
 DONE, STALE = 0, 1
 
@@ -31,7 +31,7 @@ def contact_response(starts, columns, entries, gap, k, g, q, v, p, tensile, tota
             rate -= entries[e] * v[columns[e]]
         out[1, i], out[2, i] = c, rate
         if c > 0.0:
-            f = _force(c, rate, k[i], g[i], p, tensile)
+            f = contact_force(c, rate, k[i], g[i], p, tensile)
             out[0, i] = f
             for e in range(starts[i], starts[i + 1]):
                 total[columns[e]] += entries[e] * f

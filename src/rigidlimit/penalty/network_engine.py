@@ -13,10 +13,9 @@ from ..bodies.mass import block_matrix, inverse_blocks, mass_blocks, world_inert
 from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
 from ..constraints import gap_gradient
-from ..errors import ContactError
 from ..forces.law import contact_stiffness
 from . import network
-from .engine import Law, Measures, expected_tangent
+from .engine import Law, Measures, check_finite, expected_tangent
 from .law import damping_coefficient, static_overlap
 from .timestep import critical_step
 
@@ -151,12 +150,7 @@ class NetworkEngine:
         """Contacts, B and M at the present poses."""
         bodies, law = self.bodies, self.law
         state = self.state
-        if not np.isfinite(state.position).all():
-            lost = int(np.flatnonzero(~np.isfinite(state.position).all(axis=1))[0])
-            raise ContactError(
-                f"body {bodies.names[lost]!r} has left for {state.position[lost].tolist()}; "
-                "expected finite positions; take a smaller time step"
-            )
+        check_finite(bodies, state.position)
         self._state = state
         self.q[:] = 0.0
         blocks = mass_blocks(bodies, state)

@@ -33,10 +33,12 @@ from ..bodies import State
 from ..collision.contacts import Contacts
 from ..errors import InputError
 from ..progress import progress as bar
+from ..scenes.load import as_scene
+from ..scenes.scene import law_exponent
 from ..status import Status
 from ..words import counted
 from .ball_engine import BallEngine, serves
-from .engine import Law, Measures
+from .engine import Engine, Law, Measures
 from .law import check_exponent, damping_of
 from .network_engine import NetworkEngine
 
@@ -139,14 +141,14 @@ class PenaltyResult:
 class PenaltySimulation:
     """A scene under visco-elastic contact (Hooke, Hertz or any p >= 2), by velocity Verlet.
 
-    scene: a ``Scene`` or a gallery name. dt [s]: None takes 0.8 of the critical step and follows
-    it; a number above the critical step is refused. restitution: e_n (default: the scene's; 0 is
-    the critical damping 2 sqrt(k m_eff)). damping: fraction of critical, instead of restitution.
-    tensile: damping may pull while surfaces part (False: f >= 0). stiffness_scale: factor on all
-    stiffnesses [-]. law: as the scene's. rest_tolerance: see the head of this file. background:
-    "quench", a rate [1/s] or None; acts in runs to rest only. threads: for scenes of balls.
-    engine: "balls" (compiled, spheres and disks and half-spaces), "convex" (any shape, through
-    the contact search) or None, the first that serves.
+    scene: a ``Scene``, the name of one in the gallery, or a TOML file. dt [s]: None takes 0.8 of
+    the critical step and follows it; a number above the critical step is refused. restitution: e_n
+    (default: the scene's; 0 is the critical damping 2 sqrt(k m_eff)). damping: fraction of
+    critical, instead of restitution. tensile: damping may pull while surfaces part (False: f >= 0).
+    stiffness_scale: factor on all stiffnesses [-]. law: as the scene's. rest_tolerance: see the
+    head of this file. background: "quench", a rate [1/s] or None; acts in runs to rest only.
+    threads: for scenes of balls. engine: "balls" (compiled, spheres and disks and half-spaces),
+    "convex" (any shape, through the contact search) or None, the first that serves.
 
     >>> import rigidlimit
     >>> sim = rigidlimit.PenaltySimulation(rigidlimit.scenes.beam(), stiffness_scale=1e8)
@@ -170,10 +172,7 @@ class PenaltySimulation:
         engine: str | None = None,
         state: State | None = None,
     ):
-        from ..scenes import load
-        from ..scenes.scene import law_exponent
-
-        scene = load(scene) if isinstance(scene, str) else scene
+        scene = as_scene(scene)
         if damping is not None and restitution is not None:
             raise InputError("both damping and restitution are given; expected one of them")
         if damping is None:
@@ -205,7 +204,7 @@ class PenaltySimulation:
             )
         make = BallEngine if balls and engine != "convex" else NetworkEngine
         start = scene.state if state is None else state
-        self.engine = make(self.bodies, start, external, self.law, threads)
+        self.engine: Engine = make(self.bodies, start, external, self.law, threads)
         self.steps = 0
         load = np.linalg.norm(external.reshape(-1, 6)[:, :3], axis=1)
         self.load_size = float(load.max(initial=0.0))
@@ -301,9 +300,7 @@ class PenaltySimulation:
             if callback is not None:
                 seconds = time.perf_counter() - began
                 if rest:
-                    span = np.log(first_unrest / self.rest_tolerance)
-                    done = np.log(first_unrest / unrest)
-                    fraction = float(np.clip(done / max(span, 1e-3), 0, 1))
+                    fraction = self._calmed(first_unrest, unrest)
                 else:
                     fraction = (self.time - first_time) / (until - first_time)
                 left = seconds * (1 - fraction) / fraction if fraction > 0 else np.inf
@@ -327,6 +324,11 @@ class PenaltySimulation:
             seconds=time.perf_counter() - began,
             rest_tolerance=self.rest_tolerance,
         )
+
+    def _calmed(self, first: float, unrest: float) -> float:
+        """Part of the way to rest that is made, by the logarithm of what is out of balance."""
+        span = np.log(first / self.rest_tolerance)
+        return float(np.clip(np.log(first / unrest) / max(span, 1e-3), 0, 1))
 
     def _step_size(self, speed: float) -> float:
         limit = self.engine.limit()

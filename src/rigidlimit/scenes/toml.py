@@ -30,6 +30,9 @@
 ``[[lattices]]`` table repeats a body on a grid: ``counts`` and ``spacing`` per axis.
 """
 
+import contextlib
+import io
+import json
 import math
 import tomllib
 import warnings
@@ -39,12 +42,13 @@ import numpy as np
 from pydantic import ValidationError
 
 from .. import bodies as shapes
+from ..atomic import write_text
 from ..bodies import Material
 from ..bodies.bodies import PLANAR
 from ..errors import InputError, SceneError, SceneWarning, nearest
 from ..words import counted
 from .gallery import GALLERY
-from .scene import Scene
+from .scene import DEGREES, Scene
 from .tables import SHAPES, SceneTable, first_fault
 
 MANY = 10**8
@@ -285,9 +289,6 @@ def _points(points: list[list[float]], dim: int) -> np.ndarray:
 
 def read_mesh(path: str | Path, *, scale: float = 1.0) -> shapes.ConvexPolyhedron:
     """The convex hull of an OBJ or STL mesh, its coordinates times ``scale`` [m]."""
-    import contextlib
-    import io
-
     import meshio
 
     path = Path(path)
@@ -307,8 +308,6 @@ def read_mesh(path: str | Path, *, scale: float = 1.0) -> shapes.ConvexPolyhedro
 
 def write_scene(scene: Scene, path: str | Path) -> None:
     """Write a scene as TOML that ``read_scene`` takes back (whole or not at all)."""
-    from ..atomic import write_text
-
     write_text(path, scene_text(scene))
 
 
@@ -350,8 +349,6 @@ def scene_text(scene: Scene) -> str:
 
 
 def _motion_lines(velocity, load, free, dim, endless):
-    from .scene import DEGREES
-
     lines = []
     usual = np.ones(6, bool) if dim == 3 else PLANAR
     if endless:
@@ -398,8 +395,6 @@ def _shape_keys(shape):
 def _value(value) -> str:
     """One TOML value; floats in the shortest form that reads back the same."""
     if isinstance(value, str):
-        import json
-
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"

@@ -31,7 +31,7 @@ def extent_of(frame: Frame, shown) -> Extent:
     finite = np.flatnonzero(np.isfinite(radius))
     low, high = [], []
     for body in finite:
-        flat = _outline(frame, body, shown)
+        flat = outline(frame, body, shown)
         low.append(flat.min(axis=0))
         high.append(flat.max(axis=0))
     if not len(finite):
@@ -42,7 +42,7 @@ def extent_of(frame: Frame, shown) -> Extent:
     return Extent(low - margin, high + margin)
 
 
-def _outline(frame: Frame, body: int, shown) -> np.ndarray:
+def outline(frame: Frame, body: int, shown) -> np.ndarray:
     """Corners (k, 2) around a finite body; for round ones those of the square around them."""
     shape = frame.bodies.shape(body)
     centre = frame.position[body][list(shown)]
@@ -57,24 +57,26 @@ def _outline(frame: Frame, body: int, shown) -> np.ndarray:
     return flat[ConvexHull(flat).vertices]
 
 
+def patch(frame: Frame, body: int, shown):
+    """A finite body as a matplotlib patch."""
+    from matplotlib.patches import Circle, Polygon
+
+    shape = frame.bodies.shape(body)
+    if isinstance(shape, Sphere | Disk):
+        return Circle(frame.position[body][list(shown)], shape.radius)
+    return Polygon(outline(frame, body, shown))
+
+
 def draw_bodies(panel, frame: Frame, view: str, p: Palette, pressure=None, scale=None) -> None:
     """Filled outlines, the nearest last, in greys by pressure (n,); half-spaces as ground."""
     from matplotlib.collections import PatchCollection
-    from matplotlib.patches import Circle
-    from matplotlib.patches import Polygon as Outline
 
     shown, depth = plane_of(frame, view)
     ground = frame.half_space
     for body in np.flatnonzero(ground):
         _draw_ground(panel, frame, body, shown, p)
     order = [b for b in np.argsort(depth, kind="stable") if not ground[b]]
-    patches = []
-    for body in order:
-        shape = frame.bodies.shape(body)
-        if isinstance(shape, Sphere | Disk):
-            patches.append(Circle(frame.position[body][list(shown)], shape.radius))
-        else:
-            patches.append(Outline(_outline(frame, body, shown)))
+    patches = [patch(frame, body, shown) for body in order]
     drawn = PatchCollection(patches, edgecolor=p.edge, linewidths=0.35, zorder=1)
     if pressure is None:
         drawn.set_facecolor(str(p.grey[0]))
@@ -86,7 +88,7 @@ def draw_bodies(panel, frame: Frame, view: str, p: Palette, pressure=None, scale
 
 def _draw_ground(panel, frame: Frame, body: int, shown, p: Palette) -> None:
     """The inner side of a half-space seen edge on; one that faces the viewer is left out."""
-    from matplotlib.patches import Polygon as Outline
+    from matplotlib.patches import Polygon
 
     turn = matrix(frame.quaternion[body : body + 1])[0]
     n = (turn @ frame.bodies.shape(body).local_normal)[list(shown)]
@@ -99,4 +101,4 @@ def _draw_ground(panel, frame: Frame, body: int, shown, p: Palette) -> None:
     at = middle - ((middle - at) @ n) * n
     along = size * np.array([-n[1], n[0]])
     corners = [at - along, at + along, at + along - size * n, at - along - size * n]
-    panel.add_patch(Outline(corners, facecolor=p.ground, edgecolor=p.ink, linewidth=0.6, zorder=0))
+    panel.add_patch(Polygon(corners, facecolor=p.ground, edgecolor=p.ink, linewidth=0.6, zorder=0))

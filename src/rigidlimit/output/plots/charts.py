@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import InputError
 from ...words import counted
 from .frames import frame
-from .style import COLUMN, label, look, tidy, unit
+from .style import COLUMN, force_unit, label, look, tidy, unit
 
 BEARING = 1e-6
 """Part of the largest force above which a contact counts as carrying load."""
@@ -153,7 +153,7 @@ def force_density(
 def _bearing(source, scene, index, methods, units):
     """{method: f/<f> of the contacts that carry}, {method: <f> in units}, name of the unit."""
     shown = frame(source, scene=scene, index=index)
-    methods = list(shown.forces) if methods is None else [shown.of(m)[0] for m in methods]
+    methods = shown.chosen(methods)
     largest = max((float(shown.forces[m].max(initial=0.0)) for m in methods), default=0.0)
     if not largest > 0:
         raise InputError(
@@ -167,5 +167,5 @@ def _bearing(source, scene, index, methods, units):
         means[method] = float(f.mean()) if len(f) else 0.0
         if len(f):
             bearing[method] = f / means[method]
-    factor, name = unit(max(means.values()), "N") if units is None else (1 / units[1], units[0])
+    factor, name = force_unit(max(means.values()), units)
     return bearing, {k: v * factor for k, v in means.items()}, name

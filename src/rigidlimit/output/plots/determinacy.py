@@ -14,7 +14,7 @@ from .canvas import canvas, colour_bar
 from .frames import Frame, frame
 from .lines import label_axes, line_widths, show_end_on
 from .network import choose_view
-from .style import force_colours, look, unit
+from .style import force_colours, force_unit, look
 
 INTERVALS = 1000
 """Closed contacts up to which the widths of the intervals are computed; two linear programs each.
@@ -35,7 +35,7 @@ def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
         *shown.balance,
         fixed=~shown.bodies.free.ravel(),
         intervals=intervals,
-        blocks=np.arange(0, 6 * len(shown.bodies) + 1, 6),
+        blocks=shown.bodies.blocks,
     )
     return found, closed
 
@@ -122,7 +122,7 @@ def _figure(shown, found, closed, view, units, p):
         draw_bodies(made.panels[0], shown, view, p)
         for level, g in enumerate(groups):
             _draw_group(made, shown, g, ends[g.rows][:, :, list(axes)], level)
-        label_axes(made, shown, axes)
+        label_axes(made, axes)
     made.panels[0].set_title(f"degree of indeterminacy {found.degree}", pad=3)
     handles = [
         Line2D([], [], color=g.rgba[-1], linestyle=_dash(g), linewidth=1.8, label=g.text)
@@ -138,7 +138,7 @@ def _figure(shown, found, closed, view, units, p):
         handlelength=1.5,
     )
     if len(finite):
-        factor, name = unit(top, "N") if units is None else (1 / units[1], units[0])
+        factor, name = force_unit(top, units)
         exact = "outer bounds" not in found.interval_method
         text = "width of the interval of admissible forces" if exact else "bound on the width"
         scale = Normalize(0, (top or 1.0) * factor)

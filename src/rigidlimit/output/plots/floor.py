@@ -8,11 +8,11 @@ Only what holds from below counts: normals within 60 degrees of the vertical.
 import numpy as np
 
 from ...errors import InputError
-from .bodies import _outline, extent_of
+from .bodies import extent_of, outline, patch
 from .canvas import Extent, canvas, colour_bar
 from .frames import Frame, frame
 from .lines import label_axes
-from .style import COLUMN, force_colours, label, look, tidy, unit
+from .style import COLUMN, force_colours, force_unit, label, look, tidy, unit
 
 
 def floor_points(shown: Frame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -58,7 +58,7 @@ def floor_forces(
 ):
     """Map of the vertical force on the floor, one panel a method, one scale; stems in 2D."""
     shown = frame(source, scene=scene, index=index)
-    methods = list(shown.forces) if methods is None else [shown.of(m)[0] for m in methods]
+    methods = shown.chosen(methods)
     at, body, row = floor_points(shown)
     if not len(at):
         raise InputError(
@@ -67,7 +67,7 @@ def floor_forces(
         )
     loads = {m: floor_load(shown, shown.forces[m], row, len(at)) for m in methods}
     top = max(float(load.max()) for load in loads.values())
-    factor, name = unit(top, "N") if units is None else (1 / units[1], units[0])
+    factor, name = force_unit(top, units)
     with look(dark) as p:
         if shown.bodies.dim == 2:
             return _stems(shown, at, loads, factor, name, p)
@@ -110,9 +110,6 @@ def _map(shown, at, body, loads, top, factor, name, p):
     from matplotlib.collections import PatchCollection
     from matplotlib.colors import Normalize
     from matplotlib.patches import Circle
-    from matplotlib.patches import Polygon as Outline
-
-    from ...bodies import Disk, Sphere
 
     dot = min(0.16 * shown.bodies.length, 0.02 * float(_floor_extent(shown, body).size.max()))
     extent = _floor_extent(shown, body, dot)
@@ -122,22 +119,17 @@ def _map(shown, at, body, loads, top, factor, name, p):
     for panel, (method, load) in zip(made.panels, loads.items(), strict=True):
         if ground.any():
             _draw_resting(panel, shown, p)
-        patches = []
-        for place, own, plane in zip(at, body, ground, strict=True):
-            shape = shown.bodies.shape(own)
-            if plane:
-                patches.append(Circle(place[:2], dot))
-            elif isinstance(shape, Sphere | Disk):
-                patches.append(Circle(place[:2], shape.radius))
-            else:
-                patches.append(Outline(_outline(shown, own, (0, 1))))
+        patches = [
+            Circle(place[:2], dot) if plane else patch(shown, own, (0, 1))
+            for place, own, plane in zip(at, body, ground, strict=True)
+        ]
         drawn = PatchCollection(patches, edgecolor=p.edge, linewidths=0.3, zorder=3)
         drawn.set_facecolor(colours(scale(load)))
         drawn.set_gid("floor")
         panel.add_collection(drawn)
         if len(loads) > 1:
             panel.set_title(label(method), pad=3)
-    label_axes(made, shown, (0, 1))
+    label_axes(made, (0, 1))
     colour_bar(
         made.bars[0], Normalize(0, (top or 1.0) * factor), colours,
         f"vertical force on the floor [{name}]", p,
@@ -149,7 +141,7 @@ def _floor_extent(shown, body, dot=0.0) -> Extent:
     if shown.half_space[body].any():
         around = extent_of(shown, (0, 1))
         return Extent(around.low - dot, around.high + dot)
-    flat = np.concatenate([_outline(shown, b, (0, 1)) for b in np.unique(body)])
+    flat = np.concatenate([outline(shown, b, (0, 1)) for b in np.unique(body)])
     low, high = flat.min(axis=0), flat.max(axis=0)
     margin = 0.04 * (high - low).max()
     return Extent(low - margin, high + margin)
@@ -158,22 +150,9 @@ def _floor_extent(shown, body, dot=0.0) -> Extent:
 def _draw_resting(panel, shown, p) -> None:
     """Outlines of the bodies that touch the floor, seen from above."""
     from matplotlib.collections import PatchCollection
-    from matplotlib.patches import Circle
-    from matplotlib.patches import Polygon as Outline
-
-    from ...bodies import Disk, Sphere
 
     _, _, row = floor_points(shown)
     resting = np.unique(shown.contacts.body[row >= 0])
-    patches = []
-    for body in resting[~shown.half_space[resting]]:
-        shape = shown.bodies.shape(body)
-        if isinstance(shape, Sphere | Disk):
-            patches.append(Circle(shown.position[body][:2], shape.radius))
-        else:
-            patches.append(Outline(_outline(shown, body, (0, 1))))
-    panel.add_collection(
-        PatchCollection(
-            patches, facecolor=str(p.grey[0]), edgecolor=p.faint, linewidths=0.5, zorder=1
-        )
-    )
+    patches = [patch(shown, body, (0, 1)) for body in resting[~shown.half_space[resting]]]
+    plain = dict(facecolor=str(p.grey[0]), edgecolor=p.faint, linewidths=0.5, zorder=1)
+    panel.add_collection(PatchCollection(patches, **plain))

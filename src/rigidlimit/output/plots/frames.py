@@ -67,6 +67,10 @@ class Frame:
             )
         return method, self.forces[method]
 
+    def chosen(self, methods: list[str] | None) -> list[str]:
+        """These methods, each of which has to be there; all if none are named."""
+        return list(self.forces) if methods is None else [self.of(m)[0] for m in methods]
+
     @cached_property
     def start(self) -> np.ndarray:
         """Centres (n, 3) [m] where the step began, as its contacts were found."""
@@ -115,11 +119,7 @@ class Frame:
 
     def on_bodies(self, force: np.ndarray) -> np.ndarray:
         """Resultant (n, 3) [N] of contact forces (m,) on each body."""
-        total = np.zeros((len(self.bodies), 3))
-        push = force[:, None] * self.contacts.normal
-        np.add.at(total, self.contacts.body[:, 1], push)
-        np.add.at(total, self.contacts.body[:, 0], -push)
-        return total
+        return self.contacts.resultants(force)
 
     def pressure(self, force: np.ndarray) -> np.ndarray:
         """Sum of the contact forces on each body over its surface, (n,) [Pa; N/m in 2D].
@@ -134,11 +134,10 @@ class Frame:
         np.add.at(total, self.contacts.body, force[:, None])
         return np.where(np.isfinite(area), total / area, np.nan)
 
-    @cached_property
+    @property
     def half_space(self) -> np.ndarray:
         """Which bodies are half-spaces, (n,) bool."""
-        shapes, of = self.bodies.shapes, self.bodies.shape_of
-        return np.array([isinstance(shape, HalfSpace) for shape in shapes], bool)[of]
+        return self.bodies.are(HalfSpace)
 
 
 def frame(source, *, scene=None, index: int = -1) -> Frame:

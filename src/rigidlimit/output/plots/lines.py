@@ -27,7 +27,10 @@ def within(shown: Frame, view: str, slab: tuple[float, float] | None) -> np.ndar
     if slab is None:
         return np.ones(len(shown.contacts), bool)
     if shown.bodies.dim == 2 or view == "3d":
-        raise InputError("slab is for scenes in space seen from the front, the side or the top")
+        raise InputError(
+            f"slab is for scenes in space seen from the front, the side or the top; found "
+            f"view={view!r} in {shown.bodies.dim}D; leave slab out"
+        )
     axes, _ = plane_of(shown, view)
     at = shown.contacts.point[:, ({0, 1, 2} - set(axes)).pop()]
     return (at >= slab[0]) & (at <= slab[1])
@@ -66,7 +69,7 @@ def show_end_on(ends: np.ndarray, least: float) -> None:
     ends[short, 1, 0] = ends[short, 0, 0] + least
 
 
-def label_axes(made: Canvas, shown: Frame, axes) -> None:
+def label_axes(made: Canvas, axes) -> None:
     """Axes in m, mm or micrometres, labelled at the outer panels."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 

@@ -14,7 +14,7 @@ from .canvas import canvas, colour_bar
 from .frames import Frame, frame, scene_frame
 from .lines import carrying, draw_lines, label_axes, within
 from .spatial import Fallback
-from .style import force_colours, label, look, pressure_colours, unit
+from .style import force_colours, force_unit, label, look, pressure_colours, unit
 
 
 def force_network(
@@ -62,7 +62,7 @@ def comparison(
     methods: all that the source has by default. Else as ``force_network``.
     """
     shown = frame(source, scene=scene, index=index)
-    methods = list(shown.forces) if methods is None else [shown.of(m)[0] for m in methods]
+    methods = shown.chosen(methods)
     return _figure(shown, methods, view, pressure, slab, units, title, dark)
 
 
@@ -106,7 +106,7 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
     top = max((float(np.nanmax(x, initial=0.0)) for x in pressures), default=0.0)
     loaded = largest > 0
     pressure = pressure and loaded and top > 0
-    factor, name = unit(largest, "N") if units is None else (1 / units[1], units[0])
+    factor, name = force_unit(largest, units)
     shade, pascal = unit(top, "N/m" if shown.bodies.dim == 2 else "Pa")
     with look(dark) as p:
         pressure_scale = Normalize(0, top or 1.0)
@@ -127,7 +127,7 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
             for panel, force, x in zip(made.panels, forces, grey, strict=True):
                 draw_bodies(panel, shown, view, p, x, pressure_scale)
                 draw_lines(panel, shown, force, largest, view, p, made.points)
-            label_axes(made, shown, shown_axes)
+            label_axes(made, shown_axes)
         for panel, method in zip(made.panels, methods, strict=True):
             if several:
                 panel.set_title(label(method), pad=3)

@@ -8,9 +8,11 @@ black. Bodies stay grey, so that hue belongs to forces alone.
 import io
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from ...atomic import whole_file
 from ...errors import InputError
 
 COLUMN = 3.5
@@ -18,7 +20,7 @@ COLUMN = 3.5
 
 FORMATS = ("pdf", "png", "svg")
 
-METHODS = {
+LABELS = {
     "classic": "classic",
     "compatible": "compatible",
     "dem": "DEM",
@@ -141,14 +143,17 @@ def unit(largest: float, base: str) -> tuple[float, str]:
     return 10.0**-exponent, f"{_STEPS[exponent]}{base}"
 
 
+def force_unit(largest: float, units: tuple[str, float] | None) -> tuple[float, str]:
+    """(factor, unit) for forces up to ``largest`` [N]; units: (name, its size in N), if given."""
+    return unit(largest, "N") if units is None else (1 / units[1], units[0])
+
+
 def label(method: str) -> str:
-    return METHODS.get(method, method)
+    return LABELS.get(method, method)
 
 
 def figure_format(path) -> str:
     """The format that the ending of ``path`` names, one of FORMATS."""
-    from pathlib import Path
-
     ending = Path(path).suffix.lstrip(".").lower()
     if ending not in FORMATS:
         raise InputError(
@@ -160,8 +165,6 @@ def figure_format(path) -> str:
 def save_figure(figure, path) -> None:
     """Write a figure as PDF, PNG or SVG by the ending of ``path``, whole or not at all."""
     import matplotlib
-
-    from ...atomic import whole_file
 
     ending = figure_format(path)
     image = io.BytesIO()  # of a disk that is full the PDF writer makes a zlib.error

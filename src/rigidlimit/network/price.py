@@ -28,14 +28,14 @@ LOOK = 500
 """Steps on a network from which its factor is looked at beforehand, which takes as long as 100 to
 200; more where that is larger than ``DIRECT_LIMIT``."""
 
-STEP = 300
+STEP = 220
 """Multiplications of ``Fronts.operations`` that take as long as one step, a contact."""
 
 
 def price(n: int) -> int:
     """Steps of conjugate gradients that take as long as one factorization of n degrees of freedom.
 
-    Measured with the order on pyramids of 420 to 61,620 degrees of freedom: 120 to 2,300; on random
+    Measured with the order on pyramids of 855 to 61,620 degrees of freedom: 210 to 2,800; on random
     packings a third of it. Both a factorization's work over n and this grow like n in space.
     """
     return (100 + n // 20) * (1 if has_metis() else DEARER)

@@ -21,6 +21,8 @@ from .collision.search import find_contacts
 from .constraints import gap_gradient
 from .display import Displayed
 from .dynamics import ContactDynamicsResult, contact_dynamics
+from .dynamics.driver import contact_bias
+from .dynamics.refined import Known, refined
 from .forces import CompatibleForces, compatible_forces
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
@@ -82,6 +84,7 @@ class StepResult(Displayed):
     dt: float
     bodies: Bodies | None = None
     together: bool = False
+    open: np.ndarray | None = None
 
     @property
     def time(self) -> float:
@@ -164,7 +167,8 @@ def step(
         handover = Handover()
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
         kept = handover if compatible else None
-        classic = _solved(M, B, contacts, state, F_ext, settings, bodies, before, kept)  # eqs 20-22
+        known = _solved(M, B, contacts, state, F_ext, settings, bodies, before, kept)  # eqs 20-22
+        classic = known.classic
         moved = _travel(bodies, classic.velocity.reshape(-1, 6), dt)
         if (moved <= reach * (1 + 1e-9)).all():
             break
@@ -178,11 +182,7 @@ def step(
 
     # Step 2: compatible forces
     stiffness = contact_stiffness(bodies, contacts, settings.exponent, settings.pair_stiffness)
-    gap = classic.slack * dt
-    if settings.closed is None:
-        closed = gap <= closing_gap(gap, classic.force, bodies.length)
-    else:
-        closed = gap <= settings.closed * bodies.length
+    closed = _closed(classic, dt, settings, bodies)
     chosen = np.flatnonzero(closed)
     B_closed = submatrix(B, rows=chosen)
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
@@ -213,14 +213,16 @@ def step(
             together = other.converged
             forces = other if together else forces
     found = new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies
-    return StepResult(*found, together)
+    return StepResult(*found, together, known.open)
 
 
-def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):
-    """Classic contact dynamics. A jam by overlaps no larger than the gaps that count as closed, as
-    of coordinates that were rounded when they were written down, is none: all that are as slight
-    count as zero, also those that a motion could undo."""
+def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover) -> Known:
+    """Classic contact dynamics, to its last digits. A jam by overlaps no larger than the gaps that
+    count as closed, as of coordinates that were rounded when they were written down, is none: all
+    that are as slight count as zero, also those that a motion could undo."""
     v, dt = state.velocity.ravel(), settings.dt
+    free = bodies.free.ravel()
+    law = settings.restitution, _formed(contacts, B, v, dt, settings, bodies)
 
     def solve(gap):
         return contact_dynamics(
@@ -230,9 +232,9 @@ def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):
             v,
             F_ext,
             dt,
-            restitution=settings.restitution,
-            exists=_formed(contacts, B, v, dt, settings, bodies),
-            fixed=~bodies.free.ravel(),
+            restitution=law[0],
+            exists=law[1],
+            fixed=~free,
             solver=settings.solver,
             tolerance=settings.tolerance,
             warm_start=before,
@@ -242,10 +244,34 @@ def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):
 
     gap, slight = contacts.gap, (settings.closed or CLOSED) * bodies.length
     classic = solve(gap)
-    if classic.status is not Status.JAMMED or gap.min(initial=0.0) < -slight:
-        return classic
-    forgiven = solve(np.maximum(gap, 0.0))
-    return forgiven if forgiven.converged else classic
+    if classic.status is Status.JAMMED and gap.min(initial=0.0) >= -slight:
+        forgiven = solve(np.maximum(gap, 0.0))
+        if forgiven.converged:
+            classic, gap = forgiven, np.maximum(gap, 0.0)
+    bias = contact_bias(B, gap, v, dt, *law)
+    # places are known to their last digit, gaps of zero are meant (``collision/search.py``)
+    away = np.abs(contacts.point).max(axis=1, initial=0.0)
+    return refined(
+        M,
+        B,
+        bias,
+        v,
+        F_ext,
+        dt,
+        classic,
+        closed=_closed(classic, dt, settings, bodies),
+        free=free,
+        reach=bodies.turning_arm.ravel(),
+        blur=np.where(gap == 0.0, 0.0, np.finfo(float).eps * away / dt),
+    )
+
+
+def _closed(classic, dt, settings, bodies):
+    """Which contacts are closed at the end of the step, (m,) bool."""
+    gap = classic.slack * dt
+    if settings.closed is None:
+        return gap <= closing_gap(gap, classic.force, bodies.length)
+    return gap <= settings.closed * bodies.length
 
 
 def _formed(contacts, B, v, dt, settings, bodies):

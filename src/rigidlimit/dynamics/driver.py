@@ -87,7 +87,7 @@ def contact_dynamics(
     if handover is not None:
         check_handover(handover)
         handover.taken()
-    bias = _bias(B, gap, velocity, dt, restitution, exists)
+    bias = contact_bias(B, gap, velocity, dt, restitution, exists)
     if max_iterations is not None:
         options["max_iterations"] = max_iterations
 
@@ -115,7 +115,7 @@ def contact_dynamics(
             handover.taken()
     if not answer.converged and overlapping:
         # overlaps as they are, with what is driven and what rebounds; or nothing that pushes at all
-        closed = _bias(B, np.maximum(gap, 0.0), velocity, dt, restitution, exists)
+        closed = contact_bias(B, np.maximum(gap, 0.0), velocity, dt, restitution, exists)
         let_be = problem.bias + reduced.among(closed - bias)
         still = np.maximum(problem.bias, 0.0)
         kept = _without_opening(problem, let_be, answer, solver, tolerance, options)
@@ -202,7 +202,7 @@ def check_solver(solver: str, options=(), *, others=()) -> None:
             raise InputError(f"solver {solver!r} has no option {name!r}; {meant}")
 
 
-def _bias(B, gap, velocity, dt, restitution, exists):
+def contact_bias(B, gap, velocity, dt, restitution, exists):
     """Phi/dt (eq. 16), or e_n B v at existing contacts that rebound (section 4.3), less where they
     overlap: what overlaps comes apart in the step, as without restitution.
 

@@ -1,0 +1,241 @@
+"""Step 1 to its last digits, where forces act along motions that contacts hardly feel.
+
+N = dt B M^-1 B^T feels a force along a motion of singular value S by S^2 only (``network/felt.py``).
+Where contacts are solved to r = max |min(f_i, w_i / N_ii)|, their forces are open by
+
+    r max N_ii m / (dt S^2),
+
+m the mass of the motion: by a tenth at S = 1e-5 and a tolerance of 1e-10, altogether at 1e-6. Where
+this is more than ``ENOUGH`` tolerances for a motion of one body, the bodies that hang together with
+it are looked at as a whole, with N scaled to a diagonal of ones, G G^T = U s^2 U^T: r tells nothing
+of forces along U with small s. If there are any, these contacts are solved again, the same way for
+all solvers: as least distance problem, which loses eps / s^2 (``least_distance.py``), and from
+there by active sets,
+
+    N_PP f_P = -p_P,  f_P >= 0,   w >= 0 elsewhere,
+
+with residuals in long double and corrections by the triangular factor of G_P^T, until what is left
+is rounding. What is open then are last digits of the data: of B v_free, and of gaps that are not
+zero (``blur``); along U it is U^T of these over s^2.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import solve_triangular
+from scipy.sparse.csgraph import connected_components
+
+from ..network.felt import HARDLY, ROUNDED, finite_reach, slightly_felt
+from ..status import Status
+from ..submatrix import submatrix
+from . import least_distance
+from .least_distance import applies
+from .problem import ContactDynamicsResult, ContactProblem
+from .reduced import Reduced
+
+WIDE = 1e-2
+"""S up to which step 1 may leave more than 1e-6 open at its tolerance of 1e-10."""
+
+ENOUGH = 1e4
+"""Part of the largest force that may stay open, over the tolerance."""
+
+DIGIT = float(np.finfo(float).eps)
+
+ROUNDS, CORRECTIONS = 50, 8
+"""Changes of the active set, which the least distance problem has mostly right; and corrections of
+the forces on it."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """classic: step 1, refined where need be. open (N,) [N]: how far forces on each body are open
+    all the same, or 0."""
+
+    classic: ContactDynamicsResult
+    open: np.ndarray
+
+
+def refined(
+    M, B, bias, velocity, external_force, dt, classic, *, closed, free, reach, blur
+) -> Known:
+    """Step 1 (``classic``, its answer by any solver) to its last digits.
+
+    M (6 N, 6 N), B (m, 6 N), bias (m,) [m/s], velocity, external_force (6 N,), dt: its problem.
+    closed (m,) bool: at the end of the step. free (6 N,) bool. reach (6 N,): see
+    ``network/felt.py``. blur (m,) [m/s]: last digit of bias.
+    """
+    known = Known(classic, np.zeros(len(free) // 6))
+    rows = np.flatnonzero(closed)
+    if classic.status is Status.JAMMED or not classic.force[rows].any():
+        return known
+    enough = ENOUGH * classic.tolerance * classic.force.max()
+    B_closed = submatrix(B, rows=rows)
+    bodies, part = _suspects(M, B_closed, classic, rows, dt, free, finite_reach(reach))
+    bodies = bodies[part > enough]
+    if not len(bodies):
+        return known
+    data = M, B, bias, velocity, external_force, dt
+    whole, of_row = _hanging_together(B_closed, free)
+    for number in np.unique(whole[bodies]):
+        mine = rows[of_row == number]
+        known = _looked_at(
+            known, *data, mine, free & np.repeat(whole == number, 6), enough, blur[mine]
+        )
+    if known.classic is not classic:
+        problem = Reduced(*data, free=free)
+        reached = problem.problem.residual(problem.among(known.classic.force))
+        status = Status.CONVERGED if reached <= classic.tolerance else classic.status
+        known = replace(known, classic=replace(known.classic, residual=reached, status=status))
+    return known
+
+
+def _suspects(M, B, classic, rows, dt, free, reach):
+    """(bodies (k,), how far forces on each are open at most (k,) [N]) by the formula above."""
+    bodies, S, VT = slightly_felt(B, free, reach, WIDE)
+    felt = (S > ROUNDED) & (S <= WIDE)
+    if felt.any():
+        # what is left out of the balance later on need not be known
+        pushed = ((B.T @ classic.force[rows]) * free / reach).reshape(-1, 6)
+        along = np.abs(np.einsum("bji,bi->bj", VT, pushed[bodies]))
+        felt &= (S > HARDLY) | (along > HARDLY * np.abs(pushed).max())
+    some = felt.any(axis=1)
+    if not some.any():
+        return bodies[some], np.zeros(0)
+    bodies, S, VT, felt = bodies[some], S[some], VT[some], felt[some]
+    mass = M.diagonal()
+    diagonal = dt * (B.multiply(B) @ np.where(free, 1 / np.where(mass > 0, mass, np.inf), 0.0))
+    fastest = np.zeros(len(free) // 6)
+    np.maximum.at(fastest, B.indices // 6, np.repeat(diagonal, np.diff(B.indptr)))
+    wrong = np.minimum(classic.force[rows], classic.slack[rows] / np.where(diagonal > 0, diagonal, np.inf))
+    moved = ((VT / reach.reshape(-1, 6)[bodies, None]) ** 2 @ mass.reshape(-1, 6)[bodies, :, None])
+    part = fastest[bodies, None] * moved[:, :, 0] / (dt * np.where(felt, S, np.inf) ** 2)
+    return bodies, np.abs(wrong).max() * part.max(axis=1)
+
+
+def _hanging_together(B, free):
+    """(number of the part of each body (N,), -1 where held; of each row (m,)) of bodies that
+    contacts connect."""
+    m, n = B.shape[0], B.shape[1] // 6
+    entries = free[B.indices]
+    row = np.repeat(np.arange(m), np.diff(B.indptr))[entries]
+    body = B.indices[entries] // 6
+    graph = sp.coo_array((np.ones(len(row)), (row, m + body)), shape=(m + n, m + n))
+    part = connected_components(graph, directed=False)[1]
+    return np.where(free.reshape(-1, 6).any(axis=1), part[m:], -1), part[:m]
+
+
+def _looked_at(known, M, B, bias, velocity, external_force, dt, rows, free, enough, blur):
+    """``known`` after a look at the closed contacts ``rows`` of bodies that hang together; free:
+    degrees of freedom of these."""
+    classic = known.classic
+    B_part = submatrix(B, rows=rows)
+    part = Reduced(M, B_part, bias[rows], velocity, external_force, dt, free=free)
+    if not applies(part.problem):
+        return known
+    exact, mine = _Exact(part.problem), rows[part.rows]
+    found = classic.force[mine]
+    if not exact.open(found, exact.wrong(found)).max() > enough:
+        return known
+    better = exact.solved()
+    if better is not None:
+        change = np.zeros(B.shape[1])
+        change[part.dofs] = part.problem.velocity(better) - classic.velocity[part.dofs]
+        slack = classic.slack + B @ change
+        opened = np.delete(slack - np.minimum(classic.slack, 0.0), rows)
+        if opened.min(initial=0.0) >= -classic.tolerance * part.problem.speed:
+            found, force = better, classic.force.copy()
+            force[mine] = better
+            velocity = classic.velocity + change
+            classic = replace(classic, force=force, velocity=velocity, slack=slack)
+    left = exact.open(found, exact.wrong(found) + exact.last_digits(blur[part.rows]))
+    by_contact = np.zeros(B.shape[0])
+    by_contact[mine] = left
+    by_body = known.open.copy()
+    np.maximum.at(by_body, B.indices // 6, np.repeat(by_contact, np.diff(B.indptr)))
+    return Known(classic, by_body)
+
+
+class _Exact:
+    """Eq. 21 of a few contacts, dense; G (d, r): M^-1/2 B^T, with N scaled to a diagonal of ones.
+    Forces (r,) [N]."""
+
+    def __init__(self, problem: ContactProblem):
+        self.problem = problem
+        B = problem.B.toarray()
+        lower = np.linalg.cholesky(problem.mass.toarray())
+        self.root = np.sqrt(problem.diagonal)
+        self.G = np.sqrt(problem.dt) * solve_triangular(lower, B.T, lower=True) / self.root
+        self.B = B.astype(np.longdouble)
+        self.response = np.longdouble(problem.dt) * (problem.inverse_mass.toarray() @ self.B.T)
+        self.p = problem.bias + self.B @ problem.free_velocity
+
+    def slack(self, force):
+        """w (r,) [m/s], in long double."""
+        return self.p + self.B @ (self.response @ force)
+
+    def wrong(self, force):
+        """|min(f_i, w_i / N_ii)| (r,) [N]."""
+        return np.abs(np.minimum(force, self.slack(force) / self.problem.diagonal)).astype(float)
+
+    def last_digits(self, blur):
+        """What last digits of B v_free and of the bias make of w, as forces (r,) [N]."""
+        terms = np.abs(self.B).astype(float) @ np.abs(self.problem.free_velocity)
+        return (DIGIT * terms + blur) / self.problem.diagonal
+
+    def open(self, force, left):
+        """How far each of the forces is open if ``left`` (r,) [N] is left of their contacts."""
+        bears = (force > 0.0) | (self.wrong(force) <= left)
+        out = np.zeros(len(force))
+        U, S, _ = np.linalg.svd(self.G[:, bears].T, full_matrices=False)
+        along = S * (U.T @ (self.root * force)[bears])  # F~ of the motions
+        told = (S > HARDLY) | (np.abs(along) > HARDLY * np.abs(along).max(initial=0.0))
+        some = told & (S > ROUNDED) & (S <= WIDE)
+        square = U[:, some] ** 2  # last digits add up like the sides of a right angle
+        along = square.T @ (self.root * left)[bears] ** 2 / S[some] ** 4
+        out[bears] = np.sqrt(square @ along) / self.root[bears]
+        return out
+
+    def solved(self):
+        """The forces, or None if they are not found."""
+        start = least_distance.solve(self.problem)
+        if start is None:
+            return None
+        active = start > 0.0
+        best, least = None, self.wrong(start).max()
+        for _ in range(ROUNDS):
+            force = self._on(active)
+            if force is None:
+                break
+            wrong = self.wrong(force).max()
+            if best is None or wrong < least:
+                best, least = np.maximum(force, 0.0), wrong
+            ratio = (self.slack(force) / self.problem.diagonal).astype(float)
+            limit = DIGIT**1.2 * force.max()
+            if force.min() < 0.0:
+                active &= force > 0.0
+            elif ratio[~active].min(initial=0.0) < -limit:
+                worst = np.flatnonzero(~active)[np.argmin(ratio[~active])]
+                active[worst] = True
+            else:
+                break
+        return best
+
+    def _on(self, active):
+        """Forces on the ``active`` contacts (r,) bool that leave these no slack, or None."""
+        G = self.G[:, active]
+        if G.shape[1] > G.shape[0] or not active.any():
+            return None
+        R = np.linalg.qr(G, mode="r")
+        size = np.abs(np.diag(R))
+        if size.min() <= ROUNDED * size.max():
+            return None
+        force, last = np.zeros(len(active), np.longdouble), np.inf
+        for _ in range(CORRECTIONS):
+            missing = (-self.slack(force)[active] / self.root[active]).astype(float)
+            more = solve_triangular(R, solve_triangular(R, missing, trans="T"))
+            if not np.abs(more).max() < 0.5 * last:
+                break
+            last = np.abs(more).max()
+            force[active] += more / self.root[active]
+        return force.astype(float)

@@ -27,9 +27,9 @@ from scipy.linalg import solve_triangular
 from scipy.sparse.csgraph import connected_components
 
 from ..network.felt import HARDLY, ROUNDED, finite_reach, slightly_felt
+from ..network.least_distance import multipliers
 from ..status import Status
 from ..submatrix import submatrix
-from . import least_distance
 from .least_distance import applies
 from .problem import ContactDynamicsResult, ContactProblem
 from .reduced import Reduced
@@ -71,7 +71,7 @@ def refined(
         return known
     enough = ENOUGH * classic.tolerance * classic.force.max()
     B_closed = submatrix(B, rows=rows)
-    bodies, part = _suspects(M, B_closed, classic, rows, dt, free, finite_reach(reach))
+    bodies, part = _suspects(M, B_closed, external_force, classic, rows, dt, free, finite_reach(reach))
     bodies = bodies[part > enough]
     if not len(bodies):
         return known
@@ -90,15 +90,17 @@ def refined(
     return known
 
 
-def _suspects(M, B, classic, rows, dt, free, reach):
+def _suspects(M, B, external_force, classic, rows, dt, free, reach):
     """(bodies (k,), how far forces on each are open at most (k,) [N]) by the formula above."""
     bodies, S, VT = slightly_felt(B, free, reach, WIDE)
     felt = (S > ROUNDED) & (S <= WIDE)
     if felt.any():
         # what is left out of the balance later on need not be known
         pushed = ((B.T @ classic.force[rows]) * free / reach).reshape(-1, 6)
-        along = np.abs(np.einsum("bji,bi->bj", VT, pushed[bodies]))
-        felt &= (S > HARDLY) | (along > HARDLY * np.abs(pushed).max())
+        loads = (external_force * free / reach).reshape(-1, 6)
+        along = _along(VT, pushed[bodies])
+        loaded = np.maximum(along, _along(VT, loads[bodies]))
+        felt &= (S > HARDLY) | (loaded > HARDLY * np.abs(pushed).max())
     some = felt.any(axis=1)
     if not some.any():
         return bodies[some], np.zeros(0)
@@ -111,6 +113,11 @@ def _suspects(M, B, classic, rows, dt, free, reach):
     moved = ((VT / reach.reshape(-1, 6)[bodies, None]) ** 2 @ mass.reshape(-1, 6)[bodies, :, None])
     part = fastest[bodies, None] * moved[:, :, 0] / (dt * np.where(felt, S, np.inf) ** 2)
     return bodies, np.abs(wrong).max() * part.max(axis=1)
+
+
+def _along(VT, load):
+    """|load| (b, 6) along the motions VT (b, 6, 6), (b, 6)."""
+    return np.abs(np.einsum("bji,bi->bj", VT, load))
 
 
 def _hanging_together(B, free):
@@ -168,6 +175,7 @@ class _Exact:
         self.G = np.sqrt(problem.dt) * solve_triangular(lower, B.T, lower=True) / self.root
         self.B = B.astype(np.longdouble)
         self.response = np.longdouble(problem.dt) * (problem.inverse_mass.toarray() @ self.B.T)
+        self.load = solve_triangular(lower, problem.mass @ problem.free_velocity, lower=True)
         self.p = problem.bias + self.B @ problem.free_velocity
 
     def slack(self, force):
@@ -187,9 +195,10 @@ class _Exact:
         """How far each of the forces is open if ``left`` (r,) [N] is left of their contacts."""
         bears = (force > 0.0) | (self.wrong(force) <= left)
         out = np.zeros(len(force))
-        U, S, _ = np.linalg.svd(self.G[:, bears].T, full_matrices=False)
-        along = S * (U.T @ (self.root * force)[bears])  # F~ of the motions
-        told = (S > HARDLY) | (np.abs(along) > HARDLY * np.abs(along).max(initial=0.0))
+        U, S, VT = np.linalg.svd(self.G[:, bears].T, full_matrices=False)
+        along = S * np.abs(U.T @ (self.root * force)[bears])  # F~ of the motions
+        loaded = np.maximum(along, np.abs(VT @ self.load))
+        told = (S > HARDLY) | (loaded > HARDLY * along.max(initial=0.0))
         some = told & (S > ROUNDED) & (S <= WIDE)
         square = U[:, some] ** 2  # last digits add up like the sides of a right angle
         along = square.T @ (self.root * left)[bears] ** 2 / S[some] ** 4
@@ -198,9 +207,12 @@ class _Exact:
 
     def solved(self):
         """The forces, or None if they are not found."""
-        start = least_distance.solve(self.problem)
+        low = -self.p.astype(float) / self.root
+        moved = np.linalg.norm(self.load) / np.sqrt(self.problem.dt)
+        start = multipliers(self.G.T, low, max(moved, np.abs(low).max()))
         if start is None:
             return None
+        start = start / self.root
         active = start > 0.0
         best, least = None, self.wrong(start).max()
         for _ in range(ROUNDS):

@@ -2,11 +2,12 @@
 
 Departures. Contacts are those that may close within the step; if a body turns out to move further
 than was searched, the search is widened, and the step solved again if that finds contacts that
-would close. Bodies that rebound do so in the step in which they would meet. Step 2 takes only
+would close. Bodies that rebound do so in the step in which they would meet. Step 1 gets its last
+digits where contacts hardly feel how a body moves (``dynamics/refined.py``). Step 2 takes only
 contacts that are closed at the end of the step: a contact that stays open may not carry load,
-although it could help to balance F~. Its balance leaves out what closed contacts hardly push along,
-as a roller along two races that are opposite but for 1e-10 (``forces/tilts.py``). Spinning bodies
-with unequal inertias precess (``bodies/motion.py``).
+although it could help to balance F~. Its balance leaves out what closed contacts push along next to
+nothing, as a roller along two races that are opposite but for 1e-10 (``forces/tilts.py``). Spinning
+bodies with unequal inertias precess (``bodies/motion.py``).
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from .constraints import gap_gradient
 from .display import Displayed
 from .dynamics import ContactDynamicsResult, contact_dynamics
 from .dynamics.driver import contact_bias
-from .dynamics.refined import Known, refined
+from .dynamics.refined import TOLD, Known, refined
 from .forces import CompatibleForces, compatible_forces
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
@@ -70,7 +71,9 @@ class StepResult(Displayed):
     step 2 on the ``closed`` contacts, or None where not asked for; its residual and imbalance are
     of ``balance``. load (6 n,): F~, eq. 37.
     bodies: whose contacts these are, for pictures. together: whether step 2 left out motions of all
-    bodies together.
+    bodies together. open (n,) [N]: how far the forces on each body are open, as rounded data leave
+    them where contacts hardly feel a motion; 0 where that is next to nothing
+    (``dynamics/refined.py``).
     """
 
     state: State
@@ -143,7 +146,26 @@ class StepResult(Displayed):
         parts = [self.classic.message]
         if self.compatible is not None:
             parts.append(self.compatible.message)
-        return "; ".join(parts)
+        return "; ".join([*parts, self.doubt] if self.doubt else parts)
+
+    @property
+    def doubt(self) -> str:
+        """Which forces are open by a thousandth of the largest or more, though solved; or ""."""
+        if self.open is None or self.bodies is None:
+            return ""
+        least = TOLD * max(self.force.max(initial=0.0), self.classic.force.max(initial=0.0))
+        worst = np.flatnonzero((self.open > least) & self.bodies.free.any(axis=1))
+        if not len(worst):
+            return ""
+        worst = worst[np.argsort(-self.open[worst], kind="stable")]
+        names = ", ".join(repr(self.bodies.names[i]) for i in worst[:3])
+        if len(worst) > 3:
+            names += f" and {counted(len(worst) - 3, 'other body')}"
+        return (
+            f"forces on {names} are open by some {self.open[worst[0]]:.2g} N: their contacts push "
+            "from opposite sides but for a slight tilt, and last digits of places and loads decide "
+            "how hard"
+        )
 
 
 def step(

@@ -286,6 +286,8 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
         highlight=False,
     )
     console.print(balance(simulation, result), highlight=False)
+    if result.doubt:
+        console.print(result.doubt, highlight=False, markup=False)
 
 
 def balance(simulation, result) -> str:

@@ -23,14 +23,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import solve_triangular
+from scipy.linalg import qr, solve_triangular
 from scipy.sparse.csgraph import connected_components
 
 from ..network.felt import HARDLY, ROUNDED, finite_reach, slightly_felt
-from ..network.least_distance import multipliers
+from ..network.least_distance import LARGEST, multipliers
 from ..status import Status
 from ..submatrix import submatrix
-from .least_distance import applies
 from .problem import ContactDynamicsResult, ContactProblem
 from .reduced import Reduced
 
@@ -39,6 +38,16 @@ WIDE = 1e-2
 
 ENOUGH = 1e4
 """Part of the largest force that may stay open, over the tolerance."""
+
+SURELY = 10.0
+"""Smallest entries of a pivoted triangular factor over the S that they tell of, hardly ever more."""
+
+TOLD = 1e-3
+"""Part of the largest force from which on it is told that forces are open."""
+
+MOST, SAMPLED = LARGEST, 3
+"""Entries of B, zeros included, that are looked at as a whole; and motions whose surroundings are,
+where it is more."""
 
 DIGIT = float(np.finfo(float).eps)
 
@@ -69,21 +78,32 @@ def refined(
     rows = np.flatnonzero(closed)
     if classic.status is Status.JAMMED or not classic.force[rows].any():
         return known
-    enough = ENOUGH * classic.tolerance * classic.force.max()
+    largest = classic.force.max()
+    enough = ENOUGH * classic.tolerance * largest
     B_closed = submatrix(B, rows=rows)
-    bodies, part = _suspects(M, B_closed, external_force, classic, rows, dt, free, finite_reach(reach))
-    bodies = bodies[part > enough]
+    bodies, part = _suspects(
+        M, B_closed, external_force, classic, rows, dt, free, finite_reach(reach)
+    )
+    bodies, part = bodies[part > enough], part[part > enough]
     if not len(bodies):
         return known
-    data = M, B, bias, velocity, external_force, dt
-    whole, of_row = _hanging_together(B_closed, free)
-    for number in np.unique(whole[bodies]):
-        mine = rows[of_row == number]
-        known = _looked_at(
-            known, *data, mine, free & np.repeat(whole == number, 6), enough, blur[mine]
-        )
+    step = M, B, bias, velocity, external_force, dt
+    touching = _touching(B_closed, free)
+    m = len(rows)
+    part_of = connected_components(touching, directed=False)[1]
+    part_of_body = np.repeat(part_of[m:], 6)
+    for number in np.unique(part_of[m + bodies]):
+        mine, moving = rows[part_of[:m] == number], free & (part_of_body == number)
+        if len(mine) * np.count_nonzero(moving) <= MOST:
+            known = _looked_at(known, *step, mine, moving, enough, blur)
+            continue
+        here = (part_of[m + bodies] == number) & (part > TOLD * largest)
+        for body in bodies[here][np.argsort(-part[here])][:SAMPLED]:
+            around = _around(touching, m, body, free)
+            mine, moving = rows[around[:m]], free & np.repeat(around[m:], 6)
+            known = _looked_at(known, *step, mine, moving, enough, blur, whole=False)
     if known.classic is not classic:
-        problem = Reduced(*data, free=free)
+        problem = Reduced(*step, free=free)
         reached = problem.problem.residual(problem.among(known.classic.force))
         status = Status.CONVERGED if reached <= classic.tolerance else classic.status
         known = replace(known, classic=replace(known.classic, residual=reached, status=status))
@@ -109,8 +129,10 @@ def _suspects(M, B, external_force, classic, rows, dt, free, reach):
     diagonal = dt * (B.multiply(B) @ np.where(free, 1 / np.where(mass > 0, mass, np.inf), 0.0))
     fastest = np.zeros(len(free) // 6)
     np.maximum.at(fastest, B.indices // 6, np.repeat(diagonal, np.diff(B.indptr)))
-    wrong = np.minimum(classic.force[rows], classic.slack[rows] / np.where(diagonal > 0, diagonal, np.inf))
-    moved = ((VT / reach.reshape(-1, 6)[bodies, None]) ** 2 @ mass.reshape(-1, 6)[bodies, :, None])
+    wrong = np.minimum(
+        classic.force[rows], classic.slack[rows] / np.where(diagonal > 0, diagonal, np.inf)
+    )
+    moved = (VT / reach.reshape(-1, 6)[bodies, None]) ** 2 @ mass.reshape(-1, 6)[bodies, :, None]
     part = fastest[bodies, None] * moved[:, :, 0] / (dt * np.where(felt, S, np.inf) ** 2)
     return bodies, np.abs(wrong).max() * part.max(axis=1)
 
@@ -120,31 +142,49 @@ def _along(VT, load):
     return np.abs(np.einsum("bji,bi->bj", VT, load))
 
 
-def _hanging_together(B, free):
-    """(number of the part of each body (N,), -1 where held; of each row (m,)) of bodies that
-    contacts connect."""
+def _touching(B, free):
+    """Graph of contacts (m,) and free bodies (N,), in this order, which it connects: sparse."""
     m, n = B.shape[0], B.shape[1] // 6
     entries = free[B.indices]
     row = np.repeat(np.arange(m), np.diff(B.indptr))[entries]
-    body = B.indices[entries] // 6
-    graph = sp.coo_array((np.ones(len(row)), (row, m + body)), shape=(m + n, m + n))
-    part = connected_components(graph, directed=False)[1]
-    return np.where(free.reshape(-1, 6).any(axis=1), part[m:], -1), part[:m]
+    body = m + B.indices[entries] // 6
+    ones = np.ones(2 * len(row), np.int32)
+    place = np.concatenate([row, body]), np.concatenate([body, row])
+    return sp.csr_array((ones, place), shape=(m + n, m + n))
 
 
-def _looked_at(known, M, B, bias, velocity, external_force, dt, rows, free, enough, blur):
-    """``known`` after a look at the closed contacts ``rows`` of bodies that hang together; free:
-    degrees of freedom of these."""
+def _around(touching, m, body, free):
+    """Contacts and bodies (m + N,) bool around a body, as many rings as MOST allows: its
+    contacts, the bodies at these, and all contacts of those bodies."""
+    dofs = np.count_nonzero(free.reshape(-1, 6), axis=1)
+    inside = np.zeros(touching.shape[0], bool)
+    inside[m + body] = True
+    while True:
+        wider = inside | (touching @ inside > 0)  # the contacts of these bodies
+        rows = np.count_nonzero(wider[:m])
+        if np.array_equal(wider, inside) or rows * dofs[wider[m:]].sum() > MOST:
+            return wider
+        further = wider | (touching @ wider > 0)  # the bodies at these contacts
+        if rows * dofs[further[m:]].sum() > MOST:
+            return wider
+        inside = further
+
+
+def _looked_at(
+    known, M, B, bias, velocity, external_force, dt, rows, free, enough, blur, whole=True
+):
+    """``known`` after a look at the closed contacts ``rows`` of bodies with the degrees of freedom
+    ``free``: all that hang together (``whole``), and are solved again where more than ``enough`` is
+    open; or with others around them that move as they do."""
     classic = known.classic
     B_part = submatrix(B, rows=rows)
+    velocity = np.where(free, velocity, classic.velocity)
     part = Reduced(M, B_part, bias[rows], velocity, external_force, dt, free=free)
-    if not applies(part.problem):
-        return known
     exact, mine = _Exact(part.problem), rows[part.rows]
     found = classic.force[mine]
-    if not exact.open(found, exact.wrong(found)).max() > enough:
+    if not exact.open(found, exact.wrong(found)).max(initial=0.0) > enough:
         return known
-    better = exact.solved()
+    better = exact.solved() if whole else None
     if better is not None:
         change = np.zeros(B.shape[1])
         change[part.dofs] = part.problem.velocity(better) - classic.velocity[part.dofs]
@@ -155,9 +195,8 @@ def _looked_at(known, M, B, bias, velocity, external_force, dt, rows, free, enou
             force[mine] = better
             velocity = classic.velocity + change
             classic = replace(classic, force=force, velocity=velocity, slack=slack)
-    left = exact.open(found, exact.wrong(found) + exact.last_digits(blur[part.rows]))
     by_contact = np.zeros(B.shape[0])
-    by_contact[mine] = left
+    by_contact[mine] = exact.open(found, exact.wrong(found) + exact.last_digits(blur[mine]))
     by_body = known.open.copy()
     np.maximum.at(by_body, B.indices // 6, np.repeat(by_contact, np.diff(B.indptr)))
     return Known(classic, by_body)
@@ -173,14 +212,14 @@ class _Exact:
         lower = np.linalg.cholesky(problem.mass.toarray())
         self.root = np.sqrt(problem.diagonal)
         self.G = np.sqrt(problem.dt) * solve_triangular(lower, B.T, lower=True) / self.root
-        self.B = B.astype(np.longdouble)
-        self.response = np.longdouble(problem.dt) * (problem.inverse_mass.toarray() @ self.B.T)
+        self.B = problem.B.astype(np.longdouble)
+        self.inverse = problem.inverse_mass.astype(np.longdouble)
         self.load = solve_triangular(lower, problem.mass @ problem.free_velocity, lower=True)
         self.p = problem.bias + self.B @ problem.free_velocity
 
     def slack(self, force):
         """w (r,) [m/s], in long double."""
-        return self.p + self.B @ (self.response @ force)
+        return self.p + self.B @ (self.problem.dt * (self.inverse @ (self.B.T @ force)))
 
     def wrong(self, force):
         """|min(f_i, w_i / N_ii)| (r,) [N]."""
@@ -188,13 +227,15 @@ class _Exact:
 
     def last_digits(self, blur):
         """What last digits of B v_free and of the bias make of w, as forces (r,) [N]."""
-        terms = np.abs(self.B).astype(float) @ np.abs(self.problem.free_velocity)
+        terms = abs(self.problem.B) @ np.abs(self.problem.free_velocity)
         return (DIGIT * terms + blur) / self.problem.diagonal
 
     def open(self, force, left):
         """How far each of the forces is open if ``left`` (r,) [N] is left of their contacts."""
         bears = (force > 0.0) | (self.wrong(force) <= left)
         out = np.zeros(len(force))
+        if not self._any_small(bears):
+            return out
         U, S, VT = np.linalg.svd(self.G[:, bears].T, full_matrices=False)
         along = S * np.abs(U.T @ (self.root * force)[bears])  # F~ of the motions
         loaded = np.maximum(along, np.abs(VT @ self.load))
@@ -204,6 +245,13 @@ class _Exact:
         along = square.T @ (self.root * left)[bears] ** 2 / S[some] ** 4
         out[bears] = np.sqrt(square @ along) / self.root[bears]
         return out
+
+    def _any_small(self, bears):
+        """Whether there may be an S above 0 and up to WIDE: by a pivoted triangular factor, a sixth
+        of the work of the decomposition and right about S to a small factor."""
+        R = qr(self.G[:, bears], mode="r", pivoting=True)[0]
+        size = np.abs(np.diag(R))
+        return bool(((size > ROUNDED) & (size <= SURELY * WIDE)).any())
 
     def solved(self):
         """The forces, or None if they are not found."""

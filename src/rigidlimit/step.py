@@ -27,11 +27,15 @@ from .dynamics.refined import TOLD, Known, refined
 from .forces import CompatibleForces, compatible_forces
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
-from .forces.tilts import felt_together, known_balance
+from .forces.levers import never_bearing
+from .forces.tilts import asked_balance, asks_less
 from .network.handover import Handover
 from .status import Status
 from .submatrix import submatrix
 from .words import counted
+
+ROUNDS = 5
+"""Times that step 2 is asked again."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,8 @@ class StepResult(Displayed):
     bodies: whose contacts these are, for pictures. together: whether step 2 left out motions of all
     bodies together. open (n,) [N]: how far the forces on each body are open, as rounded data leave
     them where contacts hardly feel a motion; 0 where that is next to nothing
-    (``dynamics/refined.py``).
+    (``dynamics/refined.py``). left_out (m,) bool: closed contacts that cannot bear, which step 2
+    left out (``forces/levers.py``).
     """
 
     state: State
@@ -88,6 +93,7 @@ class StepResult(Displayed):
     bodies: Bodies | None = None
     together: bool = False
     open: np.ndarray | None = None
+    left_out: np.ndarray | None = None
 
     @property
     def time(self) -> float:
@@ -110,8 +116,9 @@ class StepResult(Displayed):
         B = submatrix(self.B, rows=chosen)
         if self.bodies is None:
             return B, self.load
-        asked = felt_together if self.together else known_balance
-        return asked(self.bodies, B, self.load, self.classic.force[chosen])
+        resting = None if self.left_out is None else self.left_out[chosen]
+        force, together = self.classic.force[chosen], self.together
+        return asked_balance(self.bodies, B, self.load, force, resting, together=together)
 
     @property
     def impulse(self) -> np.ndarray:
@@ -209,7 +216,7 @@ def step(
     B_closed = submatrix(B, rows=chosen)
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
     load = np.where(bodies.free.ravel(), B_closed.T @ classic.force[closed], 0.0)
-    forces, together = None, False
+    forces, resting, together = None, False, False
     if compatible:
         start = None if warm is None else warm.displacement
         given = handover.among(rows=chosen)
@@ -227,15 +234,39 @@ def step(
                 handover=given,
             )
 
-        asked = known_balance(bodies, B_closed, load, classic.force[closed])
-        forces = solve(asked)
-        if not forces.converged:
-            wider = felt_together(bodies, B_closed, load, classic.force[closed])
-            other = forces if wider[0] is B_closed else solve(wider)
-            together = other.converged
-            forces = other if together else forces
+        forces, resting, together = _asked_for_less(
+            solve, bodies, B_closed, load, classic.force[closed]
+        )
+    left_out = np.zeros(len(contacts), bool)
+    left_out[chosen] = resting
     found = new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies
-    return StepResult(*found, together, known.open)
+    return StepResult(*found, together, known.open, left_out)
+
+
+def _asked_for_less(solve, bodies, B, load, force):
+    """(compatible forces, closed contacts (m,) bool left out, whether motions of all bodies
+    together were). Asked again, for less, where tilts next to nothing decide, or stop them short.
+    """
+    resting = np.zeros(len(force), bool)
+    asked = asked_balance(bodies, B, load, force)
+    forces = solve(asked)
+    for _ in range(ROUNDS):
+        if not forces.converged:
+            break
+        of = bodies.free.ravel(), bodies.turning_arm.ravel()
+        more = resting | never_bearing(asked[0], forces.displacement, force, *of)
+        less = asked_balance(bodies, B, load, force, more)
+        if (more == resting).all() or not asks_less(less[0], asked[0], more):
+            break
+        other = solve(less)
+        if not other.converged:
+            break
+        forces, resting, asked = other, more, less
+    if forces.converged:
+        return forces, resting, False
+    wider = asked_balance(bodies, B, load, force, together=True)
+    other = forces if wider[0] is B else solve(wider)
+    return (other, resting, True) if other.converged else (forces, resting, False)
 
 
 def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover) -> Known:

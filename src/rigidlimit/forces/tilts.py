@@ -34,6 +34,27 @@ LIMIT = HARDLY
 """Part of its contacts' forces below which a push along a motion tells nothing."""
 
 
+def asked_balance(bodies: Bodies, B: sp.csr_array, load, force, resting=None, *, together=False):
+    """(B, load) that step 2 is asked for, of the closed contacts of ``bodies``.
+
+    B (m, 6 N): their rows. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. resting (m,) bool:
+    contacts left out (``levers.py``), whose rows become empty. together: leaves out motions of all
+    bodies together.
+    """
+    if resting is not None and resting.any():
+        B = sp.csr_array(sp.diags_array(np.where(resting, 0.0, 1.0)) @ B)
+        B.eliminate_zeros()
+        load = np.where(bodies.free.ravel(), B.T @ force, 0.0)
+    asked = felt_together if together else known_balance
+    return asked(bodies, B, load, force)
+
+
+def asks_less(B, than, resting) -> bool:
+    """Whether B feels other motions than another B, by contacts that are not ``resting``."""
+    rows = np.flatnonzero(~resting)
+    return (B[rows] != than[rows]).nnz > 0
+
+
 def known_balance(bodies: Bodies, B: sp.csr_array, load, force):
     """``felt_balance`` of the closed contacts of ``bodies``."""
     return felt_balance(B, load, force, free=bodies.free.ravel(), reach=bodies.turning_arm.ravel())

@@ -180,3 +180,69 @@ def test_the_command_line_tells(tmp_path):
     write_scene(moved, path)
     result = CliRunner().invoke(app, ["run", str(path)])
     assert result.exit_code == 0 and "open by some" in result.output, result.output
+
+
+def row(n, z, digits, seed, *, roller=0.007):
+    """A shaft on an open row of ``n`` rollers of a full complement of ``z``, which touch side by
+    side; coordinates rounded to so many digits; Stribeck's forces."""
+    inner = roller / np.sin(np.pi / z) - roller
+    psi = -np.pi / 2 + 2 * np.pi / z * (np.arange(n) - (n - 1) / 2)
+    rng = np.random.default_rng(seed)
+
+    def written(x):
+        return np.round(x + 10.0**-digits * rng.uniform(-0.5, 0.5, 2), digits)
+
+    scene = rl.Scene(name="row", dim=2, gravity=(0, 0))
+    scene.add(rl.Disk(inner), position=(0, 0), mass=1.0, load=(0, -LOAD), name="shaft")
+    for i, p in enumerate(psi):
+        out = np.array([np.cos(p), np.sin(p)])
+        race = written((inner + 2 * roller) * out)
+        scene.add(rl.HalfSpace(2), position=race, normal=-out, name=f"r{i}")
+        scene.add(rl.Disk(roller), position=written((inner + roller) * out), mass=0.3, name=f"{i}")
+    pressed = np.maximum(-np.sin(psi), 0)
+    return scene, LOAD * pressed / (pressed**2).sum()
+
+
+@pytest.mark.parametrize("solver", ["newton", "pgs"])
+@pytest.mark.parametrize(
+    ("n", "z", "digits", "seed"), [(7, 16, 10, 0), (7, 16, 9, 4), (5, 24, 9, 1)]
+)
+def test_open_rows_of_touching_rollers(n, z, digits, seed, solver):
+    """Closed form: Stribeck's forces, though rollers that lean by rounding would have to pull at
+    one another; the balance that was asked says so, and is met."""
+    scene, known = row(n, z, digits, seed)
+    options = {"max_iterations": 1000} if solver == "pgs" else {}
+    result = rl.Simulation(scene, dt=DT, solver=solver, solver_options=options).step()
+    assert result.compatible.converged and not result.doubt
+    # gaps of a last digit are closed in a step, which takes rollers of 0.3 kg some force
+    np.testing.assert_allclose(on_shaft(result, n), known, atol=10.0 * 0.3 * 10.0**-digits / DT**2)
+    B, load = result.balance
+    force = result.force[result.closed]
+    assert np.abs(B.T @ force - load)[result.bodies.free.ravel()].max() <= 1e-9 * LOAD
+    assert not force[result.left_out[result.closed]].any() and result.left_out.any()
+
+
+def test_rows_that_hang_on_tilts_are_told():
+    """Property: where sides bear more than the limit, by gaps of a last digit, they stay, and the
+    result says on what its forces hang."""
+    scene, known = row(5, 12, 9, 2)
+    result = rl.Simulation(scene, dt=DT).step()
+    assert result.converged and np.abs(on_shaft(result, 5) - known).max() > 0.1 * LOAD
+    assert "hang on tilts" in result.message and "'1'" in result.doubt
+
+
+def test_full_rings_bear_side_by_side():
+    """Property: rollers all around press on one another if that is how they balance, and no contact
+    is left out of a ring that is loaded from outside."""
+    z, roller = 12, 0.01
+    reach = roller / np.sin(np.pi / z)
+    scene = rl.Scene(name="ring", dim=2, gravity=(0, 0))
+    for i in range(z):
+        out = np.array([np.cos(2 * np.pi * i / z), np.sin(2 * np.pi * i / z)])
+        at = np.round(reach * out, 9)
+        scene.add(rl.Disk(roller), position=at, mass=0.3, load=tuple(-LOAD * out), name=f"{i}")
+    result = rl.Simulation(scene, dt=DT).step()
+    assert result.compatible.converged and not result.left_out.any()
+    # each side takes F / (2 sin pi/z); gaps of a last digit as above
+    side = LOAD / (2 * np.sin(np.pi / z))
+    np.testing.assert_allclose(result.force[result.closed], side, atol=10.0 * 0.3e-9 / DT**2)

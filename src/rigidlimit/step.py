@@ -27,12 +27,13 @@ from .dynamics.refined import TOLD, Known, refined
 from .forces import CompatibleForces, compatible_forces
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
-from .forces.levers import never_bearing
+from .forces.levers import hanging, never_bearing
 from .forces.tilts import asked_balance, asks_less
+from .network.felt import HARDLY
 from .network.handover import Handover
 from .status import Status
 from .submatrix import submatrix
-from .words import counted
+from .words import counted, listed
 
 ROUNDS = 5
 """Times that step 2 is asked again."""
@@ -94,6 +95,7 @@ class StepResult(Displayed):
     together: bool = False
     open: np.ndarray | None = None
     left_out: np.ndarray | None = None
+    hangs: np.ndarray | None = None
 
     @property
     def time(self) -> float:
@@ -157,22 +159,28 @@ class StepResult(Displayed):
 
     @property
     def doubt(self) -> str:
-        """Which forces are open by a thousandth of the largest or more, though solved; or ""."""
+        """Which forces are open though solved, by a thousandth of the largest or more; or ""."""
         if self.open is None or self.bodies is None:
             return ""
+        names = self.bodies.names
         least = TOLD * max(self.force.max(initial=0.0), self.classic.force.max(initial=0.0))
         worst = np.flatnonzero((self.open > least) & self.bodies.free.any(axis=1))
-        if not len(worst):
-            return ""
-        worst = worst[np.argsort(-self.open[worst], kind="stable")]
-        names = ", ".join(repr(self.bodies.names[i]) for i in worst[:3])
-        if len(worst) > 3:
-            names += f" and {counted(len(worst) - 3, 'other body')}"
-        return (
-            f"forces on {names} are open by some {self.open[worst[0]]:.2g} N: their contacts push "
-            "from opposite sides but for a slight tilt, and last digits of places and loads decide "
-            "how hard"
-        )
+        parts = []
+        if len(worst):
+            worst = worst[np.argsort(-self.open[worst], kind="stable")]
+            parts.append(
+                f"forces on {listed([names[i] for i in worst])} are open by some "
+                f"{self.open[worst[0]]:.2g} N: their contacts push from opposite sides but for a "
+                "slight tilt, and last digits of places and loads decide how hard"
+            )
+        hanging = np.flatnonzero(self.hangs) if self.hangs is not None else ()
+        if len(hanging):
+            parts.append(
+                f"forces on {listed([names[i] for i in hanging])} hang on tilts of their contacts "
+                f"below {HARDLY:g}, as rounded coordinates have: write down more digits, or leave "
+                "out contacts that touch by chance"
+            )
+        return "; ".join(parts)
 
 
 def step(
@@ -216,7 +224,7 @@ def step(
     B_closed = submatrix(B, rows=chosen)
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
     load = np.where(bodies.free.ravel(), B_closed.T @ classic.force[closed], 0.0)
-    forces, resting, together = None, False, False
+    forces, resting, together, hangs = None, False, False, None
     if compatible:
         start = None if warm is None else warm.displacement
         given = handover.among(rows=chosen)
@@ -234,27 +242,28 @@ def step(
                 handover=given,
             )
 
-        forces, resting, together = _asked_for_less(
+        forces, resting, together, hangs = _asked_for_less(
             solve, bodies, B_closed, load, classic.force[closed]
         )
     left_out = np.zeros(len(contacts), bool)
     left_out[chosen] = resting
     found = new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies
-    return StepResult(*found, together, known.open, left_out)
+    return StepResult(*found, together, known.open, left_out, hangs)
 
 
 def _asked_for_less(solve, bodies, B, load, force):
     """(compatible forces, closed contacts (m,) bool left out, whether motions of all bodies
-    together were). Asked again, for less, where tilts next to nothing decide, or stop them short.
+    together were, bodies (n,) bool that hang on tilts). Asked again, for less, where tilts next to
+    nothing decide, or stop it short.
     """
-    resting = np.zeros(len(force), bool)
+    resting, of = np.zeros(len(force), bool), (bodies.free.ravel(), bodies.turning_arm.ravel())
     asked = asked_balance(bodies, B, load, force)
     forces = solve(asked)
     for _ in range(ROUNDS):
-        if not forces.converged:
+        hangs = hanging(*asked, forces.displacement, *of)
+        if not (forces.converged and hangs.any()):
             break
-        of = bodies.free.ravel(), bodies.turning_arm.ravel()
-        more = resting | never_bearing(asked[0], forces.displacement, force, *of)
+        more = resting | never_bearing(asked[0], force, hangs, *of)
         less = asked_balance(bodies, B, load, force, more)
         if (more == resting).all() or not asks_less(less[0], asked[0], more):
             break
@@ -263,10 +272,10 @@ def _asked_for_less(solve, bodies, B, load, force):
             break
         forces, resting, asked = other, more, less
     if forces.converged:
-        return forces, resting, False
+        return forces, resting, False, hangs
     wider = asked_balance(bodies, B, load, force, together=True)
     other = forces if wider[0] is B else solve(wider)
-    return (other, resting, True) if other.converged else (forces, resting, False)
+    return (other, resting, True, hangs) if other.converged else (forces, resting, False, hangs)
 
 
 def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover) -> Known:

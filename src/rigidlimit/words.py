@@ -1,4 +1,4 @@
-"""A number and its noun in a message: "1 contact", "2 contacts", "2 bodies", "0 boxes"."""
+"""Numbers with their nouns in a message, "1 contact", "2 contacts", "2 bodies", and some names."""
 
 
 def counted(number: int, noun: str) -> str:
@@ -8,6 +8,13 @@ def counted(number: int, noun: str) -> str:
         return f"1 {noun}"
     head, of, rest = noun.partition(" of ")
     return f"{number} {_plural(head)}{of}{rest}"
+
+
+def listed(names) -> str:
+    """Names of bodies in a message: "'a', 'b', 'c' and 2 other bodies"."""
+    text = ", ".join(repr(name) for name in names[:3])
+    more = len(names) - 3
+    return text + (f" and {counted(more, 'other body')}" if more > 0 else "")
 
 
 def _plural(noun: str) -> str:

@@ -197,11 +197,11 @@ def test_a_step_that_stops_short_is_asked_for_less(monkeypatch):
         return 1.0 * B, load
 
     monkeypatch.setattr(module, "compatible_forces", stops_short)
-    monkeypatch.setattr(module, "felt_together", lambda bodies, B, load, force: (B, load))
+    monkeypatch.setattr(tilts, "felt_together", lambda bodies, B, load, force: (B, load))
     result = rl.Simulation("four-leg-table").step()
     assert len(asked) == 1 and result.compatible.status is Status.STALLED and not result.together
     asked.clear()
-    monkeypatch.setattr(module, "felt_together", looser)
+    monkeypatch.setattr(tilts, "felt_together", looser)
     result = rl.Simulation("four-leg-table").step()
     assert len(asked) == 2 and asked[0] is not asked[1] and result.compatible.converged
     assert result.together and (result.balance[0] != asked[1]).nnz == 0

@@ -1,6 +1,6 @@
 """Step 1 to its last digits, where forces act along motions that contacts hardly feel.
 
-N = dt B M^-1 B^T feels a force along a motion of singular value S by S^2 only (``network/felt.py``).
+N = dt B M^-1 B^T feels forces along a motion of singular value S (``network/felt.py``) by S^2 only.
 Where contacts are solved to r = max |min(f_i, w_i / N_ii)|, their forces are open by
 
     r max N_ii m / (dt S^2),
@@ -40,7 +40,7 @@ ENOUGH = 1e4
 """Part of the largest force that may stay open, over the tolerance."""
 
 SURELY = 10.0
-"""Smallest entries of a pivoted triangular factor over the S that they tell of, hardly ever more."""
+"""Small entries of a pivoted triangular factor over the S that they tell of, hardly ever more."""
 
 TOLD = 1e-3
 """Part of the largest force from which on it is told that forces are open."""

@@ -7,8 +7,8 @@ coordinates rounded to ten digits or by the drift of some steps, B^T f = F~ asks
 
 along the races, and thus for the f of whichever solver made F~. Step 1 does not know it: its gaps
 feel a force along a motion of singular value S of B by S^2 only (N = dt B M^-1 B^T), which is lost
-in the last digits of its data where S is below 1e-7. With the columns of one body divided by its reach a_j, 1 for displacements and its radius for turns, the
-rows of its closed contacts are
+in the last digits of its data where S is below 1e-7. With the columns of one body divided by its
+reach a_j, 1 for displacements and its radius for turns, the rows of its closed contacts are
 
     B_j / a_j = U S V^T,   motions V with ROUNDED < S <= LIMIT are left out of the balance,
 

@@ -22,8 +22,8 @@ ROUNDED = 1e-13
 below 1e-12 pins any force (``network/columns.py``)."""
 
 HARDLY = 5e-7
-"""S up to which a motion without a load tells nothing of forces (``forces/tilts.py``): eps / S^2, to
-which exact arithmetic with rounded normals knows forces along it, is 1e-3 there. Slopes of 1e-6
+"""S up to which a motion without a load tells nothing of forces (``forces/tilts.py``): eps / S^2,
+to which exact arithmetic with rounded normals knows forces along it, is 1e-3 there. Slopes of 1e-6
 are taken at their word."""
 
 

@@ -1,5 +1,9 @@
 """Rollers that lean by more than rounding, and by less than solvers of step 1 would feel."""
 
+import importlib
+from dataclasses import replace
+
+import h5py
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -8,7 +12,9 @@ import rigidlimit as rl
 from rigidlimit.cli.app import app
 from rigidlimit.dynamics import refined as module
 from rigidlimit.forces.tilts import LIMIT
+from rigidlimit.output.writer import RunWriter
 from rigidlimit.scenes.toml import write_scene
+from rigidlimit.status import Status
 
 from .test_two_force_bodies import leaning, on_shaft
 
@@ -219,7 +225,7 @@ def test_open_rows_of_touching_rollers(n, z, digits, seed, solver):
     B, load = result.balance
     force = result.force[result.closed]
     assert np.abs(B.T @ force - load)[result.bodies.free.ravel()].max() <= 1e-9 * LOAD
-    assert not force[result.left_out[result.closed]].any() and result.left_out.any()
+    assert result.left_out.any() and not result.force[result.left_out].any()
 
 
 def test_rows_that_hang_on_tilts_are_told():
@@ -246,3 +252,63 @@ def test_full_rings_bear_side_by_side():
     # each side takes F / (2 sin pi/z); gaps of a last digit as above
     side = LOAD / (2 * np.sin(np.pi / z))
     np.testing.assert_allclose(result.force[result.closed], side, atol=10.0 * 0.3e-9 / DT**2)
+
+
+def kept(path, scene, **options):
+    """One step of a scene, and its frame from a file."""
+    simulation = rl.Simulation(scene, dt=DT, **options)
+    writer = RunWriter.start(path, simulation, {})
+    result = simulation.step()
+    writer.add(result)
+    writer.finish()
+    return result, rl.plots.frame(str(path))
+
+
+def test_runs_keep_what_was_left_out(tmp_path):
+    """Property: the frame of a stored run has the balance of the step: contacts that cannot bear
+    are left out there, too; the command line judges that one."""
+    scene, _ = row(7, 16, 9, 4)
+    result, frame = kept(tmp_path / "run.h5", scene)
+    assert result.left_out.any()
+    (B, load), (stored, kept_load) = result.balance, frame.balance
+    assert (abs(stored - B) > 1e-13).nnz == 0  # places at the start are rounded once more
+    np.testing.assert_allclose(kept_load, load, atol=1e-12 * LOAD)
+    text = (
+        CliRunner()
+        .invoke(app, ["determinacy", str(tmp_path / "run.h5"), "--intervals", "none"])
+        .output
+    )
+    # seven rollers, each handing on one force, and two loads on the shaft; six sides left out
+    assert "degree of indeterminacy 5: 0 of 14" in text, text
+
+
+def test_runs_keep_whether_motions_were_left_out_together(tmp_path, monkeypatch):
+    """Property: the same for motions of all bodies together; files without the mark, as of
+    before, are read as they were."""
+    from rigidlimit.forces import tilts
+
+    asked = []
+
+    def looser(bodies, B, load, force):
+        asked.append(B)
+        return 1.0 * B, 0.5 * load
+
+    monkeypatch.setattr(tilts, "felt_together", looser)
+    step = importlib.import_module("rigidlimit.step")
+    solve = step.compatible_forces
+
+    def stops_short(B, load, **options):
+        answer = solve(B, load, **options)
+        return answer if asked else replace(answer, status=Status.STALLED)
+
+    monkeypatch.setattr(step, "compatible_forces", stops_short)
+    path = tmp_path / "run.h5"
+    result, frame = kept(path, rl.scenes.four_leg_table())
+    assert result.together and frame.together and "together" not in rl.read_run(path)[0].info
+    np.testing.assert_allclose(frame.balance[1], 0.5 * result.load, atol=1e-12 * LOAD)
+    with h5py.File(path, "r+") as file:
+        (step_group,) = file["steps"].values()
+        del step_group.attrs["together"]
+    old = rl.plots.frame(str(path))
+    assert not old.together and old.left_out is None
+    np.testing.assert_allclose(old.balance[1], result.load, atol=1e-12 * LOAD)

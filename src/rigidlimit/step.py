@@ -10,7 +10,7 @@ nothing, as a roller along two races that are opposite but for 1e-10 (``forces/t
 bodies with unequal inertias precess (``bodies/motion.py``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -78,8 +78,9 @@ class StepResult(Displayed):
     bodies: whose contacts these are, for pictures. together: whether step 2 left out motions of all
     bodies together. open (n,) [N]: how far the forces on each body are open, as rounded data leave
     them where contacts hardly feel a motion; 0 where that is next to nothing
-    (``dynamics/refined.py``). left_out (m,) bool: closed contacts that cannot bear, which step 2
-    left out (``forces/levers.py``).
+    (``dynamics/refined.py``). left_out (m,) bool: contacts that are closed and cannot bear, not
+    among ``closed``; hangs (n,) bool: bodies whose forces hang on tilts next to nothing all the
+    same (``forces/levers.py``).
     """
 
     state: State
@@ -118,9 +119,10 @@ class StepResult(Displayed):
         B = submatrix(self.B, rows=chosen)
         if self.bodies is None:
             return B, self.load
-        resting = None if self.left_out is None else self.left_out[chosen]
-        force, together = self.classic.force[chosen], self.together
-        return asked_balance(self.bodies, B, self.load, force, resting, together=together)
+        force, load = self.classic.force[chosen], self.load
+        if self.left_out is not None and self.left_out.any():
+            load = np.where(self.bodies.free.ravel(), B.T @ force, 0.0)
+        return asked_balance(self.bodies, B, load, force, together=self.together)
 
     @property
     def impulse(self) -> np.ndarray:
@@ -245,8 +247,11 @@ def step(
         forces, resting, together, hangs = _asked_for_less(
             solve, bodies, B_closed, load, classic.force[closed]
         )
+        if resting.any():
+            forces = replace(forces, force=forces.force[~resting])
     left_out = np.zeros(len(contacts), bool)
     left_out[chosen] = resting
+    closed = closed & ~left_out
     found = new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies
     return StepResult(*found, together, known.open, left_out, hangs)
 

@@ -19,7 +19,7 @@ from ...collision.contacts import Contacts, empty
 from ...constraints import gap_gradient
 from ...errors import InputError
 from ...forces.closed import closing_gap
-from ...forces.tilts import known_balance
+from ...forces.tilts import asked_balance
 from ..stored import StoredStep
 
 
@@ -30,7 +30,8 @@ class Frame:
     position (n, 3) [m], quaternion (n, 4), contacts: as in ``State`` and ``Contacts``. forces:
     name of the method -> (m,) [N]. gravity (3,) [m/s^2] or zero. time [s]. name: of the scene.
     end_gap (m,) [m]: gap at the end of the step. B (m, 6 n): gap gradient, made when first asked
-    for if ``velocity`` (n, 6) and ``dt`` are known.
+    for if ``velocity`` (n, 6) and ``dt`` are known. left_out (m,) bool, together: what step 2 was
+    not asked for.
     """
 
     bodies: Bodies
@@ -44,6 +45,8 @@ class Frame:
     dt: float = 0.0
     velocity: np.ndarray | None = None
     step: object = None
+    left_out: np.ndarray | None = None
+    together: bool = False
 
     @property
     def best(self) -> str:
@@ -93,7 +96,8 @@ class Frame:
         if self.velocity is not None:
             gap = gap + self.dt * (self.B @ self.velocity.ravel())
         force = np.max([np.zeros(len(gap)), *self.forces.values()], axis=0)
-        return (force > 0) | (gap <= closing_gap(gap, force, self.bodies.length))
+        closed = (force > 0) | (gap <= closing_gap(gap, force, self.bodies.length))
+        return closed if self.left_out is None else closed & ~self.left_out
 
     @cached_property
     def load(self) -> np.ndarray:
@@ -110,7 +114,8 @@ class Frame:
             return self.step.balance
         closed = np.flatnonzero(self.closed)
         B, load = self.B[closed], np.where(self.bodies.free.ravel(), self.load, 0.0)
-        return known_balance(self.bodies, B, load, self._admissible[closed])
+        force, together = self._admissible[closed], self.together
+        return asked_balance(self.bodies, B, load, force, together=together)
 
     @property
     def _admissible(self):
@@ -190,6 +195,8 @@ def _of_stored(step: StoredStep, scene) -> Frame:
         name=scene.name,
         dt=step.dt,
         velocity=step.velocity,
+        left_out=step.left_out,
+        together=step.together,
     )
 
 

@@ -15,7 +15,7 @@ from ..submatrix import submatrix
 from . import augmented_lagrangian, newton
 from .carried import NOT_CARRIED, nearest_carried
 from .noise import harmless, noise
-from .problem import CompatibleForces, checked_law, duality_gap
+from .problem import CompatibleForces, checked_law, duality_gap, force_bound
 
 METHODS = ("newton", "augmented_lagrangian")
 
@@ -124,6 +124,7 @@ def compatible_forces(
         imbalance=imbalance,
         worst_dof=int(np.argmax(relative(imbalance))) if n else 0,
         duality_gap=solved.gap,
+        force_error=_over_largest(force_bound(force, stiffness, exponent, solved.gap), force),
         tolerance=tolerance,
         method=method,
         nearest_status=nearest_status,
@@ -131,6 +132,11 @@ def compatible_forces(
         linear_iterations=solved.stats.products,
         factorizations=solved.stats.factorizations,
     )
+
+
+def _over_largest(part, force) -> float:
+    largest = float(force.max(initial=0.0))
+    return float(part.max(initial=0.0)) / largest if largest > 0.0 else 0.0
 
 
 @dataclass(frozen=True)

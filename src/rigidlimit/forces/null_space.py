@@ -26,6 +26,10 @@ from .problem import duality_gap
 ZERO = 0.1
 """Singular values, over the largest and the tolerance, that count as zero."""
 
+ROUNDED, SOFT = 1e-13, 1e-3
+"""Singular values over the largest that are rounding, and up to which a balance to the tolerance
+says little of forces."""
+
 FLOOR = 1e-9
 """D is taken at this part of the largest force, at least."""
 
@@ -47,16 +51,33 @@ def applies(network, exponent, offset) -> bool:
     return few and exponent >= 2.0 and offset is None
 
 
-def solve(network, load, stiffness, exponent, *, admissible, tolerance):
+def missing(network, load, force):
+    """What forces (m,) lack along motions that contacts which bear hardly feel, (m,).
+
+    Balanced to r they are open by r / s. This part balances what is left there.
+    """
+    bears, out = force > 0.0, np.zeros(len(force))
+    if not bears.any():
+        return out
+    U, s, VT = np.linalg.svd(network.B[np.flatnonzero(bears)].toarray(), full_matrices=False)
+    soft = (s > ROUNDED * s[0]) & (s <= SOFT * s[0])
+    left = load - network.BT @ force
+    out[bears] = U[:, soft] @ ((VT[soft] @ left) / s[soft])
+    return out
+
+
+def solve(network, load, stiffness, exponent, *, admissible, tolerance, zero=None):
     """(u, force) from forces ``admissible`` (m,) that balance the load, or None.
 
-    Loads and stiffness of order one. Whether that is the answer, the duality gap tells.
+    Loads and stiffness of order one. Whether that is the answer, the duality gap tells. zero:
+    singular values over the largest that count as zero, by default ZERO tolerances.
     """
+    zero = ZERO * tolerance if zero is None else zero
     BT, q, force, found = network.BT.toarray(), 1.0 / (exponent - 1.0), admissible, None
     for _ in range(1 if exponent == 2.0 else LINEARISATIONS):
         D = tangent(force, stiffness, q, FLOOR)
         slack_at = force - D * (force / stiffness) ** q
-        step = _least_energy(BT, D, slack_at, force, ZERO * tolerance)
+        step = _least_energy(BT, D, slack_at, force, zero)
         if step is None:
             return found
         u, aim = step

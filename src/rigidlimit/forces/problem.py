@@ -28,7 +28,9 @@ class CompatibleForces(Displayed):
     gap_error over max_j (|B|^T f)_j / a_j where that is more: overlaps may press with forces far
     above the load, and the balance is known to the last digits of these.
     smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy, of the load that the
-    forces stand for, less what rounding of loads, forces and displacements makes of it. imbalance
+    forces stand for, less what rounding of loads, forces and displacements makes of it.
+    force_error: how far forces can be from the least energy by this gap, the worst of them over the
+    largest force (``force_bound``); for p < 2 a gap of 1e-9 leaves 1e-3 open. imbalance
     (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
     nearest_status: where the load is not carried, whether the forces for the nearest load that is
     were solved to the tolerance; where it stayed open whether it is carried, how the search for the
@@ -43,6 +45,7 @@ class CompatibleForces(Displayed):
     imbalance: np.ndarray
     worst_dof: int
     duality_gap: float
+    force_error: float
     tolerance: float
     method: str
     nearest_status: Status | None = None
@@ -88,6 +91,34 @@ class CompatibleForces(Displayed):
             f"{self.method}: {self.status}, residual {self.residual:.1e} "
             f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}{where}; {advice}"
         )
+
+
+def force_bound(force, stiffness, exponent, gap) -> np.ndarray:
+    """How far each of the forces (m,) f >= 0 can be from those of least energy f*, if their energy
+    is above the least by no more than the duality gap, a part ``gap`` of it.
+
+    With phi = (p-1)/p k^(1/(1-p)) f^s, s = p/(p-1), the energy above the least is at least the sum
+    of phi(f_i) - phi(f*_i) - phi'(f*_i) (f_i - f*_i), so that each of these terms is below it. With
+    d = |f_i - f*_i| a term exceeds phi'' d^2 / 2, phi'' at f/2 if s >= 2 and d <= f/2, at 2 f if
+    s < 2 and d <= f; and whatever f is, phi(d) if s >= 2, and phi''(2 d) d^2 / 2 else.
+    """
+    if not (force.any() and np.isfinite(gap)):
+        return np.full(len(force), np.inf if gap > 0 else 0.0)
+    p, s = exponent, exponent / (exponent - 1.0)
+    k, f = stiffness / stiffness.max(), force / force.max()
+    with np.errstate(all="ignore"):  # 0 to a negative power
+        a = (p - 1) / p * k ** (1 / (1 - p))
+        above = gap * float((a * f**s).sum())
+        bend = a * s * (s - 1)
+        if s >= 2.0:
+            anywhere, near = (above / a) ** (1 / s), f / 2
+            there = f / 2
+        else:
+            anywhere, near = (above * 2 ** (3 - s) / bend) ** (1 / s), f
+            there = 2 * f
+        close = np.sqrt(2 * above / (bend * there ** (s - 2)))
+        bound = np.where(close <= near, np.minimum(close, anywhere), anywhere)
+    return bound * force.max()
 
 
 LEAST_EXPONENT = 1.01

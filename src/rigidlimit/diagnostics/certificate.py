@@ -23,7 +23,7 @@ import numpy as np
 from .. import arrays
 from ..display import Brief
 from ..forces import compatible_forces
-from ..forces.problem import checked_law, complementary_energy, strain_energy
+from ..forces.problem import checked_law, complementary_energy, pressing, strain_energy
 from ..network import column_arms
 
 ENERGY_ROUNDING = 1e-12
@@ -123,8 +123,7 @@ def certify(
         "gap_error", 0.0 if gap_error is None else gap_error, m, what="contact (row of B)"
     )
     if gap.any():  # as for ``compatible_forces``: overlaps may press far above the load
-        pushed = np.where(free, abs(B).T @ np.abs(force), 0.0) / arm
-        load_size = max(load_size, float(pushed.max(initial=0.0)))
+        load_size = max(load_size, pressing(B, force, free))
     balance = _over(float(imbalance.max(initial=0.0)), load_size or largest)
     sign = _over(max(0.0, -float(force.min(initial=0.0))), largest)
 

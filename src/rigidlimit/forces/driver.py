@@ -12,10 +12,10 @@ from ..network.handover import Handover, check_handover
 from ..network.stiffness import LinearStats
 from ..status import Status
 from ..submatrix import submatrix
-from . import augmented_lagrangian, newton
+from . import augmented_lagrangian, newton, null_space
 from .carried import NOT_CARRIED, nearest_carried
 from .noise import harmless, noise
-from .problem import CompatibleForces, checked_law, duality_gap, force_bound
+from .problem import CompatibleForces, checked_law, duality_gap, force_bound, pressing
 
 METHODS = ("newton", "augmented_lagrangian")
 
@@ -101,7 +101,7 @@ def compatible_forces(
     size = scaled.force_size or 1.0
     if gap_error is not None:
         # where initial overlaps press harder than the load, last digits are those of their forces
-        size = max(size, float((abs(B).T @ force / scaled.arm_full).max(initial=0.0)))
+        size = max(size, pressing(B, force, free))
 
     def relative(missing):
         return np.abs(missing) / scaled.arm_full / size
@@ -113,7 +113,8 @@ def compatible_forces(
     if status is Status.LOAD_NOT_CARRIED and nearest_status is Status.CONVERGED:
         off = relative(np.where(scaled.touched, carried - solved.load, 0.0)).max(initial=0.0)
         nearest_status = Status.STALLED if off > tolerance else nearest_status
-    if solved.stopped_short and residual <= tolerance and solved.gap <= newton.GAP * tolerance:
+    fine = residual <= tolerance and solved.gap <= newton.GAP * tolerance
+    if solved.stopped_short and fine and not scaled.left_open(force):
         status = Status.CONVERGED  # solvers ask for a little more than was promised
     return CompatibleForces(
         force=force,
@@ -269,6 +270,13 @@ class _Scaled:
         force = force * self.force_size
         found = full, force, status, iterations, history, stats, of_load, gap
         return _Solved(*found, nearest_status)
+
+    def left_open(self, force) -> bool:
+        """Whether forces are known to be open, though they balance to the tolerance."""
+        if not null_space.looked_at(self.network, self.exponent, self.offset):
+            return False
+        force = force / self.force_size
+        return null_space.off(self.network, self.load, force) > null_space.OFF
 
     def _imbalance(self, force):
         return float(np.abs(self.network.BT @ force - self.load).max(initial=0.0))

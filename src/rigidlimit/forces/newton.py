@@ -70,12 +70,8 @@ to the first its forces are balanced: what is left, times displacements that are
 stiffnesses are unlike, is part of the gap."""
 
 
-FEW_ENTRIES = 25_000
-"""Entries of B, zeros included, up to which it is looked whether forces are known: some ms."""
-
-KNOWN, OFF = 1e3, 1e-4
-"""Part of the largest force, over the tolerance, that may be open; and from which on forces that
-stay open are no answer."""
+KNOWN = 1e3
+"""Part of the largest force, over the tolerance, that may be open."""
 
 FACTORIZED = 100
 """Steps of Newton by factorizations, most of which keep the factor."""
@@ -190,14 +186,13 @@ class _Search:
         """The status once few contacts of p > 2 have got what a balance to the tolerance does not
         tell: along motions that they feel by 1e-9 forces may be off by a tenth."""
         network, load = self.network, self.load
-        applies = null_space.applies(network, self.exponent, self.offset)
-        if self.exponent == 2.0 or not applies or network.B.shape[0] * len(load) > FEW_ENTRIES:
+        if not null_space.looked_at(network, self.exponent, self.offset):
             return status
         missed, converged = self.imbalance(self.force), status is Status.CONVERGED
         if not (converged or status is Status.STALLED) or missed > BALANCED:
             return status
         enough = KNOWN * self.tolerance
-        off = self.off(self.force) if missed > ROUNDED * len(load) else 0.0
+        off = null_space.off(network, load, self.force)
         if converged and off <= enough:
             return status
         guesses = [np.maximum(self.force + null_space.missing(network, load, self.force), 0.0)]
@@ -210,18 +205,13 @@ class _Search:
             )  # fmt: skip
             if found is None or self.gap(*found) > GAP * self.tolerance:
                 continue
-            better = self.off(found[1])
+            better = null_space.off(network, load, found[1])
             if better <= max(off, enough) and self.imbalance(found[1]) <= self.tolerance:
                 (self.u, self.force), off, converged = found, better, True
                 self.history = np.array([self.imbalance(self.force)])
             if converged and off <= enough:
                 break
-        return Status.CONVERGED if converged and off <= OFF else Status.STALLED
-
-    def off(self, force) -> float:
-        """How far balanced forces are open along motions that are hardly felt, over the largest."""
-        open_part = null_space.missing(self.network, self.load, force)
-        return float(np.abs(open_part).max() / force.max())
+        return Status.CONVERGED if converged and off <= null_space.OFF else Status.STALLED
 
     def starts(self, warm_start, admissible):
         """Functions that return u to start Newton from, or None."""

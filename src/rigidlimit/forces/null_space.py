@@ -26,6 +26,12 @@ from .problem import duality_gap
 ZERO = 0.1
 """Singular values, over the largest and the tolerance, that count as zero."""
 
+FEW_ENTRIES = 25_000
+"""Entries of B, zeros included, up to which it is looked how far forces are open: some ms."""
+
+OFF = 1e-4
+"""Part of the largest force from which on forces that stay open are no answer."""
+
 ROUNDED, SOFT = 1e-13, 1e-3
 """Singular values over the largest that are rounding, and up to which a balance to the tolerance
 says little of forces."""
@@ -49,6 +55,21 @@ def applies(network, exponent, offset) -> bool:
     m, n = network.B.shape
     few = 0 < m * n <= LARGEST and m * (m - n) <= WIDEST
     return few and exponent >= 2.0 and offset is None
+
+
+def looked_at(network, exponent, offset) -> bool:
+    """Whether it is looked how far forces are open, which Newton for p = 2 takes care of."""
+    m, n = network.B.shape
+    return exponent > 2.0 and applies(network, exponent, offset) and m * n <= FEW_ENTRIES
+
+
+def off(network, load, force) -> float:
+    """How far balanced forces are open along motions that are hardly felt, over the largest."""
+    n = network.B.shape[1]
+    left = np.abs(network.BT @ force - load).max(initial=0.0)
+    if left <= n * float(np.finfo(float).eps) or not force.any():
+        return 0.0
+    return float(np.abs(missing(network, load, force)).max() / force.max())
 
 
 def missing(network, load, force):

@@ -13,6 +13,7 @@ import numpy as np
 from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
+from ..network import column_arms
 from ..status import Status, work
 from ..words import counted
 
@@ -119,6 +120,17 @@ def force_bound(force, stiffness, exponent, gap) -> np.ndarray:
         close = np.sqrt(2 * above / (bend * there ** (s - 2)))
         bound = np.where(close <= near, np.minimum(close, anywhere), anywhere)
     return bound * force.max()
+
+
+def pressing(B, force, free) -> float:
+    """max_j (|B|^T |f|)_j / a_j [N] over the columns that are free and felt: what overlaps press
+    with from the start, whose last digits the balance is known to. Held columns have no balance.
+
+    B (m, n); force (m,); free (n,) bool.
+    """
+    arm, felt = column_arms(B)
+    pressed = (abs(B).T @ np.abs(force)) / arm
+    return float(pressed[free & felt].max(initial=0.0))
 
 
 LEAST_EXPONENT = 1.01

@@ -1,0 +1,127 @@
+"""Balanced forces that are not the answer yet: contacts 1e-9 beside others, and flat energies."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.forces import compatible_forces
+from rigidlimit.forces.problem import force_bound
+
+
+def side_by_side(apart, seed):
+    """B of five contacts in six dimensions, two of them twice but for ``apart``, and forces."""
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(8, 6))
+    B = np.vstack([B[:5], B[:2] + apart * rng.normal(size=(2, 6))])
+    return B, rng.uniform(0.2, 1, 7)
+
+
+@pytest.mark.parametrize("exponent", [2.0, 2.5, 3.0])
+@pytest.mark.parametrize("apart", [1e-7, 1e-9, 1e-10])
+@pytest.mark.parametrize("seed", range(3))
+def test_contacts_beside_one_another(apart, exponent, seed):
+    """Closed form: seven forces of one freedom d; f + y d has the least energy where overlaps do no
+    work on d, which a bracket of y finds from the forces that made the load. A balance to the
+    tolerance leaves a tenth open at 1e-9, and said converged."""
+    B, force = side_by_side(apart, seed)
+    d = np.linalg.svd(B.T)[2][-1]
+    q = 1.0 / (exponent - 1.0)
+    low = (-force[d > 0] / d[d > 0]).max(initial=-np.inf)
+    high = (-force[d < 0] / d[d < 0]).min(initial=np.inf)
+    for _ in range(200):
+        y = 0.5 * (low + high)
+        f = np.maximum(force + y * d, 0.0)
+        low, high = (y, high) if f**q @ d < 0 else (low, y)
+    assert f.min() > 0.0
+    for options in ({}, {"admissible": force}):
+        answer = compatible_forces(B, B.T @ force, exponent=exponent, **options)
+        assert answer.converged
+        # a tenth of what a gap of the tolerance may leave, its root; and last digits over what
+        # contacts feel
+        error = np.abs(answer.force - f).max() / f.max()
+        assert error < 5e-6 + 1e-15 / (0.1 * apart), (error, options)
+
+
+def test_forces_that_stay_open_are_no_answer(monkeypatch):
+    """Contract: where nothing finds what the balance leaves open, the status is not converged."""
+    from rigidlimit.forces import null_space
+
+    B, force = side_by_side(1e-9, 0)
+    assert compatible_forces(B, B.T @ force, exponent=2.5).converged
+    monkeypatch.setattr(null_space, "solve", lambda *given, **options: None)
+    answer = compatible_forces(B, B.T @ force, exponent=2.5)
+    assert answer.residual <= answer.tolerance and answer.status is rl.Status.STALLED
+    assert "may be off the contact law" in answer.message
+
+
+@pytest.mark.parametrize("exponent", [1.3, 1.5, 2.0, 2.5, 4.0])
+def test_forces_lie_within_the_bound(exponent):
+    """Property: forces of more energy, balanced, lie within the bound by their duality gap, and the
+    bound is met to a small factor by the worst of many."""
+    rng = np.random.default_rng(1)
+    B = rng.normal(size=(14, 6))
+    load, k = B.T @ rng.uniform(0.5, 1.0, 14), 10.0 ** rng.uniform(0, 1, 14)
+    answer = compatible_forces(B, load, stiffness=k, exponent=exponent, tolerance=1e-12)
+    assert answer.converged
+    exact, p = answer.force, exponent
+
+    def energy(f):
+        return ((p - 1) / p * k ** (1 / (1 - p)) * f ** (p / (p - 1))).sum()
+
+    Z = np.linalg.svd(B.T)[2][6:].T
+    nearest = np.inf
+    for size in (1e-4, 1e-2, 0.3):
+        for _ in range(50):
+            way = Z @ rng.normal(size=8)
+            way *= size * exact.max() / np.abs(way).max()
+            other = exact + way
+            if other.min() < 0.0:
+                continue
+            gap = (energy(other) - energy(exact)) / energy(other)
+            if gap < 1e-10:
+                continue  # the answer's own gap is part of it
+            bound = force_bound(other, k, p, gap)
+            assert (np.abs(way) <= bound * (1 + 1e-6)).all()
+            nearest = min(nearest, bound.max() / np.abs(way).max())
+    assert nearest < 20.0
+    assert answer.force_error == pytest.approx(
+        force_bound(exact, k, p, answer.duality_gap).max() / exact.max()
+    )
+
+
+def test_bound_of_one_contact():
+    """Closed form: Hooke, k d^2 / 2 of energy lets a force go by k d; no forces, no bound."""
+    force, k = np.array([2.0, 0.0]), np.array([4.0, 4.0])
+    energy = 0.5 * 2.0**2 / 4.0
+    part = 0.5 * 0.1**2 / 4.0 / energy
+    np.testing.assert_allclose(force_bound(force, k, 2.0, part), 0.1, rtol=1e-12)
+    assert not force_bound(np.zeros(2), k, 2.0, 0.0).any()
+    assert np.isinf(force_bound(force, k, 2.0, np.inf)).all()
+
+
+def test_held_columns_do_not_count():
+    """Property: with overlaps from the start, residual, verdict and forces are those without the
+    held columns, whatever arms these have: a held body's arm of a kilometre hid an imbalance."""
+    rng = np.random.default_rng(2)
+    free = rng.normal(size=(5, 4))
+    free = np.vstack([free, -free])  # pressed from both sides
+    held = 1e3 * rng.normal(size=(10, 3))
+    B, fixed = np.hstack([free, held]), np.arange(7) >= 4
+    gap = -rng.uniform(10.0, 20.0, 10)  # overlaps press far above the load
+    load = np.concatenate([0.1 * rng.normal(size=4), rng.normal(size=3)])
+    with_held = compatible_forces(B, load, fixed=fixed, gap_error=gap)
+    without = compatible_forces(free, load[:4], gap_error=gap)
+    assert with_held.status is without.status is rl.Status.CONVERGED
+    np.testing.assert_allclose(with_held.force, without.force, rtol=1e-9)
+    # out of balance by 1e-7 of what presses: a held arm of 1e3 made that 1e-10
+    off = without.force * (1 + 1e-7 * rng.normal(size=10))
+    a = rl.certify(B, load, off, fixed=fixed, gap_error=gap)
+    b = rl.certify(free, load[:4], off, gap_error=gap)
+    assert a.balance == pytest.approx(b.balance, rel=1e-12) and a.balance > 1e-8
+    assert not a.compatible and a.verdict == b.verdict
+    # the balance of both, by one measure
+    for answer in (with_held, without):
+        arm = np.abs(free).max(axis=0)
+        pressed = (np.abs(free).T @ answer.force / arm).max()
+        missing = np.abs(answer.imbalance[:4]) / arm
+        assert answer.residual == pytest.approx(missing.max() / pressed, rel=1e-9)

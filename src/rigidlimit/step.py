@@ -245,7 +245,7 @@ def step(
             )
 
         forces, resting, together, hangs = _asked_for_less(
-            solve, bodies, B_closed, load, classic.force[closed]
+            solve, bodies, B_closed, load, classic.force[closed], known.slight
         )
         if resting.any():
             forces = replace(forces, force=forces.force[~resting])
@@ -256,13 +256,13 @@ def step(
     return StepResult(*found, together, known.open, left_out, hangs)
 
 
-def _asked_for_less(solve, bodies, B, load, force):
+def _asked_for_less(solve, bodies, B, load, force, slight):
     """(compatible forces, closed contacts (m,) bool left out, whether motions of all bodies
     together were, bodies (n,) bool that hang on tilts). Asked again, for less, where tilts next to
     nothing decide, or stop it short.
     """
     resting, of = np.zeros(len(force), bool), (bodies.free.ravel(), bodies.turning_arm.ravel())
-    asked = asked_balance(bodies, B, load, force)
+    asked = asked_balance(bodies, B, load, force, slight=slight)
     forces = solve(asked)
     for _ in range(ROUNDS):
         hangs = hanging(*asked, forces.displacement, *of)

@@ -58,11 +58,13 @@ the forces on it."""
 
 @dataclass(frozen=True)
 class Known:
-    """classic: step 1, refined where need be. open (N,) [N]: how far forces on each body are open
-    all the same, or 0."""
+    """classic: step 1, refined where need be. slight: ``slightly_felt`` of its closed contacts up
+    to WIDE, where these are the ones that it was asked for. open (N,) [N]: how far forces on each
+    body are open all the same, or 0."""
 
     classic: ContactDynamicsResult
     open: np.ndarray
+    slight: tuple | None = None
 
 
 def refined(
@@ -81,12 +83,13 @@ def refined(
     largest = classic.force.max()
     enough = ENOUGH * classic.tolerance * largest
     B_closed = submatrix(B, rows=rows)
+    slight = slightly_felt(B_closed, free, finite_reach(reach), WIDE)
     bodies, part = _suspects(
-        M, B_closed, external_force, classic, rows, dt, free, finite_reach(reach)
+        M, B_closed, external_force, classic, rows, dt, free, finite_reach(reach), slight
     )
     bodies, part = bodies[part > enough], part[part > enough]
     if not len(bodies):
-        return known
+        return replace(known, slight=slight)
     step = M, B, bias, velocity, external_force, dt
     touching = _touching(B_closed, free)
     m = len(rows)
@@ -110,9 +113,9 @@ def refined(
     return known
 
 
-def _suspects(M, B, external_force, classic, rows, dt, free, reach):
+def _suspects(M, B, external_force, classic, rows, dt, free, reach, slight):
     """(bodies (k,), how far forces on each are open at most (k,) [N]) by the formula above."""
-    bodies, S, VT = slightly_felt(B, free, reach, WIDE)
+    bodies, S, VT = slight
     felt = (S > ROUNDED) & (S <= WIDE)
     if felt.any():
         # what is left out of the balance later on need not be known

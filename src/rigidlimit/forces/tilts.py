@@ -34,19 +34,23 @@ LIMIT = HARDLY
 """Part of its contacts' forces below which a push along a motion tells nothing."""
 
 
-def asked_balance(bodies: Bodies, B: sp.csr_array, load, force, resting=None, *, together=False):
+def asked_balance(
+    bodies: Bodies, B: sp.csr_array, load, force, resting=None, *, together=False, slight=None
+):
     """(B, load) that step 2 is asked for, of the closed contacts of ``bodies``.
 
     B (m, 6 N): their rows. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. resting (m,) bool:
     contacts left out (``levers.py``), whose rows become empty. together: leaves out motions of all
-    bodies together.
+    bodies together. slight: ``slightly_felt`` of B, up to LIMIT or more, if known.
     """
     if resting is not None and resting.any():
         B = sp.csr_array(sp.diags_array(np.where(resting, 0.0, 1.0)) @ B)
         B.eliminate_zeros()
         load = np.where(bodies.free.ravel(), B.T @ force, 0.0)
-    asked = felt_together if together else known_balance
-    return asked(bodies, B, load, force)
+        slight = None
+    if together:
+        return felt_together(bodies, B, load, force)
+    return known_balance(bodies, B, load, force, slight)
 
 
 def asks_less(B, than, resting) -> bool:
@@ -55,22 +59,25 @@ def asks_less(B, than, resting) -> bool:
     return (B[rows] != than[rows]).nnz > 0
 
 
-def known_balance(bodies: Bodies, B: sp.csr_array, load, force):
+def known_balance(bodies: Bodies, B: sp.csr_array, load, force, slight=None):
     """``felt_balance`` of the closed contacts of ``bodies``."""
-    return felt_balance(B, load, force, free=bodies.free.ravel(), reach=bodies.turning_arm.ravel())
+    free, reach = bodies.free.ravel(), bodies.turning_arm.ravel()
+    return felt_balance(B, load, force, free=free, reach=reach, slight=slight)
 
 
-def felt_balance(B: sp.csr_array, load, force, *, free, reach):
+def felt_balance(B: sp.csr_array, load, force, *, free, reach, slight=None):
     """(B, load) without the motions that closed contacts hardly feel: those given if all stay.
 
     B (m, 6 N): rows of the closed contacts. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N].
     free (6 N,) bool. reach (6 N,): way of a body's farthest point per unit of each velocity, or 0.
     """
     reach = finite_reach(reach)
-    bodies, S, VT = slightly_felt(B, free, reach, LIMIT)
+    bodies, S, VT = slightly_felt(B, free, reach, LIMIT) if slight is None else slight
     out = (S > ROUNDED) & (S <= LIMIT)
     if not out.any():
         return B, load
+    some = out.any(axis=1)
+    bodies, VT, out = bodies[some], VT[some], out[some]
 
     # forces [N] along these motions; a load that is not small stays
     pushed = (load / reach).reshape(-1, 6)

@@ -70,9 +70,6 @@ to the first its forces are balanced: what is left, times displacements that are
 stiffnesses are unlike, is part of the gap."""
 
 
-KNOWN = 1e3
-"""Part of the largest force, over the tolerance, that may be open."""
-
 FACTORIZED = 100
 """Steps of Newton by factorizations, most of which keep the factor."""
 
@@ -183,35 +180,25 @@ class _Search:
         return Status.STALLED if status is Status.CONVERGED else status
 
     def sharpened(self, status, admissible) -> Status:
-        """The status once few contacts of p > 2 have got what a balance to the tolerance does not
-        tell: along motions that they feel by 1e-9 forces may be off by a tenth."""
-        network, load = self.network, self.load
-        if not null_space.looked_at(network, self.exponent, self.offset):
+        """The status once few contacts have got what a balance to the tolerance does not tell."""
+        solved = status in (Status.CONVERGED, Status.STALLED)
+        looked_at = null_space.looked_at(self.network, self.exponent, self.offset)
+        if not (solved and looked_at) or self.imbalance(self.force) > BALANCED:
             return status
-        missed, converged = self.imbalance(self.force), status is Status.CONVERGED
-        if not (converged or status is Status.STALLED) or missed > BALANCED:
-            return status
-        enough = KNOWN * self.tolerance
-        off = null_space.off(network, load, self.force)
-        if converged and off <= enough:
-            return status
-        guesses = [np.maximum(self.force + null_space.missing(network, load, self.force), 0.0)]
-        if admissible is not None and admissible.any():
-            guesses.insert(0, admissible)
-        for guess in guesses:
-            found = null_space.solve(
-                network, load, self.stiffness, self.exponent,
-                admissible=guess, tolerance=self.tolerance, zero=null_space.ROUNDED,
-            )  # fmt: skip
-            if found is None or self.gap(*found) > GAP * self.tolerance:
-                continue
-            better = null_space.off(network, load, found[1])
-            if better <= max(off, enough) and self.imbalance(found[1]) <= self.tolerance:
-                (self.u, self.force), off, converged = found, better, True
-                self.history = np.array([self.imbalance(self.force)])
-            if converged and off <= enough:
-                break
-        return Status.CONVERGED if converged and off <= null_space.OFF else Status.STALLED
+        self.u, self.force, known = null_space.sharpened(
+            self.network,
+            self.load,
+            self.stiffness,
+            self.exponent,
+            self.u,
+            self.force,
+            converged=status is Status.CONVERGED,
+            admissible=admissible,
+            tolerance=self.tolerance,
+            gap=GAP * self.tolerance,
+        )
+        self.history = np.append(self.history, self.imbalance(self.force))
+        return Status.CONVERGED if known else Status.STALLED
 
     def starts(self, warm_start, admissible):
         """Functions that return u to start Newton from, or None."""

@@ -29,6 +29,9 @@ ZERO = 0.1
 FEW_ENTRIES = 25_000
 """Entries of B, zeros included, up to which it is looked how far forces are open: some ms."""
 
+KNOWN = 1e3
+"""Part of the largest force, over the tolerance, that may be open."""
+
 OFF = 1e-4
 """Part of the largest force from which on forces that stay open are no answer."""
 
@@ -85,6 +88,35 @@ def missing(network, load, force):
     left = load - network.BT @ force
     out[bears] = U[:, soft] @ ((VT[soft] @ left) / s[soft])
     return out
+
+
+def sharpened(
+    network, load, stiffness, exponent, u, force, *, converged, admissible, tolerance, gap
+):
+    """(u, forces, whether they are the answer): those given, which balance nearly, or others that
+    leave less open.
+
+    converged: whether those given are the answer but for that. admissible (m,) or None: forces that
+    balance the load. gap: up to which a duality gap is that of an answer.
+    """
+    open_part, enough = off(network, load, force), KNOWN * tolerance
+    if converged and open_part <= enough:
+        return u, force, True
+    guesses = [np.maximum(force + missing(network, load, force), 0.0)]
+    if admissible is not None and admissible.any():
+        guesses.insert(0, admissible)
+    law = stiffness, exponent
+    for guess in guesses:
+        if converged and open_part <= enough:
+            break
+        found = solve(network, load, *law, admissible=guess, tolerance=tolerance, zero=ROUNDED)
+        if found is None:
+            continue
+        lawful = duality_gap(network.B, *found, *law, load, sizes=network.sizes) <= gap
+        left, less = np.abs(network.BT @ found[1] - load).max(), off(network, load, found[1])
+        if lawful and left <= tolerance and less <= max(open_part, enough):
+            (u, force), open_part, converged = found, less, True
+    return u, force, converged and open_part <= OFF
 
 
 def solve(network, load, stiffness, exponent, *, admissible, tolerance, zero=None):

@@ -6,7 +6,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.scenes import toml
-from rigidlimit.words import counted
+from rigidlimit.words import counted, listed
 from tests.cli.test_cli import rigidlimit
 
 
@@ -45,3 +45,10 @@ def test_one_ball_on_a_floor(tmp_path):
     rigidlimit("view", "b.h5", "--no-open", "--out", page, cwd=tmp_path)
     assert "b.h5: 2 bodies, 1 stored step;" in page.read_text()
     assert not re.search(r"\b1 (contacts|steps|bodies|iterations|forces|contact forces)\b", said)
+
+
+def test_names():
+    """Contract: three names at most, and how many more."""
+    assert listed(["a"]) == "'a'" and listed(["a", "b", "c"]) == "'a', 'b', 'c'"
+    assert listed(list("abcd")) == "'a', 'b', 'c' and 1 other body"
+    assert listed(list("abcde")) == "'a', 'b', 'c' and 2 other bodies"

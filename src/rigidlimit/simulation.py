@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from .errors import InputError, SceneError, SceneWarning
 from .progress import progress as bar
 from .scenes.load import as_scene
 from .scenes.scene import law_exponent
-from .step import StepResult, StepSettings, WarmStart, step
+from .step import StepResult, StepSettings, WarmStart, step, with_compatible
 from .words import counted
 
 SAVED = ("position", "quaternion", "velocity", "time", "steps")
@@ -136,7 +137,7 @@ class Simulation:
         if steps <= 0:
             if self.last is None:
                 raise InputError(f"until is {until}; expected a time after {self.time}")
-            return self.last
+            return self._completed(self.last)
         with bar(self.scene.name, steps, shown=progress) as update:
             for k in range(steps):
                 last = k == steps - 1
@@ -145,7 +146,17 @@ class Simulation:
                     update(k + 1, result.summary)
                 if callback is not None and callback(self, result):
                     break
-        return result
+        return self._completed(result)
+
+    def _completed(self, result: StepResult) -> StepResult:
+        """A step with compatible forces, also if they were not asked for on the way."""
+        if result.compatible is not None:
+            return result
+        done = with_compatible(result, self.settings, self._warm if self.warm_start else None)
+        if self.last is result:
+            self.last = done
+            self._warm = replace(self._warm, displacement=done.compatible.displacement)
+        return done
 
     @property
     def at_rest(self) -> bool:

@@ -9,7 +9,7 @@ as a roller along two races that are opposite but for 1e-10 (``forces/tilts.py``
 with unequal inertias precess (``bodies/motion.py``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -183,37 +183,43 @@ def step(
         closed = gap <= closing_gap(gap, classic.force, bodies.length)
     else:
         closed = gap <= settings.closed * bodies.length
-    chosen = np.flatnonzero(closed)
-    B_closed = submatrix(B, rows=chosen)
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
-    load = np.where(bodies.free.ravel(), B_closed.T @ classic.force[closed], 0.0)
-    forces, together = None, False
-    if compatible:
-        start = None if warm is None else warm.displacement
-        given = handover.among(rows=chosen)
+    load = np.where(bodies.free.ravel(), B.T @ np.where(closed, classic.force, 0.0), 0.0)
+    found = StepResult(new_state, contacts, B, load, stiffness, closed, classic, None, dt, bodies)
+    return with_compatible(found, settings, warm, handover) if compatible else found
 
-        def solve(balance):
-            return compatible_forces(  # eq. 36
-                *balance,
-                stiffness=stiffness[closed],
-                exponent=settings.exponent,
-                fixed=~bodies.free.ravel(),
-                tolerance=settings.tolerance,
-                warm_start=start,
-                admissible=classic.force[closed],
-                blocks=bodies.blocks,
-                handover=given,
-            )
 
-        asked = known_balance(bodies, B_closed, load, classic.force[closed])
-        forces = solve(asked)
-        if not forces.converged:
-            wider = felt_together(bodies, B_closed, load, classic.force[closed])
-            other = forces if wider[0] is B_closed else solve(wider)
-            together = other.converged
-            forces = other if together else forces
-    found = new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies
-    return StepResult(*found, together)
+def with_compatible(
+    found: StepResult,
+    settings: StepSettings,
+    warm: WarmStart | None = None,
+    handover: Handover | None = None,
+) -> StepResult:
+    """Step 2 of a step of which step 1 is found: the same with compatible forces."""
+    bodies, chosen = found.bodies, np.flatnonzero(found.closed)
+    B, force = submatrix(found.B, rows=chosen), found.classic.force[chosen]
+    given = None if handover is None else handover.among(rows=chosen)
+
+    def solve(balance):
+        return compatible_forces(  # eq. 36
+            *balance,
+            stiffness=found.stiffness[chosen],
+            exponent=settings.exponent,
+            fixed=~bodies.free.ravel(),
+            tolerance=settings.tolerance,
+            warm_start=None if warm is None else warm.displacement,
+            admissible=force,
+            blocks=bodies.blocks,
+            handover=given,
+        )
+
+    forces, together = solve(known_balance(bodies, B, found.load, force)), False
+    if not forces.converged:
+        wider = felt_together(bodies, B, found.load, force)
+        other = forces if wider[0] is B else solve(wider)
+        together = other.converged
+        forces = other if together else forces
+    return replace(found, compatible=forces, together=together)
 
 
 def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):

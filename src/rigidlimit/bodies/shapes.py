@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays import is_positive, number
 from ..errors import SceneError, SceneWarning
 from ..words import counted
+from .flat import flattened
 
 
 def _positive(shape: str, **lengths: float) -> None:
@@ -265,6 +266,10 @@ def _hull(points: np.ndarray):
 
     try:
         hull = ConvexHull(points)
+        flat = flattened(points, hull)
+        if flat is not points:  # points just below the faces would now lie above
+            points = flat[hull.vertices]
+            hull = ConvexHull(points)
     except (QhullError, ValueError) as error:
         raise SceneError(
             f"polyhedron: {counted(len(points), 'point')}, flat or too few to enclose a volume; "

@@ -1,9 +1,10 @@
-"""Faces that are flat but for rounded coordinates, made flat.
+"""Faces that are flat, and edges that are straight, but for rounded coordinates, made so.
 
 Problem: the corners of a body from a mesh file (4-byte floats) or a text with six digits lie 1e-8
 to 1e-6 of its size off the planes of its faces, and the hull of such points has each face in
 pieces: a block would stand on one triangle of another's top, and tip. Corners are moved onto the
-planes of their faces, in turns with fitting these, by the least way.
+planes of their faces, in turns with fitting these, by the least way. In the plane a corner in the
+middle of an edge, which stands out by rounding, would be all that the edge bears on: it goes.
 
 Symbols: points x (m, 3) [m]; of each face that is more than one triangle of the hull: its corners,
 unit normal n, height h = mean of n . x. Where more than three planes meet in a corner they may not
@@ -74,3 +75,16 @@ def _planes(x, faces):
         n[f] = np.linalg.svd(own - own.mean(axis=0), full_matrices=False)[2][2]
         h[f] = n[f] @ own.mean(axis=0)
     return n, h
+
+
+def straightened(ring: np.ndarray) -> np.ndarray:
+    """The corners (k, 2) [m] of a convex outline without those that hardly stand out."""
+    size = np.ptp(ring, axis=0).max()
+    while len(ring) > 3:
+        before, after = np.roll(ring, 1, axis=0), np.roll(ring, -1, axis=0)
+        (x, y), (u, v) = (ring - before).T, (after - before).T
+        height = np.abs(u * y - v * x) / np.hypot(u, v)
+        if height.min() > FLAT * size:
+            break
+        ring = np.delete(ring, height.argmin(), axis=0)
+    return ring

@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays import is_positive, number
 from ..errors import SceneError, SceneWarning
 from ..words import counted
-from .flat import flattened
+from .flat import flattened, straightened
 
 
 def _positive(shape: str, **lengths: float) -> None:
@@ -374,7 +374,7 @@ class Polygon(Shape):
                 "expected at least three points that enclose an area"
             ) from error
         _warn_of_dents(points, hull)
-        vertices = points[hull.vertices]
+        vertices = straightened(points[hull.vertices])
         origin = vertices.mean(axis=0)
         a = vertices - origin
         b = np.roll(a, -1, axis=0)

@@ -67,6 +67,30 @@ def test_loads_are_resumed_from_a_file(tmp_path):
     np.testing.assert_allclose(other.step().force.sum(), 93, atol=1e-7)
 
 
+def test_gravity_turns_between_steps():
+    """Closed form: a disk of 2 kg in a groove of two planes at 45 degrees, while the table tilts by
+    a: w cos(45 deg -+ a), with the load of 5 N on it as it was; so also after a checkpoint."""
+    scene = rl.Scene(dim=2, gravity=(0, -10))
+    for name, x in (("left", 1), ("right", -1)):
+        scene.add(rl.HalfSpace(2), position=(0, 0), normal=(x, 1), name=name)
+    scene.add(rl.Disk(1.0), position=(0, np.sqrt(2)), mass=2, load=(0, -5), name="disk")
+    simulation, other = rl.Simulation(scene), rl.Simulation(scene)
+    assert "gravity" not in simulation.checkpoint()
+    for degrees in (0, 10, -30, 44, 0):
+        a = np.radians(degrees)
+        weight = np.array([np.sin(a), -np.cos(a)])
+        simulation.set_gravity(10 * weight)
+        other.restore(simulation.checkpoint())
+        other.set_load("disk", 5 * weight)
+        turned = np.pi / 4 + np.array([a, -a])
+        expected = 20 * np.cos(turned) + 5 * np.sqrt(0.5)
+        # the residual of a step is 1e-10
+        np.testing.assert_allclose(simulation.step().force, expected, atol=1e-7)
+        np.testing.assert_allclose(other.step().force, 25 * np.cos(turned), atol=1e-7)
+    with pytest.raises(SceneError, match=r"gravity: found .* 2 finite numbers"):
+        simulation.set_gravity(9.81)
+
+
 def test_driven_body_changes_its_velocity():
     """Closed form: a floor that is set in motion, upwards at 0.2 m/s, needs the impulse m v; then
     carries the weight; a block that is let down faster than it falls carries none."""

@@ -301,3 +301,17 @@ def test_overlaps_that_rounding_does_not_explain_are_a_jam():
     assert rl.Simulation(bearing(16, 6)[0]).step().classic.status is rl.Status.JAMMED
     strict = rl.Simulation(bearing(16, 9)[0], closed=1e-12).step()
     assert strict.classic.status is rl.Status.JAMMED
+
+
+def test_a_run_that_its_callback_stops_has_compatible_forces():
+    """Closed form: a run without compatible forces on the way, stopped at rest, returns those of
+    its last step, W/3 on each support of the beam (it returned the classic ones unasked)."""
+    simulation = rl.Simulation("beam", compatible="never", solver="pgs")
+    result = simulation.run(until=1.0, callback=lambda run, _: run.at_rest)
+    assert result.time < 1.0 and simulation.last is result
+    # the load is as exact as step 1 is solved
+    np.testing.assert_allclose(result.force, 10 / 3, rtol=1e-8)
+    assert np.abs(result.classic.force - 10 / 3).max() > 0.1
+    simulation.step()
+    assert simulation.last.compatible is None
+    assert simulation.run(until=simulation.time).compatible.converged

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from .errors import InputError, SceneError, SceneWarning
 from .progress import progress as bar
 from .scenes.load import as_scene
 from .scenes.scene import law_exponent
-from .step import StepResult, StepSettings, WarmStart, step
+from .step import StepResult, StepSettings, WarmStart, step, with_compatible
 from .words import counted
 
 SAVED = ("position", "quaternion", "velocity", "time", "steps")
@@ -67,6 +68,7 @@ class Simulation:
             )
         self.state = scene.state
         self.external_force = scene.external_force()
+        self.gravity = scene.gravity
         self.compatible = compatible
         self.warm_start = warm_start
         self.settings = StepSettings(
@@ -136,7 +138,7 @@ class Simulation:
         if steps <= 0:
             if self.last is None:
                 raise InputError(f"until is {until}; expected a time after {self.time}")
-            return self.last
+            return self._completed(self.last)
         with bar(self.scene.name, steps, shown=progress) as update:
             for k in range(steps):
                 last = k == steps - 1
@@ -145,7 +147,17 @@ class Simulation:
                     update(k + 1, result.summary)
                 if callback is not None and callback(self, result):
                     break
-        return result
+        return self._completed(result)
+
+    def _completed(self, result: StepResult) -> StepResult:
+        """A step with compatible forces, also if they were not asked for on the way."""
+        if result.compatible is not None:
+            return result
+        done = with_compatible(result, self.settings, self._warm if self.warm_start else None)
+        if self.last is result:
+            self.last = done
+            self._warm = replace(self._warm, displacement=done.compatible.displacement)
+        return done
 
     @property
     def at_rest(self) -> bool:
@@ -176,8 +188,17 @@ class Simulation:
         if isinstance(self.bodies.shape(i), HalfSpace):
             raise InputError(f"body {self.bodies.names[i]!r} is a half-space and takes no load")
         force = self.scene.load_of(load)
-        force[:3] += self.bodies.mass[i] * self.scene.gravity
+        force[:3] += self.bodies.mass[i] * self.gravity
         self.external_force[6 * i : 6 * i + 6] = force
+
+    def set_gravity(self, gravity) -> None:
+        """Turn gravity, (dim,) [m/s^2], from the next step on: a table that tilts, a wall shaken
+        sideways. Loads stay as they are.
+        """
+        new = self.scene.gravity_of(gravity)
+        weight = self.bodies.mass[:, None] * (new - self.gravity)
+        self.external_force.reshape(-1, 6)[:, :3] += weight
+        self.gravity = new
 
     def set_velocity(self, body: int | str, velocity, angular_velocity=None) -> None:
         """Give a body another velocity [m/s, rad/s], from the next step on: a driven wall its
@@ -196,7 +217,8 @@ class Simulation:
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Everything that the next steps depend on, as arrays; ``restore`` takes it back.
 
-        That includes loads that were set since the beginning, as ``external_force``.
+        That includes loads that were set since the beginning, as ``external_force``, and
+        ``gravity`` where that was.
         """
         out = {
             "position": self.state.position,
@@ -207,6 +229,8 @@ class Simulation:
         }
         if not np.array_equal(self.external_force, self.scene.external_force()):
             out["external_force"] = self.external_force.copy()
+        if not np.array_equal(self.gravity, self.scene.gravity):
+            out["gravity"] = self.gravity
         if self._warm is not None:
             contacts = self._warm.contacts
             out |= {
@@ -239,6 +263,7 @@ class Simulation:
         self.external_force = np.array(
             saved.get("external_force", self.scene.external_force()), float
         )
+        self.gravity = np.array(saved.get("gravity", self.scene.gravity), float)
         self.steps = int(saved["steps"])
         self.last = None
         self._warm = None

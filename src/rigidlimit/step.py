@@ -222,38 +222,52 @@ def step(
     # Step 2: compatible forces
     stiffness = contact_stiffness(bodies, contacts, settings.exponent, settings.pair_stiffness)
     closed = _closed(classic, dt, settings, bodies)
-    chosen = np.flatnonzero(closed)
-    B_closed = submatrix(B, rows=chosen)
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
-    load = np.where(bodies.free.ravel(), B_closed.T @ classic.force[closed], 0.0)
-    forces, resting, together, hangs = None, False, False, None
-    if compatible:
-        start = None if warm is None else warm.displacement
-        given = handover.among(rows=chosen)
+    load = np.where(bodies.free.ravel(), B.T @ np.where(closed, classic.force, 0.0), 0.0)
+    found = new_state, contacts, B, load, stiffness, closed, classic, None, dt, bodies
+    found = StepResult(*found, open=known.open)
+    return with_compatible(found, settings, warm, handover, known.slight) if compatible else found
 
-        def solve(balance):
-            return compatible_forces(  # eq. 36
-                *balance,
-                stiffness=stiffness[closed],
-                exponent=settings.exponent,
-                fixed=~bodies.free.ravel(),
-                tolerance=settings.tolerance,
-                warm_start=start,
-                admissible=classic.force[closed],
-                blocks=bodies.blocks,
-                handover=given,
-            )
 
-        forces, resting, together, hangs = _asked_for_less(
-            solve, bodies, B_closed, load, classic.force[closed], known.slight
+def with_compatible(
+    found: StepResult,
+    settings: StepSettings,
+    warm: WarmStart | None = None,
+    handover: Handover | None = None,
+    slight=None,
+) -> StepResult:
+    """Step 2 of a step of which step 1 is found: the same with compatible forces.
+
+    slight: what is known of the motions that contacts hardly feel (``dynamics/refined.py``).
+    """
+    bodies, chosen = found.bodies, np.flatnonzero(found.closed)
+    B, force = submatrix(found.B, rows=chosen), found.classic.force[chosen]
+    given = None if handover is None else handover.among(rows=chosen)
+
+    def solve(balance):
+        return compatible_forces(  # eq. 36
+            *balance,
+            stiffness=found.stiffness[chosen],
+            exponent=settings.exponent,
+            fixed=~bodies.free.ravel(),
+            tolerance=settings.tolerance,
+            warm_start=None if warm is None else warm.displacement,
+            admissible=force,
+            blocks=bodies.blocks,
+            handover=given,
         )
-        if resting.any():
-            forces = replace(forces, force=forces.force[~resting])
-    left_out = np.zeros(len(contacts), bool)
+
+    forces, resting, together, hangs = _asked_for_less(solve, bodies, B, found.load, force, slight)
+    left_out = np.zeros(len(found.closed), bool)
     left_out[chosen] = resting
-    closed = closed & ~left_out
-    found = new_state, contacts, B, load, stiffness, closed, classic, forces, dt, bodies
-    return StepResult(*found, together, known.open, left_out, hangs)
+    return replace(
+        found,
+        closed=found.closed & ~left_out,
+        compatible=replace(forces, force=forces.force[~resting]) if resting.any() else forces,
+        together=together,
+        left_out=left_out,
+        hangs=hangs,
+    )
 
 
 def _asked_for_less(solve, bodies, B, load, force, slight):

@@ -63,6 +63,24 @@ def test_polyhedron_is_moved_to_its_centre():
         assert ((a.vertices - loop[0]) @ normal <= 1e-12).all()
 
 
+def test_normals_of_faces_with_nearly_straight_corners():
+    """Closed form: a prism in any orientation, its coordinates rounded to 13 digits, stands on a
+    face four corners of which are in line to 1e-4 of its size; that face's normal is the prism's
+    axis. (It was that of any one of its triangles, of a sliver 1e-9 off, and pushed apart bodies
+    that share the face.)"""
+    rng = np.random.default_rng(2)
+    ring = np.array([[-1, 0], [0, -1], [1, 0], [0.6, 0.4], [0.4, 0.6], [0, 1]], float)
+    ring[3:5] += 1e-4
+    prism = np.vstack([np.column_stack([ring, np.full(len(ring), z)]) for z in (0.0, 0.7)])
+    for _ in range(100):
+        turn = rotations.matrix(rotations.normalized(rng.normal(size=4)))
+        shape = rl.ConvexPolyhedron((prism @ turn.T).round(13))
+        along = shape.normals @ turn[:, 2]
+        for end in (along.argmin(), along.argmax()):
+            # corners are off by 1e-13 at most, over a face of size 1
+            assert np.linalg.norm(np.cross(shape.normals[end], turn[:, 2])) < 5e-13
+
+
 def test_polygon_moments():
     """Closed form: a rectangle, and a right triangle with J = m (a^2 + b^2)/18."""
     box = rl.rectangle(2.0, 1.0)

@@ -96,6 +96,9 @@ def test_meshes(tmp_path):
     [
         ('nme = "x"', "nme: unknown key; did you mean 'name'?"),
         (BALL + "radus = 1", "bodies[0].radus: unknown key; did you mean 'radius'?"),
+        (BALL + "pos = [0, 0, 0]", "bodies[0].pos: unknown key; did you mean 'position'?"),
+        (BALL + "friction = 0.5", "bodies[0].friction: unknown key; contacts have no friction"),
+        (BALL + "restitution = 0.5", "unknown key; restitution is one for the whole scene"),
         (BALL + "mass = -2", "bodies[0].mass: found -2"),
         ('[[bodies]]\nshape = "sphere"\nposition = [0,0,0]', "radius: missing"),
         ("[[bodies]]\nradius = 1", "bodies[0].shape: missing; add shape"),

@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays import is_positive, number
 from ..errors import SceneError, SceneWarning
 from ..words import counted
+from .flat import flattened, straightened
 
 
 def _positive(shape: str, **lengths: float) -> None:
@@ -255,12 +256,20 @@ def _warn_of_dents(points: np.ndarray, hull) -> None:
         )
 
 
+ROUNDED = 1e-8
+"""Difference of a face's normals, of its first triangle and of its area, that is rounding's."""
+
+
 def _hull(points: np.ndarray):
     """Corners, outward triangles, flat faces (corner loops) and face normals of a convex hull."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
         hull = ConvexHull(points)
+        flat = flattened(points, hull)
+        if flat is not points:  # points just below the faces would now lie above
+            points = flat[hull.vertices]
+            hull = ConvexHull(points)
     except (QhullError, ValueError) as error:
         raise SceneError(
             f"polyhedron: {counted(len(points), 'point')}, flat or too few to enclose a volume; "
@@ -271,10 +280,13 @@ def _hull(points: np.ndarray):
     vertices = points[hull.vertices]
     triangles = corner[hull.simplices]
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
-    outward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) > 0
-    triangles = np.where(outward[:, None], triangles, triangles[:, ::-1])
+    area = np.cross(b - a, c - a)
+    outward = np.einsum("ij,ij->i", area, hull.equations[:, :3])[:, None] > 0
+    triangles = np.where(outward, triangles, triangles[:, ::-1])
+    area = np.where(outward, area, -area)
 
-    # Triangles with one plane form one flat face; its corners are ordered by angle.
+    # Triangles with one plane form one flat face; its corners are ordered by angle. The first
+    # triangle's normal is rounding over its width: that of the whole area is taken, if flatter.
     size = np.ptp(vertices, axis=0).max()
     faces, normals = [], []
     left = np.ones(len(triangles), bool)
@@ -286,6 +298,11 @@ def _hull(points: np.ndarray):
         same &= np.abs(hull.equations[:, 3] - offset) < 1e-9 * size
         left &= ~same
         loop = np.unique(triangles[same])
+        whole = area[same].sum(axis=0)
+        whole /= max(np.linalg.norm(whole), np.finfo(float).tiny)
+        uneven = np.ptp(vertices[loop] @ np.column_stack([whole, normal]), axis=0)
+        if np.abs(whole - normal).max() < ROUNDED and uneven[0] < uneven[1]:
+            normal = whole
         arm = vertices[loop] - vertices[loop].mean(axis=0)
         across = np.cross(normal, arm[0])
         faces.append(loop[np.argsort(np.arctan2(arm @ across, arm @ arm[0]))])
@@ -357,7 +374,7 @@ class Polygon(Shape):
                 "expected at least three points that enclose an area"
             ) from error
         _warn_of_dents(points, hull)
-        vertices = points[hull.vertices]
+        vertices = straightened(points[hull.vertices])
         origin = vertices.mean(axis=0)
         a = vertices - origin
         b = np.roll(a, -1, axis=0)

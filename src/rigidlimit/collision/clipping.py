@@ -15,6 +15,10 @@ SNAP = 1e-3
 NEARER = 1e-7
 """Rise of the neighbours' gaps over a made corner's, over ``snap``, from which on it stays."""
 
+INSIDE = 1e-12
+"""Distance over the outline's size up to which a corner beyond a side counts as inside. Over the
+side's own length it would be less than rounding where that is short."""
+
 MADE = 512
 """Labels from here on belong to corners made by a cut."""
 
@@ -40,7 +44,12 @@ def clip(outline, normal, height, incident, names, poly, poly_of):
         for c in range(3):
             poly[0, i, c] = incident[i, c]
         poly_of[0, i, 0], poly_of[0, i, 1] = 2 * names[i], names[i]
-    k = len(outline)
+    k, across = len(outline), 0.0
+    for side in range(1, k):
+        away = 0.0
+        for c in range(3):
+            away += (outline[side, c] - outline[0, c]) ** 2
+        across = max(across, np.sqrt(away))
     for side in range(k):
         start, end = outline[side], outline[(side + 1) % k]
         ux, uy, uz = end[0] - start[0], end[1] - start[1], end[2] - start[2]
@@ -48,7 +57,7 @@ def clip(outline, normal, height, incident, names, poly, poly_of):
         oy = uz * normal[0] - ux * normal[2]
         oz = ux * normal[1] - uy * normal[0]
         size = np.sqrt(ox * ox + oy * oy + oz * oz)
-        margin = 1e-12 * size * size  # 1e-12 of the side's length
+        margin = INSIDE * across * size  # o is as long as the side
         old, new = poly[now], poly[1 - now]
         old_of, new_of = poly_of[now], poly_of[1 - now]
         kept = 0

@@ -76,6 +76,18 @@ class Contacts(Brief):
             out[same] = values[at[same]]
         return out
 
+    def nearest(self, other: "Contacts", values: np.ndarray) -> np.ndarray:
+        """``values`` of ``other`` contacts in the order of these ones: by number, and where a
+        pair's numbers are others, as after its faces took turns, on its nearest contact, summed."""
+        out = self.carry_over(other, values)
+        pair, of = (x.body[:, 0] * self.bodies + x.body[:, 1] for x in (self, other))
+        for k in np.flatnonzero(~np.isin(other.key, self.key) & (values != 0)):
+            first, last = np.searchsorted(pair, of[k]), np.searchsorted(pair, of[k], "right")
+            if last > first:
+                away = np.linalg.norm(self.point[first:last] - other.point[k], axis=1)
+                out[first + int(away.argmin())] += values[k]
+        return out
+
 
 def empty(bodies: int) -> Contacts:
     """No contacts among ``bodies`` bodies."""

@@ -207,11 +207,11 @@ def compare(
     seconds["dem"] = reference.seconds
     contacts = result.contacts
     force = {
-        name: contacts.carry_over(results[name].contacts, results[name].classic.force)
+        name: contacts.nearest(results[name].contacts, results[name].classic.force)
         for name in ("pgs", "pgs permuted", "apgd")
     }
     force["compatible"] = result.force
-    force["dem"] = contacts.carry_over(reference.contacts, reference.force)
+    force["dem"] = contacts.nearest(reference.contacts, reference.force)
     floor = {name: _on_held(scene.bodies, contacts, f) for name, f in force.items()}
     top = force["dem"].max(initial=0.0) or 1.0
 
@@ -321,7 +321,7 @@ def stiffness_sweep(
         dem = PenaltySimulation(
             scene, state=state, stiffness_scale=scale, rest_tolerance=rest_tolerance
         ).run(callback=tell)
-        force = result.contacts.carry_over(dem.contacts, dem.force)
+        force = result.contacts.nearest(dem.contacts, dem.force)
         errors.append(np.linalg.norm(force - result.force) / np.linalg.norm(result.force))
     slope = float(np.polyfit(np.log(scales), np.log(errors), 1)[0])
     return np.asarray(scales), np.array(errors), slope

@@ -138,7 +138,7 @@ class NetworkEngine:
         force = self._measure()[0]
         contacts = find_contacts(self.bodies, self.state, np.where(self.plane, 0.0, reach))
         contacts = contacts.select(contacts.gap <= reach)
-        return contacts, contacts.carry_over(self.contacts, force)
+        return contacts, contacts.nearest(self.contacts, force)
 
     def _measure(self):
         scratch = np.empty_like(self.total)

@@ -231,6 +231,10 @@ class Scene(Displayed):
         """A load as ``add`` takes it, as force and moment (6,) [N, N m]."""
         return self._loads([load], 1)[0]
 
+    def gravity_of(self, gravity) -> np.ndarray:
+        """Gravity as a scene takes it, (dim,), as (3,) [m/s^2]."""
+        return self._vector("gravity", gravity)
+
     def velocity_of(self, velocity, angular_velocity, before: np.ndarray) -> np.ndarray:
         """Velocities as ``add`` takes them, as (6,) [m/s, rad/s]; without a turn that of before."""
         out = before.copy()

@@ -113,7 +113,7 @@ def first_fault(error: ValidationError) -> str:
     others = {other for other in others if not other.startswith(key + "[")}
     more = f" ({counted(len(others), 'more fault')})" if others else ""
     if fault["type"] == "extra_forbidden":
-        return f"{key}: unknown key; {nearest(name, _owner(loc).model_fields)}{more}"
+        return f"{key}: unknown key; {_instead(name, _owner(loc))}{more}"
     if fault["type"] == "missing":
         return f"{key}: missing; add {name} to this table{more}"
     if fault["type"] == "list_type" and isinstance(fault["input"], dict):
@@ -128,6 +128,15 @@ def first_fault(error: ValidationError) -> str:
     for pydantics, ours in WORDS:
         said = said.replace(pydantics, ours)
     return f"{key}: {found}{said}{more}"
+
+
+def _instead(name: str, table: type[BaseModel]) -> str:
+    """What to write in place of an unknown key."""
+    if "friction" in name:
+        return "contacts have no friction; remove it"
+    if table is not SceneTable and name in SceneTable.model_fields:
+        return f"{name} is one for the whole scene; put it above the tables"
+    return nearest(name, table.model_fields)
 
 
 def _names(loc: tuple) -> list:

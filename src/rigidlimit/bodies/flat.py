@@ -1,0 +1,90 @@
+"""Faces that are flat, and edges that are straight, but for rounded coordinates, made so.
+
+Problem: the corners of a body from a mesh file (4-byte floats) or a text with six digits lie 1e-8
+to 1e-6 of its size off the planes of its faces, and the hull of such points has each face in
+pieces: a block would stand on one triangle of another's top, and tip. Corners are moved onto the
+planes of their faces, in turns with fitting these, by the least way. In the plane a corner in the
+middle of an edge, which stands out by rounding, would be all that the edge bears on: it goes.
+
+Symbols: points x (m, 3) [m]; of each face that is more than one triangle of the hull: its corners,
+unit normal n, height h = mean of n . x. Where more than three planes meet in a corner they may not
+have a common point; what is left after ``ROUNDS`` is left.
+"""
+
+import numpy as np
+
+FLAT = 1e-6
+"""Distance of corners from a plane, over the body's size, up to which they are one face's."""
+
+EXACT = 1e-13
+"""The same up to which a face is flat."""
+
+SPARED = 0.75
+"""Part of the faces that are flat from which on the others are meant as they are: a rounded corner
+spoils all faces about it."""
+
+ROUNDS, FARTHEST = 100, 10.0
+"""Most turns; and the way of a corner over ``FLAT`` of the size, beyond which all stay put."""
+
+
+def flattened(points: np.ndarray, hull) -> np.ndarray:
+    """The points (m, 3) [m], with the corners of each nearly flat face of their ``hull``, scipy's,
+    in one plane; those given where nothing is to be mended."""
+    size = np.ptp(points, axis=0).max()
+    faces = _faces(points, hull, FLAT * size)
+    at = {i: [f for f, own in enumerate(faces) if i in own] for i in set().union(*faces)}
+    x = points
+    for turn in range(ROUNDS):
+        n, h = _planes(x, faces)
+        off = np.array([np.abs(x[own] @ n[f] - h[f]).max() for f, own in enumerate(faces)])
+        flat = off <= EXACT * size
+        if flat.all() or (turn == 0 and flat.mean() >= SPARED):
+            break
+        x = x.copy()
+        for i, of in at.items():
+            x[i] += np.linalg.lstsq(n[of], h[of] - n[of] @ x[i], rcond=1e-2)[0]
+    return x if np.abs(x - points).max() <= FARTHEST * FLAT * size else points
+
+
+def _faces(points, hull, margin) -> list[list[int]]:
+    """Corners of all faces that are several triangles: the largest triangles say in which plane."""
+    triangles, normals = hull.simplices, hull.equations[:, :3]
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    # the corner beyond each side, of the triangle that shares it
+    beyond = triangles[hull.neighbors].sum(axis=2) - triangles.sum(axis=1)[:, None] + triangles
+    rise = np.einsum("tkc,tc->tk", points[beyond] - a[:, None], normals)
+    left, faces = np.ones(len(triangles), bool), []
+    alone = (np.abs(rise) > margin).all(axis=1)
+    for t in np.argsort(-np.linalg.norm(np.cross(b - a, c - a), axis=1), kind="stable"):
+        if alone[t] or not left[t]:
+            continue
+        near = np.abs((points - a[t]) @ normals[t]) <= margin
+        same = left & near[triangles].all(axis=1) & (normals @ normals[t] > 0)
+        left &= ~same
+        left[t] = False
+        if same.sum() > 1:
+            faces.append(np.unique(triangles[same]).tolist())
+    return faces
+
+
+def _planes(x, faces):
+    """Unit normals (f, 3) and heights (f,) of the planes nearest to the corners of each face."""
+    n, h = np.zeros((len(faces), 3)), np.zeros(len(faces))
+    for f, corners in enumerate(faces):
+        own = x[corners]
+        n[f] = np.linalg.svd(own - own.mean(axis=0), full_matrices=False)[2][2]
+        h[f] = n[f] @ own.mean(axis=0)
+    return n, h
+
+
+def straightened(ring: np.ndarray) -> np.ndarray:
+    """The corners (k, 2) [m] of a convex outline without those that hardly stand out."""
+    size = np.ptp(ring, axis=0).max()
+    while len(ring) > 3:
+        before, after = np.roll(ring, 1, axis=0), np.roll(ring, -1, axis=0)
+        (x, y), (u, v) = (ring - before).T, (after - before).T
+        height = np.abs(u * y - v * x) / np.hypot(u, v)
+        if height.min() > FLAT * size:
+            break
+        ring = np.delete(ring, height.argmin(), axis=0)
+    return ring

@@ -32,6 +32,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..status import Status
+from .face import Face
 from .gradient_steps import GradientSteps
 from .problem import ContactDynamicsResult, ContactProblem
 
@@ -74,6 +75,7 @@ def minimize(
     decade: int | None = None,
     blocks: np.ndarray | None = None,
     leave: Callable[[np.ndarray, int, float], bool] | None = None,
+    face: Face | None = None,
 ) -> Minimum:
     """Minimize 1/2 f^T B R^T f + c^T f + sum a/(e+1) f^(e+1) over f >= 0.
 
@@ -81,7 +83,7 @@ def minimize(
     exponent: e. metric: h (m,) > 0, 1 by default. lipschitz: first guess of L. decade: stop as
     stalled when this many steps have not brought the residual down to a tenth. blocks: first
     column of each body, ending with n; faster products. leave(f, iterations, residual): asked at
-    every measurement whether to stop there.
+    every measurement whether to stop there. face: conjugate gradients in between, for a = 0.
     """
     m = B.shape[0]
     a = np.zeros(m) if compliance is None else np.asarray(compliance, float)
@@ -109,6 +111,16 @@ def minimize(
             break
         if leave is not None and leave(steps.x, done, residual):
             break
+        if face is not None and face.due(steps.x, done, residual):
+            force, reached, more = face.descend(
+                steps.product, steps.x, steps.Nx, c, measure, residual, tolerance, max_iterations
+            )
+            steps.products += more
+            done += more
+            if reached <= 0.1 * residual:
+                steps.begin(force, steps.L)
+                continue
+            face.failed(done)
         count = min(stride, max_iterations - done)
         steps.take(count)
         done += count
@@ -145,6 +157,7 @@ def solve(
         decade=decade,
         blocks=blocks,
         leave=leave,
+        face=Face(problem.diagonal, problem.B.shape[1]) if scaled else None,
     )
     return ContactDynamicsResult(
         force=found.force,

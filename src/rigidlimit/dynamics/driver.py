@@ -136,6 +136,8 @@ def _by_rounding(problem, force) -> bool:
     """
     B, arm = problem.B, column_arms(problem.B)[0]
     left = float((np.abs(B.T @ force) / arm).sum())
+    if left > CANCELLED * float(force @ np.diff(B.indptr)):  # no entry is larger than its arm
+        return False
     pushes = float(((abs(B).T @ force) / arm).sum())
     missing = -float(force @ problem.p)
     return left <= CANCELLED * pushes and missing > MEANT * float(force @ np.abs(problem.p))

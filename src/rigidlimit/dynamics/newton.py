@@ -203,8 +203,9 @@ class _Solution:
             nonlocal bore, left
             before, bore = bore, force > 0
             settled = np.count_nonzero(bore ^ before) <= SETTLED * max(1.0, n / SETTLED_SIZE)
-            found = BEARING[int(np.count_nonzero(bore) > DETERMINED * n)]
-            if settled and self.tolerance < reached <= found:
+            count = np.count_nonzero(bore)
+            found = BEARING[int(count > DETERMINED * n)]
+            if settled and self.tolerance < reached <= found and count <= n:
                 self.network.price.steps = max(self.network.price.steps, steps)
                 left = active_set.pays(self.network.price, force, steps, reached, self.tolerance)
             return left

@@ -10,7 +10,8 @@ turn until one converges:
 - from the displacement of an earlier answer;
 - cold: every contact a linear spring;
 - from the central path (``network/central_path.py``), which always gets there but costs about
-  three times as much. It goes first where stiffnesses are very unlike, and for p < 2.
+  three times as much. It goes first for p < 2, and where stiffnesses are very unlike. There it
+  begins with the forces of equal springs, and ends when it tells which contacts bear.
 
 Where motions are so soft that displacements lose their digits, few contacts are solved among their
 forces (``null_space.py``).
@@ -26,7 +27,7 @@ import numpy as np
 
 from ..errors import NoRoom
 from ..network import Network, equilibrium
-from ..network.central_path import follow
+from ..network.central_path import INTERIOR, follow
 from ..network.equilibrium import NEAR
 from ..network.handover import Handover
 from ..network.price import affordable
@@ -41,6 +42,9 @@ from .settle import settle
 
 UNLIKE = 30.0
 """Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
+
+SLOW = 0.5
+"""Power of the residual to which linear systems are solved then."""
 
 WANDERING = 25
 """Newton steps after which a start has shown that it is not near; more in large networks."""
@@ -60,6 +64,15 @@ answer."""
 
 BEARING = 1e-9
 """Part of the largest admissible force above which a contact bears."""
+
+HINTED, HINTED_GAP = 1e-2, 1e-10
+"""Imbalance and gap at which the path tells nearly all contacts that bear."""
+
+FAR = 0.99
+"""Part of the way to the nearest bound that its steps may go then."""
+
+ABOUT = 0.1
+"""Imbalance of forces from which the path begins."""
 
 ROUGHLY = 1e-6
 """Imbalance and gap at which the path is a start for Newton."""
@@ -121,6 +134,8 @@ class _Search:
         self.network, self.load, self.offset = network, load, offset
         self.stiffness, self.exponent, self.tolerance = stiffness, exponent, tolerance
         self.max_iterations, self.iterations, self.stats = max_iterations, 0, LinearStats()
+        top, least = stiffness.max(initial=0.0), stiffness.min(initial=np.inf)
+        self.unlike = network.two_sorts = exponent >= 2.0 and top > UNLIKE * least
         self.u = self.force = self.history = self.point = None
         self.missed, self.arrived, self.no_room = np.inf, False, False
 
@@ -202,18 +217,17 @@ class _Search:
 
     def starts(self, warm_start, admissible):
         """Functions that return u to start Newton from, or None."""
-        load, stiffness = self.load, self.stiffness
-        unlike = stiffness.max(initial=0.0) > UNLIKE * stiffness.min(initial=np.inf)
+        load = self.load
         found = []
         few = active_set.determined(admissible, len(load)) and affordable(len(load))
         if few and self.exponent >= 2.0 and self.offset is None:
             found.append(lambda: self.on(admissible > 0))
         if warm_start is not None and not self.drifted(warm_start):
             found.append(lambda: warm_start)
-        if not load.any() or (self.exponent >= 2.0 and not unlike):
+        if not load.any() or (self.exponent >= 2.0 and not self.unlike):
             found.append(lambda: None)
         if load.any():
-            found.append(self.from_path)
+            found += [self.from_path, *([self.from_near_its_end] if self.unlike else [])]
         return found
 
     @property
@@ -257,7 +271,8 @@ class _Search:
     def attempt(self, start, limit):
         """Newton from ``start``, with ``limit`` steps where its systems are solved loosely."""
         if not self.directly():
-            answer = self.by(equilibrium, start, limit, scale=1.0, leave=self.directly)
+            rate = SLOW if self.unlike else 1.0
+            answer = self.by(equilibrium, start, limit, scale=1.0, rate=rate, leave=self.directly)
             if answer.status is Status.CONVERGED or not self.directly():
                 return answer
             start = answer.x
@@ -329,13 +344,34 @@ class _Search:
             tolerance=imbalance,
             gap_tolerance=gap,
             start=self.point,
+            guess=self.guess() if self.point is None and self.unlike else None,
+            interior=FAR if self.unlike else INTERIOR,
             stats=self.stats,
         )
         self.iterations += self.point.iterations
 
+    def guess(self):
+        """Forces that about balance the load: those of equal springs."""
+        answer = equilibrium(
+            self.network,
+            np.ones(len(self.stiffness)),
+            2.0,
+            load=self.load,
+            tolerance=ABOUT,
+            scale=1.0,
+            max_iterations=WANDERING,
+            stats=self.stats,
+        )
+        self.iterations += answer.iterations
+        return answer.force
+
     def from_path(self):
         if self.point is None:
-            self.follow(self.roughly, self.roughly)
+            self.follow(*((HINTED, HINTED_GAP) if self.unlike else (self.roughly, self.roughly)))
+        return self.point.u
+
+    def from_near_its_end(self):
+        self.follow(self.roughly, self.roughly)
         return self.point.u
 
     @property
@@ -345,7 +381,7 @@ class _Search:
     def follow_to_the_end(self):
         """The path to its end, its forces balanced."""
         if self.exponent >= 2.0 and not (self.arrived or self.spent):
-            self.from_path()
+            self.from_near_its_end()
             if self.point.imbalance > 2 * ROUGHLY:
                 return  # the load is not carried
         q = 1.0 / (self.exponent - 1.0)

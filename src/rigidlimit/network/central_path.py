@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numba import njit
 
 from .stiffness import LinearStats, StiffnessSystem
 
@@ -59,20 +60,25 @@ def follow(
     gap_tolerance=None,
     max_iterations=60,
     start: PathPoint | None = None,
+    guess: np.ndarray | None = None,
+    interior: float = INTERIOR,
     stats: LinearStats,
 ) -> PathPoint:
     """Follow the path until imbalance and gap are below ``tolerance``; loads of order one.
 
-    gap_tolerance: another one for the gap. start: where it was left, to go on from there.
+    gap_tolerance: another one for the gap. start: where it was left, to go on from there. guess
+    (m,): forces f >= 0 that about balance the load, to begin with. interior: see ``mehrotra``.
     """
     gap_tolerance = tolerance if gap_tolerance is None else gap_tolerance
     B, BT, k = network.B, network.BT, stiffness
     s = np.zeros(B.shape[0]) if offset is None else offset
     q = 1.0 / (exponent - 1.0)
-    if start is None:
-        u, f, w = _begin(network, k, s, q, load, stats)
-    else:
+    if start is not None:
         u, f, w = start.u, start.force, start.slack
+    elif guess is not None and guess.any():
+        u, f, w = _begin_from(guess, k, q, len(load))
+    else:
+        u, f, w = _begin(network, k, s, q, load, stats)
     for iteration in range(max_iterations + 1):
         yielding = (f / k) ** q
         imbalance = BT @ f - load
@@ -86,7 +92,7 @@ def follow(
         solve = partial(_solve, matrix, stats=stats)
         mismatch = yielding + B @ u - s - w
         tangent = Tangent(network, f, w, q * yielding, imbalance, mismatch, solve)
-        t, du, df, dw = mehrotra(tangent, interior=INTERIOR)
+        t, du, df, dw = mehrotra(tangent, interior=interior)
         u, f, w = u + t * du, f + t * df, w + t * dw
     return PathPoint(u, f, w, size, gap, iteration)
 
@@ -101,6 +107,13 @@ def _begin(network, k, s, q, load, stats):
         u = np.zeros_like(u)
     yielding = (f / k) ** q
     return u, f, np.maximum(network.B @ u - s + yielding, 0.1 * yielding)
+
+
+def _begin_from(guess, k, q, n):
+    """(u, f, w) with f w = mu everywhere, and forces near those of ``guess``."""
+    f = np.maximum(guess, guess.mean())
+    mu = float(np.mean(f * (f / k) ** q))
+    return np.zeros(n), f, mu / f
 
 
 class Tangent:
@@ -156,7 +169,11 @@ def _solve(matrix, rhs, accuracy, *, stats):
     return matrix.solve(rhs, target=accuracy * float(np.abs(rhs).max()), stats=stats)
 
 
+@njit(cache=True, nogil=True)
 def _room(x, dx):
     """The largest t <= 1/INTERIOR with x + t dx >= 0."""
-    shrinking = dx < 0
-    return float((-x[shrinking] / dx[shrinking]).min(initial=1.0 / INTERIOR))
+    t = 1.0 / INTERIOR
+    for i in range(len(x)):
+        if dx[i] < 0.0:
+            t = min(t, -x[i] / dx[i])
+    return t

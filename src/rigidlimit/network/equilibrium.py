@@ -58,6 +58,7 @@ class Network:
         self.starts = cut_blocks(blocks, n)
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         self.price = Price(self)
+        self.two_sorts = False  # whether springs are of very unlike stiffness; ``pairs.py``
         self.direct = False  # whether conjugate gradients have proved too dear; ``StiffnessSystem``
 
     def unspent(self) -> "Network":
@@ -182,10 +183,14 @@ def equilibrium(
     scale: float | None = None,
     max_iterations: int = 100,
     stats: LinearStats | None = None,
+    rate: float = 1.0,
     leave=None,
 ) -> Equilibrium:
     """Minimize E(x); stops at |grad E|_inf <= tolerance * scale (scale: max |load| by default), or
     where ``leave()`` says that another way is better.
+
+    rate: linear systems are solved to that power of the residual; less where they are dear and
+    contacts still change near the end.
 
     Status LOAD_NOT_CARRIED: E has no minimum as far as the line search could see.
     """
@@ -237,7 +242,7 @@ def equilibrium(
             D = tangents(c, f, k, p, series, floor)
         mean = float(D.max(initial=0.0)) or 1.0
         shift = 0.0 if inertial else mean * min(1e-4, max(1e-12, 1e-3 * residual))
-        forcing = max(min(FORCING, residual), 0.05 * tolerance / residual)
+        forcing = max(min(FORCING, residual**rate), 0.05 * tolerance / residual)
         system = StiffnessSystem(network, D, shift)
         d = system.solve(-g, target=forcing * size, stats=stats)
         dc = -(B @ d)

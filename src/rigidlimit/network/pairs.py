@@ -38,11 +38,19 @@ from numba import njit
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from .blocks import cholesky_of_block
+from .threshold import ThresholdSolver
 
 LIFT = 1e-7
 """Part of its largest diagonal entry by which a block G is lifted before E. E^-1 cancels in
 L_ij E_j^-1 L_ij^T; in soft networks, which only the shift holds, rounding would grow from body to
 body until E is no longer positive."""
+
+UNLIKE, FEW_SOFT = 30.0, 0.05
+"""Ratio of tangent stiffnesses from which on blocks are kept by their size (``threshold.py``): of
+the contacts among which this part is stiffer to those among which as many are softer."""
+
+SAMPLE = 5000
+"""Contacts looked at for that, at most twice as many."""
 
 FEW = 2
 """Contacts of one pair of bodies up to which their block L_ij is not formed."""
@@ -95,25 +103,39 @@ class PairNetwork:
                 coo.data,
             )  # fmt: skip
 
-    def solver(self, tangent: np.ndarray, shift: float) -> "PairSolver":
-        """The solver for stiffness D = ``tangent`` (m,) >= 0 and the proximal term e = shift."""
-        return PairSolver(self, tangent, shift)
+    def solver(
+        self, tangent: np.ndarray, shift: float, *, two_sorts: bool = False
+    ) -> "PairSolver | ThresholdSolver":
+        """The solver for stiffness D = ``tangent`` (m,) >= 0 and the proximal term e = shift.
+
+        two_sorts: contacts may be of ``unlike`` stiffness.
+        """
+        make = ThresholdSolver if two_sorts and unlike(tangent) else PairSolver
+        contacts = _select(
+            tangent[self.row], self.hi, self.lo, self.upper, self.lower, self.bodies, self.block
+        )
+        return make(self, contacts, shift)
+
+
+def unlike(tangent: np.ndarray) -> bool:
+    """Whether a good part of the active contacts is far stiffer than another good part."""
+    active = tangent[:: 1 + len(tangent) // SAMPLE]
+    active = active[active > 0]
+    few = int(FEW_SOFT * len(active))
+    if not few:
+        return False
+    ordered = np.partition(active, (few, len(active) - 1 - few))
+    return bool(ordered[-1 - few] > UNLIKE * ordered[few])
 
 
 class PairSolver:
-    """Incomplete factorization of one K, and conjugate gradients with it."""
+    """Incomplete factorization of one K, and conjugate gradients with it.
 
-    def __init__(self, network: PairNetwork, tangent: np.ndarray, shift: float):
+    contacts: (ptr, lo, up, low), the active contacts scaled by sqrt(D); up and low are changed.
+    """
+
+    def __init__(self, network: PairNetwork, contacts, shift: float):
         self.network = network
-        contacts = _select(
-            tangent[network.row],
-            network.hi,
-            network.lo,
-            network.upper,
-            network.lower,
-            network.bodies,
-            network.block,
-        )
         self.inverse, self.rest = _factor(*contacts, network.mass, shift, network.block)
         self.contacts = contacts  # rows divided by R
 

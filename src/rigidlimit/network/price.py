@@ -28,6 +28,10 @@ LOOK = 500
 """Steps on a network from which its factor is looked at beforehand, which takes as long as 100 to
 200; more where that is larger than ``DIRECT_LIMIT``."""
 
+MANY = 4
+"""How many times later where springs are of two sorts: each of some twenty points of the central
+path would need a factorization of its own."""
+
 STEP = 220
 """Multiplications of ``Fronts.operations`` that take as long as one step, a contact."""
 
@@ -83,6 +87,8 @@ class Price:
     def _structure(self) -> Fronts | None:
         """Of the factor with all contacts active; None as long as it is not worth a look."""
         enough = LOOK * max(1.0, self.dofs / DIRECT_LIMIT)
+        if self._network.two_sorts:
+            enough *= MANY
         return self._looked_at if self.steps >= enough and has_metis() else None
 
     @cached_property

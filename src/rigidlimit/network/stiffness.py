@@ -59,7 +59,9 @@ def body_blocks(n: int, starts=None) -> np.ndarray:
     if starts is None:
         size = next(s for s in (6, 3, 2, 1) if n % s == 0)
         return np.arange(0, n + 1, size)
-    return np.unique(np.clip(np.concatenate([[0], np.asarray(starts, np.int64), [n]]), 0, n))
+    wanted = np.clip(np.concatenate([[0], np.asarray(starts, np.int64), [n]]), 0, n)
+    wanted.sort()  # they are mostly sorted, which np.unique does not use
+    return wanted[np.diff(wanted, append=n + 1) > 0]
 
 
 def cut_blocks(starts, n: int) -> np.ndarray:
@@ -281,7 +283,8 @@ class StiffnessSystem:
 
     @cached_property
     def _incomplete(self):
-        return self.network.pairs.solver(self.tangent, self.shift)
+        network = self.network
+        return network.pairs.solver(self.tangent, self.shift, two_sorts=network.two_sorts)
 
     @cached_property
     def _factor(self):

@@ -1,0 +1,90 @@
+"""Conjugate gradients among the contacts that bear, between gradient steps."""
+
+import numpy as np
+import pytest
+
+from rigidlimit.dynamics import apgd, face
+from tests.problems import pyramid
+
+
+def plain(problem, monkeypatch, **options):
+    """Gradient steps alone."""
+    with monkeypatch.context() as patch:
+        patch.setattr(face, "FROM", -1.0)
+        return apgd.solve(problem, scaled=True, **options)
+
+
+@pytest.mark.parametrize("state", ["rest", "impact"])
+def test_fewer_steps_to_the_same_velocity(state, monkeypatch):
+    """Peer: gradient steps alone (base 9: 160 steps against 110), whose velocity, which is unique,
+    is the same."""
+    problem = pyramid(9, state=state)
+    found = apgd.solve(problem, scaled=True)
+    before = plain(problem, monkeypatch)
+    assert found.converged and before.converged
+    assert found.residual == problem.residual(found.force)
+    assert found.iterations < before.iterations
+    # residuals of 1e-10 beside speeds of order one, times the condition of the contacts
+    np.testing.assert_allclose(found.velocity, before.velocity, atol=1e-8)
+
+
+def test_right_contacts_take_a_straight_way():
+    """Property: from the answer with its bearing forces less by 1e-4, one attempt of a
+    few dozen steps gets back to it; what does not bear stays without force."""
+    problem = pyramid(7, state="impact")
+    answer = apgd.solve(problem, scaled=True, tolerance=1e-12)
+    bears = answer.force > 1e-6 * answer.force.max()
+    start = np.where(bears, 0.9999 * answer.force, 0.0)
+    attempt = face.Face(problem.diagonal, 0)
+    attempt.bore = start > 0
+
+    def product(f):
+        return problem.slack(f) - problem.p
+
+    def measure(f, Nf):
+        return problem.residual(f, Nf + problem.p)
+
+    force, residual, steps = attempt.descend(
+        product, start, product(start), problem.p, measure, 1.0, 1e-10, 1000
+    )
+    assert residual <= 1e-10 and residual == pytest.approx(problem.residual(force))
+    assert steps <= 150 and not force[~bears].any()
+
+
+def test_wrong_contacts_are_given_up_soon():
+    """Property: with half of the bearing contacts left out, an attempt ends after few looks, and
+    the forces that it returns are no worse than those it was given."""
+    problem = pyramid(7, state="impact")
+    answer = apgd.solve(problem, scaled=True)
+    start = np.where(np.arange(len(answer.force)) % 2, answer.force, 0.0)
+    attempt = face.Face(problem.diagonal, 0)
+    attempt.bore = start > 0
+    given = problem.residual(start)
+
+    def measure(f, Nf):
+        return problem.residual(f, Nf + problem.p)
+
+    def product(f):
+        return problem.slack(f) - problem.p
+
+    force, residual, steps = attempt.descend(
+        product, start, product(start), problem.p, measure, given, 1e-10, 1000
+    )
+    assert steps <= 10 * face.LOOK and residual <= given
+    assert problem.residual(force) == pytest.approx(residual)
+
+
+def test_asked_only_where_contacts_stay_and_no_factorization_is_open():
+    """Property: not before two looks agree, not from afar, not while an attempt is just lost, and
+    not where no more contacts bear than there are degrees of freedom."""
+    x = np.array([1.0, 2.0, 0.0, 3.0])
+    asked = face.Face(np.ones(4), 2)
+    assert not asked.due(x, 20, 1e-5)
+    assert asked.due(x, 40, 1e-5)
+    assert not asked.due(x, 60, 1e-1)
+    assert not asked.due(x[::-1].copy(), 80, 1e-5)
+    asked.failed(100)
+    assert not asked.due(x[::-1].copy(), 120, 1e-5)
+    assert asked.due(x[::-1].copy(), 100 + face.WAIT, 1e-5)
+    few = face.Face(np.ones(4), 3)
+    assert not few.due(x, 20, 1e-5) and not few.due(x, 40, 1e-5)

@@ -1,0 +1,143 @@
+"""Incomplete factorization by size of blocks, for contacts of very unlike stiffness."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rigidlimit import compatible_forces
+from rigidlimit.network import threshold
+from rigidlimit.network.pairs import PairNetwork, unlike
+from rigidlimit.network.threshold import ThresholdSolver
+from tests.problems import pyramid_gradient, random_springs
+
+from .test_pairs import block_mass, body_network
+
+
+def two_sorts(m, seed=0, ratio=1000.0):
+    return np.where(np.random.default_rng(seed).random(m) < 0.3, 1.0, 1.0 / ratio)
+
+
+@pytest.mark.parametrize("sizes", [(3,), (6,), (3, 6)])
+@pytest.mark.parametrize("inertial", [False, True])
+def test_solution_against_dense(sizes, inertial):
+    """Reference twin: a dense solve, with mixed body sizes, repeated pairs, inactive contacts."""
+    B, starts = body_network(sizes=sizes)
+    M = block_mass(starts) if inertial else sp.csr_array((B.shape[1], B.shape[1]))
+    rng = np.random.default_rng(2)
+    D = np.where(rng.random(B.shape[0]) < 0.7, 10 * two_sorts(B.shape[0]), 0.0)
+    network = PairNetwork(B, starts, M)
+    solver = network.solver(D, 1e-2, two_sorts=True)
+    assert isinstance(solver, ThresholdSolver)
+    K = (B.T @ sp.diags_array(D) @ B + M + 1e-2 * sp.eye_array(B.shape[1])).toarray()
+    rhs = rng.normal(size=B.shape[1])
+    x, steps, worst = solver.solve(rhs, target=1e-11, max_steps=2000)
+    assert 0 < steps < 2000 and worst <= 1e-11
+    # the reported residual is the true one up to the rounding of K x
+    assert np.abs(K @ x - rhs).max() <= 1e-11 + 1e-14 * np.abs(K).max() * np.abs(x).max() * 100
+    exact = np.linalg.solve(K, rhs)
+    # ten times the residual asked for: the running residual drifts from the true one
+    np.testing.assert_allclose(x, exact, atol=1e-10 * np.linalg.norm(np.linalg.inv(K), np.inf))
+
+
+@pytest.mark.parametrize("sizes", [(3,), (6,)])
+def test_nothing_dropped_is_the_whole_factorization(sizes, monkeypatch):
+    """Closed form: with all blocks kept P is K but for the lifts, and one step or two suffice."""
+    monkeypatch.setattr(threshold, "DROPPED", 0.0)
+    B, starts = body_network(sizes=sizes, contacts=120)
+    n = B.shape[1]
+    network = PairNetwork(B, starts, sp.csr_array((n, n)))
+    solver = network.solver(two_sorts(B.shape[0]), 1e-4, two_sorts=True)
+    rhs = np.random.default_rng(5).normal(size=n)
+    _, steps, worst = solver.solve(rhs, target=1e-7, max_steps=10)
+    # lifts of 1e-10 beside a shift of 1e-4: six digits a step
+    assert worst <= 1e-7 and steps <= 3
+
+
+@pytest.mark.parametrize("dropped", [0.02, 0.3])
+def test_whole_compensation_leaves_out_what_is_semidefinite(dropped, monkeypatch):
+    """Property, from the header: with the whole compensation P - K' has no negative eigenvalue, so
+    that E is positive; a dense P from its parts tells."""
+    monkeypatch.setattr(threshold, "DROPPED", dropped)
+    monkeypatch.setattr(threshold, "COMPENSATED", 1.0)
+    B, starts = body_network(sizes=(3,), bodies=25, contacts=120, seed=3, repeated=False)
+    network = PairNetwork(B, starts, sp.csr_array((B.shape[1], B.shape[1])))
+    D = two_sorts(B.shape[0])
+    solver = network.solver(D, 1e-6, two_sorts=True)
+    start, row, U, inverse = solver.factor
+    n, d = network.bodies, network.d
+    lower, E = np.eye(n * d), np.zeros((n * d, n * d))
+    for j in range(n):
+        E[j * d : (j + 1) * d, j * d : (j + 1) * d] = np.linalg.inv(inverse[j])
+        for b in range(start[j], start[j + 1]):
+            lower[row[b] * d : (row[b] + 1) * d, j * d : (j + 1) * d] = U[b]
+    P = lower @ E @ lower.T
+    order = np.argsort(network.dof)
+    K = ((B.T @ sp.diags_array(D) @ B).toarray() + 1e-6 * np.eye(n * d))[np.ix_(order, order)]
+    white = sp.block_diag(list(solver.inverse)).toarray()
+    left = P - white @ K @ white.T
+    assert len(row) < np.count_nonzero(np.diff(np.sort(network.hi))) + B.shape[0]
+    # rounding of numbers of order one
+    assert np.linalg.eigvalsh(left).min() > -1e-9
+    assert np.linalg.eigvalsh(left).max() > 1e-3  # something was dropped
+
+
+def test_made_anew_where_a_part_is_too_little(monkeypatch):
+    """Edge: without any compensation E loses its sign in some network; the solver still arrives."""
+    monkeypatch.setattr(threshold, "COMPENSATED", 0.0)
+    B = random_springs(500, 3.6)
+    n = B.shape[1]
+    network = PairNetwork(B, np.arange(0, n + 1, 3), sp.csr_array((n, n)))
+    D = two_sorts(B.shape[0])
+    made, real = [], threshold.factor
+
+    def counted(*args):
+        made.append(args[-2])
+        return real(*args)
+
+    monkeypatch.setattr(threshold, "factor", counted)
+    solver = network.solver(D, 1e-8, two_sorts=True)
+    assert made == [0.0, 1.0]
+    rhs = B.T @ (D * np.random.default_rng(1).normal(size=B.shape[0]))
+    goal = 1e-8 * np.abs(rhs).max()
+    _, _, worst = solver.solve(rhs, target=goal, max_steps=5000)
+    assert worst <= goal
+
+
+def test_chosen_by_the_springs():
+    """Property: only where a good part of the contacts is far stiffer than another good part."""
+    rng = np.random.default_rng(0)
+    assert unlike(two_sorts(1000))
+    assert not unlike(np.where(rng.random(1000) < 0.5, 1.0, 0.2))
+    assert not unlike(np.zeros(10)) and not unlike(np.ones(3))
+    few = np.ones(1000)
+    few[:10] = 1e-6  # contacts about to open, as by Hertz
+    assert not unlike(few)
+    inactive = np.where(rng.random(1000) < 0.5, 1.0, 0.0)
+    assert not unlike(inactive)
+
+
+def test_a_third_of_the_steps_in_a_pyramid_of_two_materials():
+    """Peer: the factorization of ``pairs.py`` for the same system (measured: 2 to 4 times)."""
+    B = pyramid_gradient(12)
+    n = B.shape[1]
+    rng = np.random.default_rng(1)
+    D = np.where(rng.random(B.shape[0]) < 0.7, two_sorts(B.shape[0]), 0.0)
+    network = PairNetwork(B, np.arange(0, n + 1, 3), sp.csr_array((n, n)))
+    rhs = np.tile([0.0, 0.0, -1.0], n // 3)
+    steps = [
+        network.solver(D, 1e-6, two_sorts=sorts).solve(rhs, target=1e-8, max_steps=5000)[1]
+        for sorts in (False, True)
+    ]
+    assert steps[1] < 0.6 * steps[0]
+
+
+def test_compatible_forces_of_two_materials_in_few_steps():
+    """Regression: base 12, 1 : 1000 at random. The path from forces of equal springs and the blocks
+    by size take 345 conjugate gradient steps where two-sided springs and ``pairs.py`` took 700."""
+    B = pyramid_gradient(12)
+    n = B.shape[1]
+    load = np.tile([0.0, 0.0, 1.0], n // 3)
+    stiff = two_sorts(B.shape[0], seed=7)
+    answer = compatible_forces(B, load, stiffness=stiff, blocks=np.arange(0, n + 1, 3))
+    assert answer.converged and answer.duality_gap < 1e-9
+    assert answer.linear_iterations + 100 * answer.factorizations < 500

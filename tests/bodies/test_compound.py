@@ -121,7 +121,7 @@ def test_overlapping_parts_are_told():
     scene = rl.Scene()
     with pytest.warns(SceneWarning, match="0 and 1 overlap by 0.4 m, .* in mass and inertia"):
         scene.add(rl.Compound(clump), position=(0, 0, 0))
-    with pytest.warns(SceneWarning, match="twice in inertia; give inertia_per_mass="):
+    with pytest.warns(SceneWarning, match="twice in inertia; give the compound's inertia_per"):
         scene.add(rl.Compound(clump), position=(5, 0, 0), mass=1)
     with pytest.warns(SceneWarning, match="same centre"):
         scene.add(rl.Compound([BALL, BALL]), position=(5, 0, 0), mass=1)

@@ -1,5 +1,6 @@
 """Contacts of compounds: parts, their seams, numbers that stay."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -172,6 +173,20 @@ def test_ridges():
         found = contacts_of((roof, roof.centre), (ball, foot + 0.5 * n), reach=0.02)
         assert len(found) == 1
         np.testing.assert_allclose(found.normal[:, :2], [n], **NEAR)
+
+
+def test_what_lies_lower_keeps_its_contact():
+    """Closed form: a part below the plane of another one's contact, but with a place of its own,
+    keeps its contact: a disk over a large and a smaller one beside it."""
+    small = np.array([0.6, 0.68])
+    clump = rl.Compound(
+        [(rl.Disk(1.0), (0, 0)), (rl.Disk(0.3), small)], centre=(0, 0), inertia_per_mass=1.0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they overlap
+        found = contacts_of((clump, (0, 0)), (rl.Disk(1.0), (0, 2)), reach=0.1)
+    away = np.linalg.norm([0, 2] - small)
+    np.testing.assert_allclose(np.sort(found.gap), [0, away - 1.3], **NEAR)
 
 
 def test_one_number_for_each_contact_and_the_same_next_time():

@@ -428,7 +428,7 @@ def _warn_of_overlap(name: str, shape: Compound, mass_given: bool) -> None:
             return
         i, j = contacts.body[deep.argmax()]
         found = f"parts {i} and {j} overlap by {-contacts.gap[deep.argmax()]:.3g} m"
-    remedy = {"mass": "mass=", "inertia": "inertia_per_mass= of the compound"}
+    remedy = {"mass": "the body's mass", "inertia": "the compound's inertia_per_mass"}
     warnings.warn(
         f"body {name!r}: {found}, which counts twice in {' and '.join(twice)}; give "
         f"{' and '.join(remedy[what] for what in twice)} if that matters",

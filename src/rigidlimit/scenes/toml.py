@@ -445,6 +445,6 @@ def _value(value) -> str:
         return "{ " + ", ".join(f"{key} = {_value(v)}" for key, v in value.items()) + " }"
     if np.ndim(value) == 0 and isinstance(value, np.ndarray):
         return _value(value[()])
-    if value and isinstance(value, list) and isinstance(value[0], dict):
+    if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n" + "".join(f"    {_value(v)},\n" for v in value) + "]"
     return "[" + ", ".join(_value(v) for v in value) + "]"

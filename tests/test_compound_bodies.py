@@ -307,6 +307,43 @@ def test_a_plate_of_halves_carries_as_one():
             np.testing.assert_allclose(*force, rtol=1e-8)  # both solved to 1e-10
 
 
+def test_a_wall_of_cut_bricks():
+    """Reference twin: bricks in running bond, each of two halves with the seam over the joint
+    below, bear as whole bricks: the same places, the same forces."""
+    forces = []
+    for brick in (rl.Box((2, 0.3, 0.3)), glued_halves()):
+        scene = rl.Scene(gravity=(0, 0, -G))
+        scene.add(rl.HalfSpace(), position=(0, 0, 0))
+        for row in range(5):
+            places = [(2 * i + row % 2, 0, 0.15 + 0.3 * row) for i in range(5)]
+            scene.add_many(brick, places)
+        result = rl.Simulation(scene).step()
+        places = np.column_stack([result.contacts.point, result.contacts.normal]).round(6)
+        order = np.lexsort(places.T)
+        forces.append(np.column_stack([places, result.force])[order])
+    largest = forces[0][:, 6].max()
+    np.testing.assert_allclose(forces[1], forces[0], rtol=0, atol=1e-8 * largest)  # solved to 1e-10
+
+
+def glued_halves():
+    return rl.Compound([(rl.Box((1, 0.3, 0.3)), (x, 0, 0)) for x in (0, 1)])
+
+
+def test_a_t_that_lies_flat():
+    """Closed form: of the joints of a T each place bears once; eight springs share a load as one
+    plane over the places."""
+    flat = rl.Compound([(rl.Box((3, 1, 0.2)), (0, 0, 0)), (rl.Box((1, 2, 0.2)), (0, -1.5, 0))])
+    scene = rl.Scene(gravity=(0, 0, -G))
+    scene.add(rl.HalfSpace(), position=(0, 0, -0.1))
+    scene.add(flat, position=flat.centre, mass=8)
+    result = rl.Simulation(scene).step()
+    at = result.contacts.point[:, :2]
+    assert len(np.unique(at.round(9), axis=0)) == 8 == len(at)
+    arms = np.column_stack([np.ones(8), at])
+    plane = np.linalg.solve(arms.T @ arms, 80 * np.array([1, *flat.centre[:2]]))
+    np.testing.assert_allclose(result.force, arms @ plane, rtol=1e-8)  # solved to 1e-10
+
+
 def test_dem_and_determinacy():
     """Cross-solver: the penalty method finds the L-block's forces on the same contacts; and they
     are known to be undetermined by the equations of motion alone."""

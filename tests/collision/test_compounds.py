@@ -175,6 +175,35 @@ def test_solids_cut_anywhere_touch_as_whole_ones(dim):
     assert compared == 180
 
 
+def test_a_tilted_block_over_strips_keeps_its_corners():
+    """Reference twin, at random: a block a little tilted lands on a floor of strips. Its corners
+    have the contacts they have over a floor of one piece, with the same places and gaps, though the
+    search sees but the edge of a strip; and no normal leans more than the block."""
+    rng, box, exact = np.random.default_rng(0), rl.Box((0.9, 0.5, 0.3)), 0
+    for trial in range(80):
+        x = np.sort(rng.uniform(-0.6, 0.6, rng.integers(1, 5)))
+        tilt = rng.normal(size=3) * [0.02, 0.02, 0]
+        turn = rotations.about_z(np.float64(rng.uniform(0, 3) if trial % 2 else 0.0))
+        turn = rotations.multiply(rotations.from_rotation_vector(tilt), turn)
+        lowest = (box.polytope.vertices @ rotations.matrix(turn).T)[:, 2].min()
+        found = []
+        for floor in (rl.Box((6, 3, 0.5)), cut((6, 3, 0.5), x)):
+            scene = rl.Scene()
+            scene.add(floor, position=(0, 0, -0.25), fixed=True)
+            scene.add(box, position=(0.1, 0.05, 1e-4 - lowest), orientation=turn)
+            found.append(find_contacts(scene.bodies, scene.state, 0.03))
+        known, found = found
+        assert len(known) == 4
+        lean = np.linalg.norm(tilt)
+        assert (found.normal[:, 2] > np.cos(1.001 * lean)).all()
+        places = [np.column_stack([c.point, c.gap]) for c in (known, found)]
+        away = np.abs(places[0][:, None] - places[1][None]).max(axis=2).min(axis=1)
+        # measured along another normal, a place differs by lean times the largest gap
+        assert away.max() <= lean * known.gap.max()
+        exact += away.max() < 1e-12
+    assert exact >= 75
+
+
 def test_other_round_parts_over_a_seam():
     """Reference twin: capsules, cylinders and ellipsoids over a seam touch as over one plate."""
     for shape, high in (

@@ -13,7 +13,7 @@ import numpy as np
 from ..bodies import Bodies, Compound, State, rotations
 from ..errors import ContactError
 from .contacts import FEATURES, Contacts
-from .seams import kept_at_seams
+from .seams import at_seams
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Parts:
         quaternion = rotations.multiply(state.quaternion[self.owner], self.quaternion)
         return State(position, quaternion, np.zeros((len(self.owner), 6)), state.time)
 
-    def of_bodies(self, found: Contacts, placed: State) -> Contacts:
-        """The contacts of the bodies from those of their parts."""
-        found = found.select(kept_at_seams(self.bodies, self.owner, placed, found))
+    def of_bodies(self, found: Contacts, placed: State, reach: np.ndarray) -> Contacts:
+        """The contacts of the bodies from those of their parts; reach (P,) [m]."""
+        found = at_seams(self.bodies, self.owner, placed, reach, found)
         n, a, b = len(self.count), found.body[:, 0], found.body[:, 1]
         pair = self.number[a] * self.count[self.owner[b]] + self.number[b]
         whole = replace(

@@ -1,157 +1,67 @@
 """Seams of compounds: what parts that meet there tell of twice, or of a corner that is none.
 
-Problem: where two parts of a body join, each has its own contacts with a third body k. Taken
+Problem: where two parts of a body join, each has its own contacts with a third body. Taken
 together, they would make the body twice as stiff at a seam, and would stop what slides over it at
 edges that lie within the body.
 
-Three rules, for contacts with one and the same k; p and n are place and normal of a contact.
-1. Inner edges. A contact of part j is left out if its place on j lies in part i, and i has a
-   contact with k of another normal and no larger gap beyond whose plane j does not reach: that
-   contact keeps k off j as well, as the face of a plate does over the edges of the next one.
+Three rules; p and n are place and normal of a contact.
+1. Inner edges: ``inner_edges``.
 2. The same place. Of contacts of two bodies with equal p, n and gap the first is kept.
 3. No corner. A place that rule 2 found is left out if it lies between two others of the same
    parts, with the same n and the gap of the line between them: the corners of a face that goes on
    through the seam are those of the whole face. What the body can carry does not change.
 
-Equal and zero are up to ``SAME`` of the smaller part's radius, and ``NORMALS`` for rule 1.
+Equal is up to ``SAME`` of the smaller part's radius.
 """
 
 import numpy as np
 from numba import njit
 
-from ..bodies import Bodies, Capsule, Cylinder, HalfSpace, Polygon, State, rotations
-from .balls import is_ball
-from .polytope_table import as_polytope
-from .solids import from_capsule, from_cylinder
+from ..bodies import Bodies, State
+from .contacts import Contacts
+from .inner_edges import starts, without_inner_edges
+from .pieces import Pieces
 from .widthless import SAME
 
-NORMALS = 1e-12
-"""Difference of unit normals up to which faces are flush, and their edges corners of one patch."""
 
+def at_seams(
+    bodies: Bodies, owner: np.ndarray, state: State, reach: np.ndarray, contacts: Contacts
+) -> Contacts:
+    """The contacts that the three rules leave, in no particular order.
 
-def kept_at_seams(bodies: Bodies, owner: np.ndarray, state: State, contacts) -> np.ndarray:
-    """Indices, ascending, of the contacts that three rules leave.
-
-    bodies, state, contacts: of parts; owner (parts,): the body of each.
+    bodies, state, reach, contacts: of parts; owner (parts,): the body of each.
     """
-    m, body = len(contacts), contacts.body
-    same = SAME * bodies.bounding_radius[body].min(axis=1, initial=np.inf)
-    keep = np.ones(m, bool)
-    count = np.bincount(owner)[owner]
-    plane = bodies.are(HalfSpace)
-    for side in (0, 1):
-        mine, other = body[:, side], body[:, 1 - side]
-        # contacts with a half-space have one normal, and rule 1 asks for two
-        which = np.flatnonzero((count[mine] > 1) & ~plane[other])
-        order = which[np.lexsort((mine[which], owner[mine[which]], other[which]))]
-        out = (1.0 - 2.0 * side) * contacts.normal[order]  # out of part j
-        at = contacts.point[order] - 0.5 * contacts.gap[order, None] * out
-        first = _starts(owner[mine[order]], other[order])
-        c, e = _candidates(first, mine[order], out, contacts.gap[order], same[order])
-        j, i, tol = mine[order[c]], mine[order[e]], same[order[c]]
-        depth, reach = np.empty(len(c)), np.empty(len(c))
-        place = _local(state, i, at[c] - state.position[i])
-        way = _local(state, j, out[e])
-        for row, shape in enumerate(bodies.shapes):
-            inside, behind = bodies.shape_of[i] == row, bodies.shape_of[j] == row
-            if inside.any():
-                depth[inside] = _height(shape, place[inside])
-            if behind.any():
-                reach[behind] = _extent(shape, way[behind])
-        beyond = reach - np.einsum("ck,ck->c", out[e], at[e] - state.position[j])
-        told = np.flatnonzero((depth <= tol) & (beyond <= tol))
-        told = told[np.argsort(depth[told], kind="stable")]
-        keep[order] &= _without_inner(c[told], e[told], contacts.gap[order], same[order])
-    left = np.flatnonzero(keep)
-    order = left[np.lexsort((*body[left].T[::-1], *owner[body[left]].T[::-1]))]
-    first = _starts(*owner[body[order]].T)
-    keep[order] = _without_repeats(
-        first, body[order], contacts.point[order], contacts.normal[order], contacts.gap[order],
-        same[order],
+    same = _same(bodies, contacts.body)
+    keep, pieces = without_inner_edges(bodies, owner, state, reach, contacts, same)
+    contacts = contacts.select(keep)
+    if pieces:
+        contacts = _joined(contacts, Pieces.joined(pieces))
+    body = contacts.body
+    order = np.lexsort((*body.T[::-1], *owner[body].T[::-1]))
+    keep = _without_repeats(
+        starts(*owner[body[order]].T), body[order], contacts.point[order],
+        contacts.normal[order], contacts.gap[order], _same(bodies, body[order]),
     )  # fmt: skip
-    return np.flatnonzero(keep)
+    return contacts.select(order[keep])
 
 
-def _starts(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Where rows sorted by (a, b) change, with the ends."""
-    change = np.flatnonzero((a[1:] != a[:-1]) | (b[1:] != b[:-1])) + 1
-    return np.concatenate([[0], change, [len(a)]]).astype(np.int64)
+def _same(bodies: Bodies, body: np.ndarray) -> np.ndarray:
+    """Length [m] up to which places of pairs of parts (m, 2) are the same, (m,)."""
+    return SAME * bodies.bounding_radius[body].min(axis=1, initial=np.inf)
 
 
-def _local(state: State, part: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """World vectors (q, 3) in the axes of their parts (q,)."""
-    return np.einsum("qji,qj->qi", rotations.matrix(state.quaternion[part]), vector)
-
-
-def _height(shape, x: np.ndarray) -> np.ndarray:
-    """Height (q,) [m] of points (q, 3) over a shape: a lower bound of the distance, <= 0 inside."""
-    if is_ball(shape):
-        return np.linalg.norm(x, axis=1) - shape.bounding_radius
-    if isinstance(shape, Capsule | Cylinder):
-        size = np.array([[shape.radius, 0.0, 0.5 * shape.length]])
-        away = from_capsule if isinstance(shape, Capsule) else from_cylinder
-        return away(x, size)[0]
-    solid = shape if isinstance(shape, Polygon) else as_polytope(shape)
-    if solid is None:
-        return (np.linalg.norm(x / shape.semi_axes, axis=1) - 1) * min(shape.semi_axes)
-    n = solid.normals
-    return (x[:, : n.shape[1]] @ n.T - (n @ solid.vertices.T).max(axis=1)).max(axis=1)
-
-
-def _extent(shape, n: np.ndarray) -> np.ndarray:
-    """How far a shape reaches from its centre along unit vectors (q, 3), (q,) [m]."""
-    if is_ball(shape):
-        return np.full(len(n), shape.bounding_radius)
-    if isinstance(shape, Capsule | Cylinder):
-        flat = 1.0 if isinstance(shape, Capsule) else np.hypot(n[:, 0], n[:, 1])
-        return 0.5 * shape.length * np.abs(n[:, 2]) + shape.radius * flat
-    solid = shape if isinstance(shape, Polygon) else as_polytope(shape)
-    if solid is None:
-        return np.linalg.norm(n * shape.semi_axes, axis=1)
-    v = solid.vertices
-    return (n[:, : v.shape[1]] @ v.T).max(axis=1)
-
-
-@njit(cache=True)
-def _candidates(first, part, out, gap, same):
-    """Pairs (c, e) of contacts of one body, by different parts, with one part of another body:
-    normals differ, and the gap of e is not larger. first: where the groups begin."""
-    pairs = np.empty((16, 2), np.int64)
-    count = 0
-    for g in range(len(first) - 1):
-        for c in range(first[g], first[g + 1]):
-            for e in range(first[g], first[g + 1]):
-                if part[c] == part[e] or gap[e] > gap[c] + same[c]:
-                    continue
-                off = 0.0
-                for k in range(3):
-                    off += (out[c, k] - out[e, k]) ** 2
-                if off <= NORMALS * NORMALS:
-                    continue
-                if count == len(pairs):
-                    grown = np.empty((2 * count, 2), np.int64)
-                    for q in range(count):
-                        grown[q, 0], grown[q, 1] = pairs[q, 0], pairs[q, 1]
-                    pairs = grown
-                pairs[count, 0], pairs[count, 1] = c, e
-                count += 1
-    return pairs[:count, 0].copy(), pairs[:count, 1].copy()
-
-
-@njit(cache=True)
-def _without_inner(c, e, gap, same):
-    """Rule 1 for pairs (c, e), first those of which c lies deepest in the part of e: True for the
-    contacts that stay. Of contacts with one gap one is left, though each may tell of the other."""
-    keep = np.ones(len(gap), np.bool_)
-    tied = np.ones(len(gap), np.bool_)
-    for q in range(len(c)):
-        if gap[e[q]] < gap[c[q]] - same[c[q]]:
-            keep[c[q]] = False
-        elif tied[e[q]]:
-            tied[c[q]] = False
-    for k in range(len(gap)):
-        keep[k] = keep[k] and tied[k]
-    return keep
+def _joined(contacts: Contacts, more: Pieces) -> Contacts:
+    """The contacts and more of them, from the lower to the higher part."""
+    turned = more.a > more.b
+    both = np.column_stack([more.a, more.b])
+    both[turned] = both[turned, ::-1]
+    sign = np.where(turned, -1.0, 1.0)[:, None]
+    columns = (both, more.feature, more.point, sign * more.normal, more.gap, more.curvature)
+    names = ("body", "feature", "point", "normal", "gap", "curvature")
+    return Contacts(
+        *(np.concatenate([getattr(contacts, n), c]) for n, c in zip(names, columns, strict=True)),
+        contacts.bodies,
+    )
 
 
 @njit(cache=True)

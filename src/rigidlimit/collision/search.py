@@ -69,9 +69,9 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     parts = bodies.derived(parts_of)
     if parts is None:
         return _search(bodies, state, reach)
-    placed = parts.placed(state)
-    found = _search(parts.bodies, placed, reach[parts.owner], owner=parts.owner)
-    return parts.of_bodies(found, placed)
+    placed, reach = parts.placed(state), reach[parts.owner]
+    found = _search(parts.bodies, placed, reach, owner=parts.owner)
+    return parts.of_bodies(found, placed, reach)
 
 
 def _search(bodies: Bodies, state: State, reach: np.ndarray, *, owner=None) -> Contacts:

@@ -179,6 +179,7 @@ def _pairs(first, part, out, gap, same):
                         grown[q, 0], grown[q, 1], more[q] = pairs[q, 0], pairs[q, 1], bounds[q]
                     pairs, bounds = grown, more
                 pairs[count, 0], pairs[count, 1] = c, e
+                # the nearest contact of a plane that j lies behind has no larger gap than c
                 bounds[count] = off > NORMALS * NORMALS and gap[e] <= gap[c] + same[c]
                 any_bounds = any_bounds or bounds[count]
                 count += 1

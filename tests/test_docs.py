@@ -109,6 +109,7 @@ def test_every_key_of_a_scene_file_is_explained():
     for table in (
         tables.SceneTable,
         tables.BodyTable,
+        tables.PartTable,
         tables.MaterialTable,
         tables.PairTable,
     ):

@@ -97,7 +97,7 @@ def test_same_forces_from_other_solvers_orders_and_orientation(ratio):
     np.testing.assert_allclose(again, mine.force, atol=1e-9 * force.max())
 
 
-@pytest.mark.parametrize("name", ["four-leg-table", "block-on-legs", "disk-in-corner"])
+@pytest.mark.parametrize("name", ["four-leg-table", "block-on-legs", "disk-in-corner", "l-block"])
 def test_gallery_reference(name):
     """Closed forms stated by the gallery scenes."""
     scene = rl.scenes.load(name)

@@ -15,6 +15,7 @@ _HOME = {
     "Capsule": "bodies",
     "Certificate": "diagnostics",
     "CompatibleForces": "forces",
+    "Compound": "bodies",
     "ContactDynamicsResult": "dynamics",
     "ConvexPolyhedron": "bodies",
     "Cylinder": "bodies",

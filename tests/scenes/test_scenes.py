@@ -11,6 +11,7 @@ from rigidlimit.scenes.toml import parse_scene, read_scene, scene_text, write_sc
 
 FLOOR = '[[bodies]]\nshape = "half-space"\nposition = [0, 0, 0]\n'
 BALL = '[[bodies]]\nshape = "sphere"\nradius = 0.1\nposition = [0, 0, 0]\n'
+CLUMP = '[[bodies]]\nshape = "compound"\n'
 POLYGON = 'dim = 2\n[[bodies]]\nshape = "polygon"\nposition = [0,0]\n'
 
 
@@ -44,6 +45,19 @@ def test_everything_round_trip(tmp_path):
         rl.Cylinder(0.3, 0.2),
         rl.Ellipsoid((1, 2, 3)),
         rl.ConvexPolyhedron(rng.normal(size=(12, 3))),
+        rl.Compound(
+            [
+                (rl.Box((1, 2, 3)), (0.1, 0, 0), rng.normal(size=4)),
+                (rl.ConvexPolyhedron(rng.normal(size=(6, 3))), (5, 0, 1)),
+                (rl.Capsule(0.1, 1), (-5, 0, 0)),
+            ],
+            densities=(1, 2, 0.3),
+        ),
+        rl.Compound(
+            [(rl.Sphere(1), (x, 0, 0)) for x in (0, 1.5)],
+            centre=(0.75, 0, 0.1),
+            inertia_per_mass=[[1, 0.1, 0], [0.1, 2, 0], [0, 0, 3]],
+        ),
     ]
     for k, shape in enumerate(shapes):
         scene.add(
@@ -53,6 +67,7 @@ def test_everything_round_trip(tmp_path):
             velocity=rng.normal(size=3),
             angular_velocity=rng.normal(size=3),
             material=stone,
+            mass=7.0 if k == 7 else None,
             fixed=["x", "rz"] if k == 2 else False,
             load=rng.normal(size=6),
             name=f"body {k}",
@@ -60,7 +75,14 @@ def test_everything_round_trip(tmp_path):
     scene.add(rl.HalfSpace(), position=(0, 0, -9), normal=(0, 1, 1), name="floor")
     scene.set_pair_stiffness("body 1", "floor", 7.0)
     write_scene(scene, tmp_path / "scene.toml")
-    assert_same(scene, read_scene(tmp_path / "scene.toml"))
+    again = read_scene(tmp_path / "scene.toml")
+    assert_same(scene, again)
+    for one, other in zip(scene.bodies.shapes[6:8], again.bodies.shapes[6:8], strict=True):
+        np.testing.assert_allclose(other.offsets, one.offsets, atol=1e-14)
+        np.testing.assert_allclose(other.quaternions, one.quaternions, atol=1e-15)
+        np.testing.assert_allclose(other.centre, one.centre, atol=1e-14)
+        assert [type(s) for s in other.shapes] == [type(s) for s in one.shapes]
+        assert other.given == one.given and other.measure == pytest.approx(one.measure)
     assert [p.name for p in tmp_path.iterdir()] == ["scene.toml"]  # no temporary file stays
 
 
@@ -145,6 +167,44 @@ def test_meshes(tmp_path):
         (BALL + "fixed = ['x', 3]", "bodies[0].fixed"),
         ("law = []\n" + BALL, "my.toml: law: found []; expected 'hooke'"),
         ("dim = 3", "bodies: none found"),
+        (CLUMP, "bodies[0]: parts: missing; shape 'compound' needs parts"),
+        (CLUMP + "parts = []", "bodies[0].parts: found []; expected at least 1 item"),
+        (CLUMP + "parts = 3", "bodies[0].parts: found 3; expected"),
+        (
+            CLUMP + 'parts = [{ shape = "compound" }]',
+            "bodies[0].parts[0].shape: found 'compound'; expected one of sphere, box",
+        ),
+        (CLUMP + "parts = [{ radius = 1 }]", "bodies[0].parts[0].shape: missing; add shape"),
+        (
+            CLUMP + 'parts = [{ shape = "box", sze = [1, 1, 1] }]',
+            "bodies[0].parts[0].sze: unknown key; did you mean 'size'?",
+        ),
+        (
+            CLUMP + 'parts = [{ shape = "sphere", radius = 1, fixed = true }]',
+            "bodies[0].parts[0].fixed: unknown key",
+        ),
+        (
+            CLUMP + 'parts = [{ shape = "sphere", radius = 1, size = [1, 1, 1] }]',
+            "bodies[0]: parts[0].size: not for shape 'sphere'",
+        ),
+        (
+            CLUMP + 'parts = [{ shape = "sphere", radius = 1, position = [0, 0] }]',
+            "bodies[0]: compound: part 0: position is [0.0, 0.0]; expected 3",
+        ),
+        (
+            CLUMP + 'parts = [{ shape = "disk", radius = 1, position = [0, 0] }]',
+            "bodies[0]: Compound is a shape in 2D",
+        ),
+        (
+            CLUMP + 'parts = [{ shape = "sphere", radius = 1, orientation = "x" }]',
+            "bodies[0].parts[0].orientation: found 'x'; expected a quaternion",
+        ),
+        (
+            CLUMP + 'parts = [{ shape = "sphere", radius = 1 }]\ninertia_per_mass = "x"',
+            "bodies[0].inertia_per_mass: found 'x'; expected three numbers",
+        ),
+        (BALL + 'parts = [{ shape = "sphere", radius = 1 }]', "parts: not for shape 'sphere'"),
+        (BALL + "centre = [0, 0, 0]", "centre: only for shape 'compound'"),
         (BALL + '[[pairs]]\nbodies = ["0", "wall"]\nstiffness = 1', "no body is named 'wall'"),
     ],
 )

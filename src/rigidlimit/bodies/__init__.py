@@ -1,6 +1,7 @@
 """Who takes part: shapes, materials, mass, pose and velocity of rigid bodies."""
 
 from .bodies import Bodies, State
+from .compound import Compound
 from .materials import Material
 from .shapes import (
     Box,
@@ -20,6 +21,7 @@ __all__ = [
     "Bodies",
     "Box",
     "Capsule",
+    "Compound",
     "ConvexPolyhedron",
     "Cylinder",
     "Disk",

@@ -8,12 +8,14 @@ import numpy as np
 from ..display import Brief
 
 FEATURES = 1 << 16
-"""How many contacts one pair of bodies can have: the feature number is below this."""
+"""How many contacts a pair of convex bodies can have: its feature numbers are below this."""
 
 
-def contact_key(a: np.ndarray, b: np.ndarray, feature: np.ndarray, bodies: int) -> np.ndarray:
-    """Integers in the order of (a, b, feature), one per contact, (m,)."""
-    return (np.asarray(a, np.int64) * bodies + b) * FEATURES + feature
+def contact_key(
+    a: np.ndarray, b: np.ndarray, feature: np.ndarray, bodies: int, features: int = FEATURES
+) -> np.ndarray:
+    """Integers in the order of (a, b, feature), one per contact, (m,); feature < features."""
+    return (np.asarray(a, np.int64) * bodies + b) * features + feature
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +48,16 @@ class Contacts(Brief):
     @cached_property
     def key(self) -> np.ndarray:
         """One integer per contact that stays with it from step to step, (m,), ascending."""
-        return contact_key(self.body[:, 0], self.body[:, 1], self.feature, self.bodies)
+        return self._key(self._features)
+
+    @cached_property
+    def _features(self) -> int:
+        """A bound of the feature numbers; those of compounds name their parts, and go further."""
+        most = int(self.feature.max(initial=0))
+        return FEATURES if most < FEATURES else 1 << most.bit_length()
+
+    def _key(self, features: int) -> np.ndarray:
+        return contact_key(self.body[:, 0], self.body[:, 1], self.feature, self.bodies, features)
 
     def select(self, which: np.ndarray) -> "Contacts":
         """The contacts chosen by a mask or by ascending indices."""
@@ -71,8 +82,12 @@ class Contacts(Brief):
         """``values`` of the earlier contacts, in the order of these ones; ``missing`` elsewhere."""
         out = np.full(len(self), missing)
         if len(earlier):
-            at = np.minimum(np.searchsorted(earlier.key, self.key), len(earlier) - 1)
-            same = earlier.key[at] == self.key
+            key, known = self.key, earlier.key
+            if self._features != earlier._features:
+                features = max(self._features, earlier._features)
+                key, known = self._key(features), earlier._key(features)
+            at = np.minimum(np.searchsorted(known, key), len(earlier) - 1)
+            same = known[at] == key
             out[same] = values[at[same]]
         return out
 

@@ -19,6 +19,7 @@ from . import planar
 from .balls import ball_ball, is_ball
 from .broadphase import meeting_balls
 from .capsules import capsule_capsule
+from .compounds import parts_of
 from .contacts import Contacts, contact_key
 from .convex import convex_pairs
 from .pieces import Pieces
@@ -47,6 +48,7 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     reach (n,) or a number [m]: how far each body may move in the step; zero for half-spaces.
     Pairs without a free degree of freedom are left out. Raises ContactError for coincident
     centres and poses that are not finite. Overlapping bodies give the normal of least overlap.
+    Compounds are searched part by part (``compounds``).
     """
     n = len(bodies)
     reach = np.broadcast_to(np.asarray(reach, float), (n,))
@@ -64,6 +66,17 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
             f"body {bodies.names[fast[0]]!r} may move {reach[fast[0]]:.3g} m within the step; "
             f"expected less than {FARTHEST:.0e}: look at velocities, loads and masses"
         )
+    parts = bodies.derived(parts_of)
+    if parts is None:
+        return _search(bodies, state, reach)
+    placed, reach = parts.placed(state), reach[parts.owner]
+    found = _search(parts.bodies, placed, reach, owner=parts.owner)
+    return parts.of_bodies(found, placed, reach)
+
+
+def _search(bodies: Bodies, state: State, reach: np.ndarray, *, owner=None) -> Contacts:
+    """Contacts of bodies with one shape each; owner (n,): those of one owner have none."""
+    n = len(bodies)
     family = bodies.derived(_families)
     movable = bodies.free.any(axis=1)
 
@@ -76,6 +89,8 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     )
     a, b = solid[pairs[:, 0]], solid[pairs[:, 1]]
     wanted = movable[a] | movable[b]
+    if owner is not None:
+        wanted &= owner[a] != owner[b]
     a, b = a[wanted], b[wanted]
 
     pieces = list(_pair_contacts(bodies, state, a, b, family, reach))

@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 
 from ..display import Displayed
-from ..errors import InputError, OutputError, UnfinishedRun
+from ..errors import InputError, OutputError, SceneWarning, UnfinishedRun
 from ..scenes.scene import Scene
 from ..words import counted
 from .stored import (
@@ -168,7 +168,9 @@ def _steps(files: list[Path], last: float = np.inf):
 def _scene(text: str, path: Path) -> Scene:
     from ..scenes.toml import parse_scene
 
-    return parse_scene(text, name=f"{path} (scene)")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SceneWarning)  # told when the scene was made
+        return parse_scene(text, name=f"{path} (scene)")
 
 
 def _if_scene(path: Path) -> str:

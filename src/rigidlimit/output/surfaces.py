@@ -7,6 +7,7 @@ import numpy as np
 from ..bodies import (
     Box,
     Capsule,
+    Compound,
     ConvexPolyhedron,
     Cylinder,
     Disk,
@@ -15,6 +16,7 @@ from ..bodies import (
     Polygon,
     Shape,
     Sphere,
+    rotations,
 )
 
 SEGMENTS = 24
@@ -22,7 +24,17 @@ SEGMENTS = 24
 
 @lru_cache(maxsize=4096)
 def surface(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
-    """Points (k, 3) [m] in the body frame and outward triangles (t, 3)."""
+    """Points (k, 3) [m] in the body frame and outward triangles (t, 3); of compounds, those of
+    each part, also where it lies within another."""
+    if isinstance(shape, Compound):
+        points, triangles, start = [], [], 0
+        turns = rotations.matrix(shape.quaternions)
+        for part, turn, offset in zip(shape.shapes, turns, shape.offsets, strict=True):
+            corners, faces = surface(part)
+            points.append(corners @ turn.T + offset)
+            triangles.append(faces + start)
+            start += len(corners)
+        return np.concatenate(points), np.concatenate(triangles)
     if shape.dim == 2:
         outline = outline_2d(shape)
         k = len(outline)
@@ -91,7 +103,10 @@ def _ball_triangles():
 
 
 def surface_area(shape: Shape) -> float:
-    """Surface of a shape [m^2]; length of its outline [m] in 2D; inf for a half-space."""
+    """Surface of a shape [m^2]; length of its outline [m] in 2D; inf for a half-space; of a
+    compound the sum over its parts, with the faces where they join."""
+    if isinstance(shape, Compound):
+        return sum(surface_area(part) for part in shape.shapes)
     if isinstance(shape, HalfSpace):
         return np.inf
     if isinstance(shape, Disk):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..bodies import Box, Disk, Ellipsoid, HalfSpace, Material, Sphere, rectangle
+from ..bodies import Box, Compound, Disk, Ellipsoid, HalfSpace, Material, Sphere, rectangle
 from ..words import counted
 from .arguments import (
     at_least,
@@ -335,12 +335,48 @@ def newton_cradle(count=5, *, speed=1.0, restitution=1.0) -> Scene:
     return scene
 
 
+@checked(length=positive, height=positive, thickness=positive, weight=positive)
+def l_block(length=4.0, *, height=2.0, thickness=0.5, weight=60.0) -> Scene:
+    """A 2D L-shaped block, a body of two parts, on three fixed disks at x = 0, L/2 and L.
+
+    length L of the foot between the outer disks, and its thickness; height of the wall that stands
+    on its left end, as thick as the foot [m]; weight [N].
+    Known: the supports share the weight as W/3 (1 + 6 (x - L/2) (c - L/2) / L^2), with the centre
+    of mass at c = (1.1 L L/2 + h t/2) / (1.1 L + h), as long as all of them press.
+    """
+    radius = 0.05 * length
+    foot = length + 2 * radius  # past the outer disks, so that its corners do not rest on them
+    c = (foot * length / 2 + height * thickness / 2) / (foot + height)
+    x = np.array([0.0, 0.5, 1.0]) * length
+    known = weight / 3 * (1 + 6 * (x - length / 2) * (c - length / 2) / length**2)
+    scene = Scene(
+        name="l-block",
+        dim=2,
+        gravity=(0.0, -10.0),
+        dt=1e-3,
+        duration=0.02,
+        description="an L-shaped block on three supports: a body of two parts",
+        reference={"forces": known.tolist()} if known.min() >= 0 else {},
+    )
+    for name, place in zip(("left", "middle", "right"), x, strict=True):
+        scene.add(Disk(radius), position=(place, -radius), fixed=True, name=name)
+    block = Compound(
+        [
+            (rectangle(foot, thickness), (length / 2, thickness / 2)),
+            (rectangle(thickness, height), (thickness / 2, thickness + height / 2)),
+        ]
+    )
+    scene.add(block, position=block.centre, mass=weight / 10.0, name="block")
+    return scene
+
+
 GALLERY = {
     "beam": beam,
     "pyramid": pyramid,
     "four-leg-table": four_leg_table,
     "block-on-legs": block_on_legs,
     "box-stack": box_stack,
+    "l-block": l_block,
     "disk-in-corner": disk_in_corner,
     "pile-2d": pile_2d,
     "container": container,

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..arrays import is_positive, number
-from ..bodies import Bodies, HalfSpace, Material, Shape, State, rotations
+from ..bodies import Bodies, Compound, HalfSpace, Material, Shape, State, rotations
 from ..bodies.bodies import PLANAR
+from ..collision.search import find_contacts
 from ..display import Displayed
-from ..errors import SceneError, SceneWarning, nearest
+from ..errors import ContactError, SceneError, SceneWarning, nearest
 from ..words import counted
 
 LAWS = {"hooke": 2.0, "hertz": 2.5}
@@ -174,6 +175,7 @@ class Scene(Displayed):
         if not isinstance(material, Material):
             raise SceneError(f"material is {material!r}; expected a Material, or None")
         held = self._held(shape, fixed)
+        given_mass = mass is not None
         if mass is None:
             mass = material.density * shape.measure
         elif not is_positive(mass):
@@ -185,6 +187,8 @@ class Scene(Displayed):
             velocity[:, 3:] = self._turns("angular_velocity", angular_velocities, k)
         load = np.zeros((k, 6)) if loads is None else self._loads(loads, k)
         quaternion = rotations.identity(k) if quaternions is None else self._turned(quaternions, k)
+        if isinstance(shape, Compound) and shape not in self._shapes:
+            _warn_of_overlap(names[0], shape, given_mass)
         for column, value in dict(
             position=positions,
             quaternion=quaternion,
@@ -402,3 +406,36 @@ class Scene(Displayed):
                 return row
         table.append(entry)
         return len(table) - 1
+
+
+OVERLAP = 1e-6
+"""Overlap of two parts, over the smaller one's radius, from which it is told of."""
+
+
+def _warn_of_overlap(name: str, shape: Compound, mass_given: bool) -> None:
+    """Mass properties of a compound are sums over its parts, wrong where they overlap."""
+    twice = [] if mass_given else ["mass"]
+    twice += [] if "inertia_per_mass" in shape.given else ["inertia"]
+    if not twice:
+        return
+    parts = Scene(dim=shape.dim)
+    for part, at, turn in shape.parts:
+        parts.add(part, position=at, orientation=turn)
+    try:
+        contacts = find_contacts(parts.bodies, parts.state, 0.0)
+    except ContactError:  # of parts with one centre
+        found = "two parts have the same centre"
+    else:
+        size = parts.bodies.bounding_radius[contacts.body].min(axis=1)
+        deep = -contacts.gap / size
+        if not deep.max(initial=0.0) > OVERLAP:
+            return
+        i, j = contacts.body[deep.argmax()]
+        found = f"parts {i} and {j} overlap by {-contacts.gap[deep.argmax()]:.3g} m"
+    remedy = {"mass": "the body's mass", "inertia": "the compound's inertia_per_mass"}
+    warnings.warn(
+        f"body {name!r}: {found}, which counts twice in {' and '.join(twice)}; give "
+        f"{' and '.join(remedy[what] for what in twice)} if that matters",
+        SceneWarning,
+        stacklevel=3,
+    )

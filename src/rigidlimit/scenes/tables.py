@@ -22,7 +22,10 @@ SHAPES = {
     "disk": ("radius",),
     "rectangle": ("size",),
     "polygon": ("points",),
+    "compound": ("parts",),
 }
+PARTS = tuple(shape for shape in SHAPES if shape not in ("half-space", "compound"))
+"""Shapes that the parts of a compound may have."""
 
 
 class _Strict(BaseModel):
@@ -35,10 +38,8 @@ class MaterialTable(_Strict):
     density: Positive = 2000.0
 
 
-class BodyTable(_Strict):
-    shape: Literal[tuple(SHAPES)]
+class ShapeTable(_Strict):
     position: Vector | None = None
-    name: str | None = None
     radius: Positive | None = None
     length: Positive | None = None
     size: list[Positive] | None = None
@@ -47,6 +48,19 @@ class BodyTable(_Strict):
     mesh: str | None = None
     mesh_scale: Positive = 1.0
     orientation: float | list[float] | None = None
+
+
+class PartTable(ShapeTable):
+    shape: Literal[PARTS]
+    density: Positive = 1.0
+
+
+class BodyTable(ShapeTable):
+    shape: Literal[tuple(SHAPES)]
+    parts: Annotated[list[PartTable], Field(min_length=1)] | None = None
+    centre: Vector | None = None
+    inertia_per_mass: float | list[float] | list[list[float]] | None = None
+    name: str | None = None
     normal: Vector | None = None
     velocity: Vector | None = None
     angular_velocity: float | Vector | None = None
@@ -86,6 +100,7 @@ class SceneTable(_Strict):
 EITHER = {
     "fixed": 'true, false, or some of ["x", "y", "z", "rx", "ry", "rz"]',
     "orientation": "a quaternion [w, x, y, z], or an angle in 2D",
+    "inertia_per_mass": "three numbers, three rows of them, or one in 2D",
     "angular_velocity": "three numbers, or one in 2D",
     "law": "'hooke', 'hertz' or an exponent p > 1",
 }
@@ -166,6 +181,8 @@ def _owner(loc: tuple) -> type[BaseModel]:
     """The table that a key of this place belongs to."""
     owners = {"bodies": BodyTable, "lattices": LatticeTable, "pairs": PairTable}
     owners["materials"] = MaterialTable
+    if len(loc) > 3 and loc[2] == "parts":
+        return PartTable
     return owners.get(str(loc[0]), SceneTable) if len(loc) > 1 else SceneTable
 
 

@@ -26,7 +26,8 @@
     bodies = ["ball", "0"]
     stiffness = 2.0
 
-``gallery = "pyramid"`` with a table ``[parameters]`` takes a gallery scene instead of bodies. A
+A ``shape = "compound"`` has ``parts``, each a table with the keys of a shape. ``gallery =
+"pyramid"`` with a table ``[parameters]`` takes a gallery scene instead of bodies. A
 ``[[lattices]]`` table repeats a body on a grid: ``counts`` and ``spacing`` per axis.
 """
 
@@ -179,9 +180,9 @@ def _located(place, action, *arguments):
 def _add_body(scene, body, materials, folder):
     shape, position = _shape(body, scene.dim, folder), body.position
     if position is None:
-        if body.points is None and body.mesh is None:
+        if not hasattr(shape, "centre"):
             raise SceneError(f"position: missing; add position = {[0] * scene.dim}")
-        position = shape.centre  # the points are where the body is
+        position = shape.centre  # the points, or parts, are where the body is
     scene.add(
         shape,
         position=position,
@@ -239,8 +240,8 @@ def _material(body, materials):
 
 def _shape(body, dim, folder):
     allowed = SHAPES[body.shape]
-    for key in ("radius", "length", "size", "semi_axes", "points", "mesh"):
-        given = getattr(body, key) is not None
+    for key in ("radius", "length", "size", "semi_axes", "points", "mesh", "parts"):
+        given = getattr(body, key, None) is not None
         if given and key not in allowed:
             keys = ", ".join(allowed) or "none"
             raise SceneError(f"{key}: not for shape {body.shape!r}, whose keys are: {keys}")
@@ -249,6 +250,11 @@ def _shape(body, dim, folder):
     if "mesh_scale" in body.model_fields_set and body.mesh is None:
         raise SceneError("mesh_scale: only beside mesh; scale the numbers, or remove mesh_scale")
     kind = body.shape
+    if kind == "compound":
+        return _compound(body, dim, folder)
+    for key in ("centre", "inertia_per_mass"):
+        if getattr(body, key, None) is not None:
+            raise SceneError(f"{key}: only for shape 'compound'; remove {key}")
     if kind == "half-space" and "fixed" in body.model_fields_set and not body.fixed:
         raise SceneError(
             f"fixed: found {_value(body.fixed)}; a half-space is always fixed; remove fixed, or "
@@ -275,6 +281,25 @@ def _shape(body, dim, folder):
     if body.points is not None:
         return shapes.ConvexPolyhedron(_points(body.points, 3))
     return read_mesh(folder / body.mesh, scale=body.mesh_scale)
+
+
+def _compound(body, dim, folder):
+    parts = []
+    for number, part in enumerate(body.parts):
+        try:
+            shape, at = _shape(part, dim, folder), part.position
+        except SceneError as error:
+            raise SceneError(f"parts[{number}].{error}") from None
+        if at is None:
+            at = getattr(shape, "centre", np.zeros(dim))
+        parts.append((shape, at, part.orientation))
+    densities = [part.density for part in body.parts]
+    return shapes.Compound(
+        parts,
+        densities=None if set(densities) == {1.0} else densities,
+        centre=body.centre,
+        inertia_per_mass=body.inertia_per_mass,
+    )
 
 
 def _points(points: list[list[float]], dim: int) -> np.ndarray:
@@ -382,14 +407,28 @@ def _shape_keys(shape):
         shapes.Sphere: "sphere", shapes.HalfSpace: "half-space", shapes.Box: "box",
         shapes.Capsule: "capsule", shapes.Cylinder: "cylinder", shapes.Ellipsoid: "ellipsoid",
         shapes.ConvexPolyhedron: "polyhedron", shapes.Disk: "disk", shapes.Polygon: "polygon",
+        shapes.Compound: "compound",
     }  # fmt: skip
     kind = kinds[type(shape)]
     yield "shape", kind
     for key in SHAPES[kind]:
         if key == "points":
             yield key, shape.vertices
+        elif key == "parts":
+            yield key, [_part_keys(shape, number) for number in range(len(shape.parts))]
+            yield from ((k, getattr(shape, k)) for k in shape.given if k != "densities")
         elif key != "mesh":
             yield key, getattr(shape, key)
+
+
+def _part_keys(compound, number: int) -> dict:
+    shape, position, turn = compound.parts[number]
+    keys = dict(_shape_keys(shape)) | {"position": position}
+    if turn is not None:
+        keys["orientation"] = turn
+    if compound.densities is not None:
+        keys["density"] = compound.densities[number]
+    return keys
 
 
 def _value(value) -> str:
@@ -402,4 +441,10 @@ def _value(value) -> str:
         return str(int(value))
     if isinstance(value, float | np.floating):
         return repr(float(value))
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_value(v)}" for key, v in value.items()) + " }"
+    if np.ndim(value) == 0 and isinstance(value, np.ndarray):
+        return _value(value[()])
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n" + "".join(f"    {_value(v)},\n" for v in value) + "]"
     return "[" + ", ".join(_value(v) for v in value) + "]"

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ...bodies import Disk, Sphere
-from ...bodies.rotations import matrix
+from ...bodies import Compound, Disk, Sphere
+from ...bodies.rotations import matrix, multiply
 from ...errors import InputError
 from ..surfaces import outline_2d, surface
 from .canvas import Extent
@@ -42,13 +42,30 @@ def extent_of(frame: Frame, shown) -> Extent:
     return Extent(low - margin, high + margin)
 
 
+def _parts(frame: Frame, body: int) -> list:
+    """(shape, centre (3,), rotation matrix) of each part of a finite body."""
+    shape, at, turn = frame.bodies.shape(body), frame.position[body], frame.quaternion[body]
+    if not isinstance(shape, Compound):
+        return [(shape, at, matrix(turn))]
+    places = at + shape.offsets @ matrix(turn).T
+    return list(zip(shape.shapes, places, matrix(multiply(turn, shape.quaternions)), strict=True))
+
+
 def outline(frame: Frame, body: int, shown) -> np.ndarray:
-    """Corners (k, 2) around a finite body; for round ones those of the square around them."""
-    shape = frame.bodies.shape(body)
-    centre = frame.position[body][list(shown)]
-    if isinstance(shape, Sphere | Disk):
-        return centre + shape.radius * np.array([[-1.0, -1.0], [1.0, 1.0]])
-    turn = matrix(frame.quaternion[body : body + 1])[0]
+    """Corners (k, 2) around a finite body; for round parts those of the square around them."""
+    corners = []
+    for shape, at, turn in _parts(frame, body):
+        if isinstance(shape, Sphere | Disk):
+            around = shape.radius * np.array([[-1.0, -1.0], [1.0, 1.0]])
+            corners.append(at[list(shown)] + around)
+        else:
+            corners.append(_corners(shape, at, turn, shown))
+    return np.concatenate(corners)
+
+
+def _corners(shape, at, turn, shown) -> np.ndarray:
+    """Outline (k, 2) of a convex shape with corners."""
+    centre = at[list(shown)]
     if shape.dim == 2:
         return outline_2d(shape) @ turn[:2, :2].T + centre
     from scipy.spatial import ConvexHull
@@ -58,13 +75,20 @@ def outline(frame: Frame, body: int, shown) -> np.ndarray:
 
 
 def patch(frame: Frame, body: int, shown):
-    """A finite body as a matplotlib patch."""
-    from matplotlib.patches import Circle, Polygon
+    """The outline of a finite body for matplotlib; of a compound, those of its parts in one."""
+    from matplotlib.patches import Circle, PathPatch, Polygon
+    from matplotlib.path import Path
 
-    shape = frame.bodies.shape(body)
-    if isinstance(shape, Sphere | Disk):
-        return Circle(frame.position[body][list(shown)], shape.radius)
-    return Polygon(outline(frame, body, shown))
+    patches = []
+    for shape, at, turn in _parts(frame, body):
+        if isinstance(shape, Sphere | Disk):
+            patches.append(Circle(at[list(shown)], shape.radius))
+        else:
+            patches.append(Polygon(_corners(shape, at, turn, shown)))
+    if len(patches) == 1:
+        return patches[0]
+    paths = (p.get_path().transformed(p.get_patch_transform()) for p in patches)
+    return PathPatch(Path.make_compound_path(*paths))
 
 
 def draw_bodies(panel, frame: Frame, view: str, p: Palette, pressure=None, scale=None) -> None:

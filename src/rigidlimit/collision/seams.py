@@ -1,0 +1,144 @@
+"""Seams of compounds: what parts that meet there tell of twice, or of a corner that is none.
+
+Problem: where two parts of a body join, each has its own contacts with a third body. Taken
+together, they would make the body twice as stiff at a seam, and would stop what slides over it at
+edges that lie within the body.
+
+Three rules; p and n are place and normal of a contact.
+1. Inner edges: ``inner_edges``.
+2. The same place. Of contacts of two bodies with equal p, n and gap the first is kept.
+3. No corner. A place that rule 2 found is left out if it lies between two others of the same
+   parts, with the same n and the gap of the line between them: the corners of a face that goes on
+   through the seam are those of the whole face. What the body can carry does not change.
+
+Equal is up to ``SAME`` of the smaller part's radius.
+"""
+
+import numpy as np
+from numba import njit
+
+from ..bodies import Bodies, State
+from .contacts import Contacts
+from .inner_edges import starts, without_inner_edges
+from .pieces import Pieces
+from .widthless import SAME
+
+
+def at_seams(
+    bodies: Bodies, owner: np.ndarray, state: State, reach: np.ndarray, contacts: Contacts
+) -> Contacts:
+    """The contacts that the three rules leave, in no particular order.
+
+    bodies, state, reach, contacts: of parts; owner (parts,): the body of each.
+    """
+    same = _same(bodies, contacts.body)
+    keep, pieces = without_inner_edges(bodies, owner, state, reach, contacts, same)
+    contacts = contacts.select(keep)
+    if pieces:
+        contacts = _joined(contacts, Pieces.joined(pieces))
+    body = contacts.body
+    order = np.lexsort((*body.T[::-1], *owner[body].T[::-1]))
+    keep = _without_repeats(
+        starts(*owner[body[order]].T), body[order], contacts.point[order],
+        contacts.normal[order], contacts.gap[order], _same(bodies, body[order]),
+    )  # fmt: skip
+    return contacts.select(order[keep])
+
+
+def _same(bodies: Bodies, body: np.ndarray) -> np.ndarray:
+    """Length [m] up to which places of pairs of parts (m, 2) are the same, (m,)."""
+    return SAME * bodies.bounding_radius[body].min(axis=1, initial=np.inf)
+
+
+def _joined(contacts: Contacts, more: Pieces) -> Contacts:
+    """The contacts and more of them, from the lower to the higher part."""
+    turned = more.a > more.b
+    both = np.column_stack([more.a, more.b])
+    both[turned] = both[turned, ::-1]
+    sign = np.where(turned, -1.0, 1.0)[:, None]
+    columns = (both, more.feature, more.point, sign * more.normal, more.gap, more.curvature)
+    names = ("body", "feature", "point", "normal", "gap", "curvature")
+    return Contacts(
+        *(np.concatenate([getattr(contacts, n), c]) for n, c in zip(names, columns, strict=True)),
+        contacts.bodies,
+    )
+
+
+@njit(cache=True)
+def _alike(normal, c, e):
+    off = 0.0
+    for k in range(3):
+        off += (normal[c, k] - normal[e, k]) ** 2
+    return off <= SAME * SAME
+
+
+@njit(cache=True)
+def _away(point, c, e):
+    square = 0.0
+    for k in range(3):
+        square += (point[c, k] - point[e, k]) ** 2
+    return np.sqrt(square)
+
+
+@njit(cache=True)
+def _between(point, gap, c, x, y, same):
+    """Whether contact c lies on the line between x and y, in place and gap."""
+    length, far = _away(point, x, y), _away(point, x, c)
+    if far <= same or _away(point, c, y) <= same or length <= far:
+        return False
+    share, off = far / length, 0.0
+    for k in range(3):
+        off += (point[x, k] + share * (point[y, k] - point[x, k]) - point[c, k]) ** 2
+    level = gap[x] + share * (gap[y] - gap[x])
+    return np.sqrt(off) <= same and abs(level - gap[c]) <= same
+
+
+@njit(cache=True)
+def _without_repeats(first, part, point, normal, gap, same):
+    """Rules 2 and 3, for contacts in groups by pair of bodies; True for those that stay."""
+    keep = np.ones(len(gap), np.bool_)
+    again = np.zeros(len(gap), np.int64)  # the contact that is kept in its place, from 1
+    for g in range(len(first) - 1):
+        begin, end = first[g], first[g + 1]
+        found = False
+        for c in range(begin, end):
+            for e in range(begin, c):
+                if not keep[e] or (part[c, 0] == part[e, 0] and part[c, 1] == part[e, 1]):
+                    continue
+                if not _alike(normal, c, e) or _away(point, c, e) > same[c]:
+                    continue
+                if abs(gap[c] - gap[e]) <= same[c]:
+                    keep[c], again[c], again[e], found = False, e + 1, e + 1, True
+                    break
+        if not found:
+            continue
+        for c in range(begin, end):
+            if again[c] != c + 1:
+                continue
+            for x in range(begin, end):
+                if again[x] == c + 1 or not _alike(normal, c, x):
+                    continue
+                if not _shares(part, again, begin, end, c, x):
+                    continue
+                for y in range(begin, x):
+                    if again[y] == c + 1 or not _alike(normal, c, y):
+                        continue
+                    if _between(point, gap, c, x, y, same[c]) and _shares(
+                        part, again, begin, end, c, y
+                    ):
+                        again[c] = -c - 1
+                        break
+                if again[c] < 0:
+                    break
+    for c in range(len(gap)):
+        keep[c] = keep[c] and again[c] >= 0
+    return keep
+
+
+@njit(cache=True)
+def _shares(part, again, begin, end, c, x):
+    """Whether contact x is of a pair of parts that has a contact in the place of c."""
+    for d in range(begin, end):
+        if again[d] == c + 1 and part[d, 0] == part[x, 0] and part[d, 1] == part[x, 1]:
+            return True
+    return False

@@ -178,6 +178,21 @@ def test_paraview_files(tmp_path):
     assert (tmp_path / "vtk" / "contacts.pvd").read_text().count("<DataSet") == 2
 
 
+def test_runs_keep_which_contacts_were_closed(tmp_path):
+    """Property: what a simulation was told to count as closed is what its stored steps are judged
+    by: with overlaps alone, a ball a hair over the floor has no closed contact; by default one."""
+    scene = rl.Scene(gravity=(0, 0, 0))
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    scene.add(rl.Sphere(0.1), position=(0, 0, 0.1 + 1e-9), mass=1.0)
+    for closed, expected in ((1e-12, [False]), (None, [True])):
+        simulation = rl.Simulation(scene, closed=closed)
+        path = tmp_path / f"{closed}.h5"
+        writer = RunWriter.start(path, simulation, SETTINGS)
+        writer.add(simulation.step())
+        writer.finish()
+        assert rl.plots.frame(str(path)).closed.tolist() == expected
+
+
 def test_many_balls_are_points_for_paraview(tmp_path, monkeypatch):
     """Property: beyond a number of balls each is a point with its radius and velocity in a series
     of its own, other bodies keep their surfaces, and a series of nothing is not written."""

@@ -250,7 +250,8 @@ def _warn_of_dents(points: np.ndarray, hull) -> None:
         warnings.warn(
             f"polygon: {len(inside)} of {counted(len(points), 'point')}, first {inside[0]} at "
             f"{points[inside[0]].tolist()}, lie inside the convex hull of all, which is the shape "
-            "taken; expected the corners of a convex outline; cut others into convex parts, a Compound",
+            "taken; expected the corners of a convex outline; cut others into convex parts "
+            "(rigidlimit.Compound)",
             SceneWarning,
             stacklevel=4,
         )

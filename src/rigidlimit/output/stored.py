@@ -30,7 +30,7 @@ class StoredStep(Brief):
     force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
     ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
     forces of the DEM on the same contacts, where they were stored too. scene: whose step it is.
-    left_out (m,) bool, together: what step 2 was not asked for, as in ``StepResult``; None and
+    closed (m,) bool, together: what step 2 was asked for, as in ``StepResult``; None and
     False in files of before.
     """
 
@@ -47,7 +47,7 @@ class StoredStep(Brief):
     info: dict
     force_dem: np.ndarray | None = None
     scene: object = None
-    left_out: np.ndarray | None = None
+    closed: np.ndarray | None = None
     together: bool = False
 
 
@@ -202,7 +202,7 @@ def read_step(group, number: int, scene) -> StoredStep:
         info=info,
         force_dem=c["force_dem"][()] if "force_dem" in c else None,
         scene=scene,
-        left_out=_known("left_out", c["left_out"][()], (m,)) if "left_out" in c else None,
+        closed=_known("closed", c["closed"][()], (m,)) if "closed" in c else None,
         together=bool(info.pop("together", False)),
     )
     shapes = ((m, 2), (m,), (m, 3), (m, 3), (m,), (m,))
@@ -268,5 +268,4 @@ def write_step(group, result) -> None:
     _put(contacts, "force", unknown if result.compatible is None else result.force)
     _put(contacts, "force_classic", result.classic.force)
     _put(contacts, "stiffness", result.stiffness)
-    if result.left_out is not None and result.left_out.any():
-        _put(contacts, "left_out", result.left_out)
+    _put(contacts, "closed", result.closed)

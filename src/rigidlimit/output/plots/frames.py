@@ -30,8 +30,8 @@ class Frame:
     position (n, 3) [m], quaternion (n, 4), contacts: as in ``State`` and ``Contacts``. forces:
     name of the method -> (m,) [N]. gravity (3,) [m/s^2] or zero. time [s]. name: of the scene.
     end_gap (m,) [m]: gap at the end of the step. B (m, 6 n): gap gradient, made when first asked
-    for if ``velocity`` (n, 6) and ``dt`` are known. left_out (m,) bool, together: what step 2 was
-    not asked for.
+    for if ``velocity`` (n, 6) and ``dt`` are known. stored_closed (m,) bool or None, together: what
+    step 2 was asked for.
     """
 
     bodies: Bodies
@@ -45,7 +45,7 @@ class Frame:
     dt: float = 0.0
     velocity: np.ndarray | None = None
     step: object = None
-    left_out: np.ndarray | None = None
+    stored_closed: np.ndarray | None = None
     together: bool = False
 
     @property
@@ -92,12 +92,13 @@ class Frame:
         """Contacts closed at the end of the step, (m,) bool."""
         if self.step is not None:
             return self.step.closed
+        if self.stored_closed is not None:
+            return self.stored_closed
         gap = self.contacts.gap
         if self.velocity is not None:
             gap = gap + self.dt * (self.B @ self.velocity.ravel())
         force = np.max([np.zeros(len(gap)), *self.forces.values()], axis=0)
-        closed = (force > 0) | (gap <= closing_gap(gap, force, self.bodies.length))
-        return closed if self.left_out is None else closed & ~self.left_out
+        return (force > 0) | (gap <= closing_gap(gap, force, self.bodies.length))
 
     @cached_property
     def load(self) -> np.ndarray:
@@ -195,7 +196,7 @@ def _of_stored(step: StoredStep, scene) -> Frame:
         name=scene.name,
         dt=step.dt,
         velocity=step.velocity,
-        left_out=step.left_out,
+        stored_closed=step.closed,
         together=step.together,
     )
 

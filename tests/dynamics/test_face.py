@@ -88,3 +88,32 @@ def test_asked_only_where_contacts_stay_and_no_factorization_is_open():
     assert asked.due(x[::-1].copy(), 100 + face.WAIT, 1e-5)
     few = face.Face(np.ones(4), 3)
     assert not few.due(x, 20, 1e-5) and not few.due(x, 40, 1e-5)
+
+
+class Failing(face.Face):
+    """Attempts that come to nothing, as long as they may."""
+
+    def due(self, x, done, residual):
+        return True
+
+    def descend(self, product, x, Nx, c, measure, residual, tolerance, most):
+        return x, residual, min(most, 30)
+
+
+def test_attempts_end_with_the_steps_that_are_left(monkeypatch):
+    """Contract: gradient steps and attempts together take no more than max_iterations, also where
+    the last attempt fails; a solve that had passed them went on for ever."""
+    monkeypatch.setattr(apgd, "Face", Failing)
+    problem = pyramid(5, state="impact")
+    take = apgd.GradientSteps.take
+    counts = []
+
+    def counted(self, count):
+        assert count >= 0
+        counts.append(count)
+        take(self, count)
+
+    monkeypatch.setattr(apgd.GradientSteps, "take", counted)
+    found = apgd.solve(problem, scaled=True, max_iterations=70, tolerance=0.0)
+    assert found.iterations == 70 and not found.converged
+    assert sum(counts) < 70

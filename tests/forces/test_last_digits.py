@@ -125,3 +125,29 @@ def test_held_columns_do_not_count():
         pressed = (np.abs(free).T @ answer.force / arm).max()
         missing = np.abs(answer.imbalance[:4]) / arm
         assert answer.residual == pytest.approx(missing.max() / pressed, rel=1e-9, abs=0.0)
+
+
+@pytest.mark.parametrize("exponent", [1.2, 1.5, 2.0, 2.5, 3.0, 5.0])
+def test_bound_holds_for_single_terms(exponent):
+    """Closed form: the energy above the least where no other force moves is that of one contact,
+    phi(f) - phi(f*) - phi'(f*) (f - f*). Forces much larger than their change are bounded by their
+    own stiffness, which is more than the bound for those that begin at zero (p > 2)."""
+    p, s = exponent, exponent / (exponent - 1)
+    rng = np.random.default_rng(4)
+    for _ in range(500):
+        k = 10.0 ** rng.uniform(-1, 1, 4)
+        exact = rng.uniform(0, 1, 4) * np.array([1, 1, 1, 0])
+        change = rng.normal(size=4) * 10.0 ** rng.uniform(-4, 0)
+        force, a = exact + change, (p - 1) / p * k ** (1 / (1 - p))
+        if force.min() < 0.0:
+            continue
+        above = (a * (force**s - exact**s - s * exact ** (s - 1) * change)).sum()
+        gap = above / (a * force**s).sum()
+        if gap < 1e-10:
+            continue  # differences of energies are rounding
+        assert (np.abs(change) <= force_bound(force, k, p, gap) * (1 + 1e-5)).all()
+
+
+def test_unknown_gap_has_no_bound():
+    """Contract: a gap that is no number leaves forces open, not known."""
+    assert np.isinf(force_bound(np.ones(2), np.ones(2), 2.0, np.nan)).all()

@@ -112,12 +112,13 @@ def minimize(
         if leave is not None and leave(steps.x, done, residual):
             break
         if face is not None and face.due(steps.x, done, residual):
+            left = max_iterations - done
             force, reached, more = face.descend(
-                steps.product, steps.x, steps.Nx, c, measure, residual, tolerance, max_iterations
+                steps.product, steps.x, steps.Nx, c, measure, residual, tolerance, left
             )
             steps.products += more
             done += more
-            if reached <= 0.1 * residual:
+            if reached <= max(0.1 * residual, tolerance):
                 steps.begin(force, steps.L)
                 continue
             face.failed(done)

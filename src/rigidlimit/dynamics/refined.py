@@ -188,7 +188,9 @@ def _looked_at(
     if not exact.open(found, exact.wrong(found)).max(initial=0.0) > enough:
         return known
     better = exact.solved() if whole else None
-    if better is not None:
+    # the active sets may have ended far off
+    least = max(exact.wrong(found).max(), classic.tolerance * found.max())
+    if better is not None and exact.wrong(better).max() <= least:
         change = np.zeros(B.shape[1])
         change[part.dofs] = part.problem.velocity(better) - classic.velocity[part.dofs]
         slack = classic.slack + B @ change

@@ -101,10 +101,10 @@ def force_bound(force, stiffness, exponent, gap) -> np.ndarray:
     With phi = (p-1)/p k^(1/(1-p)) f^s, s = p/(p-1), the energy above the least is at least the sum
     of phi(f_i) - phi(f*_i) - phi'(f*_i) (f_i - f*_i), so that each of these terms is below it. With
     d = |f_i - f*_i| a term exceeds phi'' d^2 / 2, phi'' at f/2 if s >= 2 and d <= f/2, at 2 f if
-    s < 2 and d <= f; and whatever f is, phi(d) if s >= 2, and phi''(2 d) d^2 / 2 else.
+    s < 2 and d <= f; and phi(d) whatever f is if s >= 2, phi''(2 d) d^2 / 2 if s < 2 and d > f.
     """
     if not (force.any() and np.isfinite(gap)):
-        return np.full(len(force), np.inf if gap > 0 else 0.0)
+        return np.full(len(force), 0.0 if gap == 0.0 else np.inf)
     p, s = exponent, exponent / (exponent - 1.0)
     k, f = stiffness / stiffness.max(), force / force.max()
     with np.errstate(all="ignore"):  # 0 to a negative power
@@ -118,7 +118,9 @@ def force_bound(force, stiffness, exponent, gap) -> np.ndarray:
             anywhere, near = (above * 2 ** (3 - s) / bend) ** (1 / s), f
             there = 2 * f
         close = np.sqrt(2 * above / (bend * there ** (s - 2)))
-        bound = np.where(close <= near, np.minimum(close, anywhere), anywhere)
+        if s >= 2.0:
+            close = np.minimum(close, anywhere)
+        bound = np.where(close <= near, close, anywhere)
     return bound * force.max()
 
 

@@ -1,5 +1,6 @@
 """Contacts of compounds: parts, their seams, numbers that stay."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -326,3 +327,18 @@ def test_parts_do_not_touch_each_other_and_errors_name_them():
     two = rl.Compound([(ball, (-1, 0, 0)), (ball, (1, 0, 0))])
     with pytest.raises(ContactError, match=r"'0 \(part 1\)' and '1' have the same centre"):
         contacts_of((two, (0, 0, 0)), (ball, (1, 0, 0)))
+
+
+def test_many_parts_on_many_parts():
+    """Contract: a plate of 256 tiles on a floor of as many has four contacts, found at a cost that
+    grows like their pairs; looking for corners took 4 s among a thousand contacts, now 20 ms."""
+    n = 16
+    tiles = [(rl.Box((1, 1, 0.2)), (i, j, 0)) for i in range(n) for j in range(n)]
+    scene = rl.Scene()
+    scene.add(rl.Compound(tiles), position=(0, 0, 0), fixed=True)
+    scene.add(rl.Compound(tiles), position=(0.3, 0.4, 0.2))
+    find_contacts(scene.bodies, scene.state, 1e-3)
+    before = time.process_time()
+    found = find_contacts(scene.bodies, scene.state, 1e-3)
+    assert time.process_time() - before < 1.0  # fifty times what it takes, a quarter of before
+    assert len(found) == 4

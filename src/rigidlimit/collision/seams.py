@@ -95,15 +95,19 @@ def _between(point, gap, c, x, y, same):
 
 @njit(cache=True)
 def _without_repeats(first, part, point, normal, gap, same):
-    """Rules 2 and 3, for contacts in groups by pair of bodies; True for those that stay."""
+    """Rules 2 and 3, for contacts in groups by pair of bodies, and in these by pair of parts; True
+    for those that stay."""
     keep = np.ones(len(gap), np.bool_)
     again = np.zeros(len(gap), np.int64)  # the contact that is kept in its place, from 1
+    # contacts in the place of c, itself as well: head[c], after[head[c]], ...
+    head, after = np.full(len(gap), -1), np.empty(len(gap), np.int64)
+    near, seen = np.empty(len(gap), np.int64), np.full(len(gap), -1)
     for g in range(len(first) - 1):
         begin, end = first[g], first[g + 1]
         found = False
         for c in range(begin, end):
             for e in range(begin, c):
-                if not keep[e] or (part[c, 0] == part[e, 0] and part[c, 1] == part[e, 1]):
+                if not keep[e] or _of_one_pair(part, c, e):
                     continue
                 if not _alike(normal, c, e) or _away(point, c, e) > same[c]:
                     continue
@@ -112,33 +116,39 @@ def _without_repeats(first, part, point, normal, gap, same):
                     break
         if not found:
             continue
+        for d in range(begin, end):
+            if again[d] > 0:
+                after[d], head[again[d] - 1] = head[again[d] - 1], d
         for c in range(begin, end):
             if again[c] != c + 1:
                 continue
-            for x in range(begin, end):
-                if again[x] == c + 1 or not _alike(normal, c, x):
-                    continue
-                if not _shares(part, again, begin, end, c, x):
-                    continue
-                for y in range(begin, x):
-                    if again[y] == c + 1 or not _alike(normal, c, y):
-                        continue
-                    if _between(point, gap, c, x, y, same[c]) and _shares(
-                        part, again, begin, end, c, y
-                    ):
-                        again[c] = -c - 1
-                        break
-                if again[c] < 0:
-                    break
-    for c in range(len(gap)):
-        keep[c] = keep[c] and again[c] >= 0
+            count, d = 0, head[c]
+            while d >= 0:
+                x = d
+                while x > begin and _of_one_pair(part, x - 1, d):
+                    x -= 1
+                while x < end and _of_one_pair(part, x, d):
+                    if again[x] != c + 1 and seen[x] != c and _alike(normal, c, x):
+                        near[count], seen[x] = x, c
+                        count += 1
+                    x += 1
+                d = after[d]
+            if _has_between(point, gap, c, near[:count], same[c]):
+                keep[c] = False
     return keep
 
 
 @njit(cache=True)
-def _shares(part, again, begin, end, c, x):
-    """Whether contact x is of a pair of parts that has a contact in the place of c."""
-    for d in range(begin, end):
-        if again[d] == c + 1 and part[d, 0] == part[x, 0] and part[d, 1] == part[x, 1]:
-            return True
+def _of_one_pair(part, c, e):
+    return part[c, 0] == part[e, 0] and part[c, 1] == part[e, 1]
+
+
+@njit(cache=True)
+def _has_between(point, gap, c, near, same):
+    """Whether contact c lies between any two of those ``near`` (k,)."""
+    for p in range(len(near)):
+        for q in range(p):
+            x, y = max(near[p], near[q]), min(near[p], near[q])
+            if _between(point, gap, c, x, y, same):
+                return True
     return False

@@ -14,8 +14,9 @@ Methods Eng. 20 (1984) 949).
 import numpy as np
 from numba import njit
 
-LIFT = 1e-10
-"""Added to the diagonal blocks."""
+LIFT = 1e-8
+"""Added to the diagonal blocks: rounding of a pivot is eps over that before it, and would grow from
+block to block in networks that next to nothing holds where pivots are below 1e-8."""
 
 POSITIVE = 1e-9
 """Pivots of E, beside 1, from which on it counts as positive."""

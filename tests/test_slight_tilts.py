@@ -6,11 +6,13 @@ from dataclasses import replace
 import h5py
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from typer.testing import CliRunner
 
 import rigidlimit as rl
 from rigidlimit.cli.app import app
 from rigidlimit.dynamics import refined as module
+from rigidlimit.forces import levers
 from rigidlimit.forces.tilts import LIMIT
 from rigidlimit.output.writer import RunWriter
 from rigidlimit.scenes.toml import write_scene
@@ -312,3 +314,32 @@ def test_runs_keep_whether_motions_were_left_out_together(tmp_path, monkeypatch)
     old = rl.plots.frame(str(path))
     assert not old.together and old.stored_closed is None
     np.testing.assert_allclose(old.balance[1], result.load, atol=1e-12 * LOAD)
+
+
+def test_what_no_linear_program_is_asked_for(monkeypatch):
+    """Contract: contacts without any force ask for none (their load has no size), and neither do
+    more contacts than one program serves; then nothing is left out."""
+    B, free = sp.csr_array(np.ones((3, 6))), np.ones(6, bool)
+    given = np.ones(1, bool), free, np.ones(6)
+    assert not levers.never_bearing(B, np.zeros(3), *given).any()
+    asked = []
+    monkeypatch.setattr(levers, "_opened", lambda B, f: asked.append(B) or np.zeros(len(f)))
+    levers.never_bearing(B, np.array([1.0, 0.0, 1.0]), *given)
+    assert len(asked) == 1
+    monkeypatch.setattr(levers, "MOST", 2)
+    levers.never_bearing(B, np.array([1.0, 0.0, 1.0]), *given)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("solver", ["newton", "pgs"])
+def test_active_sets_that_end_far_off_are_not_taken(solver, monkeypatch):
+    """Property: forces that leave contacts more wrong than the solver did are no refinement."""
+    scene, _, state = leaning(1e-5)
+    monkeypatch.setattr(module._Exact, "solved", lambda self: None)
+    simulation = rl.Simulation(scene, dt=DT, solver=solver, compatible="never")
+    simulation.state = state
+    plain = simulation.step()
+    monkeypatch.setattr(module._Exact, "solved", lambda self: np.full(len(self.root), 2 * LOAD))
+    simulation = rl.Simulation(scene, dt=DT, solver=solver, compatible="never")
+    simulation.state = state
+    np.testing.assert_array_equal(simulation.step().classic.force, plain.classic.force)

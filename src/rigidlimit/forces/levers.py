@@ -34,6 +34,10 @@ that far everywhere."""
 TELLS = 1e-3
 """Part of the largest overlap that a tilt may make before forces count as hanging on it."""
 
+MOST = 5_000
+"""Contacts of one linear program, which takes a second then and grows like their square; where
+bodies that hang on tilts have more, these are told and nothing is left out."""
+
 EXACT = 1e-9
 """Feasibility of the linear program."""
 
@@ -74,7 +78,7 @@ def never_bearing(B, force, hangs, free, reach) -> np.ndarray:
     reach = finite_reach(reach)
     resting = force <= HARDLY * force.max(initial=0.0)
     rows, columns = _around(B, free, hangs)
-    if not resting[rows].any():
+    if len(rows) > MOST or not resting[rows].any() or not force[rows].any():
         return out
     scaled = sp.csr_array(B[rows][:, columns] @ sp.diags_array(1 / reach[columns]))
     opened = _opened(scaled, force[rows])

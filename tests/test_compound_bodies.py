@@ -307,6 +307,41 @@ def test_a_plate_of_halves_carries_as_one():
             np.testing.assert_allclose(*force, rtol=1e-8)  # both solved to 1e-10
 
 
+@pytest.mark.parametrize("digits", [9, 8, 7])
+def test_a_plate_whose_parts_are_rounded_is_one_plate(digits):
+    """Reference twin: four parts of a plate in turned axes, places and turns written down with few
+    digits, bear at the corners of one plate with its forces, and what slides over the seams, which
+    are now steps of 1e-10 to 1e-8 m, is not stopped."""
+    half = 0.37 / 2
+    exact = np.array([np.cos(half), 0.6 * np.sin(half), 0.0, 0.8 * np.sin(half)])
+    axes, turn = rotations.matrix(exact[None])[0], exact.round(digits)
+    quarter = rl.Box((0.5, 0.3, 0.1))
+    plate = rl.Compound(
+        [
+            (quarter, (axes @ [x, y, 0]).round(digits), turn)
+            for x in (-0.25, 0.25)
+            for y in (-0.15, 0.15)
+        ]
+    )
+    scene = rl.Scene()
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    scene.add(plate, position=(0, 0, 0.05), orientation=exact * [1, -1, -1, -1], mass=10)
+    block = rl.Box((0.1, 0.1, 0.1))
+    # it reaches the seam at the end of a step
+    scene.add(block, position=(-0.25, 0.02, 0.15), velocity=(0.5, 0, 0), mass=1)
+    simulation = rl.Simulation(scene, dt=1e-3)
+    result = simulation.step()
+    floor = result.contacts.body[:, 0] == 0
+    assert (floor.sum(), (~floor).sum()) == (4, 4)
+    at = simulation.state.position[2, :2]
+    share = (1 + result.contacts.point[floor, :2] @ (at / [0.25, 0.09])) / 4
+    # gaps of 1e-8 m close in the step of 1e-3 s: 1e-2 N a kg
+    np.testing.assert_allclose(result.force[floor], 9.81 * (2.5 + share), rtol=0, atol=0.1)
+    for _ in range(800):
+        simulation.step(compatible=False)
+    np.testing.assert_allclose(simulation.state.velocity[2, :2], (0.5, 0), rtol=0, atol=1e-4)
+
+
 def test_a_wall_of_cut_bricks():
     """Reference twin: bricks in running bond, each of two halves with the seam over the joint
     below, bear as whole bricks: the same places, the same forces."""

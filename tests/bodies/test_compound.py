@@ -79,6 +79,12 @@ def test_densities_and_given_inertia():
     np.testing.assert_array_equal(given.inertia_per_mass, np.diag([1, 2, 3]))
     np.testing.assert_array_equal(given.offsets, [[-1, 0, 0], [3, 0, 0]])
     assert given.bounding_radius == 3.5
+    turn = rotations.matrix(np.array([[0.5, 0.1, -0.7, 0.5]]))[0]  # leaves it symmetric to rounding
+    tensor = turn @ np.diag([0.1, 0.2, 0.25]) @ turn.T
+    assert (tensor != tensor.T).any()
+    given = rl.Compound(balls, inertia_per_mass=tensor).inertia_per_mass
+    np.testing.assert_array_equal(given, given.T)
+    np.testing.assert_allclose(given, tensor, **ROUNDING)
     flat = rl.Compound([(SQUARE, (0, 0))], inertia_per_mass=0.7)
     assert flat.inertia_per_mass[2, 2] == 0.7
 

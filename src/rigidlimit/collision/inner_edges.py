@@ -13,7 +13,7 @@ A contact c of part j is left out, if
 If that leaves j no contact with k, the corners of k over the plane of e have contacts where j has a
 face in it: the edge had hidden them from the search, which has them where the face is one.
 
-Equal and zero are up to a length for each contact (``SAME`` of the smaller part's radius).
+Equal and zero are up to a length for each contact (``FLUSH`` of the smaller part's radius).
 """
 
 import numpy as np
@@ -60,13 +60,14 @@ def without_inner_edges(bodies: Bodies, owner, state: State, reach, contacts, sa
         told = told[np.argsort(depth[told], kind="stable")]
         c, e = c[told], e[told]
         keep[order] &= _kept(c, e, gap, tol)
-        inner.append((part[c], k[c], out[e], at[e], tol[c]))
+        inner.append((part[c], k[c], out[e], at[e], tol[c], order[e]))
     # pairs (part, k) that lost all their contacts
     n = len(bodies)
     left = np.concatenate([body[keep] @ [n, 1], body[keep] @ [1, n]])
     pieces = []
     for j, k, *rest in inner:
-        lost = np.flatnonzero(~np.isin(j * n + k, left))
+        *rest, e = rest
+        lost = np.flatnonzero(~np.isin(j * n + k, left) & keep[e])
         if len(lost):
             pieces.append(_corners_over(bodies, state, reach, *(x[lost] for x in (j, k, *rest))))
     return keep, pieces
@@ -191,7 +192,8 @@ def _pairs(first, part, out, gap, same):
 @njit(cache=True)
 def _kept(c, e, gap, same):
     """The rule for pairs (c, e), first those of which c lies deepest in the part of e: True for the
-    contacts that stay. Of contacts with one gap one is left, though each may tell of the other."""
+    contacts that stay. Of contacts with one gap one is left, though each may tell of the other, and
+    those stay of which only others tell that do not."""
     keep = np.ones(len(gap), np.bool_)
     tied = np.ones(len(gap), np.bool_)
     for q in range(len(c)):
@@ -199,6 +201,10 @@ def _kept(c, e, gap, same):
             keep[c[q]] = False
         elif tied[e[q]]:
             tied[c[q]] = False
+    told = np.zeros(len(gap), np.bool_)  # by a contact that stays
+    for q in range(len(c)):
+        told[c[q]] |= keep[e[q]] and tied[e[q]]
     for k in range(len(gap)):
+        tied[k] |= not told[k]
         keep[k] = keep[k] and tied[k]
     return keep

@@ -11,7 +11,7 @@ Three rules; p and n are place and normal of a contact.
    parts, with the same n and the gap of the line between them: the corners of a face that goes on
    through the seam are those of the whole face. What the body can carry does not change.
 
-Equal is up to ``SAME`` of the smaller part's radius.
+Equal is up to ``FLUSH`` of the smaller part's radius.
 """
 
 import numpy as np
@@ -21,7 +21,10 @@ from ..bodies import Bodies, State
 from .contacts import Contacts
 from .inner_edges import starts, without_inner_edges
 from .pieces import Pieces
-from .widthless import SAME
+
+FLUSH = 1e-6
+"""Steps and tilts at a seam, over the smaller part's radius, that are none: as of coordinates in
+single precision, or of turns that were written down with seven digits."""
 
 
 def at_seams(
@@ -47,7 +50,7 @@ def at_seams(
 
 def _same(bodies: Bodies, body: np.ndarray) -> np.ndarray:
     """Length [m] up to which places of pairs of parts (m, 2) are the same, (m,)."""
-    return SAME * bodies.bounding_radius[body].min(axis=1, initial=np.inf)
+    return FLUSH * bodies.bounding_radius[body].min(axis=1, initial=np.inf)
 
 
 def _joined(contacts: Contacts, more: Pieces) -> Contacts:
@@ -69,7 +72,7 @@ def _alike(normal, c, e):
     off = 0.0
     for k in range(3):
         off += (normal[c, k] - normal[e, k]) ** 2
-    return off <= SAME * SAME
+    return off <= FLUSH * FLUSH
 
 
 @njit(cache=True)

@@ -108,7 +108,8 @@ def refined(
     if known.classic is not classic:
         problem = Reduced(*step, free=free)
         reached = problem.problem.residual(problem.among(known.classic.force))
-        status = Status.CONVERGED if reached <= classic.tolerance else classic.status
+        short = Status.STALLED if classic.status is Status.CONVERGED else classic.status
+        status = Status.CONVERGED if reached <= classic.tolerance else short
         known = replace(known, classic=replace(known.classic, residual=reached, status=status))
     return known
 

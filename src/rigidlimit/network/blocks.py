@@ -13,18 +13,40 @@ FLOOR = 1e-12
 
 
 @njit(cache=True, nogil=True)
-def cholesky_of_block(A, L, d):
-    """L L^T = A of a symmetric block (d, d), of which the lower triangle is read, and written."""
-    top = 0.0
-    for i in range(d):
-        top = max(top, A[i, i])
-    floor = FLOOR * top + 1e-300
+def cholesky(A, L, floor, d):
+    """A = L L^T (d, d), pivots lifted to ``floor``; whether none had to be."""
+    fine = True
     for i in range(d):
         for j in range(i + 1):
             s = A[i, j]
             for k in range(j):
                 s -= L[i, k] * L[j, k]
-            L[i, j] = np.sqrt(max(s, floor)) if i == j else s / L[j, j]
+            if i != j:
+                L[i, j] = s / L[j, j]
+            else:
+                fine = fine and s > floor
+                L[i, i] = np.sqrt(max(s, floor))
+    return fine
+
+
+@njit(cache=True, nogil=True)
+def invert_lower(L, out, d):
+    """out = L^-1 (d, d), lower triangles."""
+    for col in range(d):
+        for i in range(col, d):
+            s = 1.0 if i == col else 0.0
+            for k in range(col, i):
+                s -= L[i, k] * out[k, col]
+            out[i, col] = s / L[i, i]
+
+
+@njit(cache=True, nogil=True)
+def cholesky_of_block(A, L, d):
+    """L L^T = A of a symmetric block (d, d), of which the lower triangle is read, and written."""
+    top = 0.0
+    for i in range(d):
+        top = max(top, A[i, i])
+    cholesky(A, L, FLOOR * top + 1e-300, d)
 
 
 @njit(cache=True, nogil=True)

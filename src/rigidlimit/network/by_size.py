@@ -14,40 +14,14 @@ Methods Eng. 20 (1984) 949).
 import numpy as np
 from numba import njit
 
+from .blocks import cholesky, invert_lower
+
 LIFT = 1e-8
 """Added to the diagonal blocks: rounding of a pivot is eps over that before it, and would grow from
 block to block in networks that next to nothing holds where pivots are below 1e-8."""
 
 POSITIVE = 1e-9
 """Pivots of E, beside 1, from which on it counts as positive."""
-
-
-@njit(cache=True, nogil=True)
-def cholesky(A, L, floor, d):
-    """A = L L^T (d, d), pivots lifted to ``floor``; whether none had to be."""
-    fine = True
-    for i in range(d):
-        for j in range(i + 1):
-            s = A[i, j]
-            for k in range(j):
-                s -= L[i, k] * L[j, k]
-            if i != j:
-                L[i, j] = s / L[j, j]
-            else:
-                fine = fine and s > floor
-                L[i, i] = np.sqrt(max(s, floor))
-    return fine
-
-
-@njit(cache=True, nogil=True)
-def invert_lower(L, out, d):
-    """out = L^-1 (d, d), lower triangles."""
-    for col in range(d):
-        for i in range(col, d):
-            s = 1.0 if i == col else 0.0
-            for k in range(col, i):
-                s -= L[i, k] * out[k, col]
-            out[i, col] = s / L[i, i]
 
 
 @njit(cache=True, nogil=True)

@@ -37,7 +37,7 @@ import scipy.sparse as sp
 from numba import njit
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from .blocks import cholesky_of_block
+from .blocks import cholesky_of_block, invert_lower
 from .threshold import ThresholdSolver
 
 LIFT = 1e-7
@@ -337,12 +337,7 @@ def _factor(ptr, lo, up, low, mass, shift, block):
                 E[u, v] = G[i, u, v] - S[u, v]
             E[u, u] += LIFT * top
         cholesky_of_block(E, R, d)
-        for v in range(d):
-            for u in range(v, d):
-                s = 1.0 if u == v else 0.0
-                for w in range(v, u):
-                    s -= R[u, w] * inverse[i, w, v]
-                inverse[i, u, v] = s / R[u, u]
+        invert_lower(R, inverse[i], d)
         for a in range(ptr[i], ptr[i + 1]):
             if lo[a] >= 0:
                 _divide(inverse[i], up[a], block)

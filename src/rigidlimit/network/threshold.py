@@ -19,8 +19,8 @@ the whole; where E is not positive then, it is made anew with the whole.
 import numpy as np
 from numba import njit
 
-from .blocks import FLOOR
-from .by_size import LIFT, by_columns, cholesky, factor, invert_lower
+from .blocks import cholesky_of_block, invert_lower
+from .by_size import LIFT, by_columns, factor
 
 DROPPED = 0.05
 """Frobenius norm of the blocks of L that are left out, those on the diagonal having one of 1 in
@@ -105,7 +105,7 @@ def _whiten(ptr, lo, up, low, mass, shift, block):
             top = max(top, G[i, u, u])
         for u in range(d):
             G[i, u, u] += LIFT * top
-        cholesky(G[i], root[i], FLOOR * top + 1e-300, d)
+        cholesky_of_block(G[i], root[i], d)
         invert_lower(root[i], inverse[i], d)
         for _ in range(2):  # the columns, then those of the transpose
             for v in range(d):

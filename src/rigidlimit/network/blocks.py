@@ -1,4 +1,4 @@
-"""Factor and inverse of the diagonal block of one body, for the preconditioners of pairs and of
+"""Diagonal blocks of bodies, their factors and inverses, for the preconditioners of pairs and of
 mechanisms.
 
 By Cholesky, L L^T = A. Bodies that nothing holds in some direction have a singular block: pivots
@@ -64,3 +64,48 @@ def invert_block(A, out, L, d):
             for k in range(i + 1, d):
                 s -= L[k, i] * out[k, col]
             out[i, col] = s / L[i, i]
+
+
+@njit(cache=True, nogil=True)
+def add_outer(A, x, y, s, block):
+    """A += s x y^T, the lower triangle."""
+    for u in range(len(block)):
+        for v in range(u + 1):
+            A[u, v] += s * x[u] * y[v]
+
+
+@njit(cache=True, nogil=True)
+def diagonal_blocks(ptr, lo, up, low, mass, shift, block):
+    """Those of K = M + C^T C + shift (bodies, d, d), lower triangles. Rows C as in ``pairs.py``:
+    up on the later body, low on the earlier one lo, -1 for none."""
+    G = mass.copy()
+    for i in range(len(G)):
+        for u in range(len(block)):
+            G[i, u, u] += shift
+        for a in range(ptr[i], ptr[i + 1]):
+            add_outer(G[i], up[a], up[a], 1.0, block)
+            if lo[a] >= 0:
+                add_outer(G[lo[a]], low[a], low[a], 1.0, block)
+    return G
+
+
+@njit(cache=True, nogil=True)
+def times_lower(L, x, block):
+    """x = L x for a lower triangle L (d, d)."""
+    for u in range(len(block) - 1, -1, -1):
+        s = 0.0
+        for v in range(u + 1):
+            s += L[u, v] * x[v]
+        x[u] = s
+
+
+@njit(cache=True, nogil=True)
+def times_upper(L, x, block):
+    """x_i = L_i^T x_i for lower triangles L (bodies, d, d) and x (bodies, d)."""
+    d = len(block)
+    for i in range(len(x)):
+        for u in range(d):
+            s = 0.0
+            for v in range(u, d):
+                s += L[i, v, u] * x[i, v]
+            x[i, u] = s

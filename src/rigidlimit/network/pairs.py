@@ -37,7 +37,14 @@ import scipy.sparse as sp
 from numba import njit
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from .blocks import cholesky_of_block, invert_lower
+from .blocks import (
+    add_outer,
+    cholesky_of_block,
+    diagonal_blocks,
+    invert_lower,
+    times_lower,
+    times_upper,
+)
 from .threshold import ThresholdSolver
 
 LIFT = 1e-7
@@ -251,16 +258,6 @@ def _select(D, hi, lo, upper, lower, bodies, block):
 
 
 @njit(cache=True, nogil=True)
-def _divide(inverse, x, block):
-    """x = R^-1 x, by the lower triangle R^-1 (d, d)."""
-    for u in range(len(block) - 1, -1, -1):
-        s = 0.0
-        for v in range(u + 1):
-            s += inverse[u, v] * x[v]
-        x[u] = s
-
-
-@njit(cache=True, nogil=True)
 def _passed_on(up, low, S, block):
     """S += L_ij E_j^-1 L_ij^T (lower triangle) by the contacts of one pair, rows (contacts, d);
     low divided by R_j."""
@@ -271,7 +268,7 @@ def _passed_on(up, low, S, block):
                 s = 0.0
                 for u in range(d):
                     s += low[p, u] * low[q, u]
-                _add_outer(S, up[p], up[q], s, block)
+                add_outer(S, up[p], up[q], s, block)
         return
     L = np.zeros((d, d))
     for p in range(len(up)):
@@ -285,27 +282,11 @@ def _passed_on(up, low, S, block):
 
 
 @njit(cache=True, nogil=True)
-def _add_outer(A, x, y, s, block):
-    """A += s x y^T, the lower triangle."""
-    for u in range(len(block)):
-        for v in range(u + 1):
-            A[u, v] += s * x[u] * y[v]
-
-
-@njit(cache=True, nogil=True)
 def _factor(ptr, lo, up, low, mass, shift, block):
     """R^-1 (bodies, d, d) and G' - 2 I, lower triangles row by row; up and low are divided by R."""
     d = len(block)
     n = len(ptr) - 1
-    G = mass.copy()  # lower triangles
-    for i in range(n):
-        for u in range(d):
-            G[i, u, u] += shift
-        for a in range(ptr[i], ptr[i + 1]):
-            j = lo[a]
-            _add_outer(G[i], up[a], up[a], 1.0, block)
-            if j >= 0:
-                _add_outer(G[j], low[a], low[a], 1.0, block)
+    G = diagonal_blocks(ptr, lo, up, low, mass, shift, block)
     inverse = np.zeros_like(G)
     rest = np.empty((n, d * (d + 1) // 2))
     S, E = np.empty((d, d)), np.empty((d, d))
@@ -320,12 +301,12 @@ def _factor(ptr, lo, up, low, mass, shift, block):
                 stop += 1
             if j >= 0:
                 for p in range(a, stop):
-                    _divide(inverse[j], low[p], block)
+                    times_lower(inverse[j], low[p], block)
                 if stop == a + 1:
                     s = 0.0
                     for u in range(d):
                         s += low[a, u] * low[a, u]
-                    _add_outer(S, up[a], up[a], s, block)
+                    add_outer(S, up[a], up[a], s, block)
                 else:
                     _passed_on(up[a:stop], low[a:stop], S, block)
             a = stop
@@ -340,7 +321,7 @@ def _factor(ptr, lo, up, low, mass, shift, block):
         invert_lower(R, inverse[i], d)
         for a in range(ptr[i], ptr[i + 1]):
             if lo[a] >= 0:
-                _divide(inverse[i], up[a], block)
+                times_lower(inverse[i], up[a], block)
         for u in range(d):  # T = R^-1 G
             for v in range(d):
                 s = 0.0
@@ -454,7 +435,7 @@ def _begin(ptr, lo, up, low, inverse, b, r, block):
     for i in range(len(ptr) - 1):
         for u in range(len(block)):
             r[i, u] = b[i, u]
-        _divide(inverse[i], r[i], block)
+        times_lower(inverse[i], r[i], block)
         for a in range(ptr[i], ptr[i + 1]):
             j = lo[a]
             if j >= 0:
@@ -466,18 +447,6 @@ def _begin(ptr, lo, up, low, inverse, b, r, block):
         for u in range(len(block)):
             total += r[i, u] * r[i, u]
     return total
-
-
-@njit(cache=True, nogil=True)
-def _unscaled(inverse, x, block):
-    """x = R^-T x."""
-    d = len(block)
-    for i in range(len(x)):
-        for u in range(d):
-            s = 0.0
-            for v in range(u, d):
-                s += inverse[i, v, u] * x[i, v]
-            x[i, u] = s
 
 
 @njit(cache=True, nogil=True)
@@ -506,5 +475,5 @@ def _descend(ptr, lo, up, low, inverse, rest, b, target, max_steps, block):
                 break
             ratio = worst / np.sqrt(new) if new > 0.0 else ratio
         beta, rr = new / rr, new
-    _unscaled(inverse, x, block)
+    times_upper(inverse, x, block)
     return x, step, worst

@@ -19,7 +19,13 @@ the whole; where E is not positive then, it is made anew with the whole.
 import numpy as np
 from numba import njit
 
-from .blocks import cholesky_of_block, invert_lower
+from .blocks import (
+    cholesky_of_block,
+    diagonal_blocks,
+    invert_lower,
+    times_lower,
+    times_upper,
+)
 from .by_size import LIFT, by_columns, factor
 
 DROPPED = 0.05
@@ -65,18 +71,6 @@ class ThresholdSolver:
 
 
 @njit(cache=True, nogil=True)
-def _times(L, x, work, d):
-    """x = L x for a lower triangle."""
-    for u in range(d):
-        s = 0.0
-        for v in range(u + 1):
-            s += L[u, v] * x[v]
-        work[u] = s
-    for u in range(d):
-        x[u] = work[u]
-
-
-@njit(cache=True, nogil=True)
 def _whiten(ptr, lo, up, low, mass, shift, block):
     """(Q, Q^-1, Q^-1 (M + e I) Q^-T), (bodies, d, d); up and low become those of K'."""
     d = len(block)
@@ -85,20 +79,9 @@ def _whiten(ptr, lo, up, low, mass, shift, block):
     for i in range(n):
         for u in range(d):
             rest[i, u, u] += shift
-    G = rest.copy()
-    for i in range(n):
-        for a in range(ptr[i], ptr[i + 1]):
-            j = lo[a]
-            for u in range(d):
-                for v in range(u + 1):
-                    G[i, u, v] += up[a, u] * up[a, v]
-            if j >= 0:
-                for u in range(d):
-                    for v in range(u + 1):
-                        G[j, u, v] += low[a, u] * low[a, v]
+    G = diagonal_blocks(ptr, lo, up, low, mass, shift, block)
     root = np.zeros((n, d, d))
     inverse = np.zeros((n, d, d))
-    work = np.empty(d)
     for i in range(n):
         top = 0.0
         for u in range(d):
@@ -109,7 +92,7 @@ def _whiten(ptr, lo, up, low, mass, shift, block):
         invert_lower(root[i], inverse[i], d)
         for _ in range(2):  # the columns, then those of the transpose
             for v in range(d):
-                _times(inverse[i], rest[i, :, v], work, d)
+                times_lower(inverse[i], rest[i, :, v], block)
             for u in range(d):
                 for v in range(u):
                     s = rest[i, u, v]
@@ -117,9 +100,9 @@ def _whiten(ptr, lo, up, low, mass, shift, block):
                     rest[i, v, u] = s
     for i in range(n):
         for a in range(ptr[i], ptr[i + 1]):
-            _times(inverse[i], up[a], work, d)
+            times_lower(inverse[i], up[a], block)
             if lo[a] >= 0:
-                _times(inverse[lo[a]], low[a], work, d)
+                times_lower(inverse[lo[a]], low[a], block)
     return root, inverse, rest
 
 
@@ -271,12 +254,11 @@ def _descend(
     z = np.zeros_like(b)
     p = np.zeros_like(b)
     q = np.zeros_like(b)
-    work = np.empty(d)
     worst = 0.0
     for i in range(n):
         for u in range(d):
             worst = max(worst, abs(r[i, u]))
-        _times(root_inverse[i], r[i], work, d)
+        times_lower(root_inverse[i], r[i], block)
     steps = 0
     if worst > target:
         rz = _precondition(start, row, L, E_inverse, r, z, block)
@@ -303,11 +285,5 @@ def _descend(
             for i in range(n):
                 for u in range(d):
                     p[i, u] = z[i, u] + beta * p[i, u]
-    for i in range(n):
-        # x = Q^-T x'
-        for u in range(d):
-            s = 0.0
-            for v in range(u, d):
-                s += root_inverse[i, v, u] * x[i, v]
-            x[i, u] = s
+    times_upper(root_inverse, x, block)  # x = Q^-T x'
     return x, steps, worst

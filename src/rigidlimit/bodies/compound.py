@@ -15,7 +15,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
-from ..arrays import is_positive, number
+from ..arrays import is_positive
 from ..errors import SceneError
 from ..words import counted
 from . import rotations
@@ -127,7 +127,7 @@ def _placed(given):
         at = where[0] if where else getattr(shape, "centre", np.zeros(dim))
         turn = where[1] if len(where) > 1 else None
         places.append(_vector(f"part {number_}: position", at, dim))
-        turns.append(_quaternion(label, turn, dim))
+        turns.append(rotations.from_orientation(label, turn, dim))
         parts.append((shape, tuple(places[-1][:dim].tolist()), turn))
     return tuple(parts), np.array(places), np.array(turns), dim
 
@@ -141,22 +141,6 @@ def _vector(what, value, dim) -> np.ndarray:
     if array.shape != (dim,) or not np.isfinite(array).all():
         raise SceneError(f"compound: {what} is {value!r}; expected {counted(dim, 'finite number')}")
     return np.pad(array, (0, 3 - dim))
-
-
-def _quaternion(label, turn, dim) -> np.ndarray:
-    if turn is None:
-        return rotations.identity(1)[0]
-    if dim == 2:
-        if not np.isfinite(number(turn)):
-            raise SceneError(f"{label}: orientation is {turn!r}; expected an angle [rad]")
-        return rotations.about_z(np.float64(turn))
-    try:
-        q = np.asarray(turn, float)
-    except (TypeError, ValueError):
-        q = np.zeros(0)
-    if q.shape != (4,) or not np.isfinite(q).all() or not q.any():
-        raise SceneError(f"{label}: orientation is {turn!r}; expected a quaternion (w, x, y, z)")
-    return rotations.normalized(q)
 
 
 def _densities(compound, count) -> np.ndarray:

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from ..arrays import number
+from ..errors import SceneError
+
 
 def identity(n: int) -> np.ndarray:
     """n unit quaternions that turn nothing, (n, 4)."""
@@ -30,6 +33,24 @@ def normalized(q: np.ndarray) -> np.ndarray:
     """q scaled to unit length, (n, 4)."""
     q = np.asarray(q, float)
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def from_orientation(label: str, given, dim: int) -> np.ndarray:
+    """Unit quaternion (4,) of an orientation as users give it: None, a quaternion (w, x, y, z), or
+    in 2D an angle [rad]. Raises SceneError, which begins with ``label``, for others."""
+    if given is None:
+        return identity(1)[0]
+    if dim == 2:
+        if np.ndim(given) != 0 or not np.isfinite(number(given)):
+            raise SceneError(f"{label}: orientation is {given!r}; expected an angle")
+        return about_z(np.float64(given))
+    try:
+        q = np.asarray(given, float)
+    except (TypeError, ValueError):
+        q = np.zeros(0)
+    if q.shape != (4,) or not np.isfinite(q).all() or not np.linalg.norm(q) > 0:
+        raise SceneError(f"{label}: orientation is {given!r}; expected a quaternion (w, x, y, z)")
+    return normalized(q)
 
 
 def from_rotation_vector(theta: np.ndarray) -> np.ndarray:

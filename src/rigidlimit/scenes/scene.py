@@ -316,30 +316,15 @@ class Scene(Displayed):
             if self.dim == 2:
                 return rotations.about_z(np.arctan2(n[1], n[0]) - np.pi / 2)
             return rotations.aligning_z(n)
-        if orientation is None:
-            return rotations.identity(1)[0]
-        if self.dim == 2:
-            if np.ndim(orientation) != 0:
-                raise SceneError(f"{label}: orientation is {orientation!r}; expected an angle")
-            if not np.isfinite(number(orientation)):
-                raise SceneError(f"{label}: orientation is {orientation!r}; expected an angle")
-            if abs(orientation) > 2 * np.pi:
-                warnings.warn(
-                    f"{label}: orientation is {orientation:g}, more than a turn; expected an angle "
-                    f"in radians: {orientation:g} degrees are {np.radians(orientation):.6g}",
-                    SceneWarning,
-                    stacklevel=3,
-                )
-            return rotations.about_z(np.float64(orientation))
-        try:
-            q = np.asarray(orientation, float)
-        except (TypeError, ValueError):
-            q = np.zeros(0)
-        if q.shape != (4,) or not np.isfinite(q).all() or not np.linalg.norm(q) > 0:
-            raise SceneError(
-                f"{label}: orientation is {orientation!r}; expected a quaternion (w, x, y, z)"
+        quaternion = rotations.from_orientation(label, orientation, self.dim)
+        if self.dim == 2 and orientation is not None and abs(orientation) > 2 * np.pi:
+            warnings.warn(
+                f"{label}: orientation is {orientation:g}, more than a turn; expected an angle "
+                f"in radians: {orientation:g} degrees are {np.radians(orientation):.6g}",
+                SceneWarning,
+                stacklevel=3,
             )
-        return rotations.normalized(q)
+        return quaternion
 
     def _vector(self, what, value):
         return self._vectors(what, [value])[0]

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from scipy.optimize import nnls
 from scipy.spatial import cKDTree
 
+import rigidlimit as rl
 from rigidlimit.dynamics.problem import ContactProblem
 
 GRAVITY = 9.81
@@ -199,3 +200,13 @@ def soft_motions(slopes, *, exponent=2.0, seed=0):
     turn = np.linalg.qr(rng.normal(size=(2 * n, 2 * n)))[0]
     overlap = np.column_stack([down + aside, down - aside, down]).ravel()
     return B @ turn, np.maximum(overlap, 0.0) ** (exponent - 1.0)
+
+
+def wedge(slope, pull, *, r=0.1) -> rl.Scene:
+    """A disk of radius r pulled by ``pull`` [N] between two walls that open by ``slope`` each."""
+    scene = rl.Scene(name="wedge", dim=2, gravity=(0, 0))
+    for side in (1, -1):
+        normal = np.array([side * np.cos(slope), np.sin(slope)])
+        scene.add(rl.HalfSpace(2), position=-r * normal, normal=normal, name=f"wall {side}")
+    scene.add(rl.Disk(r), position=(0, 0), mass=1.0, load=(0, -pull), name="disk")
+    return scene

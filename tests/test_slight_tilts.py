@@ -18,6 +18,7 @@ from rigidlimit.output.writer import RunWriter
 from rigidlimit.scenes.toml import write_scene
 from rigidlimit.status import Status
 
+from .problems import wedge
 from .test_two_force_bodies import leaning, on_shaft
 
 SOLVERS = ("newton", "pgs", "apgd")
@@ -94,12 +95,8 @@ def test_plate_on_rollers_that_hardly_lean(solver):
 def test_wedges_beside_other_loads(slope, beside):
     """Closed form: H / (2 sin slope), though another disk presses on its support with ``beside``,
     of which the residual of step 1 is a part: solvers on their own left the wedge empty."""
-    r, pull = 0.1, 10.0
-    scene = rl.Scene(name="wedge", dim=2, gravity=(0, 0))
-    for side in (1, -1):
-        normal = np.array([side * np.cos(slope), np.sin(slope)])
-        scene.add(rl.HalfSpace(2), position=-r * normal, normal=normal, name=f"wall {side}")
-    scene.add(rl.Disk(r), position=(0, 0), mass=1.0, load=(0, -pull), name="disk")
+    pull = 10.0
+    scene = wedge(slope, pull)
     scene.add(rl.Disk(0.05), position=(0, 5), fixed=True, name="base")
     scene.add(rl.Disk(0.05), position=(0, 5.1), mass=100.0, load=(0, -beside), name="other")
     for solver in SOLVERS:

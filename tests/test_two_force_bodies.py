@@ -10,6 +10,8 @@ from rigidlimit.forces.tilts import LIMIT, known_balance
 from rigidlimit.output.plots.determinacy import frame_determinacy
 from rigidlimit.output.writer import RunWriter
 
+from .problems import wedge
+
 SOLVERS = ("newton", "pgs", "apgd")
 LOAD, DT = 1000.0, 1e-3
 
@@ -204,12 +206,8 @@ def test_balls_under_a_plate(solver):
 @pytest.mark.parametrize("slope", [1e-4, 1e-6, 1e-8])
 def test_wedges_are_taken_at_their_word(slope):
     """Closed form: a disk between two walls that open by ``slope`` is held by H / (2 sin slope)."""
-    r, pull = 0.1, 10.0
-    scene = rl.Scene(name="wedge", dim=2, gravity=(0, 0))
-    for side in (1, -1):
-        normal = np.array([side * np.cos(slope), np.sin(slope)])
-        scene.add(rl.HalfSpace(2), position=-r * normal, normal=normal, name=f"wall {side}")
-    scene.add(rl.Disk(r), position=(0, 0), mass=1.0, load=(0, -pull), name="disk")
+    pull = 10.0
+    scene = wedge(slope, pull)
     result = rl.Simulation(scene).step()
     assert result.converged
     closed = result.B[np.flatnonzero(result.closed)]

@@ -49,9 +49,14 @@ def test_solution_against_dense(sizes, inertial):
     D = np.where(rng.random(B.shape[0]) < 0.7, rng.uniform(0.1, 10, B.shape[0]), 0.0)
     network = PairNetwork(B, starts, M)
     assert network.serves
+    check_against_dense(network.solver(D, 1e-2), B, M, D, rng)
+
+
+def check_against_dense(solver, B, M, D, rng):
+    """That ``solver``, of shift 1e-2, solves with a random right side as a dense one does."""
     K = (B.T @ sp.diags_array(D) @ B + M + 1e-2 * sp.eye_array(B.shape[1])).toarray()
     rhs = rng.normal(size=B.shape[1])
-    x, steps, worst = network.solver(D, 1e-2).solve(rhs, target=1e-11, max_steps=2000)
+    x, steps, worst = solver.solve(rhs, target=1e-11, max_steps=2000)
     assert 0 < steps < 2000 and worst <= 1e-11
     # the reported residual is the true one up to the rounding of K x
     assert np.abs(K @ x - rhs).max() <= 1e-11 + 1e-14 * np.abs(K).max() * np.abs(x).max() * 100

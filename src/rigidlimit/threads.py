@@ -5,7 +5,6 @@ fork, and may call from several threads at once. Pieces depend on the size of th
 their answers come back in order, so that nothing depends on the number of threads.
 """
 
-import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -52,8 +51,13 @@ def in_pieces(work: Callable[[int, int], T], size: int, *, least: int) -> list[T
     if size < least:
         return [work(0, size)]
     ends = np.linspace(0, size, PIECES + 1).astype(int).tolist()
-    threads = thread_count()
-    if threads == 1:
-        return [work(a, b) for a, b in itertools.pairwise(ends)]
+    return shared(work, ends[:-1], ends[1:])
+
+
+def shared(work: Callable[..., T], *items: list) -> list[T]:
+    """[work(*item), ...] in order, by as many threads as there are; work must be ``nogil``."""
+    threads = min(thread_count(), len(items[0]))
+    if threads < 2:
+        return list(map(work, *items))
     with ThreadPoolExecutor(threads, thread_name_prefix="rigidlimit") as pool:
-        return list(pool.map(work, ends[:-1], ends[1:]))
+        return list(pool.map(work, *items))

@@ -43,7 +43,7 @@ class BlasThreads:
             _loops += 1
             self._before = list(_found)
         self._many = any(count > 1 for _, count in self._before)
-        self._alone = None  # operations a second of one thread on the largest of the small
+        self._alone = None  # operations a second of one thread, on the last of some size
         self._set(False)
         return self
 
@@ -60,8 +60,9 @@ class BlasThreads:
 
     @contextmanager
     def work(self, size: int, operations: float):
-        """About the work on a matrix of this size."""
-        many = self._many and size >= WIDE
+        """About the work on a matrix of this size. The first is done by one thread in any case, for
+        the others to be measured by."""
+        many = self._many and size >= WIDE and self._alone is not None
         if many:
             self._set(True)
         elif not (self._many and size >= WIDE // 2):

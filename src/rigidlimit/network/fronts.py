@@ -6,10 +6,12 @@ Small subtrees become one front, and a front takes in its parent where few zeros
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numba import njit
 
+from ..threads import thread_count
 from .dissection import coupled_bodies, grouped
 
 LEAF = 36
@@ -18,6 +20,12 @@ LEAF = 36
 PADDING = (64, 0.4), (256, 0.1), (np.inf, 0.03)
 """Up to so many columns, the part of a front that may be zeros: few large fronts are faster."""
 
+
+PARTS = 16
+"""Parts of the work of a factorization, about, that threads do each on its own."""
+
+SMALL = 1e8
+"""Multiplications that are not worth cutting into parts: some ten milliseconds."""
 
 MOVE, CALL = 40, 800_000
 """Multiplications that take as long as moving one entry of a front, and as what is done once a
@@ -46,15 +54,55 @@ class Fronts:
     @property
     def operations(self) -> float:
         """Work of a factorization, in multiplications that LAPACK would do in the same time."""
-        k, r = np.diff(self.column).astype(float), np.diff(self.row_starts)
-        dense = (k * (k * k / 3 + k * r + r * r)).sum()
-        return float(dense + MOVE * ((k + r) ** 2).sum() + CALL * len(k))
+        return float(self._work.sum())
 
-    @property
+    @cached_property
+    def _work(self) -> np.ndarray:
+        k, r = np.diff(self.column).astype(float), np.diff(self.row_starts)
+        return k * (k * k / 3 + k * r + r * r) + MOVE * (k + r) ** 2 + CALL
+
+    @cached_property
     def bytes(self) -> float:
         """Memory at the peak of a factorization: L, and what fronts left that waits for others."""
-        waiting = _most_waiting(np.diff(self.row_starts), self.parent)
-        return 8.0 * (float(self.begins[-1]) + waiting)
+        left = np.diff(self.row_starts).astype(float) ** 2
+        taken = np.zeros(len(left) + 1)  # by each front; the last place is of none
+        mine, next_one = self._part[:-1], self._part[self.parent]
+        handed_on = np.flatnonzero((mine >= 0) & (next_one != mine) & (left > 0.0))
+        np.add.at(taken, self.parent[handed_on], left[handed_on])
+        now = left[handed_on].sum()
+        apart = max((self.most_waiting(*part) for part in self.parts), default=0)
+        most = now + min(thread_count(), len(self.parts)) * apart
+        for s in self.above:
+            most = max(most, now + left[s])
+            now += left[s] - taken[s]
+            taken[self.parent[s]] += left[s]
+        return 8.0 * (float(self.begins[-1]) + most)
+
+    def most_waiting(self, first: int, last: int) -> int:
+        """Entries of the updates that exist at once, at most, while these fronts are eliminated
+        that take in nothing from others."""
+        rows = np.diff(self.row_starts[first : last + 2])
+        return int(_most_waiting(rows, self.parent[first : last + 1] - first))
+
+    @cached_property
+    def parts(self) -> list[tuple[int, int]]:
+        """(first, last) fronts of parts that need nothing from one another: neighbouring subtrees
+        of at most 1/PARTS of the work in all, or SMALL."""
+        most = max(self._work.sum() / PARTS, SMALL)
+        return list(zip(*(e.tolist() for e in _parts(self._work, self.parent, most)), strict=True))
+
+    @cached_property
+    def _part(self):
+        """The part of each front, (fronts + 1,); -1 in none, and at the end."""
+        part = np.full(len(self.parent) + 1, -1)
+        for number, (first, last) in enumerate(self.parts):
+            part[first : last + 1] = number
+        return part
+
+    @property
+    def above(self) -> np.ndarray:
+        """The fronts that are in no part, ascending."""
+        return np.flatnonzero(self._part[:-1] < 0)
 
 
 def dense_fronts(rows, mass, starts: np.ndarray, order: np.ndarray) -> Fronts:
@@ -105,8 +153,33 @@ def _most_waiting(rows, parent):
         now -= taken[s]
         if parent[s] >= 0:
             now += own
+        if 0 <= parent[s] < fronts:
             taken[parent[s]] += own
     return most
+
+
+@njit(cache=True, nogil=True)
+def _parts(work, parent, most):
+    """(first, last) front of parts made of neighbouring subtrees that are no more work than
+    ``most``, alone and together. Fronts are in postorder."""
+    fronts = len(work)
+    below, lowest = work.copy(), np.arange(fronts)
+    for s in range(fronts):
+        if parent[s] >= 0:
+            below[parent[s]] += below[s]
+            lowest[parent[s]] = min(lowest[parent[s]], lowest[s])
+    first, last = np.empty(fronts, np.int64), np.empty(fronts, np.int64)
+    count, gathered = 0, 0.0
+    for s in range(fronts):
+        if below[s] > most or (parent[s] >= 0 and below[parent[s]] <= most):
+            continue
+        if count > 0 and last[count - 1] == lowest[s] - 1 and gathered + below[s] <= most:
+            gathered += below[s]
+        else:
+            first[count], gathered = lowest[s], below[s]
+            count += 1
+        last[count - 1] = s
+    return first[:count].copy(), last[:count].copy()
 
 
 def _sums(starts, values):

@@ -19,12 +19,12 @@ in it column by column, one after the other.
 
 import numpy as np
 from numba import njit
-from scipy.linalg.blas import dsyrk, dtrsm
-from scipy.linalg.lapack import dpotrf
 
 from ..memory import check_room
+from ..threads import shared
 from .blas_threads import BlasThreads
 from .fronts import dense_fronts
+from .lapack import eliminate
 from .substitution import substitute
 
 
@@ -95,15 +95,51 @@ def _extend(local, dofs, rows, update, k, r, panel, rest):
             below[place[i] - k] += column[i]
 
 
-def _eliminate(top, low_left, square) -> bool:
-    """F_PP, F_RP and F_RR become L_PP, L_RP and U; False if F_PP is not positive definite."""
-    _, wrong = dpotrf(top, lower=1, clean=0, overwrite_a=1)
-    if wrong:
-        return False
-    if len(square):
-        dtrsm(1.0, top, low_left, side=1, lower=1, trans_a=1, overwrite_b=1)
-        dsyrk(-1.0, low_left, beta=1.0, c=square, lower=1, overwrite_c=1)
-    return True
+@njit(cache=True, nogil=True)
+def _eliminate_part(
+    first, last, values, begins, column, row_starts, all_rows, parent, contact_starts, contacts,
+    ptr, idx, val, order, mass, shift, local, stack,
+):  # fmt: skip
+    """Fronts first ... last, which take in nothing from others. (which of them (c,) left something
+    to others, where it lies in ``stack`` (c + 1,)); None if K is not positive definite.
+
+    Updates that wait are a stack, since fronts are in postorder: those of a front's children lie on
+    top, in order.
+    """
+    fronts = last + 1 - first
+    at = np.empty(fronts + 1, np.int64)  # where the updates that wait begin, and the top
+    waits = np.empty(fronts, np.int64)  # which fronts left them
+    count = 0
+    at[0] = 0
+    for s in range(first, last + 1):
+        low, k = column[s], column[s + 1] - column[s]
+        rows = all_rows[row_starts[s] : row_starts[s + 1]]
+        r = len(rows)
+        panel = values[begins[s] : begins[s + 1]]
+        top = at[count]
+        rest = stack[top : top + r * r]
+        panel[:] = 0.0
+        rest[:] = 0.0
+        mine = contacts[contact_starts[s] : contact_starts[s + 1]]
+        _gather(local, low, k, rows, panel, rest, mine, ptr, idx, val, order, mass, shift)
+        child = count
+        while child > 0 and parent[waits[child - 1]] == s:
+            child -= 1
+        for c in range(child, count):
+            places = all_rows[row_starts[waits[c]] : row_starts[waits[c] + 1]]
+            _extend(local, order[0], places, stack[at[c] : at[c + 1]], k, r, panel, rest)
+        if not eliminate(panel, k, r, rest):
+            return None
+        count = child
+        if r > 0:
+            start = at[count]
+            if start < top:
+                for e in range(r * r):  # downwards: may overlap
+                    stack[start + e] = rest[e]
+            waits[count] = s
+            count += 1
+            at[count] = start + r * r
+    return waits[:count], at[: count + 1]
 
 
 class MultifrontalFactor:
@@ -126,31 +162,63 @@ class MultifrontalFactor:
 
     def _factorize(self, rows, mass, shift, threads) -> bool:
         fronts = self.fronts
-        self.values = np.zeros(fronts.begins[-1])
-        local = np.empty(len(fronts.dofs), np.int64)
-        order = fronts.dofs, np.argsort(fronts.dofs)
+        self.values = np.empty(fronts.begins[-1])
+        given = *rows, (fronts.dofs, np.argsort(fronts.dofs)), mass, shift
         waiting = [[] for _ in fronts.parent]
-        for s, above in enumerate(fronts.parent):
-            low, k = fronts.column[s], fronts.column[s + 1] - fronts.column[s]
-            mine = fronts.rows[fronts.row_starts[s] : fronts.row_starts[s + 1]]
-            r = len(mine)
-            panel = self.values[fronts.begins[s] : fronts.begins[s + 1]]
-            rest = np.zeros(r * r)
-            contacts = fronts.contacts[fronts.contact_starts[s] : fronts.contact_starts[s + 1]]
-            _gather(local, low, k, mine, panel, rest, contacts, *rows, order, mass, shift)
-            for places, update in waiting[s]:
-                _extend(local, fronts.dofs, places, update, k, r, panel, rest)
-            waiting[s] = None
-            top = panel[: k * k].reshape((k, k), order="F")
-            low_left = panel[k * k :].reshape((r, k), order="F")
-            square = rest.reshape((r, r), order="F")
-            with threads.work(k + r, k * (k * k / 3 + k * r + r * r)):
-                positive = _eliminate(top, low_left, square)
-            if not positive:
+
+        def handed_on(s, update):
+            waiting[fronts.parent[s]].append((self._rows_of(s), update))
+
+        def part(ends):
+            return self._part(*ends, given)
+
+        # all parts before the fronts above them, to which BLAS may take several threads
+        for left in shared(part, fronts.parts):
+            if left is None:
                 return False
-            if r:
-                waiting[above].append((mine, rest))
+            for s, update in left:
+                handed_on(s, update)
+        local = np.empty(len(fronts.dofs), np.int64)
+        for s in fronts.above.tolist():
+            children, waiting[s] = waiting[s], None
+            update = self._front(s, children, local, given, threads)
+            if update is None:
+                return False
+            if len(update):
+                handed_on(s, update)
         return True
+
+    def _rows_of(self, s):
+        fronts = self.fronts
+        return fronts.rows[fronts.row_starts[s] : fronts.row_starts[s + 1]]
+
+    def _part(self, first, last, given):
+        """[(front, what it leaves to others), ...] of the fronts first ... last; None where they
+        fail."""
+        f = self.fronts
+        local, stack = np.empty(len(f.dofs), np.int64), np.empty(f.most_waiting(first, last))
+        tables = f.begins, f.column, f.row_starts, f.rows, f.parent, f.contact_starts, f.contacts
+        left = _eliminate_part(first, last, self.values, *tables, *given, local, stack)
+        if left is None:
+            return None
+        ends = zip(left[0].tolist(), left[1], left[1][1:], strict=False)
+        return [(s, stack[a:b].copy()) for s, a, b in ends]
+
+    def _front(self, s, waiting, local, given, threads):
+        """What a front above all parts leaves, or None; if large, by BLAS with all its threads."""
+        fronts = self.fronts
+        low, k = fronts.column[s], fronts.column[s + 1] - fronts.column[s]
+        mine = self._rows_of(s)
+        r = len(mine)
+        panel = self.values[fronts.begins[s] : fronts.begins[s + 1]]
+        panel[:] = 0.0
+        rest = np.zeros(r * r)
+        contacts = fronts.contacts[fronts.contact_starts[s] : fronts.contact_starts[s + 1]]
+        _gather(local, low, k, mine, panel, rest, contacts, *given)
+        for places, update in waiting:
+            _extend(local, fronts.dofs, places, update, k, r, panel, rest)
+        with threads.work(k + r, k * (k * k / 3 + k * r + r * r)):
+            return rest if eliminate(panel, k, r, rest) else None
 
     @property
     def entries(self) -> int:

@@ -96,7 +96,8 @@ def test_balance_of_other_scenes():
     scene.add(rl.Sphere(0.1), position=(1, 5, 0), mass=1.0)
     simulation = rl.Simulation(scene)
     said = balance(simulation, simulation.step())
-    assert said == "force on the floor 25 N, weight and loads 35 N, moving, at up to 0.01 m/s"
+    moving = f"moving, at up to 0.01 m/s ({simulation.bodies.names[-1]!r})"
+    assert said == f"force on the floor 25 N, weight and loads 35 N, {moving}"
     cradle = rl.Simulation("newton-cradle")
     assert balance(cradle, cradle.step()).startswith("moving, at up to ")
     # bodies are numbered so that the floor is the second of a pair too
@@ -105,6 +106,17 @@ def test_balance_of_other_scenes():
     scene.add(rl.HalfSpace(), position=(0, 0, 0))
     simulation = rl.Simulation(scene)
     assert "floor 10 N, weight 10 N" in balance(simulation, simulation.step())
+
+
+def test_balance_names_what_moves_by_itself():
+    """Closed form: a cylinder of radius 0.1 that spins on its end at 50 rad/s beside a belt that is
+    driven at 9 m/s; farthest from its centre are its rims, at sqrt(0.1^2 + 0.1^2)."""
+    scene = rl.Scene(gravity=(0, 0, -10))
+    scene.add(rl.Box((1, 1, 1)), position=(5, 0, 0), velocity=(9, 0, 0), fixed=True, name="belt")
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    scene.add(rl.Cylinder(0.1, 0.2), position=(0, 0, 0.1), angular_velocity=(0, 0, 50), name="top")
+    simulation = rl.Simulation(scene)
+    assert balance(simulation, simulation.step()).endswith("moving, at up to 7.1 m/s ('top')")
 
 
 COMPILES = """
@@ -151,3 +163,16 @@ def test_brackets_in_names_are_shown(tmp_path):
         assert shown.returncode == 0, shown.stderr
         assert "[/old]" in shown.stdout + shown.stderr
         assert command != "compare" or "time [s]" in shown.stdout
+
+
+def test_a_finished_run_for_paraview(tmp_path):
+    """Contract: `view --vtk` writes what `run --vtk` writes, and says what does not go with it."""
+    out = tmp_path / "b.h5"
+    both = tmp_path / "at once", tmp_path / "later"
+    rigidlimit("run", "beam", "--until", "0.002", "--out", out, "--vtk", both[0])
+    told = rigidlimit("view", out, "--vtk", both[1])
+    assert told.returncode == 0 and "contacts.pvd" in told.stdout
+    files = [{p.name: p.read_bytes() for p in folder.iterdir()} for folder in both]
+    assert files[0] == files[1] and len(files[0]) == 6
+    refused = rigidlimit("view", out, "--vtk", both[1], "--steps", "2")
+    assert refused.returncode == 2 and "--vtk writes no page" in refused.stderr

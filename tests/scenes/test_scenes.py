@@ -33,8 +33,8 @@ def test_gallery_round_trip(name):
     assert_same(scene, parse_scene(scene_text(scene)))
 
 
-def test_everything_round_trip(tmp_path):
-    """Property: all shapes and options survive a file."""
+def everything():
+    """A scene with all shapes and options."""
     rng = np.random.default_rng(0)
     scene = rl.Scene(name='q"uote', law=3.0, restitution=0.25, gravity=(1, 2, 3))
     stone = rl.Material(young=1e9, poisson=0.1, density=2700, name="stone")
@@ -74,6 +74,12 @@ def test_everything_round_trip(tmp_path):
         )
     scene.add(rl.HalfSpace(), position=(0, 0, -9), normal=(0, 1, 1), name="floor")
     scene.set_pair_stiffness("body 1", "floor", 7.0)
+    return scene
+
+
+def test_everything_round_trip(tmp_path):
+    """Property: all shapes and options survive a file."""
+    scene = everything()
     write_scene(scene, tmp_path / "scene.toml")
     again = read_scene(tmp_path / "scene.toml")
     assert_same(scene, again)

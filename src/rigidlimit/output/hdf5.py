@@ -9,7 +9,8 @@ from typing import overload
 import numpy as np
 
 from ..display import Displayed
-from ..errors import InputError, OutputError, SceneWarning, UnfinishedRun
+from ..errors import InputError, OutputError, SceneError, SceneWarning, UnfinishedRun
+from ..scenes.columns import StoredScene
 from ..scenes.scene import Scene
 from ..words import counted
 from .stored import (
@@ -165,12 +166,15 @@ def _steps(files: list[Path], last: float = np.inf):
     return [time for time, _, _ in found], tuple((path, name) for _, path, name in found)
 
 
-def _scene(text: str, path: Path) -> Scene:
-    from ..scenes.toml import parse_scene
-
+def _scene(stored: StoredScene, path: Path) -> Scene:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SceneWarning)  # told when the scene was made
-        return parse_scene(text, name=f"{path} (scene)")
+        try:
+            return stored.scene(f"{path} (scene)")
+        except SceneError:
+            raise
+        except (ValueError, KeyError, TypeError) as error:
+            raise OutputError(f"{path}: damaged: {error}; run the scene again") from error
 
 
 def _if_scene(path: Path) -> str:

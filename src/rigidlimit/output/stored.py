@@ -14,11 +14,18 @@ from .. import __version__
 from ..collision.contacts import Contacts
 from ..display import Brief
 from ..errors import OutputError
+from ..forces.together import TAKEN
+from ..scenes.columns import StoredScene
 from ..simulation import SAVED
 from ..words import counted
 
 SCHEMA = "rigidlimit-run"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""2: with the group ``scene``, where bodies are many; files without it are written as 1."""
+
+COLUMNS = "scene.npz"
+"""Columns of the scene beside the parts of a run."""
+
 PARTS = ".parts"
 CONTACT_FIELDS = ("body", "feature", "point", "normal", "gap", "curvature")
 
@@ -30,8 +37,8 @@ class StoredStep(Brief):
     force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
     ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
     forces of the DEM on the same contacts, where they were stored too. scene: whose step it is.
-    closed (m,) bool, together: what step 2 was asked for, as in ``StepResult``; None and
-    False in files of before.
+    closed (m,) bool, together: what step 2 was asked for, as in ``StepResult``; None and ""
+    in files of before.
     """
 
     number: int
@@ -48,7 +55,7 @@ class StoredStep(Brief):
     force_dem: np.ndarray | None = None
     scene: object = None
     closed: np.ndarray | None = None
-    together: bool = False
+    together: str = ""
 
 
 @contextmanager
@@ -89,8 +96,8 @@ def opened(path: Path):
         ) from error
 
 
-def read_head(file, path: Path) -> tuple[str, dict, str]:
-    """(scene as TOML text, settings, version of the writer) of an open run."""
+def read_head(file, path: Path) -> tuple[StoredScene, dict, str]:
+    """(scene, settings, version of the writer) of an open run."""
     with damage_told(path):
         known = file.attrs.get("schema") == SCHEMA
         schema = int(file.attrs.get("schema_version", 0))
@@ -103,7 +110,11 @@ def read_head(file, path: Path) -> tuple[str, dict, str]:
             f"{__version__}, which reads up to {SCHEMA_VERSION}; upgrade rigidlimit"
         )
     with damage_told(path):
-        return str(file.attrs["scene"]), json.loads(file.attrs["settings"]), writer
+        columns = {}
+        for name, values in file["scene"].items() if "scene" in file else ():
+            columns[name] = values.asstr()[()] if values.dtype.kind == "O" else values[()]
+        scene = StoredScene(str(file.attrs["scene"]), columns)
+        return scene, json.loads(file.attrs["settings"]), writer
 
 
 def parts_of(path: Path) -> Path:
@@ -119,7 +130,8 @@ def part_files(parts: Path) -> list[Path]:
 
 
 def read_unfinished(path: Path) -> tuple[dict, dict[str, np.ndarray]] | None:
-    """(head, last checkpoint) of the unfinished run of this name; None if there is none.
+    """(head, last checkpoint) of the unfinished run of this name; None if there is none. The
+    head's scene is a StoredScene.
 
     Parts of which ``path`` was made are no run: a kill left them while they were being removed.
     """
@@ -134,6 +146,11 @@ def read_unfinished(path: Path) -> tuple[dict, dict[str, np.ndarray]] | None:
             raise ValueError("run.json is no head of a run")
         if head.get("id") is not None and head["id"] == _made_of(path):
             return None
+        columns = {}
+        if head.get("columns"):
+            with np.load(parts / COLUMNS) as saved:
+                columns = dict(saved)
+        head["scene"] = StoredScene(head["scene"], columns)
         with np.load(parts / "checkpoint.npz") as saved:
             return head, check_checkpoint(dict(saved))
     except FileNotFoundError:
@@ -203,7 +220,7 @@ def read_step(group, number: int, scene) -> StoredStep:
         force_dem=c["force_dem"][()] if "force_dem" in c else None,
         scene=scene,
         closed=_known("closed", c["closed"][()], (m,)) if "closed" in c else None,
-        together=bool(info.pop("together", False)),
+        together=_how_together(info.pop("together", "")),
     )
     shapes = ((m, 2), (m,), (m, 3), (m, 3), (m,), (m,))
     for name, shape in zip(CONTACT_FIELDS, shapes, strict=True):
@@ -215,6 +232,11 @@ def read_step(group, number: int, scene) -> StoredStep:
     return step
 
 
+def _how_together(stored) -> str:
+    """``StepResult.together``, which was true or false in files of before."""
+    return stored if isinstance(stored, str) else TAKEN if stored else ""
+
+
 def _known(name: str, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The values, if they have this shape and are finite."""
     if np.shape(values) != shape:
@@ -224,13 +246,17 @@ def _known(name: str, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return values
 
 
-def write_head(file, scene: str, settings: dict, *, id: str | None = None) -> None:
+def write_head(file, scene: StoredScene, settings: dict, *, id: str | None = None) -> None:
     """id: of the parts of which the file is made."""
     file.attrs["schema"] = SCHEMA
-    file.attrs["schema_version"] = SCHEMA_VERSION
+    file.attrs["schema_version"] = SCHEMA_VERSION if scene.columns else 1
     file.attrs["rigidlimit_version"] = __version__
     file.attrs["units"] = "SI: m, kg, s, N, rad"
-    file.attrs["scene"] = scene
+    file.attrs["scene"] = scene.text
+    if scene.columns:
+        group = file.create_group("scene")
+        for name, values in scene.columns.items():
+            _put(group, name, str(values) if values.dtype.kind == "U" else values)
     file.attrs["settings"] = json.dumps(settings)
     if id is not None:
         file.attrs["id"] = id
@@ -256,7 +282,7 @@ def write_step(group, result) -> None:
             attrs[f"{step}_residual"] = answer.residual
             attrs[f"{step}_iterations"] = answer.iterations
     if result.together:
-        attrs["together"] = True
+        attrs["together"] = result.together
     if result.doubt:
         attrs["doubt"] = result.doubt
     for name in ("position", "quaternion", "velocity"):

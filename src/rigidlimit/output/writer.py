@@ -20,12 +20,14 @@ from .. import __version__
 from ..atomic import remove_stale, whole_file
 from ..errors import InputError, OutputError
 from ..new_hdf5 import new_hdf5
+from ..scenes.columns import StoredScene
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..words import counted
 from .endings import check_ending
 from .lock import LOCK, Lock
 from .stored import (
+    COLUMNS,
     check_checkpoint,
     opened,
     part_files,
@@ -93,20 +95,19 @@ class RunWriter:
         # settings as the file tells them: of a run that was extended, those of both stretches
         self._told = dict(settings)
         self._id = uuid.uuid4().hex
+        self._scene: StoredScene | None = None
 
     @classmethod
     def start(cls, path, simulation, settings, *, overwrite=False, **options) -> "RunWriter":
         """Begin a new run. An unfinished one of this name is refused, or dropped with
         ``overwrite``; a finished one is replaced when this one is finished."""
-        from ..scenes.toml import scene_text
-
         writer = cls(path, simulation, settings, **options)
         check_place(writer.path)
         writer._hold()
         try:
             if not overwrite:
                 writer._refuse_unfinished()
-            writer._begin(scene_text(simulation.scene))
+            writer._begin(StoredScene.of(simulation.scene))
         except BaseException:
             writer.close()
             raise
@@ -129,7 +130,7 @@ class RunWriter:
             self._lock.close()
             self._lock = None
 
-    def _begin(self, scene: str) -> None:
+    def _begin(self, scene: StoredScene) -> None:
         """Fill the folder of parts; the checkpoint comes last: with it there is a run."""
         # the checkpoint goes first, so that what is left after a kill is no run
         (self.parts / "checkpoint.npz").unlink(missing_ok=True)
@@ -138,10 +139,15 @@ class RunWriter:
                 leftover.unlink()
         if self.extends:
             _link(self.path, self.parts / EARLIER)
+        self._scene = scene
+        if scene.columns:
+            with whole_file(self.parts / COLUMNS, durable=True) as temporary:
+                _save(temporary, scene.columns)
         with whole_file(self.parts / "run.json", durable=True) as temporary:
             head = {
                 "id": self._id,
-                "scene": scene,
+                "scene": scene.text,
+                "columns": bool(scene.columns),
                 "settings": self._told,
                 "asked": self.settings,
                 "version": __version__,
@@ -178,18 +184,16 @@ class RunWriter:
         A finished one is extended from its end, if ``settings`` has a later ``until`` or none;
         extending(time [s]) is then called before anything is written, and may refuse by an error.
         """
-        from ..scenes.toml import scene_text
-
         writer = cls(path, simulation, settings, **options)
         writer._hold(make=False)
         try:
-            writer._take_up(scene_text(simulation.scene), extending)
+            writer._take_up(StoredScene.of(simulation.scene), extending)
         except BaseException:
             writer.close()
             raise
         return writer
 
-    def _take_up(self, scene: str, extending) -> None:
+    def _take_up(self, scene: StoredScene, extending) -> None:
         unfinished = read_unfinished(self.path)
         if unfinished is None:
             self._extend(scene, extending)
@@ -202,12 +206,22 @@ class RunWriter:
                 f"{self.path}: the unfinished run stores every {every} steps, not {self.every}; "
                 f"expected the same; give every={every}"
             )
+        reached, until = float(checkpoint["time"]), self.settings.get("until", np.inf)
+        # an end within the last step is that step's
+        if until < reached - (1 - 1e-6) * self.settings.get("dt", 0.0):
+            meant = head["settings"].get("until", np.inf)
+            raise OutputError(
+                f"{self.path}: the unfinished run is at t = {reached:.6g} s, later than until = "
+                f"{until:.6g} s; expected a later end"
+                + (f", like the {meant:.6g} s that it was to last" if meant < np.inf else "")
+                + f"; until = {reached:.6g} ends it as it is"
+            )
         self._check_parts(head, int(checkpoint["steps"]))
         self.simulation.restore(checkpoint)
         self.saved = self.simulation.time
         self.until = float(head["settings"].get("until", 0.0))
         self.extends = head.get("extends", False)
-        self._id = head.get("id", self._id)
+        self._id, self._scene = head.get("id", self._id), head["scene"]
         if "forces" in self.settings:
             self._told["forces"] = head["settings"].get("forces", self.settings["forces"])
 
@@ -225,7 +239,7 @@ class RunWriter:
                 f"step {missing[0]}; start the run anew with --overwrite"
             )
 
-    def _extend(self, scene: str, extending) -> None:
+    def _extend(self, scene: StoredScene, extending) -> None:
         """Take up the finished run: restores the simulation to its end."""
         path = self.path
         if not path.exists():
@@ -266,7 +280,7 @@ class RunWriter:
 
     def _check_same(self, state, stored, scene, settings, free=("until",)) -> None:
         """Refuse to go on with a run of another scene or with other options."""
-        if _without_duration(stored) != _without_duration(scene):
+        if not stored.same(scene):
             raise OutputError(
                 f"{self.path}: the {state} run is of another scene; run without --resume, or take "
                 "another name"
@@ -300,19 +314,18 @@ class RunWriter:
                     write_step(file.create_group(f"{number:08d}"), result)
             self._pending.clear()
         saved = self.parts / "checkpoint.npz"
-        with whole_file(saved, durable=True) as temporary, open(temporary, "wb") as stream:
-            np.savez(stream, **self.simulation.checkpoint())
+        with whole_file(saved, durable=True) as temporary:
+            _save(temporary, self.simulation.checkpoint())
         self._last, self.saved = time.monotonic(), self.simulation.time
 
     def finish(self) -> None:
         """Join the parts into the run's file and remove them."""
         self.checkpoint()
-        head = json.loads((self.parts / "run.json").read_text(encoding="utf-8"))
         with (
             whole_file(self.path, durable=True) as temporary,
             new_hdf5(temporary) as file,
         ):
-            write_head(file, head["scene"], self._told, id=head.get("id"))
+            write_head(file, self._scene, self._told, id=self._id)
             steps = file.create_group("steps")
             for part in part_files(self.parts):
                 with opened(part) as source:
@@ -339,6 +352,11 @@ class RunWriter:
         (self.parts / LOCK).unlink(missing_ok=True)
 
 
+def _save(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    with open(path, "wb") as stream:
+        np.savez(stream, **arrays)
+
+
 def _link(path: Path, name: Path) -> None:
     """The file under a second name: it stays as it is when the first name is given to another."""
     try:
@@ -355,17 +373,10 @@ def _joined(earlier: str, time: float, later: str) -> str:
     return f"{earlier} until {time:.6g} s, then {later}"
 
 
-def _without_duration(scene: str) -> str:
-    """The scene's text but for its suggested time, which may have been made longer."""
-    return "\n".join(line for line in scene.splitlines() if not line.startswith("duration = "))
-
-
 def write_comparison(path: str | Path, scene: Scene, comparison) -> None:
     """A run of one step: the state of rest of ``penalty.compare`` with the forces of the DEM."""
-    from ..scenes.toml import scene_text
-
     with whole_file(path) as temporary, new_hdf5(temporary) as file:
-        write_head(file, scene_text(scene), {"forces": "end"})
+        write_head(file, StoredScene.of(scene), {"forces": "end"})
         group = file.create_group("steps/00000000")
         write_step(group, comparison.result)
         group["contacts"].create_dataset("force_dem", data=comparison.force["dem"])

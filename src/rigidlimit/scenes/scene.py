@@ -6,7 +6,16 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..arrays import is_positive, number
-from ..bodies import Bodies, Compound, HalfSpace, Material, Shape, State, rotations
+from ..bodies import (
+    Bodies,
+    Compound,
+    ConvexPolyhedron,
+    HalfSpace,
+    Material,
+    Shape,
+    State,
+    rotations,
+)
 from ..bodies.bodies import PLANAR
 from ..collision.search import find_contacts
 from ..display import Displayed
@@ -14,6 +23,12 @@ from ..errors import ContactError, SceneError, SceneWarning, nearest
 from ..words import counted
 
 LAWS = {"hooke": 2.0, "hertz": 2.5}
+COLUMNS = {
+    "position": (float, 3), "quaternion": (float, 4), "velocity": (float, 6), "load": (float, 6),
+    "shape_of": (int,), "material_of": (int,), "mass": (float,), "free": (bool, 6),
+}  # fmt: skip
+"""What a scene keeps of each body: type, and shape of a row."""
+
 DEGREES = ("x", "y", "z", "rx", "ry", "rz")
 
 
@@ -187,8 +202,10 @@ class Scene(Displayed):
             velocity[:, 3:] = self._turns("angular_velocity", angular_velocities, k)
         load = np.zeros((k, 6)) if loads is None else self._loads(loads, k)
         quaternion = rotations.identity(k) if quaternions is None else self._turned(quaternions, k)
-        if isinstance(shape, Compound) and shape not in self._shapes:
-            _warn_of_overlap(names[0], shape, given_mass)
+        if isinstance(shape, Compound | ConvexPolyhedron) and shape not in self._shapes and k:
+            _warn_of_pieces(names[0], shape)
+            if isinstance(shape, Compound) and not held.all():
+                _warn_of_overlap(names[0], shape, given_mass)
         for column, value in dict(
             position=positions,
             quaternion=quaternion,
@@ -206,6 +223,38 @@ class Scene(Displayed):
         self._names.extend(names)
         self._bodies = None
         return list(range(first, first + k))
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """One row a body: position (n, 3), quaternion (n, 4), velocity, load (n, 6), shape_of,
+        material_of: rows of the tables of ``bodies``, mass (n,), free (n, 6)."""
+        return {name: self._column(name) for name in COLUMNS}
+
+    def fill(self, names, shapes, materials, columns: dict[str, np.ndarray]) -> None:
+        """Give a scene without bodies those of another: ``columns`` and the tables of ``bodies``.
+
+        Raises ValueError or KeyError for columns that are not a scene's.
+        """
+        n = len(names)
+        found = {}
+        for name, (kind, *row) in COLUMNS.items():
+            array = np.asarray(columns[name])
+            if array.shape != (n, *row) or array.dtype.kind != np.dtype(kind).kind:
+                raise ValueError(f"scene/{name} is {array.dtype} {array.shape}, not {(n, *row)}")
+            if not np.isfinite(array).all():
+                raise ValueError(f"scene/{name} is not finite")
+            found[name] = array
+        for name, table in (("shape_of", shapes), ("material_of", materials)):
+            if n == 0 or not 0 <= found[name].min() <= found[name].max() < len(table):
+                raise ValueError(f"scene/{name} names rows that are not there")
+        if len(set(names)) != n or not (found["mass"] >= 0.0).all():
+            raise ValueError("scene/names or mass cannot be")
+        per_mass = np.array([shape.inertia_per_mass for shape in shapes])[found["shape_of"]]
+        found["inertia"] = found["mass"][:, None, None] * per_mass
+        self._columns = {name: [values] for name, values in found.items()}
+        self._names, self._index = list(names), {name: i for i, name in enumerate(names)}
+        self._shapes, self._materials = list(shapes), list(materials)
+        self._bodies = None
 
     def index(self, body: int | str) -> int:
         """Index of a body given by index or name."""
@@ -397,6 +446,17 @@ OVERLAP = 1e-6
 """Overlap of two parts, over the smaller one's radius, from which it is told of."""
 
 
+def _warn_of_pieces(name: str, shape: Shape) -> None:
+    """Faces that look as if they had fallen into pieces by rounding."""
+    parts = [p for p, _, _ in shape.parts] if isinstance(shape, Compound) else [shape]
+    for place, part in enumerate(parts):
+        doubt = getattr(part, "doubt", "")
+        if doubt:
+            where = f", part {place}" if part is not shape else ""
+            warnings.warn(f"body {name!r}{where}: {doubt}", SceneWarning, stacklevel=4)
+            break
+
+
 def _warn_of_overlap(name: str, shape: Compound, mass_given: bool) -> None:
     """Mass properties of a compound are sums over its parts, wrong where they overlap."""
     twice = [] if mass_given else ["mass"]
@@ -404,8 +464,10 @@ def _warn_of_overlap(name: str, shape: Compound, mass_given: bool) -> None:
     if not twice:
         return
     parts = Scene(dim=shape.dim)
-    for part, at, turn in shape.parts:
-        parts.add(part, position=at, orientation=turn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SceneWarning)  # told with the body's name
+        for part, at, turn in shape.parts:
+            parts.add(part, position=at, orientation=turn)
     try:
         contacts = find_contacts(parts.bodies, parts.state, 0.0)
     except ContactError:  # of parts with one centre

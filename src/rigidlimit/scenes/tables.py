@@ -47,6 +47,7 @@ class ShapeTable(_Strict):
     points: list[Vector] | None = None
     mesh: str | None = None
     mesh_scale: Positive = 1.0
+    flat: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     orientation: float | list[float] | None = None
 
 

@@ -40,7 +40,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from .. import bodies as shapes
 from ..atomic import write_text
@@ -50,7 +50,7 @@ from ..errors import InputError, SceneError, SceneWarning, nearest
 from ..words import counted
 from .gallery import GALLERY
 from .scene import DEGREES, Scene
-from .tables import SHAPES, SceneTable, first_fault
+from .tables import SHAPES, BodyTable, SceneTable, first_fault
 
 MANY = 10**8
 """Bodies of one lattice that no machine steps: a slip of the pen."""
@@ -81,16 +81,26 @@ def parse_scene(text: str, *, name: str = "scene text", folder: Path | None = No
 
 
 def _parsed(text: str, name: str, folder: Path | None):
-    try:
-        table = SceneTable.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise SceneError(f"{name}: not valid TOML: {error}") from error
-    except ValidationError as error:
-        raise SceneError(f"{name}: {first_fault(error)}") from None
+    table = _table(text, name)
     try:
         return table, _build(table, folder or Path())
     except SceneError as error:
         raise SceneError(f"{name}: {error}") from None
+
+
+def _table(text: str, name: str) -> SceneTable:
+    try:
+        return SceneTable.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise SceneError(f"{name}: not valid TOML: {error}") from error
+    except ValidationError as error:
+        raise SceneError(f"{name}: {first_fault(error)}") from None
+
+
+def parse_head(text: str, *, name: str) -> tuple[Scene, list[Material]]:
+    """(a scene without bodies yet, materials) in the text of ``head_text``."""
+    scene, materials = _begun(_table(text, name))
+    return scene, list(materials.values())
 
 
 def _warn_of_unused(table, name: str) -> None:
@@ -127,19 +137,7 @@ def _build(table: SceneTable, folder: Path) -> Scene:
         raise SceneError("parameters: only for a gallery scene; name one with gallery = ...")
     if not table.bodies and not table.lattices:
         raise SceneError("bodies: none found; add a [[bodies]] table for each body")
-    scene = Scene(
-        name=table.name,
-        dim=table.dim,
-        gravity=table.gravity,
-        restitution=table.restitution,
-        law=table.law,
-        dt=table.dt,
-        duration=table.duration,
-        description=table.description,
-    )
-    materials = {
-        name: Material(name=name, **entry.model_dump()) for name, entry in table.materials.items()
-    }
+    scene, materials = _begun(table)
     for number, body in enumerate(table.bodies):
         _located(f"bodies[{number}]", _add_body, scene, body, materials, folder)
     for number, lattice in enumerate(table.lattices):
@@ -153,6 +151,24 @@ def _build(table: SceneTable, folder: Path) -> Scene:
                 "for two bodies; remove one of them"
             )
     return scene
+
+
+def _begun(table: SceneTable) -> tuple[Scene, dict[str, Material]]:
+    """(scene without bodies, materials by name)."""
+    scene = Scene(
+        name=table.name,
+        dim=table.dim,
+        gravity=table.gravity,
+        restitution=table.restitution,
+        law=table.law,
+        dt=table.dt,
+        duration=table.duration,
+        description=table.description,
+    )
+    materials = {
+        name: Material(name=name, **entry.model_dump()) for name, entry in table.materials.items()
+    }
+    return scene, materials
 
 
 def _adjusted(scene, table):
@@ -250,6 +266,8 @@ def _shape(body, dim, folder):
     if "mesh_scale" in body.model_fields_set and body.mesh is None:
         raise SceneError("mesh_scale: only beside mesh; scale the numbers, or remove mesh_scale")
     kind = body.shape
+    if body.flat is not None and kind != "polyhedron":
+        raise SceneError("flat: only for shape 'polyhedron'; remove flat")
     if kind == "compound":
         return _compound(body, dim, folder)
     for key in ("centre", "inertia_per_mass"):
@@ -279,8 +297,8 @@ def _shape(body, dim, folder):
     if (body.points is None) == (body.mesh is None):
         raise SceneError("points, mesh: a polyhedron needs one of them")
     if body.points is not None:
-        return shapes.ConvexPolyhedron(_points(body.points, 3))
-    return read_mesh(folder / body.mesh, scale=body.mesh_scale)
+        return shapes.ConvexPolyhedron(_points(body.points, 3), flat=body.flat)
+    return read_mesh(folder / body.mesh, scale=body.mesh_scale, flat=body.flat)
 
 
 def _compound(body, dim, folder):
@@ -312,8 +330,11 @@ def _points(points: list[list[float]], dim: int) -> np.ndarray:
     return np.array(points, float).reshape(-1, dim)
 
 
-def read_mesh(path: str | Path, *, scale: float = 1.0) -> shapes.ConvexPolyhedron:
-    """The convex hull of an OBJ or STL mesh, its coordinates times ``scale`` [m]."""
+def read_mesh(
+    path: str | Path, *, scale: float = 1.0, flat: float | None = None
+) -> shapes.ConvexPolyhedron:
+    """The convex hull of an OBJ or STL mesh, its coordinates times ``scale`` [m]. flat [m]: as of
+    ``ConvexPolyhedron``."""
     import meshio
 
     path = Path(path)
@@ -326,7 +347,7 @@ def read_mesh(path: str | Path, *, scale: float = 1.0) -> shapes.ConvexPolyhedro
     except (Exception, SystemExit) as error:
         raise SceneError(f"mesh: {path} cannot be read as a mesh; expected OBJ or STL") from error
     try:
-        return shapes.ConvexPolyhedron(points * scale)
+        return shapes.ConvexPolyhedron(points * scale, flat=flat)
     except SceneError as error:
         raise SceneError(f"mesh: {path}: {error}") from None
 
@@ -336,19 +357,25 @@ def write_scene(scene: Scene, path: str | Path) -> None:
     write_text(path, scene_text(scene))
 
 
-def scene_text(scene: Scene) -> str:
-    """The scene as TOML text, bodies one by one."""
-    b, state, d = scene.bodies, scene.state, scene.dim
+def head_text(scene: Scene) -> str:
+    """All of the scene but its bodies and what is between two of them, as TOML text."""
     lines = ["# Units: m, kg, s, N, Pa, rad"]
     for key in ("name", "description", "dim", "restitution", "law", "dt", "duration"):
         lines.append(f"{key} = {_value(getattr(scene, key))}")
-    lines.append(f"gravity = {_value(scene.gravity[:d])}")
-    names = _material_names(b.materials)
-    for name, material in zip(names, b.materials, strict=True):
+    lines.append(f"gravity = {_value(scene.gravity[: scene.dim])}")
+    materials = scene.bodies.materials
+    for name, material in zip(_material_names(materials), materials, strict=True):
         lines += ["", f"[materials.{_value(name)}]"]
         lines += [
             f"{key} = {_value(getattr(material, key))}" for key in ("young", "poisson", "density")
         ]
+    return "\n".join(lines) + "\n"
+
+
+def scene_text(scene: Scene) -> str:
+    """The scene as TOML text, bodies one by one."""
+    b, state, d = scene.bodies, scene.state, scene.dim
+    lines, names = [head_text(scene).removesuffix("\n")], _material_names(b.materials)
     load = scene.external_force().reshape(-1, 6).copy()
     load[:, :3] -= b.mass[:, None] * scene.gravity
     for i in range(len(b)):
@@ -414,11 +441,37 @@ def _shape_keys(shape):
     for key in SHAPES[kind]:
         if key == "points":
             yield key, shape.vertices
+            if getattr(shape, "flat", None) == 0:
+                yield "flat", 0.0
         elif key == "parts":
             yield key, [_part_keys(shape, number) for number in range(len(shape.parts))]
             yield from ((k, getattr(shape, k)) for k in shape.given if k != "densities")
         elif key != "mesh":
             yield key, getattr(shape, key)
+
+
+def shape_tables(shapes) -> list[dict]:
+    """Each shape as the table of a body, of lists, numbers and text."""
+    return [_plain(dict(_shape_keys(shape))) for shape in shapes]
+
+
+def shapes_of_tables(text: str, dim: int) -> list:
+    """The shapes in the JSON text of ``shape_tables``. Raises ValueError or SceneError."""
+    try:
+        tables = TypeAdapter(list[BodyTable]).validate_json(text)
+    except ValidationError as error:
+        raise ValueError(f"scene/shapes: {error.errors()[0]['msg']}") from None
+    nowhere = Path()
+    return [_shape(table, dim, nowhere) for table in tables]
+
+
+def _plain(value):
+    """Arrays and tuples as lists, for JSON."""
+    if isinstance(value, dict):
+        return {key: _plain(v) for key, v in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 def _part_keys(compound, number: int) -> dict:

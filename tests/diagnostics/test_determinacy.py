@@ -269,25 +269,24 @@ def test_large_linear_programs_use_the_interior_point_method(monkeypatch):
     np.testing.assert_allclose(large, small, atol=1e-6 * small.max())
 
 
-@pytest.mark.parametrize("rounds", [1, 6])
-def test_large_systems_by_bounds_and_programs(monkeypatch, rounds):
+@pytest.mark.parametrize("steps", [3, 60])
+def test_large_systems_by_bounds_and_programs(monkeypatch, steps):
     """Cross-method: "auto" on a large system gives the linear programs' intervals; where bounds
-    and forces reached do not meet (one round is not enough) it solves those programs."""
-    from rigidlimit.diagnostics import admissible, programs
+    and forces reached do not meet (three steps are not enough) it solves those programs."""
+    from rigidlimit.diagnostics import ends, programs
 
     B, load = static_pyramid(5)
     some = np.arange(0, B.shape[0], 15)
     exact = rl.determinacy(B, load, contacts=some, intervals="exact")
     monkeypatch.setattr(programs, "SIMPLEX_SIZE", 10)
-    monkeypatch.setattr(admissible, "ROUNDS", rounds)
-    monkeypatch.setattr(admissible, "REACH", 5.0)
+    monkeypatch.setattr(ends, "STEPS", steps)
     found = rl.determinacy(B, load, contacts=some)
     size = exact.interval[some, 1].max()
     # bounds and forces have met to 1e-6 (AGREED), or the programs were solved
     np.testing.assert_allclose(found.interval[some], exact.interval[some], atol=2e-6 * size)
     np.testing.assert_allclose(found.reached[some], exact.interval[some], atol=2e-6 * size)
     assert "outer bounds" in found.interval_method
-    assert ("linear programs" in found.interval_method) == (rounds == 1)
+    assert ("linear programs" in found.interval_method) == (steps == 3)
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e-3])

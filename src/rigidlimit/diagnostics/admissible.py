@@ -2,19 +2,18 @@
 
 B (m, n): gap gradient with columns of order one; F (n,): load of order one.
 
-``interior``: a force set in which every contact that can carry force does. Starting from any
-admissible f, the contacts at zero are given a force and the result is brought back to the nearest
-point of P, a no-tension network with offset: f + delta at zeros, projected. It is g = f only if
-some motion u has B u = 0 where f > 0 and B u > 0 at the zeros, which by Farkas' lemma proves that
-those zeros are zero in all of P; otherwise at least one of them is now positive, and
-a mean of all points found carries everything that any of them does.
+``interior``: a force set in which every contact that can carry force does, by ``centre.py``. Where
+that does not end: starting from any admissible f, the contacts at zero are given a force and the
+result is brought back to the nearest point of P, a no-tension network with offset: f + delta at
+zeros, projected. It is g = f only if some motion u has B u = 0 where f > 0 and B u > 0 at the
+zeros, which by Farkas' lemma proves that those zeros are zero in all of P; otherwise at least one
+is now positive, and a mean of all points found carries everything that any of them does.
 
 ``free_part``: the projection of random forces on {z : B^T z = 0}. Contact i is determined if and
 only if every such z has z_i = 0, which a random one shows with probability one.
 
-``outer_bounds``: bounds of min and max f_i that hold whatever the rounding of the iteration: for
-a motion y with B y <= e_i every f in P has f_i >= F . y, and the multiplier of a nearest-point
-problem is such a y once corrected by a motion that opens every contact.
+``outer_bounds``: bounds of min and max f_i that hold whatever the rounding of the iteration, see
+``ends.py``.
 """
 
 import os
@@ -30,24 +29,21 @@ from ..network import Network, equilibrium
 from ..network.soft import soft_equilibrium
 from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
 from ..status import Status
+from .centre import CARRIES, centre, threshold_of
+from .ends import SHARP, end
 
-CARRIES = 1e-10
-"""A force above this part of the largest is not zero, if the balance is good enough to tell."""
-
-ROUNDS = 6
-"""Nearest-point problems for one end of an interval."""
+APART = 1e-5
+"""Bound and force reached that are so far apart, over the largest force, are not the last word."""
 
 REACH = 100.0
-"""How far the targets of those lie from the forces, over the largest force."""
-
-SHARP = 1e-7
-"""An outer bound this near to a force that is reached, over the largest force, is good enough;
-reached means balanced to as much."""
+"""How far the target of a nearest point that has no force at a contact lies from the forces, over
+the largest force."""
 
 
 @dataclass(frozen=True)
 class Interior:
-    """force (m,): carries what can be carried; carries (m,) bool; rounds: projections made.
+    """force (m,): carries what can be carried; carries (m,) bool; rounds: steps of the path, or
+    projections, made.
 
     threshold: part of the largest force above which a force is not zero. proven: the last round
     found nothing more that could carry.
@@ -102,9 +98,14 @@ def interior(network: Network, load, *, max_rounds: int = 50) -> Interior:
     worst, rounds, proven = answer.residual, 0, False
     if not _good(answer):
         return Interior(force, force > 0, 0, answer.status, worst, proven=False)
+    found = centre(network, load, force) if force.any() else None
+    if found is not None:
+        force, carries, worst, rounds = found
+        threshold = threshold_of(worst, float(force.max()))
+        return Interior(force, carries, rounds, Status.CONVERGED, worst, threshold)
     while True:
         size = float(force.max(initial=0.0)) or 1.0
-        threshold = max(CARRIES, 100.0 * worst / size)
+        threshold = threshold_of(worst, size)
         zero = force <= threshold * size
         if proven or rounds == max_rounds or not zero.any():
             break
@@ -156,49 +157,38 @@ def opening_motion(network: Network) -> np.ndarray | None:
     return v / least if np.isfinite(v).all() and least > 0.1 else None
 
 
-def outer_bounds(network: Network, load, inside, contacts, *, reach=None, workers=None):
+def outer_bounds(network: Network, load, inside, contacts, *, workers=None):
     """(intervals (len(contacts), 2) that contain the true ones, intervals reached by forces).
 
-    inside (m,): a point of P. reach: how far targets lie outside, over the largest force, REACH by
-    default; larger is sharper and slower. workers: threads.
+    inside (m,): a point of P, positive. workers: threads.
     """
-    reach = REACH if reach is None else reach
     opening, _, _ = opening_motion(network), network.BT, network.pairs  # before the threads
     workers = min(workers or min(4, os.cpu_count() or 1), max(1, len(contacts)))
     with ThreadPoolExecutor(workers) as pool:
-        ends = list(
-            pool.map(lambda i: _ends(network, load, inside, opening, int(i), reach), contacts)
-        )
+        ends = list(pool.map(lambda i: _ends(network, load, inside, opening, int(i)), contacts))
     ends = np.array(ends).reshape(-1, 2, 2)
     return ends[:, 0], ends[:, 1]
 
 
-def _ends(network, load, inside, opening, i, reach):
+def _ends(network, load, inside, opening, i):
     """((least, greatest) f_i from outside, the same as reached)."""
-    B, size = network.B, float(inside.max(initial=0.0)) or 1.0
     network = network.unspent()  # what one contact's solves cost says nothing of the others'
-    outer, inner = [0.0, np.inf], [inside[i], inside[i]]
-    far = reach * size
-    for side, sign in ((0, -1.0), (1, 1.0)):
-        pick, cut = (min, max) if side == 0 else (max, min)
-        centre, start = inside, None
-        for _ in range(ROUNDS):
-            target = centre.copy()
-            target[i] += sign * far
-            force, answer = nearest(network, load, target, tolerance=1e-11, start=start)
-            if answer.residual * np.abs(target).max() <= SHARP * size:
-                inner[side] = pick(inner[side], force[i])
-            if opening is None:
-                break
-            y = answer.x / far  # by stationarity B y >= sign e_i - (force - centre)/far
-            opens = B @ y
-            opens[i] -= sign
-            short = max(0.0, -float(opens.min()))
-            # f . B y' >= sign f_i for every f >= 0, with y' = y + short opening
-            bound = sign * float(load @ (y + short * opening))
-            outer[side] = cut(outer[side], bound)
-            if abs(outer[side] - inner[side]) <= SHARP * size:
-                break
-            # from the new centre the same point is nearest, and y is no longer short
-            centre, start = force, answer.x
-    return outer, inner
+    size = float(inside.max(initial=0.0)) or 1.0
+
+    def shifted(sign):
+        """f_i of the point nearest to forces that are far off in f_i, if it is one of P."""
+        target = inside.copy()
+        target[i] += sign * REACH * size
+        force, answer = nearest(network, load, target, tolerance=1e-11)
+        balanced = answer.residual * np.abs(target).max() <= SHARP * size
+        return float(force[i]) if balanced else inside[i]
+
+    greatest, up = end(network, load, inside, opening, i, 1.0)
+    if np.isfinite(greatest) and greatest - up > APART * max(size, greatest):
+        up = max(up, min(shifted(1.0), greatest))
+    # nearly all can be without force, which one nearest point shows
+    least, down = 0.0, shifted(-1.0)
+    if down > SHARP * size:
+        bound, reached = end(network, load, inside, opening, i, -1.0)
+        least, down = max(0.0, -bound), max(0.0, min(down, -reached))
+    return (least, greatest), (down, up)

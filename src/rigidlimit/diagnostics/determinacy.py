@@ -365,17 +365,17 @@ def _intervals(network, load, inside, contacts, how, workers):
         exact, method = programs.extremes(network.B, load, contacts, workers=workers)
         return exact, exact.copy(), method
     outer, reached = admissible.outer_bounds(network, load, inside, contacts, workers=workers)
-    method = "outer bounds (nearest-point problems and their multipliers)"
-    size = inside.max(initial=0.0)
-    apart = np.abs(outer - reached).max(axis=1)
+    method = "outer bounds (central paths)"
+    size = np.maximum(inside.max(initial=0.0), reached[:, 1])
+    apart = np.abs(outer - reached).max(axis=1) / size
     if how == "auto" and m <= EXACT_SIZE:
-        loose = np.flatnonzero(apart > AGREED * size)
+        loose = np.flatnonzero(apart > AGREED)
         if len(loose):
             exact, other = programs.extremes(network.B, load, contacts[loose], workers=workers)
             outer[loose] = reached[loose] = exact
             apart[loose] = 0.0
             method += f", {len(loose)} of them by {other}"
-    return outer, reached, f"{method}, reached to {apart.max() / (size or 1.0):.0e} of the largest"
+    return outer, reached, f"{method}, reached to {apart.max():.0e} of the largest"
 
 
 def _position(force, interval):

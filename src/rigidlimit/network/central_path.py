@@ -157,12 +157,12 @@ def mehrotra(tangent: Tangent, *, interior):
     """
     f, w = tangent.f, tangent.w
     du, df, dw = tangent.step(0.0, ROUGH)
-    t = min(_room(f, df), _room(w, dw))
+    t = min(room(f, df), room(w, dw))
     total = float(f @ w)
     ahead = float((f + t * df) @ (w + t * dw))
     centring = min(ahead / total, 1.0) ** 3 * total / len(f)
     du, df, dw = tangent.step(centring - df * dw, FAIR)
-    return min(1.0, interior * min(_room(f, df), _room(w, dw))), du, df, dw
+    return min(1.0, interior * min(room(f, df), room(w, dw))), du, df, dw
 
 
 def _solve(matrix, rhs, accuracy, *, stats):
@@ -170,7 +170,7 @@ def _solve(matrix, rhs, accuracy, *, stats):
 
 
 @njit(cache=True, nogil=True)
-def _room(x, dx):
+def room(x, dx):
     """The largest t <= 1/INTERIOR with x + t dx >= 0."""
     t = 1.0 / INTERIOR
     for i in range(len(x)):

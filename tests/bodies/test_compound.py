@@ -85,6 +85,11 @@ def test_densities_and_given_inertia():
     given = rl.Compound(balls, inertia_per_mass=tensor).inertia_per_mass
     np.testing.assert_array_equal(given, given.T)
     np.testing.assert_allclose(given, tensor, **ROUNDING)
+    # flat bodies and rods, to the digits that are given, and tensors that were turned
+    for moments in ((1, 2, 3), (0.333333, 0.666667, 1.0), (1e-9, 1, 1), (1, 1, 1e-9)):
+        rl.Compound(balls, inertia_per_mass=moments)
+        q = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+        rl.Compound(balls, inertia_per_mass=q @ np.diag(moments) @ q.T)
     flat = rl.Compound([(SQUARE, (0, 0))], inertia_per_mass=0.7)
     assert flat.inertia_per_mass[2, 2] == 0.7
 
@@ -112,6 +117,8 @@ def test_densities_and_given_inertia():
         ([BALL], {"inertia_per_mass": 1}, "expected 3 positive numbers"),
         ([BALL], {"inertia_per_mass": (1, 1, -1)}, "expected 3 positive numbers"),
         ([SQUARE], {"inertia_per_mass": "a"}, "expected a positive number"),
+        ([BALL], {"inertia_per_mass": (1, 1, 30)}, "moments 1, 1, 30 m.2, which no body has"),
+        ([BALL], {"inertia_per_mass": [[2, 1.9, 0], [1.9, 2, 0], [0, 0, 2]]}, "0.1, 2, 3.9 m.2"),
     ],
 )
 def test_bad_input_is_one_clear_error(parts, options, fragment):

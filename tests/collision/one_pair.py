@@ -13,6 +13,7 @@ from rigidlimit.collision.coal_distance import _coal_shape, _request
 from rigidlimit.collision.contacts import FEATURES
 from rigidlimit.collision.patches import ACROSS, MISSED, ON_FACE
 from rigidlimit.collision.pieces import Pieces
+from rigidlimit.collision.planes import STANDING
 from rigidlimit.collision.polytopes import PATCH
 from rigidlimit.collision.separation import ALIGNED
 from rigidlimit.errors import ContactError
@@ -118,8 +119,14 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
     if gap > reach:
         return Pieces.joined([])
     known = normal
-    face_a = facing(shape_a, turn_a.T @ normal)
-    face_b = facing(shape_b, -turn_b.T @ normal, turn_a.T @ turn_b)
+    starts = {}
+    if _ends_meet(shape_a, turn_a.T @ normal) and _ends_meet(shape_b, turn_b.T @ normal):
+        # both rims begin at the x axis of the wider one, then of the longer one
+        wider = (shape_b.radius, shape_b.length) > (shape_a.radius, shape_a.length)
+        starts = {0: turn_b.T @ turn_a} if wider else {1: turn_a.T @ turn_b}
+    own = np.eye(3)
+    face_a = facing(shape_a, turn_a.T @ normal, starts.get(0, own))
+    face_b = facing(shape_b, -turn_b.T @ normal, starts.get(1, own))
     # of two faces of polytopes the larger goes first
     b_first = _extent(shape_b, face_b) > _extent(shape_a, face_a) * (1 + 1e-9) > 0
     face_a = _in_world(face_a, turn_a, state.position[a])
@@ -165,6 +172,11 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
         gap=[g for _, _, g in found],
         curvature=curvature,
     )
+
+
+def _ends_meet(shape, direction):
+    """Whether it is a cylinder's end that looks along ``direction`` or against it."""
+    return isinstance(shape, Cylinder) and abs(direction[2]) > np.cos(STANDING)
 
 
 def _extent(shape, face):

@@ -302,3 +302,33 @@ def test_curvature_of_an_ellipsoid_deep_in_a_face(z):
     found = find_contacts(scene.bodies, scene.state, 0.01)
     assert found.gap == pytest.approx(z - 1.1, abs=1e-12)
     assert found.curvature == pytest.approx(0.1 / 0.2**2, rel=1e-9)
+
+
+STOOL, LYING = rl.Cylinder(0.1, 0.1), (np.sqrt(0.5), 0, np.sqrt(0.5), 0)
+RIMS = {
+    "over the edge of a box": (rl.Box((0.3, 0.25, 0.1)), STOOL, (1, 0, 0, 0), 0.05),
+    "on a wider one": (rl.Cylinder(0.12, 0.1), STOOL, (1, 0, 0, 0), 0.05),
+    "on a longer one": (rl.Cylinder(0.1, 0.3), STOOL, (1, 0, 0, 0), 0.05),
+    "under one that lies": (STOOL, rl.Cylinder(0.02, 0.3), LYING, 0.02),
+}
+
+
+@pytest.mark.parametrize(("under", "over", "turn", "height"), RIMS.values(), ids=RIMS)
+def test_points_of_a_rim_do_not_depend_on_numbers(under, over, turn, height):
+    """Property: whichever body comes first, the ends of cylinders bear on the same points."""
+    half = 0.5 * (under.size[2] if isinstance(under, rl.Box) else under.length)
+    turned = rotations.about_z(0.3)
+    bodies = [
+        (under, dict(position=(0, 0, -half), orientation=turned)),
+        (over, dict(position=(0.07, 0.01, height), orientation=turn)),
+    ]
+    found = []
+    for order in (1, -1):
+        scene = rl.Scene()
+        for shape, where in bodies[::order]:
+            scene.add(shape, **where)
+        points = find_contacts(scene.bodies, scene.state, 1e-3).point
+        found.append(points[np.lexsort(points.round(9).T)])
+    # places of 0.1 m, rounded
+    np.testing.assert_allclose(*found, atol=1e-12)
+    assert len(found[0]) >= 2

@@ -21,6 +21,10 @@ from ..words import counted
 from . import rotations
 from .shapes import Box, Capsule, ConvexPolyhedron, Cylinder, HalfSpace, Polygon, Shape
 
+FLAT = 1e-6
+"""Part by which the largest principal moment may be more than the sum of the others: moments that
+are given to six digits, as of a plate."""
+
 
 @dataclass(frozen=True, eq=False)
 class Compound(Shape):
@@ -37,7 +41,7 @@ class Compound(Shape):
     overlap, as in clumps of balls, their mass counts twice; ``Scene.add`` warns of that unless a
     mass is given there and ``inertia_per_mass`` here, with ``centre`` if that is not the parts'.
     inertia_per_mass [m^2]: about the centre of mass, (3, 3) or the diagonal (3,) in the axes of
-    the frame; in 2D a number.
+    the frame; in 2D a number. In 3D no principal moment is more than the sum of the others.
 
     >>> import rigidlimit as rl
     >>> foot, wall = rl.rectangle(2, 1), rl.rectangle(1, 3)
@@ -176,6 +180,14 @@ def _inertia(given, dim) -> np.ndarray:
     if not good or not np.linalg.eigvalsh(inertia).min() > 0:
         expected = "a positive number" if dim == 2 else "3 positive numbers, or a (3, 3) tensor"
         raise SceneError(f"compound: inertia_per_mass is {given!r}; expected {expected} [m^2]")
+    moments = np.linalg.eigvalsh(inertia)
+    # of a flat body the largest is the sum of the others
+    if dim == 3 and moments[2] > (1 + FLAT) * (moments[0] + moments[1]):
+        raise SceneError(
+            f"compound: inertia_per_mass is {given!r}, with the principal moments "
+            f"{', '.join(f'{moment:.6g}' for moment in moments)} m^2, which no body has; expected "
+            "the largest to be no more than the sum of the others; check the units and the axes"
+        )
     return inertia
 
 

@@ -12,6 +12,8 @@ have a common point; what is left after ``ROUNDS`` is left.
 """
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 FLAT = 1e-6
 """Distance of corners from a plane, over the body's size, up to which they are one face's."""
@@ -24,26 +26,41 @@ SPARED = 0.75
 spoils all faces about it."""
 
 ROUNDS, FARTHEST = 100, 10.0
-"""Most turns; and the way of a corner over ``FLAT`` of the size, beyond which all stay put."""
+"""Most turns; and the way of a corner over the margin, beyond which all stay put."""
+
+MOST = 1000
+"""Faces of a hull that are looked at; more are a round body's."""
+
+MANY = 0.25
+"""Part of all faces that are pieces where coordinates are rounded; a few may be meant."""
+
+COARSE, CLEAR = 0.01, 30.0
+"""Distance of a face's corners from its neighbour's plane, over the body's size, up to which both
+may have been one face, and what is next over it at least: others are facets of something round."""
 
 
-def flattened(points: np.ndarray, hull) -> np.ndarray:
+def flattened(points: np.ndarray, hull, margin: float | None = None) -> np.ndarray:
     """The points (m, 3) [m], with the corners of each nearly flat face of their ``hull``, scipy's,
-    in one plane; those given where nothing is to be mended."""
+    in one plane; those given where nothing is to be mended.
+
+    margin [m]: distance of corners from a plane up to which they are one face's, as the user says;
+    None: ``FLAT`` of the size, if most faces need it.
+    """
     size = np.ptp(points, axis=0).max()
-    faces = _faces(points, hull, FLAT * size)
+    given, margin = margin is not None, FLAT * size if margin is None else margin
+    faces = _faces(points, hull, margin)
     at = {i: [f for f, own in enumerate(faces) if i in own] for i in set().union(*faces)}
     x = points
     for turn in range(ROUNDS):
         n, h = _planes(x, faces)
         off = np.array([np.abs(x[own] @ n[f] - h[f]).max() for f, own in enumerate(faces)])
         flat = off <= EXACT * size
-        if flat.all() or (turn == 0 and flat.mean() >= SPARED):
+        if flat.all() or (turn == 0 and flat.mean() >= SPARED and not given):
             break
         x = x.copy()
         for i, of in at.items():
             x[i] += np.linalg.lstsq(n[of], h[of] - n[of] @ x[i], rcond=1e-2)[0]
-    return x if np.abs(x - points).max() <= FARTHEST * FLAT * size else points
+    return x if np.abs(x - points).max() <= FARTHEST * margin else points
 
 
 def _faces(points, hull, margin) -> list[list[int]]:
@@ -65,6 +82,42 @@ def _faces(points, hull, margin) -> list[list[int]]:
         if same.sum() > 1:
             faces.append(np.unique(triangles[same]).tolist())
     return faces
+
+
+def pieces_of_faces(vertices: np.ndarray, faces, normals: np.ndarray):
+    """(number of faces that look like pieces, of how many, distance [m] of their corners from one
+    another's planes), or None: of a hull's corners (m, 3), corner loops, and normals (f, 3).
+
+    Faces whose corners lie nearly in the planes of their neighbours, far nearer than those of any
+    others, are pieces if all that hang together so lie nearly in one plane.
+    """
+    size, n = np.ptp(vertices, axis=0).max(), len(faces)
+    if n > MOST:
+        return None
+    loops, starts = np.concatenate(faces), np.cumsum([0, *map(len, faces[:-1])])
+    following = np.concatenate([np.roll(loop, -1) for loop in faces])
+    of = np.repeat(np.arange(n), [len(loop) for loop in faces])
+    sides = dict(zip(zip(loops, following, strict=True), of, strict=True))
+    pairs = np.array([(f, sides[b, a]) for (a, b), f in sides.items() if f < sides.get((b, a), -1)])
+    heights = vertices @ normals.T
+    heights = np.abs(heights[loops] - heights[loops[starts], np.arange(n)])
+    apart = np.maximum.reduceat(heights, starts)  # of face f's corners from face g's plane
+    rise = np.maximum(apart, apart.T)[tuple(pairs.T)]
+    near = rise <= COARSE * size
+    if not near.any() or not rise[~near].min(initial=np.inf) >= CLEAR * rise[near].max():
+        return None
+    joined = sp.coo_array((np.ones(near.sum()), tuple(pairs[near].T)), shape=(n, n))
+    group = connected_components(joined, directed=False)[1]
+    pieces, whole, off = 0, 0, float(rise[near].max())
+    for number in np.flatnonzero(np.bincount(group) > 1):
+        own = np.flatnonzero(group == number)
+        corners = np.unique(np.concatenate([faces[f] for f in own]))
+        (normal,), (height,) = _planes(vertices, [corners])
+        away = np.abs(vertices[corners] @ normal - height).max()
+        if away > off:
+            return None
+        pieces, whole = pieces + len(own), whole + 1
+    return (pieces, whole, off) if pieces >= MANY * n else None
 
 
 def _planes(x, faces):

@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays import is_positive, number
 from ..errors import SceneError, SceneWarning
 from ..words import counted
-from .flat import flattened, straightened
+from .flat import flattened, pieces_of_faces, straightened
 
 
 def _positive(shape: str, **lengths: float) -> None:
@@ -208,10 +208,13 @@ class ConvexPolyhedron(Shape):
 
     ``centre`` is where the centre of mass was in the given frame; ``vertices`` are the hull's
     corners; ``faces`` lists each flat face's corner indices, counter-clockwise from outside;
-    ``normals`` (f, 3) are the outward unit normals of the faces.
+    ``normals`` (f, 3) are the outward unit normals of the faces. ``flat`` [m]: distance of corners
+    from a plane up to which they are put into it, as one face's, for coordinates of few digits; 0:
+    no corner is; by default those within 1e-6 of the body's size.
     """
 
     points: np.ndarray
+    flat: float | None = None
     centre: np.ndarray = field(init=False)
     vertices: np.ndarray = field(init=False)
     faces: tuple[np.ndarray, ...] = field(init=False)
@@ -220,7 +223,16 @@ class ConvexPolyhedron(Shape):
     inertia_per_mass: np.ndarray = field(init=False)
 
     def __post_init__(self):
-        vertices, triangles, faces, normals = _hull(_points("polyhedron", self.points, 3))
+        if self.flat is not None and not 0 <= number(self.flat) < np.inf:
+            raise SceneError(f"polyhedron: flat is {self.flat!r}; expected a distance [m], or 0")
+        points = _points("polyhedron", self.points, 3)
+        size = float(np.ptp(points, axis=0).max(initial=0.0))
+        if self.flat is not None and self.flat > COARSE * size > 0.0:
+            raise SceneError(
+                f"polyhedron: flat is {self.flat:g} m of a body of {size:.3g} m; expected how far "
+                "corners are off their faces, as by rounding: is it in metres?"
+            )
+        vertices, triangles, faces, normals = _hull(points, self.flat)
         volume, centre, inertia = _solid_moments(vertices, triangles)
         for name, value in dict(
             vertices=vertices - centre,
@@ -236,6 +248,24 @@ class ConvexPolyhedron(Shape):
     def bounding_radius(self):
         return float(np.linalg.norm(self.vertices, axis=1).max())
 
+    @property
+    def doubt(self) -> str:
+        """What looks like flat faces in pieces, and what to try; or ""."""
+        found = None if self.flat == 0 else pieces_of_faces(self.vertices, self.faces, self.normals)
+        if found is None:
+            return ""
+        pieces, whole, off = found
+        return (
+            f"{pieces} of {len(self.faces)} faces lie within {off:.1g} m of "
+            f"{counted(whole, 'plane')}, as of coordinates with few digits: other bodies bear on "
+            "one piece of such a face only, and may tip; give more digits, or "
+            f"ConvexPolyhedron(points, flat={2 * off:.1g}) to have them flat (flat=0: they are "
+            "meant as they are)"
+        )
+
+
+COARSE = 0.1
+"""Part of a polyhedron's size above which its ``flat`` is a mistake."""
 
 DENT = 0.01
 """Depth of a point inside the hull, over the hull's size, that is taken for a dent."""
@@ -261,13 +291,13 @@ ROUNDED = 1e-8
 """Difference of a face's normals, of its first triangle and of its area, that is rounding's."""
 
 
-def _hull(points: np.ndarray):
+def _hull(points: np.ndarray, margin: float | None = None):
     """Corners, outward triangles, flat faces (corner loops) and face normals of a convex hull."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
         hull = ConvexHull(points)
-        flat = flattened(points, hull)
+        flat = points if margin == 0 else flattened(points, hull, margin)
         if flat is not points:  # points just below the faces would now lie above
             points = flat[hull.vertices]
             hull = ConvexHull(points)

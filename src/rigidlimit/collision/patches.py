@@ -17,6 +17,7 @@ from .polytopes import PATCH
 from .separation import ALIGNED, place, step
 from .solid_table import (
     CYLINDER,
+    UPRIGHT,
     curvature_near,
     facing,
     support,
@@ -99,6 +100,18 @@ def _line(corners, names, count, n, sign):
 
 
 @njit(cache=True)
+def _leader(solids, s, t, n, d):
+    """Whose axes the points of both rims begin at, where ends of cylinders lie on one another: 0 or
+    1, of the wider and then the longer one; else -1, and a rim's points stay in its body."""
+    if solids[0][s] != CYLINDER or solids[0][t] != CYLINDER:
+        return -1
+    if abs(n[2]) <= UPRIGHT or abs(d[2]) <= UPRIGHT:
+        return -1
+    a, b = solids[1][s], solids[1][t]
+    return 1 if b[0] > a[0] or (b[0] == a[0] and b[2] > a[2]) else 0
+
+
+@njit(cache=True)
 def _number(label, out, first, count):
     """``label``, or the next one free among rows first : count of out; clashes are rare."""
     number = label % FEATURES
@@ -144,9 +157,11 @@ def contacts_of_nearest(
             middle[k] = 0.5 * (nearest_a[p, k] + nearest_b[p, k])
         step(middle, -0.5 * gap, n, on_a)
         step(middle, 0.5 * gap, n, on_b)
-        ka, size_a = facing(solids, s, n, axes, face_a, names_a, normal_a)
         to_body(turn[p], n, -1.0, d)
-        kb, size_b = facing(solids, t, d, turn[p], local, names_b, at_b)
+        leader = _leader(solids, s, t, n, d)
+        start_a, start_b = (turn[p].T if leader == 1 else axes), (turn[p] if leader == 0 else axes)
+        ka, size_a = facing(solids, s, n, start_a, face_a, names_a, normal_a)
+        kb, size_b = facing(solids, t, d, start_b, local, names_b, at_b)
         if kb > 0:
             place(local[:kb], turn[p], arm[p], face_b)
         for k in range(3):

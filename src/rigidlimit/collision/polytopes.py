@@ -8,7 +8,10 @@ corner or edge of the other. The first two kinds are tried always; the third whe
 is not realised by two points of the bodies.
 
 Where a face lies across n within ALIGNED it is the reference face: the corners of the other body's
-facing face, cut to its outline (``clipping``), are the contacts. Else the closest points make one.
+facing face, cut to its outline (``clipping``), are the contacts. Else the closest points make one;
+and where a face lies across n within NEARLY, as where a box hangs over an edge and leans a little,
+the other corners of that patch, which the bodies may turn towards, are contacts as well: each along
+the face's normal, so that none dips below the face by more than second order of the turn.
 Bodies that only touch along an edge have none (``widthless``).
 
 Symbols: everything is in the axes of A about A's centre, so that rounding does not grow with the
@@ -47,6 +50,10 @@ REALISED = 1e-11
 PATCH = 1e-9
 """Difference of a patch's least gap from the signed distance, over the pair's size, up to which a
 face that is only nearly across the normal takes its place."""
+
+NEARLY = 0.98
+"""Cosine between a contact's normal and a face's normal, 11 degrees, from which on the corners of
+the face's patch are looked at beside it; further off they are out of reach."""
 
 LARGER = 1 + 1e-9
 """Ratio of the diagonals of two faces from which on one is the larger."""
@@ -125,6 +132,22 @@ def _patch(own, face, other, l_start, loops, around, level, outline, incident, p
     cut = incident[: len(names)]
     found, least = clip(outline[: len(loop)], normal, height, cut, names, poly, poly_of)
     return found, least, f
+
+
+@njit(cache=True)
+def _nearest(corners, count, on, snap, middle):
+    """The corner nearest to the middle of the points on (2, 3), which goes into ``middle`` (3,); -1
+    if none is within ``snap``."""
+    for k in range(3):
+        middle[k] = 0.5 * (on[0, k] + on[1, k])
+    nearest, corner = snap * snap, -1
+    for c in range(count):
+        square = 0.0
+        for k in range(3):
+            square += (corners[c, k] - middle[k]) ** 2
+        if square < nearest:
+            nearest, corner = square, c
+    return corner
 
 
 @njit(cache=True, nogil=True)
@@ -264,20 +287,46 @@ def _contacts(
                     ref, reference = side, f
                     break
                 found = 0
+        single = ref == -1
+        if single:
+            found, first = 0, 1 if diagonal[ft + facing_b] > LARGER * diagonal[fs + facing_a] else 0
+            for side in (first, 1 - first):
+                if side == 0:
+                    own, other, cosine, f = of_a, of_b, cosine_a, facing_a
+                else:
+                    own, other, cosine, f = of_b, of_a, cosine_b, facing_b
+                if cosine <= NEARLY:
+                    continue
+                found, least, face = _patch(
+                    own, f, other, l_start, loops, around, level, outline, incident, poly, poly_of
+                )
+                if found > 0:
+                    ref, reference = side, f
+                    break
 
         if count + found + 1 > len(out):
-            out = np.concatenate((out, np.empty((len(out) + found, 9))))
+            out = np.concatenate((out, np.empty((len(out) + found + 1, 9))))
         before = count
         if found > 0:
             own, sign = (of_a, 1.0) if ref == 0 else (of_b, -1.0)
             normal, h, row = own[1][reference], own[2][reference], own[3] + reference
             names = loops[l_start[face] : l_start[face + 1]]
+            snap = SNAP * min(diagonal[row], diagonal[face])
             left = thin_out(
-                poly[0], poly_of[0], found, normal, h, incident[: len(names)], names,
-                SNAP * min(diagonal[row], diagonal[face]), height,
+                poly[0], poly_of[0], found, normal, h, incident[: len(names)], names, snap, height,
             )  # fmt: skip
+            beside = -1
+            if single:
+                beside = _nearest(poly[0], left, on, snap, out[count, 6:])
+                out[count, 0], out[count, 1], out[count, 2] = p, FEATURES - 1, distance
+                if beside >= 0:  # it is the same, and keeps its number
+                    out[count, 1] = (poly_of[0, beside, 0] + ref) % FEATURES
+                step(zero, 1.0, n, out[count, 3:6])
+                count += 1
+            # deep overlaps have corners below the face that another direction frees sooner
+            deepest = distance if single else -np.inf
             for c in range(left):
-                if height[c] <= limit:
+                if c != beside and deepest <= height[c] <= limit:
                     out[count, 0], out[count, 1] = p, (poly_of[0, c, 0] + ref) % FEATURES
                     out[count, 2] = height[c]
                     step(zero, sign, normal, out[count, 3:6])

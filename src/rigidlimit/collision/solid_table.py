@@ -149,8 +149,8 @@ def facing(solids, s, d, start, corners, names, normal):
     face (3 corners or more) sets, and their numbers; two corners are a line, none a point. All in
     the body's axes. The size is the diagonal of a face's bounding box there, or a length.
     start (2, 3): the points that stand for the rim of a cylinder's end begin in the direction of
-    the first row, or of the second if the first is nearly along the axis; those of two ends on one
-    another thus coincide.
+    the first row, or of the second if the first is nearly along the axis: axes of its own, or of
+    another cylinder whose end it meets, so that their points coincide.
     """
     kind, size = solids[0][s], solids[1][s]
     if kind == POLYTOPE:

@@ -8,6 +8,7 @@ from scipy.spatial import cKDTree
 
 import rigidlimit as rl
 from rigidlimit.dynamics.problem import ContactProblem
+from rigidlimit.network.felt import HARDLY
 
 GRAVITY = 9.81
 
@@ -210,3 +211,37 @@ def wedge(slope, pull, *, r=0.1) -> rl.Scene:
         scene.add(rl.HalfSpace(2), position=-r * normal, normal=normal, name=f"wall {side}")
     scene.add(rl.Disk(r), position=(0, 0), mass=1.0, load=(0, -pull), name="disk")
     return scene
+
+
+def balanced_arch(blocks=7, *, thrust=1000.0):
+    """(scene, angles of the joints, weights [N]): radial joints between stones of weights
+    H (tan a_i+1 - tan a_i), which stand without friction under the thrust H [N]."""
+    radius, depth = 3.0, 0.4
+    angle = np.radians(60) * np.linspace(-1, 1, blocks + 1)
+    radial = np.column_stack([np.sin(angle), np.cos(angle)])
+    scene = rl.Scene(name="arch", dim=2, gravity=(0, -10))
+    for i, sign, name in ((0, 1, "left"), (-1, -1, "right")):
+        normal = sign * radial[i, ::-1] * [1, -1]
+        scene.add(rl.HalfSpace(2), position=radius * radial[i], normal=normal, name=name)
+    weights = thrust * np.diff(np.tan(angle))
+    for i in range(blocks):
+        between = radial[i : i + 2]
+        stone = rl.Polygon(np.concatenate([radius * between, (radius + depth) * between]))
+        scene.add(stone, position=stone.centre, mass=weights[i] / 10, name=f"stone {i}")
+    return scene, angle, weights
+
+
+def turned(rng, size):
+    """A random orthogonal matrix (size, size)."""
+    return np.linalg.qr(rng.normal(size=(size, size)))[0]
+
+
+def assert_asks_the_same(felt, wanted):
+    """felt: columns of wanted, and as many as it has independent ones; none is next to nothing."""
+    kept = np.flatnonzero(felt.any(axis=0))
+    # directions of motions are known to 1e-16 over the gap between their values, here 0.2
+    np.testing.assert_allclose(felt[:, kept], wanted[:, kept], atol=1e-13)
+    rank = int((np.linalg.svd(wanted)[1] > HARDLY / 2).sum())
+    assert len(kept) == rank
+    # pivots are not the best of all columns, but in any case within 2^5 of them
+    assert np.linalg.svd(felt[:, kept])[1].min() > np.linalg.svd(wanted)[1][rank - 1] / 32

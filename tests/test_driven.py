@@ -159,3 +159,33 @@ def test_a_jam_does_not_stop_the_drive_elsewhere():
     assert simulation.state.velocity[4, 2] == pytest.approx(0.5, abs=1e-6)
     lift = (result.contacts.body == [3, 4]).all(axis=1)
     assert result.force[lift].sum() == pytest.approx(3.0 * 9.81, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("angle", "held"),
+    [(0.0, ["x", "rz"]), *[(a, h) for a in (0.0, 0.3, np.pi / 2) for h in (["rz"], False)]],
+)
+def test_a_lid_slides_between_walls_that_it_fits(angle, held):
+    """Closed form: a lid between two walls, with no play and no friction, falls freely under its
+    load. 2e-16 of the walls' normals is along them: they held it as a
+    wedge does, with 5e16 N, and the step called that converged and at rest."""
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    scene = rl.Scene(name="cell", dim=2, gravity=(0, 0))
+    for x, side in ((0.0, 1), (0.4, -1)):
+        scene.add(rl.HalfSpace(2), position=turn @ [x, 0], normal=turn @ [side, 0])
+    scene.add(
+        rl.rectangle(0.4, 0.1),
+        position=turn @ [0.2, 0.45],
+        orientation=angle,
+        fixed=held,
+        load=tuple(turn @ [0, -40.0]),
+        mass=10,
+        name="lid",
+    )
+    simulation = rl.Simulation(scene, dt=1e-3)
+    for _ in range(3):
+        result = simulation.step()
+    # speeds of 0.01 m/s, rounded
+    falls = 3 * 1e-3 * 4.0 * (turn @ [0, -1])
+    np.testing.assert_allclose(result.state.velocity[2, :2], falls, atol=1e-12)
+    assert result.converged and not simulation.at_rest and result.force.max(initial=0.0) < 1e-9

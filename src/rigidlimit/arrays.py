@@ -11,7 +11,7 @@ def vector(name: str, value, size: int, *, what: str) -> np.ndarray:
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} is {_short(value)}; expected numbers, one per {what}") from None
+        raise InputError(f"{name} is {short(value)}; expected numbers, one per {what}") from None
     if array.ndim == 0:
         array = np.full(size, float(array))
     if array.shape != (size,):
@@ -41,11 +41,11 @@ def is_positive(value) -> bool:
 def positive(name: str, value: float) -> float:
     """``value`` as a positive finite float."""
     if not is_positive(value):
-        raise InputError(f"{name} is {_short(value)}; expected a positive number")
+        raise InputError(f"{name} is {short(value)}; expected a positive number")
     return number(value)
 
 
-def _short(value) -> str:
+def short(value) -> str:
     """What was found, in a few words."""
     text = repr(value)
     return text if len(text) <= 60 else f"a {type(value).__name__}"
@@ -64,7 +64,7 @@ def free_columns(fixed, n: int) -> np.ndarray:
     """The degrees of freedom that are not held, (n,) bool; fixed: (n,) bool (Gamma_D), or None."""
     held = np.zeros(n, bool) if fixed is None else np.asarray(fixed)
     if held.dtype.kind not in "biuf":
-        raise InputError(f"fixed is {_short(fixed)}; expected true or false per column of B")
+        raise InputError(f"fixed is {short(fixed)}; expected true or false per column of B")
     free = ~held.astype(bool)
     if free.shape != (n,):
         raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")

@@ -43,6 +43,8 @@ class MissingExtra(RigidlimitError, ImportError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """What to try in place of a name that is not known: "did you mean 'pgs'?" or all there are."""
     known = list(known)
+    if not known:
+        return "there are none with a name here"
     begun = [full for full in known if name and full.startswith(str(name))]
     near = begun or get_close_matches(str(name), known, n=1)
     if near:

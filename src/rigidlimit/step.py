@@ -27,13 +27,25 @@ from .dynamics.refined import TOLD, Known, refined
 from .forces import CompatibleForces, compatible_forces
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
-from .forces.levers import hanging, never_bearing
+from .forces.levers import hanging, leans, never_bearing
 from .forces.tilts import asked_balance, asks_less
+from .forces.together import HELD, TAKEN, never_bearing_together
 from .network.felt import HARDLY
 from .network.handover import Handover
 from .status import Status
 from .submatrix import submatrix
 from .words import counted, listed
+
+SQUEEZED, EASED = 1e2, 1e-2
+"""Largest force of step 1 over all loads and changes of momentum together, from which on it is seen
+whether slight overlaps make it; and part of it that is left if they do."""
+
+PLACED = 1e-13
+"""Overlap over the reference length that is rounding of places."""
+
+SLENDER, SHALLOW = 20.0, 0.01
+"""Second order of an overlap d, over d^2 and one over a body's radius: of a brick three times as
+long as wide; and the part of it that stays at most."""
 
 ROUNDS = 5
 """Times that step 2 is asked again."""
@@ -75,9 +87,10 @@ class StepResult(Displayed):
     state: at the end of the step; contacts: as found at its start. classic: step 1. compatible:
     step 2 on the ``closed`` contacts, or None where not asked for; its residual and imbalance are
     of ``balance``. load (6 n,): F~, eq. 37.
-    bodies: whose contacts these are, for pictures. together: whether step 2 left out motions of all
-    bodies together. open (n,) [N]: how far the forces on each body are open, as rounded data leave
-    them where contacts hardly feel a motion; 0 where that is next to nothing
+    bodies: whose contacts these are, for pictures. together: how step 2 left out motions of all
+    bodies together (``forces/together.py``), "" if it did not. open (n,) [N]: how far the forces on
+    each body are open, as rounded data leave them where contacts hardly feel a motion; 0 where that
+    is next to nothing
     (``dynamics/refined.py``). left_out (m,) bool: contacts that are closed and cannot bear, not
     among ``closed``; hangs (n,) bool: bodies whose forces hang on tilts next to nothing all the
     same (``forces/levers.py``).
@@ -93,7 +106,7 @@ class StepResult(Displayed):
     compatible: CompatibleForces | None
     dt: float
     bodies: Bodies | None = None
-    together: bool = False
+    together: str = ""
     open: np.ndarray | None = None
     left_out: np.ndarray | None = None
     hangs: np.ndarray | None = None
@@ -181,6 +194,12 @@ class StepResult(Displayed):
                 f"forces on {listed([names[i] for i in hanging])} hang on tilts of their contacts "
                 f"below {HARDLY:g}, as rounded coordinates have: write down more digits, or leave "
                 "out contacts that touch by chance"
+            )
+        if self.together == HELD:
+            parts.append(
+                "motions of several bodies together that their contacts push along by less than "
+                f"{HARDLY:g} of their forces are left out, as of bricks that lean on one another: "
+                "forces there may change with the last digits of places"
             )
         return "; ".join(parts)
 
@@ -271,7 +290,7 @@ def with_compatible(
 
 
 def _asked_for_less(solve, bodies, B, load, force, slight):
-    """(compatible forces, closed contacts (m,) bool left out, whether motions of all bodies
+    """(compatible forces, closed contacts (m,) bool left out, how motions of all bodies
     together were, bodies (n,) bool that hang on tilts). Asked again, for less, where tilts next to
     nothing decide, or stop it short.
     """
@@ -290,17 +309,27 @@ def _asked_for_less(solve, bodies, B, load, force, slight):
         if not other.converged:
             break
         forces, resting, asked = other, more, less
-    if forces.converged:
-        return forces, resting, False, hangs
-    wider = asked_balance(bodies, B, load, force, together=True)
-    other = forces if wider[0] is B else solve(wider)
-    return (other, resting, True, hangs) if other.converged else (forces, resting, False, hangs)
+    given = forces, resting, "", hangs
+    if not forces.converged:
+        more = resting | never_bearing_together(bodies, B, force)
+        wider = asked_balance(bodies, B, load, force, more, together=HELD)
+        other = forces if wider[0] is B else solve(wider)
+        return (other, more, HELD, hangs) if other.converged else given
+    if not leans(*asked, forces.displacement, *of):
+        return given
+    wider = asked_balance(bodies, B, load, force, resting, together=TAKEN)
+    if wider[0] is B or not asks_less(wider[0], asked[0], resting):
+        return given
+    other = solve(wider)
+    if not other.converged:
+        return given
+    return other, resting, TAKEN, hanging(*wider, other.displacement, *of)
 
 
 def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover) -> Known:
-    """Classic contact dynamics, to its last digits. A jam by overlaps no larger than the gaps that
-    count as closed, as of coordinates that were rounded when they were written down, is none: all
-    that are as slight count as zero, also those that a motion could undo."""
+    """Classic contact dynamics, to its last digits. Where overlaps cannot all be undone, so much of
+    them stays as a step does not know anyway (``_unknown``): those as of coordinates that were
+    rounded when they were written down count as zero, also where a motion could undo them."""
     v, dt = state.velocity.ravel(), settings.dt
     free = bodies.free.ravel()
     law = settings.restitution, _formed(contacts, B, v, dt, settings, bodies)
@@ -323,12 +352,21 @@ def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover) ->
             **(settings.solver_options or {}),
         )
 
-    gap, slight = contacts.gap, (settings.closed or CLOSED) * bodies.length
+    gap = contacts.gap
     classic = solve(gap)
-    if classic.status is Status.JAMMED and gap.min(initial=0.0) >= -slight:
-        forgiven = solve(np.maximum(gap, 0.0))
-        if forgiven.converged:
-            classic, gap = forgiven, np.maximum(gap, 0.0)
+    deepest, slight = -gap.min(initial=0.0), (settings.closed or CLOSED) * bodies.length
+    # overlaps of rounded places, as in a wall that just fits between two abutments
+    squeezed = 0.0 < deepest <= slight and bool(
+        classic.force.max() > SQUEEZED * _pushes(M, bodies, v, F_ext, dt, deepest / dt)
+    )
+    jammed = squeezed or classic.status is Status.JAMMED
+    if jammed or (classic.status is Status.STALLED and gap.min(initial=0.0) < 0.0):
+        unknown = _unknown(contacts, bodies, settings, jammed)
+        allowed = np.maximum(gap, np.minimum(gap + unknown, 0.0))
+        forgiven = solve(allowed)
+        eased = forgiven.force.max(initial=0.0) < EASED * classic.force.max(initial=0.0)
+        if forgiven.converged and (eased or not squeezed):
+            classic, gap = forgiven, allowed
     bias = contact_bias(B, gap, v, dt, *law)
     # places are known to their last digit, gaps of zero are meant (``collision/search.py``)
     away = np.abs(contacts.point).max(axis=1, initial=0.0)
@@ -345,6 +383,31 @@ def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover) ->
         reach=bodies.turning_arm.ravel(),
         blur=np.where(gap == 0.0, 0.0, np.finfo(float).eps * away / dt),
     )
+
+
+def _pushes(M, bodies, v, F_ext, dt, opening) -> float:
+    """Forces [N] that loads, motions v (6 n,) and an ``opening`` of contacts [m/s] ask for in one
+    step, all together: of what may move and moves contacts, moments as forces on the farthest
+    points."""
+    arm = np.where(bodies.free, bodies.turning_arm, 0.0).ravel()
+    per_arm = np.divide(1.0, arm, where=arm > 0.0, out=np.zeros(len(arm)))
+    pushed = np.abs(F_ext) + np.abs(M @ (np.abs(v) + opening * per_arm)) / dt
+    return float(pushed @ per_arm)
+
+
+def _unknown(contacts, bodies, settings, jammed):
+    """Overlap of each contact that may stay where not all can be undone, (m,) [m]: in a jam the
+    gaps that count as closed, and second order of the overlaps of its bodies, some d^2 over the
+    smaller one's radius, which gaps along a motion are known to. A brick that leans between two
+    walls as far apart as it is long has to shorten by that before it can turn back."""
+    overlap = np.maximum(-contacts.gap, 0.0)
+    deepest = np.zeros(len(bodies))
+    np.maximum.at(deepest, contacts.body, overlap[:, None])
+    depth = deepest[contacts.body].max(axis=1)
+    radius = bodies.bounding_radius[contacts.body].min(axis=1)
+    part = np.minimum(SLENDER * depth / radius, SHALLOW)
+    least = (settings.closed or CLOSED) if jammed else PLACED
+    return np.maximum(least * bodies.length, part * depth)
 
 
 def _closed(classic, dt, settings, bodies):

@@ -39,15 +39,20 @@ def block_mass(starts, seed=1):
     return sp.csr_array(sp.block_diag(blocks))
 
 
+def partly_active(sizes, inertial):
+    """(network, B, M, which contacts are active, generator of what else is random)."""
+    B, starts = body_network(sizes=sizes)
+    M = block_mass(starts) if inertial else sp.csr_array((B.shape[1], B.shape[1]))
+    rng = np.random.default_rng(2)
+    return PairNetwork(B, starts, M), B, M, rng.random(B.shape[0]) < 0.7, rng
+
+
 @pytest.mark.parametrize("sizes", [(3,), (6,), (3, 6)])
 @pytest.mark.parametrize("inertial", [False, True])
 def test_solution_against_dense(sizes, inertial):
     """Reference twin: a dense solve, with mixed body sizes, repeated pairs, inactive contacts."""
-    B, starts = body_network(sizes=sizes)
-    M = block_mass(starts) if inertial else sp.csr_array((B.shape[1], B.shape[1]))
-    rng = np.random.default_rng(2)
-    D = np.where(rng.random(B.shape[0]) < 0.7, rng.uniform(0.1, 10, B.shape[0]), 0.0)
-    network = PairNetwork(B, starts, M)
+    network, B, M, active, rng = partly_active(sizes, inertial)
+    D = np.where(active, rng.uniform(0.1, 10, B.shape[0]), 0.0)
     assert network.serves
     check_against_dense(network.solver(D, 1e-2), B, M, D, rng)
 

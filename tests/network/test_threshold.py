@@ -10,7 +10,7 @@ from rigidlimit.network.pairs import PairNetwork, unlike
 from rigidlimit.network.threshold import ThresholdSolver
 from tests.problems import pyramid_gradient, random_springs
 
-from .test_pairs import block_mass, body_network, check_against_dense
+from .test_pairs import body_network, check_against_dense, partly_active
 
 
 def two_sorts(m, seed=0, ratio=1000.0):
@@ -21,11 +21,8 @@ def two_sorts(m, seed=0, ratio=1000.0):
 @pytest.mark.parametrize("inertial", [False, True])
 def test_solution_against_dense(sizes, inertial):
     """Reference twin: a dense solve, with mixed body sizes, repeated pairs, inactive contacts."""
-    B, starts = body_network(sizes=sizes)
-    M = block_mass(starts) if inertial else sp.csr_array((B.shape[1], B.shape[1]))
-    rng = np.random.default_rng(2)
-    D = np.where(rng.random(B.shape[0]) < 0.7, 10 * two_sorts(B.shape[0]), 0.0)
-    network = PairNetwork(B, starts, M)
+    network, B, M, active, rng = partly_active(sizes, inertial)
+    D = np.where(active, 10 * two_sorts(B.shape[0]), 0.0)
     solver = network.solver(D, 1e-2, two_sorts=True)
     assert isinstance(solver, ThresholdSolver)
     check_against_dense(solver, B, M, D, rng)

@@ -3,8 +3,9 @@
 Row i maps the velocities of the two bodies to the rate of gap i (positive opens):
 (B v)_i = n . (v_b + w_b x r_b) - n . (v_a + w_a x r_a), with r the arm from each centre to the
 contact point and n the normal from body a to body b. Columns of degrees of freedom in Gamma_D that
-stand still are left out of the pattern, and so are arms without a moment (smooth spheres); those of
-driven bodies are there.
+stand still are left out of the pattern. So are arms without a moment (smooth spheres) and rounding
+of normals: a lid that slides between two walls is no wedge of 1e-16. Columns of driven bodies are
+there.
 """
 
 import numpy as np
@@ -15,7 +16,8 @@ from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
 
 ALONG = 1e-13
-"""Moment over the length of its arm that counts as rounding of an arm along the normal."""
+"""Moment over the length of its arm that counts as rounding of an arm along the normal, and part of
+a unit normal that counts as rounding of one across an axis."""
 
 
 def gap_gradient(bodies: Bodies, state: State, contacts: Contacts) -> sp.csr_array:
@@ -49,6 +51,8 @@ def _rows(body, normal, point, centre, moves, starts, columns, data):
                     continue
                 if k < 3:
                     value = n[k]
+                    if abs(value) <= ALONG:
+                        continue
                 else:
                     a, b = (k + 1) % 3, (k + 2) % 3
                     value = r[a] * n[b] - r[b] * n[a]

@@ -75,7 +75,7 @@ def minimize(
     decade: int | None = None,
     blocks: np.ndarray | None = None,
     leave: Callable[[np.ndarray, int, float], bool] | None = None,
-    face: Face | None = None,
+    faces: bool = False,
 ) -> Minimum:
     """Minimize 1/2 f^T B R^T f + c^T f + sum a/(e+1) f^(e+1) over f >= 0.
 
@@ -83,7 +83,7 @@ def minimize(
     exponent: e. metric: h (m,) > 0, 1 by default. lipschitz: first guess of L. decade: stop as
     stalled when this many steps have not brought the residual down to a tenth. blocks: first
     column of each body, ending with n; faster products. leave(f, iterations, residual): asked at
-    every measurement whether to stop there. face: conjugate gradients in between, for a = 0.
+    every measurement whether to stop there. faces: with conjugate gradients in between, for a = 0.
     """
     m = B.shape[0]
     a = np.zeros(m) if compliance is None else np.asarray(compliance, float)
@@ -91,6 +91,7 @@ def minimize(
     x = np.zeros(m) if start is None else np.maximum(np.array(start, float), 0.0)
     steps = GradientSteps(B, R, c, a, float(exponent), h, blocks)
     steps.begin(x, lipschitz)
+    face = Face(steps.product, c, measure, h, B.shape[1]) if faces else None
     best, best_force, waited = np.inf, x.copy(), 0
     history, done = [], 0
     mark, marked = np.inf, 0
@@ -111,20 +112,26 @@ def minimize(
             break
         if leave is not None and leave(steps.x, done, residual):
             break
-        if face is not None and face.due(steps.x, done, residual):
-            left = max_iterations - done
-            force, reached, more = face.descend(
-                steps.product, steps.x, steps.Nx, c, measure, residual, tolerance, left
+        bears = None if face is None else face.due(steps.x, done, residual)
+        if bears is not None:
+            force, reached, more, gained = face.attempt(
+                bears, steps.x, residual, tolerance, done, max_iterations - done
             )
             steps.products += more
             done += more
-            if reached <= max(0.1 * residual, tolerance):
+            if gained:
                 steps.begin(force, steps.L)
                 continue
-            face.failed(done)
         count = min(stride, max_iterations - done)
         steps.take(count)
         done += count
+    if face is not None and done and status is Status.CONVERGED:
+        force, reached, more = face.cleared(best_force, tolerance, max_iterations - done)
+        steps.products += more
+        done += more
+        if reached <= tolerance:
+            best, best_force = reached, force
+            history.append(best)
     return Minimum(best_force, status, best, done, steps.products, steps.L, np.array(history))
 
 
@@ -158,7 +165,7 @@ def solve(
         decade=decade,
         blocks=blocks,
         leave=leave,
-        face=Face(problem.diagonal, problem.B.shape[1]) if scaled else None,
+        faces=scaled,
     )
     return ContactDynamicsResult(
         force=found.force,

@@ -6,67 +6,103 @@ third of the steps. Whether F is right shows soon: where it is not, forces come 
 others close, and the residual of the forces cut off at 0 stops falling. Then gradient steps go
 on from the best forces. (The idea is that of J. J. More and G. Toraldo, SIAM J. Optim. 1 (1991)
 93, who alternate both kinds of steps.)
+
+Forces as small as the residual come and go with every step where contacts need not bear at all, as
+the sides of blocks that stand side by side in a wall. They are left out of F, and what a solve has
+of them at its end is cleared away the same way: step 2 would have to carry such rounding.
 """
 
 import numpy as np
 from numba import njit
 
-FROM = 1e-3
+FROM = 2e-4
 """Residual from which on the contacts that bear may be the right ones."""
 
-LOOK, GAINED = 10, 0.8
-"""Steps from one look at the residual to the next, and the part of it that may be left then."""
+LOOK, GAINED, PART = 10, 0.8, 0.2
+"""Steps from one look at the residual to the next; and what must be left of it, at most, after this
+part of the steps that were made before: where those were many the residual rises at first."""
 
 WAIT = 40
 """Gradient steps after an attempt that failed, before the next; twice as many after each."""
+
+CLEARED, CLEARING = 10.0, 0.1
+"""Parts of the tolerance: of the largest force, up to which a force may be rounding (as in
+``forces/noise.py``), and the residual to be reached without those."""
+
+CLEARING_STEPS, CLEARING_PATIENCE = 200, 50
+"""Steps to be spent on that, and those without a gain."""
 
 
 class Face:
     """When to try, and one attempt after another.
 
-    h (m,): diag N or another metric, positive. n: degrees of freedom; with no more contacts than
-    that bearing, a factorization finds the last digits (``active_set.py``).
+    product(f): N f. c (m,): the constant term. measure(f, N f): the residual of forces. h (m,):
+    diag N or another metric, positive. n: degrees of freedom; with no more contacts than that
+    bearing, a factorization finds the last digits (``active_set.py``).
     """
 
-    def __init__(self, h, n):
-        self.h, self.n, self.bore, self.wait, self.next = h, n, None, WAIT, 0
+    def __init__(self, product, c, measure, h, n):
+        self.product, self.c, self.measure, self.h, self.n = product, c, measure, h, n
+        self.wait, self.next, self.before = WAIT, 0, None
 
-    def due(self, x, done, residual) -> bool:
-        """Whether to try now: after ``done`` gradient steps, at forces x (m,)."""
-        before, self.bore = self.bore, x > 0.0
+    def due(self, x, done, residual) -> np.ndarray | None:
+        """The contacts (m,) bool to try it with now, after ``done`` gradient steps, at forces x
+        (m,); or None."""
+        bears = x > 0.0
+        firmly = x > residual * x.max(initial=0.0)
+        before, self.before = self.before, (bears, firmly)
         if before is None or not residual <= FROM or done < self.next:
-            return False
-        return np.count_nonzero(self.bore) > self.n and not (self.bore ^ before).any()
+            return None
+        changed = (firmly & ~before[0]).any() or (before[1] & ~bears).any()
+        return None if changed or np.count_nonzero(firmly) <= self.n else firmly
 
-    def descend(self, product, x, Nx, c, measure, residual, tolerance, most):
-        """(forces, residual, steps) from x with N x; the best forces on the way."""
-        f, r = x.copy(), np.where(self.bore, -(Nx + c), 0.0)
+    def descend(self, bears, x, residual, tolerance, most, patience):
+        """(forces, residual, steps): the best forces on the way from x, of this residual, with the
+        contacts ``bears`` (m,) bool alone. Ends after ``patience`` steps that gain too little."""
+        f = np.where(bears, x, 0.0)
+        r = np.where(bears, -(self.product(f) + self.c), 0.0)
         z = r / self.h
         p, rz = z.copy(), float(r @ z)
         best, least, done = x, residual, 0
-        while done < most and least > tolerance:
+        mark, marked = residual, 0
+        while done < most and least > tolerance and done - marked < patience:
             for _ in range(min(LOOK, most - done)):
                 done += 1
-                rz = _step(self.h, self.bore, product(p), f, r, p, rz)
+                rz = _step(self.h, bears, self.product(p), f, r, p, rz)
             cut = np.maximum(f, 0.0)
-            now = measure(cut, product(cut))
-            before, best, least = least, *((cut, now) if now < least else (best, least))
-            if not now <= GAINED * before:
-                break
+            now = self.measure(cut, self.product(cut))
+            if now < least:
+                best, least = cut, now
+            if now <= GAINED * mark:
+                mark, marked = now, done
         return best, least, done
 
-    def failed(self, done):
-        """Take note that nothing came of the attempt after ``done`` gradient steps."""
-        self.next, self.wait = done + self.wait, 2 * self.wait
+    def attempt(self, bears, x, residual, tolerance, done, most):
+        """``descend`` after ``done`` steps, and whether something came of it."""
+        patience = max(LOOK, PART * done)
+        force, reached, more = self.descend(bears, x, residual, tolerance, most, patience)
+        gained = reached <= max(0.1 * residual, tolerance)
+        if not gained:
+            self.next, self.wait = done + more + self.wait, 2 * self.wait
+        return force, reached, more, gained
+
+    def cleared(self, x, tolerance, most):
+        """(forces, residual, steps): x without forces that are rounding; residual inf if there are
+        none, or no way without them was found."""
+        bears = x > CLEARED * tolerance * x.max(initial=0.0)
+        if not (x[~bears] > 0.0).any() or np.count_nonzero(bears) <= self.n:
+            return x, np.inf, 0
+        limits = CLEARING * tolerance, min(CLEARING_STEPS, most), CLEARING_PATIENCE
+        return self.descend(bears, x, np.inf, *limits)
 
 
 @njit(cache=True, nogil=True)
 def _step(h, bears, Np, f, r, p, rz):
-    """One step of conjugate gradients in place on f, r and p; the new r . z."""
+    """One step of conjugate gradients in place on f, r and p; the new r . z, 0 at its end."""
     curvature = 0.0
     for i in range(len(f)):
         curvature += p[i] * Np[i]
-    if not curvature > 0.0:
+    if not (curvature > 0.0 and rz > 0.0):
         return 0.0
     alpha = rz / curvature
     new = 0.0

@@ -74,7 +74,7 @@ class ContactProblem:
         return np.where(diagonal > 0, diagonal, 1.0)
 
     @cached_property
-    def _closing(self) -> np.ndarray:
+    def closing(self) -> np.ndarray:
         """-p_i of the contacts that close by more than the rounding of p, else 0 [m/s], (m,)."""
         terms = np.abs(self.bias) + abs(self.B) @ np.abs(self.free_velocity)
         return np.where(-self.p > ROUNDING * terms, -self.p, 0.0)
@@ -85,12 +85,12 @@ class ContactProblem:
 
         0 if no contact closes by more than the rounding of its p.
         """
-        return float((self._closing / self.diagonal).max(initial=0.0))
+        return float((self.closing / self.diagonal).max(initial=0.0))
 
     @cached_property
     def speed(self) -> float:
         """Velocity scale [m/s]: the fastest that a contact would close without forces."""
-        return float(self._closing.max(initial=0.0))
+        return float(self.closing.max(initial=0.0))
 
     def project(self, f: np.ndarray) -> np.ndarray:
         """Nearest admissible force: f >= 0; the friction cone once there are tangential rows."""

@@ -9,38 +9,26 @@ m the mass of the motion: by a tenth at S = 1e-5 and a tolerance of 1e-10, altog
 this is more than ``ENOUGH`` tolerances for a motion of one body, the bodies that hang together with
 it are looked at as a whole, with N scaled to a diagonal of ones, G G^T = U s^2 U^T: r tells nothing
 of forces along U with small s. If there are any, these contacts are solved again, the same way for
-all solvers: as least distance problem, which loses eps / s^2 (``least_distance.py``), and from
-there by active sets,
-
-    N_PP f_P = -p_P,  f_P >= 0,   w >= 0 elsewhere,
-
-with residuals in long double and corrections by the triangular factor of G_P^T, until what is left
-is rounding. What is open then are last digits of the data: of B v_free, and of gaps that are not
-zero (``blur``); along U it is U^T of these over s^2.
+all solvers (``exact.py``), until what is left is rounding. What is open then are last digits of the
+data: of B v_free, and of gaps that are not zero (``blur``); along U it is U^T of these over s^2.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import qr, solve_triangular
 from scipy.sparse.csgraph import connected_components
 
 from ..network.felt import HARDLY, ROUNDED, finite_reach, slightly_felt
-from ..network.least_distance import LARGEST, multipliers
+from ..network.least_distance import LARGEST
 from ..status import Status
 from ..submatrix import submatrix
-from .problem import ContactDynamicsResult, ContactProblem
+from .exact import WIDE, Systems
+from .problem import ContactDynamicsResult
 from .reduced import Reduced
-
-WIDE = 1e-2
-"""S up to which step 1 may leave more than 1e-6 open at its tolerance of 1e-10."""
 
 ENOUGH = 1e4
 """Part of the largest force that may stay open, over the tolerance."""
-
-SURELY = 10.0
-"""Small entries of a pivoted triangular factor over the S that they tell of, hardly ever more."""
 
 TOLD = 1e-3
 """Part of the largest force from which on it is told that forces are open."""
@@ -48,12 +36,6 @@ TOLD = 1e-3
 MOST, SAMPLED = LARGEST, 3
 """Entries of B, zeros included, that are looked at as a whole; and motions whose surroundings are,
 where it is more."""
-
-DIGIT = float(np.finfo(float).eps)
-
-ROUNDS, CORRECTIONS = 50, 8
-"""Changes of the active set, which the least distance problem has mostly right; and corrections of
-the forces on it."""
 
 
 @dataclass(frozen=True)
@@ -94,17 +76,19 @@ def refined(
     touching = _touching(B_closed, free)
     m = len(rows)
     part_of = connected_components(touching, directed=False)[1]
-    part_of_body = np.repeat(part_of[m:], 6)
-    for number in np.unique(part_of[m + bodies]):
-        mine, moving = rows[part_of[:m] == number], free & (part_of_body == number)
-        if len(mine) * np.count_nonzero(moving) <= MOST:
-            known = _looked_at(known, *step, mine, moving, enough, blur)
-            continue
+    suspect = np.unique(part_of[m + bodies])
+    dofs = np.count_nonzero(free.reshape(-1, 6), axis=1)
+    parts = part_of.max() + 1
+    size = np.bincount(part_of[:m], minlength=parts)
+    size = size * np.bincount(part_of[m:], weights=dofs, minlength=parts)
+    small = suspect[size[suspect] <= MOST]
+    if len(small):
+        known = _looked_at(known, *step, rows, part_of, small, free, enough, blur)
+    for number in suspect[size[suspect] > MOST]:
         here = (part_of[m + bodies] == number) & (part > TOLD * largest)
         for body in bodies[here][np.argsort(-part[here])][:SAMPLED]:
-            around = _around(touching, m, body, free)
-            mine, moving = rows[around[:m]], free & np.repeat(around[m:], 6)
-            known = _looked_at(known, *step, mine, moving, enough, blur, whole=False)
+            around = _around(touching, m, body, free).astype(int)
+            known = _looked_at(known, *step, rows, around, 1, free, enough, blur, whole=False)
     if known.classic is not classic:
         problem = Reduced(*step, free=free)
         reached = problem.problem.residual(problem.among(known.classic.force))
@@ -175,133 +159,123 @@ def _around(touching, m, body, free):
 
 
 def _looked_at(
-    known, M, B, bias, velocity, external_force, dt, rows, free, enough, blur, whole=True
-):
-    """``known`` after a look at the closed contacts ``rows`` of bodies with the degrees of freedom
-    ``free``: all that hang together (``whole``), and are solved again where more than ``enough`` is
-    open; or with others around them that move as they do."""
+    known, M, B, bias, velocity, external_force, dt, rows, part_of, parts, free, enough, blur,
+    whole=True,
+):  # fmt: skip
+    """``known`` after a look at ``parts`` of the closed contacts ``rows`` and of the bodies:
+    part_of (r + N,). Each is all that hangs together (``whole``), and is solved again where more
+    than ``enough`` is open; or a body with others around it that move as they do."""
     classic = known.classic
-    B_part = submatrix(B, rows=rows)
+    chosen = np.isin(part_of, parts)
+    of_row, of_body = part_of[: len(rows)], part_of[len(rows) :]
+    rows, of_row = rows[chosen[: len(rows)]], of_row[chosen[: len(rows)]]
+    free = free & np.repeat(chosen[-len(of_body) :], 6)
     velocity = np.where(free, velocity, classic.velocity)
-    part = Reduced(M, B_part, bias[rows], velocity, external_force, dt, free=free)
-    exact, mine = _Exact(part.problem), rows[part.rows]
+    B_part = submatrix(B, rows=rows)
+    reduced = Reduced(M, B_part, bias[rows], velocity, external_force, dt, free=free)
+    problem, mine = reduced.problem, rows[reduced.rows]
     found = classic.force[mine]
-    if not exact.open(found, exact.wrong(found)).max(initial=0.0) > enough:
-        return known
-    better = exact.solved() if whole else None
-    # the active sets may have ended far off
-    least = max(exact.wrong(found).max(), classic.tolerance * found.max())
-    if better is not None and exact.wrong(better).max() <= least:
-        change = np.zeros(B.shape[1])
-        change[part.dofs] = part.problem.velocity(better) - classic.velocity[part.dofs]
-        slack = classic.slack + B @ change
-        opened = np.delete(slack - np.minimum(classic.slack, 0.0), rows)
-        if opened.min(initial=0.0) >= -classic.tolerance * part.problem.speed:
-            found, force = better, classic.force.copy()
-            force[mine] = better
-            velocity = classic.velocity + change
-            classic = replace(classic, force=force, velocity=velocity, slack=slack)
+    force, again = found.copy(), np.zeros(len(part_of), bool)
+    looked = []
+    for systems, places in _of_one_size(problem, of_row[reduced.rows], of_body[reduced.dofs // 6]):
+        doubt = systems.open(found[places], systems.wrong(found[places])).max(axis=1) > enough
+        if not doubt.any():
+            continue
+        systems, places = systems.some(doubt), places[doubt]
+        looked.append((systems, places))
+        if not whole:
+            continue
+        better, good = systems.solved()
+        # the active sets may have ended far off
+        least = classic.tolerance * found[places].max(axis=1)
+        least = np.maximum(systems.wrong(found[places]).max(axis=1), least)
+        good &= systems.wrong(better).max(axis=1) <= least
+        force[places[good]] = better[good]
+        again[of_row[reduced.rows][places[good, 0]]] = True
+    if again.any():
+        classic = _taken(classic, B, rows, reduced, force, of_row, of_body, again)
     by_contact = np.zeros(B.shape[0])
-    by_contact[mine] = exact.open(found, exact.wrong(found) + exact.last_digits(blur[mine]))
+    for systems, places in looked:
+        now = classic.force[mine[places]]
+        left = systems.wrong(now) + systems.last_digits(blur[mine[places]])
+        by_contact[mine[places]] = systems.open(now, left)
     by_body = known.open.copy()
     np.maximum.at(by_body, B.indices // 6, np.repeat(by_contact, np.diff(B.indptr)))
     return Known(classic, by_body)
 
 
-class _Exact:
-    """Eq. 21 of a few contacts, dense; G (d, r): M^-1/2 B^T, with N scaled to a diagonal of ones.
-    Forces (r,) [N]."""
+def _taken(classic, B, rows, reduced, force, of_row, of_body, again):
+    """``classic`` with the forces of the parts ``again`` (by their numbers, bool), but for those
+    whose motion would close contacts that are not among ``rows``."""
+    problem, mine = reduced.problem, rows[reduced.rows]
+    speed = np.zeros(len(again))
+    np.maximum.at(speed, of_row[reduced.rows], problem.closing)
+    others = np.ones(B.shape[0], bool)
+    others[rows] = False
+    entry = np.flatnonzero(np.repeat(others, np.diff(B.indptr)))
+    contact = np.repeat(np.arange(B.shape[0]), np.diff(B.indptr))[entry]
+    part = of_body[B.indices[entry] // 6]
+    answer = problem.velocity(force) - classic.velocity[reduced.dofs]
+    while True:
+        change = np.zeros(B.shape[1])
+        change[reduced.dofs] = np.where(again[of_body[reduced.dofs // 6]], answer, 0.0)
+        slack = classic.slack + B @ change
+        closes = (slack - np.minimum(classic.slack, 0.0))[contact]
+        wrong = again[part] & (closes < -classic.tolerance * speed[part])
+        if not wrong.any():
+            break
+        again = again.copy()
+        again[part[wrong]] = False
+    carried, now = classic.force.copy(), again[of_row[reduced.rows]]
+    carried[mine[now]] = force[now]
+    return replace(classic, force=carried, velocity=classic.velocity + change, slack=slack)
 
-    def __init__(self, problem: ContactProblem):
-        self.problem = problem
-        B = problem.B.toarray()
-        lower = np.linalg.cholesky(problem.mass.toarray())
-        self.root = np.sqrt(problem.diagonal)
-        self.G = np.sqrt(problem.dt) * solve_triangular(lower, B.T, lower=True) / self.root
-        self.B = problem.B.astype(np.longdouble)
-        self.inverse = problem.inverse_mass.astype(np.longdouble)
-        self.load = solve_triangular(lower, problem.mass @ problem.free_velocity, lower=True)
-        self.p = problem.bias + self.B @ problem.free_velocity
 
-    def slack(self, force):
-        """w (r,) [m/s], in long double."""
-        return self.p + self.B @ (self.problem.dt * (self.inverse @ (self.B.T @ force)))
+def _of_one_size(problem, of_row, of_dof):
+    """(Systems, places of their contacts (g, r)) of the parts of a problem, by their numbers
+    of_row, of_dof, all of one size together."""
+    rows, dofs = _members(of_row), _members(of_dof)
+    local = np.zeros(len(of_dof), int)
+    for members in dofs.values():
+        local[members] = np.arange(len(members))
+    response = problem.B.astype(np.longdouble) @ problem.inverse_mass.astype(np.longdouble)
+    sizes = {}
+    for number, members in rows.items():
+        sizes.setdefault((len(members), len(dofs[number])), []).append(number)
+    for (_, width), numbers in sizes.items():
+        places = np.array([rows[number] for number in numbers])
+        columns = np.array([dofs[number] for number in numbers])
+        B, mass, answer = (
+            _stacked(A, at, local, width)
+            for A, at in ((problem.B, places), (problem.mass, columns), (response, places))
+        )
+        yield (
+            Systems.of(
+                B,
+                mass,
+                answer,
+                problem.bias[places],
+                problem.free_velocity[columns],
+                problem.diagonal[places],
+                problem.dt,
+            ),
+            places,
+        )
 
-    def wrong(self, force):
-        """|min(f_i, w_i / N_ii)| (r,) [N]."""
-        return np.abs(np.minimum(force, self.slack(force) / self.problem.diagonal)).astype(float)
 
-    def last_digits(self, blur):
-        """What last digits of B v_free and of the bias make of w, as forces (r,) [N]."""
-        terms = abs(self.problem.B) @ np.abs(self.problem.free_velocity)
-        return (DIGIT * terms + blur) / self.problem.diagonal
+def _members(number):
+    """Where each number stands: {number: places, ascending}."""
+    order = np.argsort(number, kind="stable")
+    values, starts = np.unique(number[order], return_index=True)
+    return dict(zip(values.tolist(), np.split(order, starts[1:]), strict=True))
 
-    def open(self, force, left):
-        """How far each of the forces is open if ``left`` (r,) [N] is left of their contacts."""
-        bears = (force > 0.0) | (self.wrong(force) <= left)
-        out = np.zeros(len(force))
-        if not self._any_small(bears):
-            return out
-        U, S, VT = np.linalg.svd(self.G[:, bears].T, full_matrices=False)
-        along = S * np.abs(U.T @ (self.root * force)[bears])  # F~ of the motions
-        loaded = np.maximum(along, np.abs(VT @ self.load))
-        told = (S > HARDLY) | (loaded > HARDLY * along.max(initial=0.0))
-        some = told & (S > ROUNDED) & (S <= WIDE)
-        square = U[:, some] ** 2  # last digits add up like the sides of a right angle
-        along = square.T @ (self.root * left)[bears] ** 2 / S[some] ** 4
-        out[bears] = np.sqrt(square @ along) / self.root[bears]
-        return out
 
-    def _any_small(self, bears):
-        """Whether there may be an S above 0 and up to WIDE: by a pivoted triangular factor, a sixth
-        of the work of the decomposition and right about S to a small factor."""
-        R = qr(self.G[:, bears], mode="r", pivoting=True)[0]
-        size = np.abs(np.diag(R))
-        return bool(((size > ROUNDED) & (size <= SURELY * WIDE)).any())
-
-    def solved(self):
-        """The forces, or None if they are not found."""
-        low = -self.p.astype(float) / self.root
-        moved = np.linalg.norm(self.load) / np.sqrt(self.problem.dt)
-        start = multipliers(self.G.T, low, max(moved, np.abs(low).max()))
-        if start is None:
-            return None
-        start = start / self.root
-        active = start > 0.0
-        best, least = None, self.wrong(start).max()
-        for _ in range(ROUNDS):
-            force = self._on(active)
-            if force is None:
-                break
-            wrong = self.wrong(force).max()
-            if best is None or wrong < least:
-                best, least = np.maximum(force, 0.0), wrong
-            ratio = (self.slack(force) / self.problem.diagonal).astype(float)
-            limit = DIGIT**1.2 * force.max()
-            if force.min() < 0.0:
-                active &= force > 0.0
-            elif ratio[~active].min(initial=0.0) < -limit:
-                worst = np.flatnonzero(~active)[np.argmin(ratio[~active])]
-                active[worst] = True
-            else:
-                break
-        return best
-
-    def _on(self, active):
-        """Forces on the ``active`` contacts (r,) bool that leave these no slack, or None."""
-        G = self.G[:, active]
-        if G.shape[1] > G.shape[0] or not active.any():
-            return None
-        R = np.linalg.qr(G, mode="r")
-        size = np.abs(np.diag(R))
-        if size.min() <= ROUNDED * size.max():
-            return None
-        force, last = np.zeros(len(active), np.longdouble), np.inf
-        for _ in range(CORRECTIONS):
-            missing = (-self.slack(force)[active] / self.root[active]).astype(float)
-            more = solve_triangular(R, solve_triangular(R, missing, trans="T"))
-            if not np.abs(more).max() < 0.5 * last:
-                break
-            last = np.abs(more).max()
-            force[active] += more / self.root[active]
-        return force.astype(float)
+def _stacked(A, places, local, width):
+    """Rows of A at ``places`` (g, k) as dense (g, k, width), columns by their place in a part."""
+    row = places.ravel()
+    count = A.indptr[row + 1] - A.indptr[row]
+    ends = np.cumsum(count)
+    entry = np.arange(count.sum()) + np.repeat(A.indptr[row] - (ends - count), count)
+    out = np.zeros((len(row), width), A.dtype)
+    out[np.repeat(np.arange(len(row)), count), local[A.indices[entry]]] = A.data[entry]
+    return out.reshape(*places.shape, width)

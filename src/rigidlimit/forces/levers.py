@@ -42,6 +42,14 @@ EXACT = 1e-9
 """Feasibility of the linear program."""
 
 
+def leans(B, load, displacement, free, reach) -> bool:
+    """Whether motions of several bodies that contacts hardly feel decide forces: displacements are
+    so long that a part LIMIT of them tells. B (m, 6 N), load and displacement (6 N,): of the
+    compatible forces. free, reach (6 N,): see ``tilts.felt_balance``."""
+    way = np.abs(displacement * finite_reach(reach))[free].max(initial=0.0)
+    return bool(way * HARDLY > TELLS * float((-(B @ displacement)).max(initial=0.0)))
+
+
 def hanging(B, load, displacement, free, reach) -> np.ndarray:
     """Bodies (N,) bool whose forces hang on tilts. B (m, 6 N), load and displacement (6 N,): of the
     compatible forces. free, reach (6 N,): see ``tilts.felt_balance``."""

@@ -46,6 +46,9 @@ UNLIKE = 30.0
 SLOW = 0.5
 """Power of the residual to which linear systems are solved then."""
 
+LET_BE = 0.3
+"""Part of the tolerance that a start near the answer may leave as it is."""
+
 WANDERING = 25
 """Newton steps after which a start has shown that it is not near; more in large networks."""
 
@@ -138,6 +141,7 @@ class _Search:
         self.unlike = network.two_sorts = exponent >= 2.0 and top > UNLIKE * least
         self.u = self.force = self.history = self.point = None
         self.missed, self.arrived, self.no_room = np.inf, False, False
+        self.blurred = False  # whether displacements are so long that overlaps are rounding
 
     def run(self, warm_start, admissible, given) -> Status:
         """Try the ways in turn."""
@@ -169,7 +173,8 @@ class _Search:
             if self.arrived or lost or self.spent:
                 break
         self.among_few(balanced)
-        if load.any():
+        lost |= self.blurred
+        if load.any() and not self.blurred:
             self.follow_to_the_end()
         if exponent >= 2.0 and not (self.arrived or lost or self.spent):
             answer = self.attempt(self.u, self.max_iterations)
@@ -272,8 +277,9 @@ class _Search:
         """Newton from ``start``, with ``limit`` steps where its systems are solved loosely."""
         if not self.directly():
             rate = SLOW if self.unlike else 1.0
-            answer = self.by(equilibrium, start, limit, scale=1.0, rate=rate, leave=self.directly)
-            if answer.status is Status.CONVERGED or not self.directly():
+            options = dict(scale=1.0, rate=rate, leave=self.directly, let_be=LET_BE)
+            answer = self.by(equilibrium, start, limit, **options)
+            if answer.status is Status.CONVERGED or answer.held or not self.directly():
                 return answer
             start = answer.x
         try:
@@ -445,8 +451,12 @@ class _Search:
         found = null_space.solve(
             self.network, self.load, *law, admissible=admissible, tolerance=self.tolerance
         )
-        if found is not None:
-            self.take(*found, np.array([self.imbalance(found[1])]))
+        if found is None:
+            return
+        self.take(*found, np.array([self.imbalance(found[1])]))
+        # balanced, and overlaps are rounding: no way by displacements tells more
+        blur = ROUNDED * float((self.network.sizes @ np.abs(found[0])).max(initial=0.0))
+        self.blurred = blur > BLURRED and self.imbalance(found[1]) <= self.tolerance
 
     def on(self, bearing):
         """u of the bearing contacts alone, as two-sided springs of their stiffness."""

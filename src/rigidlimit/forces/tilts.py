@@ -12,12 +12,17 @@ reach a_j, 1 for displacements and its radius for turns, the rows of its closed 
 
     B_j / a_j = U S V^T,   motions V with ROUNDED < S <= LIMIT are left out of the balance,
 
-which holds in these directions to LIMIT of the forces instead of the solver's tolerance. What is
-not felt at all, S <= ROUNDED, stays out of it in any case. A motion under a load above LIMIT of the
-largest one that is left stays: a body driven into a wedge, however slender, is held by forces that
-are no matter of rounding. What is left is B (I - V V^T), in columns over reach, without entries up
-to LIMIT (columns of which nothing but rounding is left would be divided by their own size), and the
-forces' load on it.
+which holds in these directions to LIMIT of the forces instead of the solver's tolerance. A motion
+under a load above LIMIT of the largest one that is left stays: a body driven into a wedge, however
+slender, is held by forces that are no matter of rounding. What is left is B (I - V V^T), in columns
+over reach, and the forces' load on it.
+
+One column goes with each motion that is not felt then, V or S <= ROUNDED: the others tell all
+that is asked, and of the motions' own directions nothing but rounding may be left, which would be
+divided by its own size. Small entries of other columns stay: without them what several bodies
+together do not feel becomes what they hardly feel, and forces have to obey that. Columns of nothing
+but rounding over reach, as of the spin of a cylinder on a face, go in any case: in millimetres they
+are as large as arms of small bodies in metres.
 
 S and V: see ``network/felt.py``. Motions above the limit are kept, and step 1 is made to know them
 (``dynamics/refined.py``).
@@ -27,30 +32,47 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..bodies import Bodies
+from ..network.columns import ROUNDING
 from ..network.felt import HARDLY, ROUNDED, finite_reach, slightly_felt
-from ..network.least_distance import LARGEST
+from .together import columns_of, felt_together
 
 LIMIT = HARDLY
 """Part of its contacts' forces below which a push along a motion tells nothing."""
 
 
 def asked_balance(
-    bodies: Bodies, B: sp.csr_array, load, force, resting=None, *, together=False, slight=None
+    bodies: Bodies, B: sp.csr_array, load, force, resting=None, *, together="", slight=None
 ):
     """(B, load) that step 2 is asked for, of the closed contacts of ``bodies``.
 
     B (m, 6 N): their rows. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. resting (m,) bool:
-    contacts left out (``levers.py``), whose rows become empty. together: leaves out motions of all
-    bodies together. slight: ``slightly_felt`` of B, up to LIMIT or more, if known.
+    contacts left out (``levers.py``), whose rows become empty. together: how motions of all bodies
+    together are left out (``together.py``), if they are. slight: ``slightly_felt`` of B, up to
+    LIMIT or more, if known.
     """
     if resting is not None and resting.any():
         B = sp.csr_array(sp.diags_array(np.where(resting, 0.0, 1.0)) @ B)
         B.eliminate_zeros()
         load = np.where(bodies.free.ravel(), B.T @ force, 0.0)
         slight = None
+    B, load = _without_rounding(bodies, B, load)
     if together:
-        return felt_together(bodies, B, load, force)
+        return felt_together(bodies, B, load, force, together)
     return known_balance(bodies, B, load, force, slight)
+
+
+def _without_rounding(bodies: Bodies, B: sp.csr_array, load):
+    """(B, load) without the columns whose entries over reach are all rounding: the very ones given
+    if there is none."""
+    largest = np.zeros(B.shape[1])
+    np.maximum.at(largest, B.indices, np.abs(B.data))
+    rounding = (largest > 0.0) & (largest <= ROUNDING * bodies.turning_arm.ravel())
+    if not rounding.any():
+        return B, load
+    B = B.copy()
+    B.data[rounding[B.indices]] = 0.0
+    B.eliminate_zeros()
+    return B, np.where(rounding, 0.0, load)
 
 
 def asks_less(B, than, resting) -> bool:
@@ -88,37 +110,16 @@ def felt_balance(B: sp.csr_array, load, force, *, free, reach, slight=None):
     changed = out.any(axis=1)
     if not changed.any():
         return B, load
-    left = np.where(out[changed, :, None], VT[changed], 0.0)
-    kept = _without(bodies[changed], left, reach)
-    felt = sp.csr_array(B @ kept)
-    # what is left along other columns than its own is a tilt as well
-    slight = np.isin(felt.indices // 6, bodies[changed])
-    felt.data[slight & (np.abs(felt.data) <= LIMIT * reach[felt.indices])] = 0.0
+    bodies, S, VT, out = bodies[changed], S[some][changed], VT[changed], out[changed]
+    left = np.where(out[:, :, None], VT, 0.0)
+    felt = sp.csr_array(B @ _without(bodies, left, reach))
+    unfelt = out | (S <= ROUNDED)
+    gone = [6 * b + columns_of(V[u]) for b, V, u in zip(bodies, VT, unfelt, strict=True)]
+    felt.data[np.isin(felt.indices, np.concatenate(gone))] = 0.0
+    filled = np.isin(felt.indices // 6, bodies)
+    felt.data[filled & (np.abs(felt.data) <= ROUNDED * reach[felt.indices])] = 0.0
     felt.eliminate_zeros()
     felt.sort_indices()
-    return felt, np.where(free, felt.T @ force, 0.0)
-
-
-def felt_together(bodies: Bodies, B: sp.csr_array, load, force):
-    """The same for motions of all ``bodies`` together, as of bricks in a stack, where that is a
-    dense matrix of no more than LARGEST entries."""
-    free, reach = bodies.free.ravel(), finite_reach(bodies.turning_arm.ravel())
-    columns = np.unique(B.indices)
-    columns = columns[free[columns]]
-    if not 0 < B.shape[0] * len(columns) <= LARGEST:
-        return B, load
-    arm = reach[columns]
-    dense = B[:, columns].toarray() / arm
-    _, S, VT = np.linalg.svd(dense, full_matrices=False)
-    along = VT @ (load[columns] / arm)
-    size = np.abs(load[columns] / arm).max(initial=0.0)
-    out = (S > ROUNDED) & (S <= LIMIT) & (np.abs(along) <= LIMIT * size)
-    if not out.any():
-        return B, load
-    dense -= (dense @ VT[out].T) @ VT[out]
-    dense[np.abs(dense) <= LIMIT] = 0.0
-    felt = sp.csr_array(dense * arm)
-    felt = sp.csr_array((felt.data, columns[felt.indices], felt.indptr), shape=B.shape)
     return felt, np.where(free, felt.T @ force, 0.0)
 
 

@@ -39,6 +39,10 @@ PATIENCE = 60
 NEAR = 1e-6
 """Residual from which on rounding may be what keeps a solve from its end."""
 
+TINY, HELD = 1e-3, 2
+"""Part of Newton's step that leads nowhere, and how many such steps near the end show that contacts
+which carry next to nothing stand in each other's way."""
+
 FAR, REBOUNDS = 100.0, 6
 """Once the residual has been below NEAR, Newton steps to FAR times the smallest one after which a
 solve counts as stalled: contacts that carry next to nothing open and close a few at a time."""
@@ -90,7 +94,10 @@ class Network:
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """x (n,), overlap c (m,), force f (m,), residual |grad E| / scale with its history."""
+    """x (n,), overlap c (m,), force f (m,), residual |grad E| / scale with its history.
+
+    held: whether it stalled because contacts that carry next to nothing allow no step.
+    """
 
     x: np.ndarray
     overlap: np.ndarray
@@ -99,6 +106,7 @@ class Equilibrium:
     residual: float
     iterations: int
     history: np.ndarray
+    held: bool = False
 
 
 @njit(cache=True)
@@ -185,12 +193,15 @@ def equilibrium(
     stats: LinearStats | None = None,
     rate: float = 1.0,
     leave=None,
+    let_be: float = 0.0,
 ) -> Equilibrium:
     """Minimize E(x); stops at |grad E|_inf <= tolerance * scale (scale: max |load| by default), or
     where ``leave()`` says that another way is better.
 
     rate: linear systems are solved to that power of the residual; less where they are dear and
-    contacts still change near the end.
+    contacts still change near the end. let_be: part of the tolerance that is not asked for where a
+    solve begins near its end: what hardly anything holds, as blocks along their beds, would be
+    thrown far for it, against others.
 
     Status LOAD_NOT_CARRIED: E has no minimum as far as the line search could see.
     """
@@ -205,6 +216,7 @@ def equilibrium(
     history = []
     status = Status.MAX_ITERATIONS
     best, waited, rebounds = np.inf, 0, 0
+    tiny = 0  # steps in a row that led nowhere
 
     def gradient(x, f):
         g = F - BT @ f
@@ -226,7 +238,8 @@ def equilibrium(
             waited += 1
             rebounds += best < NEAR * scale and size > FAR * best
             # the gradient may rise while the energy falls; only near rounding is waiting in vain
-            if waited > (12 if residual < NEAR else PATIENCE) or rebounds > REBOUNDS:
+            patience = 12 if residual < NEAR else PATIENCE
+            if waited > patience or rebounds > REBOUNDS or tiny >= HELD:
                 status = Status.STALLED
                 break
         if iteration == max_iterations or (leave is not None and leave()):
@@ -244,7 +257,10 @@ def equilibrium(
         shift = 0.0 if inertial else mean * min(1e-4, max(1e-12, 1e-3 * residual))
         forcing = max(min(FORCING, residual**rate), 0.05 * tolerance / residual)
         system = StiffnessSystem(network, D, shift)
-        d = system.solve(-g, target=forcing * size, stats=stats)
+        rhs = -g
+        if let_be and history[0] <= NEAR:
+            rhs = np.copysign(np.maximum(np.abs(g) - let_be * tolerance * scale, 0.0), rhs)
+        d = system.solve(rhs, target=forcing * size, stats=stats)
         dc = -(B @ d)
         Md = M @ d if inertial else np.zeros(0)
         linear = dot(F, d) + (dot(x, Md) if inertial else 0.0)
@@ -264,9 +280,13 @@ def equilibrium(
         g_full = gradient(full, f_full)
         if t == 1.0 or np.abs(g_full).max() <= 0.5 * size:
             x, c, f, g = full, c_full, f_full, g_full
+            tiny = 0
         else:
+            tiny = tiny + 1 if t < TINY and residual < NEAR and not inertial else 0
             x = x + t * d
             c = s - B @ x
             f = forces_of(c, k, p, series)
             g = gradient(x, f)
-    return Equilibrium(x, c, f, status, residual, len(history) - 1, np.array(history))
+    steps = len(history) - 1
+    held = status is Status.STALLED and tiny >= HELD
+    return Equilibrium(x, c, f, status, residual, steps, np.array(history), held)

@@ -46,6 +46,11 @@ SLIGHT = 1e-3
 ROUNDED = 1e-16
 """Rounding of a number of order one."""
 
+BLURRED = 1e-6
+"""Rounding of t B d over the largest overlap beyond which a step is not made: a motion that only
+opens contacts, under the last digits of the load, goes until it meets something, however far, and
+would leave overlaps that are no displacement's."""
+
 SURE, BEYOND = 1e-3, 20
 """Part of the tolerance from which on it stops at once. Else it goes on, by so many steps at most,
 until forces stay: what is left along a motion that contacts hardly feel is within the tolerance
@@ -211,24 +216,29 @@ def soft_equilibrium(
         d, dc = K.step(g, soft)
         slope = dot(g, d)
         # of loads that are rounding there is no end where motions are free
-        if not -slope > ROUNDED * float((network.sizes.T @ f + np.abs(load)) @ np.abs(d)):
+        way = np.abs(d)
+        falls = -slope > ROUNDED * float((network.sizes.T @ f + np.abs(load)) @ way)
+        if falls:
+            if cold and p != 2.0:
+                # turn the linear springs' answer into overlaps of the power law's size
+                ratio = stretch_to_law(dc, k, p)
+                d, dc, slope, way = d * ratio, dc * ratio, slope * ratio, way * ratio
+            t = _minimum(c, dc, f, k, p, slope)
+            if t < 0.0:
+                status = Status.LOAD_NOT_CARRIED
+                break
+            far = not soft and t > LONG
+            if far:
+                t = 1.0
+            blur = t * ROUNDED * float((network.sizes @ way).max(initial=0.0))
+            falls = blur <= BLURRED * float((c + t * dc).max())
+        if not falls:
             if ended or (soft and answer is not None):
                 status = Status.STALLED
                 break
             soft, ended = not soft, True
             continue
         ended = False
-        if cold and p != 2.0:
-            # turn the linear springs' answer into overlaps of the power law's size
-            ratio = stretch_to_law(dc, k, p)
-            d, dc, slope = d * ratio, dc * ratio, slope * ratio
-        t = _minimum(c, dc, f, k, p, slope)
-        if t < 0.0:
-            status = Status.LOAD_NOT_CARRIED
-            break
-        far = not soft and t > LONG
-        if far:
-            t = 1.0
         x, c = x + t * d, c + t * dc
         before, (f, g) = f, balance(c)
         stay = not far and np.abs(f - before).max() <= tolerance * f.max()

@@ -42,6 +42,8 @@ def _dynamics(**options):
         (lambda: _dynamics(tolerence=1), "did you mean 'tolerance'"),
         (lambda: _dynamics(solver="pgs", ordr="reverse"), "did you mean 'order'"),
         (lambda: _dynamics(warm_start="a"), "warm_start is 'a'"),
+        (lambda: rl.Simulation("beam").restore(3), "the checkpoint is 3; expected what Simulation"),
+        (lambda: rl.Simulation("beam").restore(np.zeros((9, 9))), "the checkpoint is a ndarray"),
         (lambda: rl.Simulation("beam").restore({}), "the checkpoint has no 'position'"),
         (lambda: rl.Simulation("beam").restore(rl.Simulation(_ball()).checkpoint()), "of 1 body"),
         (lambda: compare(3), "scene is 3; expected a Scene"),

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
+from rigidlimit import step
 from rigidlimit.bodies import rotations
+from rigidlimit.bodies.mass import mass_matrix
 from rigidlimit.scenes.gallery import PYRAMID_LARGEST
 
 SOLVERS = ("newton", "pgs", "apgd")
@@ -315,3 +317,37 @@ def test_a_run_that_its_callback_stops_has_compatible_forces():
     simulation.step()
     assert simulation.last.compatible is None
     assert simulation.run(until=simulation.time).compatible.converged
+
+
+def test_what_pushes_is_told_alike_in_all_units():
+    """Property: forces that loads, motions and the undoing of overlaps ask for are as many times
+    the unit of length in millimetres; what is held, and the spin of balls, asks for none."""
+
+    def pushes(unit, *, beside=False):
+        scene = rl.Scene(gravity=(0, 0, -10 * unit))
+        load = (3 * unit, 0, 0, 0, 0.2 * unit**2, 0)
+        for x in (0, 1):
+            scene.add(
+                rl.Box((0.3 * unit, 0.2 * unit, 0.1 * unit)),
+                position=(x * unit, 0, 0),
+                orientation=(0.9, 0.1, 0.3, 0.2),
+                angular_velocity=(0.0, 2.0, 1.0),
+                mass=4.0,
+                load=load,
+            )
+        if beside:
+            scene.add(rl.Box((unit,) * 3), position=(0, 5 * unit, 0), mass=1e6, fixed=True)
+        scene.add(
+            rl.Sphere(0.1 * unit),
+            position=(0, 9 * unit, 0),
+            mass=1.0,
+            angular_velocity=(99 * beside, 0, 0),
+        )
+        state, force = scene.state, scene.external_force()
+        M = mass_matrix(scene.bodies, state)
+        return step._pushes(M, scene.bodies, state.velocity.ravel(), force, 1e-3, 1e-5 * unit)
+
+    once = pushes(1.0)
+    assert 100.0 < once < 1e5  # weights and loads are 96 N, turns that stop some hundred
+    np.testing.assert_allclose(pushes(1e3), 1e3 * once, rtol=1e-12)
+    np.testing.assert_allclose(pushes(1.0, beside=True), once, rtol=1e-12)

@@ -41,12 +41,14 @@ _HOME = {
     "contact_dynamics": "dynamics",
     "contact_table": "output.measures",
     "determinacy": "diagnostics",
+    "fabric": "output.measures",
     "gap_noise_spread": "diagnostics",
     "neighbours": "output.measures",
     "pair_forces": "output.measures",
     "read_run": "output.hdf5",
     "rectangle": "bodies",
     "sensitivity": "diagnostics",
+    "settle": "penalty",
     "stress": "output.measures",
 }
 _PACKAGES = (

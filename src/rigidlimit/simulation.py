@@ -1,7 +1,7 @@
 """A scene in motion: repeats the step of ``step.py`` and carries the warm start."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -166,7 +166,7 @@ class Simulation:
         largest load of a body; forces then differ from static ones as little.
 
         Turning counts by the speed of a body's farthest point; the spin of balls moves nothing.
-        Smooth bodies that slide or spin for ever are not at rest: ``penalty.settle`` stops them.
+        Smooth bodies that slide or spin for ever are not at rest: ``settle`` stops them.
         """
         if self.last is None:
             return False
@@ -243,6 +243,11 @@ class Simulation:
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
         """Continue exactly from ``checkpoint()``."""
+        if not isinstance(saved, Mapping):
+            raise InputError(
+                f"the checkpoint is {arrays.short(saved)}; expected what Simulation.checkpoint() "
+                "gave"
+            )
         missing = [name for name in SAVED if name not in saved]
         if missing:
             raise InputError(

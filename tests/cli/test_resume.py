@@ -80,14 +80,24 @@ def test_resume_goes_on_from_where_it_was(stopped):
     assert len(read_run(stopped)) == 20
 
 
-@pytest.mark.parametrize(("until", "end"), [("0.01", "ends at 0.01 s"), ("0.001", "at 0.003 s")])
-def test_resume_to_an_earlier_end_is_told(stopped, until, end):
+@pytest.mark.parametrize(("until", "steps"), [("0.01", 10), ("0.003", 3), ("0.0025", 3)])
+def test_resume_to_an_earlier_end_is_told(stopped, until, steps):
     """One line says that the run was to last longer; what was computed is kept."""
     done = rigidlimit("run", "beam", "--out", stopped, "--resume", "--until", until)
     assert done.returncode == 0, done.stderr
-    assert "was to end at 0.02 s" in done.stderr and end in done.stderr
+    assert "was to end at 0.02 s" in done.stderr and f"ends at 0.0{steps // 10}" in done.stderr
     assert f"written: {stopped}" in done.stdout
-    assert len(read_run(stopped)) == (10 if until == "0.01" else 3)
+    assert len(read_run(stopped)) == steps
+
+
+def test_resume_to_an_end_that_is_past_is_refused(stopped, capsys):
+    """A run that has come further than asked is told of, and stays as it was: it was cut short, and
+    kept an end before its last step."""
+    command = ("run", "beam", "-q", "--out", stopped, "--resume", "--until")
+    said = refused(capsys, *command, "0.001")
+    assert "is at t = 0.003 s, later than until = 0.001 s; expected a later end, like the" in said
+    call(*command, "0.02")
+    assert len(read_run(stopped)) == 20
 
 
 SCENE = 'gallery = "pile-2d"\nparameters = {count = 9}\n'

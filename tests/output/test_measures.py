@@ -9,6 +9,8 @@ import rigidlimit as rl
 from rigidlimit.errors import InputError
 from rigidlimit.output.hdf5 import RunWriter
 
+from ..problems import balanced_arch
+
 
 @pytest.fixture(scope="module")
 def oedometer():
@@ -127,19 +129,9 @@ def test_thrust_line_of_an_arch():
     a_i) stand without friction under the thrust H. The moment of all forces about the centre of
     the circle then gives the radius of the thrust in each joint, r_i = (r_0 N_0 - sum of the
     moments of the weights before it) / N_i, if that in the springing is known."""
-    H, R, depth, blocks = 1000.0, 3.0, 0.4, 7
-    angle = np.radians(60) * np.linspace(-1, 1, blocks + 1)
-    radial = np.column_stack([np.sin(angle), np.cos(angle)])
-    scene = rl.Scene(name="arch", dim=2, gravity=(0, -10))
-    for i, sign, name in ((0, 1, "left"), (-1, -1, "right")):
-        normal = sign * radial[i, ::-1] * [1, -1]
-        scene.add(rl.HalfSpace(2), position=R * radial[i], normal=normal, name=name)
-    weights, moments = H * np.diff(np.tan(angle)), []
-    for i in range(blocks):
-        corners = np.concatenate([R * radial[i : i + 2], (R + depth) * radial[i : i + 2]])
-        stone = rl.Polygon(corners)
-        scene.add(stone, position=stone.centre, mass=weights[i] / 10, name=f"stone {i}")
-        moments.append(-weights[i] * stone.centre[0])
+    H, blocks = 1000.0, 7
+    scene, angle, weights = balanced_arch(blocks, thrust=H)
+    moments = -weights * scene.state.position[2:, 0]
     result = rl.Simulation(scene).step()
     joints = {(row["first"], row["second"]): row for row in rl.pair_forces(result)}
     names = ["left", *(f"stone {i}" for i in range(blocks)), "right"]
@@ -168,3 +160,28 @@ def test_mistakes(oedometer):
     ):
         with pytest.raises(InputError, match=said):
             mistake()
+
+
+def test_fabric_of_columns_and_of_a_groove(oedometer):
+    """Closed form: columns have vertical normals only; a disk in a groove of 45 degrees those of
+    both sides, and of an uneven one each counts by its force f = W sin(other) / sin(sum)."""
+    result = rl.Simulation(oedometer).step()
+    np.testing.assert_allclose(rl.fabric(result), [[0, 0], [0, 1]], atol=1e-12)
+    groove = rl.Simulation(rl.scenes.disk_in_corner(45, 45)).step()
+    np.testing.assert_allclose(rl.fabric(groove), np.eye(2) / 2, atol=1e-12)
+    uneven = rl.Simulation(rl.scenes.disk_in_corner(30, 60)).step()
+    f = np.sin(np.radians([60, 30]))  # over W, on the sides of 30 and 60 degrees
+    up = np.cos(np.radians([30, 60])) ** 2
+    weighted = rl.fabric(uneven, weighted=True)
+    np.testing.assert_allclose(weighted[1, 1], (f * up).sum() / f.sum(), rtol=1e-9)
+    np.testing.assert_allclose(rl.fabric(uneven)[1, 1], up.mean(), rtol=1e-9)
+    assert np.trace(weighted) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_fabric_of_some_bodies(oedometer):
+    """Property: only contacts of the bodies asked for; of a body that touches nothing there is
+    none, which is said."""
+    result = rl.Simulation(oedometer).step()
+    assert rl.fabric(result, bodies="lid").tolist() == rl.fabric(result).tolist()
+    with pytest.raises(InputError, match="no contact bears"):
+        rl.fabric(result, bodies=["left"])

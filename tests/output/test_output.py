@@ -216,6 +216,11 @@ def test_many_balls_are_points_for_paraview(tmp_path, monkeypatch):
     write_paraview(read_run(tmp_path / "both.h5"), tmp_path / "both")
     assert set(meshio.read(tmp_path / "both" / "bodies-00000001.vtu").cell_data["body"][0]) == {4}
     assert len(meshio.read(tmp_path / "both" / "balls-00000001.vtu").points) == 3
+    # no series of another run stays beside those that are written
+    (tmp_path / "both" / "mine.pvd").write_text("")
+    write_paraview(read_run(tmp_path / "balls.h5"), tmp_path / "both")
+    names = {p.name for p in (tmp_path / "both").glob("*.pvd")}
+    assert names == {"balls.pvd", "contacts.pvd", "mine.pvd"}
 
 
 def test_settings_are_kept(tmp_path):

@@ -1,5 +1,6 @@
 """Compatible forces as the stiff limit of the DEM, and the comparison of all methods."""
 
+import re
 import sys
 
 import numpy as np
@@ -54,6 +55,12 @@ def test_stack_of_boxes():
     assert answer.dem.at_rest
     assert answer.contact_error["compatible"] < 1e-6
     assert np.isfinite(answer.force["dem"]).all()
+    # a line, and no arrays, as of the other results
+    assert re.fullmatch(
+        r"<Comparison: 12 contacts, off the DEM's forces by pgs .*, compatible \d\.\de-\d+>",
+        repr(answer),
+    )
+    assert len(repr(answer)) < 200 and repr(answer.dem).startswith("<PenaltyResult: penalty: conv")
 
 
 def test_plain_sweeps_end_where_they_are_told(monkeypatch):

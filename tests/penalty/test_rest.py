@@ -1,13 +1,18 @@
 """Scenes that contact dynamics does not bring to rest by itself, and the DEM from there."""
 
+import re
+
 import numpy as np
 import pytest
 
 import rigidlimit as rl
 from rigidlimit.errors import InputError
-from rigidlimit.penalty import PenaltySimulation, compare
+from rigidlimit.penalty import PenaltySimulation, compare, stiffness_sweep
+from rigidlimit.penalty import simulation as penalty
 from rigidlimit.penalty.compare import last_step, loaded_pose
 from rigidlimit.penalty.rest import rest_pose, settle
+
+from ..problems import balanced_arch
 
 
 def test_random_packing_of_300():
@@ -134,3 +139,68 @@ def test_no_rest_is_an_error():
         settle(scene, max_steps=20)
     with pytest.raises(InputError, match="'dynamics' or 'dem'"):
         settle(scene, by="magic")
+    scene.add(rl.Box((1, 1, 1)), position=(9, 0, 0))
+    # 30 lengths of 0.87 m take 2.3 s of free fall
+    with pytest.raises(InputError, match=r"after 2\d\d\d damped steps .* has gone 26 m"):
+        settle(scene)
+
+
+def test_a_rest_that_does_not_last_is_told_early():
+    """An arch in balance is not stable: soft contacts let it collapse, or shake it for ever, which
+    took 500,000 steps and more to say. Stiff ones hold it, and nothing is said."""
+    scene, _, _ = balanced_arch()
+    fallen = compare(scene, stiffness_scale=1e-4)
+    assert not fallen.dem.at_rest and fallen.dem.steps < 30_000
+    # seven stones have 21 degrees of freedom, 16 contacts, one of them more than is needed
+    told = r"left the pose of rest, 'stone \d' by .* m in .* s; 6 motions of loaded bodies keep all"
+    assert re.search(told, fallen.unrest) and fallen.unrest in fallen.message
+    with pytest.raises(InputError, match=r"stiffness x 0\.0001: the DEM left .* which it stays"):
+        stiffness_sweep(scene, scales=(1.0, 1e-4))
+    stiff = compare(scene)
+    assert stiff.dem.at_rest and stiff.unrest == "" and "NOT" not in stiff.message
+
+
+def test_a_scene_that_shakes_for_ever_is_told(monkeypatch):
+    """Property: a DEM of blocks whose forces no longer fall ends after ``PATIENCE`` steps."""
+    monkeypatch.setitem(penalty.PATIENCE, "convex", 3000)
+    scene, _, _ = balanced_arch()
+    shaken = compare(scene, rest_tolerance=1e-30)
+    assert shaken.dem.status is rl.Status.STALLED and shaken.dem.steps < 60_000
+    assert "no longer fell" in shaken.unrest
+
+
+def test_a_simulation_goes_on_to_rest_under_its_own_loads():
+    """Closed form: a cell without gravity, in which loose disks drift for ever; a lid whose load
+    was doubled by ``set_load`` bears all of it at rest, the floor too, and nothing else does."""
+    scene = rl.Scene(name="cell", dim=2, gravity=(0, 0), duration=0.3)
+    for x, y, normal in ((0.0, 0.0, (0, 1)), (0.0, 0.0, (1, 0)), (0.5, 0.0, (-1, 0))):
+        scene.add(rl.HalfSpace(2), position=(x, y), normal=normal)
+    lid, held = rl.rectangle(0.49, 0.1), ["x", "rz"]
+    scene.add(lid, position=(0.25, 0.55), fixed=held, load=(0, -50), mass=20, name="lid")
+    rng = np.random.default_rng(0)
+    for at in [(0.05 + 0.1 * i, 0.05 + 0.1 * j) for i in range(5) for j in range(5)]:
+        velocity = tuple(rng.normal(size=2))
+        scene.add(rl.Disk(rng.uniform(0.03, 0.05)), position=at, velocity=velocity)
+    simulation = rl.Simulation(scene, compatible="never")
+    simulation.step()
+    simulation.set_load("lid", (0, -100.0))
+    rest = rl.settle(simulation)
+    assert rest.simulation is simulation and not rest.alone and simulation.at_rest
+    force = rl.body_forces(simulation.step(compatible=True))
+    # the residual of a step is 1e-10, of a hundred newtons
+    np.testing.assert_allclose(force[[0, 3], 1], [-100.0, 100.0], rtol=1e-7)
+    np.testing.assert_allclose(force[4:], 0.0, atol=1e-5)
+
+
+def test_settle_takes_what_a_simulation_takes():
+    """Contract: names of the gallery; wrong input gets one error."""
+    rest = rl.settle("block-on-legs")
+    assert rest.alone and rest.simulation.at_rest
+    for mistake, fragment in (
+        (lambda: rl.settle(3), "scene is 3"),
+        (lambda: rl.settle("beam", by="dam"), "expected 'dynamics' or 'dem'"),
+        (lambda: rl.settle("beam", max_steps=0), "max_steps is 0"),
+        (lambda: rl.settle(rl.Simulation("beam"), by="dem"), "a Simulation is given"),
+    ):
+        with pytest.raises(InputError, match=fragment):
+            mistake()

@@ -144,6 +144,10 @@ def _show(scene: str, answer) -> None:
         f"{dem.unbalanced:.1e} of the largest, kinetic energy {dem.kinetic_energy:.1e} J",
         highlight=False,
     )
+    if answer.unrest:
+        console.print(
+            f"{answer.unrest}; its forces are no reference", highlight=False, markup=False
+        )
     console.print(
         f"rest found by {answer.how}; bearing contacts: {answer.bears('compatible').sum()} "
         f"compatible, {answer.bears('dem').sum()} DEM, {answer.shared.sum()} in both, where the "

@@ -297,8 +297,7 @@ def balance(simulation, result) -> str:
     """
     bodies, gravity = simulation.bodies, simulation.scene.gravity
     size = float(np.linalg.norm(gravity))
-    speed = np.abs(simulation.state.velocity[:, :3]).max(initial=0.0)
-    state = "at rest" if simulation.at_rest else f"moving, at up to {speed:.2g} m/s"
+    state = "at rest" if simulation.at_rest else _moving(simulation)
     if size == 0.0:
         return state
     down = gravity / size
@@ -314,6 +313,17 @@ def balance(simulation, result) -> str:
     ground = any(isinstance(bodies.shape(i), HalfSpace) for i in np.flatnonzero(held))
     where = "floor" if ground else "supports"
     return f"force on the {where} {carried:.6g} N, {what} {weight:.6g} N, {state}"
+
+
+def _moving(simulation) -> str:
+    """Which of the bodies that may move has the fastest point; what is driven does not count."""
+    bodies = simulation.bodies
+    free = np.flatnonzero(bodies.free.any(axis=1))
+    way = simulation.state.velocity[free] * bodies.turning_arm[free]
+    speed = np.abs(way).max(axis=1)
+    fastest = int(speed.argmax())
+    name = bodies.names[free[fastest]]
+    return f"moving, at up to {speed[fastest]:.2g} m/s ({name!r})"
 
 
 def _save_picture(simulation, result, out: Path | None, path: Path) -> None:

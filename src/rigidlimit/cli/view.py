@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from .folders import check_file
+from ..errors import InputError
+from .folders import check_file, check_folder
 
 
 def view(
@@ -20,11 +21,15 @@ def view(
     no_open: Annotated[
         bool, typer.Option("--no-open", help="Write the page; do not open it.")
     ] = False,
+    vtk: Annotated[
+        Path | None, typer.Option(help="Folder for ParaView files, instead of the page.")
+    ] = None,
 ) -> None:
     """Look at a run in the browser: bodies and force network in space, step by step.
 
     The page is one file that works offline and can be passed on. Example:
-    `rigidlimit run pyramid --out pyramid.h5` then `rigidlimit view pyramid.h5`.
+    `rigidlimit run pyramid --out pyramid.h5` then `rigidlimit view pyramid.h5`. With `--vtk FOLDER`
+    the run is written for ParaView instead.
     """
     import webbrowser
 
@@ -32,6 +37,15 @@ def view(
     from ..output.hdf5 import read_run
     from ..output.view import PAGES, write_view
 
+    if vtk is not None:
+        from ..output.vtk import write_paraview
+
+        if out is not None or steps is not None:
+            raise InputError("--vtk writes no page, so that --out and --steps say nothing")
+        check_folder("--vtk", vtk)
+        for path in write_paraview(read_run(file), vtk):
+            typer.echo(f"written: {path}")
+        return
     check_ending("--out", out, PAGES)
     check_file("--out", out)
     page = write_view(read_run(file), out or file.with_suffix(".view.html"), steps=steps)

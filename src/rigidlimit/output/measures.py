@@ -1,5 +1,5 @@
 """What is read off a force network: tables of contacts and joints, forces on bodies, stress,
-neighbours.
+neighbours, fabric.
 
     resultant of body a     F_a = sum over its contacts of f n_a, M_a = sum of (x - r_a) x f n_a
     mean stress of bodies   V sigma = -sum over bodies a and their contacts of (x - r_a) f n_a^T
@@ -131,6 +131,34 @@ def neighbours(source, *, method: str | None = None, scene=None, index: int = -1
     return np.bincount(pairs.ravel(), minlength=len(shown.bodies))
 
 
+def fabric(
+    source,
+    *,
+    bodies=None,
+    weighted: bool = False,
+    method: str | None = None,
+    scene=None,
+    index: int = -1,
+) -> np.ndarray:
+    """Fabric tensor, the mean of n n^T over the contacts that bear, (dim, dim), of trace 1.
+
+    1/dim on its diagonal: normals point in all directions alike. bodies: only contacts of these,
+    names or numbers; by default all. weighted: each contact counts by its force. A contact bears
+    if its force is above 1e-9 of the largest. method, source: as in ``body_forces``.
+    """
+    shown = frame(source, scene=scene, index=index)
+    force = shown.of(method)[1]
+    counts = bearing(force)
+    if bodies is not None:
+        counts &= _chosen(shown, bodies)[shown.contacts.body].any(axis=1)
+    share = np.where(counts, force if weighted else 1.0, 0.0)
+    total = float(share.sum())
+    if total == 0.0:
+        raise InputError("no contact bears; expected a step with forces, and bodies that touch")
+    n, dim = shown.contacts.normal, shown.bodies.dim
+    return np.einsum("m,mi,mj->ij", share, n, n)[:dim, :dim] / total
+
+
 def bearing(force: np.ndarray) -> np.ndarray:
     """Which contacts bear, (m,) bool."""
     return force > BEARING * force.max(initial=0.0)
@@ -165,7 +193,5 @@ def _chosen(shown: Frame, bodies) -> np.ndarray:
         elif isinstance(body, int | np.integer) and 0 <= body < len(names):
             found[body] = True
         else:
-            raise InputError(
-                f"bodies: found {body!r}; expected names, or numbers below {len(names)}"
-            )
+            raise InputError(f"bodies: found {body}; expected names, or numbers below {len(names)}")
     return found

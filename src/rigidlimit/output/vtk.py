@@ -20,7 +20,8 @@ def write_paraview(run: Run | str | Path, folder: str | Path) -> list[Path]:
     Bodies: surface triangles with body number, speed [m/s] and mass [kg]. Contacts: a line
     along the line of action of each force (``contact_lines``) with force [N], classic force [N],
     gap [m] and the pair of bodies. Of more than ``MANY`` balls or disks, these are points in a
-    third series, ``balls.pvd``, with radius [m] and velocity [m/s] beside the values of bodies.
+    third series, ``balls.pvd``, with radius [m] and velocity [m/s] beside the values of bodies. Of
+    ``bodies.pvd`` and ``balls.pvd``, one that has nothing to show is removed if it is there.
     """
     run = run if isinstance(run, Run) else read_run(run)
     folder = Path(folder)
@@ -54,6 +55,8 @@ def write_paraview(run: Run | str | Path, folder: str | Path) -> list[Path]:
         )
         write_text(folder / f"{name}.pvd", text)
         written.append(folder / f"{name}.pvd")
+    for name in {"bodies", "balls"} - series.keys():  # of another run, it would be shown as well
+        (folder / f"{name}.pvd").unlink(missing_ok=True)
     return written
 
 

@@ -1,6 +1,7 @@
 """The reference road: a soft-particle DEM of the same scene, and its comparison with the method."""
 
 from .compare import Comparison, compare, stiffness_sweep
+from .rest import Rest, settle
 from .simulation import PenaltyProgress, PenaltyResult, PenaltySimulation
 
 __all__ = [
@@ -8,6 +9,8 @@ __all__ = [
     "PenaltyProgress",
     "PenaltyResult",
     "PenaltySimulation",
+    "Rest",
     "compare",
+    "settle",
     "stiffness_sweep",
 ]

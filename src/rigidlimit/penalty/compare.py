@@ -8,6 +8,8 @@ import numpy as np
 from .. import arrays
 from ..bodies import State
 from ..bodies.motion import move
+from ..diagnostics import determinacy
+from ..display import Brief
 from ..dynamics import ContactDynamicsResult
 from ..errors import InputError
 from ..scenes.load import as_scene
@@ -28,12 +30,15 @@ SWEEPS = 100_000
 EVERY = 0.5
 """Seconds between two reports of a long solve."""
 
+LEFT = 1.0
+"""Way of a body in the DEM, over the scene's length, from which on it has left the pose of rest."""
+
 LOADED = 1e-3
 """Longest way of a body, over the scene's length, from the pose of rest to the loaded one."""
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Brief):
     """Forces of one scene at rest by several methods, on the contacts of ``contacts``.
 
     force: {method: (m,) [N]} with the methods "pgs" (sweeps in natural order), "pgs permuted",
@@ -43,7 +48,8 @@ class Comparison:
     DEM's, less one. seconds: wall time of each method. dem: the run itself. result: the step at
     rest that the compatible forces are of, by the Newton solver. how: who found the rest.
     loaded: the DEM started from ``loaded_pose``. classic_results: {method: result} of the classic
-    ones, of which Gauss-Seidel may have ended before it converged.
+    ones, of which Gauss-Seidel may have ended before it converged. unrest: why the DEM is not at
+    rest, in words; its forces then are those of a motion, and the errors say nothing.
     """
 
     contacts: object
@@ -59,6 +65,14 @@ class Comparison:
     how: str = "contact dynamics"
     loaded: bool = False
     classic_results: dict[str, ContactDynamicsResult] = field(default_factory=dict)
+    unrest: str = ""
+
+    @property
+    def message(self) -> str:
+        """The errors of all methods in a line, and why they are none if the DEM does not rest."""
+        errors = ", ".join(f"{name} {error:.1e}" for name, error in self.contact_error.items())
+        told = f"{counted(len(self.contacts), 'contact')}, off the DEM's forces by {errors}"
+        return f"{told}; NOT at rest: {self.unrest}" if self.unrest else told
 
     def bears(self, method: str) -> np.ndarray:
         """Contacts (m,) that carry more than a billionth of the DEM's largest force."""
@@ -150,9 +164,10 @@ def compare(
     more than contact dynamics alone, all classic solvers are compared in the pose of rest found.
     The DEM starts from that pose, or with ``whole_run`` from the scene's own; the state of rest it
     finds is its own in either case. A pose that had to be found is loaded first, see
-    ``loaded_pose``. damping: the DEM's, see ``PenaltySimulation``. sweeps: most that Gauss-Seidel
-    makes at rest, where it creeps in large packings; what it has by then is compared.
-    callback(text) is told how things go.
+    ``loaded_pose``. A DEM that leaves the pose of rest, as masonry that balances does, is stopped
+    there: see ``Comparison.unrest``. damping: the DEM's, see ``PenaltySimulation``. sweeps: most
+    that Gauss-Seidel makes at rest, where it creeps in large packings; what it has by then is
+    compared. callback(text) is told how things go.
     """
 
     def tell(text):
@@ -203,7 +218,9 @@ def compare(
         rest_tolerance=rest_tolerance,
         damping=damping,
     )
-    reference = dem.run(callback=lambda progress: tell(f"DEM, {progress.text}"))
+    begun = None if whole_run else dem.state
+    reference = _watched(dem, begun, lambda text: tell(f"DEM, {text}"))
+    unrest = "" if reference.at_rest else _unrest(result, reference, begun)
     seconds["dem"] = reference.seconds
     contacts = result.contacts
     force = {
@@ -234,7 +251,51 @@ def compare(
         rest.how,
         loaded,
         {name: results[name].classic for name in ("pgs", "pgs permuted", "apgd")},
+        unrest,
     )
+
+
+def _watched(dem: PenaltySimulation, begun: State | None, tell) -> PenaltyResult:
+    """The run to rest, which ends where a body has left the pose ``begun``."""
+
+    def left(progress):
+        tell(progress.text)
+        return begun is not None and _farthest(dem.state, begun)[1] > LEFT * dem.bodies.length
+
+    return dem.run(callback=left)
+
+
+def _farthest(state: State, begun: State) -> tuple[int, float]:
+    """(body that went farthest, its way [m])."""
+    way = np.linalg.norm(state.position - begun.position, axis=1)
+    return int(way.argmax()), float(way.max())
+
+
+def _unrest(result: StepResult, dem: PenaltyResult, begun: State | None) -> str:
+    """Why the DEM has not come to rest, and what the contacts at the pose of rest leave free."""
+    bodies = result.bodies
+    said = f"the unbalanced force of the DEM no longer fell from {dem.unbalanced:.0e} of the load"
+    if begun is not None:
+        body, way = _farthest(dem.state, begun)
+        if way > LEFT * bodies.length:
+            said = (
+                f"the DEM left the pose of rest, {bodies.names[body]!r} by {way:.3g} m in "
+                f"{dem.time:.3g} s"
+            )
+    B, load = result.balance
+    try:
+        motions = determinacy(
+            B, load, fixed=~bodies.free.ravel(), intervals="none", blocks=bodies.blocks
+        ).mobility
+    except InputError:
+        motions = 0
+    if motions:
+        said += (
+            f"; {counted(motions, 'motion')} of loaded bodies keep all loaded contacts closed, so "
+            "that the pose may balance without being stable: try a higher stiffness, or hold these "
+            "motions (fixed)"
+        )
+    return said
 
 
 def loaded_pose(result: StepResult, scale: float, exponent: float) -> State:
@@ -314,13 +375,20 @@ def stiffness_sweep(
     for scale in scales:
         state = loaded_pose(result, scale, scene.exponent) if loaded else _still(result.state)
 
-        def tell(progress, scale=scale):
+        def tell(text, scale=scale):
             if callback is not None:
-                callback(f"DEM, stiffness x {scale:g}, {progress.text}")
+                callback(f"DEM, stiffness x {scale:g}, {text}")
 
-        dem = PenaltySimulation(
+        simulation = PenaltySimulation(
             scene, state=state, stiffness_scale=scale, rest_tolerance=rest_tolerance
-        ).run(callback=tell)
+        )
+        begun = simulation.state
+        dem = _watched(simulation, begun, tell)
+        if _farthest(dem.state, begun)[1] > LEFT * scene.bodies.length:
+            raise InputError(
+                f"DEM, stiffness x {scale:g}: {_unrest(result, dem, begun)}; expected scales at "
+                "which it stays"
+            )
         force = result.contacts.nearest(dem.contacts, dem.force)
         errors.append(np.linalg.norm(force - result.force) / np.linalg.norm(result.force))
     slope = float(np.polyfit(np.log(scales), np.log(errors), 1)[0])

@@ -34,14 +34,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import linprog
 
-from ..bodies import Bodies, HalfSpace, State
+from .. import arrays
+from ..bodies import Bodies, Disk, HalfSpace, Sphere, State
 from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
 from ..constraints import gap_gradient
 from ..errors import InputError
 from ..simulation import Simulation
 from ..words import counted
-from .ball_engine import serves
 from .simulation import PenaltySimulation
 
 TRUST = 0.05
@@ -55,6 +55,9 @@ CLOSED = 1e-9
 
 SOFT = (1e-4, 1e-3)
 """Stiffness scales at which the DEM settles a packing, one after the other: soft is quick."""
+
+GONE = 30.0
+"""Way of a body that touches nothing, over the scene's length, from which on it falls for ever."""
 
 SETTLED = 1e-4
 """Unbalanced force over the heaviest load at which the soft DEM ends."""
@@ -86,26 +89,45 @@ def settle(
     max_steps: int = 5000,
     callback: Callable[[str], object] | None = None,
 ) -> Rest:
-    """Bring a scene to rest.
+    """Bring a scene to rest, also where smooth bodies would slide, spin or creep for ever.
 
-    by: "dynamics", contact dynamics for the scene's duration; or "dem", a soft DEM,
-    quicker for random packings of a thousand balls or more. What still moves then is stopped, see
-    the head of this file. max_steps: of contact dynamics. callback(text): how it goes.
+    scene: a ``Scene``, the name of one in the gallery, a TOML file, or a ``Simulation``, which goes
+    on from its state, with the loads and gravity that were set, and is at rest afterwards. by:
+    "dynamics", contact dynamics for the scene's duration; or "dem", a soft DEM, quicker for random
+    packings of a thousand balls or more that have not far to fall. What still moves then is
+    stopped, see the head of this file. max_steps: of contact dynamics. callback(text): how it goes.
+
+    >>> import rigidlimit
+    >>> rest = rigidlimit.settle("pile-2d")
+    >>> rest.simulation.at_rest
+    True
+    >>> forces = rest.simulation.step(compatible=True).force
     """
     if by not in ("dynamics", "dem"):
         raise InputError(f"by is {by!r}; expected 'dynamics' or 'dem'")
+    given = isinstance(scene, Simulation)
+    if given and by == "dem":
+        raise InputError(
+            "by is 'dem' and a Simulation is given; expected by='dynamics': the DEM does not know "
+            "of loads that were set since the beginning"
+        )
+    if not (1 <= arrays.number(max_steps) < np.inf):
+        raise InputError(f"max_steps is {max_steps!r}; expected a number of steps, 1 or more")
+    max_steps = int(max_steps)
+    simulation = scene if given else Simulation(scene, compatible="never")
+    scene = simulation.scene
 
     def tell(text):
         if callback is not None:
             callback(text)
 
-    simulation = Simulation(scene, compatible="never")
-    balls = serves(simulation.bodies, simulation.external_force)
+    balls = _turns_nothing(simulation.bodies)
     how = "contact dynamics"
     if by == "dynamics":
         free_steps = int(np.ceil(scene.duration / simulation.dt)) + 50
-        while simulation.steps < min(free_steps, max_steps) and not simulation.at_rest:
-            tell(f"{how}, {simulation.step().summary}")
+        last = simulation.steps + min(free_steps, max_steps)
+        while simulation.steps < last and not simulation.at_rest:
+            tell(f"{how}, {simulation.step(compatible=False).summary}")
         if simulation.at_rest:
             return Rest(simulation, True, how)
     else:
@@ -128,17 +150,23 @@ def settle(
                 simulation.bodies,
                 simulation.state,
                 simulation.external_force,
-                max_rounds=80 if by == "dynamics" else 40,
+                max_rounds=400 if by == "dynamics" else 40,
                 callback=lambda text: tell(f"least potential energy, {text}"),
             )
         )
         if by == "dynamics" or again == TRIES - 1:
             _stop_all(simulation, max_steps, lambda result: tell(f"{how}, {result.summary}"))
             break
-        simulation.step()
+        simulation.step(compatible=False)
         if simulation.at_rest:
             break
     return Rest(simulation, False, how)
+
+
+def _turns_nothing(bodies: Bodies) -> bool:
+    """Whether turning moves no contact: of balls, and of others that are held against it."""
+    turns = bodies.free[:, 3:].any(axis=1)
+    return bool((~turns | bodies.are(Sphere, Disk)).all())
 
 
 def _by_dem(scene, state: State | None, scales, tolerance: float, tell) -> State:
@@ -156,11 +184,16 @@ def _stop_all(simulation: Simulation, max_steps: int, tell) -> None:
     """Contact dynamics in which all bodies stop whenever the kinetic energy falls."""
     bodies = simulation.bodies
     mass = bodies.mass[:, None] * bodies.turning_arm**2 * bodies.free
-    before = 0.0
+    before, first, begun = 0.0, simulation.steps, simulation.state.position
     for _ in range(max_steps):
-        tell(simulation.step())
+        result = simulation.step(compatible=False)
+        tell(result)
         if simulation.at_rest:
             return
+        way = np.linalg.norm(simulation.state.position - begun, axis=1)
+        body = int(way.argmax())
+        if way[body] > GONE * bodies.length and body not in result.contacts.body:
+            break
         v = simulation.state.velocity
         energy = float((mass * v * v).sum())
         if energy < before:
@@ -168,8 +201,9 @@ def _stop_all(simulation: Simulation, max_steps: int, tell) -> None:
         before = energy
     raise InputError(
         f"scene {simulation.scene.name!r} is not at rest after "
-        f"{counted(max_steps, 'damped step')} of {simulation.dt:g} s; expected a scene that "
-        "comes to rest: bodies that rest on something, walls or a floor that hold them"
+        f"{counted(simulation.steps - first, 'damped step')} of {simulation.dt:g} s, and "
+        f"{bodies.names[body]!r} has gone {way[body]:.3g} m; expected a scene that comes to rest: "
+        "bodies that rest on something, walls or a floor that hold them"
     )
 
 

@@ -31,6 +31,7 @@ import numpy as np
 from .. import arrays
 from ..bodies import State
 from ..collision.contacts import Contacts
+from ..display import Brief
 from ..errors import InputError
 from ..progress import progress as bar
 from ..scenes.load import as_scene
@@ -62,9 +63,10 @@ DRIFT = 10_000
 BAR = 1000
 """Length of the progress bar in its own units."""
 
-PATIENCE = 500_000
-"""Steps without a lower unbalanced force after which a slow scene counts as stalled; packings with
-as many contacts as degrees of freedom rearrange many times on their way, 200,000 steps apart."""
+PATIENCE = {"balls": 500_000, "convex": 100_000}
+"""Steps without a lower unbalanced force after which a slow scene counts as stalled, by engine;
+packings of balls with as many contacts as degrees of freedom rearrange many times on their way,
+200,000 steps apart, and their steps are quick."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,8 @@ class PenaltyProgress:
         return f"t = {self.time:.4g} s, {steps}, unbalanced force {self.unbalanced:.1e}"
 
 
-@dataclass(frozen=True)
-class PenaltyResult:
+@dataclass(frozen=True, repr=False)
+class PenaltyResult(Brief):
     """Where a penalty simulation ended. m contacts; forces [N] push contacts.body[:, 1] along +n.
 
     contacts: all with gap <= the closed tolerance, in the order of every other ``Contacts``; force
@@ -281,7 +283,7 @@ class PenaltySimulation:
                 break
             if unbalanced < 0.9 * best or not self._slow(measured):
                 best, best_at = unbalanced, self.steps
-            if rest and self.steps - best_at > PATIENCE:
+            if rest and self.steps - best_at > PATIENCE[self.engine.kind]:
                 status = Status.STALLED
                 break
             if self.steps - first >= max_steps:

@@ -46,7 +46,7 @@ class Frame:
     velocity: np.ndarray | None = None
     step: object = None
     stored_closed: np.ndarray | None = None
-    together: bool = False
+    together: str = ""
 
     @property
     def best(self) -> str:

@@ -64,7 +64,8 @@ class Fronts:
     @cached_property
     def bytes(self) -> float:
         """Memory at the peak of a factorization: L, and what fronts left that waits for others."""
-        left = np.diff(self.row_starts).astype(float) ** 2
+        r = np.diff(self.row_starts).astype(float)
+        left = r * (r + 1) / 2
         taken = np.zeros(len(left) + 1)  # by each front; the last place is of none
         mine, next_one = self._part[:-1], self._part[self.parent]
         handed_on = np.flatnonzero((mine >= 0) & (next_one != mine) & (left > 0.0))
@@ -73,8 +74,9 @@ class Fronts:
         apart = max((self.most_waiting(*part) for part in self.parts), default=0)
         most = now + min(thread_count(), len(self.parts)) * apart
         for s in self.above:
-            most = max(most, now + left[s])
+            most = max(most, now + r[s] ** 2)
             now += left[s] - taken[s]
+            most = max(most, now + r[s] ** 2)
             taken[self.parent[s]] += left[s]
         return 8.0 * (float(self.begins[-1]) + most)
 
@@ -142,14 +144,14 @@ def dense_fronts(rows, mass, starts: np.ndarray, order: np.ndarray) -> Fronts:
 
 @njit(cache=True, nogil=True)
 def _most_waiting(rows, parent):
-    """Entries of the updates (r, r) that exist at once, at most: a front's own, its children's and
-    those of the subtrees before it. rows (fronts,): r."""
+    """Entries of the updates that exist at once, at most: a front's own (r, r), and the triangles
+    of its children's and those of the subtrees before it. rows (fronts,): r."""
     fronts = len(rows)
     taken = np.zeros(fronts)
     now = most = 0.0
     for s in range(fronts):
-        own = float(rows[s]) ** 2
-        most = max(most, now + own)
+        most = max(most, now + float(rows[s]) ** 2)
+        own = rows[s] * (rows[s] + 1) / 2
         now -= taken[s]
         if parent[s] >= 0:
             now += own

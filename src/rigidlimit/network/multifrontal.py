@@ -13,8 +13,8 @@ later) is
     [ F_PP      ]     L_PP L_PP^T = F_PP,   L_RP = F_RP L_PP^-T,   U = F_RR - L_RP L_RP^T,
     [ F_RP F_RR ]
 
-and U is added to the front of the first body in R. L is one array; each front's L_PP and L_RP lie
-in it column by column, one after the other.
+and U is added to the front of the first body in R. Until then its lower triangle waits, column by
+column. L is one array; each front's L_PP and L_RP lie in it column by column, one after the other.
 """
 
 import numpy as np
@@ -81,18 +81,31 @@ def _extend(local, dofs, rows, update, k, r, panel, rest):
     for i in range(size):
         place[i] = local[dofs[rows[i]]]
         own += place[i] < k
+    begin = 0
     for j in range(size):
         b = place[j]
-        column = update[j * size : (j + 1) * size]
+        column = update[begin : begin + size - j]
+        begin += size - j
         if j < own:
             top = panel[b * k : (b + 1) * k]
             for i in range(j, own):
-                top[place[i]] += column[i]
+                top[place[i]] += column[i - j]
             below = panel[k * k + b * r : k * k + (b + 1) * r]
         else:
             below = rest[(b - k) * r : (b - k + 1) * r]
         for i in range(max(j, own), size):
-            below[place[i] - k] += column[i]
+            below[place[i] - k] += column[i - j]
+
+
+@njit(cache=True, nogil=True)
+def _packed(rest, r, out):
+    """The lower triangle of ``rest`` (r, r) to ``out``; they may be the same memory, or ``out`` lie
+    before it."""
+    at = 0
+    for j in range(r):
+        for i in range(j, r):
+            out[at] = rest[j * r + i]
+            at += 1
 
 
 @njit(cache=True, nogil=True)
@@ -132,13 +145,11 @@ def _eliminate_part(
             return None
         count = child
         if r > 0:
-            start = at[count]
-            if start < top:
-                for e in range(r * r):  # downwards: may overlap
-                    stack[start + e] = rest[e]
+            start, size = at[count], r * (r + 1) // 2
+            _packed(rest, r, stack[start : start + size])
             waits[count] = s
             count += 1
-            at[count] = start + r * r
+            at[count] = start + size
     return waits[:count], at[: count + 1]
 
 
@@ -217,8 +228,12 @@ class MultifrontalFactor:
         _gather(local, low, k, mine, panel, rest, contacts, *given)
         for places, update in waiting:
             _extend(local, fronts.dofs, places, update, k, r, panel, rest)
+        waiting.clear()
         with threads.work(k + r, k * (k * k / 3 + k * r + r * r)):
-            return rest if eliminate(panel, k, r, rest) else None
+            positive = eliminate(panel, k, r, rest)
+        update = np.empty(r * (r + 1) // 2)
+        _packed(rest, r, update)
+        return update if positive else None
 
     @property
     def entries(self) -> int:

@@ -27,11 +27,13 @@ def factor(C, M, shift, starts, place):
     )
 
 
+@pytest.mark.parametrize("rounded", [False, True])
 @pytest.mark.parametrize(("threads", "least"), [("1", 0.95), ("3", 0.75)])
-def test_memory_is_known_beforehand(threads, least, monkeypatch):
+def test_memory_is_known_beforehand(threads, least, rounded, monkeypatch):
     """Reference twin: what the factorization really holds at its peak; and without that much
     memory it is not begun. Threads need not be at their peaks at the same time."""
     monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
+    monkeypatch.setattr(fronts, "LARGE", 0)
     B = pyramid_gradient(16)
     n = B.shape[1]
     network = Network(B, blocks=np.arange(0, n + 1, 3))
@@ -40,13 +42,16 @@ def test_memory_is_known_beforehand(threads, least, monkeypatch):
     rows, mass = system.arrays[:3], system.arrays[3:6]
     MultifrontalFactor(rows, mass, 1e-9, network.starts, place)  # compiled
     tracemalloc.start()
-    found = MultifrontalFactor(rows, mass, 1e-9, network.starts, place)
+    found = MultifrontalFactor(rows, mass, 1e-9, network.starts, place, rounded=rounded)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
+    assert found.rounded is rounded
+    told = found.fronts.bytes(rounded)
     # above it: lists of contacts and rows, views, what the order takes
-    assert least * found.fronts.bytes < peak < 1.5 * found.fronts.bytes
+    assert least * told < peak < 1.5 * told
+    network.rounded = rounded
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "_of_machine", lambda: found.fronts.bytes)
+        patch.setattr(memory, "_of_machine", lambda: told)
         patch.setattr(memory, "LITTLE", 0)
         with pytest.raises(NoRoom, match=rf"network of {n:,} degrees of freedom"):
             system.solve_directly(np.ones(n), LinearStats())

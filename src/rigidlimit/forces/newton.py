@@ -409,8 +409,11 @@ class _Search:
                 return  # rounding keeps the path from going further
 
     def among_given(self):
-        """``among_forces`` from forces that balance the load, found like step 1."""
-        return self.among_forces(nearest_carried(self.network, self.load).force, Handover())
+        """``among_forces`` from forces that balance the load, found like step 1; those that are
+        rounding's, other ones in every run, would be taken for bearing contacts."""
+        force = nearest_carried(self.network, self.load).force
+        least = BEARING * force.max(initial=0.0)
+        return self.among_forces(np.where(force > least, force, 0.0), Handover())
 
     def among_forces(self, admissible, given) -> Status | None:
         """By the active set method; None where that is no way. NO_ROOM: forces as given."""

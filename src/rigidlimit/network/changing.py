@@ -7,7 +7,7 @@ small dense system for every right side.
 
 import numpy as np
 
-from .stiffness import LinearStats, StiffnessSystem
+from .stiffness import LinearStats, StiffnessSystem, by_rounded_factor
 
 AT_ONCE = 16
 """Right sides that are solved together: more hardly gain."""
@@ -28,9 +28,15 @@ class ChangingSystem:
     """
 
     def __init__(self, network, D, held, shift: float, stats: LinearStats):
-        self.network, self.D, self.stats = network, D, stats
-        self.held, self._factorized = held.copy(), held.copy()
-        self.system = StiffnessSystem(network, np.where(held, D, 0.0), shift)
+        self.network, self.D, self.shift, self.stats = network, D, shift, stats
+        self.held = held.copy()
+        self._begin()
+
+    def _begin(self):
+        """Factorize K for the present working set."""
+        self.system, self._factorized = None, self.held.copy()  # its factor is large
+        D, stats, network = np.where(self.held, self.D, 0.0), self.stats, self.network
+        self.system = StiffnessSystem(network, D, self.shift)
         # contacts that entered (sign 1) or left (-1) since
         self.changed = np.zeros(0, int)
         self.sign = np.zeros(0)
@@ -43,16 +49,43 @@ class ChangingSystem:
 
     def solve(self, rhs: np.ndarray, *, refined=True) -> np.ndarray:
         """K^-1 r for the present working set; NaN if K is singular."""
+        if self.system.rounded(self.stats):
+            return self._by_rounded(rhs, refined=refined)
         return self._now(self.system.solve_directly(rhs, self.stats, refined=refined))
 
+    def nearly(self, rhs: np.ndarray) -> np.ndarray:
+        """K^-1 r for the present working set, to the digits in which the factor is kept."""
+        return self._now(self.system.by_factor(rhs, self.stats))
+
+    def _by_rounded(self, rhs, *, refined):
+        found = by_rounded_factor(
+            self._product, self.nearly, rhs, stats=self.stats, refined=refined
+        )
+        if found is not None:
+            return found
+        self.network.rounded = False
+        self._begin()
+        return self.solve(rhs, refined=refined)
+
+    def _product(self, x):
+        network = self.network
+        forces = np.where(self.held, self.D, 0.0) * (network.B @ x)
+        return network.BT @ forces + network.mass @ x + self.shift * x
+
     def load_with(self, push: np.ndarray, load: np.ndarray):
-        """Solve for the working set that was factorized what ``displacement`` goes on from."""
-        self._push = push
-        rhs = self.network.BT @ np.where(self._factorized, push, 0.0) - load
-        self._loaded = self.system.solve_directly(rhs, self.stats)
+        """What ``displacement`` answers to."""
+        self._push, self._load, self._loaded = push, load, None
+
+    def _rhs(self, held):
+        return self.network.BT @ np.where(held, self._push, 0.0) - self._load
 
     def displacement(self) -> np.ndarray:
-        """K^-1 (B_W^T push - load) for the present working set, from one solve in all."""
+        """K^-1 (B_W^T push - load) for the present working set, from one solve in all where the
+        factor is in double precision."""
+        if self.system.rounded(self.stats):
+            return self._by_rounded(self._rhs(self.held), refined=True)
+        if self._loaded is None:
+            self._loaded = self.system.solve_directly(self._rhs(self._factorized), self.stats)
         entered = self.sign * self._push[self.changed]
         return self._now(self._loaded + self._motions[:, : len(self.changed)] @ entered)
 
@@ -93,7 +126,7 @@ class ChangingSystem:
         known, count = len(self.changed), len(self.changed) + len(enters)
         rows = self.network.B[enters].toarray().T
         columns = rows[:, 0] if len(enters) == 1 else rows
-        more = self.system.solve_directly(columns, self.stats, refined=False)
+        more = self.system.by_factor(columns, self.stats)
         more = more.reshape(len(more), -1)
         self._motions[:, known:count] = more
         self.changed = np.append(self.changed, enters)

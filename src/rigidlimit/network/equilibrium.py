@@ -64,6 +64,7 @@ class Network:
         self.price = Price(self)
         self.two_sorts = False  # whether springs are of very unlike stiffness; ``pairs.py``
         self.direct = False  # whether conjugate gradients have proved too dear; ``StiffnessSystem``
+        self.rounded = True  # whether large factors may be kept in single precision; the same
 
     def unspent(self) -> "Network":
         """The same network, without what solves on it have told of their cost."""

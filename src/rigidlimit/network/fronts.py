@@ -27,6 +27,9 @@ PARTS = 16
 SMALL = 1e8
 """Multiplications that are not worth cutting into parts: some ten milliseconds."""
 
+LARGE = 4e6
+"""Entries of L from which it is worth keeping in single precision: 32 MB, beyond caches."""
+
 MOVE, CALL = 40, 800_000
 """Multiplications that take as long as moving one entry of a front, and as what is done once a
 front; measured on pyramids, packings and walls of 12,000 to 240,000 contacts."""
@@ -61,24 +64,43 @@ class Fronts:
         k, r = np.diff(self.column).astype(float), np.diff(self.row_starts)
         return k * (k * k / 3 + k * r + r * r) + MOVE * (k + r) ** 2 + CALL
 
+    @property
+    def large(self) -> bool:
+        """Whether L is so large that reading it takes the time of a solve."""
+        return bool(self.begins[-1] >= LARGE)
+
+    def bytes(self, rounded: bool) -> float:
+        """Memory at the peak of a factorization: L, in single precision if ``rounded``, the front
+        at work, and what fronts left that waits for others."""
+        return (4.0 if rounded else 8.0) * float(self.begins[-1]) + 8.0 * self._most_at_work
+
     @cached_property
-    def bytes(self) -> float:
-        """Memory at the peak of a factorization: L, and what fronts left that waits for others."""
+    def _most_at_work(self) -> float:
+        """Entries beside L at the peak."""
         r = np.diff(self.row_starts).astype(float)
+        panel = np.diff(self.begins).astype(float)
         left = r * (r + 1) / 2
         taken = np.zeros(len(left) + 1)  # by each front; the last place is of none
         mine, next_one = self._part[:-1], self._part[self.parent]
         handed_on = np.flatnonzero((mine >= 0) & (next_one != mine) & (left > 0.0))
         np.add.at(taken, self.parent[handed_on], left[handed_on])
         now = left[handed_on].sum()
-        apart = max((self.most_waiting(*part) for part in self.parts), default=0)
+        apart = max((self.most_in(*part) for part in self.parts), default=0)
         most = now + min(thread_count(), len(self.parts)) * apart
         for s in self.above:
-            most = max(most, now + r[s] ** 2)
+            most = max(most, now + panel[s] + r[s] ** 2)
             now += left[s] - taken[s]
-            most = max(most, now + r[s] ** 2)
+            most = max(most, now + panel[s] + r[s] ** 2)
             taken[self.parent[s]] += left[s]
-        return 8.0 * (float(self.begins[-1]) + most)
+        return most
+
+    def most_in(self, first: int, last: int) -> int:
+        """Entries at work at once, at most, in this part."""
+        return self.most_waiting(first, last) + self.widest_panel(first, last)
+
+    def widest_panel(self, first: int, last: int) -> int:
+        """Entries of the largest panel of these fronts."""
+        return int(np.diff(self.begins[first : last + 2]).max())
 
     def most_waiting(self, first: int, last: int) -> int:
         """Entries of the updates that exist at once, at most, while these fronts are eliminated
@@ -101,10 +123,43 @@ class Fronts:
             part[first : last + 1] = number
         return part
 
-    @property
+    @cached_property
     def above(self) -> np.ndarray:
         """The fronts that are in no part, ascending."""
         return np.flatnonzero(self._part[:-1] < 0)
+
+    @property
+    def in_one_part(self) -> bool:
+        return len(self.parts) == 1 and not len(self.above)
+
+    def places(self, first: int, last: int) -> tuple[int, int]:
+        """The first place of the columns of these fronts, and the first after them."""
+        return int(self.column[first]), int(self.column[last + 1])
+
+    @cached_property
+    def outside(self) -> list[np.ndarray]:
+        """Places of the rows of each part that lie beyond it, ascending."""
+        return [np.unique(rows[rows >= end]) for rows, end in self._rows_of_parts()]
+
+    @cached_property
+    def rows_within(self) -> np.ndarray:
+        """``rows``, with those of a part told from its first place on, and those beyond it after
+        its last, in the order of ``outside``."""
+        within = self.rows.copy()
+        for (rows, end), part, outside in zip(
+            self._rows_of_parts(), self.parts, self.outside, strict=True
+        ):
+            low = self.column[part[0]]
+            beyond = end - low + np.searchsorted(outside, rows)
+            at = slice(self.row_starts[part[0]], self.row_starts[part[1] + 1])
+            within[at] = np.where(rows < end, rows - low, beyond)
+        return within
+
+    def _rows_of_parts(self):
+        """(rows, first place after the part) of each."""
+        starts = self.row_starts
+        for first, last in self.parts:
+            yield self.rows[starts[first] : starts[last + 1]], self.column[last + 1]
 
 
 def dense_fronts(rows, mass, starts: np.ndarray, order: np.ndarray) -> Fronts:

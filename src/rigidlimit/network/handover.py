@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..submatrix import submatrix
 from ..words import counted
 from .changing import ChangingSystem
+from .preconditioned import solve
 from .stiffness import DIRECT_SIZE, LinearStats
 
 STEPS = 20
@@ -153,23 +154,10 @@ class BorrowedSystem:
 
     def solve(self, rhs) -> np.ndarray:
         """x with B_W^T D B_W x = rhs, as far as STEPS lead."""
-        x, r = np.zeros_like(rhs), rhs
         enough = REACHED * max(np.abs(rhs).max(initial=0.0), np.abs(self._load).max(initial=0.0))
-        d, before = np.zeros_like(rhs), np.inf
-        for _ in range(STEPS):
-            if np.abs(r).max(initial=0.0) <= enough:
-                break
-            z = self._preconditioned(r)
-            now = float(r @ z)
-            d = z + now / before * d
-            q = self._product(d)
-            curvature = float(d @ q)
-            if not curvature > 0.0:
-                break
-            x, r = x + now / curvature * d, r - now / curvature * q
-            before = now
-            self.stats.products += 1
-        return x
+        found = solve(self._product, self._preconditioned, rhs, enough=enough, most=STEPS)
+        self.stats.products += found.steps
+        return found.x
 
     def _product(self, x):
         active = np.where(self.held, self.D, 0.0)
@@ -178,4 +166,4 @@ class BorrowedSystem:
     def _preconditioned(self, r):
         theirs = np.zeros(self._system.network.B.shape[1])
         theirs[self._column] = r / self._ratio
-        return self._system.solve(theirs, refined=False)[self._column] / self._ratio
+        return self._system.nearly(theirs)[self._column] / self._ratio

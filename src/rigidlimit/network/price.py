@@ -77,7 +77,9 @@ class Price:
         """Whether a factorization is to be thought of at all."""
         if self._structure is None:
             return affordable(self.dofs)
-        return self.of_factorization <= price(DIRECT_LIMIT) and fits(self._structure.bytes)
+        if self.of_factorization > price(DIRECT_LIMIT):
+            return False
+        return fits(self._structure.bytes(self._network.rounded))
 
     @property
     def dofs(self) -> int:

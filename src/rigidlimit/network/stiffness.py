@@ -25,6 +25,7 @@ from ..errors import NoRoom
 from .blocks import invert_block
 from .direct import DenseFactor, Factor
 from .multifrontal import MultifrontalFactor
+from .preconditioned import ROUNDED, solve
 
 MAX_BLOCK = 6
 """Largest preconditioner block: the degrees of freedom of one body in space."""
@@ -35,6 +36,10 @@ millisecond and settles every near-degenerate small case."""
 
 DENSE_SIZE = 200
 """Up to this many a dense factorization is quicker than the bookkeeping of a sparse one."""
+
+ROUGH, FINE, ROUNDS = 1e-9, 1e-13, 12
+"""Errors in |x|_K to which a factor in single precision solves, and steps after which one in double
+precision is made instead; two and three are the rule."""
 
 DEAR = 1 / 2
 """Part of the price of a factorization above which conjugate gradients are too dear to go on."""
@@ -50,6 +55,18 @@ class LinearStats:
     products: int = 0
     factorizations: int = 0
     cg_failures: int = 0
+
+
+def by_rounded_factor(product, by_factor, rhs, *, stats, refined):
+    """K^-1 rhs by conjugate gradients with a factor in single precision; NaN if K is singular, None
+    if the factor does not serve.
+
+    product, by_factor: of a vector (n,), with K and with the inverse of nearly K.
+    """
+    accuracy = FINE if refined else ROUGH
+    found = solve(product, by_factor, rhs, accuracy=accuracy, most=ROUNDS)
+    stats.products += found.steps
+    return found.x if found.error < ROUNDED or np.isnan(found.x).all() else None
 
 
 def body_blocks(n: int, starts=None) -> np.ndarray:
@@ -297,7 +314,9 @@ class StiffnessSystem:
         rows, mass = self.arrays[:3], self.arrays[3:6]
         place = self.network.elimination_order if n > DENSE_SIZE else None
         if place is not None:
-            factor = MultifrontalFactor(rows, mass, self.shift, self.network.starts, place)
+            factor = MultifrontalFactor(
+                rows, mass, self.shift, self.network.starts, place, rounded=self.network.rounded
+            )
             if not factor.failed:
                 return factor
         ptr, idx, val = rows
@@ -312,14 +331,41 @@ class StiffnessSystem:
         return self._counted_factor(stats).entries
 
     def solve_directly(self, rhs, stats, *, refined=True):
-        """K^-1 rhs for rhs (n,) or (n, c). refined: with one step of iterative refinement.
+        """K^-1 rhs for rhs (n,) or (n, c). refined: as far as rounding allows, by one step of
+        iterative refinement where the factor is in double precision.
 
         Raises NoRoom.
         """
-        factor = self._counted_factor(stats)
-        x = factor.solve(rhs)
+        if self.rounded(stats):
+            return self._by_rounded(rhs, stats, refined)
+        x = self.by_factor(rhs, stats)
         # with the unassembled product
-        return x + factor.solve(rhs - self.product(x)) if refined else x
+        return x + self.by_factor(rhs - self.product(x), stats) if refined else x
+
+    def _by_rounded(self, rhs, stats, refined):
+        if rhs.ndim == 2:
+            columns = [self.solve_directly(column, stats, refined=refined) for column in rhs.T]
+            return np.column_stack(columns)
+        x = by_rounded_factor(
+            self.product, lambda r: self.by_factor(r, stats), rhs, stats=stats, refined=refined
+        )
+        if x is not None:
+            return x
+        self.refactorize()
+        return self.solve_directly(rhs, stats, refined=refined)
+
+    def rounded(self, stats) -> bool:
+        """Whether the factor is kept in single precision. Raises NoRoom."""
+        return getattr(self._counted_factor(stats), "rounded", False)
+
+    def by_factor(self, rhs, stats):
+        """(L L^T)^-1 rhs for rhs (n,) or (n, c), with L as it is kept. Raises NoRoom."""
+        return self._counted_factor(stats).solve(rhs)
+
+    def refactorize(self):
+        """Have factors in double precision from now on: those in single precision do not serve."""
+        self.network.rounded = False
+        del self._factor
 
     def _counted_factor(self, stats):
         known = "_factor" in self.__dict__

@@ -3,11 +3,16 @@
 L is one array ``values``; each front's L_PP (k, k) and L_RP (r, k) lie in it column by column, one
 after the other (``multifrontal.py``). It is far larger than a cache: one right side takes as long
 as reading it twice, several together hardly longer each than a quarter of that. Loops run over four
-columns and two right sides, flat and side by side in memory: that is what vectorizes.
+columns and two right sides, flat and side by side in memory: that is what vectorizes. One right
+side takes rounded factors (single precision) column by column: one stream is read faster than four
+short ones.
 """
 
 import numpy as np
 from numba import njit
+
+SHORT = 48
+"""Columns up to which those of a front are taken one by one on the way down, for one right side."""
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, inline="always")
@@ -60,11 +65,18 @@ def _less_dots(values, at, stride, factors, f, f_stride, out, o, o_stride, lengt
         o += o_stride
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _grouped(values, k, sides):
+    """How many of the k columns of L_RP are taken four at a time."""
+    return 0 if sides == 1 and values.itemsize == 4 else k - k % 4
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _down(values, begin, own, k, change, r, sides):
     """own = L_PP^-1 own, change -= L_RP own. own (sides, k) and change (sides, r), flat."""
+    few = sides == 1 and k < SHORT  # quicker by single columns
     for j in range(k):
-        group = k if sides == 1 else min(j - j % 4 + 4, k)  # alone, by single columns
+        group = k if few else min(j - j % 4 + 4, k)
         at = begin + j * k
         for e in range(sides):
             below, down = own[e * k + j : e * k + group], values[at + j : at + group]
@@ -76,10 +88,11 @@ def _down(values, begin, own, k, change, r, sides):
             first = j - 3
             at = begin + first * k + group
             _less_products(values, at, k, own, first, k, own, group, k, k - group, sides)
-    for first in range(0, k - 3, 4):
+    grouped = _grouped(values, k, sides)
+    for first in range(0, grouped, 4):
         at = begin + k * k + first * r
         _less_products(values, at, r, own, first, k, change, 0, r, r, sides)
-    for j in range(k - k % 4, k):
+    for j in range(grouped, k):
         column = values[begin + k * k + j * r : begin + k * k + (j + 1) * r]
         for e in range(sides):
             t, one = own[e * k + j], change[e * r : (e + 1) * r]
@@ -90,18 +103,19 @@ def _down(values, begin, own, k, change, r, sides):
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _up(values, begin, own, k, known, r, sides):
     """own = L_PP^-T (own - L_RP^T known). own (sides, k) and known (sides, r), flat."""
-    for j in range(k - k % 4, k):
+    grouped = _grouped(values, k, sides)
+    for j in range(grouped, k):
         column = values[begin + k * k + j * r : begin + k * k + (j + 1) * r]
         for e in range(sides):
             t, one = 0.0, known[e * r : (e + 1) * r]
             for i in range(r):
                 t += column[i] * one[i]
             own[e * k + j] -= t
-    for first in range(0, k - 3, 4):
+    for first in range(0, grouped, 4):
         at = begin + k * k + first * r
         _less_dots(values, at, r, known, 0, r, own, first, k, r, sides)
     for j in range(k - 1, -1, -1):
-        group = k if sides == 1 else min(j - j % 4 + 4, k)
+        group = min(j - j % 4 + 4, k)
         if j % 4 == 3 and group < k:
             first = j - 3
             at = begin + first * k + group
@@ -116,37 +130,38 @@ def _up(values, begin, own, k, known, r, sides):
 
 
 @njit(cache=True, nogil=True)
-def substitute(values, begins, column, row_starts, rows, x):
-    """x[e] = L^-T L^-1 x[e] in place for right sides e, places in the order of elimination.
+def substitute(values, fronts, begins, column, row_starts, rows, low, x, upwards):
+    """x[e] = L^-1 x[e] in place for right sides e, or L^-T x[e] if ``upwards``, as far as these
+    ``fronts`` lead, ascending. Places are in the order of elimination, less ``low``; those of rows
+    as ``x`` has them.
 
     Fronts that no right side reaches on its way to the root are passed over: those of a single
     contact reach few.
     """
-    sides, fronts = len(x), len(column) - 1
+    sides, count = len(x), len(fronts)
     most = 0
-    for s in range(fronts):
+    for s in fronts:
         most = max(most, row_starts[s + 1] - row_starts[s], column[s + 1] - column[s])
     own, other = np.empty(sides * most), np.empty(sides * most)
-    for up in range(2):
-        for place in range(fronts):
-            s = fronts - 1 - place if up else place
-            low, k = column[s], column[s + 1] - column[s]
-            mine = rows[row_starts[s] : row_starts[s + 1]]
-            r = len(mine)
-            if not up and not x[:, low : low + k].any():
-                continue
+    for at in range(count):
+        s = fronts[count - 1 - at] if upwards else fronts[at]
+        begin, k = column[s] - low, column[s + 1] - column[s]
+        mine = rows[row_starts[s] : row_starts[s + 1]]
+        r = len(mine)
+        if not upwards and not x[:, begin : begin + k].any():
+            continue
+        for e in range(sides):
+            own[e * k : (e + 1) * k] = x[e, begin : begin + k]
+        if upwards:
             for e in range(sides):
-                own[e * k : (e + 1) * k] = x[e, low : low + k]
-            if up:
-                for e in range(sides):
-                    for i in range(r):
-                        other[e * r + i] = x[e, mine[i]]
-                _up(values, begins[s], own, k, other, r, sides)
-            else:
-                other[: sides * r] = 0.0
-                _down(values, begins[s], own, k, other, r, sides)
-                for e in range(sides):
-                    for i in range(r):
-                        x[e, mine[i]] += other[e * r + i]
+                for i in range(r):
+                    other[e * r + i] = x[e, mine[i]]
+            _up(values, begins[s], own, k, other, r, sides)
+        else:
+            other[: sides * r] = 0.0
+            _down(values, begins[s], own, k, other, r, sides)
             for e in range(sides):
-                x[e, low : low + k] = own[e * k : (e + 1) * k]
+                for i in range(r):
+                    x[e, mine[i]] += other[e * r + i]
+        for e in range(sides):
+            x[e, begin : begin + k] = own[e * k : (e + 1) * k]

@@ -404,3 +404,70 @@ def test_a_cylinder_on_a_cylinder_bears_evenly(spin):
     assert len(result.contacts) == 12
     # tolerance of both steps
     np.testing.assert_allclose(result.force, 1.0, rtol=1e-8)
+
+
+@pytest.mark.parametrize("cover", [0.97, 0.98, 0.995])
+@pytest.mark.parametrize("first", ["post", "plate"])
+def test_a_plate_over_the_sliver_of_a_round_end(cover, first):
+    """Closed form: a plate that reaches over the rim of a post only, between two of the points that
+    stand for it, bears at the middle of its edge there, however the axes lie. It bore anywhere
+    along its edge, beyond the post as well."""
+    r, middle = 0.2, np.array([cover * 0.2, 0.0, 0.15])
+    post = rl.Cylinder(r, 0.3), (0, 0, 0), (0, 0, np.pi / 12)
+    plate = rl.Box((1.0, 0.8, 0.1)), (cover * r + 0.5, 0.05, 0.2), (0, 0, 0)
+    for turn in (
+        (0, 0, 0),
+        (-0.4, -1.1, -1.3),
+        (-1.2, 0, 0.1),
+        (-0.2, 0.5, 0.2),
+        (1.3, -0.9, -0.3),
+    ):
+        turned = rotations.from_rotation_vector(np.array(turn))
+        R = rotations.matrix(turned)
+        scene = rl.Scene(gravity=(0, 0, 0))
+        for solid, at, own in (post, plate) if first == "post" else (plate, post):
+            q = rotations.multiply(turned, rotations.from_rotation_vector(np.array(own)))
+            scene.add(solid, position=R @ at, orientation=q)
+        found = find_contacts(scene.bodies, scene.state, 1e-3)
+        assert len(found) == 1
+        # rounding of places
+        np.testing.assert_allclose(found.point[0], R @ middle, atol=1e-12)
+        np.testing.assert_allclose(found.gap, 0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("apart", [0.58, 0.59, 0.5999])
+def test_two_round_ends_that_share_a_sliver(apart):
+    """Closed form: ends of radii 0.4 and 0.2 that meet between the points that stand for their rims
+    bear in the middle of what they share."""
+    scene = rl.Scene(gravity=(0, 0, 0))
+    toward = np.array([np.cos(np.pi / 12), np.sin(np.pi / 12), 0.0])
+    scene.add(rl.Cylinder(0.4, 0.3), position=(0, 0, 0))
+    scene.add(rl.Cylinder(0.2, 0.5), position=apart * toward + (0, 0, 0.4))
+    found = find_contacts(scene.bodies, scene.state, 1e-3)
+    assert len(found) == 1
+    middle = 0.5 * (0.4 + apart - 0.2)
+    np.testing.assert_allclose(found.point[0], middle * toward + (0, 0, 0.15), atol=1e-12)
+    np.testing.assert_allclose(found.gap, 0.0, atol=1e-13)
+
+
+def test_round_ends_bear_alike_in_any_order():
+    """Property: the points at which two cylinders' ends meet do not depend on which body comes
+    first, though corners of either face lie next to where the outlines cross: corners of one of
+    them went, and with them a percent of the forces."""
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        wide, narrow = rng.uniform(0.8, 1.4), rng.uniform(0.15, 0.3)
+        angle = rng.uniform(0, 2 * np.pi)
+        at = (wide - rng.uniform(0, narrow)) * np.array([np.cos(angle), np.sin(angle), 0.0])
+        spin = rotations.from_rotation_vector(np.array([0, 0, rng.uniform(0, 3)]))
+        plate = dict(shape=rl.Cylinder(wide, 0.2), position=(0, 0, 0), orientation=spin)
+        post = dict(shape=rl.Cylinder(narrow, 0.4), position=at - (0, 0, 0.3))
+        found = []
+        for order in (plate, post), (post, plate):
+            scene = rl.Scene(gravity=(0, 0, 0))
+            for given in order:
+                scene.add(**given)
+            point = find_contacts(scene.bodies, scene.state, 1e-3).point
+            found.append(point[np.lexsort(point.round(9).T)])
+        # rounding of places
+        np.testing.assert_allclose(found[0], found[1], atol=1e-12)

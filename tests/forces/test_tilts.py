@@ -202,3 +202,29 @@ def test_a_step_that_stops_short_is_asked_for_less(monkeypatch):
     result = rl.Simulation("four-leg-table").step()
     assert len(asked) == 2 and asked[0] is not asked[1] and result.compatible.converged
     assert result.together == HELD and (result.balance[0] != asked[1]).nnz == 0
+
+
+@pytest.mark.parametrize("slope", [1e-3, 1e-5, 1e-8])
+def test_last_digits_of_a_slope_tell_nothing(slope):
+    """Property: three plates on one another, free to slide along a slope: normals that are off by
+    their last digits ask for the same forces as exact ones, which need not know of the slide."""
+    rng = np.random.default_rng(0)
+    reach, arms = np.ones(18), (-1.0, -0.2, 0.9)
+    rows = []
+    for body in range(3):
+        for arm in arms:
+            row = np.zeros(18)
+            normal = np.array([slope + 1e-16 * rng.uniform(-1, 1), 1.0])
+            row[6 * body + np.array([0, 1, 5])] = *normal, arm
+            if body:
+                row[6 * body - 6 + np.array([0, 1, 5])] = *-normal, -arm
+            rows.append(row)
+    B = sp.csr_array(np.array(rows))
+    force = rng.uniform(0.5, 1.5, len(rows))
+    felt, load = felt_balance(B, B.T @ force, force, free=np.ones(18, bool), reach=reach)
+    assert not felt[:, ::6].nnz and (felt[:, 1::6] != B[:, 1::6]).nnz == 0
+    other = compatible_forces(felt, load).force
+    known = compatible_forces(sp.csr_array(felt), load, method="augmented_lagrangian").force
+    # the paper's solver ends at its tolerance
+    np.testing.assert_allclose(other, known, atol=1e-8)
+    assert np.abs(B.T @ other - B.T @ force).max() < 1e-9

@@ -22,6 +22,10 @@ side's own length it would be less than rounding where that is short."""
 MADE = 512
 """Labels from here on belong to corners made by a cut."""
 
+OUTLINES = 256
+"""Names of edges from here on belong to the outline: a corner that a cut makes on one is a corner
+of the outline itself."""
+
 
 @njit(cache=True)
 def _copy(x, of_x, y, of_y):
@@ -82,7 +86,7 @@ def clip(outline, normal, height, incident, names, poly, poly_of):
                     new[kept, c] = old[i, c] + share * (old[j, c] - old[i, c])
                 edge = old_of[i, 1]
                 new_of[kept, 0] = MADE + 2 * ((edge % 320) * 64 + side % 64)
-                new_of[kept, 1] = 256 + side % 64 if inside else edge
+                new_of[kept, 1] = OUTLINES + side % 64 if inside else edge
                 kept += 1
             here = there
         count, now = kept, 1 - now
@@ -103,16 +107,16 @@ def thin_out(p, of, count, normal, height, incident, names, snap, gap):
     """Leaves one corner where several lie within ``snap``: aligned faces would else gain and lose
     corners by rounding. p (.., 3), of (.., 2): corners and labels; gap: gets their gaps.
 
-    Made corners within ``snap`` of the line between their neighbours go (nearly parallel edges
-    cross anywhere); those nearest to a corner of ``incident`` within ``snap`` take its label, and
-    of one label, and of made ones within ``snap``, the one of least gap stays. Returns how many are
-    left.
+    Crossings within ``snap`` of the line between their neighbours go (nearly parallel edges cross
+    anywhere), and corners of neither face, whichever is the outline; made corners nearest to a
+    corner of ``incident`` within ``snap`` take its label, and of one label, and of made ones within
+    ``snap``, the one of least gap stays. Returns how many are left.
     """
     i = 0
     while count > 3 and i < count:
         before, after = p[i - 1 if i > 0 else count - 1], p[i + 1 if i + 1 < count else 0]
         straight = False
-        if of[i, 0] >= MADE:
+        if of[i, 0] >= MADE and (of[i, 0] - MADE) // 128 < OUTLINES:
             cx, cy, cz = after[0] - before[0], after[1] - before[1], after[2] - before[2]
             x, y, z = p[i, 0] - before[0], p[i, 1] - before[1], p[i, 2] - before[2]
             ax, ay, az = cy * z - cz * y, cz * x - cx * z, cx * y - cy * x

@@ -34,6 +34,10 @@ point of a round end may then lie than those that stand for its rim: what an end
 MISSED = 2 * np.sqrt(2 * (1 - ALIGNED))
 """The same where the normal is a face's only nearly."""
 
+AS_NEAR = 2 * np.sqrt(2 * (1 - ACROSS))
+"""How far the gap between faces that are across a normal so exactly may differ over their width,
+over the smaller body's size."""
+
 COMMON = 1e-6
 """Common stretch over the first line's length from which on it has two ends."""
 
@@ -96,6 +100,56 @@ def _line(corners, names, count, n, sign):
     for k in range(3):
         a, b = corners[first, k], corners[second, k]
         corners[0, k], corners[1, k] = a, b
+    return True
+
+
+@njit(cache=True)
+def _nearest_to_axis(outline, centre, axis, q):
+    """The point q of a convex outline (k, 3), k > 1, that is nearest to an axis which misses it;
+    its distance."""
+    least = np.inf
+    for c in range(len(outline)):
+        x, y = outline[c], outline[(c + 1) % len(outline)]
+        from_x = edge_x = square = away = 0.0
+        along_x = along = 0.0
+        for k in range(3):
+            along_x += (x[k] - centre[k]) * axis[k]
+            along += (y[k] - x[k]) * axis[k]
+        for k in range(3):
+            off, edge = x[k] - centre[k] - along_x * axis[k], y[k] - x[k] - along * axis[k]
+            from_x, edge_x, square = from_x + off * off, edge_x + off * edge, square + edge * edge
+        share = min(1.0, max(0.0, -edge_x / square)) if square > 0.0 else 0.0
+        away = from_x + share * (2 * edge_x + share * square)
+        if away < least:
+            least = away
+            for k in range(3):
+                q[k] = x[k] + share * (y[k] - x[k])
+    return np.sqrt(max(0.0, least))
+
+
+@njit(cache=True)
+def _in_sliver(end_a, radius_a, end_b, radius_b, axis, arm, face_a, face_b, q):
+    """Whether two faces meet between the rim of a round end and the points that stand for it only;
+    sets q to their common point nearest to its axis, of two ends to the middle of what they share.
+
+    end_a, end_b: whether the faces (k, 3) are cylinders' ends, of these radii, about the origin and
+    about arm; axis: unit, across them. All in the axes of a.
+    """
+    if not (end_a and end_b):
+        centre = np.zeros(3) if end_a else arm
+        other = face_b if end_a else face_a
+        # nowhere else is one point as good as another
+        return _nearest_to_axis(other, centre, axis, q) <= (radius_a if end_a else radius_b)
+    along, apart = dot(arm, axis), 0.0
+    for k in range(3):
+        q[k] = arm[k] - along * axis[k]
+        apart += q[k] ** 2
+    apart = np.sqrt(apart)
+    if apart > radius_a + radius_b:
+        return False
+    middle = 0.5 * (max(-radius_a, apart - radius_b) + min(radius_a, apart + radius_b))
+    for k in range(3):
+        q[k] *= middle / apart
     return True
 
 
@@ -196,6 +250,20 @@ def contacts_of_nearest(
                 for k in range(3):
                     points[found, k] = 0.5 * (on_a[k] + on_b[k])
                 found += 1
+            elif found == 0 and own and round_end:
+                end_a = flat_a and solids[0][s] == CYLINDER
+                end_b = flat_b and solids[0][t] == CYLINDER
+                size_s, size_t = solids[1][s, 0], solids[1][t, 0]
+                if (end_a or end_b) and _in_sliver(
+                    end_a, size_s, end_b, size_t, outward, arm[p], face_a[:ka], face_b[:kb], point
+                ):
+                    low = h - dot(outward, point)
+                    high = dot(outward, other[0]) - dot(outward, point)
+                    if not (flat_b if side == 0 else flat_a):
+                        high = 0.0  # a line, on which the point is
+                    label[0], height[0] = 0, high - low
+                    found = 1 if abs(height[0] - gap) <= size * AS_NEAR else 0
+                    step(point, 0.5 * (low + high), outward, points[0])
         elif (flat_a or flat_b) and not exact[p]:  # a point on a face: the face's own normal is
             step(zero, 1.0 if flat_a else -1.0, normal_a if flat_a else normal_b, n)
             if flat_a:

@@ -20,9 +20,11 @@ over reach, and the forces' load on it.
 One column goes with each motion that is not felt then, V or S <= ROUNDED: the others tell all
 that is asked, and of the motions' own directions nothing but rounding may be left, which would be
 divided by its own size. Small entries of other columns stay: without them what several bodies
-together do not feel becomes what they hardly feel, and forces have to obey that. Columns of nothing
-but rounding over reach, as of the spin of a cylinder on a face, go in any case: in millimetres they
-are as large as arms of small bodies in metres.
+together do not feel becomes what they hardly feel, and forces have to obey that. A column goes
+also where a motion with S <= ROUNDED is along a column of small entries, as of all blocks of a
+stack on a floor that leans by 1e-5: divided by their size, the last digits of normals are 1e-11.
+Columns of nothing but rounding over reach, as of the spin of a cylinder on a face, go in any case:
+in millimetres they are as large as arms of small bodies in metres.
 
 S and V: see ``network/felt.py``. Motions above the limit are kept, and step 1 is made to know them
 (``dynamics/refined.py``).
@@ -35,6 +37,10 @@ from ..bodies import Bodies
 from ..network.columns import ROUNDING
 from ..network.felt import HARDLY, ROUNDED, finite_reach, slightly_felt
 from .together import columns_of, felt_together
+
+FAINT = 1e-2
+"""Entries of a column over reach up to which its rounding, divided by their size, could pass for a
+motion that is felt: normals are known to some 1e-16, and ROUNDED is 1e-13."""
 
 LIMIT = HARDLY
 """Part of its contacts' forces below which a push along a motion tells nothing."""
@@ -96,10 +102,11 @@ def felt_balance(B: sp.csr_array, load, force, *, free, reach, slight=None):
     reach = finite_reach(reach)
     bodies, S, VT = slightly_felt(B, free, reach, LIMIT) if slight is None else slight
     out = (S > ROUNDED) & (S <= LIMIT)
-    if not out.any():
+    blown = _blown_up(B, bodies, S, VT, reach)
+    if not (out.any() or blown.any()):
         return B, load
-    some = out.any(axis=1)
-    bodies, VT, out = bodies[some], VT[some], out[some]
+    some = out.any(axis=1) | blown
+    bodies, S, VT, out, blown = (x[some] for x in (bodies, S, VT, out, blown))
 
     # forces [N] along these motions; a load that is not small stays
     pushed = (load / reach).reshape(-1, 6)
@@ -107,10 +114,10 @@ def felt_balance(B: sp.csr_array, load, force, *, free, reach, slight=None):
     rest = np.delete(pushed, bodies, axis=0)
     size = max(np.abs(rest).max(initial=0.0), np.abs(np.where(out, 0.0, along)).max(initial=0.0))
     out &= np.abs(along) <= LIMIT * size
-    changed = out.any(axis=1)
+    changed = out.any(axis=1) | blown
     if not changed.any():
         return B, load
-    bodies, S, VT, out = bodies[changed], S[some][changed], VT[changed], out[changed]
+    bodies, S, VT, out = (x[changed] for x in (bodies, S, VT, out))
     left = np.where(out[:, :, None], VT, 0.0)
     felt = sp.csr_array(B @ _without(bodies, left, reach))
     unfelt = out | (S <= ROUNDED)
@@ -121,6 +128,17 @@ def felt_balance(B: sp.csr_array, load, force, *, free, reach, slight=None):
     felt.eliminate_zeros()
     felt.sort_indices()
     return felt, np.where(free, felt.T @ force, 0.0)
+
+
+def _blown_up(B, bodies, S, VT, reach):
+    """Which of these bodies have a motion that is not felt, along a column of faint entries."""
+    largest = np.zeros(B.shape[1])
+    np.maximum.at(largest, B.indices, np.abs(B.data))
+    columns = 6 * bodies[:, None] + np.arange(6)
+    faint = largest[columns] <= FAINT * reach[columns]
+    faint &= largest[columns] > ROUNDING * reach[columns]
+    unfelt = np.where((S <= ROUNDED)[:, :, None], VT, 0.0)
+    return (faint & (np.linalg.norm(unfelt, axis=1) > 0.5)).any(axis=1)
 
 
 def _without(bodies, motions, reach):

@@ -75,11 +75,11 @@ def _taken(bodies, B, load, force):
         return B, load
     dense, columns, arm = found
     VT, S, slight = _motions(dense, load[columns] / arm)
-    out = slight & (S > ROUNDED)
-    if not out.any():
+    if not slight.any():
         return B, load
+    out = slight & (S > ROUNDED)
     dense -= (dense @ VT[out].T) @ VT[out]
-    dense[:, columns_of(VT[out | (S <= ROUNDED)])] = 0.0
+    dense[:, columns_of(VT[slight | (S <= ROUNDED)])] = 0.0
     dense[np.abs(dense) <= ROUNDED] = 0.0
     felt = sp.csr_array(dense * arm)
     felt = sp.csr_array((felt.data, columns[felt.indices], felt.indptr), shape=B.shape)

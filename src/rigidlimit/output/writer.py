@@ -62,8 +62,8 @@ def check_place(path: str | Path) -> None:
 
 
 ROOM = 64 * 2**20
-"""Bytes of steps that wait to be written, at most: quick steps of a large scene would fill gigabytes
-within the ten seconds from one checkpoint to the next."""
+"""Bytes of steps that wait to be written, at most: quick steps of a large scene would fill
+gigabytes within the ten seconds from one checkpoint to the next."""
 
 
 class RunWriter:

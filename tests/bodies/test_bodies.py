@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.bodies import rotations
+from rigidlimit.bodies import rotations, shapes
 from rigidlimit.bodies.bodies import State
 from rigidlimit.bodies.mass import (
     block_matrix,
@@ -224,3 +224,25 @@ def test_dents_are_not_lost_without_a_word():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rl.Polygon([(0, 0), (1, 0), (2, 0), (2, 2), (0, 2), (0.001, 1)])
+
+
+def test_triangular_faces_at_once_are_those_one_by_one(monkeypatch):
+    """Reference twin: stones, whose faces are triangles and are made together, are to the last
+    digit those whose faces are made one by one; also mixed with faces of more corners, of a prism
+    and of a block with corners cut off."""
+    rng = np.random.default_rng(5)
+    clouds = [rng.normal(size=(k, 3)) * rng.uniform(0.1, 3, 3) for k in (4, 5, 8, 12, 40) * 6]
+    ring = np.array([(np.cos(a), np.sin(a)) for a in np.linspace(0, 2 * np.pi, 8)[:-1]])
+    clouds.append(np.concatenate([np.column_stack([ring, np.full(7, z)]) for z in (0.0, 0.3)]))
+    box = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
+    cut = [c * (1 - 0.3 * np.eye(3)[axis]) for c in box[:3] for axis in range(3)]
+    clouds.append(np.concatenate([cut, box[3:]]))
+    for points in clouds:
+        together = rl.ConvexPolyhedron(points)
+        with monkeypatch.context() as patch:
+            patch.setattr(shapes, "PAIRED", 0)
+            one_by_one = rl.ConvexPolyhedron(points)
+        np.testing.assert_array_equal(together.normals, one_by_one.normals)
+        assert len(together.faces) == len(one_by_one.faces)
+        for a, b in zip(together.faces, one_by_one.faces, strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -1,11 +1,14 @@
 """What a factorization is thought to cost, in steps of conjugate gradients."""
 
+import gc
+import weakref
+
 import numpy as np
 import scipy.sparse as sp
 
 from rigidlimit import memory
 from rigidlimit.network import Network
-from rigidlimit.network.price import LOOK, Price, price
+from rigidlimit.network.price import LOOK, price
 from tests.problems import pyramid_gradient, random_springs
 
 
@@ -31,7 +34,8 @@ def test_structure_tells_once_it_is_worth_a_look():
     ratio = {}
     for name, B in (("layer", layer(150)), ("solid", pyramid_gradient(30))):
         n = B.shape[1]
-        cost = Price(Network(B, blocks=np.arange(0, n + 1, 3)))
+        network = Network(B, blocks=np.arange(0, n + 1, 3))
+        cost = network.price
         assert cost.of_factorization == price(n) and cost.affordable
         cost.steps = LOOK
         ratio[name] = cost.of_factorization / price(n)
@@ -43,10 +47,28 @@ def test_not_affordable_without_memory(monkeypatch):
     """Property: neither as guessed nor as known, where memory is short; small ones always are."""
     B = random_springs(6000, 2.9)
     n = B.shape[1]
-    cost = Price(Network(B, blocks=np.arange(0, n + 1, 3)))
+    network = Network(B, blocks=np.arange(0, n + 1, 3))
+    cost = network.price
     assert cost.affordable
     monkeypatch.setattr(memory, "_of_machine", lambda: 1e6)
     monkeypatch.setattr(memory, "LITTLE", 0)
     assert not cost.affordable
     cost.steps = LOOK
     assert not cost.affordable
+
+
+def test_a_network_goes_with_its_last_user():
+    """Property: nothing that a network holds holds the network, also once it was looked at: it is
+    gone at once, not when Python looks for circles, which in large scenes is hundreds of MB later.
+    """
+    B = random_springs(600, 2.9)
+    gc.disable()
+    try:
+        network = Network(B, blocks=np.arange(0, B.shape[1] + 1, 3))
+        network.price.steps = LOOK
+        assert network.price.of_factorization > 0 and network.pairs.serves
+        seen = weakref.ref(network)
+        del network
+        assert seen() is None
+    finally:
+        gc.enable()

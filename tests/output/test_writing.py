@@ -318,3 +318,28 @@ def test_full_disk(tmp_path):
     assert lines[2].startswith("OutputError") and "run.h5.pdf: cannot be written" in lines[2]
     assert lines[3] == "40 steps"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.h5"]
+
+
+def test_steps_that_wait_are_bounded(tmp_path, monkeypatch):
+    """Property: steps wait in memory up to ``ROOM`` however quick they are (here: a third of the
+    run, and no checkpoint by time), and the file is the one that is written at once."""
+
+    def written(name):
+        simulation, most = rl.Simulation(rl.scenes.pyramid(3)), 0
+        writer = RunWriter.start(tmp_path / name, simulation, SETTINGS, interval=np.inf)
+        for _ in range(7):
+            writer.add(simulation.step())
+            most = max(most, writer._waiting)
+        parts = len(list(parts_of(tmp_path / name).glob("*.h5")))
+        writer.finish()
+        return read_run(tmp_path / name), most, parts
+
+    whole, most, parts = written("whole.h5")
+    assert parts == 0
+    monkeypatch.setattr(writing, "ROOM", most // 3)
+    pieces, fewer, parts = written("pieces.h5")
+    assert fewer <= most // 3 and parts >= 2
+    assert len(pieces) == len(whole) == 7
+    for a, b in zip(pieces, whole, strict=True):
+        np.testing.assert_array_equal(a.force, b.force)
+        np.testing.assert_array_equal(a.position, b.position)

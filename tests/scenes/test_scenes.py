@@ -1,5 +1,6 @@
 """The scene builder, the gallery and TOML files."""
 
+import re
 import warnings
 
 import numpy as np
@@ -336,6 +337,49 @@ def test_many_bodies_at_once():
     scene.add(rl.Sphere(0.2), position=(9, 9, 9))
     assert scene.add_many(rl.Sphere(0.1), at)[-1] == 20_000
     np.testing.assert_array_equal(scene.state.position[1:], at)
+
+
+def test_bodies_of_unlike_shapes_at_once():
+    """Reference twin: balls of unequal size in one call are those added one by one, to the last
+    digit, with masses from the density or given; equal shapes share a row of the table, also far
+    apart, and joining columns on the way changes nothing."""
+    rng = np.random.default_rng(3)
+    radius = np.repeat(rng.uniform(0.1, 0.2, 1200), 2)
+    positions = rng.normal(size=(2400, 3))
+    mass = rng.uniform(1, 2, 2400)
+    for given in (None, mass):
+        twin, scene = rl.Scene(), rl.Scene()
+        for i, r in enumerate(radius):
+            one = {} if given is None else {"mass": given[i]}
+            twin.add(rl.Sphere(r), position=positions[i], **one)
+        more = {} if given is None else {"mass": given}
+        assert scene.add_many([rl.Sphere(r) for r in radius], positions, **more)[-1] == 2399
+        assert scene.bodies.shapes == twin.bodies.shapes and len(twin.bodies.shapes) == 1200
+        for name, column in scene.columns.items():
+            np.testing.assert_array_equal(column, twin.columns[name])
+        np.testing.assert_array_equal(scene.bodies.inertia, twin.bodies.inertia)
+    scene.columns["mass"][:] = 0.0  # copies
+    scene.state.position[:] = 0.0
+    np.testing.assert_array_equal(scene.bodies.mass, mass)
+    np.testing.assert_array_equal(scene.state.position, positions)
+
+
+def test_faults_of_many_bodies():
+    """Property: shapes and masses that do not fit are told, and leave no trace."""
+    scene, ball = rl.Scene(), rl.Sphere(1.0)
+    places = [(0, 0, 0), (3, 0, 0)]
+    for shape, more, fragment in (
+        ([ball], {}, "1 shape given; expected one for all bodies, or one for each of 2"),
+        ([ball, rl.HalfSpace()], {}, "a half-space is among the shapes"),
+        ([ball, rl.Disk(1.0)], {}, "Disk is a shape in 2D"),
+        ([ball, "ball"], {}, "shape is 'ball'"),
+        (ball, {"mass": [1.0]}, "mass: found an array of shape (1,)"),
+        (ball, {"mass": [1.0, -2.0]}, "mass of body '1' is -2.0"),
+        (ball, {"mass": "heavy"}, "mass of body '0' is 'heavy'"),
+    ):
+        with pytest.raises(SceneError, match=re.escape(fragment)):
+            scene.add_many(shape, places, **more)
+    assert len(scene) == 0
 
 
 def test_pairs_that_say_nothing_are_told():

@@ -5,6 +5,7 @@ been taken that it pays to look, told from the structure of the factor, which is
 walls and layers.
 """
 
+import weakref
 from functools import cached_property
 
 from ..memory import fits
@@ -54,10 +55,18 @@ def affordable(n: int) -> bool:
 
 
 class Price:
-    """Of one network. steps: of conjugate gradients, or of others as dear, taken on it so far."""
+    """Of one network. steps: of conjugate gradients, or of others as dear, taken on it so far.
+
+    The network holds its price, and must not be held by it: in a circle it would outlive its step
+    until Python looks for circles, with all that was made of it.
+    """
 
     def __init__(self, network):
-        self._network, self.steps = network, 0
+        self._of, self.steps = weakref.ref(network), 0
+
+    @property
+    def _network(self):
+        return self._of()
 
     @property
     def of_factorization(self) -> float:

@@ -61,11 +61,17 @@ def check_place(path: str | Path) -> None:
         )
 
 
+ROOM = 64 * 2**20
+"""Bytes of steps that wait to be written, at most: quick steps of a large scene would fill
+gigabytes within the ten seconds from one checkpoint to the next."""
+
+
 class RunWriter:
     """Stores steps of a simulation: ``start`` or ``resume``, ``add`` each step, ``finish``.
 
-    every: store each so many steps. interval [s]: wall time between checkpoints. ``close`` lets
-    go of a run that is not finished, as it was at the last ``checkpoint``.
+    every: store each so many steps. interval [s]: wall time between checkpoints, which come sooner
+    where what waits to be written fills ``ROOM``. ``close`` lets go of a run that is not finished,
+    as it was at the last ``checkpoint``.
     """
 
     def __init__(self, path, simulation, settings: dict, *, every: int = 1, interval: float = 10.0):
@@ -86,6 +92,7 @@ class RunWriter:
         self.settings = settings
         self.simulation = simulation
         self._pending: list[tuple[int, object]] = []
+        self._waiting = 0  # bytes, about, of what is pending
         self._last = time.monotonic()
         self._lock: Lock | None = None
         self.saved = 0.0  # time of the last checkpoint [s]
@@ -301,7 +308,8 @@ class RunWriter:
             )
         if self.simulation.steps % self.every == 0:
             self._pending.append((self.simulation.steps, result))
-        if time.monotonic() - self._last > self.interval:
+            self._waiting += _bytes(result)
+        if self._waiting > ROOM or time.monotonic() - self._last > self.interval:
             self.checkpoint()
 
     def checkpoint(self) -> None:
@@ -313,6 +321,7 @@ class RunWriter:
                 for number, result in self._pending:
                     write_step(file.create_group(f"{number:08d}"), result)
             self._pending.clear()
+            self._waiting = 0
         saved = self.parts / "checkpoint.npz"
         with whole_file(saved, durable=True) as temporary:
             _save(temporary, self.simulation.checkpoint())
@@ -350,6 +359,12 @@ class RunWriter:
             if part.name != LOCK:
                 part.unlink()
         (self.parts / LOCK).unlink(missing_ok=True)
+
+
+def _bytes(result) -> int:
+    """Memory that a step holds, about: B, and what is kept of each contact and each body."""
+    m, n = result.B.shape
+    return 12 * result.B.nnz + 8 * (18 * m + 4 * n)
 
 
 def _save(path: Path, arrays: dict[str, np.ndarray]) -> None:

@@ -307,8 +307,7 @@ def packing(count=200, *, seed=1) -> Scene:
     radius = rng.uniform(0.7, 1.0, count) * 2e-3
     centres = (cells + 0.5) * pitch
     centres[:, :2] += rng.uniform(-1, 1, (count, 2)) * (pitch / 2 - radius)[:, None]
-    for centre, r in zip(centres, radius, strict=True):
-        scene.add(Sphere(float(r)), position=centre)
+    scene.add_many([Sphere(float(r)) for r in radius], centres)
     return scene
 
 

@@ -29,6 +29,9 @@ COLUMNS = {
 }  # fmt: skip
 """What a scene keeps of each body: type, and shape of a row."""
 
+PIECES = 1000
+"""Arrays of which a column may consist before they are joined, and as many as it has rows."""
+
 DEGREES = ("x", "y", "z", "rx", "ry", "rz")
 
 
@@ -91,8 +94,8 @@ class Scene(Displayed):
         self._columns: dict[str, list[np.ndarray]] = {}
         self._names: list[str] = []
         self._index: dict[str, int] = {}
-        self._shapes: list[Shape] = []
-        self._materials: list[Material] = []
+        self._shapes = _Table()
+        self._materials = _Table()
         self._bodies: Bodies | None = None
 
     def __len__(self):
@@ -142,31 +145,33 @@ class Scene(Displayed):
 
     def add_many(
         self,
-        shape: Shape,
+        shape: Shape | Iterable[Shape],
         positions,
         *,
         quaternions=None,
         velocities=None,
         angular_velocities=None,
         material: Material | None = None,
-        mass: float | None = None,
+        mass=None,
         fixed: bool | Iterable[str] = False,
         names: list[str] | None = None,
         loads=None,
     ) -> list[int]:
-        """Add k bodies of one shape and material at positions (k, dim); returns their indices.
+        """Add k bodies of one material at positions (k, dim); returns their indices.
 
-        quaternions (k, 4): orientations (w, x, y, z), in 2D as well. velocities (k, dim),
-        angular_velocities (k, 3) or (k,), loads (k, ...), names: one each; all else as in ``add``.
+        shape: of all, or k shapes, one each, as of balls of unequal size; half-spaces have a call
+        of their own. mass [kg]: a number or (k,). quaternions (k, 4): orientations (w, x, y, z), in
+        2D as well. velocities (k, dim), angular_velocities (k, 3) or (k,), loads (k, ...), names:
+        one each; all else as in ``add``.
+
+        >>> import rigidlimit as rl
+        >>> scene = rl.Scene()
+        >>> scene.add_many([rl.Sphere(r) for r in (0.1, 0.2)], [(0, 0, 0.1), (1, 0, 0.2)])
+        [0, 1]
         """
-        if not isinstance(shape, Shape):
-            raise SceneError(f"shape is {shape!r}; expected one of rigidlimit's shapes")
-        if shape.dim != self.dim:
-            raise SceneError(
-                f"{type(shape).__name__} is a shape in {shape.dim}D; expected one for this "
-                f"{self.dim}D scene"
-            )
-        if isinstance(shape, HalfSpace):
+        shapes = self._checked_shapes(shape)
+        halved = isinstance(shape, HalfSpace)
+        if halved:
             for key, given in (("mass", mass), ("load", loads)):
                 if given is not None:
                     raise SceneError(
@@ -176,6 +181,11 @@ class Scene(Displayed):
         first = len(self)
         positions = self._vectors("position", positions)
         k = len(positions)
+        if not isinstance(shape, Shape) and len(shapes) != k:
+            raise SceneError(
+                f"{counted(len(shapes), 'shape')} given; expected one for all bodies, or one for "
+                f"each of {k}"
+            )
         names = [f"{first + i}" for i in range(k)] if names is None else [str(x) for x in names]
         if len(names) != k:
             raise SceneError(
@@ -189,12 +199,12 @@ class Scene(Displayed):
         material = Material() if material is None else material
         if not isinstance(material, Material):
             raise SceneError(f"material is {material!r}; expected a Material, or None")
-        held = self._held(shape, fixed)
+        held = self._held(halved, fixed)
         given_mass = mass is not None
         if mass is None:
-            mass = material.density * shape.measure
-        elif not is_positive(mass):
-            raise SceneError(f"mass of body {names[0]!r} is {mass!r}; expected a positive mass")
+            mass = material.density * _of_each(shapes, "measure")
+        else:
+            mass = self._masses(mass, names)
         velocity = np.zeros((k, 6))
         if velocities is not None:
             velocity[:, :3] = self._vectors("velocity", velocities, k)
@@ -202,33 +212,82 @@ class Scene(Displayed):
             velocity[:, 3:] = self._turns("angular_velocity", angular_velocities, k)
         load = np.zeros((k, 6)) if loads is None else self._loads(loads, k)
         quaternion = rotations.identity(k) if quaternions is None else self._turned(quaternions, k)
-        if isinstance(shape, Compound | ConvexPolyhedron) and shape not in self._shapes and k:
-            _warn_of_pieces(names[0], shape)
-            if isinstance(shape, Compound) and not held.all():
-                _warn_of_overlap(names[0], shape, given_mass)
+        for i, one in enumerate(shapes[:k]):
+            if isinstance(one, Compound | ConvexPolyhedron) and one not in self._shapes:
+                _warn_of_pieces(names[i], one)
+                if isinstance(one, Compound) and not held.all():
+                    _warn_of_overlap(names[i], one, given_mass)
+        rows = [self._shapes.row(one) for one in shapes]
+        inertia = np.multiply(np.reshape(mass, (-1, 1, 1)), _of_each(shapes, "inertia_per_mass"))
         for column, value in dict(
             position=positions,
             quaternion=quaternion,
             velocity=velocity,
             load=load,
-            shape_of=np.full(k, self._row(self._shapes, shape)),
-            material_of=np.full(k, self._row(self._materials, material)),
-            mass=np.full(k, float(mass)),
-            inertia=np.broadcast_to(mass * shape.inertia_per_mass, (k, 3, 3)),
+            shape_of=np.array(np.broadcast_to(np.array(rows, np.int64), k)),
+            material_of=np.full(k, self._materials.row(material)),
+            mass=np.array(np.broadcast_to(np.asarray(mass, float), k)),
+            inertia=np.broadcast_to(inertia, (k, 3, 3)),
             free=np.broadcast_to(~held, (k, 6)),
         ).items():
-            self._columns.setdefault(column, []).append(value)
+            pieces = self._columns.setdefault(column, [])
+            pieces.append(value)
+            # bodies added one by one: a small array each takes ten times the room of its numbers
+            if len(pieces) > max(PIECES, len(pieces[0])):
+                self._join(column)
         # only now, so that a body refused leaves no trace and can be added again, corrected
         self._index.update((name, first + i) for i, name in enumerate(names))
         self._names.extend(names)
         self._bodies = None
         return list(range(first, first + k))
 
+    def _checked_shapes(self, shape) -> list[Shape]:
+        """[shape], or the shapes of several bodies, one each."""
+        many = isinstance(shape, Iterable) and not isinstance(shape, Shape | str | bytes)
+        shapes = list(shape) if many else [shape]
+        for one in shapes:
+            if not isinstance(one, Shape):
+                raise SceneError(f"shape is {one!r}; expected one of rigidlimit's shapes")
+            if one.dim != self.dim:
+                raise SceneError(
+                    f"{type(one).__name__} is a shape in {one.dim}D; expected one for this "
+                    f"{self.dim}D scene"
+                )
+            if many and isinstance(one, HalfSpace):
+                raise SceneError(
+                    "a half-space is among the shapes; expected shapes of bodies; add half-spaces "
+                    "by a call of their own"
+                )
+        return shapes
+
+    @staticmethod
+    def _masses(mass, names):
+        """A positive number, or one for each of the bodies named, (k,)."""
+        if np.ndim(mass) == 0 or isinstance(mass, str):
+            if not is_positive(mass):
+                raise SceneError(f"mass of body {names[0]!r} is {mass!r}; expected a positive mass")
+            return mass
+        try:
+            masses = np.asarray(mass, float)
+        except (TypeError, ValueError):
+            masses = np.full(len(names), np.nan)
+        if masses.shape != (len(names),):
+            raise SceneError(
+                f"mass: found an array of shape {masses.shape}; expected a number, or one for each "
+                f"of {counted(len(names), 'body')}"
+            )
+        wrong = np.flatnonzero(~((masses > 0) & (masses < np.inf)))
+        if len(wrong):
+            raise SceneError(
+                f"mass of body {names[wrong[0]]!r} is {mass[wrong[0]]!r}; expected a positive mass"
+            )
+        return masses
+
     @property
     def columns(self) -> dict[str, np.ndarray]:
         """One row a body: position (n, 3), quaternion (n, 4), velocity, load (n, 6), shape_of,
         material_of: rows of the tables of ``bodies``, mass (n,), free (n, 6)."""
-        return {name: self._column(name) for name in COLUMNS}
+        return {name: self._column(name).copy() for name in COLUMNS}
 
     def fill(self, names, shapes, materials, columns: dict[str, np.ndarray]) -> None:
         """Give a scene without bodies those of another: ``columns`` and the tables of ``bodies``.
@@ -253,7 +312,7 @@ class Scene(Displayed):
         found["inertia"] = found["mass"][:, None, None] * per_mass
         self._columns = {name: [values] for name, values in found.items()}
         self._names, self._index = list(names), {name: i for i, name in enumerate(names)}
-        self._shapes, self._materials = list(shapes), list(materials)
+        self._shapes, self._materials = _Table(shapes), _Table(materials)
         self._bodies = None
 
     def index(self, body: int | str) -> int:
@@ -306,9 +365,9 @@ class Scene(Displayed):
             self._bodies = Bodies(
                 dim=self.dim,
                 names=tuple(self._names),
-                shapes=tuple(self._shapes),
+                shapes=tuple(self._shapes.entries),
                 shape_of=column("shape_of"),
-                materials=tuple(self._materials),
+                materials=tuple(self._materials.entries),
                 material_of=column("material_of"),
                 mass=column("mass"),
                 inertia=column("inertia"),
@@ -319,8 +378,7 @@ class Scene(Displayed):
     @property
     def state(self) -> State:
         """Poses and velocities at t = 0."""
-        column = self._column
-        return State(column("position"), column("quaternion"), column("velocity"), 0.0)
+        return State(*(self._column(c).copy() for c in ("position", "quaternion", "velocity")), 0.0)
 
     def external_force(self) -> np.ndarray:
         """Gravity and loads on every degree of freedom, (6 n,) [N, N m]."""
@@ -328,12 +386,18 @@ class Scene(Displayed):
         force[:, :3] += self._column("mass")[:, None] * self.gravity
         return force.ravel()
 
-    def _column(self, name):
-        return np.concatenate(self._columns[name])
+    def _column(self, name) -> np.ndarray:
+        """One row a body; what the scene keeps itself, so a copy for who may change it."""
+        if len(self._columns[name]) > 1:
+            self._join(name)
+        return self._columns[name][0]
 
-    def _held(self, shape, fixed) -> np.ndarray:
+    def _join(self, name):
+        self._columns[name] = [np.concatenate(self._columns[name])]
+
+    def _held(self, halved, fixed) -> np.ndarray:
         held = np.zeros(6, bool) if self.dim == 3 else ~PLANAR
-        if isinstance(shape, HalfSpace):
+        if halved:
             if fixed is not True and fixed is not False:
                 raise SceneError(
                     f"fixed: found {fixed!r}; a half-space is always fixed, in all its degrees of "
@@ -432,14 +496,29 @@ class Scene(Displayed):
         out[:, columns[array.shape[1]]] = array
         return out
 
-    @staticmethod
-    def _row(table, entry):
-        """Row of ``entry`` in a table of distinct shapes or materials, added if new."""
-        for row in range(len(table) - 1, max(-1, len(table) - 65), -1):
-            if table[row] is entry or table[row] == entry:
-                return row
-        table.append(entry)
-        return len(table) - 1
+
+class _Table:
+    """Distinct shapes or materials, each with its row: equal ones share theirs."""
+
+    def __init__(self, entries=()):
+        self.entries, self._rows = list(entries), {}
+        for row, entry in enumerate(self.entries):
+            self._rows.setdefault(entry, row)
+
+    def __contains__(self, entry):
+        return entry in self._rows
+
+    def row(self, entry) -> int:
+        """Row of ``entry``, added if new."""
+        row = self._rows.setdefault(entry, len(self.entries))
+        if row == len(self.entries):
+            self.entries.append(entry)
+        return row
+
+
+def _of_each(shapes, name):
+    """An attribute of each shape, (k, ...)."""
+    return np.array([getattr(shape, name) for shape in shapes])
 
 
 OVERLAP = 1e-6

@@ -66,6 +66,8 @@ def test_same(monkeypatch):
         ("shape_of", np.full(55, 2)),
         ("material_of", np.full(55, -1)),
         ("free", np.zeros((55, 6))),
+        ("quaternion", np.zeros((55, 4))),
+        ("quaternion", np.tile([1.0, 1.0, 0.0, 0.0], (55, 1))),
         ("names", np.array('["a"]')),
         ("names", np.array("[")),
         ("shapes", np.array("[]")),

@@ -35,6 +35,16 @@ def normalized(q: np.ndarray) -> np.ndarray:
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
+UNIT = 1e-6
+"""Difference of a quaternion's square from one up to which it is a rotation: files of few digits
+and the drift of other programs, not slips."""
+
+
+def no_rotations(q: np.ndarray) -> np.ndarray:
+    """Rows of quaternions (n, 4) that are not of unit length, as of zeros."""
+    return np.flatnonzero(~(np.abs(np.einsum("ij,ij->i", q, q) - 1.0) <= UNIT))
+
+
 def from_orientation(label: str, given, dim: int) -> np.ndarray:
     """Unit quaternion (4,) of an orientation as users give it: None, a quaternion (w, x, y, z), or
     in 2D an angle [rad]. Raises SceneError, which begins with ``label``, for others."""

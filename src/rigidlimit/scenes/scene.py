@@ -428,7 +428,7 @@ class Scene(Displayed):
                 f"quaternions: found an array of shape {q.shape}; expected {counted(count, 'row')} "
                 "(w, x, y, z), finite and not zero"
             )
-        return rotations.normalized(q)
+        return rotations.unit(q)
 
     def _loads(self, loads, count):
         try:

@@ -9,6 +9,7 @@ import rigidlimit as rl
 from rigidlimit import step
 from rigidlimit.bodies import rotations
 from rigidlimit.bodies.mass import mass_matrix
+from rigidlimit.errors import ContactError, InputError, SceneWarning
 from rigidlimit.scenes.gallery import PYRAMID_LARGEST
 
 SOLVERS = ("newton", "pgs", "apgd")
@@ -351,3 +352,61 @@ def test_what_pushes_is_told_alike_in_all_units():
     assert 100.0 < once < 1e5  # weights and loads are 96 N, turns that stop some hundred
     np.testing.assert_allclose(pushes(1e3), 1e3 * once, rtol=1e-12)
     np.testing.assert_allclose(pushes(1.0, beside=True), once, rtol=1e-12)
+
+
+def test_quaternions_that_are_no_rotations():
+    """Contract: a state or checkpoint whose quaternions are not of unit length is one error, which
+    names the body."""
+    for given in ([0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]):
+        simulation = rl.Simulation(rl.scenes.four_leg_table())
+        saved = simulation.checkpoint()
+        saved["quaternion"] = saved["quaternion"].copy()
+        saved["quaternion"][-1] = given
+        simulation.restore(saved)
+        with pytest.raises(ContactError, match=r"quaternion .* unit length"):
+            simulation.step()
+
+
+def test_runs_without_end_are_told(monkeypatch):
+    """Contract: a step of 1e-9 s in a run of 0.3 s is said with its number of steps and what they
+    take, once, when the pace of the first ones is known; a run of minutes says nothing."""
+    from rigidlimit import progress
+
+    monkeypatch.setattr(progress, "FIRST", 0.02)
+    count = []
+
+    def some(simulation, result):
+        count.append(result)
+        return len(count) == 400
+
+    simulation = rl.Simulation(rl.scenes.beam(), dt=1e-9)
+    with pytest.warns(SceneWarning, match="300,000,000 steps of 1e-09 s take some") as told:
+        simulation.run(until=0.3, callback=some)
+    assert len(told) == 1
+    count.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rl.Simulation(rl.scenes.beam(), dt=1e-6).run(until=1.0, callback=some)
+
+
+def test_the_command_line_tells_of_runs_without_end(monkeypatch):
+    """Contract: the same on the command line, also where it is quiet, on the error stream."""
+    from typer.testing import CliRunner
+
+    from rigidlimit import progress
+    from rigidlimit.cli.app import app
+    from rigidlimit.simulation import Simulation
+
+    monkeypatch.setattr(progress, "FIRST", 0.0)
+    step, seen = Simulation.step, []
+
+    def stops(self, **options):
+        seen.append(step(self, **options))
+        if len(seen) == 3:
+            raise InputError("enough")
+        return seen[-1]
+
+    monkeypatch.setattr(Simulation, "step", stops)
+    result = CliRunner().invoke(app, ["run", "beam", "--dt", "1e-9", "--until", "0.3", "-q"])
+    assert result.stderr.count("300,000,000 steps of 1e-09 s take some") == 1, result.output
+    assert "days" in result.stderr or "years" in result.stderr

@@ -15,7 +15,7 @@ from rigidlimit.cli.app import app
 from rigidlimit.dynamics import refined as module
 from rigidlimit.forces import levers
 from rigidlimit.forces.tilts import LIMIT
-from rigidlimit.forces.together import HELD, TAKEN
+from rigidlimit.forces.together import NONE, TAKEN
 from rigidlimit.output.writer import RunWriter
 from rigidlimit.scenes.toml import write_scene
 from rigidlimit.status import Status
@@ -316,7 +316,7 @@ def test_runs_keep_whether_motions_were_left_out_together(tmp_path, monkeypatch)
     monkeypatch.setattr(step, "compatible_forces", stops_short)
     path = tmp_path / "run.h5"
     result, frame = kept(path, rl.scenes.four_leg_table())
-    assert result.together == frame.together == HELD and "together" not in rl.read_run(path)[0].info
+    assert result.together == frame.together == NONE and "together" not in rl.read_run(path)[0].info
     np.testing.assert_allclose(frame.balance[1], 0.5 * result.load, atol=1e-12 * LOAD)
     with h5py.File(path, "r+") as file:
         (step_group,) = file["steps"].values()

@@ -1,6 +1,7 @@
-"""A progress bar: by rich on a terminal, as an HTML element in a Jupyter notebook.
+"""How far a run of many steps is: a progress bar, and a word where the end is days away.
 
-The element needs no widget package, and its last state stays in the saved notebook.
+The bar is rich's on a terminal, an HTML element in a Jupyter notebook, which needs no widget
+package, and whose last state stays in the saved notebook.
 """
 
 import html
@@ -11,6 +12,45 @@ from contextlib import contextmanager
 
 PAUSE = 0.1
 """Least time between two updates of the notebook [s]."""
+
+FIRST = 2.0
+"""Time for which the pace is looked at, after the first step, which may have to compile [s]."""
+
+LONG = 86_400.0
+"""Time still to go from which on a run is hardly what was meant [s]."""
+
+
+class Pace:
+    """Whether a run of ``steps`` more steps ends within a day, at the pace of its first ones."""
+
+    def __init__(self, steps: int, dt: float):
+        self.steps, self.dt, self.done = steps, dt, 0
+        self._since, self._told = 0.0, False
+
+    def word(self) -> str:
+        """After each step: once, when it is known, what to say of a run without end; else ""."""
+        if self._told:
+            return ""
+        self.done, now = self.done + 1, time.monotonic()
+        if self.done == 1:
+            self._since = now
+            return ""
+        spent = now - self._since
+        if spent < FIRST:
+            return ""
+        self._told = True
+        left = (self.steps - self.done) * spent / (self.done - 1)
+        if left < LONG:
+            return ""
+        return (
+            f"{self.steps:,} steps of {self.dt:g} s take some {_long(left)} at the pace of the "
+            f"first {self.done}; expected less than a day: look at dt and at the time to the end"
+        )
+
+
+def _long(seconds: float) -> str:
+    days = seconds / 86_400.0
+    return f"{days:.0f} days" if days < 1000 else f"{days / 365.25:.2g} years"
 
 
 @contextmanager

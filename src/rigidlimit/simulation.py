@@ -11,6 +11,7 @@ from .bodies import HalfSpace, State
 from .collision.contacts import Contacts
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
+from .progress import Pace
 from .progress import progress as bar
 from .scenes.load import as_scene
 from .scenes.scene import law_exponent
@@ -131,7 +132,8 @@ class Simulation:
 
         progress: show a bar on the terminal or in the notebook.
 
-        Returns the last step, with compatible forces in any case.
+        Returns the last step, with compatible forces in any case. A SceneWarning says after the
+        first seconds if the end is more than a day away at this pace.
         """
         arrays.positive("until", until)
         steps = int(np.ceil((until - self.time) / self.dt - 1e-9))
@@ -139,10 +141,13 @@ class Simulation:
             if self.last is None:
                 raise InputError(f"until is {until}; expected a time after {self.time}")
             return self._completed(self.last)
+        pace = Pace(steps, self.dt)
         with bar(self.scene.name, steps, shown=progress) as update:
             for k in range(steps):
                 last = k == steps - 1
                 result = self.step(compatible=True if last else None)
+                if word := pace.word():
+                    warnings.warn(word, SceneWarning, stacklevel=2)
                 if progress:
                     update(k + 1, result.summary)
                 if callback is not None and callback(self, result):

@@ -29,7 +29,7 @@ from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
 from .forces.levers import hanging, leans, never_bearing
 from .forces.tilts import asked_balance, asks_less
-from .forces.together import HELD, TAKEN, never_bearing_together
+from .forces.together import HELD, NONE, TAKEN, never_bearing_together
 from .network.felt import HARDLY
 from .network.handover import Handover
 from .status import Status
@@ -313,8 +313,10 @@ def _asked_for_less(solve, bodies, B, load, force, slight):
     if not forces.converged:
         more = resting | never_bearing_together(bodies, B, force)
         wider = asked_balance(bodies, B, load, force, more, together=HELD)
+        whole = asked_balance(bodies, B, load, force, more, together=NONE)
+        how = HELD if asks_less(wider[0], whole[0], more) else NONE
         other = forces if wider[0] is B else solve(wider)
-        return (other, more, HELD, hangs) if other.converged else given
+        return (other, more, how, hangs) if other.converged else given
     if not leans(*asked, forces.displacement, *of):
         return given
     wider = asked_balance(bodies, B, load, force, resting, together=TAKEN)

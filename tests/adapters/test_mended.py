@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.adapters import Places, mend_forces
+from rigidlimit.adapters import Places, from_mujoco, mend_forces
 from rigidlimit.errors import InputError, MissingExtra
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
@@ -295,3 +295,17 @@ def test_engine_that_is_not_installed(monkeypatch, engine, module):
     adapter = import_module(f"rigidlimit.adapters.{engine}")
     with pytest.raises(MissingExtra, match=rf"rigidlimit\[{engine}\]"):
         adapter.library()
+
+
+def test_options_of_an_engine_are_its_own():
+    """Contract: a wrong option of from_mujoco is told with those of from_mujoco, and what it sets
+    itself is refused (equalities was not suggested, and gap= ended in Python's own TypeError)."""
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string("<mujoco/>")
+    data = mujoco.MjData(model)
+    with pytest.raises(InputError, match="from_mujoco has no option 'equality'; did you mean"):
+        from_mujoco(model, data, equality="given")
+    with pytest.raises(InputError, match="from_mujoco has no option 'gap'; did you mean 'gap_"):
+        from_mujoco(model, data, gap=0.0)
+    with pytest.raises(InputError, match="mend_forces has no option 'tolerence'"):
+        mend_forces(np.eye(1), [1.0], tolerence=1e-9)

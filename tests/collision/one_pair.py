@@ -127,13 +127,21 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
     own = np.eye(3)
     face_a = facing(shape_a, turn_a.T @ normal, starts.get(0, own))
     face_b = facing(shape_b, -turn_b.T @ normal, starts.get(1, own))
-    # of two faces of polytopes the larger goes first
-    b_first = _extent(shape_b, face_b) > _extent(shape_a, face_a) * (1 + 1e-9) > 0
+    # of two faces of bodies of one kind the larger goes first, of equal ones that which separates
+    # more; where both do alike, the plane midway between them is not told from the first one here
+    size_a, size_b = _extent(shape_a, face_a), _extent(shape_b, face_b)
+    one_kind = min(size_a, size_b) > 0 and _round(shape_a) == _round(shape_b)
+    b_first = one_kind and size_b > size_a * (1 + 1e-9)
+    equal = one_kind and not b_first and size_a <= size_b * (1 + 1e-9)
     face_a = _in_world(face_a, turn_a, state.position[a])
     face_b = _in_world(face_b, turn_b, state.position[b])
     flat_a = face_a is not None and face_a.normal is not None and face_a.normal @ normal > ALIGNED
     flat_b = face_b is not None and face_b.normal is not None and -face_b.normal @ normal > ALIGNED
     found, size = [], min(shape_a.bounding_radius, shape_b.bounding_radius)
+    if equal and flat_a and flat_b:
+        beyond_a = _separation(shape_a, shape_b, turn_a, turn_b, arm, face_a.normal)
+        beyond_b = _separation(shape_a, shape_b, turn_a, turn_b, arm, -face_b.normal)
+        b_first = beyond_b - beyond_a > PATCH * size
     if (flat_a and face_b is not None) or (flat_b and face_a is not None):
         if flat_a and face_b is not None and not (flat_b and b_first):
             found, normal = _clip(face_a, face_b), face_a.normal
@@ -180,9 +188,20 @@ def _ends_meet(shape, direction):
 
 
 def _extent(shape, face):
-    """Diagonal of a polytope's face's bounding box in the body's axes; 0 of other features."""
-    flat = face is not None and face.normal is not None and not isinstance(shape, Cylinder)
-    return np.linalg.norm(np.ptp(face.corners, axis=0)) if flat else 0.0
+    """Diagonal of a face's bounding box in the body's axes; 0 of other features."""
+    if face is None or face.normal is None:
+        return 0.0
+    return 8**0.5 * shape.radius if _round(shape) else np.linalg.norm(np.ptp(face.corners, axis=0))
+
+
+def _round(shape):
+    return isinstance(shape, Cylinder)
+
+
+def _separation(shape_a, shape_b, turn_a, turn_b, arm, n):
+    """Distance of the bodies along n, from a to b."""
+    reach_a = support_height(shape_a, (n @ turn_a)[None])[0]
+    return arm @ n - reach_a - support_height(shape_b, (-n @ turn_b)[None])[0]
 
 
 def _point_on_face(bodies, state, a, b, normal, on_a, on_b, flat_a, face_a, face_b):

@@ -156,7 +156,7 @@ def test_numbers_of_bricks_stay(tilt):
     found = find_contacts(scene.bodies, scene.state, 1e-3)
     np.testing.assert_allclose(np.sort(found.point[:, 0]), [0, 1], atol=2e-6)
     np.testing.assert_array_equal(found.key[:1] // 65536, [1])
-    if abs(tilt) < 1e-9:  # beyond PREFER_FIRST the other body's edge may be the reference
+    if abs(tilt) < 1e-9:  # beyond EQUAL the other body's edge may be the reference
         known = find_contacts(level.bodies, level.state, 1e-3)
         np.testing.assert_array_equal(found.key, known.key)
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import rigidlimit as rl
 from rigidlimit.forces import compatible_forces, tilts
 from rigidlimit.forces.tilts import LIMIT, ROUNDED, felt_balance
-from rigidlimit.forces.together import HELD
+from rigidlimit.forces.together import HELD, NONE
 from rigidlimit.status import Status
 from tests.problems import assert_asks_the_same, turned
 
@@ -193,6 +193,13 @@ def test_a_step_that_stops_short_is_asked_for_less(monkeypatch):
     def looser(bodies, B, load, force, how):
         return 1.0 * B, load
 
+    def holding(bodies, B, load, force, how):
+        last = B.indices.max()
+        kept = sp.diags_array((np.arange(B.shape[1]) != last).astype(float))
+        felt = sp.csr_array(B @ kept) if how == HELD else B
+        felt.eliminate_zeros()
+        return felt, np.where(bodies.free.ravel(), felt.T @ force, 0.0)
+
     monkeypatch.setattr(module, "compatible_forces", stops_short)
     monkeypatch.setattr(tilts, "felt_together", lambda *given: given[1:3])
     result = rl.Simulation("four-leg-table").step()
@@ -201,6 +208,13 @@ def test_a_step_that_stops_short_is_asked_for_less(monkeypatch):
     monkeypatch.setattr(tilts, "felt_together", looser)
     result = rl.Simulation("four-leg-table").step()
     assert len(asked) == 2 and asked[0] is not asked[1] and result.compatible.converged
+    # nothing was held, and nothing is said
+    assert result.together == NONE and (result.balance[0] != asked[1]).nnz == 0
+    assert not result.doubt
+    asked.clear()
+    monkeypatch.setattr(tilts, "felt_together", holding)
+    result = rl.Simulation("four-leg-table").step()
+    assert len(asked) == 2 and result.compatible.converged and "left out" in result.doubt
     assert result.together == HELD and (result.balance[0] != asked[1]).nnz == 0
 
 

@@ -25,7 +25,7 @@ from ..errors import InputError
 from ..words import counted
 from .arguments import check_linear, expect, imported, joint_names, wanted_load
 from .links import joined, joined_systems
-from .mended import MendedForces, mend_forces
+from .mended import MendedForces, check_options, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
 from .sliding import across, interleaved
 
@@ -67,6 +67,7 @@ def from_drake(
     from pydrake.multibody.plant import MultibodyPlant
     from pydrake.systems.framework import Context
 
+    check_options(from_drake, options)
     expect("from_drake", plant=(plant, MultibodyPlant), context=(context, Context))
     load_from, load = wanted_load(load)
     results = plant.get_contact_results_output_port().Eval(context)

@@ -197,6 +197,22 @@ _LOADS = {
 }
 
 
+SHARED = ("friction_tolerance", "friction_share", "gap_tolerance", "accuracy")
+"""What the functions for engines hand on to ``mend_forces``; they set the rest themselves."""
+
+
+def check_options(function, options) -> None:
+    """Refuse ``options`` that ``function``, of an engine or ``mend_forces``, does not take, with
+    those that it does. Raises InputError."""
+    given = SOLVING if function is mend_forces else (*SOLVING, *SHARED)
+    for name in options:
+        if name not in given:
+            known = (set(inspect.signature(function).parameters) | set(given)) - {"options"}
+            raise InputError(
+                f"{function.__name__} has no option {name!r}; {nearest(name, sorted(known))}"
+            )
+
+
 def mend_forces(
     B,
     engine_force=None,
@@ -270,10 +286,7 @@ def mend_forces(
         raise InputError(f"cone is {cone!r}; expected one of {', '.join(CONES)}")
     if engine_force is None and load is None:
         raise InputError("neither engine_force nor load is given; expected one of them")
-    for name in options:
-        if name not in SOLVING:
-            known = (set(inspect.signature(mend_forces).parameters) | set(SOLVING)) - {"options"}
-            raise InputError(f"there is no option {name!r}; {nearest(name, sorted(known))}")
+    check_options(mend_forces, options)
     B = arrays.sparse("B", B)
     m, n = B.shape
     row, contacts = _rows(row, contacts, m)

@@ -26,7 +26,7 @@ from ..errors import InputError
 from ..words import counted
 from .arguments import check_joint, check_linear, expect, imported, joint_names, wanted_load
 from .links import joined, joined_systems
-from .mended import MendedForces, mend_forces
+from .mended import MendedForces, check_options, mend_forces
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
 from .places import OUTSIDE, Places, mechanism_sizes
@@ -65,6 +65,7 @@ def from_mujoco(
     columns of ``mj_contactForce`` after the first. Raises InputError where mending is wrong.
     """
     mujoco = library()
+    check_options(from_mujoco, options)
     expect("from_mujoco", model=(model, mujoco.MjModel), data=(data, mujoco.MjData))
     if model.nv != len(data.qvel) or model.nbody != len(data.xpos):
         raise InputError(

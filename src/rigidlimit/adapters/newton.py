@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..errors import InputError, MissingExtra
 from .arguments import check_joint, expect, imported, joint_names, wanted_load
-from .mended import MendedForces, mend_forces
+from .mended import MendedForces, check_options, mend_forces
 from .places import OUTSIDE, Places, mechanism_distances, mechanism_sizes
 from .sliding import across, interleaved
 
@@ -67,6 +67,7 @@ def from_newton(
     exponent, on_friction and further keywords: as for ``mend_forces``.
     """
     newton = library()
+    check_options(from_newton, options)
     expect(
         "from_newton",
         model=(model, newton.Model),

@@ -24,7 +24,7 @@ from ..errors import InputError, MissingExtra
 from ..words import counted
 from .arguments import check_joint, expect, imported, joint_names, rigid_or_given, wanted_load
 from .links import from_error, joined, joined_systems
-from .mended import MendedForces, mend_forces
+from .mended import MendedForces, check_options, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
 
 POINT_CONTACT = "PointContactConstraintModel"
@@ -72,6 +72,7 @@ def from_pinocchio(
     exponent, on_friction and further keywords: as for ``mend_forces``.
     """
     pinocchio = library()
+    check_options(from_pinocchio, options)
     expect("from_pinocchio", model=(model, pinocchio.Model), data=(data, pinocchio.Data))
     load_from, load = wanted_load(load, ("engine", "step"))
     rigid = rigid_or_given(equalities)

@@ -30,7 +30,7 @@ from ..errors import InputError
 from ..words import counted
 from .arguments import check_linear, expect, imported, rigid_or_given, wanted_load
 from .links import joined, joined_systems
-from .mended import MendedForces, mend_forces
+from .mended import MendedForces, check_options, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
 from .pybullet_links import constraint_rows, in_displacements
 from .sliding import interleaved
@@ -70,6 +70,7 @@ def from_pybullet(
     cannot be read; Coulomb's circle is what is checked.
     """
     pybullet = library()
+    check_options(from_pybullet, options)
     expect("from_pybullet", client=(client, int))
     if not pybullet.isConnected(client):
         raise InputError(f"from_pybullet: client {client} is not connected; expected its number")

@@ -35,6 +35,23 @@ def normalized(q: np.ndarray) -> np.ndarray:
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
+UNIT = 1e-6
+"""Difference of a quaternion's square from one up to which it is a rotation: files of few digits
+and the drift of other programs, not slips."""
+
+
+ROUNDING = 1e-15
+"""Difference of a quaternion's square from one that is rounding."""
+
+DIGITS = 16
+"""Last digits of an angle that are tried to meet those of its quaternion."""
+
+
+def no_rotations(q: np.ndarray) -> np.ndarray:
+    """Rows of quaternions (n, 4) that are not of unit length, as of zeros."""
+    return np.flatnonzero(~(np.abs(np.einsum("ij,ij->i", q, q) - 1.0) <= UNIT))
+
+
 def from_orientation(label: str, given, dim: int) -> np.ndarray:
     """Unit quaternion (4,) of an orientation as users give it: None, a quaternion (w, x, y, z), or
     in 2D an angle [rad]. Raises SceneError, which begins with ``label``, for others."""
@@ -50,7 +67,14 @@ def from_orientation(label: str, given, dim: int) -> np.ndarray:
         q = np.zeros(0)
     if q.shape != (4,) or not np.isfinite(q).all() or not np.linalg.norm(q) > 0:
         raise SceneError(f"{label}: orientation is {given!r}; expected a quaternion (w, x, y, z)")
-    return normalized(q)
+    return unit(q)
+
+
+def unit(q: np.ndarray) -> np.ndarray:
+    """``normalized``, but quaternions that are of unit length to rounding stay as they are: what
+    is written down of a rotation gives it again to the last digit."""
+    off = np.abs(np.einsum("...i,...i->...", q, q) - 1.0)
+    return np.where((off <= ROUNDING)[..., None], q, normalized(q))
 
 
 def from_rotation_vector(theta: np.ndarray) -> np.ndarray:
@@ -92,6 +116,19 @@ def about_z(angle: np.ndarray) -> np.ndarray:
     angle = np.asarray(angle, float)
     zero = np.zeros_like(angle)
     return np.stack([np.cos(angle / 2), zero, zero, np.sin(angle / 2)], axis=-1)
+
+
+def angle_of(q: np.ndarray) -> float:
+    """An angle [rad] of which ``about_z`` makes q (4,) again to the last digit, if there is one;
+    else the nearest."""
+    angle = float(2.0 * np.arctan2(q[3], q[0]))
+    low = high = angle
+    for _ in range(DIGITS):
+        for near in (low, high):
+            if np.array_equal(about_z(near), q):
+                return near
+        low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
+    return angle
 
 
 def angle_about_z(q: np.ndarray) -> np.ndarray:

@@ -210,7 +210,8 @@ class ConvexPolyhedron(Shape):
     corners; ``faces`` lists each flat face's corner indices, counter-clockwise from outside;
     ``normals`` (f, 3) are the outward unit normals of the faces. ``flat`` [m]: distance of corners
     from a plane up to which they are put into it, as one face's, for coordinates of few digits; 0:
-    no corner is; by default those within 1e-6 of the body's size.
+    no corner is; by default those within 1e-6 of the body's size. ``stays``: whether the default
+    leaves ``vertices`` where they are, so that they make the same body again.
     """
 
     points: np.ndarray
@@ -221,6 +222,7 @@ class ConvexPolyhedron(Shape):
     normals: np.ndarray = field(init=False)
     measure: float = field(init=False)
     inertia_per_mass: np.ndarray = field(init=False)
+    stays: bool = field(init=False, repr=False)
 
     def __post_init__(self):
         if self.flat is not None and not 0 <= number(self.flat) < np.inf:
@@ -232,15 +234,23 @@ class ConvexPolyhedron(Shape):
                 f"polyhedron: flat is {self.flat:g} m of a body of {size:.3g} m; expected how far "
                 "corners are off their faces, as by rounding: is it in metres?"
             )
-        vertices, triangles, faces, normals = _hull(points, self.flat)
-        volume, centre, inertia = _solid_moments(vertices, triangles)
+        centre = np.zeros(3)
+        for turn in range(ROUNDS):
+            hull, vertices, triangles = _hull(points, 0 if turn else self.flat)
+            volume, middle, inertia = _solid_moments(vertices, triangles)
+            if turn == ROUNDS - 1 or _centred(middle, size, vertices, points):
+                break
+            points, centre = vertices - middle, centre + middle
+        faces, normals = _faces(hull, vertices, triangles)
+        stays = flattened(vertices, hull) is vertices
         for name, value in dict(
-            vertices=vertices - centre,
+            vertices=vertices,
             centre=centre,
             faces=faces,
             normals=normals,
             measure=volume,
             inertia_per_mass=inertia,
+            stays=stays,
         ).items():
             object.__setattr__(self, name, value)
 
@@ -266,6 +276,17 @@ class ConvexPolyhedron(Shape):
 
 COARSE = 0.1
 """Part of a polyhedron's size above which its ``flat`` is a mistake."""
+
+CENTRED, ROUNDS = 1e-14, 6
+"""Distance of the centre of mass from the origin, over the body's size, up to which corners stay
+where they are, and most times that they are moved: made again of its own corners, as files keep
+them, a body is the same to the last digit."""
+
+
+def _centred(middle, size, vertices, points) -> bool:
+    """Whether the corners of a hull are the points given, and their centre of mass the origin."""
+    return np.abs(middle).max() <= CENTRED * size and np.array_equal(vertices, points)
+
 
 DENT = 0.01
 """Depth of a point inside the hull, over the hull's size, that is taken for a dent."""
@@ -298,7 +319,7 @@ PAIRED = 500
 
 
 def _hull(points: np.ndarray, margin: float | None = None):
-    """Corners, outward triangles, flat faces (corner loops) and face normals of a convex hull."""
+    """(hull of qhull's, corners, outward triangles) of a convex hull."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
@@ -319,26 +340,33 @@ def _hull(points: np.ndarray, margin: float | None = None):
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     area = np.cross(b - a, c - a)
     outward = np.einsum("ij,ij->i", area, hull.equations[:, :3])[:, None] > 0
-    triangles = np.where(outward, triangles, triangles[:, ::-1])
-    area = np.where(outward, area, -area)
+    return hull, vertices, np.where(outward, triangles, triangles[:, ::-1])
 
+
+def _faces(hull, vertices: np.ndarray, triangles: np.ndarray):
+    """Flat faces (corner loops) and their normals of ``_hull``."""
     # Triangles with one plane form one flat face; its corners are ordered by angle. The first
     # triangle's normal is rounding over its width: that of the whole area is taken, if flatter.
+    a, b, c = (vertices[triangles[:, i]] for i in range(3))
+    area = np.cross(b - a, c - a)
     size = np.ptp(vertices, axis=0).max()
-    faces, normals = [], []
+    faces, normals, begin = [], [], []
     left = np.ones(len(triangles), bool)
-    alone = _alone(hull.equations, size)
+    alone = _alone(hull.equations)
     loops, flattest = _triangular_faces(vertices, triangles, area, hull.equations[:, :3], alone)
-    for t in range(len(triangles)):
+    for t in np.argsort(-np.linalg.norm(area, axis=1), kind="stable"):  # slivers know no plane
         if not left[t]:
             continue
         if alone[t]:
             faces.append(loops[t])
             normals.append(flattest[t])
+            begin.append(t)
             continue
         normal, offset = hull.equations[t, :3], hull.equations[t, 3]
         same = left & (hull.equations[:, :3] @ normal > 1 - 1e-10)
-        same &= np.abs(hull.equations[:, 3] - offset) < 1e-9 * size
+        # by its corners: planes a little askew have one height over a point between them
+        off = np.abs(vertices[triangles[same]] @ normal + offset).max(axis=1)
+        same[same] = off < 1e-9 * size
         left &= ~same
         loop = np.unique(triangles[same])
         whole = area[same].sum(axis=0)
@@ -350,16 +378,17 @@ def _hull(points: np.ndarray, margin: float | None = None):
         across = np.cross(normal, arm[0])
         faces.append(loop[np.argsort(np.arctan2(arm @ across, arm @ arm[0]))])
         normals.append(normal)
-    return vertices, triangles, tuple(faces), np.array(normals)
+        begin.append(np.flatnonzero(same)[0])
+    order = np.argsort(begin)
+    return tuple(faces[f] for f in order), np.array(normals)[order]
 
 
-def _alone(equations: np.ndarray, size: float) -> np.ndarray:
-    """Triangles of a hull that share their plane with no other, (t,) bool; none of large hulls."""
+def _alone(equations: np.ndarray) -> np.ndarray:
+    """Triangles of a hull that surely share their plane with no other, (t,) bool; none of large
+    hulls."""
     if len(equations) > PAIRED:
         return np.zeros(len(equations), bool)
-    near = equations[:, :3] @ equations[:, :3].T > 1 - 1e-10
-    near &= np.abs(equations[:, 3] - equations[:, 3, None]) < 1e-9 * size
-    return (near | near.T).sum(axis=1) == 1
+    return (equations[:, :3] @ equations[:, :3].T > 1 - 1e-10).sum(axis=1) == 1
 
 
 def _triangular_faces(vertices, triangles, area, normals, alone):
@@ -437,27 +466,35 @@ class Polygon(Shape):
         from scipy.spatial import ConvexHull, QhullError
 
         points = _points("polygon", self.points, 2)
-        try:
-            hull = ConvexHull(points)
-        except (QhullError, ValueError) as error:
-            raise SceneError(
-                f"polygon: {counted(len(points), 'point')}, on a line or too few; "
-                "expected at least three points that enclose an area"
-            ) from error
-        _warn_of_dents(points, hull)
-        vertices = straightened(points[hull.vertices])
-        origin = vertices.mean(axis=0)
-        a = vertices - origin
-        b = np.roll(a, -1, axis=0)
-        twice = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
-        area = twice.sum() / 2
-        centre = ((a + b) * twice[:, None]).sum(axis=0) / (6 * area)
+        middle, size = np.zeros(2), np.ptp(points, axis=0).max() if len(points) else 0.0
+        for turn in range(ROUNDS):
+            try:
+                hull = ConvexHull(points)
+            except (QhullError, ValueError) as error:
+                raise SceneError(
+                    f"polygon: {counted(len(points), 'point')}, on a line or too few; "
+                    "expected at least three points that enclose an area"
+                ) from error
+            if turn == 0:
+                _warn_of_dents(points, hull)
+            start = int(np.argmin(hull.vertices))  # the first point given comes first
+            vertices = straightened(points[np.roll(hull.vertices, -start)])
+            origin = vertices.mean(axis=0)
+            a = vertices - origin
+            b = np.roll(a, -1, axis=0)
+            twice = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+            area = twice.sum() / 2
+            centre = ((a + b) * twice[:, None]).sum(axis=0) / (6 * area)
+            away = origin + centre
+            if turn == ROUNDS - 1 or _centred(away, size, vertices, points):
+                break
+            points, middle = vertices - away, middle + away
         xx, yy = ((a * a + a * b + b * b) * twice[:, None]).sum(axis=0) / (12 * area) - centre**2
         edge = b - a
         normals = np.column_stack([edge[:, 1], -edge[:, 0]])
         for name, value in dict(
-            centre=origin + centre,
-            vertices=a - centre,
+            centre=middle,
+            vertices=vertices,
             normals=normals / np.linalg.norm(normals, axis=1, keepdims=True),
             measure=float(area),
             inertia_per_mass=np.diag([yy, xx, xx + yy]),

@@ -104,14 +104,17 @@ def advance(simulation, steps: int, wanted, writer, *, quiet: bool, hard: Path |
 
 
 def _steps(simulation, steps, wanted, writer, asked, quiet, hard) -> Made:
-    from ..progress import progress
+    from ..progress import Pace, progress
 
     made, name = Made(), simulation.scene.name
+    pace = Pace(steps - simulation.steps, simulation.dt)
     with progress(name, steps, completed=simulation.steps, shown=not quiet) as update:
         while simulation.steps < steps and not asked:
             made.before = simulation.state
             made.result = result = simulation.step(compatible=wanted(simulation.steps + 1))
             made.steps += 1
+            if word := pace.word():
+                typer.echo(word, err=True)
             if not result.converged:
                 made.troubles.append((simulation.steps, result.message))
                 if hard is not None:

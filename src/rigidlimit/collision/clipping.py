@@ -35,10 +35,11 @@ def _copy(x, of_x, y, of_y):
 
 
 @njit(cache=True)
-def clip(outline, normal, height, incident, names, poly, poly_of):
+def clip(outline, along, normal, height, incident, names, poly, poly_of):
     """Cuts ``incident`` (m, 3) to the prism over ``outline`` (k, 3), a face with unit ``normal``.
 
-    Two corners are a straight line.
+    along (3,): unit direction of the prism, the face's normal or nearly so. Two corners are a
+    straight line.
     poly (2, >= 2 (k + m), 3), poly_of (2, .., 2): scratch; poly[0] gets the corners, poly_of[0]
     their labels and the names of the edges that leave them. Returns (corners, least gap).
     """
@@ -57,9 +58,9 @@ def clip(outline, normal, height, incident, names, poly, poly_of):
     for side in range(k):
         start, end = outline[side], outline[(side + 1) % k]
         ux, uy, uz = end[0] - start[0], end[1] - start[1], end[2] - start[2]
-        ox = uy * normal[2] - uz * normal[1]
-        oy = uz * normal[0] - ux * normal[2]
-        oz = ux * normal[1] - uy * normal[0]
+        ox = uy * along[2] - uz * along[1]
+        oy = uz * along[0] - ux * along[2]
+        oz = ux * along[1] - uy * along[0]
         size = np.sqrt(ox * ox + oy * oy + oz * oz)
         margin = INSIDE * across * size  # o is as long as the side
         old, new = poly[now], poly[1 - now]

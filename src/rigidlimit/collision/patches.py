@@ -13,8 +13,8 @@ from numba import njit
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
 from .planes import RIM_POINTS, STANDING
-from .polytopes import PATCH
-from .separation import ALIGNED, place, step
+from .polytopes import ASKEW, LARGER, PATCH
+from .separation import ALIGNED, midway, place, step
 from .solid_table import (
     CYLINDER,
     UPRIGHT,
@@ -179,6 +179,13 @@ def _number(label, out, first, count):
     return number
 
 
+@njit(cache=True)
+def _least(outline, outward, other, names, poly, poly_of):
+    """Least gap of the corners of ``other``, cut to the outline of a face, above it."""
+    h = dot(outward, outline[0])
+    return clip(outline, outward, outward, h, other, names, poly, poly_of)[1]
+
+
 @njit(cache=True, nogil=True)
 def contacts_of_nearest(
     shape_a, shape_b, turn, arm, reach, radius_a, radius_b,
@@ -199,6 +206,7 @@ def contacts_of_nearest(
     height, label, point = np.empty(4 * most + 9), np.empty(4 * most + 9, np.int64), np.empty(3)
     n, d, on_a, on_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     at_b, zero, middle, inward = np.empty(3), np.zeros(3), np.empty(3), np.empty(3)
+    mid = np.empty(3)
     axes = np.eye(3)
     local, points = np.empty((most, 3)), np.empty((4 * most + 9, 3))
     for p in range(len(arm)):
@@ -224,23 +232,42 @@ def contacts_of_nearest(
         flat_b = kb > 2 and -dot(normal_b, n) > ALIGNED
         found, least, size = 0, np.inf, min(radius_a[p], radius_b[p])
         if (flat_a and kb > 0) or (flat_b and ka > 0):
-            if flat_a and kb > 0:
+            second, even, half = not (flat_a and kb > 0), False, 1.0
+            round_end = solids[0][s] == CYLINDER or solids[0][t] == CYLINDER
+            alike = size * (ON_FACE if round_end else PATCH)
+            if flat_a and flat_b and solids[0][s] == solids[0][t]:
+                if size_b > LARGER * size_a:
+                    low = _least(face_b[:kb], normal_b, face_a[:ka], names_a[:ka], poly, poly_of)
+                    second = not exact[p] or abs(low - gap) <= alike
+                elif not size_a > LARGER * size_b:
+                    # of equal ones that which separates more, or what lies midway between them
+                    to_body(turn[p], normal_a, -1.0, d)
+                    more = support(solids, t, d, at_b) - dot(normal_a, arm[p])
+                    more += dot(normal_a, face_a[0]) - dot(normal_b, face_b[0])
+                    step(zero, -1.0, normal_b, d)
+                    more -= support(solids, s, d, at_b)
+                    second = more > PATCH * size
+                    askew, half = midway(normal_a, normal_b, mid)
+                    even = abs(more) <= PATCH * size and askew > ASKEW
+            if not second:
                 side, outline, other, names = 0, face_a[:ka], face_b[:kb], names_b[:kb]
                 outward = normal_a
             else:
                 side, outline, other, names = 1, face_b[:kb], face_a[:ka], names_a[:ka]
                 outward = normal_b
+            if not even:
+                half = 1.0
+                step(zero, 1.0, outward, mid)
             h, snap = dot(outward, outline[0]), SNAP * min(size_a, size_b)
-            found, _ = clip(outline, outward, h, other, names, poly, poly_of)
+            found, _ = clip(outline, mid, outward, h, other, names, poly, poly_of)
             found = thin_out(poly[0], poly_of[0], found, outward, h, other, names, snap, height)
             for c in range(found):
+                height[c] /= half
                 least = min(least, height[c])
                 label[c] = poly_of[0, c, 0] + side
-                step(poly[0, c], -0.5 * height[c], outward, points[c])
-            step(zero, 1.0 if side == 0 else -1.0, outward, n)
-            own = dot(n, normal[p]) > ACROSS
-            round_end = solids[0][s] == CYLINDER or solids[0][t] == CYLINDER
-            alike = size * (ON_FACE if round_end else PATCH)
+                step(poly[0, c], -0.5 * height[c], mid, points[c])
+            step(zero, 1.0 if side == 0 else -1.0, mid, n)
+            own = not even and dot(n, normal[p]) > ACROSS
             if exact[p] and not own and not abs(least - gap) <= alike:
                 found = 0  # at the face's edge: its normal is another
                 step(zero, 1.0, normal[p], n)

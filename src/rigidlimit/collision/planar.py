@@ -4,7 +4,9 @@ Separation of two convex polygons: the largest distance of one's corners beyond 
 other (the reference edge). Where the nearest corner lies above the reference edge, or the polygons
 overlap, it is the signed distance; the corners of the other polygon's edge that faces the
 reference edge (the incident edge), cut to the reference edge's width, are the contacts, each with
-its own gap along the reference normal. Else the polygons meet corner to corner, and the gap and
+its own gap along the reference normal. Of two edges that separate equally the longer is the
+reference; of equally long ones it is the line midway between them (``_between``), so that it does
+not matter which body comes first. Else the polygons meet corner to corner, and the gap and
 normal are those of the closest points. Polygons that touch at a corner with no width have no
 contact (``widthless``).
 
@@ -20,11 +22,18 @@ from numba import njit
 
 from ..bodies import Bodies, Polygon, State, rotations
 from .pieces import Pieces
+from .separation import midway
 from .widthless import SAME, WIDE, touches_without_width
 
-PREFER_FIRST = 1e-9
-"""Difference of separations, over the pair's size, up to which an edge of the first body is the
-reference: else facing edges would take turns by rounding, and their contacts change numbers."""
+EQUAL = 1e-9
+"""Difference of separations, over the pair's size, up to which two edges separate equally: else
+facing edges would take turns by rounding, and their contacts change numbers."""
+
+LONGER = 1 + 1e-9
+"""Ratio of the lengths of two edges from which on one is the longer."""
+
+ASKEW = 1e-12
+"""Angle [rad] between facing edges from which on it matters whose normal is taken."""
 
 ROUNDING = 1e-12
 """Difference of gaps, over the pair's size, that counts as rounding."""
@@ -230,6 +239,37 @@ def _clip(ref, normals, k, edge, inc, inc_normals, m, out):
 
 
 @njit(cache=True)
+def _length(v, k, edge):
+    """Length of an edge of v."""
+    j = (edge + 1) % k
+    return np.sqrt((v[j, 0] - v[edge, 0]) ** 2 + (v[j, 1] - v[edge, 1]) ** 2)
+
+
+@njit(cache=True)
+def _between(v, k, ea, w, m, eb, mid, out):
+    """Ends of the common stretch of two edges, seen along the direction ``mid`` (2,) midway between
+    their normals, from v to w. out (2, 3): place of either end on the line midway between the
+    edges, and its gap. Returns how many ends."""
+    f, g = (ea + 1) % k, (eb + 1) % m  # the edge of w runs back
+    tx, ty = -mid[1], mid[0]
+    s0, s1 = v[ea, 0] * tx + v[ea, 1] * ty, v[f, 0] * tx + v[f, 1] * ty
+    h0, h1 = v[ea, 0] * mid[0] + v[ea, 1] * mid[1], v[f, 0] * mid[0] + v[f, 1] * mid[1]
+    r0, r1 = w[g, 0] * tx + w[g, 1] * ty, w[eb, 0] * tx + w[eb, 1] * ty
+    l0, l1 = w[g, 0] * mid[0] + w[g, 1] * mid[1], w[eb, 0] * mid[0] + w[eb, 1] * mid[1]
+    low, high = max(s0, r0), min(s1, r1)
+    if high < low:
+        return 0
+    for c in range(2):
+        at = low if c == 0 else high
+        below = h0 + (at - s0) / (s1 - s0) * (h1 - h0)
+        above = l0 + (at - r0) / (r1 - r0) * (l1 - l0)
+        middle = 0.5 * (below + above)
+        out[c, 0], out[c, 1] = at * tx + middle * mid[0], at * ty + middle * mid[1]
+        out[c, 2] = above - below
+    return 1 if high - low < 1e-9 * (s1 - s0) else 2
+
+
+@njit(cache=True)
 def _closest(v, k, w, m, best, sign, out):
     """Closest corner of w to an edge of v, if nearer than the square ``best``.
 
@@ -264,7 +304,7 @@ def _polygon_pairs(
     gap = np.empty(2 * len(a))
     va, na = np.empty((largest, 2)), np.empty((largest, 2))
     vb, nb = np.empty((largest, 2)), np.empty((largest, 2))
-    ends, near = np.empty((2, 2)), np.empty(6)
+    ends, near, shared, mid = np.empty((2, 2)), np.empty(6), np.empty((2, 3)), np.empty(2)
     ties, apart_a, apart_b = np.empty((2 * largest, 2)), np.empty(largest), np.empty(largest)
     count = 0
     for p in range(len(a)):
@@ -289,7 +329,33 @@ def _polygon_pairs(
                 if touches_without_width(na, apart_a, k, nb, apart_b, m, best, same, ties):
                     continue
         size = radius[i] + radius[j]
-        first = sa >= sb - PREFER_FIRST * size
+        first, even = sa >= sb, False
+        if abs(sa - sb) <= EQUAL * size:
+            long_a, long_b = _length(va, k, ea), _length(vb, m, eb)
+            first = not long_b > LONGER * long_a
+            if first and not long_a > LONGER * long_b:
+                askew, half = midway(na[ea], nb[eb], mid)
+                even = askew > ASKEW and half > WIDE
+        if even:
+            found, lowest = _between(va, k, ea, vb, m, eb, mid, shared), np.inf
+            for c in range(found):
+                lowest = min(lowest, shared[c, 2])
+            if found == 1:
+                lowest = min(lowest, shared[1, 2])
+            even = abs(lowest - best) <= EQUAL * size
+        if even:
+            number = ((ea % 128) * 128 + eb % 128) * 4
+            for c in range(2):
+                g = shared[c, 2]
+                nearer = 0 if shared[0, 2] <= shared[1, 2] else 1
+                if g > reach[p] or (found == 1 and c != nearer):
+                    continue
+                pair[count], feature[count], gap[count] = p, number + c, g
+                point[count, 0], point[count, 1] = shared[c, 0], shared[c, 1]
+                normal[count, 0], normal[count, 1] = mid[0], mid[1]
+                count += 1
+            continue
+        preferred = first
         while True:
             if first:
                 found, e, tx, ty = _clip(va, na, k, ea, vb, nb, m, ends)
@@ -302,9 +368,10 @@ def _polygon_pairs(
                 lowest = min(lowest, ends[c, 1])
             if found == 1:  # both ends in one place: the nearer one
                 lowest = min(lowest, ends[1, 1])
-            if lowest <= s + ROUNDING * size or not (first and sb > sa):
+            other = sb if first else sa
+            if lowest <= s + ROUNDING * size or first != preferred or other <= s:
                 break
-            first = False  # preferred, but its nearest corner lies beside it
+            first = not first  # preferred, but its nearest corner lies beside it
         # the nearest corner is not above the reference edge: overlapping bodies only by rounding
         if lowest > s + ROUNDING * size:
             square = _closest(va, k, vb, m, np.inf, 1.0, near)

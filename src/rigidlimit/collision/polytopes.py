@@ -8,7 +8,10 @@ corner or edge of the other. The first two kinds are tried always; the third whe
 is not realised by two points of the bodies.
 
 Where a face lies across n within ALIGNED it is the reference face: the corners of the other body's
-facing face, cut to its outline (``clipping``), are the contacts. Else the closest points make one;
+facing face, cut to its outline (``clipping``), are the contacts. Of two facing faces that both
+serve, the larger is the reference; of equal ones that which separates the bodies more, and where
+both do alike, the plane midway between them: it does not matter which body comes first. Else the
+closest points make one;
 and where a face lies across n within NEARLY, as where a box hangs over an edge and leans a little,
 the other corners of that patch, which the bodies may turn towards, are contacts as well: each along
 the face's normal, so that none dips below the face by more than second order of the turn.
@@ -35,11 +38,12 @@ from .separation import (
     crossing,
     edge_edge,
     facing,
+    midway,
     most_along,
     place,
     step,
 )
-from .widthless import SAME, touches_without_width
+from .widthless import SAME, WIDE, touches_without_width
 
 ROUNDING = 1e-12
 """Difference of separations, over the pair's size, that counts as rounding: faces go first."""
@@ -57,6 +61,13 @@ the face's patch are looked at beside it; further off they are out of reach."""
 
 LARGER = 1 + 1e-9
 """Ratio of the diagonals of two faces from which on one is the larger."""
+
+ASKEW = 1e-12
+"""Angle [rad] between facing faces from which on it matters whose normal is taken."""
+
+EVENLY = 1e-9
+"""Difference of the cosines between a contact's normal and two faces' up to which both lie equally
+across it."""
 
 LEVEL = 1e-3
 """Height over the lowest corner, over the pair's size, up to which a corner is lowest too."""
@@ -110,12 +121,15 @@ def polytope_polytope(
 
 
 @njit(cache=True)
-def _patch(own, face, other, l_start, loops, around, level, outline, incident, poly, poly_of):
-    """Cuts the face of ``other`` that faces the reference face ``face`` of ``own`` to its outline.
+def _patch(
+    own, face, other, along, l_start, loops, around, level, outline, incident, poly, poly_of
+):
+    """Cuts the face of ``other`` that faces the reference face ``face`` of ``own`` to its outline,
+    seen along ``along`` (3,): the face's normal, or midway to the other face's.
 
     own, other: corners, normals and heights of faces, row of the first face, first entries of
-    ``around``. outline, incident: get the corners. Returns (corners of the polygon, its least gap,
-    row of the incident face).
+    ``around``. outline, incident: get the corners. Returns (corners of the polygon, its least gap
+    above the face, row of the incident face).
     """
     v, normals, heights, start, _ = own
     w, nw, _, first, around_start = other
@@ -130,7 +144,7 @@ def _patch(own, face, other, l_start, loops, around, level, outline, incident, p
         for k in range(3):
             incident[c, k] = w[names[c], k]
     cut = incident[: len(names)]
-    found, least = clip(outline[: len(loop)], normal, height, cut, names, poly, poly_of)
+    found, least = clip(outline[: len(loop)], along, normal, height, cut, names, poly, poly_of)
     return found, least, f
 
 
@@ -165,7 +179,7 @@ def _contacts(
     poly, poly_of = np.empty((2, 4 * longest + 8, 3)), np.empty((2, 4 * longest + 8, 2), np.int64)
     height = np.empty(4 * longest + 8)
     relative, arm, zero = np.empty((3, 3)), np.empty(3), np.zeros(3)
-    n, on = np.empty(3), np.empty((2, 3))
+    n, mid, on = np.empty(3), np.empty(3), np.empty((2, 3))
     trial, crossed = np.empty((2, 3)), np.empty((2, 3))
     apart_a, apart_b = np.empty(largest[1]), np.empty(largest[1])
     ties = np.empty((2 * largest[1], 3))
@@ -232,15 +246,17 @@ def _contacts(
             step(vb[corner_b], 0.0, n, on[1])
             step(on[1], -best, n, on[0])
             found, least, face = _patch(
-                of_a, fa, of_b, l_start, loops, around, level, outline, incident, poly, poly_of
-            )
+                of_a, fa, of_b, na[fa],
+                l_start, loops, around, level, outline, incident, poly, poly_of,
+            )  # fmt: skip
             real = least <= best + REALISED * size
         else:
             step(va[corner_a], 0.0, n, on[0])
             step(on[0], best, n, on[1])
             found, least, face = _patch(
-                of_b, fb, of_a, l_start, loops, around, level, outline, incident, poly, poly_of
-            )
+                of_b, fb, of_a, nb[fb],
+                l_start, loops, around, level, outline, incident, poly, poly_of,
+            )  # fmt: skip
             real = least <= best + REALISED * size
         if not real:
             # at a corner and an edge, two corners, or edges that tie with others or a face;
@@ -264,14 +280,33 @@ def _contacts(
                 step(trial[1], depth, n, on[1])
 
         # the faces across the normal, if a patch there has the same least gap; facing ones would
-        # take turns: the larger goes first, whichever body is first, of equal ones that of a
+        # take turns: the larger goes first, of equal ones that which separates more, or neither
         reference = fa if ref == 0 else fb
         cosine_a, facing_a = most_along(na, n, 1.0)
         cosine_b, facing_b = most_along(nb, n, -1.0)
-        first, larger = 0, diagonal[ft + facing_b] > LARGER * diagonal[fs + facing_a]
-        if larger and cosine_a > ALIGNED and cosine_b > ALIGNED:
-            first = 1
-        if ref != first:
+        row_a, row_b = fs + facing_a, ft + facing_b
+        both = cosine_a > ALIGNED and cosine_b > ALIGNED
+        larger = diagonal[row_b] > LARGER * diagonal[row_a]
+        alike = not larger and not diagonal[row_a] > LARGER * diagonal[row_b]
+        even, cut_over, half = False, False, 1.0
+        if alike:
+            askew, half = midway(na[facing_a], nb[facing_b], mid)
+            alike = askew > ASKEW and half > WIDE and row_a == fs + facing(
+                va, na, fs, l_start, loops, ra, around, nb[facing_b], -1.0, level
+            )  # fmt: skip
+        more = apart_b[facing_b] - apart_a[facing_a]
+        tied = abs(more) <= slack and (both or apart_a[facing_a] >= best - slack)
+        if alike and tied:
+            found, least, face = _patch(
+                of_a, facing_a, of_b, mid,
+                l_start, loops, around, level, outline, incident, poly, poly_of,
+            )  # fmt: skip
+            even = found > 0 and face == row_b and abs(least / half - distance) <= slack
+            cut_over = True
+        first = 1 if both and (larger or (alike and more > slack)) else 0
+        if even:
+            ref, reference = 0, facing_a
+        elif ref != first or cut_over:
             for side in (first, 1 - first):
                 found = 0
                 if side == 0:
@@ -281,16 +316,29 @@ def _contacts(
                 if cosine <= ALIGNED:
                     continue
                 found, least, face = _patch(
-                    own, f, other, l_start, loops, around, level, outline, incident, poly, poly_of
-                )
+                    own, f, other, own[1][f],
+                    l_start, loops, around, level, outline, incident, poly, poly_of,
+                )  # fmt: skip
                 if abs(least - distance) <= slack:
                     ref, reference = side, f
                     break
                 found = 0
         single = ref == -1
         if single:
-            found, first = 0, 1 if diagonal[ft + facing_b] > LARGER * diagonal[fs + facing_a] else 0
+            found, first = 0, 1 if larger else 0
+            if alike and cosine_b > cosine_a + EVENLY:
+                first = 1  # of equal ones that which lies better across the normal
+            elif alike and cosine_a <= cosine_b + EVENLY and cosine_a > NEARLY:
+                found, least, face = _patch(
+                    of_a, facing_a, of_b, mid,
+                    l_start, loops, around, level, outline, incident, poly, poly_of,
+                )  # fmt: skip
+                even = found > 0 and face == row_b
+                if even:
+                    ref, reference = 0, facing_a
             for side in (first, 1 - first):
+                if even:
+                    break
                 if side == 0:
                     own, other, cosine, f = of_a, of_b, cosine_a, facing_a
                 else:
@@ -298,8 +346,9 @@ def _contacts(
                 if cosine <= NEARLY:
                     continue
                 found, least, face = _patch(
-                    own, f, other, l_start, loops, around, level, outline, incident, poly, poly_of
-                )
+                    own, f, other, own[1][f],
+                    l_start, loops, around, level, outline, incident, poly, poly_of,
+                )  # fmt: skip
                 if found > 0:
                     ref, reference = side, f
                     break
@@ -310,11 +359,15 @@ def _contacts(
         if found > 0:
             own, sign = (of_a, 1.0) if ref == 0 else (of_b, -1.0)
             normal, h, row = own[1][reference], own[2][reference], own[3] + reference
+            towards = mid if even else normal
             names = loops[l_start[face] : l_start[face + 1]]
             snap = SNAP * min(diagonal[row], diagonal[face])
             left = thin_out(
                 poly[0], poly_of[0], found, normal, h, incident[: len(names)], names, snap, height,
             )  # fmt: skip
+            if even:  # seen along the direction midway
+                for c in range(left):
+                    height[c] /= half
             beside = -1
             if single:
                 beside = _nearest(poly[0], left, on, snap, out[count, 6:])
@@ -329,8 +382,8 @@ def _contacts(
                 if c != beside and deepest <= height[c] <= limit:
                     out[count, 0], out[count, 1] = p, (poly_of[0, c, 0] + ref) % FEATURES
                     out[count, 2] = height[c]
-                    step(zero, sign, normal, out[count, 3:6])
-                    step(poly[0, c], -0.5 * height[c], normal, out[count, 6:])
+                    step(zero, sign, towards, out[count, 3:6])
+                    step(poly[0, c], -0.5 * height[c], towards, out[count, 6:])
                     count += 1
         if count == before:
             out[count, 0], out[count, 1], out[count, 2] = p, 0, distance

@@ -12,6 +12,7 @@ from ..bodies import (
     HalfSpace,
     Polygon,
     State,
+    rotations,
 )
 from ..errors import ContactError
 from ..threads import in_pieces
@@ -47,8 +48,8 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
 
     reach (n,) or a number [m]: how far each body may move in the step; zero for half-spaces.
     Pairs without a free degree of freedom are left out. Raises ContactError for coincident
-    centres and poses that are not finite. Overlapping bodies give the normal of least overlap.
-    Compounds are searched part by part (``compounds``).
+    centres, poses that are not finite and quaternions that are not of unit length. Overlapping
+    bodies give the normal of least overlap. Compounds are searched part by part (``compounds``).
     """
     n = len(bodies)
     reach = np.broadcast_to(np.asarray(reach, float), (n,))
@@ -59,6 +60,13 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
         raise ContactError(
             f"body {bodies.names[lost[0]]!r} has position {state.position[lost[0]].tolist()} and "
             f"quaternion {state.quaternion[lost[0]].tolist()}; expected finite numbers"
+        )
+    wrong = rotations.no_rotations(state.quaternion)
+    if len(wrong):
+        raise ContactError(
+            f"body {bodies.names[wrong[0]]!r} has quaternion "
+            f"{state.quaternion[wrong[0]].tolist()}; expected one of unit length (w, x, y, z), "
+            "1, 0, 0, 0 for a body that is not turned"
         )
     fast = np.flatnonzero(~(reach < FARTHEST))
     if len(fast):

@@ -160,6 +160,23 @@ def most_along(normals, n, sign):
 
 
 @njit(cache=True)
+def midway(n, m, out):
+    """Unit direction midway between n and -m, of faces that look at each other, into out (3,):
+    (angle between n and -m, if small; cosine of the half of it)."""
+    apart = length = cosine = 0.0
+    for k in range(len(n)):
+        out[k] = n[k] - m[k]
+        apart += (n[k] + m[k]) ** 2
+        length += out[k] ** 2
+    if length == 0.0:
+        return 2.0, 0.0
+    for k in range(len(n)):
+        out[k] /= np.sqrt(length)
+        cosine += n[k] * out[k]
+    return np.sqrt(apart), cosine
+
+
+@njit(cache=True)
 def edge_edge(v, ev, w, ew, best, trial, on):
     """Closest points of two edges across each other, if nearer than the square ``best``."""
     for e in range(len(ev)):

@@ -87,8 +87,9 @@ class Face:
         return force, reached, more, gained
 
     def cleared(self, x, tolerance, most):
-        """(forces, residual, steps): x without forces that are rounding; residual inf if there are
-        none, or no way without them was found."""
+        """(forces, residual, steps): x without any of the forces that are rounding; residual inf
+        if there are none, or no way without all of them was found. Within the tolerance it may be
+        above that of x: forces that are none are worth more to step 2 than its last digits."""
         bears = x > CLEARED * tolerance * x.max(initial=0.0)
         if not (x[~bears] > 0.0).any() or np.count_nonzero(bears) <= self.n:
             return x, np.inf, 0

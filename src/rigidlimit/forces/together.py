@@ -40,8 +40,9 @@ from ..network.columns import ROUNDING
 from ..network.felt import HARDLY, ROUNDED, finite_reach
 from ..network.least_distance import LARGEST
 
-TAKEN, HELD = "taken", "held"
-"""How motions of all bodies together are left out; "" where they are not."""
+TAKEN, HELD, NONE = "taken", "held", "none"
+"""How motions of all bodies together are left out, NONE where contacts that cannot bear turned out
+to be enough; "" where that was not asked."""
 
 MOST = 400_000
 """Entries of B, zeros included, up to which this is done: 0.1 s, as long as a solver takes to stop
@@ -65,7 +66,9 @@ choose among equal ones."""
 def felt_together(bodies: Bodies, B: sp.csr_array, load, force, how):
     """(B, load) without motions of all ``bodies`` together that closed contacts hardly feel; those
     given if there are none. B (m, 6 N), load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. how:
-    TAKEN or HELD."""
+    TAKEN, HELD or NONE."""
+    if how == NONE:
+        return B, load
     return (_taken if how == TAKEN else _with_held)(bodies, B, load, force)
 
 

@@ -308,6 +308,18 @@ class Scene(Displayed):
                 raise ValueError(f"scene/{name} names rows that are not there")
         if len(set(names)) != n or not (found["mass"] >= 0.0).all():
             raise ValueError("scene/names or mass cannot be")
+        wrong = rotations.no_rotations(found["quaternion"])
+        if len(wrong):
+            q = found["quaternion"][wrong[0]].tolist()
+            raise ValueError(
+                f"scene/quaternion of body {names[wrong[0]]!r} is {q}, not of unit length"
+            )
+        if any(shape.dim != self.dim for shape in shapes):
+            raise ValueError(f"scene/shapes are not all of a {self.dim}D scene")
+        moves = found["free"].any(axis=1)
+        endless = np.array([isinstance(shape, HalfSpace) for shape in shapes])
+        if (moves & (endless[found["shape_of"]] | (found["mass"] == 0.0))).any():
+            raise ValueError("scene/free lets move what has no mass, or no end")
         per_mass = np.array([shape.inertia_per_mass for shape in shapes])[found["shape_of"]]
         found["inertia"] = found["mass"][:, None, None] * per_mass
         self._columns = {name: [values] for name, values in found.items()}
@@ -480,7 +492,7 @@ class Scene(Displayed):
                 f"quaternions: found an array of shape {q.shape}; expected {counted(count, 'row')} "
                 "(w, x, y, z), finite and not zero"
             )
-        return rotations.normalized(q)
+        return rotations.unit(q)
 
     def _loads(self, loads, count):
         try:

@@ -44,7 +44,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from .. import bodies as shapes
 from ..atomic import write_text
-from ..bodies import Material
+from ..bodies import Material, rotations
 from ..bodies.bodies import PLANAR
 from ..errors import InputError, SceneError, SceneWarning, nearest
 from ..words import counted
@@ -376,8 +376,7 @@ def scene_text(scene: Scene) -> str:
     """The scene as TOML text, bodies one by one."""
     b, state, d = scene.bodies, scene.state, scene.dim
     lines, names = [head_text(scene).removesuffix("\n")], _material_names(b.materials)
-    load = scene.external_force().reshape(-1, 6).copy()
-    load[:, :3] -= b.mass[:, None] * scene.gravity
+    load = scene.columns["load"]
     for i in range(len(b)):
         shape = b.shape(i)
         lines += ["", "[[bodies]]", f"name = {_value(b.names[i])}"]
@@ -386,7 +385,7 @@ def scene_text(scene: Scene) -> str:
         lines.append(f"material = {_value(names[b.material_of[i]])}")
         turned = abs(state.quaternion[i, 0] - 1) > 0
         if turned:
-            turn = state.angle[i] if d == 2 else state.quaternion[i]
+            turn = state.quaternion[i] if d == 3 else rotations.angle_of(state.quaternion[i])
             lines.append(f"orientation = {_value(turn)}")
         endless = isinstance(shape, shapes.HalfSpace)
         usual = b.materials[b.material_of[i]].density * shape.measure
@@ -441,7 +440,7 @@ def _shape_keys(shape):
     for key in SHAPES[kind]:
         if key == "points":
             yield key, shape.vertices
-            if getattr(shape, "flat", None) == 0:
+            if getattr(shape, "flat", None) == 0 or not getattr(shape, "stays", True):
                 yield "flat", 0.0
         elif key == "parts":
             yield key, [_part_keys(shape, number) for number in range(len(shape.parts))]

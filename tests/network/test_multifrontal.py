@@ -88,7 +88,8 @@ def test_threads_change_nothing(monkeypatch):
 @pytest.mark.parametrize("small", [0.0, 1e6, np.inf])
 def test_parts_are_all_there_is_below_the_rest(small, monkeypatch):
     """Property: every front is in one part or above all; what a part takes in comes from itself;
-    and whoever works on the parts, the factor is the same to the last digit. Parts of one front
+    and whoever works on the parts, the factor and its solutions are the same to the last
+    digit. Parts of one front
     each, of some, and one of all give the same solution."""
     monkeypatch.setattr(fronts, "SMALL", small)
     monkeypatch.setattr(fronts, "PARTS", 1e9 if small == 0.0 else 16)
@@ -96,12 +97,16 @@ def test_parts_are_all_there_is_below_the_rest(small, monkeypatch):
     n = B.shape[1]
     none, starts = sp.csr_array((n, n)), np.arange(0, n + 1, 3)
     place = elimination_order(B, none, starts)
-    factors = []
+    monkeypatch.setattr(fronts, "LONG", 0)
+    rhs = np.random.default_rng(0).normal(size=n)
+    factors, found = [], []
     for threads in ("1", "3"):
         monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
         factors.append(factor(B, none, 1e-3, starts, place))
+        found.append(factors[-1].solve(rhs))
     one, other = factors
     np.testing.assert_array_equal(one.values, other.values)
+    np.testing.assert_array_equal(*found)
     known = one.fronts
     inside = [np.arange(first, last + 1) for first, last in known.parts]
     assert sorted(np.concatenate([*inside, known.above])) == list(range(len(known.parent)))
@@ -109,7 +114,6 @@ def test_parts_are_all_there_is_below_the_rest(small, monkeypatch):
         children = np.flatnonzero(np.isin(known.parent, mine))
         assert np.isin(children, mine).all()
     assert (len(known.above) == 0) == (small == np.inf)
-    rhs = np.random.default_rng(0).normal(size=n)
     K = (B.T @ B).toarray() + 1e-3 * np.eye(n)
     # condition 1e4, times rounding
     np.testing.assert_allclose(one.solve(rhs), np.linalg.solve(K, rhs), atol=1e-9)

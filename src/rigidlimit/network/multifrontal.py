@@ -264,9 +264,9 @@ class MultifrontalFactor:
         return solution
 
     def _by_parts(self, x):
-        """x = L^-T L^-1 x, (c, n), with threads for the parts of a large factor."""
+        """x = L^-T L^-1 x, (c, n), with threads for the parts of a long one."""
         fronts = self.fronts
-        each = shared if fronts.large else lambda *given: list(map(*given))
+        each = shared if fronts.long else lambda *given: list(map(*given))
         pieces = fronts.parts, fronts.outside, [x] * len(fronts.parts)
         for out, change in zip(fronts.outside, each(self._down, *pieces), strict=True):
             x[:, out] += change

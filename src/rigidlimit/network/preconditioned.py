@@ -14,9 +14,6 @@ import numpy as np
 ROUNDED = 1e-6
 """Error in |x|_K below which steps that no longer fall are rounding."""
 
-FALLS = 0.3
-"""Part of the step before that a step is, at most, before rounding."""
-
 SLOW = 0.99
 """Parts of the error that stay beyond which what is left is not known."""
 
@@ -55,7 +52,7 @@ def solve(product, precondition, rhs, *, accuracy=0.0, enough=0.0, most) -> Solv
         x, r, before = x + length * d, r - length * q, now
         taken.append(np.sqrt(length * now))
         error = _left(taken) / np.linalg.norm(taken)
-        if error <= accuracy or (error < ROUNDED and taken[-1] > FALLS * taken[-2]):
+        if error <= accuracy or (error < ROUNDED and taken[-1] >= taken[-2]):
             break
     return Solved(x, len(taken), error if rhs.any() else 0.0)
 

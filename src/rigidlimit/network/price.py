@@ -14,13 +14,13 @@ from .fronts import Fronts, dense_fronts
 
 DIRECT_LIMIT = 150_000
 """Degrees of freedom up to which a factorization is taken where conjugate gradients would do in the
-end: one to two gigabytes."""
+end: about one gigabyte."""
 
 DEARER, FEWER = 8, 4
 """How many times dearer a factorization is by SuperLU in its own order, where METIS is missing, and
 how many times fewer the degrees of freedom up to which it is taken."""
 
-ASKED, BYTES_EACH = 15_000, 9_000
+ASKED, BYTES_EACH = 15_000, 5_500
 """Degrees of freedom from which memory is asked for: solves ask often, and it takes as long as one
 of fewer (the factorization itself asks again, ``memory.LITTLE``). Bytes for each in packings of
 ``DIRECT_LIMIT``, at the peak."""

@@ -25,7 +25,7 @@ from ..errors import NoRoom
 from .blocks import invert_block
 from .direct import DenseFactor, Factor
 from .multifrontal import MultifrontalFactor
-from .preconditioned import ROUNDED, solve
+from .preconditioned import solve
 
 MAX_BLOCK = 6
 """Largest preconditioner block: the degrees of freedom of one body in space."""
@@ -37,9 +37,9 @@ millisecond and settles every near-degenerate small case."""
 DENSE_SIZE = 200
 """Up to this many a dense factorization is quicker than the bookkeeping of a sparse one."""
 
-ROUGH, FINE, ROUNDS = 1e-9, 1e-13, 12
-"""Errors in |x|_K to which a factor in single precision solves, and steps after which one in double
-precision is made instead; two and three are the rule."""
+ROUGH, FINE, ROUNDS, SERVES = 1e-9, 1e-13, 12, 1e3
+"""Errors in |x|_K to which a factor in single precision solves; if so many steps leave so many
+times that, one in double precision is made instead. Two and three steps are the rule."""
 
 DEAR = 1 / 2
 """Part of the price of a factorization above which conjugate gradients are too dear to go on."""
@@ -66,7 +66,8 @@ def by_rounded_factor(product, by_factor, rhs, *, stats, refined):
     accuracy = FINE if refined else ROUGH
     found = solve(product, by_factor, rhs, accuracy=accuracy, most=ROUNDS)
     stats.products += found.steps
-    return found.x if found.error < ROUNDED or np.isnan(found.x).all() else None
+    serves = found.error <= SERVES * accuracy or np.isnan(found.x).all()
+    return found.x if serves else None
 
 
 def body_blocks(n: int, starts=None) -> np.ndarray:

@@ -182,5 +182,8 @@ def test_compare(tmp_path):
     row = next(line for line in done.stdout.splitlines() if "│ compatible" in line)
     assert float(row.split("│")[2]) < 1e-5
     assert (tmp_path / "h.png").exists()
+    done = rigidlimit("compare", "beam", "--stiffness-sweep")
+    assert done.returncode == 0, done.stderr
+    assert "nothing to fit" in done.stdout and "stiffness^" not in done.stdout
     done = rigidlimit("compare", scene, "--sweeps", 5)
     assert done.returncode == 0 and "after 5 iterations" in " ".join(done.stdout.split())

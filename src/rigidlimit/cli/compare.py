@@ -11,6 +11,9 @@ from .compiling import tell_of_compiling
 from .folders import check_file
 from .tables import new_table, terminal
 
+RESTS = 1e-7
+"""Difference of forces below which it is what the DEM, at rest to 1e-8, leaves of its balance."""
+
 
 class Settle(StrEnum):
     dynamics = "dynamics"
@@ -160,4 +163,7 @@ def _show_sweep(scales, errors, slope) -> None:
     console = terminal()
     for scale, error in zip(scales, errors, strict=True):
         console.print(f"stiffness x {scale:.0e}: compatible against DEM {error:.2e}")
-    console.print(f"fitted: error ~ stiffness^{slope:.3f}")
+    if max(errors) < RESTS:
+        console.print("nothing to fit: these differences are what the DEM leaves of its rest")
+    else:
+        console.print(f"fitted: error ~ stiffness^{slope:.3f}")

@@ -11,6 +11,7 @@ from rigidlimit.network.dissection import elimination_order
 from rigidlimit.network.multifrontal import MultifrontalFactor
 from rigidlimit.network.preconditioned import solve
 from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
+from tests.forces.test_active_set import nearly_determinate
 from tests.problems import pyramid_gradient
 
 
@@ -183,3 +184,13 @@ def test_packing_in_either_precision(monkeypatch):
     assert (one != other).any()  # a factor was made
     # each balances to 1e-10, in a packing of condition 1e4
     np.testing.assert_allclose(one, other, atol=1e-6 * other.max())
+
+
+def test_networks_that_only_the_shift_holds(monkeypatch):
+    """Property: with fewer contacts in the working set than degrees of freedom, motions of next to
+    no energy decide which contact enters; single precision is given up for them at once, and the
+    search among forces ends (it went on for 401 steps, to no end)."""
+    monkeypatch.setattr(fronts, "LARGE", 0)
+    B, load, _, _ = nearly_determinate(3, n=320, redundant=-40, idle=60)
+    found = rl.compatible_forces(B, load)
+    assert found.converged and found.factorizations == 2 and found.iterations < 100

@@ -169,38 +169,6 @@ def test_step_longer_than_the_run_is_told(capsys):
     assert "a step of 0.1 s is longer than the run of 0.02 s" in capsys.readouterr().err
 
 
-def test_strikes_after_the_kernel_that_is_compiled(tmp_path):
-    """Property: Ctrl-C while numba compiles is neither lost nor cuts the compiler short: the kernel
-    is there, and then the interrupt."""
-    script = """
-import signal
-from numba import njit
-from numba.extending import overload
-from rigidlimit.cli import compiling
-
-compiling.tell_of_compiling()
-
-def twice(x):
-    pass
-
-@overload(twice)
-def _twice(x):
-    signal.raise_signal(signal.SIGINT)
-    return lambda x: 2 * x
-
-@njit
-def kernel(x):
-    return twice(x)
-
-try:
-    kernel(1.0)
-except KeyboardInterrupt:
-    print("struck", len(kernel.signatures), signal.getsignal(signal.SIGINT).__name__)
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stdout == "struck 1 default_int_handler\n" and not done.stderr
-
-
 @pytest.mark.skipif(os.name != "posix", reason="limits of file sizes are POSIX")
 def test_full_disk_is_resumed(tmp_path):
     """Property: a run that its disk has no room for ends with one line that tells how to go on,

@@ -7,12 +7,14 @@ import warnings
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the program ``rigidlimit``."""
     from ..errors import RigidlimitError
+    from .interrupts import patient
 
     warnings.showwarning = _in_one_line
     try:
-        from .app import app
+        with patient():
+            from .app import app
 
-        app(args=arguments, prog_name="rigidlimit")
+            app(args=arguments, prog_name="rigidlimit")
     except RigidlimitError as error:
         print(f"rigidlimit: {error}", file=sys.stderr)
         raise SystemExit(2) from None

@@ -1,9 +1,5 @@
-"""One line while numba compiles the kernels: the first run on a machine would look stuck.
+"""One line while numba compiles the kernels: the first run on a machine would look stuck."""
 
-Ctrl-C waits for the end of the kernel, a second or so: within LLVM it would be lost.
-"""
-
-import signal
 import sys
 import threading
 import time
@@ -23,17 +19,10 @@ def tell_of_compiling() -> None:
 def _listener(base):
     class Told(base):
         depth, begun, spent, timer, told = 0, 0.0, 0.0, None, False
-        before, struck = None, ()
 
         def on_start(self, _):
             self.depth += 1
-            if self.depth > 1:
-                return
-            if threading.current_thread() is threading.main_thread():
-                self.before = signal.getsignal(signal.SIGINT)
-                if callable(self.before):
-                    signal.signal(signal.SIGINT, self.strike)
-            if self.told:
+            if self.depth > 1 or self.told:
                 return
             patience = PATIENCE / 4 if sys.stderr.isatty() else PATIENCE
             self.begun = time.monotonic()
@@ -46,14 +35,6 @@ def _listener(base):
             if self.depth == 0 and self.timer is not None:
                 self.timer.cancel()
                 self.spent += time.monotonic() - self.begun
-            if self.depth == 0 and callable(self.before):
-                before, struck, self.before, self.struck = self.before, self.struck, None, ()
-                signal.signal(signal.SIGINT, before)
-                if struck:
-                    before(*struck)
-
-        def strike(self, *signal_and_frame):
-            self.struck = signal_and_frame
 
         def tell(self):
             self.told = True

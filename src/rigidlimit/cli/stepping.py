@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 
 from ..errors import OutputError
+from .interrupts import interrupt
 
 STOPPING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 """Signals that stop a run so that it can go on. Windows has no SIGHUP."""
@@ -30,12 +31,12 @@ class _Asked:
     def __bool__(self):
         return self._first is not None
 
-    def __call__(self, *_):
+    def __call__(self, number, frame):
         now = time.monotonic()
         if self._first is None:
             self._first = now
         elif now - self._first > TOGETHER:
-            raise KeyboardInterrupt
+            interrupt(number, frame)
 
 
 @dataclass

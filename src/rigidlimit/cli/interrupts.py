@@ -1,0 +1,68 @@
+"""The moment at which Ctrl-C strikes: not within the compiler of the kernels, nor an import."""
+
+import contextlib
+import signal
+import sys
+import threading
+
+UNINTERRUPTED = ("numba", "llvmlite", "importlib")
+"""Packages within which Ctrl-C waits, a second or two: callbacks from LLVM lose it, and what is
+half compiled or half imported fails later with an error of its own."""
+
+
+class _Interrupt:
+    """Handler of signals: KeyboardInterrupt, once the main thread is where it does no harm."""
+
+    def __init__(self):
+        self._waits = False
+
+    def __call__(self, number, frame) -> None:
+        entered = _entered(frame)
+        if entered is None:
+            raise KeyboardInterrupt
+        if self._waits:
+            return
+        self._waits, before, over = True, sys.getprofile(), False
+
+        def left(frame, event, _):
+            nonlocal over
+            over = over or (frame is entered and event == "return")
+            if over and not (frame is entered and _is_lost(frame)):
+                self._waits = False
+                sys.setprofile(before)
+                raise KeyboardInterrupt
+
+        sys.setprofile(left)
+
+
+def _entered(frame):
+    """The outermost frame of those that must not be interrupted."""
+    found = None
+    while frame is not None:
+        package = (frame.f_globals.get("__name__") or "").partition(".")[0]
+        if package in UNINTERRUPTED or _is_lost(frame):
+            found = frame
+        frame = frame.f_back
+    return found
+
+
+def _is_lost(frame) -> bool:
+    """Whether Python ignores what the frame raises."""
+    return frame.f_code.co_name == "__del__"
+
+
+interrupt = _Interrupt()
+
+
+@contextlib.contextmanager
+def patient():
+    """Ctrl-C within waits for the end of what it would break: see ``UNINTERRUPTED``."""
+    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    ours = usual and threading.current_thread() is threading.main_thread()
+    if ours:
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,117 @@
+"""Ctrl-C waits for the end of what it would break, and strikes then."""
+
+import importlib
+import signal
+import subprocess
+import sys
+import types
+
+import pytest
+
+from rigidlimit.cli.interrupts import patient
+
+
+def within(package, body, **names):
+    """A function ``work`` of a module of ``package``."""
+    module = types.ModuleType(f"{package}.within")
+    module.__dict__.update(names)
+    exec(body, module.__dict__)
+    return module.work
+
+
+NESTED = """
+def work():
+    inner()
+    done.append("work")
+
+def inner():
+    strike()
+    strike()  # whoever waits strikes again
+    done.append("inner")
+"""
+
+
+def strike():
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("package", ["numba.core", "llvmlite", "importlib"])
+def test_waits_for_the_end(package):
+    """Property: to the end of the outermost call, not a statement further."""
+    done, before = [], sys.getprofile()
+    work = within(package, NESTED, done=done, strike=strike)
+    with pytest.raises(KeyboardInterrupt), patient():
+        work()
+        done.append("after")
+    assert done == ["inner", "work"]
+    assert sys.getprofile() is before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_waits_for_the_end_of_an_import(tmp_path, monkeypatch):
+    """Property: the module is there, whole."""
+    (tmp_path / "struck_within.py").write_text("import signal\nsignal.raise_signal(2)\nwhole = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(KeyboardInterrupt), patient():
+        import struck_within  # noqa: F401
+    assert sys.modules.pop("struck_within").whole == 1
+    importlib.invalidate_caches()
+
+
+def test_failure_of_what_it_waits_for():
+    """Property: what the user asked for counts, not the error that comes of it."""
+    work = within("numba", "def work():\n    strike()\n    1 / 0", strike=strike)
+    with pytest.raises(KeyboardInterrupt), patient():
+        work()
+
+
+def test_is_not_lost_in_a_finalizer():
+    """Property: Python ignores what __del__ raises; the next call raises it instead."""
+
+    class Gone:
+        def __del__(self):
+            strike()
+
+    done = []
+    with pytest.raises(KeyboardInterrupt), patient():
+        Gone()
+        done.append(len(done))
+        done.append(len(done))
+    assert len(done) < 2
+
+
+def test_strikes_at_once_elsewhere():
+    with pytest.raises(KeyboardInterrupt), patient():
+        strike()
+        pytest.fail("not struck")
+
+
+def test_strikes_after_the_kernel_that_is_compiled():
+    """Property: Ctrl-C while numba compiles is neither lost nor cuts the compiler short: the kernel
+    is there, and then the interrupt."""
+    script = """
+import signal
+from numba import njit
+from numba.extending import overload
+from rigidlimit.cli.interrupts import patient
+
+def twice(x):
+    pass
+
+@overload(twice)
+def _twice(x):
+    signal.raise_signal(signal.SIGINT)
+    return lambda x: 2 * x
+
+@njit
+def kernel(x):
+    return twice(x)
+
+try:
+    with patient():
+        kernel(1.0)
+except KeyboardInterrupt:
+    print("struck", len(kernel.signatures), signal.getsignal(signal.SIGINT).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "struck 1 default_int_handler\n" and not done.stderr

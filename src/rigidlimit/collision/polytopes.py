@@ -334,24 +334,23 @@ def _contacts(
                     l_start, loops, around, level, outline, incident, poly, poly_of,
                 )  # fmt: skip
                 even = found > 0 and face == row_b
-                if even:
-                    ref, reference = 0, facing_a
-            for side in (first, 1 - first):
-                if even:
-                    break
-                if side == 0:
-                    own, other, cosine, f = of_a, of_b, cosine_a, facing_a
-                else:
-                    own, other, cosine, f = of_b, of_a, cosine_b, facing_b
-                if cosine <= NEARLY:
-                    continue
-                found, least, face = _patch(
-                    own, f, other, own[1][f],
-                    l_start, loops, around, level, outline, incident, poly, poly_of,
-                )  # fmt: skip
-                if found > 0:
-                    ref, reference = side, f
-                    break
+            if even:
+                ref, reference = 0, facing_a
+            else:
+                for side in (first, 1 - first):
+                    if side == 0:
+                        own, other, cosine, f = of_a, of_b, cosine_a, facing_a
+                    else:
+                        own, other, cosine, f = of_b, of_a, cosine_b, facing_b
+                    if cosine <= NEARLY:
+                        continue
+                    found, least, face = _patch(
+                        own, f, other, own[1][f],
+                        l_start, loops, around, level, outline, incident, poly, poly_of,
+                    )  # fmt: skip
+                    if found > 0:
+                        ref, reference = side, f
+                        break
 
         if count + found + 1 > len(out):
             out = np.concatenate((out, np.empty((len(out) + found + 1, 9))))

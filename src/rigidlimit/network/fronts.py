@@ -154,6 +154,8 @@ class Fronts:
     def rows_within(self) -> np.ndarray:
         """``rows``, with those of a part told from its first place on, and those beyond it after
         its last, in the order of ``outside``."""
+        if self.in_one_part:
+            return self.rows
         within = self.rows.copy()
         for (rows, end), part, outside in zip(
             self._rows_of_parts(), self.parts, self.outside, strict=True

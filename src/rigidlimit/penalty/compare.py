@@ -260,7 +260,7 @@ def _watched(dem: PenaltySimulation, begun: State | None, tell) -> PenaltyResult
 
     def left(progress):
         tell(progress.text)
-        return begun is not None and _farthest(dem.state, begun)[1] > LEFT * dem.bodies.length
+        return begun is not None and _has_left(dem.state, begun, dem.bodies)
 
     return dem.run(callback=left)
 
@@ -271,17 +271,21 @@ def _farthest(state: State, begun: State) -> tuple[int, float]:
     return int(way.argmax()), float(way.max())
 
 
+def _has_left(state: State, begun: State, bodies) -> bool:
+    """Whether a body has gone too far from the pose ``begun``."""
+    return _farthest(state, begun)[1] > LEFT * bodies.length
+
+
 def _unrest(result: StepResult, dem: PenaltyResult, begun: State | None) -> str:
     """Why the DEM has not come to rest, and what the contacts at the pose of rest leave free."""
     bodies = result.bodies
     said = f"the unbalanced force of the DEM no longer fell from {dem.unbalanced:.0e} of the load"
-    if begun is not None:
+    if begun is not None and _has_left(dem.state, begun, bodies):
         body, way = _farthest(dem.state, begun)
-        if way > LEFT * bodies.length:
-            said = (
-                f"the DEM left the pose of rest, {bodies.names[body]!r} by {way:.3g} m in "
-                f"{dem.time:.3g} s"
-            )
+        said = (
+            f"the DEM left the pose of rest, {bodies.names[body]!r} by {way:.3g} m in "
+            f"{dem.time:.3g} s"
+        )
     B, load = result.balance
     try:
         motions = determinacy(
@@ -384,7 +388,7 @@ def stiffness_sweep(
         )
         begun = simulation.state
         dem = _watched(simulation, begun, tell)
-        if _farthest(dem.state, begun)[1] > LEFT * scene.bodies.length:
+        if _has_left(dem.state, begun, scene.bodies):
             raise InputError(
                 f"DEM, stiffness x {scale:g}: {_unrest(result, dem, begun)}; expected scales at "
                 "which it stays"

@@ -190,6 +190,10 @@ def scenes(*, packings, pyramid, column, wall, steps, limit, folder=None):
         yield moving(_Tilting(still, 1e-4), name, steps=steps, settle=2, limit=limit)
     simulation = rl.Simulation(rl.scenes.pyramid(pyramid))
     yield moving(simulation, f"pyramid {pyramid}, settling", steps=steps, limit=limit)
+    # all layers have met, and each step puts right what rounding left of the one before
+    simulation = rl.Simulation(rl.scenes.pyramid(pyramid))
+    name = f"pyramid {pyramid}, settled"
+    yield moving(simulation, name, steps=steps, settle=pyramid + 5, limit=limit)
     simulation = rl.Simulation(problems.column(*column))
     yield moving(simulation, "collapsing column", steps=steps, settle=3, limit=limit)
     simulation = rl.Simulation(problems.wall_of_boxes(*wall))

@@ -39,6 +39,41 @@ def test_block_that_is_not_positive_definite():
         inverse_mass(M, np.array([10, 11, 12]))
 
 
+@pytest.mark.parametrize("stored", [False, True])
+def test_response_of_a_diagonal_mass(stored):
+    """Reference twin: dt B M^-1 of dense matrices, whether or not zeros are stored beside the
+    diagonal, which the quick way for balls does not take."""
+    rng = np.random.default_rng(1)
+    B = sp.random_array((12, 7), density=0.4, rng=rng, format="csr")
+    masses = rng.uniform(1, 9, 7)
+    M = sp.diags_array(masses).tocsr()
+    if stored:
+        M = sp.csr_array((np.diag(masses).ravel(), np.indices((7, 7)).reshape(2, -1)), shape=(7, 7))
+    assert M.nnz == (49 if stored else 7)
+    inverse = inverse_mass(M, np.arange(7))
+    np.testing.assert_allclose(inverse.toarray(), np.diag(1 / masses), rtol=1e-15)
+    problem = ContactProblem(B, M, inverse, np.ones(12), np.zeros(7), 0.1)
+    dense = 0.1 * B.toarray() / masses
+    np.testing.assert_allclose(problem.response.toarray(), dense, rtol=1e-15)
+
+
+def test_mass_that_is_not_positive():
+    """A user's mistake: the degree of freedom is named, of a diagonal matrix as of blocks."""
+    M = sp.diags_array([1.0, -2.0, 3.0]).tocsr()
+    with pytest.raises(InputError, match=r"freedom \[11\] \(smallest eigenvalue -2\)"):
+        inverse_mass(M, np.array([10, 11, 12]))
+
+
+def test_closing_beyond_rounding():
+    """Closed form: -p where it is more than 1e-14 of the terms of p = bias + B v, else 0."""
+    B = sp.csr_array(np.array([[1.0, -1.0], [1.0, -1.0], [2.0, 0.0], [0.0, -1.0]]))
+    v = np.array([1.0, 1.0])
+    bias = np.array([-1e-12, -1e-15, 0.0, 0.5])
+    M = sp.eye_array(2, format="csr")
+    problem = ContactProblem(B, M, M, bias, v, 0.1)
+    np.testing.assert_array_equal(problem.closing, [1e-12, 0.0, 0.0, 0.5])
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_asymmetry_is_told(seed):
     """Reference twin: the largest entry of |M - M^T|, where either of a pair may be missing."""

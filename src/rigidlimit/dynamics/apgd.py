@@ -39,8 +39,11 @@ from .problem import ContactDynamicsResult, ContactProblem
 STRIDE = 20
 """Steps between two measurements of the residual."""
 
-PATIENCE = 100
-"""Measurements without a smaller residual after which a solve counts as stalled."""
+CLOSE, SHORT = 10.0, 5
+"""Residual over the tolerance from which on there are only so many steps: the next may do."""
+
+PATIENCE = 2000
+"""Steps without a smaller residual after which a solve counts as stalled."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,6 @@ def minimize(
     lipschitz: float | None = None,
     tolerance: float,
     max_iterations: int,
-    stride: int = STRIDE,
     decade: int | None = None,
     blocks: np.ndarray | None = None,
     leave: Callable[[np.ndarray, int, float], bool] | None = None,
@@ -92,21 +94,20 @@ def minimize(
     steps = GradientSteps(B, R, c, a, float(exponent), h, blocks)
     steps.begin(x, lipschitz)
     face = Face(steps.product, c, measure, h, B.shape[1]) if faces else None
-    best, best_force, waited = np.inf, x.copy(), 0
+    best, best_force, bettered = np.inf, x.copy(), 0
     history, done = [], 0
     mark, marked = np.inf, 0
     status = Status.MAX_ITERATIONS
     while True:
         residual = measure(steps.x, steps.Nx)
         history.append(residual)
-        waited += 1
         if residual < best:
-            best, best_force, waited = residual, steps.x.copy(), 0
+            best, best_force, bettered = residual, steps.x.copy(), done
         if best <= 0.1 * mark:
             mark, marked = best, done
         if residual <= tolerance:
             status = Status.CONVERGED
-        elif waited > PATIENCE or (decade is not None and done - marked >= decade):
+        elif done - bettered > PATIENCE or (decade is not None and done - marked >= decade):
             status = Status.STALLED
         if status is not Status.MAX_ITERATIONS or done >= max_iterations:
             break
@@ -122,7 +123,8 @@ def minimize(
             if gained:
                 steps.begin(force, steps.L)
                 continue
-        count = min(stride, max_iterations - done)
+        count = SHORT if residual <= CLOSE * tolerance else STRIDE
+        count = min(count, max_iterations - done)
         steps.take(count)
         done += count
     if face is not None and done and status is Status.CONVERGED:

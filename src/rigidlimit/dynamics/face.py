@@ -18,6 +18,10 @@ from numba import njit
 FROM = 2e-4
 """Residual from which on the contacts that bear may be the right ones."""
 
+NEAR = 1e-6
+"""Residual of a start, as of the step before, whose bearing contacts are taken for right ones at
+once."""
+
 LOOK, GAINED, PART = 10, 0.8, 0.2
 """Steps from one look at the residual to the next; and what must be left of it, at most, after this
 part of the steps that were made before: where those were many the residual rises at first."""
@@ -51,6 +55,8 @@ class Face:
         bears = x > 0.0
         firmly = x > residual * x.max(initial=0.0)
         before, self.before = self.before, (bears, firmly)
+        if before is None and residual <= NEAR:
+            before = self.before
         if before is None or not residual <= FROM or done < self.next:
             return None
         changed = (firmly & ~before[0]).any() or (before[1] & ~bears).any()

@@ -38,11 +38,15 @@ def _asymmetry(indptr, indices, data):
 
 def coupled(M) -> np.ndarray:
     """A number for each degree of freedom, the same for those that M couples, (n,)."""
-    n = M.shape[0]
-    alone = np.arange(n)
-    if M.nnz == n and (M.indices == alone).all():
-        return alone
+    if is_diagonal(M):
+        return np.arange(M.shape[0])
     return connected_components(M, directed=False)[1]
+
+
+def is_diagonal(M: sp.csr_array) -> bool:
+    """Whether M (n, n) stores its diagonal and nothing else, as the masses of balls."""
+    n = M.shape[0]
+    return M.nnz == n and bool((M.indices == np.arange(n)).all())
 
 
 def inverse_mass(M: sp.csr_array, dofs: np.ndarray, group: np.ndarray | None = None):
@@ -52,6 +56,9 @@ def inverse_mass(M: sp.csr_array, dofs: np.ndarray, group: np.ndarray | None = N
     dofs (n,): names of the rows in errors. group (n,): ``coupled(M)``, if known.
     """
     n = M.shape[0]
+    if is_diagonal(M):
+        data = _inverse_blocks(M.data.reshape(-1, 1, 1), dofs[:, None])
+        return sp.csr_array((data.ravel(), M.indices, M.indptr), shape=(n, n))
     group = coupled(M) if group is None else group
     order = np.argsort(group, kind="stable")
     first = np.flatnonzero(np.diff(group[order], prepend=-1))

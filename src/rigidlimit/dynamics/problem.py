@@ -19,6 +19,7 @@ from numba import njit
 from ..display import Displayed
 from ..status import Status, work
 from ..words import counted
+from .inertia import is_diagonal
 
 ROUNDING = 1e-14
 """Closing velocities below this part of the terms they are the sum of count as zero."""
@@ -51,7 +52,11 @@ class ContactProblem:
     @cached_property
     def response(self) -> sp.csr_array:
         """dt B M^-1 (m, n): row i is the velocity change caused by a unit force at contact i."""
-        response = sp.csr_array(self.dt * (self.B @ self.inverse_mass))
+        B, inverse = self.B, self.inverse_mass
+        if is_diagonal(inverse):
+            data = self.dt * (B.data * inverse.data[B.indices])
+            return sp.csr_array((data, B.indices, B.indptr), shape=B.shape)
+        response = sp.csr_array(self.dt * (B @ inverse))
         response.sort_indices()
         return response
 
@@ -76,8 +81,8 @@ class ContactProblem:
     @cached_property
     def closing(self) -> np.ndarray:
         """-p_i of the contacts that close by more than the rounding of p, else 0 [m/s], (m,)."""
-        terms = np.abs(self.bias) + abs(self.B) @ np.abs(self.free_velocity)
-        return np.where(-self.p > ROUNDING * terms, -self.p, 0.0)
+        B = self.B
+        return _beyond_rounding(B.indptr, B.indices, B.data, self.free_velocity, self.bias, self.p)
 
     @cached_property
     def scale(self) -> float:
@@ -137,6 +142,19 @@ def _row_products(a_starts, a_columns, a, b_starts, b_columns, b, n):
             out[i] += b[e] * row[b_columns[e]]
         for e in range(a_starts[i], a_starts[i + 1]):
             row[a_columns[e]] = 0.0
+    return out
+
+
+@njit(cache=True)
+def _beyond_rounding(indptr, indices, data, velocity, bias, p):
+    """-p_i where it is more than rounding of the terms of bias + B velocity, else 0."""
+    out = np.zeros(len(p))
+    for i in range(len(p)):
+        terms = abs(bias[i])
+        for e in range(indptr[i], indptr[i + 1]):
+            terms += abs(data[e] * velocity[indices[e]])
+        if -p[i] > ROUNDING * terms:
+            out[i] = -p[i]
     return out
 
 

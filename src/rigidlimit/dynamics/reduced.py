@@ -9,6 +9,7 @@ such contacts get no force. ``Reduced`` states the problem for the rest and take
 from dataclasses import replace
 
 import numpy as np
+from numba import njit
 
 from ..network import kept_starts
 from ..submatrix import submatrix
@@ -82,8 +83,16 @@ def _within_reach(B, group, dofs):
     What no contact touches and no inertia couples to what one touches (the spin of smooth balls)
     keeps its free velocity.
     """
-    touched = np.zeros(B.shape[1], bool)
-    touched[B.indices[B.data != 0]] = True
+    touched = _touched(B.indices, B.data, B.shape[1])
     reached = np.zeros(len(dofs), bool)
     reached[group[touched[dofs]]] = True
     return np.flatnonzero(reached[group])
+
+
+@njit(cache=True)
+def _touched(indices, data, n):
+    """Which columns hold more than zeros, (n,) bool."""
+    touched = np.zeros(n, np.bool_)
+    for e in range(len(indices)):
+        touched[indices[e]] |= data[e] != 0.0
+    return touched

@@ -30,15 +30,22 @@ def test_fewer_steps_to_the_same_velocity(state, monkeypatch):
 
 def test_start_of_a_pile_at_rest(monkeypatch):
     """Peer: gradient steps until two looks find the same contacts bearing, from the same forces,
-    off by up to 3e-7: whoever begins that near knows them at once (50 steps against 85)."""
-    problem = pyramid(15, state="rest")
+    off by up to 5e-7: whoever begins that near knows them at once (190 steps against 240)."""
+    problem = pyramid(12, state="rest")
     answer = apgd.solve(problem, scaled=True)
-    near = answer.force * np.linspace(1, 1 + 3e-7, len(answer.force))
-    found = apgd.solve(problem, scaled=True, warm_start=near)
+
+    def steps():
+        count = 0
+        for off in (3e-8, 1e-7, 2e-7, 3e-7, 5e-7):
+            near = answer.force * np.linspace(1.0, 1.0 + off, len(answer.force))
+            found = apgd.solve(problem, scaled=True, warm_start=near)
+            assert found.converged
+            count += found.iterations
+        return count
+
+    at_once = steps()
     monkeypatch.setattr(face, "NEAR", -1.0)
-    before = apgd.solve(problem, scaled=True, warm_start=near)
-    assert found.converged and before.converged
-    assert found.iterations < before.iterations
+    assert at_once < steps()
 
 
 def of(problem, n=0):

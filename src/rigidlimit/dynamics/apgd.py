@@ -40,7 +40,7 @@ STRIDE = 20
 """Steps between two measurements of the residual."""
 
 CLOSE, SHORT = 10.0, 5
-"""Residual over the tolerance from which on there are only so many steps: the next may do."""
+"""Residual of a start over the tolerance up to which so many steps may do."""
 
 PATIENCE = 2000
 """Steps without a smaller residual after which a solve counts as stalled."""
@@ -123,7 +123,7 @@ def minimize(
             if gained:
                 steps.begin(force, steps.L)
                 continue
-        count = SHORT if residual <= CLOSE * tolerance else STRIDE
+        count = STRIDE if done or residual > CLOSE * tolerance else SHORT
         count = min(count, max_iterations - done)
         steps.take(count)
         done += count

@@ -5,7 +5,8 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.bodies.shapes import rectangle
-from rigidlimit.forces.closed import BEARING, CLOSED, FLOOR, closing_gap
+from rigidlimit.forces.bearing import BEARING, bearing
+from rigidlimit.forces.closed import CLOSED, FLOOR, closing_gap
 
 
 def test_structure_without_near_neighbours():
@@ -66,7 +67,7 @@ def test_packing_loses_no_contact_that_bears():
     for _ in range(150):
         result = simulation.step()
         force = result.classic.force
-        bears = force > BEARING * force.max(initial=0.0)
+        bears = bearing(force)
         assert result.closed[bears].all() and result.converged
         gap = result.classic.slack * result.dt
         length = simulation.bodies.length

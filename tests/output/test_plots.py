@@ -17,9 +17,9 @@ from rigidlimit import plots
 from rigidlimit.cli import main
 from rigidlimit.cli.app import app
 from rigidlimit.errors import InputError
+from rigidlimit.forces.bearing import bearing
 from rigidlimit.output.plots import spatial
 from rigidlimit.output.plots.determinacy import frame_determinacy
-from rigidlimit.output.plots.lines import NOTHING
 from rigidlimit.output.surfaces import surface, surface_area
 
 from .test_output import short_run
@@ -70,7 +70,7 @@ def test_one_line_a_contact_that_carries(results, name):
     scene, result = results[name]
     figure = plots.force_network(result, scene=scene, view="front")
     lines = group(figure.axes[0], "forces")
-    carry = np.sort(result.force[result.force > NOTHING * result.force.max()])
+    carry = np.sort(result.force[bearing(result.force)])
     assert len(lines.get_segments()) == len(carry) > 0
     # an affine map of sorted forces to widths: correlation one up to rounding
     widths = np.array(lines.get_linewidths())

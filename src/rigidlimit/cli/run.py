@@ -247,7 +247,7 @@ def show_forces(simulation, result, *, largest: int = 10) -> None:
     """Table of the largest contact forces and the totals, on the terminal."""
     from rich.markup import escape
 
-    from ..output.measures import bearing
+    from ..forces.bearing import bearing
 
     names = simulation.bodies.names
     contacts, classic = result.contacts, result.classic.force

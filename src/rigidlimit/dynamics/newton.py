@@ -44,7 +44,7 @@ larger ones more are allowed, as the square root of the size."""
 
 OPENING_SIZE = 6000
 
-BEARING = 3e-5, 5e-4
+BEARING_FOUND = 3e-5, 5e-4
 """Residual at which gradient steps have found nearly all contacts that bear, and most, which
 is enough where about as many bear as there are degrees of freedom."""
 
@@ -204,7 +204,7 @@ class _Solution:
             before, bore = bore, force > 0
             settled = np.count_nonzero(bore ^ before) <= SETTLED * max(1.0, n / SETTLED_SIZE)
             count = np.count_nonzero(bore)
-            found = BEARING[int(count > DETERMINED * n)]
+            found = BEARING_FOUND[int(count > DETERMINED * n)]
             if settled and self.tolerance < reached <= found and count <= n:
                 self.network.price.steps = max(self.network.price.steps, steps)
                 left = active_set.pays(self.network.price, force, steps, reached, self.tolerance)

@@ -16,6 +16,8 @@ without near neighbours gets CLOSED, a random packing of 2,000 balls some 1e-8.
 
 import numpy as np
 
+from .bearing import bearing
+
 CLOSED = 1e-6
 """Gap over the scene's length above which a contact is open in any case: coordinates of six digits
 and more are forgiven."""
@@ -26,14 +28,11 @@ WIDE = 1e3 * CLOSED
 FLOOR = 1e-12
 """Gap over the scene's length up to which a contact is closed in any case: rounded positions."""
 
-BEARING = 1e-9
-"""Part of the largest force above which a contact bears."""
-
 
 def closing_gap(gap, force, length: float) -> float:
     """The gap [m] up to which contacts count as closed. gap (m,) [m] and force (m,) [N]: at the
     end of the step, by step 1. length [m]: of the scene."""
-    bears = force > BEARING * force.max(initial=0.0)
+    bears = bearing(force)
     near = np.count_nonzero(~bears & (gap > CLOSED * length) & (gap <= WIDE * length))
     solved = 10.0 * float(np.abs(gap[bears]).max(initial=0.0)) / length
     return length * min(CLOSED, max(CLOSED / max(near, 1), solved, FLOOR))

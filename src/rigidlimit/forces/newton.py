@@ -36,6 +36,7 @@ from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
 from ..status import Status
 from . import active_set, null_space, proximal
 from .active_set import FEW
+from .bearing import bearing
 from .carried import nearest_carried
 from .problem import ROUNDED, duality_gap
 from .settle import settle
@@ -64,9 +65,6 @@ BALANCED = 1e-6
 GAP = 10.0
 """Duality gap, or violation of the law, over tolerance up to which balanced forces count as the
 answer."""
-
-BEARING = 1e-9
-"""Part of the largest admissible force above which a contact bears."""
 
 HINTED, HINTED_GAP = 1e-2, 1e-10
 """Imbalance and gap at which the path tells nearly all contacts that bear."""
@@ -148,8 +146,7 @@ class _Search:
         load, exponent, n = self.load, self.exponent, len(self.load)
         balanced = admissible
         if balanced is not None:  # rounding does not bear
-            bears = balanced > BEARING * balanced.max(initial=0.0)
-            admissible = np.where(bears, balanced, 0.0)
+            admissible = np.where(bearing(balanced), balanced, 0.0)
         # hardly more contacts than the load can determine: forces that balance it may be the way
         plain = self.offset is None
         seek = admissible is None and plain and load.any() and len(self.stiffness) <= n + FEW
@@ -412,8 +409,7 @@ class _Search:
         """``among_forces`` from forces that balance the load, found like step 1; those that are
         rounding's, other ones in every run, would be taken for bearing contacts."""
         force = nearest_carried(self.network, self.load).force
-        least = BEARING * force.max(initial=0.0)
-        return self.among_forces(np.where(force > least, force, 0.0), Handover())
+        return self.among_forces(np.where(bearing(force), force, 0.0), Handover())
 
     def among_forces(self, admissible, given) -> Status | None:
         """By the active set method; None where that is no way. NO_ROOM: forces as given."""
@@ -461,17 +457,17 @@ class _Search:
         blur = ROUNDED * float((self.network.sizes @ np.abs(found[0])).max(initial=0.0))
         self.blurred = blur > BLURRED and self.imbalance(found[1]) <= self.tolerance
 
-    def on(self, bearing):
-        """u of the bearing contacts alone, as two-sided springs of their stiffness."""
+    def on(self, chosen):
+        """u of the ``chosen`` contacts (m,) bool alone, as two-sided springs of their stiffness."""
         k, p = self.stiffness, self.exponent
-        system = StiffnessSystem(self.network, np.where(bearing, k, 0.0), 1e-12)
+        system = StiffnessSystem(self.network, np.where(chosen, k, 0.0), 1e-12)
         u = system.solve(-self.load, target=1e-9, stats=self.stats)
         if p == 2.0:
             return u
         # the same forces through the power law
-        force = np.where(bearing, k * -(self.network.B @ u), 0.0)
+        force = np.where(chosen, k * -(self.network.B @ u), 0.0)
         overlap = np.sign(force) * (np.abs(force) / k) ** (1 / (p - 1))
-        weight = np.where(bearing, 1.0, 0.0)
+        weight = np.where(chosen, 1.0, 0.0)
         return StiffnessSystem(self.network, weight, 1e-12).solve(
             -(self.network.BT @ (weight * overlap)), target=1e-9, stats=self.stats
         )

@@ -14,10 +14,8 @@ import numpy as np
 
 from .. import arrays
 from ..errors import InputError, nearest
+from ..forces.bearing import bearing
 from .plots.frames import Frame, frame
-
-BEARING = 1e-9
-"""Part of the largest force above which a contact counts as bearing."""
 
 
 def contact_table(source, *, scene=None, index: int = -1) -> np.ndarray:
@@ -157,11 +155,6 @@ def fabric(
         raise InputError("no contact bears; expected a step with forces, and bodies that touch")
     n, dim = shown.contacts.normal, shown.bodies.dim
     return np.einsum("m,mi,mj->ij", share, n, n)[:dim, :dim] / total
-
-
-def bearing(force: np.ndarray) -> np.ndarray:
-    """Which contacts bear, (m,) bool."""
-    return force > BEARING * force.max(initial=0.0)
 
 
 def _table(columns: dict[str, np.ndarray]) -> np.ndarray:

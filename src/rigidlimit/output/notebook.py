@@ -9,8 +9,8 @@ import numpy as np
 
 from ..bodies import HalfSpace
 from ..errors import RigidlimitError
+from ..forces.bearing import bearing
 from ..words import counted
-from .measures import bearing
 
 ROWS = 12
 """Bodies listed of a scene."""

@@ -12,6 +12,7 @@ from ..diagnostics import determinacy
 from ..display import Brief
 from ..dynamics import ContactDynamicsResult
 from ..errors import InputError
+from ..forces.bearing import bearing
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..simulation import Simulation
@@ -33,7 +34,7 @@ EVERY = 0.5
 LEFT = 1.0
 """Way of a body in the DEM, over the scene's length, from which on it has left the pose of rest."""
 
-LOADED = 1e-3
+LONGEST_WAY = 1e-3
 """Longest way of a body, over the scene's length, from the pose of rest to the loaded one."""
 
 
@@ -76,7 +77,7 @@ class Comparison(Brief):
 
     def bears(self, method: str) -> np.ndarray:
         """Contacts (m,) that carry more than a billionth of the DEM's largest force."""
-        return self.force[method] > 1e-9 * self.force["dem"].max(initial=0.0)
+        return bearing(self.force[method], self.force["dem"].max(initial=0.0))
 
     @property
     def shared(self) -> np.ndarray:
@@ -308,14 +309,17 @@ def loaded_pose(result: StepResult, scale: float, exponent: float) -> State:
     A packing with as many contacts as degrees of freedom rests in a shallow well among many: set
     free without overlaps, its first swing may carry it into another. From here the DEM has only
     the second order to find, in some three times fewer steps. Poses of which the displacement
-    would take a body further than ``LOADED`` are left as they are: there it means nothing.
+    would take a body further than ``LONGEST_WAY`` are left as they are: there it means nothing.
     """
     still = _still(result.state)
     if result.compatible is None:
         return still
     way = result.compatible.displacement * scale ** (-1 / (exponent - 1))
     way = way.reshape(-1, 6)
-    if np.abs(way * result.bodies.turning_arm).max(initial=0.0) > LOADED * result.bodies.length:
+    if (
+        np.abs(way * result.bodies.turning_arm).max(initial=0.0)
+        > LONGEST_WAY * result.bodies.length
+    ):
         return still
     return _still(move(result.bodies, still, way, 1.0))
 

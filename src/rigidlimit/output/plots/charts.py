@@ -11,8 +11,9 @@ from ...words import counted
 from .frames import frame
 from .style import COLUMN, force_unit, label, look, tidy, unit
 
-BEARING = 1e-6
-"""Part of the largest force above which a contact counts as carrying load."""
+CARRYING = 1e-6
+"""Part of the largest force above which a contact counts as carrying load. More
+than ``forces.bearing`` asks for: a DEM at rest leaves 1e-8, and that would lower the mean."""
 
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKS = ("o", "s", "^", "D", "v", "x")
@@ -71,7 +72,7 @@ def histogram_of(force: np.ndarray, *, bins: int = 20):
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    f = force[force > BEARING * force.max()]
+    f = force[force > CARRYING * force.max()]
     factor, name = unit(float(f.mean()), "N")
     with look(False) as p:
         figure = Figure(figsize=(COLUMN, 2.0), layout="constrained")
@@ -163,7 +164,7 @@ def _bearing(source, scene, index, methods, units):
     bearing, means = {}, {}
     for method in methods:
         f = shown.forces[method]
-        f = f[f > BEARING * largest]
+        f = f[f > CARRYING * largest]
         means[method] = float(f.mean()) if len(f) else 0.0
         if len(f):
             bearing[method] = f / means[method]

@@ -3,14 +3,12 @@
 import numpy as np
 
 from ...errors import InputError
+from ...forces.bearing import bearing
 from ..vtk import contact_lines
 from .bodies import plane_of
 from .canvas import Canvas
 from .frames import Frame
 from .style import force_colours, unit
-
-NOTHING = 1e-9
-"""Part of the largest force below which a contact carries no load."""
 
 WIDEST = 4.5
 """Width of the line of the largest force [pt], less where bodies are small."""
@@ -19,7 +17,7 @@ WIDEST = 4.5
 def carrying(force: np.ndarray, largest: float) -> np.ndarray:
     """Indices of the contacts that carry load, the largest force last."""
     order = np.argsort(force, kind="stable")
-    return order[force[order] > NOTHING * largest]
+    return order[bearing(force[order], largest)]
 
 
 def within(shown: Frame, view: str, slab: tuple[float, float] | None) -> np.ndarray:

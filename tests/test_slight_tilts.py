@@ -14,7 +14,7 @@ import rigidlimit as rl
 from rigidlimit.cli.app import app
 from rigidlimit.dynamics import refined as module
 from rigidlimit.forces import levers
-from rigidlimit.forces.tilts import LIMIT
+from rigidlimit.forces.tilts import HARDLY
 from rigidlimit.forces.together import NONE, TAKEN
 from rigidlimit.output.writer import RunWriter
 from rigidlimit.scenes.toml import write_scene
@@ -89,7 +89,7 @@ def test_plate_on_rollers_that_hardly_lean(solver):
     result = rl.Simulation(scene, dt=DT, solver=solver).step()
     assert result.converged and not result.doubt
     # tilts that are left out times forces
-    np.testing.assert_allclose(on_plate(result), elastic, atol=LIMIT * LOAD)
+    np.testing.assert_allclose(on_plate(result), elastic, atol=HARDLY * LOAD)
 
 
 @pytest.mark.parametrize("beside", [1.0, 1e5])

@@ -317,7 +317,7 @@ def _asked_for_less(solve, bodies, B, load, force, slight):
         how = HELD if asks_less(wider[0], whole[0], more) else NONE
         other = forces if wider[0] is B else solve(wider)
         return (other, more, how, hangs) if other.converged else given
-    if not leans(*asked, forces.displacement, *of):
+    if not leans(asked[0], forces.displacement, *of):
         return given
     wider = asked_balance(bodies, B, load, force, resting, together=TAKEN)
     if wider[0] is B or not asks_less(wider[0], asked[0], resting):

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit.forces import compatible_forces, tilts
-from rigidlimit.forces.tilts import LIMIT, ROUNDED, felt_balance
+from rigidlimit.forces.tilts import HARDLY, ROUNDED, felt_balance
 from rigidlimit.forces.together import HELD, NONE
 from rigidlimit.status import Status
 from tests.problems import assert_asks_the_same, turned
@@ -45,11 +45,11 @@ def test_agrees_with_singular_values_body_by_body():
     B, load, force = system(rng, blocks, reach)
     felt, pushed = felt_balance(B, load, force, free=np.tile(FREE, len(blocks)), reach=reach)
 
-    small = [int(((v > ROUNDED) & (v <= LIMIT)).sum()) for v in values]
+    small = [int(((v > ROUNDED) & (v <= HARDLY)).sum()) for v in values]
     assert sum(small) == 6
     for b, rows in enumerate(blocks):
         _, S, V = np.linalg.svd(rows)
-        V = V[:6][np.pad(S, (0, 6 - len(S))) > LIMIT]
+        V = V[:6][np.pad(S, (0, 6 - len(S))) > HARDLY]
         part = (felt[8 * b : 8 * b + 8, 6 * b : 6 * b + 6]).toarray()
         if small[b]:
             assert_asks_the_same(part / reach[6 * b : 6 * b + 6], rows @ V.T @ V)
@@ -173,7 +173,7 @@ def test_forces_do_not_depend_on_axes():
         known = dict(free=np.tile(FREE, 2), reach=np.ones(12))
         felt, pushed = felt_balance(of, of.T @ force, force, **known)
         S = np.linalg.svd(felt.toarray())[1]
-        assert felt is not of and not ((S > 1e-14) & (S <= LIMIT)).any()
+        assert felt is not of and not ((S > 1e-14) & (S <= HARDLY)).any()
         forces.append(compatible_forces(felt, pushed, blocks=[0, 6, 12]).force)
     # solved to 1e-10
     np.testing.assert_allclose(forces[0], forces[1], rtol=0, atol=1e-8)

@@ -6,18 +6,18 @@ pull: in an open row of rollers each g is a sum of tilts times f up to the row's
 asks f for what no elastic bodies know. It shows in the displacements u of the compatible forces,
 which are long levers then: with the rows B_ib of contact i and body b, a_b the reach,
 
-    |B_ib u_b| <= LIMIT |a_b u_b|,   and yet   |B_ib u_b| > TELLS c,
+    |B_ib u_b| <= HARDLY |a_b u_b|,   and yet   |B_ib u_b| > TELLS c,
 
-c the largest overlap. Such bodies hang on tilts if these rows have a singular value up to LIMIT,
+c the largest overlap. Such bodies hang on tilts if these rows have a singular value up to HARDLY,
 too, and F~ along u_b is no load. Motions y of them and of those around them are then asked for,
-|y_j a_j| <= 1, which close no contact by more than LIMIT, on which F~ does no more work than that,
+|y_j a_j| <= 1, which close no contact by more than HARDLY, on which F~ does no more work than that,
 and which open as many contacts as can be (a linear program, by HiGHS):
 
-    max sum t   subject to   B y >= t - LIMIT,   0 <= t <= OPENED,   F~ . y <= LIMIT sum f.
+    max sum t   subject to   B y >= t - HARDLY,   0 <= t <= OPENED,   F~ . y <= HARDLY sum f.
 
-By Farkas' lemma no f >= 0 with B^T f = F~ has more than 2 LIMIT sum f / t_i on contact i. What they
-open is left out of the balance if it bears no more than LIMIT in the forces that made F~ either;
-then motions that only these contacts felt are left out, too (``tilts.py``).
+By Farkas' lemma no f >= 0 with B^T f = F~ has more than 2 HARDLY sum f / t_i on contact i. What
+they open is left out of the balance if it bears no more than HARDLY in the forces that made F~
+either; then motions that only these contacts felt are left out, too (``tilts.py``).
 """
 
 import numpy as np
@@ -42,10 +42,10 @@ EXACT = 1e-9
 """Feasibility of the linear program."""
 
 
-def leans(B, load, displacement, free, reach) -> bool:
+def leans(B, displacement, free, reach) -> bool:
     """Whether motions of several bodies that contacts hardly feel decide forces: displacements are
-    so long that a part LIMIT of them tells. B (m, 6 N), load and displacement (6 N,): of the
-    compatible forces. free, reach (6 N,): see ``tilts.felt_balance``."""
+    so long that a part HARDLY of them tells. B (m, 6 N), displacement (6 N,): of the compatible
+    forces. free, reach (6 N,): see ``tilts.felt_balance``."""
     way = np.abs(displacement * finite_reach(reach))[free].max(initial=0.0)
     return bool(way * HARDLY > TELLS * float((-(B @ displacement)).max(initial=0.0)))
 

@@ -10,10 +10,10 @@ feel a force along a motion of singular value S of B by S^2 only (N = dt B M^-1 
 in the last digits of its data where S is below 1e-7. With the columns of one body divided by its
 reach a_j, 1 for displacements and its radius for turns, the rows of its closed contacts are
 
-    B_j / a_j = U S V^T,   motions V with ROUNDED < S <= LIMIT are left out of the balance,
+    B_j / a_j = U S V^T,   motions V with ROUNDED < S <= HARDLY are left out of the balance,
 
-which holds in these directions to LIMIT of the forces instead of the solver's tolerance. A motion
-under a load above LIMIT of the largest one that is left stays: a body driven into a wedge, however
+which holds in these directions to HARDLY of the forces instead of the solver's tolerance. A motion
+under a load above HARDLY of the largest one that is left stays: a body driven into a wedge, however
 slender, is held by forces that are no matter of rounding. What is left is B (I - V V^T), in columns
 over reach, and the forces' load on it.
 
@@ -42,9 +42,6 @@ FAINT = 1e-2
 """Entries of a column over reach up to which its rounding, divided by their size, could pass for a
 motion that is felt: normals are known to some 1e-16, and ROUNDED is 1e-13."""
 
-LIMIT = HARDLY
-"""Part of its contacts' forces below which a push along a motion tells nothing."""
-
 
 def asked_balance(
     bodies: Bodies, B: sp.csr_array, load, force, resting=None, *, together="", slight=None
@@ -54,7 +51,7 @@ def asked_balance(
     B (m, 6 N): their rows. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. resting (m,) bool:
     contacts left out (``levers.py``), whose rows become empty. together: how motions of all bodies
     together are left out (``together.py``), if they are. slight: ``slightly_felt`` of B, up to
-    LIMIT or more, if known.
+    HARDLY or more, if known.
     """
     if resting is not None and resting.any():
         B = sp.csr_array(sp.diags_array(np.where(resting, 0.0, 1.0)) @ B)
@@ -100,8 +97,8 @@ def felt_balance(B: sp.csr_array, load, force, *, free, reach, slight=None):
     free (6 N,) bool. reach (6 N,): way of a body's farthest point per unit of each velocity, or 0.
     """
     reach = finite_reach(reach)
-    bodies, S, VT = slightly_felt(B, free, reach, LIMIT) if slight is None else slight
-    out = (S > ROUNDED) & (S <= LIMIT)
+    bodies, S, VT = slightly_felt(B, free, reach, HARDLY) if slight is None else slight
+    out = (S > ROUNDED) & (S <= HARDLY)
     blown = _blown_up(B, bodies, S, VT, reach)
     if not (out.any() or blown.any()):
         return B, load
@@ -113,7 +110,7 @@ def felt_balance(B: sp.csr_array, load, force, *, free, reach, slight=None):
     along = np.einsum("bji,bi->bj", VT, pushed[bodies])
     rest = np.delete(pushed, bodies, axis=0)
     size = max(np.abs(rest).max(initial=0.0), np.abs(np.where(out, 0.0, along)).max(initial=0.0))
-    out &= np.abs(along) <= LIMIT * size
+    out &= np.abs(along) <= HARDLY * size
     changed = out.any(axis=1) | blown
     if not changed.any():
         return B, load

@@ -123,10 +123,6 @@ class Frame:
         """Forces that made F~, (m,) [N]."""
         return self.forces["classic" if "classic" in self.forces else self.best]
 
-    def on_bodies(self, force: np.ndarray) -> np.ndarray:
-        """Resultant (n, 3) [N] of contact forces (m,) on each body."""
-        return self.contacts.resultants(force)
-
     def pressure(self, force: np.ndarray) -> np.ndarray:
         """Sum of the contact forces on each body over its surface, (n,) [Pa; N/m in 2D].
 

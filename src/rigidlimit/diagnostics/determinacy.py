@@ -24,8 +24,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
-from ..network import Network, column_arms, kept_starts
-from ..network.stiffness import body_blocks
+from ..network import Network, body_starts, column_arms, kept_starts
 from ..status import Status
 from ..words import counted
 from . import admissible, programs
@@ -205,15 +204,15 @@ def determinacy(
     scaled = sp.csr_array(B[:, dofs] @ sp.diags_array(1 / arm[dofs]))
     scaled.sort_indices()
     F = load[dofs] / arm[dofs] / size
-    starts = body_blocks(n, blocks)
+    starts = body_starts(n, blocks)
     body = np.searchsorted(starts, np.arange(n), side="right") - 1
-    local = kept_starts(starts, dofs) if len(dofs) else None
+    local = kept_starts(starts, dofs)
 
     inside = _inside(scaled, F, local)
     carries = inside.carries
     A = np.flatnonzero(carries)
     bearing, columns = _bearing(scaled, A)
-    column_starts = kept_starts(starts, dofs[columns]) if len(columns) else None
+    column_starts = kept_starts(starts, dofs[columns])
     found = rank(bearing, tolerance=tolerance, blocks=column_starts)
     all_of_it = found if len(A) == m and len(columns) == len(dofs) else (
         rank(scaled, tolerance=tolerance, blocks=local)

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dtrcon
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from ..network.stiffness import body_blocks
+from ..network import body_starts, kept_starts
 from .still import smallest_singular_values
 
 DENSE = 1200
@@ -77,14 +77,13 @@ def rank(B: sp.csr_array, *, tolerance: float = 1e-9, shown: float = 1e-3, block
             part_rank, values = int((s > threshold).sum()), s
         else:
             part_of = sp.csr_array(block[:, c])
-            group = np.searchsorted(body_blocks(n, blocks), c, side="right")
-            starts = np.flatnonzero(np.r_[True, np.diff(group) != 0, True])
+            starts = kept_starts(body_starts(n, blocks), c)
             values = smallest_singular_values(part_of, starts, largest)
             if values is not None and len(r) >= len(c):
                 part_rank = len(c) - int((values <= threshold).sum())
                 methods.add("inverse iteration")
             else:
-                part_rank, values = _multifrontal(part_of, group, threshold)
+                part_rank, values = _multifrontal(part_of, starts, threshold)
                 methods.add("multifrontal QR")
         found += part_rank
         values = values / largest
@@ -122,10 +121,10 @@ def _largest_singular_value(B):
     return size
 
 
-def _multifrontal(B, group, threshold):
-    """(rank, small pivots) of B, a connected part, columns grouped by body."""
-    _, group = np.unique(group, return_inverse=True)
-    bodies = int(group.max()) + 1
+def _multifrontal(B, starts, threshold):
+    """(rank, small pivots) of B, a connected part, in which bodies begin at columns ``starts``."""
+    bodies = len(starts) - 1
+    group = np.repeat(np.arange(bodies), np.diff(starts))
     pattern = sp.csr_array((np.ones(B.nnz), group[B.indices], B.indptr), shape=(len(B.indptr) - 1,
                            bodies))  # fmt: skip
     graph = sp.csr_array(pattern.T @ pattern)

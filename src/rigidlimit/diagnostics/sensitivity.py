@@ -26,7 +26,7 @@ from ..display import Brief
 from ..errors import InputError
 from ..forces import compatible_forces
 from ..forces.problem import checked_law
-from ..network import Network, column_arms, kept_starts
+from ..network import Network, body_starts, column_arms, kept_starts
 from ..network.stiffness import LinearStats, StiffnessSystem
 
 WEAK = 1e-8
@@ -261,7 +261,7 @@ class _Linear:
         self.arm = arm[self.dofs]
         scaled = sp.csr_array(B[:, self.dofs] @ sp.diags_array(1 / self.arm))
         scaled.sort_indices()
-        starts = None if blocks is None else kept_starts(blocks, self.dofs)
+        starts = kept_starts(body_starts(B.shape[1], blocks), self.dofs)
         self.network = Network(scaled, blocks=starts)
 
     def displacement(self, tangent, push, load):

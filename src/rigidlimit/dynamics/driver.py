@@ -99,7 +99,7 @@ def contact_dynamics(
     if warm_start is not None:
         warm_start = _scaled_to_fit(problem, problem.project(reduced.among(warm_start)))
     if solver in ("newton", "apgd"):
-        options["blocks"] = reduced.blocks(options.get("blocks"))
+        options["blocks"] = reduced.starts(options.get("blocks"))
     if "order" in options and not isinstance(options["order"], str):
         options["order"] = reduced.numbers(pgs.permutation(options["order"], m))
     if handover is not None and solver == "newton":

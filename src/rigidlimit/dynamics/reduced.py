@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numba import njit
 
-from ..network import kept_starts
+from ..network import body_starts, kept_starts
 from ..submatrix import submatrix
 from .inertia import coupled, inverse_mass
 from .problem import ContactDynamicsResult, ContactProblem
@@ -61,10 +61,9 @@ class Reduced:
         place[self.rows] = np.arange(len(self.rows))
         return place[contacts[np.isin(contacts, self.rows)]]
 
-    def blocks(self, starts=None) -> np.ndarray:
-        """Where bodies begin among ``dofs``; in space, unless told by ``starts`` among all."""
-        n = len(self.velocity)
-        return kept_starts(np.arange(0, n + 1, 6) if starts is None else starts, self.dofs)
+    def starts(self, blocks=None) -> np.ndarray:
+        """Where bodies begin among ``dofs``. blocks: where they begin among all; guessed if not."""
+        return kept_starts(body_starts(len(self.velocity), blocks), self.dofs)
 
     def answered(self, answer: ContactDynamicsResult) -> ContactDynamicsResult:
         """The answer to ``problem``, for all contacts and degrees of freedom."""

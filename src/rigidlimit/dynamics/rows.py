@@ -14,7 +14,7 @@ from numba.extending import overload
 
 from ..network.dissection import grouped
 from ..network.pairs import body_rows
-from ..network.stiffness import MAX_BLOCK, cut_blocks
+from ..network.starts import MAX_BLOCK, cut_starts
 
 PADDED = 1.5
 """Zeros that pad the rows of small bodies may make them this much longer."""
@@ -27,7 +27,7 @@ def rows_of(A: sp.csr_array, blocks=None):
     about one size the rows are stored by pairs, and vectors have a spare body at the end.
     """
     if blocks is not None and A.shape[1]:
-        blocks = cut_blocks(blocks, A.shape[1])
+        blocks = cut_starts(A.shape[1], blocks)
         bodies, size = len(blocks) - 1, int(np.diff(blocks).max(initial=1))
         if size <= MAX_BLOCK and size * bodies <= PADDED * A.shape[1]:
             found = body_rows(A, blocks)

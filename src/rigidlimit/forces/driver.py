@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import arrays
 from ..errors import InputError
-from ..network import Network, column_arms, kept_starts
+from ..network import Network, body_starts, column_arms, kept_starts
 from ..network.handover import Handover, check_handover
 from ..network.stiffness import LinearStats
 from ..status import Status
@@ -195,11 +195,7 @@ class _Scaled:
         self.n = n
         given = Handover() if handover is None else handover
         self.given = given.among(columns=self.dofs, arm=self.arm)
-        starts = None
-        if n and len(self.dofs):
-            guess = np.arange(0, n + 1, 6 if n % 6 == 0 else 3 if n % 3 == 0 else 1)
-            starts = kept_starts(guess if blocks is None else blocks, self.dofs)
-        self.network = Network(self.B, blocks=starts)
+        self.network = Network(self.B, blocks=kept_starts(body_starts(n, blocks), self.dofs))
 
     @property
     def displacement_size(self) -> float:

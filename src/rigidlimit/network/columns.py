@@ -22,12 +22,3 @@ def column_arms(B: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     np.maximum.at(arm, B.indices, np.abs(B.data))
     felt = arm > ROUNDING * min(1.0, arm.max(initial=0.0))
     return np.where(felt, arm, 1.0), felt
-
-
-def kept_starts(starts, dofs: np.ndarray) -> np.ndarray:
-    """Where bodies begin among some columns ``dofs`` (ascending), if among all they begin at
-    ``starts``, in any order."""
-    if not len(dofs):
-        return np.array([0])
-    body = np.searchsorted(np.sort(np.asarray(starts)), dofs, side="right")
-    return np.flatnonzero(np.r_[True, body[1:] != body[:-1], True])

@@ -28,7 +28,8 @@ from .dissection import elimination_order
 from .law import forces_of, law, stretch_to_law, tangents
 from .pairs import PairNetwork
 from .price import Price
-from .stiffness import LinearStats, StiffnessSystem, cut_blocks
+from .starts import cut_starts
+from .stiffness import LinearStats, StiffnessSystem
 
 FORCING = 0.1
 """Relative accuracy of the first linear solves; looser ones cost Newton steps."""
@@ -59,7 +60,7 @@ class Network:
         self.B = B
         n = B.shape[1]
         self.mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
-        self.starts = cut_blocks(blocks, n)
+        self.starts = cut_starts(n, blocks)
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         self.price = Price(self)
         self.two_sorts = False  # whether springs are of very unlike stiffness; ``pairs.py``

@@ -13,7 +13,6 @@ term. Three roads, chosen here:
   Newton steps.
 """
 
-import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,9 +25,7 @@ from .blocks import invert_block
 from .direct import DenseFactor, Factor
 from .multifrontal import MultifrontalFactor
 from .preconditioned import solve
-
-MAX_BLOCK = 6
-"""Largest preconditioner block: the degrees of freedom of one body in space."""
+from .starts import MAX_BLOCK
 
 DIRECT_SIZE = 300
 """Systems up to this many degrees of freedom are factorized at once: it costs less than a
@@ -70,27 +67,6 @@ def by_rounded_factor(product, by_factor, rhs, *, stats, refined):
     stats.products += found.steps
     serves = found.error <= SERVES * accuracy or np.isnan(found.x).all()
     return found.x if serves else None
-
-
-def body_blocks(n: int, starts=None) -> np.ndarray:
-    """First degree of freedom of each body, ascending from 0 to n: ``starts``, given in any order,
-    or a guess from n alone. For preconditioners any choice is correct; one block per body is
-    fastest."""
-    if starts is None:
-        size = next(s for s in (6, 3, 2, 1) if n % s == 0)
-        return np.arange(0, n + 1, size)
-    wanted = np.clip(np.concatenate([[0], np.asarray(starts, np.int64), [n]]), 0, n)
-    wanted.sort()  # they are mostly sorted, which np.unique does not use
-    return wanted[np.diff(wanted, append=n + 1) > 0]
-
-
-def cut_blocks(starts, n: int) -> np.ndarray:
-    """``body_blocks`` with blocks of at most MAX_BLOCK."""
-    wanted = body_blocks(n, starts)
-    if np.diff(wanted).max(initial=0) <= MAX_BLOCK:
-        return wanted
-    pieces = [np.arange(a, b, MAX_BLOCK) for a, b in itertools.pairwise(wanted)]
-    return np.concatenate([*pieces, [n]]).astype(np.int64)
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,39 @@
+"""Where the columns of each body begin in B (m, n): ``starts``, ascending from 0 to n; what users
+give as ``blocks``. A hint for preconditioners and orderings only: any choice is correct, one block
+a body is fastest.
+"""
+
+import itertools
+
+import numpy as np
+
+MAX_BLOCK = 6
+"""Largest preconditioner block: the degrees of freedom of one body in space."""
+
+
+def body_starts(n: int, blocks=None) -> np.ndarray:
+    """``blocks``, given in any order, or a guess from the number of columns n alone."""
+    if blocks is None:
+        size = next(s for s in (6, 3, 2, 1) if n % s == 0)
+        return np.arange(0, n + 1, size)
+    wanted = np.clip(np.concatenate([[0], np.asarray(blocks, np.int64), [n]]), 0, n)
+    wanted.sort()  # they are mostly sorted, which np.unique does not use
+    return wanted[np.diff(wanted, append=n + 1) > 0]
+
+
+def cut_starts(n: int, blocks=None) -> np.ndarray:
+    """``body_starts`` with blocks of at most MAX_BLOCK."""
+    wanted = body_starts(n, blocks)
+    if np.diff(wanted).max(initial=0) <= MAX_BLOCK:
+        return wanted
+    pieces = [np.arange(a, b, MAX_BLOCK) for a, b in itertools.pairwise(wanted)]
+    return np.concatenate([*pieces, [n]]).astype(np.int64)
+
+
+def kept_starts(starts, dofs: np.ndarray) -> np.ndarray:
+    """Where bodies begin among some columns ``dofs`` (ascending), if among all they begin at
+    ``starts``."""
+    if not len(dofs):
+        return np.array([0])
+    body = np.searchsorted(starts, dofs, side="right")
+    return np.flatnonzero(np.r_[True, body[1:] != body[:-1], True])

@@ -3,20 +3,13 @@
 import numpy as np
 from numba import njit
 
-from ..bodies import Bodies, Disk, Ellipsoid, Sphere, State
+from ..bodies import Bodies, State
 from ..errors import ContactError
 from ..threads import in_pieces
 from .pieces import Pieces
 
 THREADED = 100_000
 """Pairs from which they are shared by threads."""
-
-
-def is_ball(shape) -> bool:
-    """Whether a shape is a ball or disk, whatever it is called: its bounding radius is its own."""
-    if isinstance(shape, Ellipsoid):
-        return min(shape.semi_axes) == max(shape.semi_axes)
-    return isinstance(shape, Sphere | Disk)
 
 
 def ball_ball(bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray) -> Pieces:

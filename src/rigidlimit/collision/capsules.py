@@ -9,9 +9,10 @@ lie side by side, parallel within PARALLEL, touch at both ends of their common s
 import numpy as np
 
 from ..bodies import Bodies, State, rotations
+from .kinds import shape_sizes
 from .pieces import Pieces
 from .planes import STANDING
-from .solids import capsule_curvature, sizes
+from .solids import capsule_curvature
 
 PARALLEL = 1e-3
 """Sine of the angle between axes up to which two capsules side by side have two contacts."""
@@ -21,7 +22,7 @@ def capsule_capsule(
     bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray, reach: np.ndarray
 ) -> Pieces:
     """Contacts of the pairs (a_k, b_k) with gap <= reach_k; normals point from a to b."""
-    size_a, size_b = (bodies.derived(sizes)[bodies.shape_of[body]] for body in (a, b))
+    size_a, size_b = (bodies.derived(shape_sizes)[bodies.shape_of[body]] for body in (a, b))
     turn_a, turn_b = (rotations.matrix(state.quaternion[body]) for body in (a, b))
     u, v = turn_a[:, :, 2], turn_b[:, :, 2]
     w = state.position[b] - state.position[a]

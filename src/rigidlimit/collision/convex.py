@@ -23,20 +23,11 @@ from ..errors import ContactError
 from .capsule_polytopes import nearest_of_capsule
 from .coal_distance import nearest_by_coal
 from .ellipsoids import nearest_of_ellipsoids
+from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE
 from .patches import contacts_of_nearest, dot
 from .pieces import Pieces
 from .polytope_table import polytope_table
-from .solid_table import (
-    BALL,
-    CAPSULE,
-    CYLINDER,
-    ELLIPSOID,
-    POLYTOPE,
-    face_that_separates,
-    solid_table,
-    support_of,
-    to_body,
-)
+from .solid_table import face_that_separates, solid_table, support_of, to_body
 
 EDGES = 500
 """Edges of a polytope up to which closed forms with capsules are cheaper than coal's search."""

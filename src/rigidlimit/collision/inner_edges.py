@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from ..bodies import Bodies, Capsule, Cylinder, HalfSpace, Polygon, State, rotations
-from .balls import is_ball
+from .kinds import BALL, kind_of
 from .pieces import Pieces
 from .polytope_table import as_polytope
 from .solids import from_capsule, from_cylinder
@@ -129,7 +129,7 @@ def _local(state: State, part: np.ndarray, place: np.ndarray) -> np.ndarray:
 
 def _height(shape, x: np.ndarray) -> np.ndarray:
     """Height (q,) [m] of points (q, 3) over a shape: a lower bound of the distance, <= 0 inside."""
-    if is_ball(shape):
+    if kind_of(shape) == BALL:
         return np.linalg.norm(x, axis=1) - shape.bounding_radius
     if isinstance(shape, Capsule | Cylinder):
         size = np.array([[shape.radius, 0.0, 0.5 * shape.length]])
@@ -144,7 +144,7 @@ def _height(shape, x: np.ndarray) -> np.ndarray:
 
 def _extent(shape, n: np.ndarray) -> np.ndarray:
     """How far a shape reaches from its centre along unit vectors (q, 3), (q,) [m]."""
-    if is_ball(shape):
+    if kind_of(shape) == BALL:
         return np.full(len(n), shape.bounding_radius)
     if isinstance(shape, Capsule | Cylinder):
         flat = 1.0 if isinstance(shape, Capsule) else np.hypot(n[:, 0], n[:, 1])

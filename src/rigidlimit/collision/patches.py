@@ -12,17 +12,11 @@ from numba import njit
 
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
+from .kinds import CYLINDER
 from .planes import RIM_POINTS, STANDING
 from .polytopes import ASKEW, LARGER, PATCH
 from .separation import ALIGNED, midway, place, step
-from .solid_table import (
-    CYLINDER,
-    UPRIGHT,
-    curvature_near,
-    facing,
-    support,
-    to_body,
-)
+from .solid_table import UPRIGHT, curvature_near, facing, support, to_body
 
 SIDE_BY_SIDE = 1e-3
 """Sine of the angle between straight lines up to which they touch at two points."""

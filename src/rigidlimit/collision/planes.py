@@ -12,19 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from ..bodies import (
-    Bodies,
-    Capsule,
-    Cylinder,
-    Disk,
-    Ellipsoid,
-    HalfSpace,
-    Polygon,
-    Sphere,
-    State,
-    rotations,
+from ..bodies import Bodies, State, rotations
+from .kinds import (
+    BALL,
+    CAPSULE,
+    CYLINDER,
+    ELLIPSOID,
+    PLANE,
+    POLYGON,
+    kind_of,
+    shape_kinds,
+    shape_sizes,
 )
-from .balls import is_ball
 from .pieces import Pieces
 from .polytope_table import as_polytope
 
@@ -44,63 +43,49 @@ cos(pi / 12) R = 0.966 R and R from the axis. Four would tip at 0.71 R; twenty-f
 STANDING = 1e-3
 """Tilt [rad] up to which a cylinder stands on its end rather than on a point of its rim."""
 
-FIXED, ELLIPSOID, CYLINDER = range(3)
-"""Whether a shape's points stay in the body, and if not, by which law they move."""
-
 
 @dataclass(frozen=True)
 class SupportTable:
     """Points of all shapes that can touch a plane: rows start[s] : start[s + 1] for shape s.
 
     start (shapes + 1,); points (P, 3) [m], body axes, contact numbers counting from start[s].
-    radius (shapes,) [m]: of the ball about each point, of a cylinder's rim. law (shapes,): FIXED,
-    ELLIPSOID or CYLINDER. axes (shapes, 3) [m]: semi-axes of ellipsoids.
+    radius (shapes,) [m]: of the ball about each point, of a cylinder's rim. kind (shapes,), size
+    (shapes, 3) [m]: of ``kinds.py``; the points of cylinders and ellipsoids move with the normal.
     """
 
     start: np.ndarray
     points: np.ndarray
     radius: np.ndarray
-    law: np.ndarray
-    axes: np.ndarray
+    kind: np.ndarray
+    size: np.ndarray
 
 
 def support_table(bodies: Bodies) -> SupportTable:
     """The table of a scene; half-spaces have no rows. Use ``bodies.derived``."""
-    count = len(bodies.shapes)
-    radius, law, axes = np.zeros(count), np.full(count, FIXED), np.ones((count, 3))
+    kind, size = bodies.derived(shape_kinds), bodies.derived(shape_sizes)
     points = [_points(shape) for shape in bodies.shapes]
-    for row, shape in enumerate(bodies.shapes):
-        if isinstance(shape, Capsule | Cylinder):
-            radius[row] = shape.radius
-        if isinstance(shape, Cylinder):
-            law[row] = CYLINDER
-        if is_ball(shape):
-            radius[row] = shape.bounding_radius
-        elif isinstance(shape, Ellipsoid):
-            law[row], axes[row] = ELLIPSOID, shape.semi_axes
     start = np.cumsum([0, *(len(p) for p in points)])
-    return SupportTable(start, np.concatenate(points), radius, law, axes)
+    radius = np.where(np.isin(kind, (BALL, CAPSULE, CYLINDER)), size[:, 0], 0.0)
+    return SupportTable(start, np.concatenate(points), radius, kind, size)
 
 
 def _points(shape) -> np.ndarray:
     """Rows of ``shape`` in the table. A cylinder has the centres of its two ends, about which the
     lowest rim points lie (numbers 0, 1), then the fixed rim points of either end."""
-    if isinstance(shape, HalfSpace):
+    kind = kind_of(shape)
+    if kind == PLANE:
         return np.zeros((0, 3))
-    if isinstance(shape, Sphere | Disk | Ellipsoid):
+    if kind in (BALL, ELLIPSOID):
         return np.zeros((1, 3))
-    if isinstance(shape, Polygon):
+    if kind == POLYGON:
         return np.column_stack([shape.vertices, np.zeros(len(shape.vertices))])
-    if isinstance(shape, Capsule | Cylinder):
+    if kind in (CAPSULE, CYLINDER):
         ends = np.array([[0, 0, -0.5], [0, 0, 0.5]]) * shape.length
-        if isinstance(shape, Capsule):
+        if kind == CAPSULE:
             return ends
         rim = shape.radius * np.column_stack([RIM, np.zeros(RIM_POINTS)])
         return np.concatenate([ends, ends[0] + rim, ends[1] + rim])
-    polytope = as_polytope(shape)
-    if polytope is None:
-        raise TypeError(f"no plane contact for {type(shape).__name__}")
-    return polytope.vertices
+    return as_polytope(shape).vertices
 
 
 def plane_normal(bodies: Bodies, state: State, plane: int) -> np.ndarray:
@@ -126,7 +111,7 @@ def planes_bodies(bodies: Bodies, state: State, planes, others, reach) -> Pieces
     point, gap, curvature = np.empty((most, 3)), np.empty(most), np.empty(most)
     count = _contacts(
         state.position, state.quaternion, reach, planes, normals, plane, body, shape,
-        table.start, table.points, table.radius, table.law, table.axes,
+        table.start, table.points, table.radius, table.kind, table.size,
         pair, feature, point, gap, curvature,
     )  # fmt: skip
     pair = pair[:count]
@@ -160,7 +145,7 @@ def _near(position, bound, reach, planes, normals, others):
 @njit(cache=True)
 def _contacts(
     position, quaternion, reach, planes, normals, plane, body, shape,
-    start, points, radius, law, axes,
+    start, points, radius, kind, size,
     pair, feature, point, gap, curvature,
 ):  # fmt: skip
     """Fills the last five arrays with the contacts within reach; returns how many there are."""
@@ -174,7 +159,7 @@ def _contacts(
             local[k] = turn[0, k] * n[0] + turn[1, k] * n[1] + turn[2, k] * n[2]
         for row in range(start[s], start[s + 1]):
             rounding, curved = _core(
-                law[s], row - start[s], points[row], radius[s], axes[s], local, core
+                kind[s], row - start[s], points[row], radius[s], size[s], local, core
             )
             height = 0.0
             for k in range(3):
@@ -213,7 +198,7 @@ def _turn(q, out):
 
 
 @njit(cache=True)
-def _core(law, number, row, radius, axes, normal, core):
+def _core(kind, number, row, radius, axes, normal, core):
     """Writes point ``number`` of a shape for the plane's unit normal in body axes to ``core``.
 
     Returns (radius of the ball about it, mean curvature there). NaN for rim points that do not
@@ -222,10 +207,10 @@ def _core(law, number, row, radius, axes, normal, core):
     """
     for k in range(3):
         core[k] = row[k]
-    if law == FIXED:
+    if kind != CYLINDER and kind != ELLIPSOID:
         # a capsule's ends are balls; between them the side is curved one way only
         return radius, 1 / radius if radius > 0 else 0.0
-    if law == CYLINDER:
+    if kind == CYLINDER:
         across = np.hypot(normal[0], normal[1])
         if (across < STANDING) == (number < 2):
             core[0] = np.nan

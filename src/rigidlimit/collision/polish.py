@@ -26,10 +26,11 @@ smooth, is entered with its own normal only, and kept where the other body stand
 import numpy as np
 from numba import njit
 
+from .kinds import CYLINDER
 from .kinks import ends_bear, top_near
 from .rounded_hulls import POINTS, across, basis, furthest_points, smooth_part
 from .separation import place
-from .solid_table import CYLINDER, to_body
+from .solid_table import to_body
 
 STEPS = 16
 """Steps of Newton; four are ordinary."""

@@ -9,7 +9,7 @@ seen along its axis are in the maximum.
 import numpy as np
 from numba import njit
 
-from .solid_table import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE
+from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE
 
 NEAR = 0.02
 """Turn of the direction [rad] within which a point that becomes the furthest one is looked at."""

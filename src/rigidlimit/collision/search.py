@@ -3,26 +3,17 @@
 import numpy as np
 from numba import njit
 
-from ..bodies import (
-    Bodies,
-    Box,
-    Capsule,
-    ConvexPolyhedron,
-    Cylinder,
-    HalfSpace,
-    Polygon,
-    State,
-    rotations,
-)
+from ..bodies import Bodies, State, rotations
 from ..errors import ContactError
 from ..threads import in_pieces
 from . import planar
-from .balls import ball_ball, is_ball
+from .balls import ball_ball
 from .broadphase import meeting_balls
 from .capsules import capsule_capsule
 from .compounds import parts_of
 from .contacts import Contacts, contact_key
 from .convex import convex_pairs
+from .kinds import BALL, CAPSULE, ELLIPSOID, KINDS, PLANE, POLYGON, POLYTOPE, shape_kinds
 from .pieces import Pieces
 from .planes import planes_bodies
 from .polytopes import polytope_polytope, small_enough
@@ -38,9 +29,6 @@ step they are velocities."""
 
 FARTHEST = 1e100
 """Reach from which on squares of lengths leave the range of numbers [m]."""
-
-KINDS = 7
-BALL, POLYGON, POLYTOPE, CAPSULE, CYLINDER, ELLIPSOID, PLANE = range(KINDS)
 
 
 def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
@@ -85,11 +73,11 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
 def _search(bodies: Bodies, state: State, reach: np.ndarray, *, owner=None) -> Contacts:
     """Contacts of bodies with one shape each; owner (n,): those of one owner have none."""
     n = len(bodies)
-    family = bodies.derived(_families)
+    kind = bodies.derived(_kinds)
     movable = bodies.free.any(axis=1)
 
-    planes = np.flatnonzero(family == PLANE)
-    solid = np.flatnonzero(family != PLANE)
+    planes = np.flatnonzero(kind == PLANE)
+    solid = np.flatnonzero(kind != PLANE)
     pairs, _ = meeting_balls(
         state.position[solid],
         bodies.bounding_radius[solid] + reach[solid],
@@ -101,7 +89,7 @@ def _search(bodies: Bodies, state: State, reach: np.ndarray, *, owner=None) -> C
         wanted &= owner[a] != owner[b]
     a, b = a[wanted], b[wanted]
 
-    pieces = list(_pair_contacts(bodies, state, a, b, family, reach))
+    pieces = list(_pair_contacts(bodies, state, a, b, kind, reach))
     if len(planes):
         pieces.append(planes_bodies(bodies, state, planes, solid[movable[solid]], reach))
     within = np.abs(state.position).max(axis=1, initial=0.0)
@@ -109,36 +97,21 @@ def _search(bodies: Bodies, state: State, reach: np.ndarray, *, owner=None) -> C
     return _sorted_contacts(Pieces.joined(pieces), reach, ROUNDING * within, n)
 
 
-def _families(bodies: Bodies) -> np.ndarray:
-    """Which narrow phase serves each body, (n,)."""
-    return np.array([_family(shape) for shape in bodies.shapes], int)[bodies.shape_of]
+def _kinds(bodies: Bodies) -> np.ndarray:
+    """The kind of each body's shape, (n,)."""
+    return bodies.derived(shape_kinds)[bodies.shape_of]
 
 
-def _family(shape) -> int:
-    if is_ball(shape):
-        return BALL
-    for family, kinds in (
-        (POLYGON, Polygon),
-        (POLYTOPE, Box | ConvexPolyhedron),
-        (CAPSULE, Capsule),
-        (CYLINDER, Cylinder),
-        (PLANE, HalfSpace),
-    ):
-        if isinstance(shape, kinds):
-            return family
-    return ELLIPSOID
-
-
-def _pair_contacts(bodies, state, a, b, family, reach):
+def _pair_contacts(bodies, state, a, b, kind, reach):
     """Contacts of the pairs (a_k, b_k), each kind of pair by its own narrow phase."""
     if not len(a):
         return
-    if (family[a] == BALL).all() and (family[b] == BALL).all():
+    if (kind[a] == BALL).all() and (kind[b] == BALL).all():
         yield ball_ball(bodies, state, a, b)
         return
-    swap = family[a] > family[b]
+    swap = kind[a] > kind[b]
     a, b = np.where(swap, b, a), np.where(swap, a, b)
-    kinds = family[a] * KINDS + family[b]
+    pair = kind[a] * KINDS + kind[b]
     left = np.ones(len(a), bool)
 
     def taken(which):
@@ -147,19 +120,19 @@ def _pair_contacts(bodies, state, a, b, family, reach):
         i, j = a[which], b[which]
         return [(i, j, reach[i] + reach[j])] if len(i) else []
 
-    for i, j, _ in taken(kinds == BALL * KINDS + BALL):
+    for i, j, _ in taken(pair == BALL * KINDS + BALL):
         yield ball_ball(bodies, state, i, j)
     if bodies.dim == 2:
-        for i, j, _ in taken(kinds == BALL * KINDS + POLYGON):
+        for i, j, _ in taken(pair == BALL * KINDS + POLYGON):
             yield planar.disk_polygon(bodies, state, i, j)
-        for i, j, near in taken(kinds == POLYGON * KINDS + POLYGON):
+        for i, j, near in taken(pair == POLYGON * KINDS + POLYGON):
             yield planar.polygon_polygon(bodies, state, i, j, near)
         return
-    for i, j, _ in taken((family[a] == BALL) & (family[b] != ELLIPSOID) & left):
+    for i, j, _ in taken((kind[a] == BALL) & (kind[b] != ELLIPSOID) & left):
         yield ball_solid(bodies, state, i, j)
-    for i, j, near in taken(kinds == CAPSULE * KINDS + CAPSULE):
+    for i, j, near in taken(pair == CAPSULE * KINDS + CAPSULE):
         yield capsule_capsule(bodies, state, i, j, near)
-    for i, j, near in taken((kinds == POLYTOPE * KINDS + POLYTOPE) & small_enough(bodies, a, b)):
+    for i, j, near in taken((pair == POLYTOPE * KINDS + POLYTOPE) & small_enough(bodies, a, b)):
         yield polytope_polytope(bodies, state, i, j, near)
     for i, j, near in taken(left.copy()):
         yield convex_pairs(bodies, state, i, j, near)

@@ -3,42 +3,29 @@
 For a unit direction d in the axes of a body with support function h(d) = max over its points x of
 d . x: the height h, a point where it is attained, and the part of the surface that looks along d.
 
-``solids`` is the tuple that ``solid_table`` makes: (kind (shapes,), size (shapes, 3) [m], and of
-``polytope_table``: vertex_start, vertices, face_start, normals, heights, diagonal, loop_start,
-loops). size: semi-axes of balls and ellipsoids; radius, 0, half length of capsules and cylinders.
+``solids`` is the tuple that ``solid_table`` makes: kind (shapes,) and size (shapes, 3) [m] of
+``kinds.py``, and of ``polytope_table`` vertex_start, vertices, face_start, normals, heights,
+diagonal, loop_start, loops.
 """
 
 import numpy as np
 from numba import njit
 
-from ..bodies import Bodies, Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid
-from .balls import is_ball
+from ..bodies import Bodies
+from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE, shape_kinds, shape_sizes
 from .planes import RIM, RIM_POINTS, STANDING, ellipsoid_curvature
 from .polytope_table import polytope_table
 from .separation import lowest, most_along
-
-POLYTOPE, BALL, ELLIPSOID, CAPSULE, CYLINDER, OTHER = range(6)
 
 UPRIGHT = np.cos(STANDING)
 
 
 def solid_table(bodies: Bodies) -> tuple:
     """The tuple ``solids`` of a scene. Use ``bodies.derived``."""
-    kind, size = np.full(len(bodies.shapes), OTHER), np.zeros((len(bodies.shapes), 3))
-    for row, shape in enumerate(bodies.shapes):
-        if isinstance(shape, Box | ConvexPolyhedron):
-            kind[row] = POLYTOPE
-        elif is_ball(shape):
-            kind[row], size[row] = BALL, shape.bounding_radius
-        elif isinstance(shape, Ellipsoid):
-            kind[row], size[row] = ELLIPSOID, shape.semi_axes
-        elif isinstance(shape, Capsule | Cylinder):
-            kind[row] = CAPSULE if isinstance(shape, Capsule) else CYLINDER
-            size[row] = shape.radius, 0.0, 0.5 * shape.length
     table = bodies.derived(polytope_table)
     return (
-        kind,
-        size,
+        bodies.derived(shape_kinds),
+        bodies.derived(shape_sizes),
         table.vertex_start,
         table.vertices,
         table.face_start,

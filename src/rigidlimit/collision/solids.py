@@ -10,19 +10,9 @@ import numpy as np
 from numba import njit
 
 from ..bodies import Bodies, Box, Capsule, Cylinder, State, rotations
+from .kinds import shape_sizes
 from .pieces import Pieces
 from .polytope_table import polytope_table
-
-
-def sizes(bodies: Bodies) -> np.ndarray:
-    """Half sides of boxes; radius, 0, half length of capsules and cylinders, (shapes, 3) [m]."""
-    out = np.zeros((len(bodies.shapes), 3))
-    for row, shape in enumerate(bodies.shapes):
-        if isinstance(shape, Box):
-            out[row] = 0.5 * np.array(shape.size)
-        elif isinstance(shape, Capsule | Cylinder):
-            out[row] = shape.radius, 0.0, 0.5 * shape.length
-    return out
 
 
 def ball_solid(bodies: Bodies, state: State, ball: np.ndarray, solid: np.ndarray) -> Pieces:
@@ -30,7 +20,7 @@ def ball_solid(bodies: Bodies, state: State, ball: np.ndarray, solid: np.ndarray
     turn = rotations.matrix(state.quaternion[solid])
     arm = state.position[ball] - state.position[solid]
     local = np.einsum("kji,kj->ki", turn, arm)
-    size = bodies.derived(sizes)[bodies.shape_of[solid]]
+    size = bodies.derived(shape_sizes)[bodies.shape_of[solid]]
     radius = bodies.bounding_radius[ball]
     distance = np.empty(len(ball))
     outward = np.empty((len(ball), 3))

@@ -123,6 +123,16 @@ class PairNetwork:
         )
         return make(self, contacts, shift)
 
+    def padded(self, x: np.ndarray) -> np.ndarray:
+        """x (n,) body by body in the elimination order, (bodies, d), with zeros where one has fewer
+        columns."""
+        out = np.zeros((self.bodies, self.d))
+        out.ravel()[self.dof] = x
+        return out
+
+    def unpadded(self, x: np.ndarray) -> np.ndarray:
+        return x.ravel()[self.dof]
+
 
 def unlike(tangent: np.ndarray) -> bool:
     """Whether a good part of the active contacts is far stiffer than another good part."""
@@ -149,12 +159,11 @@ class PairSolver:
     def solve(self, rhs: np.ndarray, *, target: float, max_steps: int):
         """(x, steps, |K x - rhs|_inf reached by the running residual)."""
         network = self.network
-        b = np.zeros((network.bodies, network.d))
-        b.ravel()[network.dof] = rhs
         x, steps, worst = _descend(
-            *self.contacts, self.inverse, self.rest, b, target, max_steps, network.block
-        )
-        return x.ravel()[network.dof], steps, worst
+            *self.contacts, self.inverse, self.rest, network.padded(rhs), target, max_steps,
+            network.block,
+        )  # fmt: skip
+        return network.unpadded(x), steps, worst
 
 
 def body_rows(B: sp.csr_array, starts: np.ndarray):

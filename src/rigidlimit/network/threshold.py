@@ -61,13 +61,11 @@ class ThresholdSolver:
     def solve(self, rhs: np.ndarray, *, target: float, max_steps: int):
         """(x, steps, |K x - rhs|_inf reached by the running residual)."""
         network = self.network
-        b = np.zeros((network.bodies, network.d))
-        b.ravel()[network.dof] = rhs
         x, steps, worst = _descend(
-            *self.whitened, *self.factor, self.root, self.inverse, b, target, max_steps,
-            network.block,
+            *self.whitened, *self.factor, self.root, self.inverse, network.padded(rhs), target,
+            max_steps, network.block,
         )  # fmt: skip
-        return x.ravel()[network.dof], steps, worst
+        return network.unpadded(x), steps, worst
 
 
 @njit(cache=True, nogil=True)

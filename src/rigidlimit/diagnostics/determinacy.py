@@ -30,6 +30,9 @@ from ..words import counted
 from . import admissible, programs
 from .rank import Rank, rank
 
+INTERVALS = "exact", "bounds", "auto", "none"
+"""How intervals are told."""
+
 EXACT_SIZE = 30_000
 """intervals="auto": contacts that can carry force up to which linear programs take over where the
 bounds do not meet the forces reached."""
@@ -182,10 +185,8 @@ def determinacy(
     >>> known.degree, known.interval.round(6).tolist()
     (1, [[0.0, 5.0], [0.0, 10.0], [0.0, 5.0]])
     """
-    if intervals not in ("exact", "bounds", "auto", "none"):
-        raise InputError(
-            f"intervals is {intervals!r}; expected 'exact', 'bounds', 'auto' or 'none'"
-        )
+    if intervals not in INTERVALS:
+        raise InputError(f"intervals is {intervals!r}; expected one of {', '.join(INTERVALS)}")
     B = arrays.sparse("B", B)
     m, n = B.shape
     load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
@@ -222,25 +223,9 @@ def determinacy(
     determined = np.ones(m, bool)
     determined[A[open_]] = False
 
-    interval = np.full((m, 2), np.nan)
-    interval[~carries] = 0.0
-    fixed_value = carries & determined
-    interval[fixed_value] = inside.force[fixed_value, None]
-    reached = interval.copy()
-    wanted, method = _wanted(np.flatnonzero(~determined), chosen)
-    if intervals != "none" and len(wanted):
-        place = np.full(m, -1)
-        place[A] = np.arange(len(A))
-        # the load as the inside point balances it: no residue of its solve is left over
-        balanced = bearing.T @ inside.force[A]
-        network = Network(bearing, blocks=column_starts)
-        interval[wanted], reached[wanted], method = _intervals(
-            network, balanced, inside.force[A], place[wanted], intervals, workers
-        )
-    if chosen is not None:
-        rest = np.ones(m, bool)
-        rest[chosen] = False
-        interval[rest & ~determined] = np.nan
+    interval, reached, method = _all_intervals(
+        Network(bearing, blocks=column_starts), inside, determined, chosen, intervals, workers
+    )
     # between held bodies any push is balanced by what holds them
     held = (np.diff(scaled.indptr) == 0) & ~carries
     degree += int(held.sum())
@@ -293,6 +278,32 @@ def _chosen(contacts, m):
             f"contacts reaches from {chosen[0]} to {chosen[-1]}; expected indices from 0 to {m - 1}"
         )
     return chosen
+
+
+def _all_intervals(network, inside, determined, chosen, how, workers):
+    """(intervals of all contacts (m, 2), what is reached of them, method in words); nan where they
+    were not asked for. network: of the contacts that can carry."""
+    carries = inside.carries
+    A = np.flatnonzero(carries)
+    interval = np.full((len(carries), 2), np.nan)
+    interval[~carries] = 0.0
+    known = carries & determined
+    interval[known] = inside.force[known, None]
+    reached = interval.copy()
+    wanted, method = _wanted(np.flatnonzero(~determined), chosen)
+    if how != "none" and len(wanted):
+        place = np.full(len(carries), -1)
+        place[A] = np.arange(len(A))
+        # the load as the inside point balances it: no residue of its solve is left over
+        balanced = network.B.T @ inside.force[A]
+        interval[wanted], reached[wanted], method = _intervals(
+            network, balanced, inside.force[A], place[wanted], how, workers
+        )
+    if chosen is not None:
+        rest = np.ones(len(carries), bool)
+        rest[chosen] = False
+        interval[rest & ~determined] = np.nan
+    return interval, reached, method
 
 
 def _wanted(undetermined, chosen):

@@ -23,13 +23,13 @@ from .constraints import gap_gradient
 from .display import Displayed
 from .dynamics import ContactDynamicsResult, contact_dynamics
 from .dynamics.driver import contact_bias
-from .dynamics.refined import TOLD, Known, refined
+from .dynamics.refined import TOLD, refined
 from .forces import CompatibleForces, compatible_forces
+from .forces.asked import asked_for_less
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
-from .forces.levers import hanging, leans, never_bearing
-from .forces.tilts import asked_balance, asks_less
-from .forces.together import HELD, NONE, TAKEN, never_bearing_together
+from .forces.tilts import asked_balance
+from .forces.together import HELD
 from .network.felt import HARDLY
 from .network.handover import Handover
 from .status import Status
@@ -46,9 +46,6 @@ PLACED = 1e-13
 SLENDER, SHALLOW = 20.0, 0.01
 """Second order of an overlap d, over d^2 and one over a body's radius: of a brick three times as
 long as wide; and the part of it that stays at most."""
-
-ROUNDS = 5
-"""Times that step 2 is asked again."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +222,8 @@ def step(
         handover = Handover()
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
         kept = handover if compatible else None
-        known = _solved(M, B, contacts, state, F_ext, settings, bodies, before, kept)  # eqs 20-22
+        # eqs 20-22
+        known, closed = _solved(M, B, contacts, state, F_ext, settings, bodies, before, kept)
         classic = known.classic
         moved = _travel(bodies, classic.velocity.reshape(-1, 6), dt)
         if (moved <= reach * (1 + 1e-9)).all():
@@ -240,11 +238,11 @@ def step(
 
     # Step 2: compatible forces
     stiffness = contact_stiffness(bodies, contacts, settings.exponent, settings.pair_stiffness)
-    closed = _closed(classic, dt, settings, bodies)
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
     load = np.where(bodies.free.ravel(), B.T @ np.where(closed, classic.force, 0.0), 0.0)
-    found = new_state, contacts, B, load, stiffness, closed, classic, None, dt, bodies
-    found = StepResult(*found, open=known.open)
+    found = StepResult(
+        new_state, contacts, B, load, stiffness, closed, classic, None, dt, bodies, open=known.open
+    )
     return with_compatible(found, settings, warm, handover, known.slight) if compatible else found
 
 
@@ -276,7 +274,7 @@ def with_compatible(
             handover=given,
         )
 
-    forces, resting, together, hangs = _asked_for_less(solve, bodies, B, found.load, force, slight)
+    forces, resting, together, hangs = asked_for_less(solve, bodies, B, found.load, force, slight)
     left_out = np.zeros(len(found.closed), bool)
     left_out[chosen] = resting
     return replace(
@@ -289,49 +287,8 @@ def with_compatible(
     )
 
 
-def _asked_for_less(solve, bodies, B, load, force, slight):
-    """(compatible forces, closed contacts (m,) bool left out, how motions of all bodies
-    together were, bodies (n,) bool that hang on tilts). Asked again, for less, where tilts next to
-    nothing decide, or stop it short.
-    """
-    resting, of = np.zeros(len(force), bool), (bodies.free.ravel(), bodies.turning_arm.ravel())
-    asked = asked_balance(bodies, B, load, force, slight=slight)
-    forces = solve(asked)
-    for _ in range(ROUNDS):
-        hangs = hanging(*asked, forces.displacement, *of)
-        if not (forces.converged and hangs.any()):
-            break
-        more = resting | never_bearing(asked[0], force, hangs, *of)
-        less = asked_balance(bodies, B, load, force, more)
-        if (more == resting).all() or not asks_less(less[0], asked[0], more):
-            break
-        other = solve(less)
-        if not other.converged:
-            break
-        forces, resting, asked = other, more, less
-    given = forces, resting, "", hangs
-    if not forces.converged:
-        more = resting | never_bearing_together(bodies, B, force)
-        wider = asked_balance(bodies, B, load, force, more, together=HELD)
-        whole = asked_balance(bodies, B, load, force, more, together=NONE)
-        how = HELD if asks_less(wider[0], whole[0], more) else NONE
-        other = forces if wider[0] is B else solve(wider)
-        return (other, more, how, hangs) if other.converged else given
-    if not leans(asked[0], forces.displacement, *of):
-        return given
-    wider = asked_balance(bodies, B, load, force, resting, together=TAKEN)
-    if wider[0] is B or not asks_less(wider[0], asked[0], resting):
-        return given
-    other = solve(wider)
-    if not other.converged:
-        return given
-    return other, resting, TAKEN, hanging(*wider, other.displacement, *of)
-
-
-def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover) -> Known:
-    """Classic contact dynamics, to its last digits. Where overlaps cannot all be undone, so much of
-    them stays as a step does not know anyway (``_unknown``): those as of coordinates that were
-    rounded when they were written down count as zero, also where a motion could undo them."""
+def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):
+    """(classic contact dynamics to its last digits, which contacts are closed by it)."""
     v, dt = state.velocity.ravel(), settings.dt
     free = bodies.free.ravel()
     law = settings.restitution, _formed(contacts, B, v, dt, settings, bodies)
@@ -354,25 +311,12 @@ def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover) ->
             **(settings.solver_options or {}),
         )
 
-    gap = contacts.gap
-    classic = solve(gap)
-    deepest, slight = -gap.min(initial=0.0), (settings.closed or CLOSED) * bodies.length
-    # overlaps of rounded places, as in a wall that just fits between two abutments
-    squeezed = 0.0 < deepest <= slight and bool(
-        classic.force.max() > SQUEEZED * _pushes(M, bodies, v, F_ext, dt, deepest / dt)
-    )
-    jammed = squeezed or classic.status is Status.JAMMED
-    if jammed or (classic.status is Status.STALLED and gap.min(initial=0.0) < 0.0):
-        unknown = _unknown(contacts, bodies, settings, jammed)
-        allowed = np.maximum(gap, np.minimum(gap + unknown, 0.0))
-        forgiven = solve(allowed)
-        eased = forgiven.force.max(initial=0.0) < EASED * classic.force.max(initial=0.0)
-        if forgiven.converged and (eased or not squeezed):
-            classic, gap = forgiven, allowed
+    classic, gap = _forgiving(solve, M, contacts, v, F_ext, settings, bodies)
     bias = contact_bias(B, gap, v, dt, *law)
     # places are known to their last digit, gaps of zero are meant (``collision/search.py``)
     away = np.abs(contacts.point).max(axis=1, initial=0.0)
-    return refined(
+    closed = _closed(classic, dt, settings, bodies)
+    known = refined(
         M,
         B,
         bias,
@@ -380,11 +324,37 @@ def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover) ->
         F_ext,
         dt,
         classic,
-        closed=_closed(classic, dt, settings, bodies),
+        closed=closed,
         free=free,
         reach=bodies.turning_arm.ravel(),
         blur=np.where(gap == 0.0, 0.0, np.finfo(float).eps * away / dt),
     )
+    if known.classic is not classic:  # last digits may close a contact, or open one
+        closed = _closed(known.classic, dt, settings, bodies)
+    return known, closed
+
+
+def _forgiving(solve, M, contacts, v, F_ext, settings, bodies):
+    """(answer, gaps (m,) [m] it was asked for) of ``solve``, a function of gaps. Where overlaps
+    cannot all be undone, so much of them stays as a step does not know anyway (``_unknown``): those
+    as of coordinates that were rounded when they were written down count as zero, also where a
+    motion could undo them."""
+    gap, dt = contacts.gap, settings.dt
+    classic = solve(gap)
+    deepest, slight = -gap.min(initial=0.0), (settings.closed or CLOSED) * bodies.length
+    # overlaps of rounded places, as in a wall that just fits between two abutments
+    squeezed = 0.0 < deepest <= slight and bool(
+        classic.force.max() > SQUEEZED * _pushes(M, bodies, v, F_ext, dt, deepest / dt)
+    )
+    jammed = squeezed or classic.status is Status.JAMMED
+    if jammed or (classic.status is Status.STALLED and deepest > 0.0):
+        unknown = _unknown(contacts, bodies, settings, jammed)
+        allowed = np.maximum(gap, np.minimum(gap + unknown, 0.0))
+        forgiven = solve(allowed)
+        eased = forgiven.force.max(initial=0.0) < EASED * classic.force.max(initial=0.0)
+        if forgiven.converged and (eased or not squeezed):
+            return forgiven, allowed
+    return classic, gap
 
 
 def _pushes(M, bodies, v, F_ext, dt, opening) -> float:

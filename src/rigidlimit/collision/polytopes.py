@@ -72,7 +72,6 @@ across it."""
 LEVEL = 1e-3
 """Height over the lowest corner, over the pair's size, up to which a corner is lowest too."""
 
-
 THREADED = 5_000
 """Pairs from which they are shared by threads."""
 
@@ -211,13 +210,13 @@ def _contacts(
         for f in range(len(nb)):
             shift = nb[f, 0] * arm[0] + nb[f, 1] * arm[1] + nb[f, 2] * arm[2]
             hb[f] = heights[ft + f] + shift
-        other, fb, corner_a = best_face(nb, hb, va, limit, apart_b)
-        if other > limit:
+        best_b, fb, corner_a = best_face(nb, hb, va, limit, apart_b)
+        if best_b > limit:
             continue
         ref = 0
         step(zero, 1.0, na[fa], n)
-        if other > best + tol:
-            best, ref = other, 1
+        if best_b > best + tol:
+            best, ref = best_b, 1
             step(zero, -1.0, nb[fb], n)
 
         # edges across each other that separate more

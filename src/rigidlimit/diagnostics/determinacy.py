@@ -212,19 +212,19 @@ def determinacy(
     inside = _inside(scaled, F, local)
     carries = inside.carries
     A = np.flatnonzero(carries)
-    bearing, columns = _bearing(scaled, A)
+    carrying, columns = _carrying(scaled, A)
     column_starts = kept_starts(starts, dofs[columns])
-    found = rank(bearing, tolerance=tolerance, blocks=column_starts)
+    found = rank(carrying, tolerance=tolerance, blocks=column_starts)
     all_of_it = found if len(A) == m and len(columns) == len(dofs) else (
         rank(scaled, tolerance=tolerance, blocks=local)
     )  # fmt: skip
     degree = len(A) - found.rank
-    open_, how = _open(bearing, degree, tolerance, found)
+    open_, how = _open(carrying, degree, tolerance, found)
     determined = np.ones(m, bool)
     determined[A[open_]] = False
 
     interval, reached, method = _all_intervals(
-        Network(bearing, blocks=column_starts), inside, determined, chosen, intervals, workers
+        Network(carrying, blocks=column_starts), inside, determined, chosen, intervals, workers
     )
     # between held bodies any push is balanced by what holds them
     held = (np.diff(scaled.indptr) == 0) & ~carries
@@ -340,7 +340,7 @@ def _inside(B, F, starts):
     return inside
 
 
-def _bearing(B, A):
+def _carrying(B, A):
     """Rows of the contacts that can carry, on the columns they touch, and those columns."""
     rows = B[A]
     columns = np.unique(rows.indices[np.abs(rows.data) > 1e-12])
@@ -349,17 +349,17 @@ def _bearing(B, A):
     return part, columns
 
 
-def _open(bearing, degree, tolerance, found):
+def _open(carrying, degree, tolerance, found):
     """Which load-bearing contacts are undetermined, (|A|,) bool, and how that was found."""
-    m = bearing.shape[0]
+    m = carrying.shape[0]
     if degree == 0:
         return np.zeros(m, bool), "degree 0"
     if m > DENSE:
         return (
-            admissible.free_part(bearing) > STILL,
+            admissible.free_part(carrying) > STILL,
             f"random self-stresses, threshold {STILL:.0e}",
         )
-    U, s, _ = scipy.linalg.svd(bearing.toarray(), full_matrices=True)
+    U, s, _ = scipy.linalg.svd(carrying.toarray(), full_matrices=True)
     null = U[:, int((s > tolerance * found.largest).sum()) :]
     return np.linalg.norm(null, axis=1) > STILL, f"null space of B^T, threshold {STILL:.0e}"
 

@@ -22,7 +22,7 @@ from ..network.changing import ChangingSystem
 from ..network.dissection import has_metis
 from ..network.handover import BorrowedSystem
 from ..network.stiffness import LinearStats
-from .settle import settle
+from .rebalance import rebalanced
 
 FEW = 200
 """Closed contacts without force, and changes of W, up to which this way is taken."""
@@ -76,7 +76,7 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, given, s
     def walked(system):
         nonlocal steps
         walk = _Walk(system, load, _offset(force, stiffness, q, system.D), force, tolerance)
-        arrived = walk.run() and walk.settle(tolerance)
+        arrived = walk.run() and walk.rebalance(tolerance)
         steps += walk.steps
         return walk.u, walk.force, arrived
 
@@ -179,14 +179,14 @@ class _Walk:
             system.toggle([worst])
         return False
 
-    def settle(self, tolerance) -> bool:
+    def rebalance(self, tolerance) -> bool:
         """Whether the forces of the working set could be balanced.
 
         By one step at least: what the walk leaves is rounding of u, large where motions are soft.
         """
         system = self.system
         D = np.where(system.held, system.D, 0.0)
-        self.force, motion, imbalance = settle(
+        self.force, motion, imbalance = rebalanced(
             system.network,
             self.force,
             self.load,

@@ -39,7 +39,7 @@ from .active_set import FEW
 from .bearing import bearing
 from .carried import nearest_carried
 from .problem import ROUNDED, duality_gap
-from .settle import settle
+from .rebalance import rebalanced
 
 UNLIKE = 30.0
 """Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
@@ -78,7 +78,7 @@ ABOUT = 0.1
 ROUGHLY = 1e-6
 """Imbalance and gap at which the path is a start for Newton."""
 
-SETTLE = 1e-2, 1e-5, 1e-8
+TO_THE_END = 1e-2, 1e-5, 1e-8
 """Parts of the tolerance to which the path is followed to its end, one after the other if need be;
 to the first its forces are balanced: what is left, times displacements that are large where
 stiffnesses are unlike, is part of the gap."""
@@ -322,7 +322,7 @@ class _Search:
         return u, force, answer.history, max(wrong, 0.0)
 
     def balanced(self, force, tangent, tolerance):
-        """(forces, what is added to u): ``settle`` with the tangent stiffness (m,) of any size."""
+        """(forces, what is added to u): ``rebalanced`` by the tangent stiffness (m,)."""
         top = float(tangent.max(initial=0.0))
         if not top > 0.0:
             return force, 0.0
@@ -331,7 +331,7 @@ class _Search:
         def solve(missing):
             return system.solve(missing, target=0.01 * tolerance, stats=self.stats)
 
-        force, motion, _ = settle(
+        force, motion, _ = rebalanced(
             self.network, force, self.load, tangent / top, solve, tolerance=tolerance
         )
         return force, motion / top
@@ -388,7 +388,7 @@ class _Search:
             if self.point.imbalance > 2 * ROUGHLY:
                 return  # the load is not carried
         q = 1.0 / (self.exponent - 1.0)
-        for part in SETTLE if q <= 1.0 else SETTLE[:1]:
+        for part in TO_THE_END if q <= 1.0 else TO_THE_END[:1]:
             if self.arrived or self.spent:
                 return
             small = part * self.tolerance
@@ -399,7 +399,7 @@ class _Search:
                 tangent = point.force / (point.slack + q * (point.force / self.stiffness) ** q)
             # on the path no force is zero
             force = np.where(point.force > small * point.force.max(), point.force, 0.0)
-            force, _ = self.balanced(force, tangent, SETTLE[0] * self.tolerance)
+            force, _ = self.balanced(force, tangent, TO_THE_END[0] * self.tolerance)
             history = np.array([self.imbalance(force)])
             self.take(point.u, force, history, self.violation(point.u, force))
             if point.imbalance > sharp:

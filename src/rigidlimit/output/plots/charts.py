@@ -37,16 +37,16 @@ def force_histogram(
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator, NullFormatter
 
-    bearing, means, name = _bearing(source, scene, index, methods, units)
-    edges = np.linspace(0, max(f.max() for f in bearing.values()) * (1 + 1e-12), bins + 1)
-    tallest = max(np.histogram(f, edges)[0].max() for f in bearing.values())
-    columns = len(bearing) if len(bearing) <= 3 else -(-len(bearing) // 2)
-    rows = -(-len(bearing) // columns)
+    carrying, means, name = _carrying(source, scene, index, methods, units)
+    edges = np.linspace(0, max(f.max() for f in carrying.values()) * (1 + 1e-12), bins + 1)
+    tallest = max(np.histogram(f, edges)[0].max() for f in carrying.values())
+    columns = len(carrying) if len(carrying) <= 3 else -(-len(carrying) // 2)
+    rows = -(-len(carrying) // columns)
     with look(dark) as p:
         width = 2 * COLUMN if columns > 1 else COLUMN
         figure = Figure(figsize=(width, 0.35 + 2.1 * rows), layout="constrained")
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-        for k, (panel, (method, f)) in enumerate(zip(panels.flat, bearing.items(), strict=False)):
+        for k, (panel, (method, f)) in enumerate(zip(panels.flat, carrying.items(), strict=False)):
             panel.hist(f, edges, color=p.marks[1], edgecolor=p.paper, linewidth=0.3)
             mean = f"{counted(len(f), 'contact')}, ⟨f⟩ = {means[method]:.4g} {name}"
             panel.set_title(f"{label(method)}{':' if columns < 3 else chr(10)} {mean}")
@@ -57,9 +57,9 @@ def force_histogram(
             else:
                 panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
             tidy(panel, p)
-            if k + columns >= len(bearing):
+            if k + columns >= len(carrying):
                 panel.tick_params(labelbottom=True)
-        for panel in panels.flat[len(bearing) :]:
+        for panel in panels.flat[len(carrying) :]:
             panel.set_visible(False)
         figure.supxlabel("contact force over its mean, f / ⟨f⟩ [-]", fontsize=8)
         figure.supylabel("number of contacts [-]", fontsize=8)
@@ -106,14 +106,14 @@ def force_density(
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter
 
-    bearing, means, name = _bearing(source, scene, index, methods, units)
-    edges = np.linspace(0, max(f.max() for f in bearing.values()) * (1 + 1e-12), bins + 1)
+    carrying, means, name = _carrying(source, scene, index, methods, units)
+    edges = np.linspace(0, max(f.max() for f in carrying.values()) * (1 + 1e-12), bins + 1)
     middle, wide = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
     with look(dark) as p:
-        figure = Figure(figsize=(COLUMN, 2.4 + 0.15 * len(bearing)), layout="constrained")
+        figure = Figure(figsize=(COLUMN, 2.4 + 0.15 * len(carrying)), layout="constrained")
         panel = figure.subplots()
         lowest, highest = np.inf, 0.0
-        for k, (method, f) in enumerate(bearing.items()):
+        for k, (method, f) in enumerate(carrying.items()):
             count, _ = np.histogram(f, edges)
             density = count / (len(f) * wide)
             error = np.sqrt(count * (1 - count / len(f))) / (len(f) * wide)
@@ -151,7 +151,7 @@ def force_density(
         return figure
 
 
-def _bearing(source, scene, index, methods, units):
+def _carrying(source, scene, index, methods, units):
     """{method: f/<f> of the contacts that carry}, {method: <f> in units}, name of the unit."""
     shown = frame(source, scene=scene, index=index)
     methods = shown.chosen(methods)
@@ -161,12 +161,12 @@ def _bearing(source, scene, index, methods, units):
             f"no contact carries load at t = {shown.time:.4g} s; a chart of forces needs some: "
             "try another frame"
         )
-    bearing, means = {}, {}
+    carrying, means = {}, {}
     for method in methods:
         f = shown.forces[method]
         f = f[f > CARRYING * largest]
         means[method] = float(f.mean()) if len(f) else 0.0
         if len(f):
-            bearing[method] = f / means[method]
+            carrying[method] = f / means[method]
     factor, name = force_unit(max(means.values()), units)
-    return bearing, {k: v * factor for k, v in means.items()}, name
+    return carrying, {k: v * factor for k, v in means.items()}, name

@@ -10,7 +10,7 @@ STEPS = 5
 """At most; each gains some ten digits where D is the tangent at the answer."""
 
 
-def settle(network, force, load, D, solve, *, tolerance, at_least=0):
+def rebalanced(network, force, load, D, solve, *, tolerance, at_least=0):
     """(forces (m,), motion (n,), imbalance): the forces of the least imbalance |B^T f - F~|_inf.
 
     D (m,): zero where a contact does not bear. solve(r): d with B^T D B d = r. at_least: steps

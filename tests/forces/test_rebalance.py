@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit.forces.settle import settle
+from rigidlimit.forces.rebalance import rebalanced
 from rigidlimit.network import Network
 
 
@@ -22,7 +22,7 @@ def test_one_step_balances(seed):
     network, D, force, load = springs(seed)
     K = (network.BT @ sp.diags_array(D) @ network.B).toarray()
     start = force * (1 + 1e-3 * np.random.default_rng(9).normal(size=12))
-    found, motion, imbalance = settle(
+    found, motion, imbalance = rebalanced(
         network, start, load, D, lambda r: np.linalg.solve(K, r), tolerance=1e-13
     )
     # rounding of loads of order ten
@@ -40,8 +40,10 @@ def test_the_best_is_kept():
         return rng.normal(size=len(missing))
 
     near = force + 1e-6
-    found, motion, _ = settle(network, near, load, D, astray, tolerance=1e-9)
+    found, motion, _ = rebalanced(network, near, load, D, astray, tolerance=1e-9)
     assert found is near and not motion.any()
-    found, motion, imbalance = settle(network, near, load, D, astray, tolerance=1e-9, at_least=1)
+    found, motion, imbalance = rebalanced(
+        network, near, load, D, astray, tolerance=1e-9, at_least=1
+    )
     assert found is not near and motion.any()
     assert imbalance == np.abs(load - network.BT @ found).max()

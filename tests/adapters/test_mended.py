@@ -126,6 +126,26 @@ def test_noise_of_normals_does_not_pin_forces(slope, noise):
     assert rl.determinacy(mended.B, mended.load).degree == 1
 
 
+@pytest.mark.parametrize("slope", [1e-9, 1e-7, 1e-5, 0.6])
+@pytest.mark.parametrize("noise", [1e-17, 1e-15, 1e-14, 1e-13])
+def test_rounding_does_not_pin_forces(slope, noise):
+    """Closed form: normals that lean alike but for rounding leave 2, 6, 2. Motions felt by less
+    than 1e-13 were equations of balance, which columns of 1e-7 lift above the solver's rounding."""
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        normal = np.array([0, slope, np.sqrt(1 - slope**2)]) + noise * rng.normal(size=(3, 3))
+        mended = mend_forces(
+            np.hstack([normal, np.cross(PLACES.point, normal)]),
+            [1.3, 7.4, 1.3],
+            stiffness=[1, 3, 1],
+            mechanism=np.zeros(6, int),
+            reach=[1, 1, 1, 0.5, 0.5, 0.5],
+            places=Places(PLACES.point, normal, PLACES.names, PLACES.system),
+        )
+        np.testing.assert_allclose(mended.force, [2, 6, 2], **CLOSE)
+        assert mended.total_error < 1e-12
+
+
 def test_a_load_that_is_noise_beside_its_contacts_is_left_out():
     """Closed form: a light plate pressed between two jaws at 1e4 N, with normals off by 1e-7:
     sideways some 1e-3 N are left over, a tenth of its weight, and are noise all the same (they were

@@ -3,6 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
+ROUNDING = 1e-13
+"""What counts as zero exactly, relative, when motions and their loads are looked at."""
+
 
 def groups(label):
     """Indices of every value of ``label``."""
@@ -39,6 +42,13 @@ def blocks(A, mechanism, columns, reach):
 def tall(A):
     """With rows of zeros, if it has fewer rows than columns: for all its singular motions."""
     return np.vstack([A, np.zeros((max(A.shape[1] - A.shape[0], 0), A.shape[1]))])
+
+
+def leave_nothing(dense, motions):
+    """Whether ``motions`` (c, k) move only columns of ``dense`` (rows, c) that are zero. Of all
+    others something is left, if only 1e-17, and that is an equation of balance like any other."""
+    pushed = np.abs(dense).max(axis=0, initial=0.0) > 0.0
+    return np.abs(motions[pushed]).max(initial=0.0) <= ROUNDING
 
 
 def in_motions(B, load, turned, gone, unloaded):

@@ -30,6 +30,7 @@ from ..words import counted
 from .friction import CONES, ON_FRICTION, broken_law, holding, refuse, tangential_forces
 from .links import joined
 from .motions import Balance
+from .noise import without_rounding
 from .places import Places, mechanism_sizes
 
 PULL = 1e-9
@@ -306,6 +307,8 @@ def mend_forces(
     if not 0 <= share < 1:
         raise InputError(f"friction_share is {friction_share!r}; expected 0 <= friction_share < 1")
     accuracy = _parts("accuracy", accuracy, n, what="column of B")
+    if mechanism is not None:
+        B = without_rounding(B, reach)
     source = load_from or ("engine" if load is None else "given")
     load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
     if links is not None:

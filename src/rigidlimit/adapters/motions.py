@@ -22,8 +22,7 @@ RIGID = 6
 class Balance:
     """B (m, n) and load (n,) in ``motions`` (n, n) of the engine's velocities; held (n,) bool;
     mechanism (n,) int or None and reach (n,) of each column; accuracy (n,); force (m,): the
-    engine's, or zeros; mixed (n,) bool: columns made of several of the engine's by links; notes:
-    what was left out."""
+    engine's, or zeros; notes: what was left out."""
 
     B: sp.csr_array
     load: np.ndarray
@@ -33,7 +32,6 @@ class Balance:
     accuracy: np.ndarray
     force: np.ndarray
     motions: sp.csr_array
-    mixed: np.ndarray | None = None
     notes: tuple[str, ...] = ()
 
     def linked(self, links, link_accuracy, closed) -> "tuple[Balance, np.ndarray]":
@@ -63,7 +61,7 @@ class Balance:
         size = np.bincount(mechanism[free], minlength=int(mechanism.max(initial=-1)) + 1)
         inexact = np.where(size[mechanism] > RIGID, exact, 0.0)
         accuracy = np.maximum(self.accuracy, inexact)
-        return replace(balance, mechanism=mechanism, accuracy=accuracy, mixed=new), within
+        return replace(balance, mechanism=mechanism, accuracy=accuracy), within
 
     def of(self, rows) -> "Balance":
         """Of some rows of B: indices."""
@@ -73,7 +71,7 @@ class Balance:
         """Without the motions that are friction's; sliding (2 m, n): in the engine's velocities."""
         if sliding is None or self.mechanism is None:
             return self
-        *found, left = without_sliding(
+        B, load, motions, new, left = without_sliding(
             self.B,
             self.load,
             self.held,
@@ -85,13 +83,11 @@ class Balance:
             hold,
             self.force,
         )
-        if not left:
-            return self
-        return self._in(
-            *found,
+        note = (
             f"{counted(left, 'sliding motion')} left to friction, which can take "
-            f"{1 / share:.3g} times what normal forces push along them",
+            f"{1 / max(share, 1e-300):.3g} times what normal forces push along them"
         )
+        return self._in(B, load, motions, new, *([note] if left else []))
 
     def without_noise(self) -> "Balance":
         """Without the motions that gaps feel as noise only."""
@@ -103,7 +99,6 @@ class Balance:
             self.reach,
             self.accuracy,
             self.force,
-            self.mixed,
         )
         most = self.accuracy.max(initial=0.0)
         note = f"{counted(dull, 'motion')} that gaps feel by less than {most:.0e} left out"

@@ -9,22 +9,34 @@ an arm for turns),
 
 so that totals hold to ``accuracy`` in those directions and to the solver's tolerance in all others.
 Columns of such a mechanism become its singular motions; all others stay as they are.
+
+Motions felt by 1e-14 and the like are no noise to tell about, but as equations of balance they pin
+the engine's forces just the same: faces that lean by 1e-7 have columns of that size, and a solver
+that compares within columns sees 1e-14 there as 1e-7. They go too: entries of B that are rounding
+beside their row (``without_rounding``: a wheel pressed through its axle), then whole motions.
 """
 
 import numpy as np
 import scipy.sparse as sp
 
-from .mechanisms import blocks, free_columns, in_motions, tall
-
-ROUNDING = 1e-13
-"""What counts as zero exactly, relative, when noise is looked for."""
+from .mechanisms import ROUNDING, blocks, free_columns, in_motions, leave_nothing, tall
 
 
-def without_noise(B, load, held, mechanism, reach, accuracy, force, mixed=None):
+def without_rounding(B, reach):
+    """B (m, n) without entries, over ``reach`` (n,), that are rounding beside the rest of their
+    row: the other body's, if not the same body's."""
+    entries = sp.coo_array(B)
+    value = np.abs(entries.data) / reach[entries.col]
+    size = np.sqrt(np.bincount(entries.row, weights=value**2, minlength=B.shape[0]))
+    real = value > ROUNDING * size[entries.row]
+    place = entries.row[real], entries.col[real]
+    return sp.csr_array((entries.data[real], place), shape=B.shape)
+
+
+def without_noise(B, load, held, mechanism, reach, accuracy, force):
     """B and load on the motions of each mechanism that its gaps feel; motions (n, n); how many
     are left out. accuracy (n,). force (m,) [N]: the engine's, by whose size a load is small, or
-    zeros. mixed (n,) bool: columns that hold motions which no gap feels among others; those of
-    their mechanisms are told apart even where there is no noise."""
+    zeros."""
     n = B.shape[1]
     motions, dull = sp.csr_array(sp.eye_array(n)), 0
     if mechanism is None or B.nnz == 0:
@@ -36,14 +48,15 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force, mixed=None):
         columns = members[label]
         _, felt, V = np.linalg.svd(tall(dense), full_matrices=False)
         limit = float(accuracy[columns].max(initial=0.0))
-        small = felt <= limit * felt.max(initial=0.0)
+        most = felt.max(initial=0.0)
+        small = felt <= limit * most
         push = np.abs(V @ (load[columns] / reach[columns]))
-        noise = (felt > ROUNDING * felt.max(initial=0.0)) | (push > ROUNDING * size)
-        if (small & noise).any() or (mixed is not None and mixed[columns].any() and small.any()):
+        noise = (felt > ROUNDING * most) | (push > ROUNDING * size)
+        if (small & noise).any() or not leave_nothing(dense, V[small].T):
             turned.append((columns, V.T / reach[columns][:, None]))
             dull += int((small & noise).sum())
             # contacts that press far harder than they push on the whole leave loads that are noise
-            near = max(size, felt.max(initial=0.0) * float(np.linalg.norm(force[rows])))
+            near = max(size, most * float(np.linalg.norm(force[rows])))
             gone.append(columns[small])
             unloaded.append(columns[small & (push <= limit * near)])
     if not turned:

@@ -16,13 +16,12 @@ B^T B + (mu B_t)^T (mu B_t), so that turns about an edge, which do not slide, st
 import numpy as np
 import scipy.sparse as sp
 
-from .mechanisms import blocks, free_columns, in_motions, tall
-from .noise import ROUNDING
+from .mechanisms import ROUNDING, blocks, free_columns, in_motions, leave_nothing, tall
 
 
 def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold, force):
     """B and load without the motions that are friction's; motions (n, n); which columns of these
-    are new, (n,) bool; how many are left out.
+    are new, (n,) bool; along how many of them normal forces push more than rounding.
 
     B (m, n); B_t (2 m, n): rows 2 i and 2 i + 1 of contact i; hold (m,): mu of the contacts whose
     friction holds, else 0; force (m,) [N]: the engine's; mechanism, reach, accuracy (n,) and held
@@ -35,7 +34,7 @@ def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold,
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
     members = free_columns(mechanism, held)
     along = blocks(sp.diags_array(np.repeat(hold, 2)) @ B_t, mechanism, members, reach)
-    turned, gone, unloaded = [], [], []
+    turned, gone, unloaded, told = [], [], [], 0
     for label, (rows, normal) in blocks(B, mechanism, members, reach).items():
         if label not in along:
             continue
@@ -44,15 +43,16 @@ def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold,
         mostly = felt <= share * np.sqrt(1 - np.minimum(felt, 1.0) ** 2)
         push = np.abs(basis.T @ (load[columns] / reach[columns]))
         noise = (felt > ROUNDING) | (push > ROUNDING * size)
-        if (mostly & noise).any():
+        if (mostly & noise).any() or not leave_nothing(normal, basis[:, mostly]):
             takes = np.linalg.norm(slide @ basis, axis=0) * float(np.linalg.norm(force[rows]))
             near = np.maximum(size * ROUNDING, share * takes)
             turned.append((columns, basis / reach[columns][:, None]))
             gone.append(columns[mostly])
+            told += int((mostly & noise).sum())
             unloaded.append(columns[mostly & (push <= near)])
     if not turned:
         return B, load, motions, np.zeros(n, bool), 0
-    return *in_motions(B, load, turned, gone, unloaded), sum(len(c) for c in gone)
+    return *in_motions(B, load, turned, gone, unloaded), told
 
 
 def interleaved(first, second):

@@ -43,6 +43,8 @@ def from_error(error):
 def joined(mechanism, links, held):
     """Labels (n,) of mechanisms; those are one whose free columns a row of ``links`` joins."""
     _, label = np.unique(mechanism, return_inverse=True)
+    if not links.shape[0]:
+        return label
     return _components(links, ~held, label)[label]
 
 
@@ -93,9 +95,9 @@ def _rigid(middle, point, linear, angular):
 
 
 def without_links(B, load, held, mechanism, reach, links, accuracy):
-    """B and load on the motions that ``links`` (k, n) leave; motions (n, n); which columns of these
-    are new (n,) bool; mechanism (n,), joined; how accurate each column is (n,), 0 for those
-    that are not new; how many rows are redundant.
+    """B and load on the motions that ``links`` (k, n) leave; motions (n, n), None if all are left;
+    which columns of these are new (n,) bool; mechanism (n,), joined; how accurate each column is
+    (n,), 0 for those that are not new; how many rows are redundant.
 
     accuracy (k,): rows restrain no motions that they feel by less than this part of the largest.
     """
@@ -123,8 +125,7 @@ def without_links(B, load, held, mechanism, reach, links, accuracy):
         gone.append(columns[stopped])
     mechanism = joined(mechanism, links, held)
     if not turned:
-        same = sp.csr_array(sp.eye_array(n))
-        return B, load, same, np.zeros(n, bool), mechanism, exact, redundant
+        return B, load, None, np.zeros(n, bool), mechanism, exact, redundant
     lost = np.concatenate(gone)
     mechanism[lost] = mechanism.max() + 1 + np.arange(len(lost))
     left, load, motions, new = in_motions(B, load, turned, gone, gone)

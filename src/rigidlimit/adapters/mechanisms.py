@@ -71,6 +71,7 @@ def in_motions(B, load, turned, gone, unloaded):
     heard[np.concatenate(gone)] = 0.0
     # a load that is not small stays, and is then said not to be carried
     carried[np.concatenate(unloaded)] = 0.0
-    B = sp.csr_array(B @ motions @ sp.diags_array(heard))
+    B = sp.csr_array(B @ motions)
+    B.data *= heard[B.indices]
     B.eliminate_zeros()
     return B, carried * (motions.T @ load), motions, ~same

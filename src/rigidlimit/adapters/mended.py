@@ -327,8 +327,7 @@ def mend_forces(
         gap_tolerance = TOUCHING * _sizes(B, mechanism, links, held, places)
     opened = _open(engine_force, gap, gap_tolerance, m)
     known = np.zeros(m) if engine_force is None else engine_force
-    motions = sp.csr_array(sp.eye_array(n))
-    balance = Balance(B, load, held, mechanism, reach, accuracy, known, motions, notes=tuple(notes))
+    balance = Balance(B, load, held, mechanism, reach, accuracy, known, notes=tuple(notes))
     balance, within = balance.linked(links, link_accuracy, ~opened)
     listed, bears = row, np.flatnonzero(~opened & ~within)
     balance = balance.of(bears)
@@ -339,7 +338,7 @@ def mend_forces(
         holds = holding(known, tangential[bears], friction, cone, friction_tolerance)
         balance = balance.without_sliding(sliding[pairs], holds, share)
     balance = balance.without_noise()
-    B, load = balance.B, balance.load
+    B, load, motions = balance.B, balance.load, balance.motions
     places = None if places is None else places[bears]
     answer = compatible_forces(
         B, load, stiffness=stiffness, exponent=exponent, fixed=held, **options
@@ -373,7 +372,7 @@ def mend_forces(
         load=load,
         stiffness=stiffness,
         held=held,
-        motions=balance.motions,
+        motions=sp.csr_array(sp.eye_array(n)) if motions is None else motions,
         answer=answer,
         places=places,
         load_from=source,

@@ -20,9 +20,9 @@ RIGID = 6
 
 @dataclass(frozen=True)
 class Balance:
-    """B (m, n) and load (n,) in ``motions`` (n, n) of the engine's velocities; held (n,) bool;
-    mechanism (n,) int or None and reach (n,) of each column; accuracy (n,); force (m,): the
-    engine's, or zeros; notes: what was left out."""
+    """B (m, n) and load (n,) in ``motions`` (n, n) of the engine's velocities, None: in these; held
+    (n,) bool; mechanism (n,) int or None and reach (n,) of each column; accuracy (n,); force (m,):
+    the engine's, or zeros; notes: what was left out."""
 
     B: sp.csr_array
     load: np.ndarray
@@ -31,7 +31,7 @@ class Balance:
     reach: np.ndarray
     accuracy: np.ndarray
     force: np.ndarray
-    motions: sp.csr_array
+    motions: sp.csr_array | None = None
     notes: tuple[str, ...] = ()
 
     def linked(self, links, link_accuracy, closed) -> "tuple[Balance, np.ndarray]":
@@ -79,7 +79,7 @@ class Balance:
             self.reach,
             share,
             self.accuracy,
-            sliding @ self.motions,
+            sliding if self.motions is None else sliding @ self.motions,
             hold,
             self.force,
         )
@@ -105,11 +105,10 @@ class Balance:
         return self._in(B, load, motions, np.zeros(len(load), bool), *([note] if dull else []))
 
     def _in(self, B, load, motions, new, *notes):
-        return replace(
-            self,
-            B=B,
-            load=load,
-            motions=sp.csr_array(self.motions @ motions),
-            reach=np.where(new, 1.0, self.reach),
-            notes=(*self.notes, *notes),
-        )
+        notes = (*self.notes, *notes)
+        if motions is None:
+            return replace(self, B=B, load=load, notes=notes)
+        if self.motions is not None:
+            motions = sp.csr_array(self.motions @ motions)
+        reach = np.where(new, 1.0, self.reach)
+        return replace(self, B=B, load=load, motions=motions, reach=reach, notes=notes)

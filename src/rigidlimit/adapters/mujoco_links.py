@@ -110,6 +110,8 @@ def in_displacements(found, model, data, reach, size):
     mechanism [m]."""
     rows = found.rows
     k = rows.shape[0]
+    if not k:
+        return rows, np.zeros(0), []
     entries = sp.coo_array(rows)
     span = np.zeros(k)
     np.maximum.at(span, entries.row, size[entries.col])

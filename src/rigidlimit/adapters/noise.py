@@ -34,13 +34,12 @@ def without_rounding(B, reach):
 
 
 def without_noise(B, load, held, mechanism, reach, accuracy, force):
-    """B and load on the motions of each mechanism that its gaps feel; motions (n, n); how many
-    are left out. accuracy (n,). force (m,) [N]: the engine's, by whose size a load is small, or
-    zeros."""
-    n = B.shape[1]
-    motions, dull = sp.csr_array(sp.eye_array(n)), 0
+    """B and load on the motions of each mechanism that its gaps feel; motions (n, n), None where
+    all do; how many are left out. accuracy (n,). force (m,) [N]: the engine's, by whose size a load
+    is small, or zeros."""
+    dull = 0
     if mechanism is None or B.nnz == 0:
-        return B, load, motions, dull
+        return B, load, None, dull
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
     members = free_columns(mechanism, held)
     turned, gone, unloaded = [], [], []
@@ -60,5 +59,5 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force):
             gone.append(columns[small])
             unloaded.append(columns[small & (push <= limit * near)])
     if not turned:
-        return B, load, motions, dull
+        return B, load, None, dull
     return *in_motions(B, load, turned, gone, unloaded)[:3], dull

@@ -20,20 +20,23 @@ from .mechanisms import ROUNDING, blocks, free_columns, in_motions, leave_nothin
 
 
 def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold, force):
-    """B and load without the motions that are friction's; motions (n, n); which columns of these
-    are new, (n,) bool; along how many of them normal forces push more than rounding.
+    """B and load without the motions that are friction's; motions (n, n), None if there are none
+    such; which columns of these are new, (n,) bool; along how many of them normal forces push more
+    than rounding.
 
     B (m, n); B_t (2 m, n): rows 2 i and 2 i + 1 of contact i; hold (m,): mu of the contacts whose
     friction holds, else 0; force (m,) [N]: the engine's; mechanism, reach, accuracy (n,) and held
     (n,) bool as for ``mend_forces``.
     """
     n = B.shape[1]
-    motions = sp.csr_array(sp.eye_array(n))
+    unchanged = B, load, None, np.zeros(n, bool), 0
     if share == 0.0 or not hold.any():
-        return B, load, motions, np.zeros(n, bool), 0
+        return unchanged
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
     members = free_columns(mechanism, held)
-    along = blocks(sp.diags_array(np.repeat(hold, 2)) @ B_t, mechanism, members, reach)
+    gripped = sp.csr_array(B_t, copy=True)
+    gripped.data *= np.repeat(np.repeat(hold, 2), np.diff(gripped.indptr))
+    along = blocks(gripped, mechanism, members, reach)
     turned, gone, unloaded, told = [], [], [], 0
     for label, (rows, normal) in blocks(B, mechanism, members, reach).items():
         if label not in along:
@@ -51,7 +54,7 @@ def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold,
             told += int((mostly & noise).sum())
             unloaded.append(columns[mostly & (push <= near)])
     if not turned:
-        return B, load, motions, np.zeros(n, bool), 0
+        return unchanged
     return *in_motions(B, load, turned, gone, unloaded), told
 
 

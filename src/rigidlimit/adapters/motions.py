@@ -1,7 +1,8 @@
 """Which motions of an engine's bodies and mechanisms the balance of its normal forces is asked for.
 
 In turns: motions that rigid links restrain are left out (``links``), then those that are friction's
-to balance (``sliding``), then those that the engine's geometry resolves only as noise (``noise``).
+to balance (``sliding``), then those that the engine's geometry resolves only as noise: of one body
+or mechanism (``noise``) and, where forces are seen to hang on them, of several (``together``).
 """
 
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from ..words import counted
 from .links import without_links
 from .noise import without_noise
 from .sliding import without_sliding
+from .together import felt_by_nothing
 
 RIGID = 6
 """Motions of a rigid body."""
@@ -91,7 +93,7 @@ class Balance:
 
     def without_noise(self) -> "Balance":
         """Without the motions that gaps feel as noise only."""
-        B, load, motions, dull = without_noise(
+        B, load, motions, new, dull = without_noise(
             self.B,
             self.load,
             self.held,
@@ -102,7 +104,43 @@ class Balance:
         )
         most = self.accuracy.max(initial=0.0)
         note = f"{counted(dull, 'motion')} that gaps feel by less than {most:.0e} left out"
-        return self._in(B, load, motions, np.zeros(len(load), bool), *([note] if dull else []))
+        return self._in(B, load, motions, new, *([note] if dull else []))
+
+    def without_together(self, displacement, overlap) -> "Balance":
+        """Without the motions of several bodies together that gaps feel by next to nothing, if
+        forces with ``displacement`` (n,) and ``overlap`` (m,) hang on them; itself if not."""
+        if self.mechanism is None:
+            return self
+        out, large = felt_by_nothing(
+            self.B,
+            self.load,
+            self.held,
+            self.reach,
+            self.accuracy,
+            self.force,
+            displacement,
+            overlap,
+        )
+        notes = list(self.notes)
+        if large:
+            notes.append(
+                f"elastic displacements of {counted(large, 'set')} of bodies, too large to look "
+                "into, are thousands of overlaps long: forces there may hang on rounding of normals"
+            )
+        if len(out):
+            most = self.accuracy.max(initial=0.0)
+            notes.append(
+                f"{counted(len(out), 'motion')} of several bodies together that gaps feel by less "
+                f"than {most:.0e} left out"
+            )
+        if not (large or len(out)):
+            return self
+        kept = np.ones(len(self.load))
+        kept[out] = 0.0
+        B = self.B.copy()
+        B.data *= kept[B.indices]
+        B.eliminate_zeros()
+        return replace(self, B=B, load=kept * self.load, notes=tuple(notes))
 
     def _in(self, B, load, motions, new, *notes):
         notes = (*self.notes, *notes)

@@ -35,11 +35,11 @@ def without_rounding(B, reach):
 
 def without_noise(B, load, held, mechanism, reach, accuracy, force):
     """B and load on the motions of each mechanism that its gaps feel; motions (n, n), None where
-    all do; how many are left out. accuracy (n,). force (m,) [N]: the engine's, by whose size a load
-    is small, or zeros."""
-    dull = 0
+    all do; which columns of these are new, (n,) bool; how many are left out. accuracy (n,). force
+    (m,) [N]: the engine's, by whose size a load is small, or zeros."""
+    dull, same = 0, np.zeros(B.shape[1], bool)
     if mechanism is None or B.nnz == 0:
-        return B, load, None, dull
+        return B, load, None, same, dull
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
     members = free_columns(mechanism, held)
     turned, gone, unloaded = [], [], []
@@ -59,5 +59,5 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force):
             gone.append(columns[small])
             unloaded.append(columns[small & (push <= limit * near)])
     if not turned:
-        return B, load, None, dull
-    return *in_motions(B, load, turned, gone, unloaded)[:3], dull
+        return B, load, None, same, dull
+    return *in_motions(B, load, turned, gone, unloaded), dull

@@ -1,0 +1,94 @@
+"""Motions of several bodies together that gaps feel as rounding only: against closed forms."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import rigidlimit as rl
+from rigidlimit.adapters import mend_forces
+from rigidlimit.adapters.together import felt_by_nothing
+
+X = np.array([-0.5, 0.0, 0.5])
+ENGINE = np.array([2.6, 14.8, 2.6, 1.3, 7.4, 1.3])
+# residual 1e-10 of the solver, times the few contacts
+CLOSE = dict(rtol=0, atol=1e-8)
+
+
+def two_beams(lean, noise, seed=0, mechanism=(0, 0, 0, 1, 1, 1), **options):
+    """A beam of weight 10 on another on the floor, three supports each, whose normals lean by
+    ``lean`` (2,) and ``noise`` of their own; columns: along, up, turn of each. Both have motions
+    along the lean of one support each; together they have one along both."""
+    rng = np.random.default_rng(seed)
+    tilt = np.repeat(lean, 3) + noise * rng.normal(size=6)
+    normal = np.column_stack([np.sin(tilt), np.cos(tilt)])
+
+    def rows(n, height):
+        return np.column_stack([n, X * n[:, 1] - height * n[:, 0]])
+
+    B = np.zeros((6, 6))
+    B[:3, :3] = rows(normal[:3], -0.1)
+    B[3:, :3] = -rows(normal[3:], 0.1)
+    B[3:, 3:] = rows(normal[3:], -0.1)
+    reach = np.tile([1, 1, 0.5], 2)
+    return mend_forces(B, ENGINE, mechanism=np.array(mechanism), reach=reach, **options)
+
+
+@pytest.mark.parametrize("noise", [1e-16, 1e-14, 1e-13, 1e-11, 1e-9, 1e-8])
+@pytest.mark.parametrize("lean", [(1e-3, -2e-3), (1e-4, 3e-4), (3e-6, -1e-5)], ids=str)
+def test_rounding_of_several_bodies_does_not_pin_forces(lean, noise):
+    """Closed form: a third each, whatever the engine had: with normals that lean alike, forces and
+    moments along tell what those upwards do. Both beams together slide along for nothing but
+    rounding, and balance there kept the engine's forces."""
+    for seed in range(5):
+        mended = two_beams(lean, noise, seed)
+        assert mended.converged
+        # balance moved by the noise, over 1/3 of the reach
+        np.testing.assert_allclose(
+            mended.force, np.repeat([20 / 3, 10 / 3], 3), atol=1e-8 + 100 * noise
+        )
+
+
+def test_motions_that_are_felt_stay():
+    """Property: supports that lean by a thousandth each its own way hold the engine's forces, of
+    one body and of two; nothing is left out."""
+    rng = np.random.default_rng(3)
+    for seed in range(5):
+        mended = two_beams(1e-3 * rng.normal(size=2), 1e-3, seed)
+        assert "together" not in mended.message
+        A = mended.B.toarray()
+        np.testing.assert_allclose(A.T @ mended.force, A.T @ ENGINE, **CLOSE)
+
+
+def test_a_load_of_its_own_stays():
+    """Property: what is asked along such a motion is never dropped: a sideways load that no forces
+    carry is told."""
+    load = np.array([0.0, 10, 0, 1e-2, 10, 0])
+    mended = two_beams((1e-4, 3e-4), 1e-12, load=load)
+    assert mended.answer.status is rl.Status.LOAD_NOT_CARRIED
+
+
+def test_sets_too_large_are_told(monkeypatch):
+    """Property: where the motions cannot be looked for, the doubt is in the message."""
+    monkeypatch.setattr("rigidlimit.adapters.together.MOST", 10)
+    mended = two_beams((1e-4, 3e-4), 1e-12)
+    assert "too large to look into" in mended.message
+
+
+def test_only_what_hangs_together_is_looked_at():
+    """Closed form: of two pairs of columns that differ by 1e-13, the one with long displacements
+    loses one of its columns."""
+    pair = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-13], [1.0, 1.0 - 1e-13]])
+    B = np.zeros((6, 4))
+    B[:3, :2], B[3:, 2:] = pair, pair
+    n = np.ones(4)
+    out, large = felt_by_nothing(
+        sp.csr_array(B),
+        B.T @ np.ones(6),
+        np.zeros(4, bool),
+        n,
+        1e-6 * n,
+        np.ones(6),
+        np.array([1e5, -1e5, 1.0, 1.0]),
+        np.ones(6),
+    )
+    assert large == 0 and len(out) == 1 and out[0] in (0, 1)

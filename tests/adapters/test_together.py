@@ -59,6 +59,36 @@ def test_motions_that_are_felt_stay():
         np.testing.assert_allclose(A.T @ mended.force, A.T @ ENGINE, **CLOSE)
 
 
+def test_a_tall_stack_does_not_tip():
+    """Closed form: 125 bricks of weight one, each on the two ends of the one below, the upper half
+    moved by 0.08: what each end bears follows from what stands on it, to the solver's tolerance.
+    All of it together tips with S = 4e-3, less than what this coarse engine resolves of one."""
+    count = 125
+    B = np.zeros((2 * count, 3 * count))  # columns: along, up, turn of each
+    middle = np.where(np.arange(count) < count // 2, 0.0, 0.08)
+    for i in range(count):
+        for side, row in ((-0.1, 2 * i), (0.1, 2 * i + 1)):
+            place = middle[i - 1] + side if i else side
+            B[row, 3 * i + 1 : 3 * i + 3] = 1.0, place - middle[i]
+            if i:
+                B[row, 3 * i - 2 : 3 * i] = -1.0, -side
+    weight = np.tile([0.0, 1.0, 0.0], count)
+    mended = mend_forces(
+        B,
+        load=weight,
+        mechanism=np.arange(3 * count) // 3,
+        reach=np.tile([1, 1, 0.5], count),
+        accuracy=1e-2,
+    )
+    f = mended.force.reshape(count, 2)
+    above = np.arange(count, 0, -1.0)
+    stands = np.cumsum(middle[::-1])[::-1] / above  # where the weight above each joint acts
+    place = np.r_[0.0, middle[:-1]]
+    share = above * (stands - place)
+    np.testing.assert_allclose(f.sum(axis=1), above, atol=1e-7)
+    np.testing.assert_allclose(f @ [-0.1, 0.1], share, atol=1e-7)
+
+
 def test_a_load_of_its_own_stays():
     """Property: what is asked along such a motion is never dropped: a sideways load that no forces
     carry is told."""

@@ -14,7 +14,7 @@ from ..words import counted
 from .links import without_links
 from .noise import without_noise
 from .sliding import without_sliding
-from .together import felt_by_nothing
+from .together import SLIGHT, felt_by_nothing
 
 RIGID = 6
 """Motions of a rigid body."""
@@ -128,10 +128,9 @@ class Balance:
                 "into, are thousands of overlaps long: forces there may hang on rounding of normals"
             )
         if len(out):
-            most = self.accuracy.max(initial=0.0)
             notes.append(
                 f"{counted(len(out), 'motion')} of several bodies together that gaps feel by less "
-                f"than {most:.0e} left out"
+                f"than {SLIGHT:.0e} left out"
             )
         if not (large or len(out)):
             return self

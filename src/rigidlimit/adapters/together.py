@@ -5,7 +5,7 @@ all gaps together feel by products of such tilts, 1e-8 to 1e-14. Balance along t
 rounding, and would pin the engine's own forces (by 4 % in a pile of cylinders without friction).
 That shows in the answer: displacements of ``LONG`` overlaps and more. With columns over reach a_j,
 
-    B / a = U S V^T,   motions V with S <= accuracy max S and no load of their own
+    B / a = U S V^T,   motions V with S <= SLIGHT max S (and accuracy) and no load of their own
 
 are looked for among all bodies that hang together there, and as many columns, those by which they
 differ most, are no longer asked to balance: what is missing along the others is next to nothing.
@@ -20,6 +20,10 @@ from .mechanisms import groups
 
 LONG = 2e3
 """Displacements over overlaps from which on such motions are looked for."""
+
+SLIGHT = 1e-6
+"""However coarse an engine's geometry: tall stacks and long rows tip and bend with 1e-3 and less,
+and are to be held all the same."""
 
 MOST = 400_000
 """Entries, zeros included, of bodies that hang together up to which this is done: 0.1 s."""
@@ -43,7 +47,7 @@ def felt_by_nothing(B, load, held, reach, accuracy, force, displacement, overlap
         dense = B[rows][:, columns].toarray() / arm
         _, S, VT = np.linalg.svd(dense, full_matrices=len(rows) < len(columns))
         S = np.pad(S, (0, len(columns) - len(S)))
-        limit = float(accuracy[columns].max())
+        limit = min(float(accuracy[columns].max()), SLIGHT)
         size = S.max() * float(np.linalg.norm(force[rows]))
         push = load[columns] / arm
         near = limit * max(size, float(np.abs(push).max()))

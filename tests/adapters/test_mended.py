@@ -244,6 +244,17 @@ def test_friction_that_would_leave_its_cone_is_refused(pull, why):
     assert "Coulomb's law is broken at 1 contact," in kept.message
 
 
+def test_rounding_of_forces_without_friction_is_no_friction():
+    """Property: an engine's forces less their normal parts leave some 1e-16, which are no friction
+    forces outside their cone where there is no friction (Drake, coefficient 0: refused); a
+    friction force worth the name is."""
+    left = np.array([[4e-16, 0.0], [0.0, -4e-16], [0.0, 0.0]])
+    mended = mend_forces(BEAM, [1.0, 8.0, 1.0], tangential=left, friction=np.zeros(3))
+    np.testing.assert_allclose(mended.force, 10 / 3, **CLOSE)
+    with pytest.raises(InputError, match="leaves the friction cone"):
+        mend_forces(BEAM, [1.0, 8.0, 1.0], tangential=1e12 * left, friction=np.zeros(3))
+
+
 def test_sliding_contact_with_a_changed_force_is_refused():
     """Closed form: at the middle f_t = mu f_n; f_n grows from 1 to 10/3, so f_t would too."""
     tangential = np.array([[0, 0], [0.5, 0], [0, 0]])

@@ -63,6 +63,10 @@ def _needed(tangential, friction, cone):
 def broken_law(before, after, tangential, friction, cone, tolerance, on_friction):
     """Contacts outside their cone after mending, and those that slide under a changed force."""
     none = np.zeros(len(after), bool)
+    largest = 0.0 if before is None else float(before.max(initial=0.0))
+    slack = tolerance * max(float(after.max(initial=0.0)), largest)
+    # without friction, what is left of a force less its normal part is an engine's rounding
+    tangential = np.where((friction == 0.0) & (np.abs(tangential) <= slack), 0.0, tangential)
     if not tangential.any():
         return none, none
     if np.isnan(friction[tangential != 0]).any():
@@ -73,10 +77,8 @@ def broken_law(before, after, tangential, friction, cone, tolerance, on_friction
             )
         return none, none
     need = _needed(tangential, friction, cone)
-    size = float(after.max(initial=0.0))
     if before is None:
-        return need > after + tolerance * size, none
-    slack = tolerance * max(size, float(before.max(initial=0.0)))
+        return need > after + slack, none
     # an unchanged force breaks nothing that the engine had not broken itself
     changed = np.abs(after - before) > slack
     sliding = (need > slack) & (need >= before - slack)

@@ -348,4 +348,4 @@ class _World:
     def name(self, body, link):
         base, label = self.bullet.getBodyInfo(body, **self.client)[:2]
         part = base if link == BASE else self.bullet.getJointInfo(body, link, **self.client)[12]
-        return f"body {body} {label.decode()} {part.decode()}".strip()
+        return " ".join(filter(None, (f"body {body}", label.decode(), part.decode())))

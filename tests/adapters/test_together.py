@@ -30,7 +30,7 @@ def two_beams(lean, noise, seed=0, mechanism=(0, 0, 0, 1, 1, 1), **options):
     B[3:, :3] = -rows(normal[3:], 0.1)
     B[3:, 3:] = rows(normal[3:], -0.1)
     reach = np.tile([1, 1, 0.5], 2)
-    return mend_forces(B, ENGINE, mechanism=np.array(mechanism), reach=reach, **options)
+    return mend_forces(B, ENGINE, mechanism=mechanism, reach=reach, **options)
 
 
 @pytest.mark.parametrize("noise", [1e-16, 1e-14, 1e-13, 1e-11, 1e-9, 1e-8])
@@ -102,6 +102,14 @@ def test_sets_too_large_are_told(monkeypatch):
     monkeypatch.setattr("rigidlimit.adapters.together.MOST", 10)
     mended = two_beams((1e-4, 3e-4), 1e-12)
     assert "too large to look into" in mended.message
+
+
+def test_arrays_without_mechanisms_are_told_of():
+    """Property: B without mechanisms is taken at its word; where that makes rounding decide, the
+    engine's own forces come back, and the message says why."""
+    pinned = two_beams((1e-4, 3e-4), 1e-12, mechanism=None)
+    assert np.abs(pinned.change).max() < 1e-3 and "rounding in B" in pinned.message
+    assert "rounding in B" not in two_beams((0.1, 0.3), 0.1, mechanism=None).message
 
 
 def test_only_what_hangs_together_is_looked_at():

@@ -348,7 +348,7 @@ def mend_forces(
     overlap = (answer.force / stiffness) ** (1 / (exponent - 1))
     less = balance.without_together(answer.displacement, overlap)
     if less is not balance:
-        other = solved(less)
+        other = answer if less.B is balance.B else solved(less)
         if other.converged or not answer.converged:
             balance, answer = less, other
         else:

@@ -14,7 +14,7 @@ from ..words import counted
 from .links import without_links
 from .noise import without_noise
 from .sliding import without_sliding
-from .together import SLIGHT, felt_by_nothing
+from .together import SLIGHT, felt_by_nothing, hangs_on_rounding
 
 RIGID = 6
 """Motions of a rigid body."""
@@ -108,9 +108,16 @@ class Balance:
 
     def without_together(self, displacement, overlap) -> "Balance":
         """Without the motions of several bodies together that gaps feel by next to nothing, if
-        forces with ``displacement`` (n,) and ``overlap`` (m,) hang on them; itself if not."""
+        forces with ``displacement`` (n,) and ``overlap`` (m,) hang on them; itself if not. Without
+        mechanism, or for too many bodies at once, that is told as a note only."""
         if self.mechanism is None:
-            return self
+            if not hangs_on_rounding(displacement, overlap, self.held, self.reach):
+                return self
+            note = (
+                "elastic displacements are more than a million overlaps long: forces hang on what "
+                "may be rounding in B; with mechanism= and reach= such motions are left out"
+            )
+            return replace(self, notes=(*self.notes, note))
         out, large = felt_by_nothing(
             self.B,
             self.load,
@@ -132,8 +139,8 @@ class Balance:
                 f"{counted(len(out), 'motion')} of several bodies together that gaps feel by less "
                 f"than {SLIGHT:.0e} left out"
             )
-        if not (large or len(out)):
-            return self
+        if not len(out):
+            return replace(self, notes=tuple(notes)) if large else self
         kept = np.ones(len(self.load))
         kept[out] = 0.0
         B = self.B.copy()

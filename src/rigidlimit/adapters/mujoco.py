@@ -105,7 +105,8 @@ def from_mujoco(
     notes = [said, *links.notes]
     others = data.nefc - int(np.where(pyramidal, edges, dim).sum()) - len(links.engine_row)
     if others:
-        notes.append(f"{others} constraint rows of joints and equalities kept as MuJoCo has them")
+        rows = counted(others, "constraint row")
+        notes.append(f"{rows} of joints and equalities kept as MuJoCo has them")
     if len(row) < ncon:
         notes.append(f"{ncon - len(row)} listed contacts are not solved by MuJoCo: zero force")
     asleep = _asleep(model, data)

@@ -25,6 +25,9 @@ SLIGHT = 1e-6
 """However coarse an engine's geometry: tall stacks and long rows tip and bend with 1e-3 and less,
 and are to be held all the same."""
 
+FAR = 1e6
+"""The same where it can only be told, whatever the units of turns."""
+
 MOST = 400_000
 """Entries, zeros included, of bodies that hang together up to which this is done: 0.1 s."""
 
@@ -55,6 +58,13 @@ def felt_by_nothing(B, load, held, reach, accuracy, force, displacement, overlap
         if slight.any():
             out.append(columns[columns_of(VT[slight])])
     return np.concatenate([np.zeros(0, int), *out]), large
+
+
+def hangs_on_rounding(displacement, overlap, held, reach) -> bool:
+    """Whether displacements (n,) over reach are so long beside overlaps (m,) that motions next to
+    unfelt must have asked for them."""
+    way = float((np.where(held, 0.0, np.abs(displacement)) * reach).max(initial=0.0))
+    return way > FAR * float(overlap.max(initial=0.0))
 
 
 def _hanging_together(B, held):

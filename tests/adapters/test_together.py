@@ -104,6 +104,24 @@ def test_sets_too_large_are_told(monkeypatch):
     assert "too large to look into" in mended.message
 
 
+def test_bodies_that_bear_nothing_are_not_looked_at():
+    """Property: displacements that are rounding beside the overlaps of others are not long, though
+    the contacts there have no overlap at all."""
+    pair = np.ones((2, 2))
+    n = np.ones(4)
+    out, large = felt_by_nothing(
+        sp.block_array([[pair, None], [None, pair]], format="csr"),
+        np.array([2.0, 2.0, 0.0, 0.0]),
+        np.zeros(4, bool),
+        n,
+        1e-6 * n,
+        np.array([1.0, 1.0, 0.0, 0.0]),
+        np.array([1.0, 1.0, 1e-16, 0.0]),
+        np.array([1.0, 1.0, 0.0, 0.0]),
+    )
+    assert large == 0 and not len(out)
+
+
 def test_arrays_without_mechanisms_are_told_of():
     """Property: B without mechanisms is taken at its word; where that makes rounding decide, the
     engine's own forces come back, and the message says why."""

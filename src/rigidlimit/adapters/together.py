@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..forces.together import columns_of
-from .mechanisms import groups
+from .mechanisms import ROUNDING, groups
 
 LONG = 2e3
 """Displacements over overlaps from which on such motions are looked for."""
@@ -40,8 +40,10 @@ def felt_by_nothing(B, load, held, reach, accuracy, force, displacement, overlap
     """
     moved = np.where(held, 0.0, np.abs(displacement)) * reach
     out, large = [], 0
+    # bodies whose contacts bear nothing move by rounding of all the others'
+    least = ROUNDING * float(overlap.max(initial=0.0))
     for rows, columns in _hanging_together(B, held):
-        if moved[columns].max() <= LONG * overlap[rows].max():
+        if moved[columns].max() <= LONG * max(overlap[rows].max(), least):
             continue
         if len(rows) * len(columns) > MOST:
             large += 1

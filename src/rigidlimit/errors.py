@@ -16,6 +16,10 @@ class SceneError(RigidlimitError, ValueError):
     """A scene that cannot be built or read: names the file and key, or the body."""
 
 
+class NoRest(InputError):
+    """A scene that was not brought to rest: bodies that fall for ever, or time that is over."""
+
+
 class ContactError(RigidlimitError, ValueError):
     """A geometric state without a contact normal (coincident centres, degenerate mesh)."""
 

@@ -3,90 +3,102 @@
 Smooth bodies may slide and spin for ever, and a random packing creeps to rest over thousands of
 steps, as every contact that opens or closes sets it moving again. ``settle`` ends such motion: by
 kinetic damping (all bodies are stopped whenever the kinetic energy falls), and balls by their
-pose of locally least potential energy. Neither can end anywhere but at rest, and contact dynamics
-has the last word: ``Simulation.at_rest``, from zero velocities.
+pose of locally least potential energy (``least_energy.py``). Neither can end anywhere but at rest,
+and contact dynamics has the last word: ``Simulation.at_rest``, from zero velocities.
 
-Only contacts that the rest closes may bear. The least energy closes them to 1e-12 of the scene's
-length, and in a packing of thousands of balls others come within a millionth of it, the distance
-up to which contact dynamics counts a contact as closed by default. One such contact makes a just
-determinate packing indeterminate, and the forces, shared out, are no longer those of the limit:
-``settle`` asks for ``CLOSED`` instead.
+Balls are round, so that contacts curve away from each other and the least energy lies in a corner
+of the set of poses, where as many contacts bear as there are degrees of freedom. A packing that is
+still loose has far to go there, in short steps; the soft DEM, whose steps are cheap, brings it
+near. Shapes that can roll to the foot of a valley rest elsewhere; they are left to damping.
 
-Balls. A pose at rest has
-
-
-    F_ext + B^T f = 0,   0 <= f  _|_  Phi >= 0,
-
-the conditions of a least potential energy among poses without overlap. ``rest_pose``: from a pose
-near it, each round solves
-
-    max over d of F_ext . d   subject to   Phi + B d >= 0,   |d_j| <= r l,
-
-and moves by d (l: the scene's length, r: ``TRUST``). Balls are round, so that contacts curve away
-from each other and the least energy lies in a corner of the set of poses, where as many contacts
-bear as there are degrees of freedom: there the rounds converge as Newton's method does. Shapes
-that can roll to the foot of a valley rest elsewhere; they are left to damping.
+Only contacts that the rest closes may bear. The least energy closes them to 1e-9 of the scene's
+length and contact dynamics closes the rest of the way, but in a packing of thousands of balls
+others come within a millionth of it, the distance up to which contact dynamics counts a contact as
+closed by default. One such contact makes a just determinate packing indeterminate, and the forces,
+shared out, are no longer those of the limit: ``settle`` asks for ``CLOSED`` instead.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import linprog
 
 from .. import arrays
-from ..bodies import Bodies, Disk, HalfSpace, Sphere, State
-from ..collision.contacts import Contacts
-from ..collision.search import find_contacts
-from ..constraints import gap_gradient
-from ..errors import InputError
+from ..bodies import Bodies, Disk, Sphere, State
+from ..errors import InputError, NoRest
 from ..simulation import Simulation
 from ..words import counted
-from .simulation import PenaltySimulation
-
-TRUST = 0.05
-"""Longest way of a body in one round over the scene's length, in each direction."""
-
-GAIN = 1e-9
-"""Energy of a round over the heaviest load times the scene's length below which it is the last."""
+from .ball_engine import serves
+from .least_energy import least_energy
+from .simulation import PenaltySimulation, TooSoft
 
 CLOSED = 1e-9
 """Gap over the scene's length up to which a contact counts as closed in a least-energy pose."""
 
-SOFT = (1e-4, 1e-3)
-"""Stiffness scales at which the DEM settles a packing, one after the other: soft is quick."""
+MANY = 1000
+"""Balls from which on the DEM goes first, if it is not said who does."""
+
+SOFT = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+"""Stiffness scales of the DEM: the softest is the quickest. The next one where bodies sink too far
+into each other, as those that fall from high, or lie under many others."""
+
+SUNK = 1e-2
+"""Overlap over the scene's length, at rest, that is too far."""
+
+SETTLED = (1e-2, 1e-3, 1e-4)
+"""Unbalanced force over the heaviest load at which the soft DEM ends, by tries: the next one where
+the packing still had too far to go for rounds of least energy."""
+
+CALM = 0.3
+"""Rate of background damping in the DEM over sqrt(g/l), of a fall by the scene's length l."""
+
+DEM_STEPS = 300_000
+"""Most steps of the DEM in one try."""
+
+ROUNDS, FEW = 400, 100
+"""Most rounds of least energy; from where contact dynamics left balls, which may be far."""
 
 GONE = 30.0
 """Way of a body that touches nothing, over the scene's length, from which on it falls for ever."""
 
-SETTLED = 1e-4
-"""Unbalanced force over the heaviest load at which the soft DEM ends."""
-
-TRIES = 3
-"""How often a packing that compacts too long for linear programs goes through the DEM."""
-
-PRECISE = {
-    "primal_feasibility_tolerance": 1e-10,
-    "dual_feasibility_tolerance": 1e-10,
-    "ipm_optimality_tolerance": 1e-12,
-}
-
 
 @dataclass(frozen=True)
 class Rest:
-    """A scene at rest. simulation: contact dynamics that has just made a step without moving, from
-    zero velocities unless ``alone``. alone: it came to rest by itself. how: in words."""
+    """A scene at rest.
+
+    simulation: contact dynamics that has just made a step without moving, from zero velocities
+    unless ``alone``. alone: it came to rest by itself. how: in words. steps: of contact dynamics;
+    rounds: of least energy. unbalanced: largest force on a body that contact forces of the last
+    step leave open, over the heaviest load. overlap: deepest, over the scene's length. seconds:
+    wall clock.
+    """
 
     simulation: Simulation
     alone: bool
     how: str
+    steps: int = 0
+    rounds: int = 0
+    unbalanced: float = 0.0
+    overlap: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def message(self) -> str:
+        rounds = f", {counted(self.rounds, 'round')} of least energy" if self.rounds else ""
+        return (
+            f"at rest by {self.how} after {self.seconds:.3g} s: {counted(self.steps, 'step')}"
+            f"{rounds}; unbalanced force {self.unbalanced:.1e} of the heaviest load, deepest "
+            f"overlap {self.overlap:.1e} of the scene's length"
+        )
 
 
 def settle(
     scene,
     *,
-    by: str = "dynamics",
+    by: str | None = None,
     max_steps: int = 5000,
+    max_seconds: float | None = None,
     callback: Callable[[str], object] | None = None,
 ) -> Rest:
     """Bring a scene to rest, also where smooth bodies would slide, spin or creep for ever.
@@ -94,8 +106,13 @@ def settle(
     scene: a ``Scene``, the name of one in the gallery, a TOML file, or a ``Simulation``, which goes
     on from its state, with the loads and gravity that were set, and is at rest afterwards. by:
     "dynamics", contact dynamics for the scene's duration; or "dem", a soft DEM, quicker for random
-    packings of a thousand balls or more that have not far to fall. What still moves then is
-    stopped, see the head of this file. max_steps: of contact dynamics. callback(text): how it goes.
+    packings; None: "dem" for a thousand balls or more, between half-spaces or fixed balls, else
+    "dynamics". What still moves then is stopped, see the head of this file. max_steps: of contact
+    dynamics. max_seconds: of the wall clock; it is looked at between steps and rounds.
+    callback(text): how it goes.
+
+    Raises NoRest where the scene is not at rest when steps or time are over, where bodies fall for
+    ever, and where they overlap without room to part. A ``Simulation`` is then where it got.
 
     >>> import rigidlimit
     >>> rest = rigidlimit.settle("pile-2d")
@@ -103,64 +120,167 @@ def settle(
     True
     >>> forces = rest.simulation.step(compatible=True).force
     """
-    if by not in ("dynamics", "dem"):
-        raise InputError(f"by is {by!r}; expected 'dynamics' or 'dem'")
-    given = isinstance(scene, Simulation)
-    if given and by == "dem":
-        raise InputError(
-            "by is 'dem' and a Simulation is given; expected by='dynamics': the DEM does not know "
-            "of loads that were set since the beginning"
-        )
+    if by not in (None, "dynamics", "dem"):
+        raise InputError(f"by is {by!r}; expected 'dynamics' or 'dem', or None, which chooses")
     if not (1 <= arrays.number(max_steps) < np.inf):
         raise InputError(f"max_steps is {max_steps!r}; expected a number of steps, 1 or more")
-    max_steps = int(max_steps)
+    if max_seconds is not None:
+        arrays.positive("max_seconds", max_seconds)
+    given = isinstance(scene, Simulation)
     simulation = scene if given else Simulation(scene, compatible="never")
-    scene = simulation.scene
+    return _Settling(simulation, by, int(max_steps), max_seconds, callback).run()
 
-    def tell(text):
-        if callback is not None:
-            callback(text)
 
-    balls = _turns_nothing(simulation.bodies)
-    how = "contact dynamics"
-    if by == "dynamics":
-        free_steps = int(np.ceil(scene.duration / simulation.dt)) + 50
-        last = simulation.steps + min(free_steps, max_steps)
+class _Settling:
+    """One call of ``settle``: what was asked for, and how far it came."""
+
+    def __init__(self, simulation, by, max_steps, max_seconds, callback):
+        self.simulation, self.max_steps, self.callback = simulation, max_steps, callback
+        self.max_seconds = np.inf if max_seconds is None else max_seconds
+        self.began, self.first, self.rounds = time.monotonic(), simulation.steps, 0
+        bodies = simulation.bodies
+        external = np.where(bodies.free.ravel(), simulation.external_force, 0.0)
+        self.balls = serves(bodies, external)
+        many = int(bodies.free.any(axis=1).sum()) >= MANY
+        self.by = by or ("dem" if self.balls and many else "dynamics")
+        self.how = "DEM" if self.by == "dem" else "contact dynamics"
+
+    def run(self) -> Rest:
+        simulation = self.simulation
+        if self.by == "dynamics":
+            self._by_dynamics()
+            if simulation.at_rest:
+                return self._rest(alone=True)
+        else:
+            # other shapes are left to damping from there
+            self._by_dem(SETTLED[0 if self.balls else -1])
+        if _turns_nothing(simulation.bodies):
+            self.how += ", then least potential energy"
+            simulation.settings = replace(simulation.settings, closed=CLOSED)
+            self._by_least_energy()
+        else:
+            self.how += ", then contact dynamics with kinetic damping"
+        self._stop_all()
+        return self._rest(alone=False)
+
+    def tell(self, text):
+        """Of how it goes, between steps; ends it when time is over."""
+        if self.callback is not None:
+            self.callback(text)
+        if time.monotonic() - self.began > self.max_seconds:
+            raise NoRest(
+                f"scene {self.simulation.scene.name!r} is not at rest after {self.max_seconds:g} s,"
+                f" of the wall clock: {text}; expected more time (max_seconds), or a scene that "
+                "comes to rest sooner"
+            )
+
+    def _by_dynamics(self):
+        simulation = self.simulation
+        free_steps = int(np.ceil(simulation.scene.duration / simulation.dt)) + 50
+        last = simulation.steps + min(free_steps, self.max_steps)
         while simulation.steps < last and not simulation.at_rest:
-            tell(f"{how}, {simulation.step(compatible=False).summary}")
-        if simulation.at_rest:
-            return Rest(simulation, True, how)
-    else:
-        how = "DEM"
-        simulation.state = _by_dem(scene, None, SOFT, SETTLED, tell)
-    if not balls:
-        how += ", then contact dynamics with kinetic damping"
-        _stop_all(simulation, max_steps, lambda result: tell(f"{how}, {result.summary}"))
-        return Rest(simulation, False, how)
-    how += ", then least potential energy"
-    simulation.settings = replace(simulation.settings, closed=CLOSED)
-    for again in range(TRIES):
-        if again:
-            # still compacting, which programs do in small steps only
-            state = simulation.state
-            tolerance = SETTLED * 0.1**again
-            simulation.state = _by_dem(scene, state, SOFT[-1:], tolerance, tell)
-        simulation.start_from(
-            *rest_pose(
+            self.tell(f"{self.how}, {simulation.step(compatible=False).summary}")
+
+    def _by_dem(self, tolerance: float):
+        """The pose in which a DEM rests that is as soft as the scene allows."""
+        simulation = self.simulation
+        for scale in SOFT:
+            dem = PenaltySimulation(
+                simulation.scene,
+                state=simulation.state,
+                external_force=simulation.external_force,
+                stiffness_scale=scale,
+                restitution=0.3,
+                rest_tolerance=tolerance,
+            )
+            if self.balls:
+                dem.background = float(CALM * np.sqrt(dem.pull / simulation.bodies.length))
+            try:
+                ran = dem.run(
+                    max_steps=DEM_STEPS if self.balls else 50_000_000,
+                    callback=lambda p, s=scale: self.tell(f"DEM, stiffness x {s:g}, {p.text}"),
+                )
+            except TooSoft:
+                if scale == SOFT[-1] and not self.balls:
+                    raise
+                continue
+            simulation.state = _stopped(ran.state)
+            if -ran.contacts.gap.min(initial=0.0) <= SUNK * simulation.bodies.length:
+                return
+
+    def _by_least_energy(self):
+        """The pose of least energy, after more of the DEM where it is too far to go there."""
+        simulation = self.simulation
+        near = self.by == "dem" or not self.balls
+        for tolerance in (*SETTLED[1 if near else 0 :], None):
+            found = least_energy(
                 simulation.bodies,
                 simulation.state,
                 simulation.external_force,
-                max_rounds=400 if by == "dynamics" else 40,
-                callback=lambda text: tell(f"least potential energy, {text}"),
+                max_rounds=ROUNDS if near else FEW,
+                callback=lambda text: self.tell(f"least potential energy, {text}"),
             )
+            self.rounds += found.rounds
+            simulation.start_from(found.state, found.contacts, found.force)
+            if found.converged or not self.balls or tolerance is None:
+                return
+            self._by_dem(tolerance)
+            near = True
+
+    def _stop_all(self):
+        """Contact dynamics in which all bodies stop whenever the kinetic energy falls."""
+        simulation, bodies = self.simulation, self.simulation.bodies
+        mass = bodies.mass[:, None] * bodies.turning_arm**2 * bodies.free
+        before, first, begun = 0.0, simulation.steps, simulation.state.position
+        for _ in range(self.max_steps):
+            result = simulation.step(compatible=False)
+            self.tell(f"{self.how}, {result.summary}")
+            if simulation.at_rest:
+                return
+            way = np.linalg.norm(simulation.state.position - begun, axis=1)
+            body = int(way.argmax())
+            if way[body] > GONE * bodies.length and body not in result.contacts.body:
+                break
+            v = simulation.state.velocity
+            energy = float((mass * v * v).sum())
+            if energy < before:
+                simulation.state, energy = _stopped(simulation.state), 0.0
+            before = energy
+        raise NoRest(
+            f"scene {simulation.scene.name!r} is not at rest after "
+            f"{counted(simulation.steps - first, 'damped step')} of {simulation.dt:g} s, and "
+            f"{bodies.names[body]!r} has gone {way[body]:.3g} m; expected a scene that comes to "
+            "rest: bodies that rest on something, walls or a floor that hold them"
         )
-        if by == "dynamics" or again == TRIES - 1:
-            _stop_all(simulation, max_steps, lambda result: tell(f"{how}, {result.summary}"))
-            break
-        simulation.step(compatible=False)
-        if simulation.at_rest:
-            break
-    return Rest(simulation, False, how)
+
+    def _rest(self, alone: bool) -> Rest:
+        simulation = self.simulation
+        unbalanced, overlap = _left_open(simulation)
+        return Rest(
+            simulation=simulation,
+            alone=alone,
+            how=self.how,
+            steps=simulation.steps - self.first,
+            rounds=self.rounds,
+            unbalanced=unbalanced,
+            overlap=overlap,
+            seconds=time.monotonic() - self.began,
+        )
+
+
+def _left_open(simulation: Simulation) -> tuple[float, float]:
+    """(largest force on a body that contacts do not balance, over the heaviest load; deepest
+    overlap over the scene's length), of the last step of a scene at rest."""
+    result, bodies = simulation.last, simulation.bodies
+    free, external = bodies.free.ravel(), simulation.external_force
+    # moments over arms are forces
+    arm = np.where(bodies.turning_arm > 0, bodies.turning_arm, 1.0).ravel()
+    # of rotating bodies the gyroscopic moments are nothing at rest
+    open_ = np.where(free, external + result.B.T @ result.force, 0.0) / arm
+    load = np.abs(np.where(free, external, 0.0)).reshape(-1, 6)[:, :3].max(initial=0.0)
+    scale = load or float(result.force.max(initial=0.0)) or 1.0
+    overlap = max(0.0, -float(result.contacts.gap.min(initial=0.0))) / bodies.length
+    return float(np.abs(open_).max(initial=0.0)) / scale, overlap
 
 
 def _turns_nothing(bodies: Bodies) -> bool:
@@ -169,100 +289,5 @@ def _turns_nothing(bodies: Bodies) -> bool:
     return bool((~turns | bodies.are(Sphere, Disk)).all())
 
 
-def _by_dem(scene, state: State | None, scales, tolerance: float, tell) -> State:
-    """The pose in which a soft DEM rests, at one stiffness scale after the other."""
-    for scale in scales:
-        dem = PenaltySimulation(
-            scene, state=state, stiffness_scale=scale, restitution=0.3, rest_tolerance=tolerance
-        )
-        ran = dem.run(callback=lambda p, s=scale: tell(f"DEM, stiffness x {s:g}, {p.text}"))
-        state = _stopped(ran.state)
-    return state
-
-
-def _stop_all(simulation: Simulation, max_steps: int, tell) -> None:
-    """Contact dynamics in which all bodies stop whenever the kinetic energy falls."""
-    bodies = simulation.bodies
-    mass = bodies.mass[:, None] * bodies.turning_arm**2 * bodies.free
-    before, first, begun = 0.0, simulation.steps, simulation.state.position
-    for _ in range(max_steps):
-        result = simulation.step(compatible=False)
-        tell(result)
-        if simulation.at_rest:
-            return
-        way = np.linalg.norm(simulation.state.position - begun, axis=1)
-        body = int(way.argmax())
-        if way[body] > GONE * bodies.length and body not in result.contacts.body:
-            break
-        v = simulation.state.velocity
-        energy = float((mass * v * v).sum())
-        if energy < before:
-            simulation.state, energy = _stopped(simulation.state), 0.0
-        before = energy
-    raise InputError(
-        f"scene {simulation.scene.name!r} is not at rest after "
-        f"{counted(simulation.steps - first, 'damped step')} of {simulation.dt:g} s, and "
-        f"{bodies.names[body]!r} has gone {way[body]:.3g} m; expected a scene that comes to rest: "
-        "bodies that rest on something, walls or a floor that hold them"
-    )
-
-
 def _stopped(state: State) -> State:
     return state.moved(velocity=np.zeros_like(state.velocity))
-
-
-def rest_pose(
-    bodies: Bodies,
-    state: State,
-    external_force: np.ndarray,
-    *,
-    max_rounds: int = 80,
-    callback: Callable[[str], object] | None = None,
-) -> tuple[State, Contacts, np.ndarray]:
-    """Pose near ``state`` in which balls among half-spaces are at rest, with zero velocities.
-
-    external_force (6 n,) [N]. callback(text): told of each round. Returns also the near contacts
-    and their forces [N], the multipliers of the last round. The answer is to be judged by a step
-    of contact dynamics, which must not move: after ``max_rounds`` it is as good as it got.
-    """
-    free = bodies.free.copy()
-    free[:, 3:] = False
-    dofs = np.flatnonzero(free.ravel())
-    force = external_force[dofs]
-    load, length = np.abs(force).max(initial=0.0), bodies.length
-    if load == 0.0:
-        raise InputError("no body is loaded; expected gravity or loads that press bodies together")
-    solid = ~bodies.are(HalfSpace)
-    trust, before, fails = TRUST, np.inf, 0
-    for k in range(max_rounds):
-        # no two bodies can meet in a round that are not listed: each moves sqrt(3) r l at most
-        contacts = find_contacts(bodies, state, np.where(solid, 1.8 * trust * length, 0.0))
-        B = gap_gradient(bodies, state, contacts)[:, dofs]
-        answer = linprog(
-            -force / load,
-            A_ub=-B,
-            b_ub=contacts.gap / length,
-            bounds=(-trust, trust),
-            method="highs-ipm",
-            options=PRECISE,
-        )
-        if answer.x is None:
-            # overlaps that one round cannot resolve
-            trust, fails = 2 * trust, fails + 1
-            if fails > 4:
-                raise InputError(f"bodies overlap too much to part them: {answer.message}")
-            continue
-        way = np.zeros(6 * len(bodies))
-        way[dofs] = length * answer.x
-        state = state.moved(position=state.position + way.reshape(-1, 6)[:, :3])
-        overlap = -contacts.gap.min(initial=0.0) / length
-        if callback is not None:
-            callback(
-                f"round {k + 1}: {len(contacts)} near contacts, energy still gained "
-                f"{-answer.fun:.0e}, longest way {np.abs(answer.x).max():.0e}"
-            )
-        # two rounds: parting overlaps costs energy, which may cancel a gain
-        if overlap <= GAIN and max(abs(answer.fun), abs(before)) <= GAIN:
-            break
-        before = answer.fun
-    return _stopped(state), contacts, -load * answer.ineqlin.marginals

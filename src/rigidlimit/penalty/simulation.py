@@ -69,6 +69,10 @@ packings of balls with as many contacts as degrees of freedom rearrange many tim
 200,000 steps apart, and their steps are quick."""
 
 
+class TooSoft(InputError):
+    """Bodies sink so far into each other that they are no longer those of the scene."""
+
+
 @dataclass(frozen=True)
 class PenaltyProgress:
     """What a callback sees. fraction: of the way to ``until``, or to rest (by the logarithm of the
@@ -150,7 +154,8 @@ class PenaltySimulation:
     stiffness_scale: factor on all stiffnesses [-]. law: as the scene's. rest_tolerance: see the
     head of this file. background: "quench", a rate [1/s] or None; acts in runs to rest only.
     threads: for scenes of balls. engine: "balls" (compiled, spheres and disks and half-spaces),
-    "convex" (any shape, through the contact search) or None, the first that serves.
+    "convex" (any shape, through the contact search) or None, the first that serves. state: to begin
+    with; external_force (6 n,) [N]: loads and weights; both are the scene's by default.
 
     >>> import rigidlimit
     >>> sim = rigidlimit.PenaltySimulation(rigidlimit.scenes.beam(), stiffness_scale=1e8)
@@ -173,6 +178,7 @@ class PenaltySimulation:
         threads: int = 1,
         engine: str | None = None,
         state: State | None = None,
+        external_force: np.ndarray | None = None,
     ):
         scene = as_scene(scene)
         if damping is not None and restitution is not None:
@@ -197,7 +203,8 @@ class PenaltySimulation:
         )
         self.rest_tolerance = arrays.positive("rest_tolerance", rest_tolerance)
         self.background = background
-        external = np.where(self.bodies.free.ravel(), scene.external_force(), 0.0)
+        loads = scene.external_force() if external_force is None else external_force
+        external = np.where(self.bodies.free.ravel(), loads, 0.0)
         balls = serves(self.bodies, external)
         if engine not in (None, "balls", "convex") or (engine == "balls" and not balls):
             raise InputError(
@@ -357,7 +364,7 @@ class PenaltySimulation:
         if deepest > TOO_DEEP * self.bodies.length:
             a, b = contacts.body[int(contacts.gap.argmin())]
             names = self.bodies.names
-            raise InputError(
+            raise TooSoft(
                 f"{names[a]!r} and {names[b]!r} overlap by {deepest:.2g} m at t = "
                 f"{self.time:.3g} s, bodies measure {self.bodies.length:.2g} m: the contacts are "
                 "too soft for these loads; raise the stiffness (Material, pair stiffness in N/m) "

@@ -28,6 +28,7 @@ from .. import arrays
 from ..bodies import Bodies, Disk, Sphere, State
 from ..errors import InputError, NoRest
 from ..simulation import Simulation
+from ..status import Status
 from ..words import counted
 from .ball_engine import serves
 from .least_energy import least_energy
@@ -58,6 +59,10 @@ DEM_STEPS = 300_000
 
 ROUNDS, FEW = 400, 100
 """Most rounds of least energy; from where contact dynamics left balls, which may be far."""
+
+STOPS = 60
+"""Stops of all bodies without a lower kinetic energy after which damping is given up: bodies that
+come to rest take one or two at most."""
 
 GONE = 30.0
 """Way of a body that touches nothing, over the scene's length, from which on it falls for ever."""
@@ -169,8 +174,8 @@ class _Settling:
             self.callback(text)
         if time.monotonic() - self.began > self.max_seconds:
             raise NoRest(
-                f"scene {self.simulation.scene.name!r} is not at rest after {self.max_seconds:g} s,"
-                f" of the wall clock: {text}; expected more time (max_seconds), or a scene that "
+                f"scene {self.simulation.scene.name!r} is not at rest after {self.max_seconds:g} s "
+                f"of the wall clock: {text}; expected more time (max_seconds), or a scene that "
                 "comes to rest sooner"
             )
 
@@ -232,6 +237,7 @@ class _Settling:
         simulation, bodies = self.simulation, self.simulation.bodies
         mass = bodies.mass[:, None] * bodies.turning_arm**2 * bodies.free
         before, first, begun = 0.0, simulation.steps, simulation.state.position
+        least, waited = np.inf, 0
         for _ in range(self.max_steps):
             result = simulation.step(compatible=False)
             self.tell(f"{self.how}, {result.summary}")
@@ -244,17 +250,27 @@ class _Settling:
             v = simulation.state.velocity
             energy = float((mass * v * v).sum())
             if energy < before:
+                least, waited = (before, 0) if before < least else (least, waited + 1)
+                if waited > STOPS:
+                    break
                 simulation.state, energy = _stopped(simulation.state), 0.0
             before = energy
         raise NoRest(
             f"scene {simulation.scene.name!r} is not at rest after "
             f"{counted(simulation.steps - first, 'damped step')} of {simulation.dt:g} s, and "
-            f"{bodies.names[body]!r} has gone {way[body]:.3g} m; expected a scene that comes to "
-            "rest: bodies that rest on something, walls or a floor that hold them"
+            f"{bodies.names[body]!r} has gone {way[body]:.3g} m"
+            + (f"; the last {STOPS} stops brought no less motion" if waited > STOPS else "")
+            + "; expected a scene that comes to rest: bodies that rest on something, walls or a "
+            "floor that hold them"
         )
 
     def _rest(self, alone: bool) -> Rest:
         simulation = self.simulation
+        solved = simulation.last.classic
+        if not solved.converged:
+            jammed = solved.status is Status.JAMMED
+            why = _no_room(simulation) if jammed else f"its forces are open: {solved.message}"
+            raise NoRest(f"scene {simulation.scene.name!r} is not at rest: {why}")
         unbalanced, overlap = _left_open(simulation)
         return Rest(
             simulation=simulation,
@@ -281,6 +297,17 @@ def _left_open(simulation: Simulation) -> tuple[float, float]:
     scale = load or float(result.force.max(initial=0.0)) or 1.0
     overlap = max(0.0, -float(result.contacts.gap.min(initial=0.0))) / bodies.length
     return float(np.abs(open_).max(initial=0.0)) / scale, overlap
+
+
+def _no_room(simulation: Simulation) -> str:
+    """Which bodies overlap most in a step that stood still because they cannot part."""
+    contacts, bodies = simulation.last.contacts, simulation.bodies
+    a, b = (bodies.names[i] for i in contacts.body[int(contacts.gap.argmin())])
+    return (
+        f"bodies {a!r} and {b!r} overlap by {-contacts.gap.min():.3g} m and have no room to part: "
+        "they stand still, but no contact forces balance; expected bodies that do not overlap, or "
+        "room for them: check positions and sizes, move walls or bodies apart"
+    )
 
 
 def _turns_nothing(bodies: Bodies) -> bool:

@@ -49,9 +49,12 @@ TRUST = 0.05
 CLOSEST = 1e-3
 """Way that contacts are listed for at least, when steps become short."""
 
-BEGIN, END = 1e-3, 1e-11
+BEGIN, END = 1e-3, 1e-10
 """mu at the start and at the end: gaps of bearing contacts are mu over their force, and must stay
-well above the rounding of places, 1e-14."""
+well above the rounding of places, 1e-14, also under a hundred times the heaviest load."""
+
+ROUNDED = 1e-12
+"""Slack by which a gap may miss what a step was to make of it, as places are rounded."""
 
 FALL = 0.5
 """mu over what it was, after a round that kept to the path."""
@@ -143,7 +146,7 @@ def least_energy(
     for k in range(max_rounds + 1):
         contacts, gap, B = near(state)
         f, w = _carried(contacts, gap, mu, near.trust, before)
-        apart = bool((w == gap).all())
+        apart = bool((w - gap <= ROUNDED).all())
         if apart:
             f = np.clip(f, mu / w / SPREAD, mu / w * SPREAD)
         unbalanced = float(np.abs(F + B.T @ f).max())

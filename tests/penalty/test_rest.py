@@ -218,6 +218,20 @@ def test_a_packing_of_a_thousand_comes_to_rest_quickly(seed):
     assert 20 < rest.rounds < 1500
 
 
+def test_a_stack_in_order_is_left_to_contact_dynamics():
+    """Known answer: equal balls in a pyramid, a thousand and more, keep their order: largest force
+    of the static pyramid, which a soft DEM could have shaken down."""
+    scene = rl.scenes.pyramid(15)
+    told = []
+    rest = rl.settle(scene, callback=told.append)
+    assert scene.bodies.free.any(axis=1).sum() > 1000
+    assert told[0].startswith("contact dynamics") and rest.alone and rest.rounds == 0
+    moved = rl.scenes.pyramid(15, drop=0)
+    # closed to a millionth of the scene's length, the rule of contact dynamics
+    shift = np.abs(rest.simulation.state.position - moved.state.position)
+    assert shift.max() < 1e-6 * scene.bodies.length
+
+
 def test_a_high_pile_is_stiffened():
     """Property: disks that fall in 25 layers sink through one another in the softest DEM, which
     was an error; the next stiffer one brings them to rest, and their weight is on the floor."""

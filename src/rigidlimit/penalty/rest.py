@@ -38,7 +38,7 @@ CLOSED = 1e-9
 """Gap over the scene's length up to which a contact counts as closed in a least-energy pose."""
 
 MANY = 1000
-"""Balls from which on the DEM goes first, if it is not said who does."""
+"""Balls of unequal size from which on the DEM goes first, if it is not said who does."""
 
 SOFT = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 """Stiffness scales of the DEM: the softest is the quickest. The next one where bodies sink too far
@@ -111,9 +111,9 @@ def settle(
     scene: a ``Scene``, the name of one in the gallery, a TOML file, or a ``Simulation``, which goes
     on from its state, with the loads and gravity that were set, and is at rest afterwards. by:
     "dynamics", contact dynamics for the scene's duration; or "dem", a soft DEM, quicker for random
-    packings; None: "dem" for a thousand balls or more, between half-spaces or fixed balls, else
-    "dynamics". What still moves then is stopped, see the head of this file. max_steps: of contact
-    dynamics. max_seconds: of the wall clock; it is looked at between steps and rounds.
+    packings; None: "dem" for a thousand balls or more of unequal size, between half-spaces or fixed
+    balls, else "dynamics". What still moves then is stopped, see the head of this file. max_steps:
+    of contact dynamics. max_seconds: of the wall clock; it is looked at between steps and rounds.
     callback(text): how it goes.
 
     Raises NoRest where the scene is not at rest when steps or time are over, where bodies fall for
@@ -146,8 +146,7 @@ class _Settling:
         bodies = simulation.bodies
         external = np.where(bodies.free.ravel(), simulation.external_force, 0.0)
         self.balls = serves(bodies, external)
-        many = int(bodies.free.any(axis=1).sum()) >= MANY
-        self.by = by or ("dem" if self.balls and many else "dynamics")
+        self.by = by or ("dem" if self.balls and _many_sizes(bodies) else "dynamics")
         self.how = "DEM" if self.by == "dem" else "contact dynamics"
 
     def run(self) -> Rest:
@@ -297,6 +296,13 @@ def _left_open(simulation: Simulation) -> tuple[float, float]:
     scale = load or float(result.force.max(initial=0.0)) or 1.0
     overlap = max(0.0, -float(result.contacts.gap.min(initial=0.0))) / bodies.length
     return float(np.abs(open_).max(initial=0.0)) / scale, overlap
+
+
+def _many_sizes(bodies: Bodies) -> bool:
+    """Whether these are many balls of unequal size, as a random packing is of. Equal ones may be
+    stacked in order, which contact dynamics keeps, and a soft DEM could shake down."""
+    radius = bodies.bounding_radius[bodies.free.any(axis=1)]
+    return len(radius) >= MANY and bool(np.ptp(radius) > 1e-3 * radius.max())
 
 
 def _no_room(simulation: Simulation) -> str:

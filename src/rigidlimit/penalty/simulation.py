@@ -203,7 +203,11 @@ class PenaltySimulation:
         )
         self.rest_tolerance = arrays.positive("rest_tolerance", rest_tolerance)
         self.background = background
-        loads = scene.external_force() if external_force is None else external_force
+        if external_force is None:
+            external_force = scene.external_force()
+        loads = arrays.vector(
+            "external_force", external_force, 6 * len(self.bodies), what="degree of freedom"
+        )
         external = np.where(self.bodies.free.ravel(), loads, 0.0)
         balls = serves(self.bodies, external)
         if engine not in (None, "balls", "convex") or (engine == "balls" and not balls):

@@ -12,6 +12,7 @@ from .paper import paper
 from .plot import plot
 from .run import run
 from .scenes import scenes
+from .settle import settle
 from .solve import solve
 from .stopping import stoppable
 from .view import view
@@ -47,6 +48,6 @@ def _common(
     pass
 
 
-for _command in (run, plot, scenes, demo, view, compare, determinacy, solve):
+for _command in (run, plot, scenes, demo, view, compare, determinacy, solve, settle):
     app.command()(stoppable(_command))
 app.command()(stoppable(paper, kept="the same command goes on with the results kept"))

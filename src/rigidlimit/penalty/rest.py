@@ -89,6 +89,11 @@ class Rest:
     seconds: float = 0.0
 
     @property
+    def state(self) -> State:
+        """The pose, without what is left of velocities."""
+        return _stopped(self.simulation.state)
+
+    @property
     def message(self) -> str:
         rounds = f", {counted(self.rounds, 'round')} of least energy" if self.rounds else ""
         return (

@@ -44,7 +44,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from .. import bodies as shapes
 from ..atomic import write_text
-from ..bodies import Material, rotations
+from ..bodies import Material, State, rotations
 from ..bodies.bodies import PLANAR
 from ..errors import InputError, SceneError, SceneWarning, nearest
 from ..words import counted
@@ -352,9 +352,12 @@ def read_mesh(
         raise SceneError(f"mesh: {path}: {error}") from None
 
 
-def write_scene(scene: Scene, path: str | Path) -> None:
-    """Write a scene as TOML that ``read_scene`` takes back (whole or not at all)."""
-    write_text(path, scene_text(scene))
+def write_scene(scene: Scene, path: str | Path, state: State | None = None) -> None:
+    """Write a scene as TOML that ``read_scene`` takes back (whole or not at all).
+
+    state: poses and velocities to begin with, as of ``settle``; None: the scene's own.
+    """
+    write_text(path, scene_text(scene, state))
 
 
 def head_text(scene: Scene) -> str:
@@ -372,9 +375,10 @@ def head_text(scene: Scene) -> str:
     return "\n".join(lines) + "\n"
 
 
-def scene_text(scene: Scene) -> str:
-    """The scene as TOML text, bodies one by one."""
-    b, state, d = scene.bodies, scene.state, scene.dim
+def scene_text(scene: Scene, state: State | None = None) -> str:
+    """The scene as TOML text, bodies one by one; state: instead of the scene's own."""
+    b, d = scene.bodies, scene.dim
+    state = scene.state if state is None else state
     lines, names = [head_text(scene).removesuffix("\n")], _material_names(b.materials)
     load = scene.columns["load"]
     for i in range(len(b)):

@@ -1,0 +1,79 @@
+"""``rigidlimit settle SCENE``: bring a scene to rest and write it, to go on from there."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+from .compiling import tell_of_compiling
+from .folders import check_file, same_file
+
+
+class By(StrEnum):
+    dynamics = "dynamics"
+    dem = "dem"
+
+
+def settle(
+    scene: Annotated[
+        str, typer.Argument(help="A gallery scene (see `rigidlimit scenes`) or a TOML file.")
+    ],
+    out: Annotated[Path | None, typer.Option(help="TOML file for the scene at rest.")] = None,
+    by: Annotated[
+        By | None,
+        typer.Option(
+            help="Who goes first: contact dynamics, or a soft DEM; default: the DEM for a thousand "
+            "balls of unequal size or more."
+        ),
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option("--max-seconds", help="Give up after so much time [s].")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file of --out if there is one.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+) -> None:
+    """Bring a scene to rest, also where smooth bodies would slide, spin or creep for ever.
+
+    Example: `rigidlimit settle packing --out rest.toml`, then `rigidlimit run rest.toml`. A scene
+    that does not come to rest is one error, and nothing is written.
+    """
+    from rich.console import Console
+
+    from ..output.endings import check_ending
+    from ..penalty import settle as bring_to_rest
+    from ..scenes import load
+    from ..scenes.toml import write_scene
+    from .run import show_forces
+
+    check_ending("--out", out, (".toml",))
+    check_file("--out", out)
+    if same_file(out, Path(scene)):
+        raise InputError(f"--out is {out}, the scene itself; expected another file")
+    if out is not None and out.exists() and not overwrite:
+        raise InputError(
+            f"--out is {out}, which exists and may hold changes of yours; expected a new name, or "
+            "add --overwrite"
+        )
+    loaded = load(scene)
+    if not quiet:
+        tell_of_compiling()
+    with Console(stderr=True, quiet=quiet).status("settling") as status:
+        rest = bring_to_rest(
+            loaded,
+            by=None if by is None else str(by),
+            max_seconds=max_seconds,
+            callback=status.update,
+        )
+    simulation = rest.simulation
+    if not quiet:
+        result = simulation.step(compatible=True)
+        show_forces(simulation, result)
+        typer.echo(rest.message)
+    if out is not None:
+        write_scene(loaded, out, rest.state)
+        if not quiet:
+            typer.echo(f"written: {out}")

@@ -195,6 +195,12 @@ def test_mass_of_balls_is_made_once():
         assert (mass_matrix(bodies, state) is M) == kept
 
 
+def test_half_space_of_a_normal():
+    """A user's mistake: the normal in place of the dimension; it is told where that belongs."""
+    with pytest.raises(rl.errors.SceneError, match=r"dim is \(0, 1\); expected 2 or 3 .*normal="):
+        rl.HalfSpace((0, 1))
+
+
 def test_tables_are_made_once():
     """Property: what follows from the constant data is computed once and cannot be written to."""
     scene = rl.Scene()

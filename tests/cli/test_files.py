@@ -119,6 +119,17 @@ def test_balance_names_what_moves_by_itself():
     assert balance(simulation, simulation.step()).endswith("moving, at up to 7.1 m/s ('top')")
 
 
+def test_balance_does_not_call_a_jam_at_rest():
+    """Property: a disk 0.1 mm wider than its shaft stands still, and is not at rest."""
+    scene = rl.Scene(dim=2, gravity=(0, -10))
+    scene.add(rl.Disk(0.1), position=(0, 0.1), mass=1.0)
+    scene.add(rl.HalfSpace(2), position=(0, 0))
+    for x, angle in ((-0.09995, -np.pi / 2), (0.09995, np.pi / 2)):
+        scene.add(rl.HalfSpace(2), position=(x, 0), orientation=angle)
+    simulation = rl.Simulation(scene)
+    assert balance(simulation, simulation.step()).endswith("weight 10 N, jammed")
+
+
 COMPILES = """
 import numba
 from rigidlimit.cli import compiling

@@ -89,6 +89,13 @@ class HalfSpace(Shape):
     measure = 0.0
     bounding_radius = np.inf
 
+    def __post_init__(self):
+        if self.dim not in (2, 3):
+            raise SceneError(
+                f"half-space: dim is {self.dim!r}; expected 2 or 3 (its normal is for the scene: "
+                "scene.add(HalfSpace(), position=..., normal=...))"
+            )
+
     @property
     def inertia_per_mass(self):
         return np.zeros((3, 3))

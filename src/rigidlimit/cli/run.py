@@ -9,6 +9,7 @@ import typer
 
 from ..bodies import HalfSpace
 from ..errors import InputError
+from ..status import Status
 from ..words import counted
 from .compiling import tell_of_compiling
 from .folders import check_file, check_folder, same_file
@@ -298,6 +299,8 @@ def balance(simulation, result) -> str:
     bodies, gravity = simulation.bodies, simulation.scene.gravity
     size = float(np.linalg.norm(gravity))
     state = "at rest" if simulation.at_rest else _moving(simulation)
+    if result.classic.status is Status.JAMMED:
+        state = "jammed"  # what cannot part stands still
     if size == 0.0:
         return state
     down = gravity / size

@@ -19,7 +19,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from .mechanisms import groups, in_motions, tall
+from .mechanisms import components, groups, in_motions, tall
 from .places import OUTSIDE
 
 ROUNDING = 1e-12
@@ -45,7 +45,7 @@ def joined(mechanism, links, held):
     _, label = np.unique(mechanism, return_inverse=True)
     if not links.shape[0]:
         return label
-    return _components(links, ~held, label)[label]
+    return components(links, ~held, label)[label]
 
 
 def joined_systems(links, columns, point, linear, angular):
@@ -106,7 +106,7 @@ def without_links(B, load, held, mechanism, reach, links, accuracy):
     entries = sp.coo_array(links)
     largest = float(np.abs(links.data).max(initial=0.0))
     _, label = np.unique(mechanism, return_inverse=True)
-    together = _components(links, np.ones(n, bool), np.arange(n))
+    together = components(links, np.ones(n, bool), np.arange(n))
     rows_of = groups(together[entries.col])
     turned, gone, redundant, exact = [], [], links.shape[0], np.zeros(n)
     for part in rows_of.values():
@@ -130,16 +130,6 @@ def without_links(B, load, held, mechanism, reach, links, accuracy):
     mechanism[lost] = mechanism.max() + 1 + np.arange(len(lost))
     left, load, motions, new = in_motions(B, load, turned, gone, gone)
     return _cleaned(left, B, reach), load, motions, new, mechanism, exact, redundant
-
-
-def _components(links, use, label):
-    """(labels,): number of the set of labels that ``links`` join through columns ``use``."""
-    entries = sp.coo_array(links)
-    picked = np.flatnonzero(use[entries.col] & (entries.data != 0.0))
-    count = int(label.max(initial=-1)) + 1
-    place = entries.row[picked], label[entries.col[picked]]
-    touches = sp.csr_array((np.ones(len(picked)), place), shape=(links.shape[0], count))
-    return connected_components(touches.T @ touches, directed=False)[1]
 
 
 def _sets(G, free, label):

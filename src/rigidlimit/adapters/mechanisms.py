@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 ROUNDING = 1e-13
 """What counts as zero exactly, relative, when motions and their loads are looked at."""
@@ -12,6 +13,18 @@ def groups(label):
     order = np.argsort(label, kind="stable")
     ends = np.flatnonzero(np.diff(label[order])) + 1
     return {label[part[0]]: part for part in np.split(order, ends) if len(part)}
+
+
+def components(A, use, label):
+    """(labels,): number of the set of labels (n,) that rows of A (m, n) join through the columns
+    ``use`` (n,) bool."""
+    entries = sp.coo_array(A)
+    picked = np.flatnonzero(use[entries.col] & (entries.data != 0.0))
+    count = int(label.max(initial=-1)) + 1
+    nodes = count + A.shape[0]
+    place = label[entries.col[picked]], count + entries.row[picked]
+    graph = sp.csr_array((np.ones(len(picked)), place), shape=(nodes, nodes))
+    return connected_components(graph, directed=False)[1][:count]
 
 
 def free_columns(mechanism, held):

@@ -85,11 +85,13 @@ class Balance:
             hold,
             self.force,
         )
-        note = (
-            f"{counted(left, 'sliding motion')} left to friction, which can take "
-            f"{1 / max(share, 1e-300):.3g} times what normal forces push along them"
-        )
-        return self._in(B, load, motions, new, *([note] if left else []))
+        notes = []
+        if left:  # never where the share is zero
+            notes.append(
+                f"{counted(left, 'sliding motion')} left to friction, which can take "
+                f"{1 / share:.3g} times what normal forces push along them"
+            )
+        return self._in(B, load, motions, new, *notes)
 
     def without_noise(self) -> "Balance":
         """Without the motions that gaps feel as noise only."""

@@ -13,10 +13,9 @@ differ most, are no longer asked to balance: what is missing along the others is
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from ..forces.together import columns_of
-from .mechanisms import ROUNDING, groups
+from .mechanisms import ROUNDING, components, groups
 
 LONG = 2e3
 """Displacements over overlaps from which on such motions are looked for."""
@@ -71,11 +70,9 @@ def hangs_on_rounding(displacement, overlap, held, reach) -> bool:
 
 def _hanging_together(B, held):
     """(rows, free columns with entries) of each set of bodies that contacts join."""
-    m, n = B.shape
     entries = sp.coo_array(B)
     use = (entries.data != 0.0) & ~held[entries.col]
     row, column = entries.row[use], entries.col[use]
-    graph = sp.csr_array((np.ones(len(row)), (row, m + column)), shape=(m + n, m + n))
-    label = connected_components(graph, directed=False)[1]
-    for part in groups(label[row]).values():
+    label = components(B, ~held, np.arange(B.shape[1]))
+    for part in groups(label[column]).values():
         yield np.unique(row[part]), np.unique(column[part])

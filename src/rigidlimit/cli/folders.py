@@ -28,6 +28,15 @@ def check_file(option: str, path: Path | None) -> None:
             raise InputError(f"{option} is {path}, below the file {place}; expected a folder there")
 
 
+def check_new(option: str, path: Path | None, overwrite: bool) -> None:
+    """Raises InputError if ``path`` is there already and is not to be overwritten."""
+    if path is not None and path.exists() and not overwrite:
+        raise InputError(
+            f"{option} is {path}, which exists and may hold changes of yours; expected a new name, "
+            "or add --overwrite"
+        )
+
+
 def same_file(one: Path | None, other: Path | None) -> bool:
     """Whether two paths lead to one file, however they are written."""
     if one is None or other is None:

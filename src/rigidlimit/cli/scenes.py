@@ -8,6 +8,7 @@ import typer
 
 from ..errors import InputError
 from ..words import counted
+from .folders import check_new
 from .tables import terminal
 
 
@@ -40,11 +41,7 @@ def scenes(
         console.print(table)
         console.print("rigidlimit run NAME computes one, rigidlimit scenes NAME explains it")
         return
-    if write is not None and write.exists() and not overwrite:
-        raise InputError(
-            f"--write is {write}, which exists and may hold changes of yours; expected a new "
-            "name, or add --overwrite"
-        )
+    check_new("--write", write, overwrite)
     scene = load(name)
     if name in GALLERY:
         signature = inspect.signature(GALLERY[name]).replace(

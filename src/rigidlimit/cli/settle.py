@@ -8,7 +8,7 @@ import typer
 
 from ..errors import InputError
 from .compiling import tell_of_compiling
-from .folders import check_file, same_file
+from .folders import check_file, check_new, same_file
 
 
 class By(StrEnum):
@@ -53,11 +53,7 @@ def settle(
     check_file("--out", out)
     if same_file(out, Path(scene)):
         raise InputError(f"--out is {out}, the scene itself; expected another file")
-    if out is not None and out.exists() and not overwrite:
-        raise InputError(
-            f"--out is {out}, which exists and may hold changes of yours; expected a new name, or "
-            "add --overwrite"
-        )
+    check_new("--out", out, overwrite)
     loaded = load(scene)
     if not quiet:
         tell_of_compiling()

@@ -22,7 +22,7 @@ from numba import njit
 
 from ..bodies import Bodies, Polygon, State, rotations
 from .pieces import Pieces
-from .separation import midway
+from .separation import ASKEW, midway
 from .widthless import SAME, WIDE, touches_without_width
 
 EQUAL = 1e-9
@@ -31,9 +31,6 @@ facing edges would take turns by rounding, and their contacts change numbers."""
 
 LONGER = 1 + 1e-9
 """Ratio of the lengths of two edges from which on one is the longer."""
-
-ASKEW = 1e-12
-"""Angle [rad] between facing edges from which on it matters whose normal is taken."""
 
 ROUNDING = 1e-12
 """Difference of gaps, over the pair's size, that counts as rounding."""

@@ -32,6 +32,7 @@ from .pieces import Pieces
 from .polytope_table import polytope_table
 from .separation import (
     ALIGNED,
+    ASKEW,
     best_edges,
     best_face,
     corner_edge,
@@ -61,9 +62,6 @@ the face's patch are looked at beside it; further off they are out of reach."""
 
 LARGER = 1 + 1e-9
 """Ratio of the diagonals of two faces from which on one is the larger."""
-
-ASKEW = 1e-12
-"""Angle [rad] between facing faces from which on it matters whose normal is taken."""
 
 EVENLY = 1e-9
 """Difference of the cosines between a contact's normal and two faces' up to which both lie equally

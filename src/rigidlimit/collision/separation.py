@@ -10,6 +10,10 @@ from numba import njit
 ALIGNED = 1 - 1e-6
 """Cosine between a contact's normal and a face's normal from which on the face is in contact."""
 
+ASKEW = 1e-12
+"""Angle [rad] between facing faces, or edges in the plane, from which on it matters whose normal is
+taken."""
+
 GAUSS = 1e-10
 """Slack of the test that two edges' arcs meet; a doubtful pair is tested by all corners."""
 

@@ -34,7 +34,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..bodies import Bodies
-from ..network.columns import ROUNDING
+from ..network.columns import ROUNDING, largest_entries
 from ..network.felt import HARDLY, ROUNDED, finite_reach, slightly_felt
 from .together import columns_of, felt_together
 
@@ -67,8 +67,7 @@ def asked_balance(
 def _without_rounding(bodies: Bodies, B: sp.csr_array, load):
     """(B, load) without the columns whose entries over reach are all rounding: the very ones given
     if there is none."""
-    largest = np.zeros(B.shape[1])
-    np.maximum.at(largest, B.indices, np.abs(B.data))
+    largest = largest_entries(B)
     rounding = (largest > 0.0) & (largest <= ROUNDING * bodies.turning_arm.ravel())
     if not rounding.any():
         return B, load
@@ -129,8 +128,7 @@ def felt_balance(B: sp.csr_array, load, force, *, free, reach, slight=None):
 
 def _blown_up(B, bodies, S, VT, reach):
     """Which of these bodies have a motion that is not felt, along a column of faint entries."""
-    largest = np.zeros(B.shape[1])
-    np.maximum.at(largest, B.indices, np.abs(B.data))
+    largest = largest_entries(B)
     columns = 6 * bodies[:, None] + np.arange(6)
     faint = largest[columns] <= FAINT * reach[columns]
     faint &= largest[columns] > ROUNDING * reach[columns]

@@ -15,10 +15,16 @@ ROUNDING = 1e-12
 rounding."""
 
 
+def largest_entries(B: sp.csr_array) -> np.ndarray:
+    """max_i |B_ij| of every column, (n,)."""
+    largest = np.zeros(B.shape[1])
+    np.maximum.at(largest, B.indices, np.abs(B.data))
+    return largest
+
+
 def column_arms(B: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """(arm (n,), felt (n,) bool). arm_j = max_i |B_ij|: 1 or less for translations, the longest arm
     [m] for rotations, 1 for columns that are not felt, which hold nothing or rounding only."""
-    arm = np.zeros(B.shape[1])
-    np.maximum.at(arm, B.indices, np.abs(B.data))
+    arm = largest_entries(B)
     felt = arm > ROUNDING * min(1.0, arm.max(initial=0.0))
     return np.where(felt, arm, 1.0), felt

@@ -104,14 +104,6 @@ class LeastEnergy:
     def converged(self) -> bool:
         return self.status is Status.CONVERGED
 
-    @property
-    def message(self) -> str:
-        return (
-            f"least energy: {self.status} after {counted(self.rounds, 'round')}, unbalanced force "
-            f"{self.unbalanced:.1e} of the heaviest load, deepest overlap {self.overlap:.1e} of "
-            "the scene's length"
-        )
-
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where overlaps cannot be undone
 def least_energy(

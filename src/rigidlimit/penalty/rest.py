@@ -27,6 +27,7 @@ import numpy as np
 from .. import arrays
 from ..bodies import Bodies, Disk, Sphere, State
 from ..errors import InputError, NoRest
+from ..network.felt import finite_reach
 from ..simulation import Simulation
 from ..status import Status
 from ..words import counted
@@ -294,7 +295,7 @@ def _left_open(simulation: Simulation) -> tuple[float, float]:
     result, bodies = simulation.last, simulation.bodies
     free, external = bodies.free.ravel(), simulation.external_force
     # moments over arms are forces
-    arm = np.where(bodies.turning_arm > 0, bodies.turning_arm, 1.0).ravel()
+    arm = finite_reach(bodies.turning_arm.ravel())
     # of rotating bodies the gyroscopic moments are nothing at rest
     open_ = np.where(free, external + result.B.T @ result.force, 0.0) / arm
     load = np.abs(np.where(free, external, 0.0)).reshape(-1, 6)[:, :3].max(initial=0.0)

@@ -32,6 +32,7 @@ from .forces.tilts import asked_balance
 from .forces.together import HELD
 from .network.felt import HARDLY
 from .network.handover import Handover
+from .products import transposed_product
 from .status import Status
 from .submatrix import submatrix
 from .words import counted, listed
@@ -131,7 +132,7 @@ class StepResult(Displayed):
             return B, self.load
         force, load = self.classic.force[chosen], self.load
         if self.left_out is not None and self.left_out.any():
-            load = np.where(self.bodies.free.ravel(), B.T @ force, 0.0)
+            load = np.where(self.bodies.free.ravel(), transposed_product(B, force), 0.0)
         return asked_balance(self.bodies, B, load, force, together=self.together)
 
     @property
@@ -239,7 +240,9 @@ def step(
     # Step 2: compatible forces
     stiffness = contact_stiffness(bodies, contacts, settings.exponent, settings.pair_stiffness)
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
-    load = np.where(bodies.free.ravel(), B.T @ np.where(closed, classic.force, 0.0), 0.0)
+    load = np.where(
+        bodies.free.ravel(), transposed_product(B, np.where(closed, classic.force, 0.0)), 0.0
+    )
     found = StepResult(
         new_state, contacts, B, load, stiffness, closed, classic, None, dt, bodies, open=known.open
     )

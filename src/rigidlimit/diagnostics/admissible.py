@@ -137,7 +137,7 @@ def free_part(B: sp.csr_array, *, samples: int = 2, seed: int = 0) -> np.ndarray
     for _ in range(samples):
         z = rng.choice([-1.0, 1.0], m) * rng.uniform(0.5, 1.0, m)
         for _ in range(2):  # a second pass takes out what the first left by rounding
-            right = network.BT @ z
+            right = network.carried(z)
             size = float(np.abs(right).max(initial=0.0))
             if size > 0:
                 z = z - B @ system.solve(right, target=1e-9 * size, stats=LinearStats())
@@ -162,7 +162,7 @@ def outer_bounds(network: Network, load, inside, contacts, *, workers=None):
 
     inside (m,): a point of P, positive. workers: threads.
     """
-    opening, _, _ = opening_motion(network), network.BT, network.pairs  # before the threads
+    opening, _ = opening_motion(network), network.pairs  # before the threads
     workers = min(workers or min(4, os.cpu_count() or 1), max(1, len(contacts)))
     with ThreadPoolExecutor(workers) as pool:
         ends = list(pool.map(lambda i: _ends(network, load, inside, opening, int(i)), contacts))

@@ -47,12 +47,12 @@ def centre(network, load, near):
     near (m,): forces that about balance the load. carries: which have more than 1e-10 of the
     largest, or a hundred times the imbalance; the others are proven to have less in all of P.
     """
-    B, BT, m = network.B, network.BT, len(near)
+    B, m = network.B, len(near)
     size, stats = float(near.max()), LinearStats()
     f, y, w, rigid = np.maximum(near, BEGIN * size), np.zeros(B.shape[1]), np.ones(m), np.zeros(m)
     found, least = None, np.inf
     for step in range(STEPS):
-        imbalance, opens = BT @ f - load, B @ y
+        imbalance, opens = network.carried(f) - load, B @ y
         worst, total = float(np.abs(imbalance).max()), float(f @ w)
         if not np.isfinite(worst + total) or (found is not None and worst > 0.5 * least):
             break

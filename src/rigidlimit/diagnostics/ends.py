@@ -46,7 +46,7 @@ def end(network, load, inside, opening, i: int, sign: float):
     inside (m,): positive admissible forces. opening (n,): y with B y >= 1, or None. Loads and
     columns of B of order one.
     """
-    B, BT, m = network.B, network.BT, len(inside)
+    B, m = network.B, len(inside)
     size = float(inside.max())
     one = np.zeros(m)
     one[i] = sign
@@ -55,7 +55,7 @@ def end(network, load, inside, opening, i: int, sign: float):
     w = np.ones(m) if opening is None else B @ y - one
     bound, stats = np.inf, LinearStats()
     for _ in range(STEPS):
-        imbalance, opens = BT @ f - load, B @ y - one
+        imbalance, opens = network.carried(f) - load, B @ y - one
         bound = min(bound, _bound(load, y, opens, opening))
         gap = float(f @ w)
         system = StiffnessSystem(network, f / w, 0.0)
@@ -83,7 +83,7 @@ def _balanced(network, load, f, system, stats):
     """(forces near f >= 0 that balance the load as well as can be had, |B^T f - F|_inf)."""
     best, least = f, np.inf
     for _ in range(REPAIRS):
-        imbalance = network.BT @ f - load
+        imbalance = network.carried(f) - load
         worst = float(np.abs(imbalance).max())
         if not worst < 0.5 * least:
             break

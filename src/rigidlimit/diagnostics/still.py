@@ -66,7 +66,7 @@ def smallest_singular_values(B: sp.csr_array, starts, largest: float, *, seed: i
 def _unfelt(network, system, motion):
     """What B^T B does not see of a motion; None if conjugate gradients fail."""
     for _ in range(2):
-        right = network.BT @ (network.B @ motion)
+        right = network.carried(network.B @ motion)
         if not right.any():
             break
         x, converged = _solve(system, right, 1e-8)

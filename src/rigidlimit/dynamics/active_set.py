@@ -130,10 +130,10 @@ class _Steps:
 
     def step(self, here, held, *, refined=False):
         """(change of the forces, slack ahead), both (m,), with the contacts ``held`` as springs."""
-        B, BT, D = self.network.B, self.network.BT, self.D
-        system = self._with(held)
-        dx = system.solve(-(BT @ np.where(held, D * here.slack, 0.0)), refined=refined)
-        ahead = here.slack + B @ dx
+        D, system = self.D, self._with(held)
+        push = np.where(held, D * here.slack, 0.0)
+        dx = system.solve(-self.network.carried(push), refined=refined)
+        ahead = here.slack + self.network.B @ dx
         return np.where(held, -D * ahead / self.problem.dt, 0.0), ahead
 
     def _with(self, held) -> ChangingSystem:

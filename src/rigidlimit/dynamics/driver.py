@@ -10,6 +10,7 @@ from .. import arrays
 from ..errors import InputError, nearest
 from ..network import column_arms
 from ..network.handover import check_handover
+from ..products import transposed_product
 from ..status import Status
 from . import apgd, newton, pgs
 from .inertia import check_symmetry
@@ -135,10 +136,10 @@ def _by_rounding(problem, force) -> bool:
     body, and yet f . p < 0 says that no velocity opens what they close (Farkas' lemma).
     """
     B, arm = problem.B, column_arms(problem.B)[0]
-    left = float((np.abs(B.T @ force) / arm).sum())
+    left = float((np.abs(transposed_product(B, force)) / arm).sum())
     if left > CANCELLED * float(force @ np.diff(B.indptr)):  # no entry is larger than its arm
         return False
-    pushes = float(((abs(B).T @ force) / arm).sum())
+    pushes = float((transposed_product(abs(B), force) / arm).sum())
     missing = -float(force @ problem.p)
     return left <= CANCELLED * pushes and missing > MEANT * float(force @ np.abs(problem.p))
 
@@ -196,12 +197,16 @@ def check_solver(solver: str, options=(), *, others=()) -> None:
         raise InputError(
             f"solver is {solver!r}; {nearest(solver, SOLVERS)} (solvers: {', '.join(SOLVERS)})"
         )
-    taken = {"problem", "tolerance", "warm_start", "handover"}
-    known = set(inspect.signature(SOLVERS[solver]).parameters) - taken
+    known = _options_of(solver) if options else ()
     for name in options:
         if name not in known:
             meant = nearest(name, sorted(known.union(others)))
             raise InputError(f"solver {solver!r} has no option {name!r}; {meant}")
+
+
+def _options_of(solver) -> set[str]:
+    taken = {"problem", "tolerance", "warm_start", "handover"}
+    return set(inspect.signature(SOLVERS[solver]).parameters) - taken
 
 
 def contact_bias(B, gap, velocity, dt, restitution, exists):

@@ -46,7 +46,7 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
     Only contacts that bear have forces. Rounding may have spoiled those at the end, but there
     fewer contacts are undecided. network: B with scaled columns, and the inertia. Raises NoRoom.
     """
-    B, BT, M, dt = network.B, network.BT, network.mass, problem.dt
+    B, M, dt = network.B, network.mass, problem.dt
     effective_mass = dt / problem.diagonal
     x, l, w = _begin(problem, network, effective_mass, stats)
     best, least, stuck = np.zeros(len(l)), np.inf, 0
@@ -65,7 +65,9 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
             break
         solve = partial(_solve, StiffnessSystem(network, l / w, 0.0), stats=stats)
         mismatch, rigid = problem.p + B @ x - w, np.zeros(len(l))
-        tangent = Tangent(network, l, w, rigid, BT @ l - M @ x, mismatch, solve, refined=True)
+        tangent = Tangent(
+            network, l, w, rigid, network.carried(l) - M @ x, mismatch, solve, refined=True
+        )
         t, dx, dl, dw = mehrotra(tangent, interior=INTERIOR)
         if not t > 0.0:
             break
@@ -83,7 +85,7 @@ def speed_needed(problem, network, force) -> float:
     missing = -float(force @ problem.p)
     if not missing > 0.0:
         return 0.0
-    held = float(np.abs(network.BT @ force).sum())
+    held = float(np.abs(network.carried(force)).sum())
     return missing / held if held > 0.0 else np.inf
 
 
@@ -91,7 +93,7 @@ def _begin(problem, network, effective_mass, stats):
     """(x, l, w) of contacts as linear springs, lifted: impulses to the largest of these, for among
     unlike masses the light ones may have to pass on what the heavy ones need. Springs of contacts
     that are far open may pull all others open; then it is what one contact alone would need."""
-    rhs = -(network.BT @ (effective_mass * problem.p))
+    rhs = -network.carried(effective_mass * problem.p)
     x = _solve(StiffnessSystem(network, effective_mass, 0.0), rhs, 0.0, stats=stats)
     w = problem.p + network.B @ x
     largest = max((-effective_mass * w).max(), problem.scale * problem.dt)

@@ -34,6 +34,7 @@ from ..network import Network, column_arms, equilibrium
 from ..network.handover import Handover
 from ..network.price import affordable
 from ..network.stiffness import LinearStats
+from ..products import transposed_product
 from ..status import Status
 from . import active_set, apgd, interior, least_distance, pgs
 from .problem import ContactDynamicsResult, ContactProblem
@@ -316,7 +317,7 @@ class _Solution:
             return False
         effective_mass = dt / problem.diagonal
         impulse = dt * force
-        x = self.arm * (problem.response.T @ force)
+        x = self.arm * transposed_product(problem.response, force)
         # the warmer the start, the stiffer the first network may be
         sigma = float(np.clip(1.0 / max(residual, 1e-300), 1.0, 1e3))
         waited, before_all, hasty = 0, replace(self.stats), hasty and self.path_open

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..display import Displayed
+from ..products import transposed_product
 from ..status import Status, work
 from ..words import counted
 from .inertia import is_diagonal
@@ -45,11 +46,6 @@ class ContactProblem:
     dt: float
 
     @cached_property
-    def BT(self) -> sp.csr_array:
-        """B^T (n, m), the operator H of eq. 18 that sums contact forces onto bodies."""
-        return sp.csr_array(self.B.T)
-
-    @cached_property
     def response(self) -> sp.csr_array:
         """dt B M^-1 (m, n): row i is the velocity change caused by a unit force at contact i."""
         B, inverse = self.B, self.inverse_mass
@@ -59,10 +55,6 @@ class ContactProblem:
         response = sp.csr_array(self.dt * (B @ inverse))
         response.sort_indices()
         return response
-
-    @cached_property
-    def _response_T(self) -> sp.csc_array:
-        return self.response.T
 
     @cached_property
     def p(self) -> np.ndarray:
@@ -103,11 +95,11 @@ class ContactProblem:
 
     def velocity(self, f: np.ndarray) -> np.ndarray:
         """v+ = v_free + dt M^-1 B^T f, (n,), eq. 13."""
-        return self.free_velocity + self._response_T @ f
+        return self.free_velocity + transposed_product(self.response, f)
 
     def slack(self, f: np.ndarray) -> np.ndarray:
         """w = N f + p [m/s], (m,), eq. 21."""
-        return self.p + self.B @ (self._response_T @ f)
+        return self.p + self.B @ transposed_product(self.response, f)
 
     def residual(self, f: np.ndarray, slack: np.ndarray | None = None) -> float:
         """max_i |r_i| max(1 / scale, N_ii / (100 speed)), r_i = f_i - proj(f_i - w_i / N_ii).

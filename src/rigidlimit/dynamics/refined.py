@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..network.felt import HARDLY, ROUNDED, finite_reach, slightly_felt
 from ..network.least_distance import LARGEST
+from ..products import transposed_product
 from ..status import Status
 from ..submatrix import submatrix
 from .exact import WIDE, Systems
@@ -104,7 +105,7 @@ def _suspects(M, B, external_force, classic, rows, dt, free, reach, slight):
     felt = (S > ROUNDED) & (S <= WIDE)
     if felt.any():
         # what is left out of the balance later on need not be known
-        pushed = ((B.T @ classic.force[rows]) * free / reach).reshape(-1, 6)
+        pushed = (transposed_product(B, classic.force[rows]) * free / reach).reshape(-1, 6)
         loads = (external_force * free / reach).reshape(-1, 6)
         along = _along(VT, pushed[bodies])
         loaded = np.maximum(along, _along(VT, loads[bodies]))

@@ -104,7 +104,7 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, given, s
         if iteration >= TELLING and _too_slow(now / before, now / goal, iteration):
             break
         before = now
-        balanced = np.abs(network.BT @ force - load).max() <= tolerance
+        balanced = np.abs(network.carried(force) - load).max() <= tolerance
         force = force + (damping(force, change, stiffness, q) if balanced else 1.0) * change
     return u, new, steps, False
 

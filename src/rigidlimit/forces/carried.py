@@ -68,7 +68,7 @@ def _judged(network, load, answer) -> NearestCarried:
     size = max(1.0, float(answer.force.sum()))
     return NearestCarried(
         force=answer.force,
-        load=network.BT @ answer.force,
+        load=network.carried(answer.force),
         distance=float(np.abs(missing).max(initial=0.0)),
         status=answer.status,
         excess=0.0 if least <= 0.0 else least / (closing * size) if closing > 0.0 else np.inf,

@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..network import Network, body_starts, column_arms, kept_starts
 from ..network.handover import Handover, check_handover
 from ..network.stiffness import LinearStats
+from ..products import transposed_product
 from ..status import Status
 from ..submatrix import submatrix
 from . import augmented_lagrangian, newton, null_space
@@ -97,7 +98,7 @@ def compatible_forces(
         # nothing holds the overlaps: they come apart, to where no energy is left to judge by
         solved = replace(solved, force=np.zeros(m), status=Status.CONVERGED, gap=0.0)
     u, force, status, nearest_status = solved.u, solved.force, solved.status, solved.nearest_status
-    carried = np.where(free, B.T @ force, 0.0)
+    carried = np.where(free, transposed_product(B, force), 0.0)
     size = scaled.force_size or 1.0
     if gap_error is not None:
         # where initial overlaps press harder than the load, last digits are those of their forces
@@ -212,13 +213,13 @@ class _Scaled:
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
         load, nearest_status = self.load, None
         if aside.any() and not uncarried:
-            wanted = load - self.network.BT @ aside
+            wanted = load - self.network.carried(aside)
             u, force, *found = self._run(
                 method, wanted, tolerance, max_iterations, start, admissible - aside
             )
             solved = self._given_back(u, force + aside, *found, load, None)
             limits = tolerance, newton.GAP * tolerance
-            fine = harmless(self.network.BT, aside, force, solved.gap, *limits)
+            fine = harmless(self.B, aside, force, solved.gap, *limits)
             if solved.status is Status.CONVERGED and fine:
                 return solved
             start = u
@@ -258,8 +259,7 @@ class _Scaled:
 
     def _given_back(self, u, force, status, iterations, history, stats, load, nearest_status):
         """In the units of the problem."""
-        sizes, law = self.network.sizes, (self.stiffness, self.exponent)
-        gap = duality_gap(self.B, u, force, *law, load, self.offset, sizes=sizes)
+        gap = duality_gap(self.B, u, force, self.stiffness, self.exponent, load, self.offset)
         full, of_load = np.zeros(self.n), np.zeros(self.n)
         full[self.dofs] = u / self.arm * self.displacement_size
         of_load[self.dofs] = load * self.arm * self.force_size
@@ -275,7 +275,7 @@ class _Scaled:
         return null_space.off(self.network, self.load, force) > null_space.OFF
 
     def _imbalance(self, force):
-        return float(np.abs(self.network.BT @ force - self.load).max(initial=0.0))
+        return float(np.abs(self.network.carried(force) - self.load).max(initial=0.0))
 
     def _run(self, method, load, tolerance, max_iterations, start=None, admissible=None):
         """(u, force, status, iterations, history, stats) by one method."""

@@ -237,11 +237,11 @@ class _Search:
         return self.iterations >= self.max_iterations
 
     def imbalance(self, force) -> float:
-        return float(np.abs(self.network.BT @ force - self.load).max(initial=0.0))
+        return float(np.abs(self.network.carried(force) - self.load).max(initial=0.0))
 
     def gap(self, u, force) -> float:
         network, law = self.network, (self.stiffness, self.exponent)
-        found = duality_gap(network.B, u, force, *law, self.load, self.offset, sizes=network.sizes)
+        found = duality_gap(network.B, u, force, *law, self.load, self.offset)
         return np.inf if np.isnan(found) else found
 
     def violation(self, u, force) -> float:
@@ -469,7 +469,7 @@ class _Search:
         overlap = np.sign(force) * (np.abs(force) / k) ** (1 / (p - 1))
         weight = np.where(chosen, 1.0, 0.0)
         return StiffnessSystem(self.network, weight, 1e-12).solve(
-            -(self.network.BT @ (weight * overlap)), target=1e-9, stats=self.stats
+            -self.network.carried(weight * overlap), target=1e-9, stats=self.stats
         )
 
     def drifted(self, u) -> bool:

@@ -10,6 +10,8 @@ size beside the answer, and many small ones add up.
 
 import numpy as np
 
+from ..products import transposed_product
+
 PART = 10.0
 """Part of the largest force, over the tolerance, below which a force may be rounding."""
 
@@ -35,9 +37,9 @@ def noise(B, block_of, force, tolerance):
     return np.where(small & acts & (force <= BESIDE * beside), force, 0.0)
 
 
-def harmless(BT, aside, force, gap, tolerance, gap_tolerance) -> bool:
+def harmless(B, aside, force, gap, tolerance, gap_tolerance) -> bool:
     """Whether ``aside`` (m,) is rounding beside the answer ``force`` (m,) too, alone and summed up
     on each body, and the duality gap of the whole says so."""
     most = PART * tolerance * force.max(initial=0.0)
-    summed = np.abs(BT @ aside).max(initial=0.0)
+    summed = np.abs(transposed_product(B, aside)).max(initial=0.0)
     return gap <= gap_tolerance and aside.max(initial=0.0) <= most and summed <= most

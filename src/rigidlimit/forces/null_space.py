@@ -72,7 +72,7 @@ def looked_at(network, exponent, offset) -> bool:
 def off(network, load, force) -> float:
     """How far balanced forces are open along motions that are hardly felt, over the largest."""
     n = network.B.shape[1]
-    left = np.abs(network.BT @ force - load).max(initial=0.0)
+    left = np.abs(network.carried(force) - load).max(initial=0.0)
     if left <= n * float(np.finfo(float).eps) or not force.any():
         return 0.0
     return float(np.abs(missing(network, load, force)).max() / force.max())
@@ -88,7 +88,7 @@ def missing(network, load, force):
         return out
     U, s, VT = np.linalg.svd(network.B[np.flatnonzero(bears)].toarray(), full_matrices=False)
     soft = (s > ROUNDED * s[0]) & (s <= SOFT * s[0])
-    left = load - network.BT @ force
+    left = load - network.carried(force)
     out[bears] = U[:, soft] @ ((VT[soft] @ left) / s[soft])
     return out
 
@@ -115,8 +115,8 @@ def sharpened(
         found = solve(network, load, *law, admissible=guess, tolerance=tolerance, zero=ROUNDED)
         if found is None:
             continue
-        lawful = duality_gap(network.B, *found, *law, load, sizes=network.sizes) <= gap
-        left, less = np.abs(network.BT @ found[1] - load).max(), off(network, load, found[1])
+        lawful = duality_gap(network.B, *found, *law, load) <= gap
+        left, less = np.abs(network.carried(found[1]) - load).max(), off(network, load, found[1])
         if lawful and left <= tolerance and less <= max(open_part, enough):
             (u, force), open_part, converged = found, less, True
     return u, force, converged and open_part <= OFF
@@ -129,7 +129,7 @@ def solve(network, load, stiffness, exponent, *, admissible, tolerance, zero=Non
     singular values over the largest that count as zero, by default ZERO tolerances.
     """
     zero = ZERO * tolerance if zero is None else zero
-    BT, q, force, found = network.BT.toarray(), 1.0 / (exponent - 1.0), admissible, None
+    BT, q, force, found = network.B.toarray().T, 1.0 / (exponent - 1.0), admissible, None
     for _ in range(1 if exponent == 2.0 else LINEARISATIONS):
         D = tangent(force, stiffness, q, FLOOR)
         slack_at = force - D * (force / stiffness) ** q
@@ -143,7 +143,7 @@ def solve(network, load, stiffness, exponent, *, admissible, tolerance, zero=Non
         force = force + change
         found = u, force
         law = (stiffness, exponent)
-        if duality_gap(network.B, u, force, *law, load, sizes=network.sizes) <= tolerance:
+        if duality_gap(network.B, u, force, *law, load) <= tolerance:
             break
     return found
 

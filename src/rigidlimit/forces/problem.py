@@ -9,6 +9,7 @@ f_i = k_i max(0, c_i)^(p-1). f is unique even where u is not.
 from dataclasses import dataclass, field
 
 import numpy as np
+from numba import njit
 
 from .. import arrays
 from ..display import Displayed
@@ -173,31 +174,50 @@ def strain_energy(overlap, stiffness, exponent) -> float:
     return float((stiffness / exponent * np.maximum(overlap, 0.0) ** exponent).sum())
 
 
-def duality_gap(B, u, force, stiffness, exponent, load, offset=None, *, sizes=None) -> float:
+def duality_gap(B, u, force, stiffness, exponent, load, offset=None) -> float:
     """Energy of balanced forces above the least, at most, over that energy (eqs 32 and 36).
 
     In units in which loads and stiffness are of order one: for p near 1 energies leave the range of
     numbers in others. inf where there is a load and no energy. offset (m,): see ``equilibrium``.
-    sizes: |B|, where it is at hand.
 
     Summed up contact by contact, each of which has a gap of its own towards the law, and with the
     work that imbalance does: along motions that contacts hardly feel, u is so large that energies
     would differ by their rounding only. What the last digit of load, forces and u makes of overlaps
     and of that work is no gap.
     """
-    p, size, moved = exponent, abs(B) if sizes is None else sizes, np.abs(u)
-    overlap = -(B @ u) if offset is None else offset - B @ u
-    with np.errstate(over="ignore", invalid="ignore"):  # forces of an attempt that lost its way
-        blur = ROUNDED * (size @ moved + (0.0 if offset is None else np.abs(offset)))
-        lawful = (force / stiffness) ** (1 / (p - 1))
-        overlap = overlap + np.clip(lawful - overlap, -blur, blur)
-        held = (p - 1) / p * lawful * force
-        stored = stiffness / p * np.maximum(overlap, 0.0) ** p
-        primal = float(held.sum())
-        work = float((load - B.T @ force) @ u)
-        rounded = ROUNDED * float((size.T @ np.abs(force) + np.abs(load)) @ moved)
-        work = np.sign(work) * max(abs(work) - rounded, 0.0)
-        gap = abs(float((held + stored - force * overlap).sum()) + work)
-    if primal > 0:
-        return gap / primal
+    missing, pushed = load.astype(float), np.abs(load)
+    offset = np.zeros(len(force)) if offset is None else offset
+    gap, energy = _gap_and_energy(
+        B.indptr, B.indices, B.data, u, force, stiffness, float(exponent), offset, missing, pushed
+    )
+    work, rounded = float(missing @ u), ROUNDED * float(pushed @ np.abs(u))
+    gap = abs(gap + np.sign(work) * max(abs(work) - rounded, 0.0))
+    if energy > 0:
+        return gap / energy
     return np.inf if force.any() or load.any() else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _gap_and_energy(indptr, indices, data, u, force, k, p, offset, missing, pushed):
+    """(sum of the contacts' gaps, energy of the forces). B^T f is taken from ``missing`` (n,), and
+    |B|^T f added to ``pushed`` (n,)."""
+    q = 1.0 / (p - 1.0)
+    gap = energy = 0.0
+    for i in range(len(force)):
+        f, overlap, size = force[i], offset[i], abs(offset[i])
+        for e in range(indptr[i], indptr[i + 1]):
+            j = np.uint64(indices[e])
+            moved, push = data[e] * u[j], data[e] * f
+            overlap -= moved
+            size += abs(moved)
+            missing[j] -= push
+            pushed[j] += abs(push)
+        lawful = f / k[i] if q == 1.0 else (f / k[i]) ** q
+        blur = ROUNDED * size
+        overlap += min(max(lawful - overlap, -blur), blur)
+        closed = max(overlap, 0.0)
+        held = lawful * f / (q + 1.0)
+        stored = k[i] / p * (closed * closed if p == 2.0 else closed**p)
+        gap += held + stored - f * overlap
+        energy += held
+    return gap, energy

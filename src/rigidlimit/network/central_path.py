@@ -70,7 +70,7 @@ def follow(
     (m,): forces f >= 0 that about balance the load, to begin with. interior: see ``mehrotra``.
     """
     gap_tolerance = tolerance if gap_tolerance is None else gap_tolerance
-    B, BT, k = network.B, network.BT, stiffness
+    B, k = network.B, stiffness
     s = np.zeros(B.shape[0]) if offset is None else offset
     q = 1.0 / (exponent - 1.0)
     if start is not None:
@@ -81,7 +81,7 @@ def follow(
         u, f, w = _begin(network, k, s, q, load, stats)
     for iteration in range(max_iterations + 1):
         yielding = (f / k) ** q
-        imbalance = BT @ f - load
+        imbalance = network.carried(f) - load
         total = float(f @ w)
         size, gap = float(np.abs(imbalance).max()), float(np.divide(total, f @ yielding))
         arrived = size <= tolerance and gap <= gap_tolerance
@@ -131,12 +131,12 @@ class Tangent:
 
     def step(self, target, accuracy):
         """(du, df, dw)."""
-        f, B, BT = self.f, self.network.B, self.network.BT
+        f, B = self.f, self.network.B
         push = target - f * self.w - f * self.mismatch
         du, df, opening = self._solved(self.imbalance, push, accuracy)
         if self.refined:
             slope = self.w + self.compliance
-            imbalance = self.imbalance + BT @ df - self.network.mass @ du
+            imbalance = self.imbalance + self.network.carried(df) - self.network.mass @ du
             more = self._solved(imbalance, push - f * opening - slope * df, accuracy)
             du, df = du + more[0], df + more[1]
             opening = B @ du
@@ -145,7 +145,7 @@ class Tangent:
     def _solved(self, imbalance, push, accuracy):
         """(du, df, B du) of M du - B^T df = imbalance, f B du + (w + compliance) df = push."""
         slope = self.w + self.compliance
-        du = self.solve(imbalance + self.network.BT @ (push / slope), accuracy)
+        du = self.solve(imbalance + self.network.carried(push / slope), accuracy)
         opening = self.network.B @ du
         return du, (push - self.f * opening) / slope, opening
 

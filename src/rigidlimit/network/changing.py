@@ -70,14 +70,14 @@ class ChangingSystem:
     def _product(self, x):
         network = self.network
         forces = np.where(self.held, self.D, 0.0) * (network.B @ x)
-        return network.BT @ forces + network.mass @ x + self.shift * x
+        return network.carried(forces) + network.mass @ x + self.shift * x
 
     def load_with(self, push: np.ndarray, load: np.ndarray):
         """What ``displacement`` answers to."""
         self._push, self._load, self._loaded = push, load, None
 
     def _rhs(self, held):
-        return self.network.BT @ np.where(held, self._push, 0.0) - self._load
+        return self.network.carried(np.where(held, self._push, 0.0)) - self._load
 
     def displacement(self) -> np.ndarray:
         """K^-1 (B_W^T push - load) for the present working set, from one solve in all where the

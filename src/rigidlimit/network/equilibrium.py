@@ -23,6 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from ..products import transposed_product
 from ..status import Status
 from .dissection import elimination_order
 from .law import forces_of, law, stretch_to_law, tangents
@@ -73,9 +74,9 @@ class Network:
         other.price, other.direct = Price(other), False
         return other
 
-    @cached_property
-    def BT(self) -> sp.csr_array:
-        return sp.csr_array(self.B.T)
+    def carried(self, force: np.ndarray) -> np.ndarray:
+        """B^T f (n,), the load that forces (m,) carry."""
+        return transposed_product(self.B, force)
 
     @cached_property
     def sizes(self) -> sp.csr_array:
@@ -207,7 +208,7 @@ def equilibrium(
 
     Status LOAD_NOT_CARRIED: E has no minimum as far as the line search could see.
     """
-    B, BT, M, k, p = network.B, network.BT, network.mass, stiffness, float(exponent)
+    B, M, k, p = network.B, network.mass, stiffness, float(exponent)
     m, n = B.shape
     s = np.zeros(m) if offset is None else offset
     F = load
@@ -221,7 +222,7 @@ def equilibrium(
     tiny = 0  # steps in a row that led nowhere
 
     def gradient(x, f):
-        g = F - BT @ f
+        g = F - network.carried(f)
         return g + M @ x if inertial else g
 
     c = s - B @ x

@@ -148,7 +148,7 @@ class BorrowedSystem:
 
     def displacement(self) -> np.ndarray:
         """u with B_W^T D B_W u = B_W^T push - load."""
-        rhs = self.network.BT @ np.where(self.held, self._push, 0.0) - self._load
+        rhs = self.network.carried(np.where(self.held, self._push, 0.0)) - self._load
         self._u = self._u + self.solve(rhs - self._product(self._u))  # of W before: near
         return self._u
 
@@ -161,7 +161,7 @@ class BorrowedSystem:
 
     def _product(self, x):
         active = np.where(self.held, self.D, 0.0)
-        return self.network.BT @ (active * (self.network.B @ x)) + self._mass @ x
+        return self.network.carried(active * (self.network.B @ x)) + self._mass @ x
 
     def _preconditioned(self, r):
         theirs = np.zeros(self._system.network.B.shape[1])

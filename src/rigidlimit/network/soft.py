@@ -22,6 +22,7 @@ overlaps before such a motion bears its load. Two things keep Newton from its en
 import numpy as np
 from numba import njit
 
+from ..products import transposed_product
 from ..status import Status
 from .columns import ROUNDING
 from .equilibrium import Equilibrium, between, dot, narrowed
@@ -165,12 +166,12 @@ def soft_equilibrium(
     start (n,): taken if it is nearer to equilibrium than no displacement. overlap (m,) of the
     answer: c as it was changed along with x. Raises NoRoom.
     """
-    B, BT, k, p = network.B, network.BT, stiffness, float(exponent)
+    B, k, p = network.B, stiffness, float(exponent)
     stats = LinearStats() if stats is None else stats
 
     def balance(c):
         f = forces_of(c, k, p, np.inf)
-        return f, load - BT @ f
+        return f, load - network.carried(f)
 
     x, c = np.zeros(B.shape[1]), np.zeros(B.shape[0]) if offset is None else offset
     f, g = balance(c)
@@ -217,7 +218,9 @@ def soft_equilibrium(
         slope = dot(g, d)
         # of loads that are rounding there is no end where motions are free
         way = np.abs(d)
-        falls = -slope > ROUNDED * float((network.sizes.T @ f + np.abs(load)) @ way)
+        falls = -slope > ROUNDED * float(
+            (transposed_product(network.sizes, f) + np.abs(load)) @ way
+        )
         if falls:
             if cold and p != 2.0:
                 # turn the linear springs' answer into overlaps of the power law's size
@@ -246,5 +249,5 @@ def soft_equilibrium(
     if answer is not None:
         best, status = answer[1], Status.CONVERGED
     x, c, f = best
-    residual = float(np.abs(load - BT @ f).max(initial=0.0))
+    residual = float(np.abs(load - network.carried(f)).max(initial=0.0))
     return Equilibrium(x, c, f, status, residual, len(history) - 1, np.array(history))

@@ -245,7 +245,7 @@ def _newton(B, F, f, w, gap, mu, hold, starts, stats, refined=False):
     # contacts bear or not by factors of 1e12 at the end, which single precision does not resolve
     network.rounded = False
     system = StiffnessSystem(network, f / w, 0.0)
-    rhs = F + network.BT @ (mu / w - f / w * (gap - w))
+    rhs = F + network.carried(mu / w - f / w * (gap - w))
     d = system.solve_directly(rhs, stats, refined=refined)
     return d, B @ d
 

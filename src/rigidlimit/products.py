@@ -1,0 +1,24 @@
+"""Products with the transpose of a sparse matrix, without making the transpose.
+
+scipy makes it first, which costs more than the product: in a scene of a few bodies more than all
+else, and in large ones a copy of the matrix. Sums are the same to the last digit.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+
+def transposed_product(A: sp.csr_array, x: np.ndarray) -> np.ndarray:
+    """A^T x (n,) for A (m, n) and x (m,)."""
+    out = np.zeros(A.shape[1])
+    _onto_columns(A.indptr, A.indices, A.data, np.ascontiguousarray(x, float), out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _onto_columns(indptr, indices, data, x, out):
+    for i in range(len(x)):
+        if x[i] != 0.0:
+            for e in range(indptr[i], indptr[i + 1]):
+                out[np.uint64(indices[e])] += data[e] * x[i]  # unsigned: none is negative

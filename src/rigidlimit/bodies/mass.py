@@ -6,6 +6,7 @@ M^-1, so that M^-1 F is the acceleration of a body held there and B M^-1 B^T nee
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from . import rotations
 from .bodies import Bodies, State
@@ -58,11 +59,27 @@ def inverse_blocks(bodies: Bodies, blocks: np.ndarray) -> np.ndarray:
 
 def block_matrix(blocks: np.ndarray) -> sp.csr_array:
     """The block-diagonal sparse matrix (6 n, 6 n) of blocks (n, 6, 6), without stored zeros."""
-    n = len(blocks)
-    body, row, column = np.nonzero(blocks)  # in the order of rows, columns ascending
-    data = blocks[body, row, column]
-    index = np.int32 if len(data) < np.iinfo(np.int32).max else np.int64
-    starts = np.zeros(6 * n + 1, index)
-    np.cumsum(np.bincount(6 * body + row, minlength=6 * n), out=starts[1:])
-    columns = (6 * body + column).astype(index)
-    return sp.csr_array((data, columns, starts), shape=(6 * n, 6 * n))
+    n = 6 * len(blocks)
+    index = np.int32 if blocks.size < np.iinfo(np.int32).max else np.int64
+    data, columns, starts = (
+        np.empty(blocks.size),
+        np.empty(blocks.size, index),
+        np.zeros(n + 1, index),
+    )
+    count = _entries(blocks, data, columns, starts)
+    return sp.csr_array((data[:count].copy(), columns[:count].copy(), starts), shape=(n, n))
+
+
+@njit(cache=True)
+def _entries(blocks, data, columns, starts):
+    """Fills the last three arrays with what is not zero; returns the number of entries."""
+    count = 0
+    for b in range(len(blocks)):
+        for row in range(6):
+            for column in range(6):
+                if blocks[b, row, column] != 0.0:
+                    data[count] = blocks[b, row, column]
+                    columns[count] = 6 * b + column
+                    count += 1
+            starts[6 * b + row + 1] = count
+    return count

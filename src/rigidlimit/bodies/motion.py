@@ -20,8 +20,7 @@ def move(bodies: Bodies, state: State, velocity: np.ndarray, dt: float) -> State
     """The state after dt [s] at generalized velocity (n, 6): new poses, velocities and time."""
     velocity = np.where(bodies.free, velocity, state.velocity)
     position = state.position + dt * velocity[:, :3]
-    turn = rotations.from_rotation_vector(dt * velocity[:, 3:])
-    quaternion = rotations.normalized(rotations.multiply(turn, state.quaternion))
+    quaternion = rotations.turned(state.quaternion, dt * velocity[:, 3:])
     precessing = bodies.derived(_precessing) & (velocity[:, 3:] != 0).any(axis=1)
     if precessing.any():
         which = np.flatnonzero(precessing)

@@ -1,6 +1,7 @@
 """Unit quaternions (w, x, y, z), many at a time: arrays of shape (n, 4) and (n, 3)."""
 
 import numpy as np
+from numba import njit
 
 from ..arrays import number
 from ..errors import SceneError
@@ -85,6 +86,35 @@ def from_rotation_vector(theta: np.ndarray) -> np.ndarray:
     return np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * theta], axis=-1)
 
 
+def turned(q: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Unit quaternions (n, 4) of the rotations q followed by turns of |theta| radians about theta
+    (n, 3)."""
+    return _turned(np.ascontiguousarray(q, float), np.ascontiguousarray(theta, float))
+
+
+@njit(cache=True)
+def _turned(q, theta):
+    out = np.empty_like(q)
+    for i in range(len(q)):
+        x, y, z = theta[i]
+        half = 0.5 * np.sqrt(x * x + y * y + z * z)
+        w, part = 1.0, 0.5
+        if half != 0.0:
+            w, part = np.cos(half), 0.5 * np.sin(half) / half
+        x, y, z = part * x, part * y, part * z
+        a, b, c, d = q[i]
+        out[i, 0] = w * a - x * b - y * c - z * d
+        out[i, 1] = w * b + x * a + y * d - z * c
+        out[i, 2] = w * c - x * d + y * a + z * b
+        out[i, 3] = w * d + x * c - y * b + z * a
+        square = 0.0
+        for k in range(4):
+            square += out[i, k] * out[i, k]
+        for k in range(4):
+            out[i, k] /= np.sqrt(square)
+    return out
+
+
 def from_cayley(theta: np.ndarray) -> np.ndarray:
     """Quaternion of the Cayley rotation (1 - [theta]/2)^-1 (1 + [theta]/2); (n, 3) -> (n, 4).
 
@@ -96,18 +126,24 @@ def from_cayley(theta: np.ndarray) -> np.ndarray:
 
 def matrix(q: np.ndarray) -> np.ndarray:
     """Rotation matrices (n, 3, 3) whose columns are the body axes in the world frame."""
-    q = np.asarray(q, float)
-    w, x, y, z = (q[..., k] for k in range(4))
-    out = np.empty((*w.shape, 3, 3))
-    out[..., 0, 0] = 1 - 2 * (y * y + z * z)
-    out[..., 0, 1] = 2 * (x * y - w * z)
-    out[..., 0, 2] = 2 * (x * z + w * y)
-    out[..., 1, 0] = 2 * (x * y + w * z)
-    out[..., 1, 1] = 1 - 2 * (x * x + z * z)
-    out[..., 1, 2] = 2 * (y * z - w * x)
-    out[..., 2, 0] = 2 * (x * z - w * y)
-    out[..., 2, 1] = 2 * (y * z + w * x)
-    out[..., 2, 2] = 1 - 2 * (x * x + y * y)
+    q = np.ascontiguousarray(q, float)
+    return _matrix(q.reshape(-1, 4)).reshape(*q.shape[:-1], 3, 3)
+
+
+@njit(cache=True)
+def _matrix(q):
+    out = np.empty((len(q), 3, 3))
+    for i in range(len(q)):
+        w, x, y, z = q[i]
+        out[i, 0, 0] = 1 - 2 * (y * y + z * z)
+        out[i, 0, 1] = 2 * (x * y - w * z)
+        out[i, 0, 2] = 2 * (x * z + w * y)
+        out[i, 1, 0] = 2 * (x * y + w * z)
+        out[i, 1, 1] = 1 - 2 * (x * x + z * z)
+        out[i, 1, 2] = 2 * (y * z - w * x)
+        out[i, 2, 0] = 2 * (x * z - w * y)
+        out[i, 2, 1] = 2 * (y * z + w * x)
+        out[i, 2, 2] = 1 - 2 * (x * x + y * y)
     return out
 
 

@@ -28,6 +28,18 @@ def _column(level, x, y):
 
 
 @njit(cache=True)
+def _levels(radius):
+    """(level of each ball (n,), side of the cells of each level, levels in use)."""
+    level, cell = np.empty(len(radius), np.int64), np.zeros(MAX_LEVEL + 1)
+    smallest = radius.min()
+    for i in range(len(radius)):
+        level[i] = min(max(int(np.log2(radius[i] / smallest)), 0), MAX_LEVEL)
+        # a ball of exactly the cell's diameter, in spite of rounding
+        cell[level[i]] = max(cell[level[i]], 2.0 * radius[i] * (1.0 + 1e-9))
+    return level, cell, np.flatnonzero(cell)
+
+
+@njit(cache=True)
 def _sorted_by_bucket(centre, radius, level, cell):
     """Balls in the order of their buckets, so that a bucket and its neighbours lie together.
 
@@ -125,12 +137,8 @@ def meeting_balls(centre: np.ndarray, radius: np.ndarray, *, planar: bool = Fals
     """
     if not len(radius):
         return np.zeros((0, 2), np.int64), 0
-    level = np.clip(np.log2(radius / radius.min()), 0, MAX_LEVEL).astype(np.int64)
-    cell = np.zeros(MAX_LEVEL + 1)
-    np.maximum.at(cell, level, 2 * radius)
-    cell *= 1 + 1e-9  # a ball of exactly the cell's diameter, in spite of rounding
+    level, cell, levels = _levels(radius)
     table = _sorted_by_bucket(np.ascontiguousarray(centre), radius, level, cell)
-    levels = np.flatnonzero(np.bincount(level))
 
     def pairs_of(begin, end):
         return _meeting_balls(*table, levels, cell, planar, begin, end)

@@ -73,11 +73,7 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
 def _search(bodies: Bodies, state: State, reach: np.ndarray, *, owner=None) -> Contacts:
     """Contacts of bodies with one shape each; owner (n,): those of one owner have none."""
     n = len(bodies)
-    kind = bodies.derived(_kinds)
-    movable = bodies.free.any(axis=1)
-
-    planes = np.flatnonzero(kind == PLANE)
-    solid = np.flatnonzero(kind != PLANE)
+    kind, movable, planes, solid = bodies.derived(_roles)
     pairs, _ = meeting_balls(
         state.position[solid],
         bodies.bounding_radius[solid] + reach[solid],
@@ -97,9 +93,11 @@ def _search(bodies: Bodies, state: State, reach: np.ndarray, *, owner=None) -> C
     return _sorted_contacts(Pieces.joined(pieces), reach, ROUNDING * within, n)
 
 
-def _kinds(bodies: Bodies) -> np.ndarray:
-    """The kind of each body's shape, (n,)."""
-    return bodies.derived(shape_kinds)[bodies.shape_of]
+def _roles(bodies: Bodies):
+    """(kind of each body's shape (n,), which may move (n,) bool, half-spaces, others)."""
+    kind = bodies.derived(shape_kinds)[bodies.shape_of]
+    planes, solid = np.flatnonzero(kind == PLANE), np.flatnonzero(kind != PLANE)
+    return kind, bodies.free.any(axis=1), planes, solid
 
 
 def _pair_contacts(bodies, state, a, b, kind, reach):

@@ -9,6 +9,7 @@ programs write as 1e-17 instead of 0. So bodies may be of any size above ROUNDIN
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 ROUNDING = 1e-12
 """Columns whose entries are all below it, over the smaller of 1 and the largest entry of B, are
@@ -18,8 +19,15 @@ rounding."""
 def largest_entries(B: sp.csr_array) -> np.ndarray:
     """max_i |B_ij| of every column, (n,)."""
     largest = np.zeros(B.shape[1])
-    np.maximum.at(largest, B.indices, np.abs(B.data))
+    _largest(B.indices, B.data, largest)
     return largest
+
+
+@njit(cache=True)
+def _largest(indices, data, largest):
+    for e in range(len(data)):
+        j = np.uint64(indices[e])
+        largest[j] = max(largest[j], abs(data[e]))
 
 
 def column_arms(B: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:

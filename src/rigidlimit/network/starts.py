@@ -6,6 +6,7 @@ a body is fastest.
 import itertools
 
 import numpy as np
+from numba import njit
 
 MAX_BLOCK = 6
 """Largest preconditioner block: the degrees of freedom of one body in space."""
@@ -16,6 +17,9 @@ def body_starts(n: int, blocks=None) -> np.ndarray:
     if blocks is None:
         size = next(s for s in (6, 3, 2, 1) if n % s == 0)
         return np.arange(0, n + 1, size)
+    given = np.asarray(blocks)
+    if given.dtype == np.int64 and given.ndim == 1 and _ascend(given, n):
+        return given
     wanted = np.clip(np.concatenate([[0], np.asarray(blocks, np.int64), [n]]), 0, n)
     wanted.sort()  # they are mostly sorted, which np.unique does not use
     return wanted[np.diff(wanted, append=n + 1) > 0]
@@ -35,5 +39,28 @@ def kept_starts(starts, dofs: np.ndarray) -> np.ndarray:
     ``starts``."""
     if not len(dofs):
         return np.array([0])
-    body = np.searchsorted(starts, dofs, side="right")
-    return np.flatnonzero(np.r_[True, body[1:] != body[:-1], True])
+    return _kept(starts, dofs)
+
+
+@njit(cache=True)
+def _ascend(starts, n):
+    """Whether they ascend from 0 to n."""
+    fine = len(starts) > 0 and starts[0] == 0 and starts[-1] == n
+    for b in range(1, len(starts)):
+        fine &= starts[b] > starts[b - 1]
+    return fine
+
+
+@njit(cache=True)
+def _kept(starts, dofs):
+    kept = np.empty(len(starts), np.int64)
+    count, begun = 0, 0
+    for i in range(len(dofs)):
+        before = begun
+        while starts[begun] <= dofs[i]:
+            begun += 1
+        if begun > before:
+            kept[count] = i
+            count += 1
+    kept[count] = len(dofs)
+    return kept[: count + 1]

@@ -68,10 +68,9 @@ class BallEngine:
 
     @property
     def state(self) -> State:
-        turn = rotations.from_rotation_vector(self.elapsed * self.spin)
         return State(
             self.origin + self.motion[:, :3],
-            rotations.normalized(rotations.multiply(turn, self.quaternion)),
+            rotations.turned(self.quaternion, self.elapsed * self.spin),
             np.column_stack([self.motion[:, 3:6], self.spin]),
             self.time,
         )

@@ -58,11 +58,10 @@ class NetworkEngine:
     @property
     def state(self) -> State:
         q = self.q.reshape(-1, 6)
-        turn = rotations.from_rotation_vector(q[:, 3:])
         old = self._state
         return State(
             old.position + q[:, :3],
-            rotations.normalized(rotations.multiply(turn, old.quaternion)),
+            rotations.turned(old.quaternion, q[:, 3:]),
             self.v.reshape(-1, 6).copy(),
             old.time,
         )

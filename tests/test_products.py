@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit.products import transposed_product
+from rigidlimit.products import absolute_product, transposed_product
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -18,3 +18,12 @@ def test_against_scipy(seed):
         found = transposed_product(A, x)
         assert found.shape == (n,)
         np.testing.assert_array_equal(found, A.T @ x)
+
+
+def test_absolute_product():
+    """Reference twin: the matrix of absolute values times the vector's, in scipy's order."""
+    rng = np.random.default_rng(0)
+    A = sp.random_array((20, 30), density=0.2, format="csr", rng=rng)
+    A.data -= 0.5
+    x = rng.normal(size=60)[::2]
+    np.testing.assert_array_equal(absolute_product(A, x), abs(A) @ np.abs(x))

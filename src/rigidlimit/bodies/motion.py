@@ -11,6 +11,7 @@ in the world frame keeps neither. Both agree to first order in dt.
 """
 
 import numpy as np
+from numba import njit
 
 from . import rotations
 from .bodies import Bodies, State
@@ -44,28 +45,67 @@ def _precessing(bodies: Bodies) -> np.ndarray:
 
 def _midpoint(inertia, quaternion, spin, dt):
     """New quaternions and world spins of k precessing bodies; inertia (k, 3, 3) in body axes."""
-    axes = rotations.matrix(quaternion)
     inverse = np.linalg.inv(inertia)
-    momentum = np.einsum("kij,kj->ki", inertia, np.einsum("kji,kj->ki", axes, spin))
-    middle = momentum.copy()
-    for _ in range(50):
-        w = np.einsum("kij,kj->ki", inverse, middle)
-        error = middle - momentum - 0.5 * dt * np.cross(middle, w)
-        slope = np.eye(3) - 0.5 * dt * (_cross(middle) @ inverse - _cross(w))
-        change = np.linalg.solve(slope, error[:, :, None])[:, :, 0]
-        middle -= change
-        if (np.abs(change) <= 1e-15 * np.abs(middle).max(axis=1, keepdims=True)).all():
-            break
-    w = np.einsum("kij,kj->ki", inverse, middle)
-    new = rotations.normalized(rotations.multiply(quaternion, rotations.from_cayley(dt * w)))
-    after = np.einsum("kij,kj->ki", inverse, 2 * middle - momentum)
+    middle, after = _precess(inertia, inverse, rotations.matrix(quaternion), spin, dt)
+    new = rotations.normalized(rotations.multiply(quaternion, rotations.from_cayley(dt * middle)))
     return new, np.einsum("kij,kj->ki", rotations.matrix(new), after)
 
 
-def _cross(a):
-    """Matrices [a] with [a] b = a x b, (k, 3, 3)."""
-    zero = np.zeros(len(a))
-    x, y, z = a.T
-    return np.stack(
-        [np.stack(r, -1) for r in ((zero, -z, y), (z, zero, -x), (-y, x, zero))], axis=-2
+@njit(cache=True)
+def _precess(inertia, inverse, axes, spin, dt):
+    """(w in the middle of the step, w at its end), both (k, 3) in body axes."""
+    middles, afters = np.empty_like(spin), np.empty_like(spin)
+    for k in range(len(spin)):
+        V, way = inverse[k], 0.5 * dt
+        start = _times(inertia[k], _times(axes[k].T, (spin[k, 0], spin[k, 1], spin[k, 2])))
+        middle = start
+        for _ in range(50):
+            w = _times(V, middle)
+            turned = _cross(middle, w)
+            error = _plus(middle, -1.0, _plus(start, way, turned))
+            # columns of I - dt/2 ([middle] V - [w])
+            x = _cross(middle, (V[0, 0], V[1, 0], V[2, 0]))
+            y = _cross(middle, (V[0, 1], V[1, 1], V[2, 1]))
+            z = _cross(middle, (V[0, 2], V[1, 2], V[2, 2]))
+            x = (1.0 - way * x[0], -way * (x[1] - w[2]), -way * (x[2] + w[1]))
+            y = (-way * (y[0] + w[2]), 1.0 - way * y[1], -way * (y[2] - w[0]))
+            z = (-way * (z[0] - w[1]), -way * (z[1] + w[0]), 1.0 - way * z[2])
+            across = _cross(y, z)
+            determinant = _dot(x, across)
+            change = (
+                _dot(across, error) / determinant,
+                _dot(_cross(z, x), error) / determinant,
+                _dot(_cross(x, y), error) / determinant,
+            )
+            middle = _plus(middle, -1.0, change)
+            size = max(abs(change[0]), abs(change[1]), abs(change[2]))
+            if size <= 1e-15 * max(abs(middle[0]), abs(middle[1]), abs(middle[2])):
+                break
+        w, after = _times(V, middle), _times(V, _plus(middle, 1.0, _plus(middle, -1.0, start)))
+        for i in range(3):
+            middles[k, i], afters[k, i] = w[i], after[i]
+    return middles, afters
+
+
+@njit(cache=True)
+def _times(A, x):
+    return (
+        A[0, 0] * x[0] + A[0, 1] * x[1] + A[0, 2] * x[2],
+        A[1, 0] * x[0] + A[1, 1] * x[1] + A[1, 2] * x[2],
+        A[2, 0] * x[0] + A[2, 1] * x[1] + A[2, 2] * x[2],
     )
+
+
+@njit(cache=True)
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit(cache=True)
+def _plus(a, s, b):
+    return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
+
+
+@njit(cache=True)
+def _cross(a, b):
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

@@ -3,7 +3,6 @@
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
-from scipy.sparse.csgraph import connected_components
 
 from ..errors import InputError
 
@@ -40,7 +39,31 @@ def coupled(M) -> np.ndarray:
     """A number for each degree of freedom, the same for those that M couples, (n,)."""
     if is_diagonal(M):
         return np.arange(M.shape[0])
-    return connected_components(M, directed=False)[1]
+    return _components(M.indptr, M.indices)
+
+
+@njit(cache=True)
+def _components(indptr, indices):
+    """Numbers of the connected components, from 0 on in the order of their first members."""
+    root = np.arange(len(indptr) - 1)
+    for i in range(len(root)):
+        for e in range(indptr[i], indptr[i + 1]):
+            a, b = i, np.int64(indices[e])
+            while root[a] != a:
+                root[a] = root[root[a]]
+                a = root[a]
+            while root[b] != b:
+                root[b] = root[root[b]]
+                b = root[b]
+            root[max(a, b)] = min(a, b)
+    number, count = np.empty_like(root), 0
+    for i in range(len(root)):  # a root comes before what hangs on it
+        if root[i] == i:
+            number[i] = count
+            count += 1
+        else:
+            number[i] = number[root[i]]
+    return number
 
 
 def is_diagonal(M: sp.csr_array) -> bool:
@@ -101,14 +124,17 @@ def _dense_blocks(M, members):
     b, size = members.shape
     if size == 1:
         return M.diagonal()[members[:, 0]].reshape(-1, 1, 1)
-    place = np.zeros(M.shape[0], int)
-    place[members] = np.arange(size)
-    block = np.full(M.shape[0], -1)
-    block[members] = np.arange(b)[:, None]
-    coo = M.tocoo()
-    mine = block[coo.row] >= 0
     blocks = np.zeros((b, size, size))
-    np.add.at(
-        blocks, (block[coo.row[mine]], place[coo.row[mine]], place[coo.col[mine]]), coo.data[mine]
-    )
+    _gather(M.indptr, M.indices, M.data, members, np.zeros(M.shape[0], np.int64), blocks)
     return blocks
+
+
+@njit(cache=True)
+def _gather(indptr, indices, data, members, place, blocks):
+    """Adds to the blocks; place (n,): work space. Members of a block are coupled to no others."""
+    for b in range(len(members)):
+        for k in range(members.shape[1]):
+            place[members[b, k]] = k
+        for k in range(members.shape[1]):
+            for e in range(indptr[members[b, k]], indptr[members[b, k] + 1]):
+                blocks[b, k, place[indices[e]]] += data[e]

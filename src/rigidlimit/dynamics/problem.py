@@ -52,7 +52,8 @@ class ContactProblem:
         if is_diagonal(inverse):
             data = self.dt * (B.data * inverse.data[B.indices])
             return sp.csr_array((data, B.indices, B.indptr), shape=B.shape)
-        response = sp.csr_array(self.dt * (B @ inverse))
+        response = B @ inverse
+        response.data *= self.dt
         response.sort_indices()
         return response
 

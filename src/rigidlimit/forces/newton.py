@@ -33,6 +33,7 @@ from ..network.handover import Handover
 from ..network.price import affordable
 from ..network.soft import soft_equilibrium
 from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
+from ..products import absolute_product
 from ..status import Status
 from . import active_set, null_space, proximal
 from .active_set import FEW
@@ -317,7 +318,7 @@ class _Search:
         force, motion = self.balanced(force, tangent, self.tolerance)
         u = u + motion
         # c = -B u is known to the rounding of u, which is what these forces do without
-        blurred = 1e-15 * float((tangent * (self.network.sizes @ np.abs(u))).max(initial=0.0))
+        blurred = 1e-15 * float((tangent * absolute_product(self.network.B, u)).max(initial=0.0))
         wrong = self.violation(u, force) - blurred / (force.max(initial=0.0) or 1.0)
         return u, force, answer.history, max(wrong, 0.0)
 
@@ -454,7 +455,7 @@ class _Search:
             return
         self.take(*found, np.array([self.imbalance(found[1])]))
         # balanced, and overlaps are rounding: no way by displacements tells more
-        blur = ROUNDED * float((self.network.sizes @ np.abs(found[0])).max(initial=0.0))
+        blur = ROUNDED * float(absolute_product(self.network.B, found[0]).max(initial=0.0))
         self.blurred = blur > BLURRED and self.imbalance(found[1]) <= self.tolerance
 
     def on(self, chosen):
@@ -480,5 +481,5 @@ class _Search:
         the rounding that they bring along in any case.
         """
         felt = ROUNDED * np.abs(self.network.B @ u).max(initial=0.0)
-        common = ROUNDED * (self.network.sizes @ np.abs(u)).max(initial=0.0)
+        common = ROUNDED * absolute_product(self.network.B, u).max(initial=0.0)
         return felt > 0.01 * self.tolerance or common > BLURRED

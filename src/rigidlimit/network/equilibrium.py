@@ -79,12 +79,6 @@ class Network:
         return transposed_product(self.B, force)
 
     @cached_property
-    def sizes(self) -> sp.csr_array:
-        """|B|, entry by entry: what rounding goes with."""
-        B = self.B
-        return sp.csr_array((np.abs(B.data), B.indices, B.indptr), shape=B.shape)
-
-    @cached_property
     def pairs(self) -> PairNetwork:
         """The structure for incomplete factorizations; ``serves`` tells whether it has one."""
         return PairNetwork(self.B, self.starts, self.mass)

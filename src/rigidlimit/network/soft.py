@@ -22,7 +22,7 @@ overlaps before such a motion bears its load. Two things keep Newton from its en
 import numpy as np
 from numba import njit
 
-from ..products import transposed_product
+from ..products import absolute_product
 from ..status import Status
 from .columns import ROUNDING
 from .equilibrium import Equilibrium, between, dot, narrowed
@@ -218,9 +218,7 @@ def soft_equilibrium(
         slope = dot(g, d)
         # of loads that are rounding there is no end where motions are free
         way = np.abs(d)
-        falls = -slope > ROUNDED * float(
-            (transposed_product(network.sizes, f) + np.abs(load)) @ way
-        )
+        falls = -slope > ROUNDED * (dot(f, absolute_product(B, d)) + dot(np.abs(load), way))
         if falls:
             if cold and p != 2.0:
                 # turn the linear springs' answer into overlaps of the power law's size
@@ -233,7 +231,7 @@ def soft_equilibrium(
             far = not soft and t > LONG
             if far:
                 t = 1.0
-            blur = t * ROUNDED * float((network.sizes @ way).max(initial=0.0))
+            blur = t * ROUNDED * float(absolute_product(B, way).max(initial=0.0))
             falls = blur <= BLURRED * float((c + t * dc).max())
         if not falls:
             if ended or (soft and answer is not None):

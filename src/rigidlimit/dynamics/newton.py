@@ -36,6 +36,7 @@ from ..network.price import affordable
 from ..network.stiffness import LinearStats
 from ..products import transposed_product
 from ..status import Status
+from ..submatrix import submatrix
 from . import active_set, apgd, interior, least_distance, pgs
 from .problem import ContactDynamicsResult, ContactProblem
 
@@ -169,10 +170,11 @@ class _Solution:
     @cached_property
     def network(self) -> Network:
         """Rotations measured by the way of their longest arm, so that momenta compare."""
-        inverse = sp.diags_array(1 / self.arm)
+        scale, M = 1 / self.arm, self.problem.mass
+        data = np.repeat(scale, np.diff(M.indptr)) * M.data * scale[M.indices]
         return Network(
-            sp.csr_array(self.problem.B @ inverse),
-            mass=sp.csr_array(inverse @ self.problem.mass @ inverse),
+            submatrix(self.problem.B, scale=scale),
+            mass=sp.csr_array((data, M.indices, M.indptr), shape=M.shape),
             blocks=self.blocks,
         )
 

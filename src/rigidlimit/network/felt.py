@@ -10,7 +10,8 @@ of the largest S, where eigenvalues of B^T B would end at 1e-8. With k columns
 
     |det R| = S_1 ... S_k <= S_k (|R|_F / (k - 1)^1/2)^(k-1)
 
-tells nearly all bodies that have no small S without more ado.
+tells nearly all bodies that have no small S without more ado, and most of them before all of their
+rows are in: more rows on the same columns make no S smaller.
 """
 
 import numpy as np
@@ -27,6 +28,10 @@ to which exact arithmetic with rounded normals knows forces along it, is 1e-3 th
 are taken at their word."""
 
 
+OFTEN = 4
+"""Rows of a body after which it is seen whether the others need to be looked at."""
+
+
 def slightly_felt(B: sp.csr_array, free, reach, limit: float):
     """(bodies (k,), S (k, 6), VT (k, 6, 6)) of the bodies that may have an S above 0 and up to
     ``limit``: all that have, and a few more; VT by rows, in terms of velocities times reach.
@@ -34,9 +39,9 @@ def slightly_felt(B: sp.csr_array, free, reach, limit: float):
     B (m, 6 N), columns sorted. free (6 N,) bool. reach (6 N,): way of a body's farthest point per
     unit of each velocity.
     """
-    blocks = np.zeros((len(free) // 6, 6, 6))
-    R = _factors(B.indptr, B.indices, B.data, 1 / reach, free, blocks)
-    bodies = np.flatnonzero(_doubtful(R, limit))
+    R = np.zeros((len(free) // 6, 6, 6))
+    sure = _factors(B.indptr, B.indices, B.data, 1 / reach, free, limit, R)
+    bodies = np.flatnonzero(~sure)
     _, S, VT = np.linalg.svd(R[bodies])
     return bodies, S, VT
 
@@ -47,9 +52,18 @@ def finite_reach(reach):
 
 
 @njit(cache=True)
-def _factors(indptr, indices, data, scale, free, R):
-    """Triangular factor R (N, 6, 6) of the rows of every body, its free columns times scale."""
+def _factors(indptr, indices, data, scale, free, limit, R):
+    """Which bodies have no S up to ``limit`` for certain, (N,) bool. R (N, 6, 6): zeros; becomes
+    the triangular factor of the rows of each other body, its free columns times scale."""
+    bodies = len(R)
+    felt = np.zeros(bodies, np.uint8)  # columns, a bit each
+    for e in range(len(indices)):
+        j = np.uint64(indices[e])  # unsigned: none is negative
+        if free[j] and abs(data[e] * scale[j]) > ROUNDED:
+            felt[j // np.uint64(6)] |= np.uint8(1 << j % np.uint64(6))
     x = np.empty(6)
+    sure, count = np.zeros(bodies, np.bool_), np.zeros(bodies, np.int64)
+    seen = np.zeros(bodies, np.uint8)  # columns of the rows so far
     for i in range(len(indptr) - 1):
         e = indptr[i]
         while e < indptr[i + 1]:
@@ -60,9 +74,16 @@ def _factors(indptr, indices, data, scale, free, R):
                 value = data[e] * scale[j]
                 if free[j] and abs(value) > ROUNDED:
                     x[j - 6 * body] = value
+                    seen[body] |= np.uint8(1 << j % 6)
                 e += 1
-            _append(R[body], x)
-    return R
+            if not sure[body]:
+                _append(R[body], x)
+                count[body] += 1
+                look = count[body] % OFTEN == 0 and seen[body] == felt[body]
+                sure[body] = look and not _doubtful(R[body], limit)
+    for body in range(bodies):
+        sure[body] = sure[body] or not _doubtful(R[body], limit)
+    return sure
 
 
 @njit(cache=True)
@@ -85,21 +106,17 @@ def _append(R, x):
 
 @njit(cache=True)
 def _doubtful(R, limit):
-    """Bodies that may have an S above 0 and up to ``limit``, (N,) bool, by the determinant of R."""
-    out = np.zeros(len(R), np.bool_)
-    for b in range(len(R)):
-        k, size, product = 0, 0.0, 1.0
-        for j in range(6):
-            length = 0.0
-            for i in range(j + 1):
-                length += R[b, i, j] ** 2
-            if length > 0.0:  # a column that is felt
-                k += 1
-                size += length
-                product *= abs(R[b, j, j])
-        if k > 0:
-            bound = limit
-            for _ in range(k - 1):
-                bound *= np.sqrt(size / (k - 1))
-            out[b] = product <= bound
-    return out
+    """Whether a body may have an S above 0 and up to ``limit``, by the determinant of R (6, 6)."""
+    k, size, product = 0, 0.0, 1.0
+    for j in range(6):
+        length = 0.0
+        for i in range(j + 1):
+            length += R[i, j] ** 2
+        if length > 0.0:  # a column that is felt
+            k += 1
+            size += length
+            product *= abs(R[j, j])
+    bound = limit
+    for _ in range(k - 1):
+        bound *= np.sqrt(size / (k - 1))
+    return k > 0 and product <= bound

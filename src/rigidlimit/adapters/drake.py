@@ -27,7 +27,7 @@ from .arguments import check_linear, expect, imported, joint_names, wanted_load
 from .links import joined, joined_systems
 from .mended import MendedForces, check_options, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
-from .sliding import across, interleaved
+from .sliding import across, in_world, interleaved
 
 FLOATING = ("quaternion_floating", "rpy_floating")
 
@@ -119,7 +119,8 @@ def from_drake(
     if load_from == "rest":
         load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
     depth = np.array([i.point_pair().depth for i in infos])
-    return mend_forces(
+    axes = across(normal)
+    mended = mend_forces(
         B,
         force,
         load=load,
@@ -127,12 +128,10 @@ def from_drake(
         stiffness=stiffness,
         exponent=exponent,
         held=held,
-        tangential=slide,
+        tangential=np.einsum("ij,kij->ik", slide, axes),
         friction=friction,
         on_friction=on_friction,
-        sliding=interleaved(
-            *(sp.csr_array(np.einsum("ij,ijk->ik", axis, J)) for axis in across(normal))
-        ),
+        sliding=interleaved(*(sp.csr_array(np.einsum("ij,ijk->ik", axis, J)) for axis in axes)),
         gap=-depth + plant.time_step() * (B @ plant.GetVelocities(context)),
         mechanism=mechanism,
         reach=np.where(turns, sizes, 1.0),
@@ -143,6 +142,7 @@ def from_drake(
         notes=(said,),
         **options,
     )
+    return in_world(mended, axes, slide)
 
 
 def _middle(plant, context, body):

@@ -96,8 +96,9 @@ def _rigid(middle, point, linear, angular):
 
 def without_links(B, load, held, mechanism, reach, links, accuracy):
     """B and load on the motions that ``links`` (k, n) leave; motions (n, n), None if all are left;
-    which columns of these are new (n,) bool; mechanism (n,), joined; how accurate each column is
-    (n,), 0 for those that are not new; how many rows are redundant.
+    which columns of these are new (n,) bool; which are restrained (n,) bool; mechanism (n,),
+    joined; how accurate each column is (n,), 0 for those that are not new; how many rows are
+    redundant.
 
     accuracy (k,): rows restrain no motions that they feel by less than this part of the largest.
     """
@@ -124,12 +125,15 @@ def without_links(B, load, held, mechanism, reach, links, accuracy):
         turned.append((columns, motions / arm[:, None]))
         gone.append(columns[stopped])
     mechanism = joined(mechanism, links, held)
+    none = np.zeros(n, bool)
     if not turned:
-        return B, load, None, np.zeros(n, bool), mechanism, exact, redundant
+        return B, load, None, none, none, mechanism, exact, redundant
     lost = np.concatenate(gone)
     mechanism[lost] = mechanism.max() + 1 + np.arange(len(lost))
     left, load, motions, new = in_motions(B, load, turned, gone, gone)
-    return _cleaned(left, B, reach), load, motions, new, mechanism, exact, redundant
+    stopped = none.copy()
+    stopped[lost] = True
+    return _cleaned(left, B, reach), load, motions, new, stopped, mechanism, exact, redundant
 
 
 def _sets(G, free, label):

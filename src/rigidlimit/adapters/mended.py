@@ -5,7 +5,8 @@ in its own velocities. Its resultant F~ = B^T f_e is kept, so acceleration, tota
 stay the engine's own; f >= 0 with B^T f = F~ is chosen anew by eq. 36 (Olsen & Kamrin), which
 makes it independent of the engine's contact order, start and iteration count.
 
-Friction forces are kept, and mending is refused where that would be wrong: see ``friction``.
+Friction forces are kept, and mending is refused where that would be wrong: see ``friction``; or
+they are moved with the normal forces, as little as Coulomb's law asks for: see ``moved``.
 Motions that rigid links of the engine restrain are left out of the balance: see ``links``.
 Motions along which friction holds and normal forces hardly push are left to it: see ``sliding``.
 Motions that the engine's geometry resolves only as noise are left out: see ``noise``.
@@ -27,9 +28,21 @@ from ..errors import InputError, nearest
 from ..forces import CompatibleForces, compatible_forces
 from ..status import Status
 from ..words import counted
-from .friction import CONES, ON_FRICTION, broken_law, holding, refuse, tangential_forces
+from .friction import (
+    CONES,
+    ON_FRICTION,
+    broken_law,
+    check_movable,
+    holding,
+    needed,
+    not_movable,
+    refuse,
+    tangential_forces,
+)
 from .links import joined
+from .mechanisms import ROUNDING
 from .motions import Balance
+from .moved import Grip
 from .noise import without_rounding
 from .places import Places, mechanism_sizes
 
@@ -38,6 +51,8 @@ PULL = 1e-9
 
 TOUCHING = 1e-5
 """Default gap over the size of a contact's bodies (``places``) below which it counts as closed."""
+
+BY_CONTACT = ("gap_error", "admissible")
 
 SOLVING = (
     "tolerance",
@@ -56,11 +71,15 @@ class MendedForces(Brief):
     """Compatible forces in the order and frames of an engine's own list of ``contacts``.
 
     force, engine_force (contacts,) [N]: normal forces, mended and the engine's (nan if not given);
-    zero where the engine lists a contact without solving it. tangential (contacts, k): the
-    engine's, kept, in its own contact frame. outside_cone, slid (contacts,) bool: Coulomb's law
+    zero where the engine lists a contact without solving it. tangential, engine_tangential
+    (contacts, k): friction forces and moments in the engine's own contact frame, and the engine's;
+    the same unless on_friction="move". outside_cone, slid (contacts,) bool: Coulomb's law
     broken by keeping them (always False with on_friction="refuse"). open (contacts,) bool: left
-    out, see above. within (contacts,) bool: between parts that links hold to each other, where the
-    engine's force is kept.
+    out, see above. within (contacts,) bool: between parts that links hold to each other, or that
+    push on nothing that can move: the engine's force is kept. kept (contacts,) bool: with
+    on_friction="move", the engine's force is kept because no friction goes with another one.
+    friction_missing: with "move", what friction forces lack of the engine's resultant, over the
+    largest normal force of the bodies concerned.
     row (m,): contact of each row of B. B (m, n), load (n,) [N, N m], stiffness (m,), held (n,)
     bool: the problem solved, ready for ``rigidlimit.determinacy(B, load, fixed=held)``. motions
     (n, n): engine velocities of B's columns, the identity where nothing is left out. answer: its
@@ -72,10 +91,12 @@ class MendedForces(Brief):
     force: np.ndarray
     engine_force: np.ndarray
     tangential: np.ndarray
+    engine_tangential: np.ndarray
     outside_cone: np.ndarray
     slid: np.ndarray
     open: np.ndarray
     within: np.ndarray
+    kept: np.ndarray
     row: np.ndarray
     B: sp.csr_array
     load: np.ndarray
@@ -85,6 +106,8 @@ class MendedForces(Brief):
     answer: CompatibleForces
     places: Places | None
     load_from: str
+    on_friction: str
+    friction_missing: float
     notes: tuple[str, ...]
 
     @property
@@ -100,6 +123,11 @@ class MendedForces(Brief):
     def change(self) -> np.ndarray:
         """force - engine_force, (contacts,) [N]."""
         return self.force - self.engine_force
+
+    @property
+    def friction_moved(self) -> np.ndarray:
+        """Contacts whose friction force is another than the engine's, (contacts,) bool."""
+        return (self.tangential != self.engine_tangential).any(axis=1)
 
     @property
     def total(self) -> np.ndarray:
@@ -136,7 +164,7 @@ class MendedForces(Brief):
 
     @property
     def message(self) -> str:
-        largest = float(np.abs(self.engine_force).max(initial=0.0))
+        largest = float(np.abs(self.engine_force[~self.within]).max(initial=0.0))
         part = float(np.abs(self.change).max(initial=0.0)) / largest if largest > 0 else 0.0
         change = f"forces changed by up to {100 * part:.2g} % of the engine's largest"
         if np.isnan(largest):
@@ -173,14 +201,41 @@ class MendedForces(Brief):
         ]
 
     def _friction_message(self):
-        if not self.tangential.any():
+        if not self.engine_tangential.any():
             return "no friction forces"
+        if self.on_friction == "move":
+            return self._moved_message()
         text = "normal forces mended, friction forces kept as the engine has them (a given load)"
         broken = np.flatnonzero(self.outside_cone | self.slid)
         if len(broken):
             text += (
                 f"; Coulomb's law is broken at {counted(len(broken), 'contact')}, first at contact "
                 f"{broken[0]}: do not use these forces as a solution with friction"
+            )
+        return text
+
+    def _moved_message(self):
+        moved = self.friction_moved
+        change = np.abs(self.tangential - self.engine_tangential)
+        largest = float(np.abs(self.engine_tangential).max(initial=0.0))
+        text = "friction forces kept as the engine has them"
+        if moved.any():
+            part = float(change.max()) / largest
+            text = (
+                f"friction forces of {counted(int(moved.sum()), 'contact')} moved by up to "
+                f"{100 * part:.2g} % of the engine's largest, to the nearest that Coulomb's law "
+                "admits with these normal forces"
+            )
+        if self.friction_missing > MISSING:
+            text += (
+                f"; beside contacts that slide friction misses the engine's resultant by "
+                f"{self.friction_missing:.1e} of the largest normal force"
+            )
+        if self.kept.any():
+            text += (
+                f"; {counted(int(self.kept.sum()), 'contact')}, first contact "
+                f"{np.flatnonzero(self.kept)[0]}, slide or bear at the bound of friction in a way "
+                "that goes with the engine's normal forces only: both are kept there"
             )
         return text
 
@@ -197,6 +252,9 @@ _LOADS = {
     "rest": "what holds everything without acceleration, not the engine's resultant",
 }
 
+
+MISSING = 1e-5
+"""What friction lacks of the engine's resultant from which on it is told."""
 
 SHARED = ("friction_tolerance", "friction_share", "gap_tolerance", "accuracy")
 """What the functions for engines hand on to ``mend_forces``; they set the rest themselves."""
@@ -254,9 +312,11 @@ def mend_forces(
     tangential (m, k): friction forces and moments; friction (m,) or (m, k): their coefficients;
     cone: what the engine bounds, the sum of squares of f_t/mu ("elliptic"), of magnitudes
     ("pyramid"), or each alone ("box"). on_friction: "refuse" raises InputError where keeping the
-    friction forces breaks Coulomb's law, "keep" returns and flags. friction_tolerance: part of
-    the largest normal force within which a force is at its bound, or unchanged. sliding (2 m, n):
-    velocities along the first two directions of ``tangential``, rows 2 i and 2 i + 1 of contact i;
+    friction forces breaks Coulomb's law, "keep" returns and flags, "move" moves friction forces as
+    little as the law asks for, their resultant kept. friction_tolerance: part of
+    the largest normal force within which a force is at its bound, or unchanged. sliding (s m, n):
+    velocities along the first s >= 2 directions of ``tangential``, rows s i, s i + 1, ... of
+    contact i; all that have friction for "move";
     given, with mechanism, what normal forces push along sliding motions is left to friction where
     that is at most friction_share of what friction that holds can take (0: nothing is).
     gap (m,) [m]: at the end of the step; contacts without engine force and a gap above
@@ -292,7 +352,7 @@ def mend_forces(
     m, n = B.shape
     row, contacts = _rows(row, contacts, m)
     if engine_force is not None:
-        engine_force = _pushes(arrays.vector("engine_force", engine_force, m, what="row of B"), row)
+        engine_force = arrays.vector("engine_force", engine_force, m, what="row of B")
     stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
     held = arrays.vector("held", 0.0 if held is None else held, n, what="column of B") != 0
     if places is not None and not isinstance(places, Places):
@@ -302,6 +362,9 @@ def mend_forces(
     reach = arrays.vector("reach", reach, n, what="degree of freedom (column of B)")
     if (reach <= 0).any():
         raise InputError(f"reach[{reach.argmin()}] is {reach.min()}; expected positive lengths")
+    nowhere = _pushing_nothing(B, reach, places)
+    if engine_force is not None:
+        engine_force = _pushes(engine_force, row, ~nowhere)
     friction_tolerance = arrays.positive("friction_tolerance", friction_tolerance)
     share = arrays.number(friction_share)
     if not 0 <= share < 1:
@@ -310,35 +373,119 @@ def mend_forces(
     if mechanism is not None:
         B = without_rounding(B, reach)
     source = load_from or ("engine" if load is None else "given")
-    load = B.T @ engine_force if load is None else arrays.vector("load", load, n, what="column")
+    if load is None:
+        load = B.T @ np.where(nowhere, 0.0, engine_force)
+    load = arrays.vector("load", load, n, what="column")
     if links is not None:
         links = arrays.sparse("links", links, columns=n)
         rows = links.shape[0]
         link_accuracy = _parts("link_accuracy", link_accuracy, rows, what="row of links")
+    tangential, friction = tangential_forces(tangential, friction, m)
     if sliding is not None:
         sliding = arrays.sparse("sliding", sliding, columns=n)
-        if sliding.shape[0] != 2 * m:
+        if sliding.shape[0] % max(m, 1) or sliding.shape[0] < 2 * m:
             raise InputError(f"sliding has shape {sliding.shape}; expected ({2 * m}, {n})")
-    tangential, friction = tangential_forces(tangential, friction, m)
+    if on_friction == "move":
+        check_movable(tangential, friction, sliding, engine_force)
 
     if gap_tolerance is not None:
         gap_tolerance = arrays.vector("gap_tolerance", gap_tolerance, m, what="contact (row of B)")
     else:
         gap_tolerance = TOUCHING * _sizes(B, mechanism, links, held, places)
-    opened = _open(engine_force, gap, gap_tolerance, m)
+    opened = _open(engine_force, gap, gap_tolerance, ~nowhere)
     known = np.zeros(m) if engine_force is None else engine_force
     balance = Balance(B, load, held, mechanism, reach, accuracy, known, notes=tuple(notes))
-    balance, within = balance.linked(links, link_accuracy, ~opened)
+    balance, within = balance.linked(links, link_accuracy, ~opened & ~nowhere)
+    nowhere &= ~opened
+    if nowhere.any():
+        within |= nowhere
+        balance = replace(balance, notes=(*balance.notes, _nothing_moves(nowhere, row, places)))
     listed, bears = row, np.flatnonzero(~opened & ~within)
     balance = balance.of(bears)
     row, stiffness, friction, known = row[bears], stiffness[bears], friction[bears], known[bears]
     before = None if engine_force is None else known
+    tangential, listed_tangential = tangential[bears], tangential
+    if sliding is not None:
+        sliding = _of_contacts(sliding, m, bears)
     if sliding is not None and mechanism is not None:
-        pairs = (2 * bears[:, None] + np.arange(2)).ravel()
-        holds = holding(known, tangential[bears], friction, cone, friction_tolerance)
-        balance = balance.without_sliding(sliding[pairs], holds, share)
+        holds = holding(known, tangential, friction, cone, friction_tolerance)
+        balance = balance.without_sliding(_first_two(sliding, len(bears)), holds, share)
+    grip = None
+    if on_friction == "move" and tangential.any():
+        limits = friction_tolerance, share
+        grip = Grip(balance, sliding, tangential, friction, known, cone, *limits)
     balance = balance.without_noise()
     places = None if places is None else places[bears]
+
+    kept, missing, moved = np.zeros(len(bears), bool), 0.0, tangential
+    while True:
+        rest = np.flatnonzero(~kept)
+        part, answer = _compatible(
+            balance.beside(kept), held, stiffness[rest], exponent, _of_rows(options, bears[rest])
+        )
+        force = known.copy()
+        force[rest] = answer.force
+        if grip is None:
+            break
+        found = grip.moved(force, kept)
+        moved, missing = found.tangential, found.missing
+        if (found.keep == kept).all():
+            break
+        if source != "engine":
+            not_movable(found.keep & ~kept, row, engine, places)
+        kept = found.keep
+
+    if on_friction == "move":
+        slack = friction_tolerance * max(force.max(initial=0.0), known.max(initial=0.0))
+        outside = needed(moved, friction[:, : moved.shape[1]], cone) > force + slack
+        outside &= needed(tangential, friction, cone) <= known + slack
+        slid = np.zeros(len(bears), bool)
+    else:
+        outside, slid = broken_law(
+            before, force, tangential, friction, cone, friction_tolerance, on_friction
+        )
+    if on_friction == "refuse" and (outside | slid).any():
+        refuse(outside, slid, before, force, tangential, row, engine, places)
+
+    def spread(values, rows=row):
+        full = np.zeros((contacts, *values.shape[1:]), values.dtype)
+        full[rows] = values
+        return full
+
+    forces = spread(force)
+    every = spread(listed_tangential, listed)
+    if engine_force is not None:
+        forces[listed[within]] = engine_force[within]
+    friction_forces = every.copy()
+    friction_forces[row, : moved.shape[1]] = moved
+    return MendedForces(
+        engine=engine,
+        force=forces,
+        engine_force=spread(np.full(m, np.nan) if before is None else engine_force, listed),
+        tangential=friction_forces,
+        engine_tangential=every,
+        outside_cone=spread(outside),
+        slid=spread(slid),
+        open=spread(opened, listed),
+        within=spread(within, listed),
+        kept=spread(kept),
+        row=row[rest],
+        B=part.B,
+        load=part.load,
+        stiffness=stiffness[rest],
+        held=held,
+        motions=sp.csr_array(sp.eye_array(n)) if part.motions is None else part.motions,
+        answer=answer,
+        places=None if places is None else places[rest],
+        load_from=source,
+        on_friction=on_friction,
+        friction_missing=missing,
+        notes=part.notes,
+    )
+
+
+def _compatible(balance, held, stiffness, exponent, options):
+    """(balance without motions of several bodies that gaps hardly feel, its CompatibleForces)."""
 
     def solved(balance):
         law = dict(stiffness=stiffness, exponent=exponent)
@@ -354,42 +501,27 @@ def mend_forces(
         else:
             doubt = "forces hang on motions of several bodies that gaps feel by next to nothing"
             balance = replace(balance, notes=(*balance.notes, doubt))
-    B, load, motions = balance.B, balance.load, balance.motions
-    kept = tangential[bears]
-    outside, slid = broken_law(
-        before, answer.force, kept, friction, cone, friction_tolerance, on_friction
-    )
-    if on_friction == "refuse" and (outside | slid).any():
-        refuse(outside, slid, before, answer.force, kept, row, engine, places)
+    return balance, answer
 
-    def spread(values, rows=row):
-        full = np.zeros((contacts, *values.shape[1:]), values.dtype)
-        full[rows] = values
-        return full
 
-    force = spread(answer.force)
-    if engine_force is not None:
-        force[listed[within]] = engine_force[within]
-    return MendedForces(
-        engine=engine,
-        force=force,
-        engine_force=spread(np.full(m, np.nan) if before is None else engine_force, listed),
-        tangential=spread(tangential, listed),
-        outside_cone=spread(outside),
-        slid=spread(slid),
-        open=spread(opened, listed),
-        within=spread(within, listed),
-        row=row,
-        B=B,
-        load=load,
-        stiffness=stiffness,
-        held=held,
-        motions=sp.csr_array(sp.eye_array(n)) if motions is None else motions,
-        answer=answer,
-        places=places,
-        load_from=source,
-        notes=balance.notes,
-    )
+def _of_rows(options, rows):
+    """Keywords for ``compatible_forces``, those with an entry a contact for some of them."""
+    return {
+        name: value if value is None or name not in BY_CONTACT else np.asarray(value, float)[rows]
+        for name, value in options.items()
+    }
+
+
+def _of_contacts(sliding, m, contacts):
+    """Rows of ``sliding`` (s m, n) of some contacts: indices."""
+    s = sliding.shape[0] // max(m, 1)
+    return sliding[(s * contacts[:, None] + np.arange(s)).ravel()]
+
+
+def _first_two(sliding, m):
+    """Of each contact the first two rows of ``sliding`` (s m, n)."""
+    s = sliding.shape[0] // max(m, 1)
+    return sliding if s == 2 else sliding[(s * np.arange(m)[:, None] + np.arange(2)).ravel()]
 
 
 def _rows(row, contacts, m):
@@ -421,8 +553,27 @@ def _parts(name, value, size, *, what):
     return value
 
 
-def _pushes(force, row):
-    largest = float(np.abs(force).max(initial=0.0))
+def _pushing_nothing(B, reach, places):
+    """(m,) bool: rows that are rounding beside the others, or beside unit normals; such a contact
+    is through the axle of a hinged drum, and an engine's force there may be anything."""
+    entries = sp.coo_array(B)
+    size = np.zeros(B.shape[0])
+    np.maximum.at(size, entries.row, np.abs(entries.data) / reach[entries.col])
+    return size <= ROUNDING * max(float(size.max(initial=0.0)), 0.0 if places is None else 1.0)
+
+
+def _nothing_moves(nowhere, row, places):
+    first = int(np.flatnonzero(nowhere)[0])
+    between = "" if places is None else f" ({' and '.join(places.names[first])})"
+    return (
+        f"{counted(int(nowhere.sum()), 'contact')}, first contact {row[first]}{between}, on which "
+        "nothing that can move depends: the engine's force is kept, whatever it is"
+    )
+
+
+def _pushes(force, row, tell):
+    """Forces without rounding below zero; tell (m,) bool: those by which its size is told."""
+    largest = float(np.abs(force[tell]).max(initial=0.0))
     pulls = np.flatnonzero(force < -PULL * largest)
     if len(pulls):
         worst = pulls[np.argmin(force[pulls])]
@@ -434,9 +585,13 @@ def _pushes(force, row):
     return np.maximum(force, 0.0)
 
 
-def _open(engine_force, gap, tolerance, m):
+def _open(engine_force, gap, tolerance, tell):
+    """(m,) bool: neither force nor touch; tell (m,) bool as for ``_pushes``."""
+    m = len(tell)
     if gap is None:
         return np.zeros(m, bool)
     gap = arrays.vector("gap", gap, m, what="contact (row of B)")
-    idle = True if engine_force is None else engine_force <= PULL * engine_force.max(initial=0.0)
+    idle = True
+    if engine_force is not None:
+        idle = engine_force <= PULL * engine_force[tell].max(initial=0.0)
     return idle & (gap > tolerance)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ..words import counted
 from .links import without_links
+from .mechanisms import ROUNDING
 from .noise import without_noise
 from .sliding import without_sliding
 from .together import SLIGHT, felt_by_nothing, hangs_on_rounding
@@ -24,7 +25,8 @@ RIGID = 6
 class Balance:
     """B (m, n) and load (n,) in ``motions`` (n, n) of the engine's velocities, None: in these; held
     (n,) bool; mechanism (n,) int or None and reach (n,) of each column; accuracy (n,); force (m,):
-    the engine's, or zeros; notes: what was left out."""
+    the engine's, or zeros; restrained (n,) bool or None: by links; handed: B (m, n) and load (n,)
+    of the motions left to friction, or None; notes: what was left out."""
 
     B: sp.csr_array
     load: np.ndarray
@@ -34,6 +36,8 @@ class Balance:
     accuracy: np.ndarray
     force: np.ndarray
     motions: sp.csr_array | None = None
+    restrained: np.ndarray | None = None
+    handed: tuple[sp.csr_array, np.ndarray] | None = None
     notes: tuple[str, ...] = ()
 
     def linked(self, links, link_accuracy, closed) -> "tuple[Balance, np.ndarray]":
@@ -44,7 +48,7 @@ class Balance:
             return self, none
         n = len(self.load)
         mechanism = np.arange(n) if self.mechanism is None else self.mechanism
-        B, load, motions, new, mechanism, exact, redundant = without_links(
+        B, load, motions, new, stopped, mechanism, exact, redundant = without_links(
             self.B, self.load, self.held, mechanism, self.reach, links, link_accuracy
         )
         more = f" ({redundant} of them redundant)" if redundant else ""
@@ -63,11 +67,23 @@ class Balance:
         size = np.bincount(mechanism[free], minlength=int(mechanism.max(initial=-1)) + 1)
         inexact = np.where(size[mechanism] > RIGID, exact, 0.0)
         accuracy = np.maximum(self.accuracy, inexact)
-        return replace(balance, mechanism=mechanism, accuracy=accuracy), within
+        balance = replace(balance, mechanism=mechanism, accuracy=accuracy, restrained=stopped)
+        return balance, within
 
     def of(self, rows) -> "Balance":
         """Of some rows of B: indices."""
         return replace(self, B=self.B[rows], force=self.force[rows])
+
+    def beside(self, kept) -> "Balance":
+        """Of the rows that are not ``kept`` (m,) bool, the engine's forces of those given."""
+        if not kept.any():
+            return self
+        given = np.where(kept, self.force, 0.0)
+        load = self.load - self.B.T @ given
+        # what they carry alone is not to be left over as rounding, a load that nothing carries
+        size = np.abs(self.load) + abs(self.B).T @ given
+        rest = self.of(np.flatnonzero(~kept))
+        return replace(rest, load=np.where(np.abs(load) > ROUNDING * size, load, 0.0))
 
     def without_sliding(self, sliding, hold, share) -> "Balance":
         """Without the motions that are friction's; sliding (2 m, n): in the engine's velocities."""
@@ -91,7 +107,13 @@ class Balance:
                 f"{counted(left, 'sliding motion')} left to friction, which can take "
                 f"{1 / share:.3g} times what normal forces push along them"
             )
-        return self._in(B, load, motions, new, *notes)
+        balance = self._in(B, load, motions, new, *notes)
+        if motions is None:
+            return balance
+        whole = sp.csr_array(self.B @ motions)
+        left = (np.abs(whole).sum(axis=0) > 0) & (np.abs(B).sum(axis=0) == 0)
+        whole.data *= left[whole.indices]
+        return replace(balance, handed=(whole, left * (motions.T @ self.load)))
 
     def without_noise(self) -> "Balance":
         """Without the motions that gaps feel as noise only."""

@@ -203,9 +203,11 @@ def _picked(address, count, weight, rows):
 
 
 def _sliding(jacobian, address, dim, pyramidal, friction):
-    """(2 m, nv): velocities along both tangents; zero rows where there is no friction."""
+    """(s m, nv): velocities along the directions of ``_tangential``, both tangents at least; zero
+    rows where there is no friction."""
     row, column, value = [], [], []
-    for k in range(2):
+    s = max(2, int(dim.max(initial=0)) - 1)
+    for k in range(s):
         with np.errstate(divide="ignore"):
             half = 0.5 / friction[:, k]
         for picked, place, weight in (
@@ -214,11 +216,11 @@ def _sliding(jacobian, address, dim, pyramidal, friction):
             (pyramidal, address + 2 * k + 1, -half),
         ):
             here = np.flatnonzero(picked & (dim > k + 1))
-            row.append(2 * here + k)
+            row.append(s * here + k)
             column.append(place[here])
             value.append(weight[here])
     entries = np.concatenate(value), (np.concatenate(row), np.concatenate(column))
-    picked = sp.csr_array(entries, shape=(2 * len(dim), jacobian.shape[0]))
+    picked = sp.csr_array(entries, shape=(s * len(dim), jacobian.shape[0]))
     return sp.csr_array(picked @ jacobian)
 
 

@@ -23,7 +23,7 @@ from ..errors import InputError, MissingExtra
 from .arguments import check_joint, expect, imported, joint_names, wanted_load
 from .mended import MendedForces, check_options, mend_forces
 from .places import OUTSIDE, Places, mechanism_distances, mechanism_sizes
-from .sliding import across, interleaved
+from .sliding import across, in_world, interleaved
 
 SINGLE = 1e-5
 """Accuracy of geometry in single precision, after a few operations."""
@@ -111,7 +111,8 @@ def from_newton(
     mu = model.shape_material_mu.numpy()
     far = mechanism_distances(twist, articulation, places)
     given = {"accuracy": np.clip(FAR * far / sizes, SINGLE, 0.1), **options}
-    return mend_forces(
+    axes = across(normal)
+    mended = mend_forces(
         twist,
         force,
         load=load,
@@ -121,11 +122,11 @@ def from_newton(
         else arrays.vector("stiffness", stiffness, count, what="rigid contact"),
         exponent=exponent,
         held=_held(model, held, joint_of),
-        tangential=slide,
+        tangential=np.einsum("ij,kij->ik", slide, axes),
         # combined coefficients differ by solver; the mean is XPBD's
         friction=(mu[shapes[0]] + mu[shapes[1]]) / 2,
         on_friction=on_friction,
-        sliding=interleaved(*(_twists(body, point, centre, axis) @ J for axis in across(normal))),
+        sliding=interleaved(*(_twists(body, point, centre, axis) @ J for axis in axes)),
         mechanism=articulation,
         reach=np.where(turns, sizes, 1.0),
         gap=np.einsum("ij,ij->i", point[:, 1] - point[:, 0], normal),
@@ -135,6 +136,7 @@ def from_newton(
         notes=("stiffness: " + ("equal" if stiffness is None else "as given"),),
         **given,
     )
+    return in_world(mended, axes, slide)
 
 
 def _surface(contacts, side, count, body, pose):

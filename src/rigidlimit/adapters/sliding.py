@@ -13,6 +13,8 @@ friction there can take. The other motions are those that are orthogonal to thes
 B^T B + (mu B_t)^T (mu B_t), so that turns about an edge, which do not slide, stay whole.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -73,6 +75,14 @@ def across(normal):
     first = np.cross(normal, axis)
     first /= np.maximum(np.linalg.norm(first, axis=1), 1e-300)[:, None]
     return np.stack([first, np.cross(normal, first)])
+
+
+def in_world(mended, axes, slide):
+    """``mended`` with friction forces as vectors; it has them along ``axes`` (2, m, 3), and slide
+    (m, 3) is what the engine gave."""
+    moved = np.einsum("ik,kij->ij", mended.tangential, axes)
+    moved = np.where(mended.friction_moved[:, None], moved, slide)
+    return replace(mended, tangential=moved, engine_tangential=slide)
 
 
 def _by_sliding(normal, slide, accuracy):

@@ -407,13 +407,14 @@ def mend_forces(
     tangential, listed_tangential = tangential[bears], tangential
     if sliding is not None:
         sliding = _of_contacts(sliding, m, bears)
+    linked = balance
     if sliding is not None and mechanism is not None:
         holds = holding(known, tangential, friction, cone, friction_tolerance)
         balance = balance.without_sliding(_first_two(sliding, len(bears)), holds, share)
     grip = None
     if on_friction == "move" and tangential.any():
-        limits = friction_tolerance, share
-        grip = Grip(balance, sliding, tangential, friction, known, cone, *limits)
+        given = sliding, tangential, friction, known, cone, friction_tolerance, share
+        grip = Grip(linked, balance.handed, *given)
     balance = balance.without_noise()
     places = None if places is None else places[bears]
 

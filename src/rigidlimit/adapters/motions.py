@@ -25,8 +25,8 @@ RIGID = 6
 class Balance:
     """B (m, n) and load (n,) in ``motions`` (n, n) of the engine's velocities, None: in these; held
     (n,) bool; mechanism (n,) int or None and reach (n,) of each column; accuracy (n,); force (m,):
-    the engine's, or zeros; restrained (n,) bool or None: by links; handed: B (m, n) and load (n,)
-    of the motions left to friction, or None; notes: what was left out."""
+    the engine's, or zeros; restrained (n,) bool or None: by links; handed: motions (n, n) in turn
+    of these, and which are left to friction, (n,) bool, or None; notes: what was left out."""
 
     B: sp.csr_array
     load: np.ndarray
@@ -110,10 +110,8 @@ class Balance:
         balance = self._in(B, load, motions, new, *notes)
         if motions is None:
             return balance
-        whole = sp.csr_array(self.B @ motions)
-        left = (np.abs(whole).sum(axis=0) > 0) & (np.abs(B).sum(axis=0) == 0)
-        whole.data *= left[whole.indices]
-        return replace(balance, handed=(whole, left * (motions.T @ self.load)))
+        pushed, asked = (np.abs(A).sum(axis=0) > 0 for A in (self.B @ motions, B))
+        return replace(balance, handed=(motions, pushed & ~asked))
 
     def without_noise(self) -> "Balance":
         """Without the motions that gaps feel as noise only."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
 from .admissible import nearest_admissible
 from .friction import CONES, needed
@@ -40,12 +41,15 @@ class Moved:
 class Grip:
     """Contacts with friction, and what their friction forces are to balance.
 
-    balance: of the motions that links and friction leave; sliding (m s, n): velocities along the
+    balance: of the motions that links leave; handed: those of them that are left to friction, as
+    ``Balance`` has it; sliding (m s, n): velocities along the
     directions of ``tangential`` (m, k), the engine's, none beyond the first s; friction (m, k);
     before (m,) [N]: the engine's normal forces; cone, tolerance, share: as for ``mend_forces``.
     """
 
-    def __init__(self, balance, sliding, tangential, friction, before, cone, tolerance, share):
+    def __init__(
+        self, balance, handed, sliding, tangential, friction, before, cone, tolerance, share
+    ):
         m, s = len(tangential), sliding.shape[0] // len(tangential)
         k = min(s, tangential.shape[1])
         sliding = sliding[(s * np.arange(m)[:, None] + np.arange(k)).ravel()]
@@ -64,10 +68,9 @@ class Grip:
         self.along = sp.csr_array(along)
         self.along.eliminate_zeros()
         self.wanted = np.divide(tangential, friction, out=np.zeros((m, k)), where=friction > 0.0)
-        self.handed = None
-        if balance.handed is not None:
-            B, load = balance.handed
-            self.handed = sp.csr_array(B @ sp.diags_array(scale)), load * scale
+        self.balance, self.scale, self.handed = balance, scale, handed
+        if handed is not None:
+            self.back = splu(sp.csc_array(handed[0].T))
         self.parts = self._parts(m, k)
 
     def _parts(self, m, k):
@@ -85,8 +88,7 @@ class Grip:
         engine's."""
         tangential, keep = self.tangential.copy(), keep.copy()
         least = ROUNDING * max(float(force.max(initial=0.0)), float(self.before.max(initial=0.0)))
-        more = 0.0 if self.handed is None else self.handed[1] - self.handed[0].T @ force
-        more = np.broadcast_to(more, self.along.shape[1])
+        more = self._left_to_friction(force)
         worst = 0.0
         for rows, columns in self.parts:
             if keep[rows].all():
@@ -103,6 +105,15 @@ class Grip:
                 other = y != self.wanted[rows]
                 tangential[rows] = np.where(other, self.friction[rows] * y, tangential[rows])
         return Moved(tangential, keep, worst)
+
+    def _left_to_friction(self, force):
+        """What normal forces do not balance along the motions that are friction's, (n,)."""
+        balance = self.balance
+        if self.handed is None:
+            return np.zeros(self.along.shape[1])
+        motions, left = self.handed
+        missing = motions.T @ (balance.load - balance.B.T @ force)
+        return self.scale * self.back.solve(np.where(left, missing, 0.0))
 
     def _slides(self, rows, slack):
         need = self.need[rows]

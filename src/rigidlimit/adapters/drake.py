@@ -25,7 +25,7 @@ from ..errors import InputError
 from ..words import counted
 from .arguments import check_linear, expect, imported, joint_names, wanted_load
 from .links import joined, joined_systems
-from .mended import MendedForces, check_options, mend_forces
+from .mended import TOUCHING, MendedForces, check_options, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
 from .sliding import across, in_world, interleaved
 
@@ -115,7 +115,7 @@ def from_drake(
             -1, 2, 3
         ),
     )
-    sizes, _ = mechanism_sizes(B, whole, places)
+    sizes, near = mechanism_sizes(B, whole, places)
     if load_from == "rest":
         load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
     depth = np.array([i.point_pair().depth for i in infos])
@@ -140,7 +140,7 @@ def from_drake(
         contacts=count,
         engine="Drake",
         notes=(said,),
-        **options,
+        **{"gap_tolerance": TOUCHING * near, **options},
     )
     return in_world(mended, axes, slide)
 

@@ -36,25 +36,58 @@ def free_columns(mechanism, held):
 def blocks(A, mechanism, columns, reach):
     """Of every mechanism that ``A`` touches: its rows, and its part of A over ``reach``, dense,
     (rows, columns); columns: those of each, as ``free_columns`` has them."""
-    entries = sp.coo_array(A)
+    entries = sp.csr_array(A)
+    if not entries.has_canonical_format:
+        entries = entries.copy()
+        entries.sum_duplicates()
+    entries = entries.tocoo()
     place = np.full(len(mechanism), -1)
     for members in columns.values():
         place[members] = np.arange(len(members))
     use = np.flatnonzero((place[entries.col] >= 0) & (entries.data != 0.0))
-    row, column, value = entries.row[use], entries.col[use], entries.data[use]
-    value = value / reach[column]
+    row, column, label = entries.row[use], entries.col[use], mechanism[entries.col[use]]
+    value = entries.data[use] / reach[column]
+    order = np.lexsort((row, label))
+    row, column, value, label = row[order], place[column[order]], value[order], label[order]
+    begins = np.ones(len(label), bool)
+    begins[1:] = label[1:] != label[:-1]
+    # of each pair of label and row the first, and how many of them came before in all
+    first = begins.copy()
+    first[1:] |= row[1:] != row[:-1]
+    number = np.cumsum(first) - 1
+    starts = np.flatnonzero(begins)
     found = {}
-    for label, part in groups(mechanism[column]).items():
-        rows, r = np.unique(row[part], return_inverse=True)
-        dense = np.zeros((len(rows), len(columns[label])))
-        np.add.at(dense, (r, place[column[part]]), value[part])
-        found[label] = rows, dense
+    for start, end in zip(starts, np.append(starts, len(label))[1:], strict=True):
+        part = slice(start, end)
+        rows = row[part][first[part]]
+        dense = np.zeros((len(rows), len(columns[label[start]])))
+        dense[number[part] - number[start], column[part]] = value[part]
+        found[label[start]] = rows, dense
     return found
 
 
 def tall(A):
     """With rows of zeros, if it has fewer rows than columns: for all its singular motions."""
     return np.vstack([A, np.zeros((max(A.shape[1] - A.shape[0], 0), A.shape[1]))])
+
+
+def decomposed(matrices):
+    """U (rows, c), S (c,) and V (c, c) of each matrix (rows, c), with all its singular motions.
+    Rows of zeros make matrices of about one size, which are done at once: of a pile's many bodies
+    each took longer to begin with than to do."""
+    found = [None] * len(matrices)
+    shape = [A.shape for A in matrices]
+    like = {}
+    for i, (rows, c) in enumerate(shape):
+        like.setdefault((c, 1 << (max(rows, c, 1) - 1).bit_length()), []).append(i)
+    for (c, most), members in like.items():
+        stack = np.zeros((len(members), most, c))
+        for place, i in enumerate(members):
+            stack[place, : shape[i][0]] = matrices[i]
+        U, S, V = np.linalg.svd(stack, full_matrices=False)
+        for place, i in enumerate(members):
+            found[i] = U[place, : shape[i][0]], S[place], V[place]
+    return found
 
 
 def leave_nothing(dense, motions):

@@ -52,6 +52,9 @@ PULL = 1e-9
 TOUCHING = 1e-5
 """Default gap over the size of a contact's bodies (``places``) below which it counts as closed."""
 
+MANY = 300
+"""Degrees of freedom above which the engine's forces, which balance the load, are a good start."""
+
 BY_CONTACT = ("gap_error", "admissible")
 
 SOLVING = (
@@ -390,7 +393,7 @@ def mend_forces(
 
     if gap_tolerance is not None:
         gap_tolerance = arrays.vector("gap_tolerance", gap_tolerance, m, what="contact (row of B)")
-    else:
+    elif gap is not None:
         gap_tolerance = TOUCHING * _sizes(B, mechanism, links, held, places)
     opened = _open(engine_force, gap, gap_tolerance, ~nowhere)
     known = np.zeros(m) if engine_force is None else engine_force
@@ -421,9 +424,10 @@ def mend_forces(
     kept, missing, moved = np.zeros(len(bears), bool), 0.0, tangential
     while True:
         rest = np.flatnonzero(~kept)
-        part, answer = _compatible(
-            balance.beside(kept), held, stiffness[rest], exponent, _of_rows(options, bears[rest])
-        )
+        asked = _of_rows(options, bears[rest])
+        if source == "engine" and n > MANY:
+            asked.setdefault("admissible", known[rest])
+        part, answer = _compatible(balance.beside(kept), held, stiffness[rest], exponent, asked)
         force = known.copy()
         force[rest] = answer.force
         if grip is None:

@@ -26,7 +26,7 @@ from ..errors import InputError
 from ..words import counted
 from .arguments import check_joint, check_linear, expect, imported, joint_names, wanted_load
 from .links import joined, joined_systems
-from .mended import MendedForces, check_options, mend_forces
+from .mended import TOUCHING, MendedForces, check_options, mend_forces
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
 from .places import OUTSIDE, Places, mechanism_sizes
@@ -128,7 +128,7 @@ def from_mujoco(
     tree = np.array(model.dof_treeid, int)
     whole = joined(tree, links.rows, held)
     places = _places(mujoco, model, data, row, held, whole, links.rows)
-    sizes, _ = mechanism_sizes(B, whole, places)
+    sizes, near = mechanism_sizes(B, whole, places)
     reach = np.where(_turns(mujoco, model), sizes, 1.0)
     link_rows, link_accuracy, soft = in_displacements(links, model, data, reach, sizes)
     if soft:
@@ -160,7 +160,7 @@ def from_mujoco(
         contacts=ncon,
         engine="MuJoCo",
         notes=tuple(notes),
-        **options,
+        **{"gap_tolerance": TOUCHING * near, **options},
     )
 
 

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from .. import arrays
 from ..errors import InputError, MissingExtra
 from .arguments import check_joint, expect, imported, joint_names, wanted_load
-from .mended import MendedForces, check_options, mend_forces
+from .mended import TOUCHING, MendedForces, check_options, mend_forces
 from .places import OUTSIDE, Places, mechanism_distances, mechanism_sizes
 from .sliding import across, in_world, interleaved
 
@@ -107,10 +107,11 @@ def from_newton(
         centre=np.where(body[:, :, None] >= 0, centre[body], np.nan),
     )
     articulation = _articulation_of(model, joint_of)
-    sizes, _ = mechanism_sizes(twist, articulation, places)
+    sizes, near = mechanism_sizes(twist, articulation, places)
     mu = model.shape_material_mu.numpy()
     far = mechanism_distances(twist, articulation, places)
-    given = {"accuracy": np.clip(FAR * far / sizes, SINGLE, 0.1), **options}
+    given = {"accuracy": np.clip(FAR * far / sizes, SINGLE, 0.1)}
+    given |= {"gap_tolerance": TOUCHING * near, **options}
     axes = across(normal)
     mended = mend_forces(
         twist,

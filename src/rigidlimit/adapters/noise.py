@@ -19,7 +19,7 @@ beside their row (``without_rounding``: a wheel pressed through its axle), then 
 import numpy as np
 import scipy.sparse as sp
 
-from .mechanisms import ROUNDING, blocks, free_columns, in_motions, leave_nothing, tall
+from .mechanisms import ROUNDING, blocks, decomposed, free_columns, in_motions, leave_nothing
 
 
 def without_rounding(B, reach):
@@ -43,9 +43,10 @@ def without_noise(B, load, held, mechanism, reach, accuracy, force):
     size = float((np.where(held, 0.0, np.abs(load)) / reach).max(initial=0.0))
     members = free_columns(mechanism, held)
     turned, gone, unloaded = [], [], []
-    for label, (rows, dense) in blocks(B, mechanism, members, reach).items():
+    found = blocks(B, mechanism, members, reach)
+    parts = decomposed([dense for _, dense in found.values()])
+    for (label, (rows, dense)), (_, felt, V) in zip(found.items(), parts, strict=True):
         columns = members[label]
-        _, felt, V = np.linalg.svd(tall(dense), full_matrices=False)
         limit = float(accuracy[columns].max(initial=0.0))
         most = felt.max(initial=0.0)
         small = felt <= limit * most

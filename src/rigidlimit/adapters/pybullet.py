@@ -30,7 +30,7 @@ from ..errors import InputError
 from ..words import counted
 from .arguments import check_linear, expect, imported, rigid_or_given, wanted_load
 from .links import joined, joined_systems
-from .mended import MendedForces, check_options, mend_forces
+from .mended import TOUCHING, MendedForces, check_options, mend_forces
 from .places import OUTSIDE, Places, mechanism_sizes
 from .pybullet_links import constraint_rows, in_displacements
 from .sliding import interleaved
@@ -112,7 +112,7 @@ def from_pybullet(
             -1, 2, 3
         ),
     )
-    sizes, _ = mechanism_sizes(gradient, whole, places)
+    sizes, near = mechanism_sizes(gradient, whole, places)
     links, accuracy = in_displacements(links, turning, error, sizes)
     gap = np.array([p[8] for p in points]) + world.dt * (gradient @ world.velocity())
     return mend_forces(
@@ -136,7 +136,7 @@ def from_pybullet(
         contacts=len(points),
         engine="PyBullet",
         notes=tuple(notes),
-        **{"accuracy": STALE, **options},
+        **{"accuracy": STALE, "gap_tolerance": TOUCHING * near, **options},
     )
 
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from .mechanisms import ROUNDING, blocks, free_columns, in_motions, leave_nothing, tall
+from .mechanisms import ROUNDING, blocks, decomposed, free_columns, in_motions, leave_nothing
 
 
 def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold, force):
@@ -40,11 +40,15 @@ def without_sliding(B, load, held, mechanism, reach, share, accuracy, B_t, hold,
     gripped.data *= np.repeat(np.repeat(hold, 2), np.diff(gripped.indptr))
     along = blocks(gripped, mechanism, members, reach)
     turned, gone, unloaded, told = [], [], [], 0
-    for label, (rows, normal) in blocks(B, mechanism, members, reach).items():
-        if label not in along:
-            continue
+    found = blocks(B, mechanism, members, reach)
+    both = [label for label in found if label in along]
+    parts = _by_sliding(
+        [(found[label][1], along[label][1]) for label in both],
+        [float(accuracy[members[label]].max()) for label in both],
+    )
+    for label, (basis, felt) in zip(both, parts, strict=True):
+        rows, normal = found[label]
         columns, slide = members[label], along[label][1]
-        basis, felt = _by_sliding(normal, slide, float(accuracy[columns].max()))
         mostly = felt <= share * np.sqrt(1 - np.minimum(felt, 1.0) ** 2)
         push = np.abs(basis.T @ (load[columns] / reach[columns]))
         noise = (felt > ROUNDING) | (push > ROUNDING * size)
@@ -85,13 +89,22 @@ def in_world(mended, axes, slide):
     return replace(mended, tangential=moved, engine_tangential=slide)
 
 
-def _by_sliding(normal, slide, accuracy):
-    """Motions (c, c) of size one as columns, and |normal v| / |normal v, slide v| of each (c,); 1
-    for those that both feel by less than ``accuracy``."""
-    U, S, V = np.linalg.svd(tall(np.vstack([normal, slide])), full_matrices=False)
-    least = accuracy * S.max(initial=0.0)
-    real = np.count_nonzero(least < S)
-    _, cosine, W = np.linalg.svd(tall(U[: len(normal), :real]), full_matrices=False)
-    basis = V.T.copy()
-    basis[:, :real] = (V[:real].T / S[:real]) @ W.T
-    return basis / np.linalg.norm(basis, axis=0), np.r_[cosine, np.ones(len(S) - real)]
+def _by_sliding(parts, accuracy):
+    """Of each (normal, slide): motions (c, c) of size one as columns, and |normal v| /
+    |normal v, slide v| of each (c,); 1 for those that both feel by less than its ``accuracy``."""
+    whole = decomposed([np.vstack(part) for part in parts])
+    real = [
+        np.count_nonzero(least * S.max(initial=0.0) < S)
+        for (_, S, _), least in zip(whole, accuracy, strict=True)
+    ]
+    upper = [
+        U[: len(normal), :count]
+        for (normal, _), (U, _, _), count in zip(parts, whole, real, strict=True)
+    ]
+    found = []
+    for (_, S, V), count, (_, cosine, W) in zip(whole, real, decomposed(upper), strict=True):
+        basis = V.T.copy()
+        basis[:, :count] = (V[:count].T / S[:count]) @ W.T
+        basis /= np.linalg.norm(basis, axis=0)
+        found.append((basis, np.r_[cosine, np.ones(len(S) - count)]))
+    return found

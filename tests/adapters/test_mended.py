@@ -276,6 +276,35 @@ def test_cones_of_engines():
         mend_forces(BEAM, [5, 0, 5], tangential=tangential, friction=friction, cone="pyramid")
 
 
+def test_contact_on_which_nothing_depends():
+    """Closed form: a row of 1e-34, a hinged drum that rests on the line through its axle, gets
+    2.6e15 N from MuJoCo. Beside that all other forces were rounding: pulls, Coulomb's law and what
+    counts as open. It keeps its force and is named; the others are as without it."""
+    B = np.vstack([BEAM, [1e-34, -1e-34]])
+    force = np.array([5, 0, 5, 2.6e15])
+    places = Places(
+        point=np.vstack([PLACES.point, [9, 0, 0]]),
+        normal=np.tile([0.0, 0, 1], (4, 1)),
+        names=(*PLACES.names, ("floor", "drum")),
+        system=np.vstack([PLACES.system, [-1, -1]]),
+    )
+    mended = mend_forces(B, force, places=places)
+    np.testing.assert_allclose(mended.force, [*[10 / 3] * 3, 2.6e15], **CLOSE)
+    assert mended.within.tolist() == [False] * 3 + [True] and mended.total_error < 1e-9
+    assert "contact 3 (floor and drum) pushes on nothing that can move" in mended.message
+    assert "changed by up to 67 %" in mended.message
+    options = dict(friction=[0.5] * 4, tangential=[[2.0, 0], [0, 0], [0, 0], [0, 0]])
+    with pytest.raises(InputError, match="leaves the friction cone"):
+        mend_forces(B, force, places=places, **options)
+    with pytest.raises(InputError, match="contact 1 is -1, a pull"):
+        mend_forces(B, [5, -1, 5, 2.6e15])
+    opened = mend_forces(B, force, gap=[0, 1.0, 0, 0], places=places).open
+    assert opened.tolist() == [False, True, False, False]
+    # small rows are no rounding where all are, as in units of a micrometre
+    small = mend_forces(1e-30 * BEAM, [5, 0, 5])
+    np.testing.assert_allclose(small.force, [10 / 3] * 3, **CLOSE)
+
+
 @pytest.mark.parametrize(
     ("force", "options", "match"),
     [

@@ -570,9 +570,11 @@ def _pushing_nothing(B, reach, places):
 def _nothing_moves(nowhere, row, places):
     first = int(np.flatnonzero(nowhere)[0])
     between = "" if places is None else f" ({' and '.join(places.names[first])})"
+    more = int(nowhere.sum()) - 1
+    others = f", and so do {more} others" if more else ""
     return (
-        f"{counted(int(nowhere.sum()), 'contact')}, first contact {row[first]}{between}, on which "
-        "nothing that can move depends: the engine's force is kept, whatever it is"
+        f"contact {row[first]}{between} pushes on nothing that can move{others}: no balance tells "
+        "of its force, and the engine's is kept, whatever it is"
     )
 
 

@@ -108,7 +108,8 @@ def from_mujoco(
         rows = counted(others, "constraint row")
         notes.append(f"{rows} of joints and equalities kept as MuJoCo has them")
     if len(row) < ncon:
-        notes.append(f"{ncon - len(row)} listed contacts are not solved by MuJoCo: zero force")
+        listed = counted(ncon - len(row), "listed contact")
+        notes.append(f"{listed} without rows in MuJoCo's problem: zero force")
     asleep = _asleep(model, data)
     if asleep.any():
         notes.append("bodies are asleep: MuJoCo lists no contacts between them, so none are mended")

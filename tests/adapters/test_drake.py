@@ -185,6 +185,22 @@ def test_friction():
     assert (kept.slid | kept.outside_cone).any() and kept.total_error < TOTAL
 
 
+def test_friction_that_moves():
+    """Closed form: sliding at mu f_n everywhere one way, mended normal forces brake as much in all;
+    in world axes. What is solved for velocities of 2 m/s is so to 1e-5 (Drake's friction rises with
+    velocity)."""
+    _, plant, context = beam((0, 1, 2), mu=0.3, time=0.01, speed=2.0)
+    moved = from_drake(plant, context, stiffness=[1, 3, 1], on_friction="move")
+    assert moved.friction_moved.all() and not moved.outside_cone.any() and moved.total_error < TOTAL
+    along = moved.tangential[:, :1]
+    np.testing.assert_allclose(along[:, 0], -0.3 * moved.force, rtol=1e-5)
+    np.testing.assert_allclose(moved.tangential[:, 1:], 0.0, atol=1e-9)
+    # the balance of friction is solved to 1e-7 of the largest normal force
+    np.testing.assert_allclose(
+        moved.tangential.sum(axis=0), moved.engine_tangential.sum(axis=0), atol=1e-6
+    )
+
+
 def test_hydroelastic_is_refused():
     """One clear error each."""
     world = World()
@@ -211,6 +227,20 @@ def test_arguments_that_are_no_plant():
     """One clear error."""
     with pytest.raises(InputError, match="plant is None; expected a MultibodyPlant"):
         from_drake(None, None)
+
+
+def test_plant_that_is_not_ready():
+    """One clear error each, where Drake has its own."""
+    plant = drake.MultibodyPlant(1e-3)
+    with pytest.raises(InputError, match=r"call plant\.Finalize"):
+        from_drake(plant, beam((0, 1, 2), time=0.01)[2])
+    plant.Finalize()
+    with pytest.raises(InputError, match="connect it to a SceneGraph"):
+        from_drake(plant, plant.CreateDefaultContext())
+    other = plant.CreateDefaultContext()
+    _, plant, _ = beam((0, 1, 2), time=0.01)
+    with pytest.raises(InputError, match="GetMyContextFromRoot"):
+        from_drake(plant, other)
 
 
 def test_links_that_are_given():

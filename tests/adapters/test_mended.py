@@ -305,6 +305,16 @@ def test_contact_on_which_nothing_depends():
     np.testing.assert_allclose(small.force, [10 / 3] * 3, **CLOSE)
 
 
+def test_options_by_contact_go_with_open_ones():
+    """Property: gap errors are those of the contacts that take part, open ones or not."""
+    among = np.vstack([BEAM[:1], [1.0, 0.2], BEAM[1:]])
+    given = dict(gap=[0, 1.0, 0, 0], gap_error=[0, 7.0, 1, 0])
+    mended = mend_forces(among, [5, 0, 0, 5], **given)
+    known = mend_forces(BEAM, [5, 0, 5], gap_error=[0, 1, 0])
+    np.testing.assert_allclose(mended.force[[0, 2, 3]], known.force, **CLOSE)
+    assert mended.force[1] == 0.0 and known.force[1] < 3.0  # the middle one has to close first
+
+
 @pytest.mark.parametrize(
     ("force", "options", "match"),
     [
@@ -328,6 +338,8 @@ def test_contact_on_which_nothing_depends():
         ([5, 0, 5], {"friction": "x"}, "friction is no array of numbers"),
         ([5, 0, 5], {"friction": [-1.0, 1, 1]}, "expected coefficients >= 0"),
         ([5, 0, 5], {"row": [0, 0, 1]}, "its own contact"),
+        ([5, 0, 5], {"admissible": [1.0]}, "admissible has shape"),
+        ([5, 0, 5], {"gap_error": "x"}, "gap_error is 'x'"),
         ([5, 0, 5], {"held": [True]}, "one per column"),
         ([5, 0, 5], {"tangential": [[1.0]]}, "one row a contact"),
         ([5, 0, 5], {"tangential": [[1.0]] * 3}, "coefficients are not given"),

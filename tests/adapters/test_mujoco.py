@@ -483,6 +483,17 @@ def test_data_of_another_model():
         from_mujoco(model, data, held=np.array([True]))
 
 
+def test_state_that_has_become_unstable():
+    """One clear error that names the array; a model without contacts is none."""
+    model, data = beam((0, 1, 2), steps=3)
+    data.qvel[1] = np.nan
+    with pytest.raises(InputError, match=r"data\.qvel\[1\] is nan; .*unstable"):
+        from_mujoco(model, data)
+    alone = mujoco.MjModel.from_xml_string("<mujoco/>")
+    mended = from_mujoco(alone, mujoco.MjData(alone), on_friction="move")
+    assert mended.message.startswith("MuJoCo: no contacts") and mended.total.shape == (0, 6)
+
+
 def test_arguments_that_are_no_mujoco():
     """One clear error that names the argument, and a swap."""
     model, data = beam(steps=1)

@@ -135,6 +135,33 @@ def test_friction_and_bad_input():
         from_newton(*system, held=["knee"])
 
 
+def test_friction_that_moves():
+    """Closed form: sliding at mu f_n everywhere one way, as with any other normal forces."""
+    system = xpbd([(x, 0, 0) for x in BEAM], mu=0.3, steps=10, speed=1.0)
+    moved = from_newton(*system, stiffness=[1, 1, 5], on_friction="move")
+    assert moved.friction_moved.any() and not moved.outside_cone.any()
+    ratio = moved.engine_tangential[:, 0] / moved.engine_force
+    np.testing.assert_allclose(moved.tangential[:, 0], ratio * moved.force, rtol=SINGLE)
+
+
+def test_forces_of_another_model():
+    """One clear error each: as many bodies, shapes and rows as the model has."""
+    model, state, contacts, force = xpbd([(0, 0, 0)], steps=2)
+    builder = newton.ModelBuilder()
+    unit = dict(mass=1.0, inertia=wp.mat33(1, 0, 0, 0, 1, 0, 0, 0, 1))
+    builder.add_body(**unit)
+    builder.add_body(**unit)
+    with pytest.raises(InputError, match="state has 2 bodies and model 1"):
+        from_newton(model, builder.finalize(device="cpu").state(), contacts, force)
+    with pytest.raises(InputError, match="contacts name shape"):
+        other = newton.ModelBuilder()
+        other.add_body(**unit)
+        other = other.finalize(device="cpu")
+        from_newton(other, other.state(), contacts, force)
+    with pytest.raises(InputError, match=r"expected \(1 or more, 6\)"):
+        from_newton(model, state, contacts, wp.zeros(3, dtype=float))
+
+
 def test_arguments_that_are_no_newton():
     """One clear error."""
     with pytest.raises(InputError, match="model is None; expected a Model"):

@@ -170,6 +170,17 @@ def test_bad_input():
         from_pinocchio(*state[:4], [1.0])
 
 
+def test_constraints_that_do_not_fit():
+    """One clear error each; data missing ended the program."""
+    (model, data, models, datas, impulses), _ = step(free_body()[0], supports((0, 1, 2)))
+    with pytest.raises(InputError, match="3 constraint_models and 0 constraint_datas"):
+        from_pinocchio(model, data, models, pin.StdVec_ConstraintData(), impulses)
+    with pytest.raises(InputError, match="has a PointContactConstraintModel; expected each as"):
+        from_pinocchio(model, data, [models[0].extract()], datas, impulses)
+    with pytest.raises(InputError, match="expected the data of this model"):
+        from_pinocchio(pin.buildSampleModelHumanoid(), data, models, datas, impulses)
+
+
 def test_arguments_that_are_no_model():
     """One clear error that names the argument, and a swap."""
     model = pin.Model()

@@ -70,6 +70,7 @@ def from_drake(
     check_options(from_drake, options)
     expect("from_drake", plant=(plant, MultibodyPlant), context=(context, Context))
     load_from, load = wanted_load(load)
+    _check_ready(plant, context)
     results = plant.get_contact_results_output_port().Eval(context)
     deformable = getattr(results, "num_deformable_contacts", int)  # older Drake has none
     others = results.num_hydroelastic_contacts() + deformable()
@@ -143,6 +144,27 @@ def from_drake(
         **{"gap_tolerance": TOUCHING * near, **options},
     )
     return in_world(mended, axes, slide)
+
+
+def _check_ready(plant, context):
+    """Raises InputError for what Drake would answer with an error of its own."""
+    if not plant.is_finalized():
+        raise InputError(
+            "from_drake: plant is not finalized; call plant.Finalize() and make a step"
+        )
+    port = plant.get_geometry_query_input_port()
+    try:
+        plant.ValidateContext(context)
+    except RuntimeError as error:
+        raise InputError(
+            "from_drake: context is not the plant's own; give "
+            "plant.GetMyContextFromRoot(root), root of the diagram's context"
+        ) from error
+    if not port.HasValue(context):
+        raise InputError(
+            "from_drake: plant has no geometry; connect it to a SceneGraph, as "
+            "AddMultibodyPlantSceneGraph does"
+        )
 
 
 def _middle(plant, context, body):

@@ -56,6 +56,7 @@ MANY = 300
 """Degrees of freedom above which the engine's forces, which balance the load, are a good start."""
 
 BY_CONTACT = ("gap_error", "admissible")
+"""Of these the ones with an entry a contact."""
 
 SOLVING = (
     "tolerance",
@@ -172,6 +173,8 @@ class MendedForces(Brief):
         change = f"forces changed by up to {100 * part:.2g} % of the engine's largest"
         if np.isnan(largest):
             change = "the engine's forces were not given"
+        if not len(self.force):
+            return f"{self.engine}: no contacts (an engine lists none before its first step)"
         opened = int(self.open.sum())
         parts = [
             f"{self.engine}: {counted(len(self.force), 'contact')}, {change}",
@@ -368,6 +371,9 @@ def mend_forces(
     nowhere = _pushing_nothing(B, reach, places)
     if engine_force is not None:
         engine_force = _pushes(engine_force, row, ~nowhere)
+    for name in BY_CONTACT:
+        if options.get(name) is not None:
+            options[name] = arrays.vector(name, options[name], m, what="contact (row of B)")
     friction_tolerance = arrays.positive("friction_tolerance", friction_tolerance)
     share = arrays.number(friction_share)
     if not 0 <= share < 1:
@@ -512,7 +518,7 @@ def _compatible(balance, held, stiffness, exponent, options):
 def _of_rows(options, rows):
     """Keywords for ``compatible_forces``, those with an entry a contact for some of them."""
     return {
-        name: value if value is None or name not in BY_CONTACT else np.asarray(value, float)[rows]
+        name: value if value is None or name not in BY_CONTACT else value[rows]
         for name, value in options.items()
     }
 

@@ -72,6 +72,13 @@ def from_mujoco(
             f"data has {len(data.qvel)} degrees of freedom and {len(data.xpos)} bodies, model "
             f"{model.nv} and {model.nbody}; expected the MjData of this model"
         )
+    for name in ("qvel", "efc_force"):
+        bad = np.flatnonzero(~np.isfinite(np.array(getattr(data, name), float)))
+        if len(bad):
+            raise InputError(
+                f"data.{name}[{bad[0]}] is {getattr(data, name)[bad[0]]}; expected finite numbers: "
+                "the simulation has become unstable (data.warning counts that)"
+            )
     load_from, load = wanted_load(load)
     contact = data.contact
     ncon = int(data.ncon)
@@ -109,7 +116,7 @@ def from_mujoco(
         notes.append(f"{rows} of joints and equalities kept as MuJoCo has them")
     if len(row) < ncon:
         listed = counted(ncon - len(row), "listed contact")
-        notes.append(f"{listed} without rows in MuJoCo's problem: zero force")
+        notes.append(f"{listed} not solved by MuJoCo: zero force")
     asleep = _asleep(model, data)
     if asleep.any():
         notes.append("bodies are asleep: MuJoCo lists no contacts between them, so none are mended")
@@ -328,7 +335,8 @@ def _middles(model, data, root, mechanism):
     moving = part >= 0
     np.add.at(total, part[moving], mass[moving])
     np.add.at(moment, part[moving], mass[moving, None] * np.array(data.xipos, float)[moving])
-    whole = moving & (total > 0)[part]
+    whole = moving.copy()
+    whole[moving] = (total > 0)[part[moving]]
     middle[whole] = (moment / np.maximum(total, 1e-300)[:, None])[part[whole]]
     return middle
 

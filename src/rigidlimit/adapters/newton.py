@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError, MissingExtra
+from ..words import counted
 from .arguments import check_joint, expect, imported, joint_names, wanted_load
 from .mended import TOUCHING, MendedForces, check_options, mend_forces
 from .places import OUTSIDE, Places, mechanism_distances, mechanism_sizes
@@ -81,6 +82,7 @@ def from_newton(
         )
     load_from, load = wanted_load(load)
     count = int(contacts.rigid_contact_count.numpy()[0])
+    _check_sizes(model, state, contacts, contact_force, count)
     shapes = [getattr(contacts, f"rigid_contact_shape{side}").numpy()[:count] for side in (0, 1)]
     body = np.array([model.shape_body.numpy()[shape] for shape in shapes], int).T.reshape(-1, 2)
     normal = contacts.rigid_contact_normal.numpy()[:count].astype(float)
@@ -138,6 +140,31 @@ def from_newton(
         **given,
     )
     return in_world(mended, axes, slide)
+
+
+def _check_sizes(model, state, contacts, contact_force, count):
+    """Raises InputError for a state, contacts or forces of another model or step."""
+    bodies = state.body_q.shape[0]
+    if bodies != int(model.body_count):
+        raise InputError(
+            f"from_newton: state has {counted(bodies, 'body')} and model {int(model.body_count)}; "
+            "expected a state of this model"
+        )
+    last = max(
+        int(getattr(contacts, f"rigid_contact_shape{side}").numpy()[:count].max(initial=-1))
+        for side in (0, 1)
+    )
+    if last >= int(model.shape_count):
+        raise InputError(
+            f"from_newton: contacts name shape {last} and model has {int(model.shape_count)}; "
+            "expected contacts of this model"
+        )
+    shape = contact_force.numpy().shape
+    if len(shape) != 2 or shape[0] < count or shape[1] != 6:
+        raise InputError(
+            f"from_newton: contact_force has shape {shape}; expected ({count} or more, 6), "
+            "observables.contact_f of the step that found these contacts"
+        )
 
 
 def _surface(contacts, side, count, body, pose):

@@ -76,6 +76,7 @@ def from_pinocchio(
     expect("from_pinocchio", model=(model, pinocchio.Model), data=(data, pinocchio.Data))
     load_from, load = wanted_load(load, ("engine", "step"))
     rigid = rigid_or_given(equalities)
+    _check_sizes(model, data, constraint_models, constraint_datas)
     J = pinocchio.getConstraintsJacobian(model, data, constraint_models, constraint_datas)
     impulses = arrays.vector("impulses", impulses, J.shape[0], what="row of all constraints")
     force = impulses / arrays.positive("dt", dt)
@@ -150,6 +151,32 @@ def from_pinocchio(
         notes=tuple(notes),
         **options,
     )
+
+
+def _check_sizes(model, data, constraint_models, constraint_datas):
+    """Raises InputError for data or constraints that are not the model's; Pinocchio would end the
+    program."""
+    if len(data.oMi) != model.njoints:
+        raise InputError(
+            f"from_pinocchio: data has {len(data.oMi)} joints and model {model.njoints}; expected "
+            "the data of this model"
+        )
+    for name, found in (
+        ("constraint_models", constraint_models),
+        ("constraint_datas", constraint_datas),
+    ):
+        wrong = next((item for item in found if not hasattr(item, "extract")), None)
+        if wrong is not None:
+            kind = "ConstraintModel" if name.endswith("models") else "ConstraintData"
+            raise InputError(
+                f"from_pinocchio: {name} has a {type(wrong).__name__}; expected each as "
+                f"pinocchio.{kind}, in a StdVec_{kind}"
+            )
+    if len(constraint_models) != len(constraint_datas):
+        raise InputError(
+            f"from_pinocchio: {len(constraint_models)} constraint_models and "
+            f"{len(constraint_datas)} constraint_datas; expected one for each"
+        )
 
 
 def _links(J, anchors, sizes):

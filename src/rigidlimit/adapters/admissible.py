@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
-PROXIMAL = 1e-5
+PROXIMAL = 1e-9
 """Of the proximal steps, beside the mean diagonal of A A^T: small, and no matrix is singular."""
 
 STEPS = 30

@@ -257,3 +257,12 @@ def push(mujoco, model, data, normal, tangential):
     out = np.zeros(model.nv)
     mujoco.mj_mulJacTVec(model, data, out, force)
     return out
+
+
+def test_load_that_is_not_carried_is_told_as_such():
+    """Property: no friction is looked for to go with forces that do not balance; the law is still
+    checked."""
+    mended = mend_forces(BEAM, [5, 0, 5], load=[10.0, 9.0, 0], tangential=pulls(2, 0, 0), **OPTIONS)
+    assert mended.answer.status.value == "load_not_carried" and not mended.friction_moved.any()
+    assert mended.outside_cone.tolist() == [True, False, False]
+    assert "Coulomb's law is broken at 1 contact" in mended.message

@@ -14,6 +14,7 @@ With ``on_friction="move"`` friction forces are moved to where the law holds: se
 import numpy as np
 
 from ..errors import InputError
+from ..words import counted
 
 ON_FRICTION = ("refuse", "keep", "move")
 CONES = {"elliptic": 2, "pyramid": 1, "box": np.inf}
@@ -135,6 +136,7 @@ def not_movable(contacts, row, engine, places):
     between = f" ({' and '.join(places.names[first])})" if places is not None else ""
     raise InputError(
         f"{engine}: no friction that Coulomb's law admits goes with these normal forces at "
-        f"{int(contacts.sum())} contacts, first contact {row[first]}{between}, and with this load "
-        "the engine's forces cannot be kept there; take load='engine', or on_friction='keep'"
+        f"{counted(int(contacts.sum()), 'contact')}, first contact {row[first]}{between}, and with "
+        "this load the engine's forces cannot be kept there; take load='engine', or "
+        "on_friction='keep'"
     )

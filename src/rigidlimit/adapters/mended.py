@@ -18,6 +18,7 @@ the end of the step. Without force but closed, a contact takes part: its share i
 
 import inspect
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -212,13 +213,16 @@ class MendedForces(Brief):
         if self.on_friction == "move":
             return self._moved_message()
         text = "normal forces mended, friction forces kept as the engine has them (a given load)"
+        return text + self._broken_message()
+
+    def _broken_message(self):
         broken = np.flatnonzero(self.outside_cone | self.slid)
-        if len(broken):
-            text += (
-                f"; Coulomb's law is broken at {counted(len(broken), 'contact')}, first at contact "
-                f"{broken[0]}: do not use these forces as a solution with friction"
-            )
-        return text
+        if not len(broken):
+            return ""
+        return (
+            f"; Coulomb's law is broken at {counted(len(broken), 'contact')}, first at contact "
+            f"{broken[0]}: do not use these forces as a solution with friction"
+        )
 
     def _moved_message(self):
         moved = self.friction_moved
@@ -243,7 +247,7 @@ class MendedForces(Brief):
                 f"{np.flatnonzero(self.kept)[0]}, slide or bear at the bound of friction in a way "
                 "that goes with the engine's normal forces only: both are kept there"
             )
-        return text
+        return text + self._broken_message()
 
     def _places(self) -> Places:
         if self.places is None:
@@ -427,16 +431,17 @@ def mend_forces(
     balance = balance.without_noise()
     places = None if places is None else places[bears]
 
+    solve = partial(_compatible, held=held, exponent=exponent)
+    if source == "engine" and n > MANY:
+        options.setdefault("admissible", np.where(nowhere, 0.0, engine_force))
+    options = _of_rows(options, bears)
     kept, missing, moved = np.zeros(len(bears), bool), 0.0, tangential
     while True:
         rest = np.flatnonzero(~kept)
-        asked = _of_rows(options, bears[rest])
-        if source == "engine" and n > MANY:
-            asked.setdefault("admissible", known[rest])
-        part, answer = _compatible(balance.beside(kept), held, stiffness[rest], exponent, asked)
+        part, answer = solve(balance.beside(kept), stiffness[rest], _of_rows(options, rest))
         force = known.copy()
         force[rest] = answer.force
-        if grip is None:
+        if grip is None or not answer.converged:  # no friction goes with forces that do not balance
             break
         found = grip.moved(force, kept)
         moved, missing = found.tangential, found.missing
@@ -495,7 +500,7 @@ def mend_forces(
     )
 
 
-def _compatible(balance, held, stiffness, exponent, options):
+def _compatible(balance, stiffness, options, *, held, exponent):
     """(balance without motions of several bodies that gaps hardly feel, its CompatibleForces)."""
 
     def solved(balance):

@@ -293,6 +293,9 @@ def test_contact_on_which_nothing_depends():
     assert mended.within.tolist() == [False] * 3 + [True] and mended.total_error < 1e-9
     assert "contact 3 (floor and drum) pushes on nothing that can move" in mended.message
     assert "changed by up to 67 %" in mended.message
+    # a tenth of the load more is a tenth of the forces that took part
+    more = mend_forces(B, force, load=[11.0, 0.0], places=places)
+    assert more.total_error == pytest.approx(0.1)
     options = dict(friction=[0.5] * 4, tangential=[[2.0, 0], [0, 0], [0, 0], [0, 0]])
     with pytest.raises(InputError, match="leaves the friction cone"):
         mend_forces(B, force, places=places, **options)

@@ -146,14 +146,15 @@ class MendedForces(Brief):
 
     @property
     def total_error(self) -> float:
-        """max |total - engine_total| over the sum of the engine's forces; moments over sizes."""
+        """max |total - engine_total| over the sum of the engine's forces, both of the contacts that
+        took part; moments over sizes."""
         if not len(self.row):
             return 0.0
         if np.isnan(self.engine_force).any():
             return np.nan
         off = np.abs(self.total - self.engine_total)
         off[:, 3:] /= self._places().sizes[:, None]
-        force = np.abs(self.engine_force).sum()
+        force = np.abs(self.engine_force[self.row]).sum()
         worst = float(off.max(initial=0.0))
         return worst / float(force) if force > 0 else (np.inf if worst > 0 else 0.0)
 
@@ -227,7 +228,7 @@ class MendedForces(Brief):
     def _moved_message(self):
         moved = self.friction_moved
         change = np.abs(self.tangential - self.engine_tangential)
-        largest = float(np.abs(self.engine_tangential).max(initial=0.0))
+        largest = float(np.abs(self.engine_tangential[~self.within]).max(initial=0.0))
         text = "friction forces kept as the engine has them"
         if moved.any():
             part = float(change.max()) / largest
@@ -582,7 +583,7 @@ def _nothing_moves(nowhere, row, places):
     first = int(np.flatnonzero(nowhere)[0])
     between = "" if places is None else f" ({' and '.join(places.names[first])})"
     more = int(nowhere.sum()) - 1
-    others = f", and so do {more} others" if more else ""
+    others = {0: "", 1: ", and so does 1 other"}.get(more, f", and so do {more} others")
     return (
         f"contact {row[first]}{between} pushes on nothing that can move{others}: no balance tells "
         "of its force, and the engine's is kept, whatever it is"

@@ -1,6 +1,7 @@
 """Whole steps and runs: Algorithm 1 on scenes."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -410,3 +411,27 @@ def test_the_command_line_tells_of_runs_without_end(monkeypatch):
     result = CliRunner().invoke(app, ["run", "beam", "--dt", "1e-9", "--until", "0.3", "-q"])
     assert result.stderr.count("300,000,000 steps of 1e-09 s take some") == 1, result.output
     assert "days" in result.stderr or "years" in result.stderr
+
+
+def test_a_jam_stands_still_and_is_not_at_rest():
+    """Property: a disk 0.1 mm wider than its shaft does not move within a step, and no contact
+    forces balance; `at_rest` called that rest. With 0.1 mm of room it is. A step that Gauss-Seidel
+    left open is none either, though its speeds are as small."""
+    for half, rests in ((0.09995, False), (0.10005, True)):
+        scene = rl.Scene(dim=2, gravity=(0, -10))
+        scene.add(rl.Disk(0.1), position=(0, 0.1), mass=1.0)
+        scene.add(rl.HalfSpace(2), position=(0, 0))
+        for x, angle in ((-half, -np.pi / 2), (half, np.pi / 2)):
+            scene.add(rl.HalfSpace(2), position=(x, 0), orientation=angle)
+        simulation = rl.Simulation(scene)
+        assert not simulation.at_rest and not simulation.stands_still  # no step was made
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SceneWarning)  # of the overlap
+            result = simulation.step()
+        assert simulation.stands_still and simulation.at_rest == rests
+        assert (result.classic.status is rl.Status.JAMMED) != rests
+    # what a solver leaves open shows in its residual, whatever the speeds are
+    simulation.last = replace(
+        result, classic=replace(result.classic, status=rl.Status.STALLED, residual=1e-3)
+    )
+    assert simulation.stands_still and not simulation.at_rest

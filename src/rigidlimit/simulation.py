@@ -15,11 +15,15 @@ from .progress import Pace
 from .progress import progress as bar
 from .scenes.load import as_scene
 from .scenes.scene import law_exponent
+from .status import Status
 from .step import StepResult, StepSettings, WarmStart, step, with_compatible
 from .words import counted
 
 SAVED = ("position", "quaternion", "velocity", "time", "steps")
 """Arrays that every checkpoint has."""
+
+STILL = 1e-6
+"""Part of what a load does in a step that counts as nothing."""
 
 
 class Simulation:
@@ -166,12 +170,27 @@ class Simulation:
 
     @property
     def at_rest(self) -> bool:
+        """Whether the last step balanced all forces without a motion: it ``stands_still``, and its
+        forces are solved. In a jam, where bodies overlap and have no room to part, all stands still
+        and nothing is at rest: no contact forces balance (status "jammed").
+
+        Smooth bodies that slide or spin for ever are not at rest: ``settle`` stops them.
+        """
+        if not self.stands_still:
+            return False
+        solved = self.last.classic
+        # what rounding leaves open of a solve counts as little as a speed
+        return solved.converged or (
+            solved.status is not Status.JAMMED and solved.residual <= STILL
+        )
+
+    @property
+    def stands_still(self) -> bool:
         """Whether every speed before and after the last step is below a millionth of the speed
         gained in a free fall of one step, and every change of momentum below a millionth of the
-        largest load of a body; forces then differ from static ones as little.
+        largest load of a body; forces of a converged step then differ from static ones as little.
 
         Turning counts by the speed of a body's farthest point; the spin of balls moves nothing.
-        Smooth bodies that slide or spin for ever are not at rest: ``settle`` stops them.
         """
         if self.last is None:
             return False
@@ -182,7 +201,7 @@ class Simulation:
         speed = np.max([np.abs(v[moving] * arm).max(axis=1) for v in self._velocities], axis=0)
         # a light body under a large load falls fast: what it gains is no measure for the others
         fall, push = (force / mass).max() * self.dt, force.max() * self.dt
-        return bool(speed.max() <= 1e-6 * fall and (mass * speed).max() <= 1e-6 * push)
+        return bool(speed.max() <= STILL * fall and (mass * speed).max() <= STILL * push)
 
     def set_load(self, body: int | str, load) -> None:
         """Put another load on a body, from the next step on; weight comes on top as before.

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
+from rigidlimit.constraints import gap_gradient
 from rigidlimit.errors import InputError
 from rigidlimit.penalty import PenaltySimulation
+from rigidlimit.penalty.ball_engine import BallEngine
 from rigidlimit.penalty.balls import usable_threads
 from rigidlimit.penalty.law import damping_of, restitution_of
 
@@ -190,6 +192,44 @@ def test_critical_step_is_sharp(damping):
         energies.append(dem.engine.measures().kinetic_energy / start)
     assert energies[0] < 100  # near the limit Verlet's own energy oscillates
     assert energies[1] > 1e6
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.36])
+def test_critical_step_of_a_packing(damping):
+    """Cross-solver: LAPACK's largest eigenvalues of the same pairs. The search ends with 1 % of the
+    eigenvalue open, which it adds; the step follows it by one to one half."""
+    scene = rl.scenes.packing(150)
+    dem = PenaltySimulation(scene, stiffness_scale=1e-4, damping=damping, background=20.0)
+    dem.run(max_steps=8000)
+    engine, bodies = dem.engine, scene.bodies
+    B = gap_gradient(bodies, engine._pose(), engine.listed)[:, bodies.free.ravel()].toarray()
+    response = B / np.repeat(bodies.mass, 6)[bodies.free.ravel()] @ B.T
+    L_K, L_C = (
+        np.linalg.eigvalsh(np.sqrt(np.outer(w, w)) * response)[-1] for w in (engine.k, engine.g)
+    )
+    exact = (np.sqrt(L_C**2 + 4 * L_K) - L_C) / L_K
+    assert len(B) > 400 and 0.98 < dem.critical_dt / exact < 1.002
+
+
+def test_wider_lists_while_balls_fall_change_nothing(monkeypatch):
+    """Property: balls that fall and meet end where they do with a narrow list at the same steps,
+    to rounding, and the list is made less than half as often; with a given step it stays narrow."""
+    places, lists, made = [], [], []
+    build = BallEngine._build
+    monkeypatch.setattr(BallEngine, "_build", lambda e: (made.append(e.skin), build(e))[1])
+    for given in (False, True):
+        dem = PenaltySimulation(rl.scenes.packing(150), stiffness_scale=1e-4)
+        made.clear()
+        if given:
+            dem.engine.keep_step()
+        left = 6000  # steps, until 60 ms
+        while left:
+            left -= dem.engine.advance(left, 1e-5, 0.0, False)
+        places.append(dem.state.position)
+        lists.append(len(made))
+    # contacts from some 30 ms on magnify rounding, 1e-17 m of a place
+    np.testing.assert_allclose(places[0], places[1], rtol=0, atol=1e-12)
+    assert lists[0] < lists[1] / 2 and len(set(made)) == 1
 
 
 def test_unstable_steps_are_refused():

@@ -137,7 +137,7 @@ def _settled(name, until) -> Rigid:
         raise InputError(f"--until is {until}; expected a positive, finite time in seconds")
     with Console(stderr=True).status("settling") as status:
         while simulation.time < end - 1.5 * simulation.dt and not (
-            until is None and simulation.at_rest
+            until is None and simulation.stands_still
         ):
             simulation.step()
             status.update(f"settling, t = {simulation.time:.4g} s")

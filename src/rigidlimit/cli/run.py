@@ -326,6 +326,8 @@ def _moving(simulation) -> str:
     speed = np.abs(way).max(axis=1)
     fastest = int(speed.argmax())
     name = bodies.names[free[fastest]]
+    if simulation.stands_still:
+        return "standing still, but its forces are open"
     return f"moving, at up to {speed[fastest]:.2g} m/s ({name!r})"
 
 

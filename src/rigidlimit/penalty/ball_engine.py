@@ -13,15 +13,22 @@ from ..collision.broadphase import meeting_balls
 from ..collision.contacts import Contacts
 from ..collision.planes import plane_normal
 from ..collision.search import find_contacts
-from ..constraints import gap_gradient
 from ..forces.law import contact_stiffness
 from . import balls
 from .engine import Law, Measures, check_finite, expected_tangent
 from .law import damping_coefficient
-from .timestep import critical_step
+from .timestep import critical_step_of
 
 SKIN = 0.1
-"""Skin of the neighbour list over the reference length of the scene."""
+"""Skin of the neighbour list over the reference length of the scene, to begin with."""
+
+WIDEST, WIDER = 0.5, 1.5
+"""Largest skin of that, and the factor from one list to the next."""
+
+BRIEF, LONG = 60, 400
+"""Steps that a list lasted: below the first, as while balls fall, the next one gets a wider skin,
+since a list takes as long as 60 steps; above the second a narrower one. Each listed pair counts as
+closed in the critical step, so that wide skins are for steps that may shrink."""
 
 ALONE = 10
 """Calls by one thread after one in which threads had to wait for cores; twice as many the next."""
@@ -58,7 +65,7 @@ class BallEngine:
         self.external = np.where(held, 0.0, external_force.reshape(-1, 6)[:, :3])
         self.push = self.external * self.free
         self.plane = bodies.are(HalfSpace)
-        self.skin = SKIN * bodies.length
+        self.skin, self.widest = SKIN * bodies.length, WIDEST
         self._build()
         balls.fill_forces(self.motion, self.force, *self.lists, law.exponent, law.tensile)
 
@@ -104,9 +111,21 @@ class BallEngine:
             self.calls_alone -= 1
         made, code = answer or work(0, self.threads)
         self.elapsed += made * dt
+        self.lasted += made
         if code == balls.STALE:
+            self._choose_skin()
             self._build()
         return made
+
+    def _choose_skin(self):
+        narrow, wide = SKIN * self.bodies.length, self.widest * self.bodies.length
+        if self.lasted < BRIEF:
+            self.skin = min(WIDER * self.skin, wide)
+        elif self.lasted > LONG:
+            self.skin = max(self.skin / WIDER, narrow)
+
+    def keep_step(self) -> None:
+        self.widest = SKIN
 
     def stop(self) -> None:
         """All free bodies come to a halt; forces are those of the pose."""
@@ -125,7 +144,11 @@ class BallEngine:
                 self.law, self.k, self.pair_mass, measured[1], measured[2], self.pair_push
             )
             gamma = self.g * overlap ** (0.5 * self.law.exponent - 1)
-            self._limit = critical_step(self.B, self.inverse_mass, tangent, gamma)
+            body, normal = self.listed.body, np.ascontiguousarray(self.listed.normal)
+            push = np.empty((len(self.bodies), 3))
+            self._limit = critical_step_of(
+                lambda x: balls.response(body, normal, self.free, x, push), tangent, gamma
+            )
         return self._limit
 
     def measures(self) -> Measures:
@@ -162,6 +185,7 @@ class BallEngine:
     def _build(self):
         """New reference positions and the pairs within the skin of one another."""
         bodies, n = self.bodies, len(self.bodies)
+        self.lasted = 0
         moved = self.origin + self.motion[:, :3]
         check_finite(bodies, moved)
         # what the sum loses stays in u: a new list must not shake a packing at rest
@@ -220,8 +244,6 @@ class BallEngine:
         self.wall = np.ascontiguousarray(walls, np.int64)
         self.wall_pair = np.column_stack([wall_normal, wall_gap, self.k[m:], self.g[m:]])
         self.ranges = balls.shared_work(self.threads, self.first, self.other, self.wall)
-        self.B = gap_gradient(bodies, self._pose(), self.listed)
-        self.inverse_mass = np.column_stack([self.free, np.zeros((n, 3))]).ravel()
         self._limit = None
 
     def _near_planes(self, moved, radius, others):

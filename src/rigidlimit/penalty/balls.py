@@ -257,6 +257,28 @@ def measure(motion, first, other, pair, wall, wall_pair, p, tensile):
 
 
 @njit(cache=True)
+def response(body, normal, free, x, push):
+    """B M^-1 B^T x (m,) of pairs ``body`` (m, 2) with normals (m, 3). push (n, 3) is overwritten.
+
+    The gap gradient of balls is the normal, on both bodies; nothing needs to be assembled.
+    """
+    push[:] = 0.0
+    for e in range(len(x)):
+        for k in range(3):
+            f = x[e] * normal[e, k]
+            push[body[e, 0], k] -= f
+            push[body[e, 1], k] += f
+    out = np.empty(len(x))
+    for e in range(len(x)):
+        i, j = body[e, 0], body[e, 1]
+        s = 0.0
+        for k in range(3):
+            s += normal[e, k] * (free[j, k] * push[j, k] - free[i, k] * push[i, k])
+        out[e] = s
+    return out
+
+
+@njit(cache=True)
 def fill_forces(motion, force, first, other, pair, wall, wall_pair, p, tensile):
     """Contact forces on the bodies at the present positions and velocities, into ``force[0]``."""
     force[:] = 0.0

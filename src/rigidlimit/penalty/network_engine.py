@@ -84,6 +84,9 @@ class NetworkEngine:
             self._find()
         return made
 
+    def keep_step(self) -> None:
+        """Nothing to do: how far contacts are listed does not follow the pace."""
+
     def stop(self) -> None:
         """All free bodies come to a halt; forces are those of the pose."""
         self.v[~self.held] = 0.0

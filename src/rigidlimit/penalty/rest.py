@@ -159,7 +159,7 @@ class _Settling:
         simulation = self.simulation
         if self.by == "dynamics":
             self._by_dynamics()
-            if simulation.at_rest:
+            if simulation.stands_still:
                 return self._rest(alone=True)
         else:
             # other shapes are left to damping from there
@@ -188,7 +188,7 @@ class _Settling:
         simulation = self.simulation
         free_steps = int(np.ceil(simulation.scene.duration / simulation.dt)) + 50
         last = simulation.steps + min(free_steps, self.max_steps)
-        while simulation.steps < last and not simulation.at_rest:
+        while simulation.steps < last and not simulation.stands_still:
             self.tell(f"{self.how}, {simulation.step(compatible=False).summary}")
 
     def _by_dem(self, tolerance: float):
@@ -246,7 +246,7 @@ class _Settling:
         for _ in range(self.max_steps):
             result = simulation.step(compatible=False)
             self.tell(f"{self.how}, {result.summary}")
-            if simulation.at_rest:
+            if simulation.stands_still:
                 return
             way = np.linalg.norm(simulation.state.position - begun, axis=1)
             body = int(way.argmax())

@@ -224,6 +224,8 @@ class PenaltySimulation:
         mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)
         self.pull = float((load / mass).max(initial=0.0))
         self.fixed_dt = None if dt is None else arrays.positive("dt", dt)
+        if self.fixed_dt is not None:
+            self.engine.keep_step()
         self.dt = self._step_size(self.engine.measures().speed)
 
     @property

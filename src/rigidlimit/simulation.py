@@ -180,9 +180,7 @@ class Simulation:
             return False
         solved = self.last.classic
         # what rounding leaves open of a solve counts as little as a speed
-        return solved.converged or (
-            solved.status is not Status.JAMMED and solved.residual <= STILL
-        )
+        return solved.converged or (solved.status is not Status.JAMMED and solved.residual <= STILL)
 
     @property
     def stands_still(self) -> bool:

@@ -1,6 +1,7 @@
 """Scenes that contact dynamics does not bring to rest by itself, and the DEM from there."""
 
 import re
+import sys
 import warnings
 
 import numpy as np
@@ -174,6 +175,15 @@ def test_a_scene_that_shakes_for_ever_is_told(monkeypatch):
     assert "no longer fell" in shaken.unrest
 
 
+def test_a_dem_that_only_creeps_is_given_up(monkeypatch):
+    """Contract: a comparison does not wait for long where the DEM, begun at rest, gets no nearer
+    to it: to 1e-30 of the load rounding allows none. It took 100,000 steps to say so."""
+    monkeypatch.setitem(sys.modules["rigidlimit.penalty.compare"].IDLE, "convex", 2000)
+    shaken = compare(balanced_arch()[0], rest_tolerance=1e-30)
+    assert not shaken.dem.converged and shaken.dem.steps < 20_000
+    assert "no longer fell" in shaken.unrest and "NOT at rest" in shaken.message
+
+
 def test_a_simulation_goes_on_to_rest_under_its_own_loads():
     """Closed form: a cell without gravity, in which loose disks drift for ever; a lid whose load
     was doubled by ``set_load`` bears all of it at rest, the floor too, and nothing else does."""
@@ -288,6 +298,44 @@ def test_damping_that_brings_no_less_motion_is_given_up(monkeypatch):
     with pytest.raises(NoRest, match="stops brought no less motion; expected a scene"):
         rl.settle(simulation)
     assert simulation.steps < 500
+
+
+@pytest.mark.parametrize("spin", [(0, 0, 5.0), (3.0, 1.0, 5.0)])
+def test_a_turning_box_is_stopped(spin):
+    """Closed form: a smooth box that spins on the floor, or is thrown on it turning, keeps its
+    energy for ever and was given up after 5000 steps; at rest its four corners bear its weight."""
+    scene = rl.Scene(name="spinning", duration=0.05)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    height = 0.02 if spin[0] == 0 else 0.03  # lying, and thrown from 1 cm
+    scene.add(rl.Box((0.02, 0.03, 0.04)), position=(0, 0, height), angular_velocity=spin)
+    simulation = rl.Simulation(scene, compatible="never")
+    rest = rl.settle(simulation)
+    assert rest.steps < 2500 and simulation.at_rest
+    force = rl.body_forces(simulation.step(compatible=True))[0, 2]
+    # the residual of a step, 1e-10, and what at_rest allows, a millionth
+    assert force == pytest.approx(-9.81 * scene.bodies.mass[1], rel=1e-5)
+
+
+def test_settling_on_a_turning_box_is_given_up():
+    """Contract: a disk in a shaft over a box that is driven round is thrown up by each corner. The
+    box was stopped without a word, and the disk called at rest; it stays driven, and settling ends
+    by itself, before the steps are over, with what does not help."""
+    scene = rl.Scene(name="turnspit", dim=2, duration=0.01)
+    for x, normal in ((-0.051, (1, 0)), (0.051, (-1, 0))):
+        scene.add(rl.HalfSpace(2), position=(x, 0), normal=normal)
+    box = rl.rectangle(0.08, 0.08)
+    scene.add(box, position=(0, 0), fixed=True, angular_velocity=20.0, name="box")
+    scene.add(rl.Disk(0.05), position=(0, 0.12), fixed=["x"], name="disk")
+    simulation = rl.Simulation(scene, compatible="never")
+    with pytest.raises(NoRest, match="stops brought no less motion; expected a scene"):
+        rl.settle(simulation, by="dynamics")
+    assert simulation.steps < 5000
+
+
+def test_what_nothing_presses_cannot_come_to_rest():
+    """Contract: balls without gravity or loads that fly apart; one error, with the scene's name."""
+    with pytest.raises(NoRest, match="'newton-cradle' cannot come to rest: nothing presses"):
+        rl.settle("newton-cradle")
 
 
 def test_settle_takes_what_a_simulation_takes():

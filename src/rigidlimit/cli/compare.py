@@ -32,11 +32,9 @@ def compare(
         bool, typer.Option("--whole-run", help="Start the DEM from the scene, not from rest.")
     ] = False,
     settle: Annotated[
-        Settle,
-        typer.Option(
-            help="Who finds the rest: dem is quicker for a thousand random balls or more."
-        ),
-    ] = Settle.dynamics,
+        Settle | None,
+        typer.Option(help="Who finds the rest; default: dem for 300 random balls or more."),
+    ] = None,
     sweeps: Annotated[
         int, typer.Option(min=1, help="Most Gauss-Seidel sweeps at rest, where it creeps.")
     ] = 100_000,
@@ -77,7 +75,7 @@ def compare(
     with Console(stderr=True, quiet=quiet).status("starting") as status:
         answer = run_comparison(
             loaded,
-            settle=str(settle),
+            settle=None if settle is None else str(settle),
             stiffness_scale=stiffness_scale,
             whole_run=whole_run,
             sweeps=sweeps,

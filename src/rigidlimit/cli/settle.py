@@ -24,8 +24,8 @@ def settle(
     by: Annotated[
         By | None,
         typer.Option(
-            help="Who goes first: contact dynamics, or a soft DEM; default: the DEM for a thousand "
-            "balls of unequal size or more."
+            help="Who goes first: contact dynamics, or a soft DEM; default: the DEM for 300 balls "
+            "of unequal size or more."
         ),
     ] = None,
     max_seconds: Annotated[

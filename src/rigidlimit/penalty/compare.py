@@ -31,6 +31,11 @@ SWEEPS = 100_000
 EVERY = 0.5
 """Seconds between two reports of a long solve."""
 
+IDLE = {"balls": 100_000, "convex": 30_000}
+"""Steps of the DEM from a pose of rest without a lower unbalanced force after which it is given up:
+it has only overlaps to find, in some thousands. (From a scene's own pose packings rearrange on
+their way, and it is waited for five times as long and more.)"""
+
 LEFT = 1.0
 """Way of a body in the DEM, over the scene's length, from which on it has left the pose of rest."""
 
@@ -150,7 +155,7 @@ def _classic(scene: Scene, rest: Rest, solver: str, tell, **options):
 def compare(
     scene: Scene,
     *,
-    settle: str = "dynamics",
+    settle: str | None = None,
     stiffness_scale: float = 1.0,
     rest_tolerance: float = 1e-7,
     whole_run: bool = False,
@@ -160,8 +165,8 @@ def compare(
 ) -> Comparison:
     """Run a scene to rest by each method and compare the contact forces.
 
-    settle: who brings the scene to rest, contact dynamics ("dynamics") or, quicker for random
-    packings of a thousand balls or more, a soft DEM ("dem"); see ``penalty.rest``. If it takes
+    settle: who brings the scene to rest, contact dynamics ("dynamics") or a soft DEM ("dem");
+    None: as ``rl.settle`` chooses, the DEM for random packings. If it takes
     more than contact dynamics alone, all classic solvers are compared in the pose of rest found.
     The DEM starts from that pose, or with ``whole_run`` from the scene's own; the state of rest it
     finds is its own in either case. A pose that had to be found is loaded first, see
@@ -176,8 +181,10 @@ def compare(
             callback(text)
 
     scene = as_scene(scene)
-    if settle not in ("dynamics", "dem"):
-        raise InputError(f"settle is {settle!r}; expected 'dynamics' or 'dem'")
+    if settle not in (None, "dynamics", "dem"):
+        raise InputError(
+            f"settle is {settle!r}; expected 'dynamics' or 'dem', or None, which chooses"
+        )
     arrays.positive("stiffness_scale", stiffness_scale)
     if sweeps < 1:
         raise InputError(f"sweeps is {sweeps}; expected one at least")
@@ -257,13 +264,21 @@ def compare(
 
 
 def _watched(dem: PenaltySimulation, begun: State | None, tell) -> PenaltyResult:
-    """The run to rest, which ends where a body has left the pose ``begun``."""
+    """The run to rest, which ends where a body has left the pose ``begun``, and where nothing gets
+    nearer to rest there."""
+    least, since = np.inf, dem.steps
 
-    def left(progress):
+    def ends(progress):
+        nonlocal least, since
         tell(progress.text)
-        return begun is not None and _has_left(dem.state, begun, dem.bodies)
+        if begun is None:
+            return False
+        if progress.unbalanced < 0.9 * least:
+            least, since = progress.unbalanced, progress.steps
+        idle = progress.steps - since > IDLE[dem.engine.kind]
+        return idle or _has_left(dem.state, begun, dem.bodies)
 
-    return dem.run(callback=left)
+    return dem.run(callback=ends)
 
 
 def _farthest(state: State, begun: State) -> tuple[int, float]:

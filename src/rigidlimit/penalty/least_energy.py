@@ -80,6 +80,10 @@ trust from which on a body is held back more."""
 UNLOADED = 1e-3
 """Part of the heaviest load that a body without a load counts as having, in P."""
 
+KEPT, NEW = 20, 0.02
+"""Most rounds with one order of elimination, and the part of the contacts that may be new to it:
+finding an order takes as long as a factorization, and one that is a little old adds little fill."""
+
 BISECTIONS, CLOSINGS = 12, 2
 """Steps of the line search, and of the way from the end of the path to the corner."""
 
@@ -129,7 +133,7 @@ def least_energy(
     F = F / load
     body = dofs // 6
     starts = np.r_[np.flatnonzero(np.r_[True, body[1:] != body[:-1]]), len(dofs)]
-    near = _Near(bodies, dofs)
+    near, order = _Near(bodies, dofs), _Order()
     size = np.linalg.norm(external_force.reshape(-1, 6)[:, :3], axis=1) / load
     weight = np.maximum(size, UNLOADED)[body] / TRUST
     hold, stats = np.full(len(bodies), CLOSEST), LinearStats()
@@ -151,14 +155,16 @@ def least_energy(
         if apart and mu <= END and unbalanced <= BALANCED and spread <= 2 * mu:
             status = Status.CONVERGED
             held = hold[body] * weight
-            state, contacts, gap, f = _closed(near, state, F, f, w, held, starts, stats)
+            state, contacts, gap, f = _closed(near, state, F, f, w, held, starts, order, stats)
             break
         if k == max_rounds:
             break
         kept = unbalanced <= min(OFF, NEAR_PATH * np.sqrt(mu)) and spread <= LAST * mu
         if apart and k and t > OFF and kept:
             mu = max(FALL * mu, END)
-        d, opens = _newton(B, F, f, w, gap, mu, hold[body] * weight, starts, stats)
+        order.meet(contacts)
+        held = hold[body] * weight
+        d, opens = _newton(B, F, f, w, gap, mu, held, starts, order, stats)
         dw = opens + gap - w
         df = mu / w - f - f / w * dw
         reached = np.zeros(len(bodies))
@@ -212,6 +218,28 @@ class _Near:
         return state.moved(position=state.position + way.reshape(-1, 6)[:, :3])
 
 
+class _Order:
+    """The order of elimination of bodies, kept as long as the contacts are mostly the same."""
+
+    def __init__(self):
+        self.place, self.known, self.rounds = None, np.zeros(0, np.int64), 0
+
+    def meet(self, contacts):
+        """Forget the order if it is no longer that of these contacts."""
+        self.rounds += 1
+        pairs = contacts.body[:, 0] * contacts.bodies + contacts.body[:, 1]
+        new = len(pairs) - int(np.isin(pairs, self.known).sum())
+        if self.rounds > KEPT or new > NEW * len(pairs):
+            self.place, self.known, self.rounds = None, pairs, 0
+
+    def lend(self, network):
+        if self.place is not None:
+            network.elimination_order = self.place
+
+    def keep(self, network):
+        self.place = vars(network).get("elimination_order")
+
+
 def _carried(contacts, gap, mu, trust, before):
     """(f, w): forces and slacks of the round before; slacks are the gaps wherever these allow."""
     if before is None:
@@ -224,13 +252,14 @@ def _carried(contacts, gap, mu, trust, before):
     return np.where(new, mu / w, f), w
 
 
-def _closed(near, state, F, f, w, hold, starts, stats):
+def _closed(near, state, F, f, w, hold, starts, order, stats):
     """(state, contacts, gap, f): from the end of the path, where bearing contacts have gaps of mu
     over their force, to the corner that they meet in, by the method of multipliers with the path's
     own stiffness f/w. near(state): the contacts, their gaps and B."""
     contacts, gap, B = near(state)
     for _ in range(CLOSINGS):
-        d, opens = _newton(B, F, f, w, gap, 0.0, hold, starts, stats, refined=True)
+        order.meet(contacts)
+        d, opens = _newton(B, F, f, w, gap, 0.0, hold, starts, order, stats, refined=True)
         f, before = np.maximum(f - f / w * (gap + opens), 0.0), contacts
         state = near.moved(state, d)
         contacts, gap, B = near(state)
@@ -239,14 +268,16 @@ def _closed(near, state, F, f, w, hold, starts, stats):
     return state, contacts, gap, f
 
 
-def _newton(B, F, f, w, gap, mu, hold, starts, stats, refined=False):
+def _newton(B, F, f, w, gap, mu, hold, starts, order, stats, refined=False):
     """(d (n,), B d (m,)). hold (n,): diagonal of P."""
     network = Network(B, mass=sp.diags_array(hold).tocsr(), blocks=starts)
     # contacts bear or not by factors of 1e12 at the end, which single precision does not resolve
     network.rounded = False
+    order.lend(network)
     system = StiffnessSystem(network, f / w, 0.0)
     rhs = F + network.carried(mu / w - f / w * (gap - w))
     d = system.solve_directly(rhs, stats, refined=refined)
+    order.keep(network)
     return d, B @ d
 
 

@@ -188,7 +188,7 @@ class _Settling:
             raise NoRest(
                 f"scene {self.simulation.scene.name!r} is not at rest after {self.max_seconds:g} s "
                 f"of the wall clock: {text}; expected more time (max_seconds), or a scene that "
-                "comes to rest sooner"
+                "comes to rest sooner" + _driven(self.simulation)
             )
 
     def _by_dynamics(self):
@@ -279,7 +279,7 @@ class _Settling:
             f"{bodies.names[body]!r} has gone {way[body]:.3g} m"
             + (f"; the last {STOPS} stops brought no less motion" if waited > STOPS else "")
             + "; expected a scene that comes to rest: bodies that rest on something, walls or a "
-            "floor that hold them"
+            "floor that hold them" + _driven(simulation)
         )
 
     def _rest(self, alone: bool) -> Rest:
@@ -333,6 +333,17 @@ def _no_room(simulation: Simulation) -> str:
         "they stand still, but no contact forces balance; expected bodies that do not overlap, or "
         "room for them: check positions and sizes, move walls or bodies apart"
     )
+
+
+def _driven(simulation: Simulation) -> str:
+    """Which body is driven, as part of why nothing rests; "" where none is."""
+    bodies, velocity = simulation.bodies, simulation.state.velocity
+    driven = np.flatnonzero(np.where(bodies.free, 0.0, velocity).any(axis=1))
+    if not len(driven):
+        return ""
+    name = bodies.names[driven[0]]
+    more = f", and {len(driven) - 1} more," if len(driven) > 1 else ""
+    return f"; {name!r}{more} is driven, and keeps in motion what it meets: stop it first"
 
 
 def _turns_nothing(bodies: Bodies) -> bool:

@@ -16,7 +16,15 @@ from ..submatrix import submatrix
 from . import augmented_lagrangian, newton, null_space
 from .carried import NOT_CARRIED, nearest_carried
 from .noise import harmless, noise
-from .problem import CompatibleForces, checked_law, duality_gap, force_bound, pressing
+from .problem import (
+    TOLD,
+    CompatibleForces,
+    checked_law,
+    duality_gap,
+    force_bound,
+    pressing,
+    whole_gap,
+)
 
 METHODS = ("newton", "augmented_lagrangian")
 
@@ -91,12 +99,12 @@ def compatible_forces(
     scaled = _Scaled(B, load, stiffness, exponent, free, blocks, gap_error, handover)
     if scaled.force_size == 0.0:
         nothing = np.zeros(n), np.zeros(m)
-        solved = _Solved(*nothing, Status.CONVERGED, 0, [], LinearStats(), load, 0.0)
+        solved = _Solved(*nothing, Status.CONVERGED, 0, [], LinearStats(), load, 0.0, 0.0)
     else:
         solved = scaled.solve(method, tolerance, max_iterations, warm_start, admissible)
     if not load.any() and solved.force.max(initial=0.0) <= tolerance * scaled.force_size:
         # nothing holds the overlaps: they come apart, to where no energy is left to judge by
-        solved = replace(solved, force=np.zeros(m), status=Status.CONVERGED, gap=0.0)
+        solved = replace(solved, force=np.zeros(m), status=Status.CONVERGED, gap=0.0, whole=0.0)
     u, force, status, nearest_status = solved.u, solved.force, solved.status, solved.nearest_status
     carried = np.where(free, transposed_product(B, force), 0.0)
     size = scaled.force_size or 1.0
@@ -117,6 +125,11 @@ def compatible_forces(
     fine = residual <= tolerance and solved.gap <= newton.GAP * tolerance
     if solved.stopped_short and fine and not scaled.left_open(force):
         status = Status.CONVERGED  # solvers ask for a little more than was promised
+
+    def off_by(gap):
+        return _over_largest(force_bound(force, stiffness, exponent, gap), force)
+
+    error = off_by(solved.whole)
     return CompatibleForces(
         force=force,
         displacement=u,
@@ -126,7 +139,8 @@ def compatible_forces(
         imbalance=imbalance,
         worst_dof=int(np.argmax(relative(imbalance))) if n else 0,
         duality_gap=solved.gap,
-        force_error=_over_largest(force_bound(force, stiffness, exponent, solved.gap), force),
+        force_error=error,
+        forgiven=error > TOLD >= off_by(solved.gap),
         tolerance=tolerance,
         method=method,
         nearest_status=nearest_status,
@@ -146,7 +160,7 @@ class _Solved:
     """What ``_Scaled.solve`` found, in the units of the problem.
 
     load (n,): the one that the forces are to balance, the nearest where the given one is not
-    carried. gap: ``duality_gap``, nearest_status: see ``CompatibleForces``.
+    carried. gap: ``duality_gap``, whole: ``whole_gap``, nearest_status: see ``CompatibleForces``.
     """
 
     u: np.ndarray
@@ -157,6 +171,7 @@ class _Solved:
     stats: LinearStats
     load: np.ndarray
     gap: float
+    whole: float
     nearest_status: Status | None = None
 
     @property
@@ -259,13 +274,15 @@ class _Scaled:
 
     def _given_back(self, u, force, status, iterations, history, stats, load, nearest_status):
         """In the units of the problem."""
-        gap = duality_gap(self.B, u, force, self.stiffness, self.exponent, load, self.offset)
+        balance = self.B, u, force, self.stiffness, self.exponent, load, self.offset
+        gap = duality_gap(*balance)
+        whole = whole_gap(*balance, gap=gap)
         full, of_load = np.zeros(self.n), np.zeros(self.n)
         full[self.dofs] = u / self.arm * self.displacement_size
         of_load[self.dofs] = load * self.arm * self.force_size
         force = force * self.force_size
-        found = full, force, status, iterations, history, stats, of_load, gap
-        return _Solved(*found, nearest_status)
+        found = full, force, status, iterations, history, stats, of_load, gap, whole
+        return _Solved(*found, nearest_status=nearest_status)
 
     def left_open(self, force) -> bool:
         """Whether forces are known to be open, though they balance to the tolerance."""

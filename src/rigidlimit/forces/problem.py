@@ -15,6 +15,7 @@ from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
 from ..network import column_arms
+from ..products import absolute_product
 from ..status import Status, work
 from ..words import counted
 
@@ -31,8 +32,9 @@ class CompatibleForces(Displayed):
     above the load, and the balance is known to the last digits of these.
     smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy, of the load that the
     forces stand for, less what rounding of loads, forces and displacements makes of it.
-    force_error: how far forces can be from the least energy by this gap, the worst of them over the
-    largest force (``force_bound``); for p < 2 a gap of 1e-9 leaves 1e-3 open. imbalance
+    force_error: how far forces can be from the least energy by this gap and what it forgives,
+    the worst of them over the largest force (``force_bound``); for p < 2 a gap of 1e-9 leaves 1e-3
+    open. forgiven: whether it is more than ``TOLD`` by what was forgiven alone. imbalance
     (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
     nearest_status: where the load is not carried, whether the forces for the nearest load that is
     were solved to the tolerance; where it stayed open whether it is carried, how the search for the
@@ -50,6 +52,7 @@ class CompatibleForces(Displayed):
     force_error: float
     tolerance: float
     method: str
+    forgiven: bool = False
     nearest_status: Status | None = None
     history: np.ndarray = field(default_factory=lambda: np.zeros(0))
     linear_iterations: int = 0
@@ -89,10 +92,20 @@ class CompatibleForces(Displayed):
                 f"known to be the least to {self.duality_gap:.1e} only; look for motions that are "
                 "all but free with rigidlimit.determinacy, as of bodies pressed from two sides"
             )
+        if self.forgiven and self.converged:
+            advice += (
+                f", but forces are known to {self.force_error:.0e} of the largest only: contacts "
+                "hardly feel some motion, and displacements along it are so long that their last "
+                "digits decide; look for such motions with rigidlimit.determinacy"
+            )
         return (
             f"{self.method}: {self.status}, residual {self.residual:.1e} "
             f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}{where}; {advice}"
         )
+
+
+TOLD = 1e-3
+"""Part of the largest force from which on it is told that rounding leaves forces open."""
 
 
 def force_bound(force, stiffness, exponent, gap) -> np.ndarray:
@@ -172,6 +185,44 @@ def complementary_energy(force, stiffness, exponent) -> float:
 def strain_energy(overlap, stiffness, exponent) -> float:
     """sum k/p max(0, c)^p, eq. 32."""
     return float((stiffness / exponent * np.maximum(overlap, 0.0) ** exponent).sum())
+
+
+def whole_gap(B, u, force, stiffness, exponent, load, offset=None, *, gap) -> float:
+    """``duality_gap`` with nothing forgiven, B, u and forces taken as they stand; ``gap`` itself
+    where what it forgives is next to nothing.
+
+    Summed up in long double, as displacements may be 1e16 overlaps. It bounds the energy above the
+    least for any u, rounded or not.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        energy = complementary_energy(force, stiffness, exponent)
+        rounding = np.abs(force) @ absolute_product(B, u) + np.abs(load) @ np.abs(u)
+        if not ROUNDED * float(rounding) > FORGIVEN * energy:
+            return gap
+        wide = np.longdouble
+        force, load, u, stiffness = (np.asarray(x, wide) for x in (force, load, u, stiffness))
+        overlap, carried = _products(B, u, force)
+        overlap = -overlap if offset is None else offset - overlap
+        p = wide(exponent)
+        lawful = (force / stiffness) ** (1 / (p - 1))
+        held = (p - 1) / p * lawful * force
+        stored = stiffness / p * np.maximum(overlap, 0) ** p
+        apart = float((held + stored - force * overlap).sum() + abs((load - carried) @ u))
+    return max(gap, apart / energy)
+
+
+def _products(B, u, force):
+    """(B u, B^T f) in long double."""
+    row = np.repeat(np.arange(B.shape[0]), np.diff(B.indptr))
+    moved, carried = np.zeros(B.shape[0], u.dtype), np.zeros(B.shape[1], u.dtype)
+    np.add.at(moved, row, B.data * u[B.indices])
+    np.add.at(carried, B.indices, B.data * force[row])
+    return moved, carried
+
+
+FORGIVEN = 1e-13
+"""Part of the energy below which nothing that rounding makes of a gap is looked at: 1e-6 of forces
+at most."""
 
 
 def duality_gap(B, u, force, stiffness, exponent, load, offset=None) -> float:

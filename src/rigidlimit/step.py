@@ -28,6 +28,7 @@ from .forces import CompatibleForces, compatible_forces
 from .forces.asked import asked_for_less
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
+from .forces.rounded import GAP, TILT, Rounded, rounding_tells
 from .forces.tilts import asked_balance
 from .forces.together import HELD
 from .network.felt import HARDLY
@@ -91,7 +92,10 @@ class StepResult(Displayed):
     is next to nothing
     (``dynamics/refined.py``). left_out (m,) bool: contacts that are closed and cannot bear, not
     among ``closed``; hangs (n,) bool: bodies whose forces hang on tilts next to nothing all the
-    same (``forces/levers.py``).
+    same (``forces/levers.py``). leaning (n,) bool: bodies whose forces motions of several of them
+    decide that contacts hardly feel, too many together for these to be left out. rounded: how far
+    forces hang on what coordinates do not tell that were rounded when they were written down
+    (``forces/rounded.py``), None if they were not.
     """
 
     state: State
@@ -108,6 +112,8 @@ class StepResult(Displayed):
     open: np.ndarray | None = None
     left_out: np.ndarray | None = None
     hangs: np.ndarray | None = None
+    leaning: np.ndarray | None = None
+    rounded: Rounded | None = None
 
     @property
     def time(self) -> float:
@@ -193,6 +199,15 @@ class StepResult(Displayed):
                 f"below {HARDLY:g}, as rounded coordinates have: write down more digits, or leave "
                 "out contacts that touch by chance"
             )
+        leaning = np.flatnonzero(self.leaning) if self.leaning is not None else ()
+        if len(leaning):
+            parts.append(
+                f"forces on {listed([names[i] for i in leaning])} and around them hang on motions "
+                f"of several bodies that contacts push along by less than {HARDLY:g} of their "
+                "forces; too many bodies hang together there for these to be left out"
+            )
+        if self.rounded is not None:
+            parts += _of_rounding(self.rounded, least, self.bodies)
         if self.together == HELD:
             parts.append(
                 "motions of several bodies together that their contacts push along by less than "
@@ -200,6 +215,22 @@ class StepResult(Displayed):
                 "forces there may change with the last digits of places"
             )
         return "; ".join(parts)
+
+
+def _of_rounding(rounded: Rounded, least: float, bodies: Bodies) -> list[str]:
+    """What is told of forces that change by more than ``least`` [N] with rounding of places."""
+    change, hangs, digit = rounded
+    changed = np.flatnonzero((change > least) | hangs)
+    if not len(changed):
+        return []
+    changed = changed[np.argsort(-change[changed], kind="stable")]
+    much = f"by {change.max():.2g} N " if change.max() > least else ""
+    return [
+        f"forces on {listed([bodies.names[i] for i in changed])} change {much}if coordinates, all "
+        f"multiples of {digit:.0e} m, were rounded: gaps up to {GAP * digit:.0e} m and tilts up to "
+        f"{TILT * digit / bodies.length:.0e} tell nothing then; write down more digits, or give "
+        "closed=, the gap over the scene's length up to which contacts may bear"
+    ]
 
 
 def step(
@@ -260,6 +291,14 @@ def with_compatible(
 
     slight: what is known of the motions that contacts hardly feel (``dynamics/refined.py``).
     """
+    done = _compatible(found, settings, warm, handover, slight)
+    if settings.closed is not None or found.bodies.written is None or not done.converged:
+        return done
+    return replace(done, rounded=_rounded(found, done, settings))
+
+
+def _compatible(found, settings, warm, handover, slight):
+    """``found`` with the compatible forces of its closed contacts."""
     bodies, chosen = found.bodies, np.flatnonzero(found.closed)
     B, force = submatrix(found.B, rows=chosen), found.classic.force[chosen]
     given = None if handover is None else handover.among(rows=chosen)
@@ -277,16 +316,46 @@ def with_compatible(
             handover=given,
         )
 
-    forces, resting, together, hangs = asked_for_less(solve, bodies, B, found.load, force, slight)
+    answer = asked_for_less(solve, bodies, B, found.load, force, slight)
+    forces, resting = answer.forces, answer.resting
     left_out = np.zeros(len(found.closed), bool)
     left_out[chosen] = resting
     return replace(
         found,
         closed=found.closed & ~left_out,
         compatible=replace(forces, force=forces.force[~resting]) if resting.any() else forces,
-        together=together,
+        together=answer.together,
         left_out=left_out,
-        hangs=hangs,
+        hangs=answer.hangs,
+        leaning=answer.leaning,
+    )
+
+
+def _rounded(found, done, settings):
+    """What rounding of written coordinates tells of the forces of ``done``."""
+
+    def solve(rows, balance):
+        return compatible_forces(
+            *balance,
+            stiffness=found.stiffness[rows],
+            exponent=settings.exponent,
+            fixed=~found.bodies.free.ravel(),
+            tolerance=settings.tolerance,
+            admissible=found.classic.force[rows],
+            blocks=found.bodies.blocks,
+        )
+
+    return rounding_tells(
+        found.bodies,
+        found.state,
+        found.contacts,
+        found.end_gap,
+        found.B,
+        found.closed,
+        found.classic.force,
+        (done.force, done.compatible.displacement),
+        done.balance,
+        solve,
     )
 
 

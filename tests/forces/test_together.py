@@ -69,7 +69,7 @@ def test_motions_held(soft):
     assert np.abs(B.T @ other - load).max() <= 4 * HARDLY * force.sum()
 
 
-@pytest.mark.parametrize(("how", "limit"), [(TAKEN, "LARGEST"), (HELD, "MOST")])
+@pytest.mark.parametrize(("how", "limit"), [(TAKEN, "MOST"), (HELD, "MOST")])
 def test_motions_together_stay_where_they_are_felt_or_loaded(how, limit, monkeypatch):
     """Property: nothing is left out above the limit, against a load of its own, or of large B."""
     bodies = balls(2)
@@ -81,6 +81,18 @@ def test_motions_together_stay_where_they_are_felt_or_loaded(how, limit, monkeyp
     assert felt_together(bodies, B, held, force, how)[0] is B
     monkeypatch.setattr(together, limit, 16 * 12 - 1)
     assert felt_together(bodies, B, load, force, how)[0] is B
+
+
+def test_parts_are_taken_one_by_one(monkeypatch):
+    """Reference twin: two parts that do not hang together, each small enough, become what each
+    becomes alone; together they were too large, and nothing was said."""
+    one, other = stack(0, 1e-9), stack(1, 1e-8)
+    alone = [felt_together(balls(2), *x[:1], x[2], x[1], TAKEN)[0] for x in (one, other)]
+    monkeypatch.setattr(together, "MOST", 16 * 12)
+    B = sp.csr_array(sp.block_diag([one[0], other[0]]))
+    force, load = (np.concatenate([one[i], other[i]]) for i in (1, 2))
+    felt = felt_together(balls(4), B, load, force, TAKEN)[0]
+    np.testing.assert_array_equal(felt.toarray(), sp.block_diag(alone).toarray())
 
 
 def pinched(seed, tilt):

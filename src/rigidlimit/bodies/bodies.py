@@ -16,6 +16,7 @@ from ..display import Brief
 from . import rotations
 from .materials import Material
 from .shapes import Disk, HalfSpace, Shape, Sphere
+from .written import Written, written
 
 T = TypeVar("T")
 
@@ -30,6 +31,7 @@ class Bodies(Brief):
     dim: 2 or 3. names: one per body. shapes, materials: tables; shape_of, material_of (n,): row in
     the table. mass (n,) [kg]. inertia (n, 3, 3) [kg m^2]: about the centre of mass, body frame.
     free (n, 6): False for degrees of freedom in Gamma_D (vx, vy, vz, wx, wy, wz, world frame).
+    placed (n, 3) [m]: where the scene has put them, if that is known.
     """
 
     dim: int
@@ -41,6 +43,7 @@ class Bodies(Brief):
     mass: np.ndarray
     inertia: np.ndarray
     free: np.ndarray
+    placed: np.ndarray | None = None
 
     def __len__(self):
         return len(self.mass)
@@ -71,6 +74,12 @@ class Bodies(Brief):
         radius = self.bounding_radius
         radius = radius[np.isfinite(radius)]
         return float(np.median(radius)) if len(radius) else 1.0
+
+    @cached_property
+    def written(self) -> Written | None:
+        """With how many digits the scene's coordinates were written down; None where they have all
+        digits, or may be meant as they are."""
+        return None if self.placed is None else written(self.placed, self.length)
 
     @property
     def blocks(self) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from .levers import hanging, leans, never_bearing
 from .problem import CompatibleForces
 from .tilts import asked_balance, asks_less
-from .together import HELD, NONE, TAKEN, never_bearing_together
+from .together import HELD, NONE, TAKEN, leaning_parts, never_bearing_together
 
 ROUNDS = 5
 """Times that it is asked again without contacts that can never bear."""
@@ -22,12 +22,14 @@ ROUNDS = 5
 class Answered(NamedTuple):
     """forces: of the closed contacts (m,). resting (m,) bool: contacts left out. together: how
     motions of all bodies together were left out, "" if not at all. hangs (n,) bool: bodies whose
-    forces hang on tilts all the same."""
+    forces hang on tilts all the same. leaning (n,) bool: bodies with forces that such motions
+    decide, and which hang together with too many others for these to be taken out."""
 
     forces: CompatibleForces
     resting: np.ndarray
     together: str
     hangs: np.ndarray
+    leaning: np.ndarray
 
 
 def asked_for_less(solve, bodies, B, load, force, slight) -> Answered:
@@ -39,9 +41,12 @@ def asked_for_less(solve, bodies, B, load, force, slight) -> Answered:
     asked, found = _without_idle(solve, bodies, B, load, force, slight, of)
     if not found.forces.converged:
         return _holding_together(solve, bodies, B, load, force, found.hangs) or found
-    if leans(asked[0], found.forces.displacement, *of):
-        return _taking_together(solve, bodies, B, load, force, asked, found.resting, of) or found
-    return found
+    if not leans(asked[0], found.forces.displacement, *of):
+        return found
+    less = _taking_together(solve, bodies, B, load, force, asked, found.resting, of)
+    asked, found = less or (asked, found)
+    answer = found.forces.force, found.forces.displacement
+    return found._replace(leaning=leaning_parts(bodies, asked[0], *answer))
 
 
 def _without_idle(solve, bodies, B, load, force, slight, of):
@@ -62,7 +67,7 @@ def _without_idle(solve, bodies, B, load, force, slight, of):
         if not other.converged:
             break
         forces, resting, asked = other, more, less
-    return asked, Answered(forces, resting, "", hangs)
+    return asked, Answered(forces, resting, "", hangs, np.zeros_like(hangs))
 
 
 def _holding_together(solve, bodies, B, load, force, hangs) -> Answered | None:
@@ -74,16 +79,18 @@ def _holding_together(solve, bodies, B, load, force, hangs) -> Answered | None:
     whole = asked_balance(bodies, B, load, force, resting, together=NONE)
     how = HELD if asks_less(held[0], whole[0], resting) else NONE
     forces = solve(held)
-    return Answered(forces, resting, how, hangs) if forces.converged else None
+    answer = Answered(forces, resting, how, hangs, np.zeros_like(hangs))
+    return answer if forces.converged else None
 
 
-def _taking_together(solve, bodies, B, load, force, asked, resting, of) -> Answered | None:
-    """The answer where motions of all bodies together are taken out of the balance, if that asks
-    for less than ``asked`` and converges."""
+def _taking_together(solve, bodies, B, load, force, asked, resting, of):
+    """(balance asked for, answer) where motions of all bodies together are taken out of the
+    balance, if that asks for less than ``asked`` and converges; else None."""
     less = asked_balance(bodies, B, load, force, resting, together=TAKEN)
-    if less[0] is B or not asks_less(less[0], asked[0], resting):
+    if not asks_less(less[0], asked[0], resting):
         return None
     forces = solve(less)
     if not forces.converged:
         return None
-    return Answered(forces, resting, TAKEN, hanging(*less, forces.displacement, *of))
+    hangs = hanging(*less, forces.displacement, *of)
+    return less, Answered(forces, resting, TAKEN, hangs, np.zeros_like(hangs))

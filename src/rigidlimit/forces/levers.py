@@ -50,14 +50,16 @@ def leans(B, displacement, free, reach) -> bool:
     return bool(way * HARDLY > TELLS * float((-(B @ displacement)).max(initial=0.0)))
 
 
-def hanging(B, load, displacement, free, reach) -> np.ndarray:
+def hanging(B, load, displacement, free, reach, hardly=None) -> np.ndarray:
     """Bodies (N,) bool whose forces hang on tilts. B (m, 6 N), load and displacement (6 N,): of the
-    compatible forces. free, reach (6 N,): see ``tilts.felt_balance``."""
+    compatible forces. free, reach (6 N,): see ``tilts.felt_balance``. hardly (N,): the tilt of each
+    body that counts for nothing, in place of HARDLY."""
     reach = finite_reach(reach)
     n = len(free) // 6
+    hardly = np.full(n, HARDLY) if hardly is None else hardly
     way = np.linalg.norm((displacement * reach).reshape(-1, 6), axis=1)
     least = TELLS * float((-(B @ displacement)).max(initial=0.0))
-    far = way * HARDLY > least
+    far = way * hardly > least
     out = np.zeros(n, bool)
     if not far.any():
         return out
@@ -65,18 +67,18 @@ def hanging(B, load, displacement, free, reach) -> np.ndarray:
     row = np.repeat(np.arange(B.shape[0]), np.diff(B.indptr))
     pair = np.flatnonzero(np.diff(row * n + body, prepend=-1))  # entries of one row and body
     moved = np.add.reduceat(B.data * displacement[B.indices], pair)
-    slight = np.abs(moved) <= HARDLY * way[body[pair]]
+    slight = np.abs(moved) <= (hardly * way)[body[pair]]
     tells = slight & (np.abs(moved) > least)
     hangs = np.zeros(n, bool)
     hangs[body[pair[tells]]] = True
     # a motion that these contacts do not feel at all is no lever
     slightly = np.repeat(slight, np.diff(np.append(pair, len(row))))
     near = sp.csr_array((np.where(slightly, B.data, 0.0), B.indices, B.indptr), shape=B.shape)
-    bodies, S, _ = slightly_felt(near, free, reach, HARDLY)
-    out[bodies] = ((S > ROUNDED) & (S <= HARDLY)).any(axis=1)
+    bodies, S, _ = slightly_felt(near, free, reach, hardly.max())
+    out[bodies] = ((S > ROUNDED) & (hardly[bodies][:, None] >= S)).any(axis=1)
     pushed = np.where(free, load, 0.0) / reach
     along = np.abs((pushed * displacement * reach).reshape(-1, 6).sum(axis=1))
-    return out & hangs & (along <= HARDLY * np.abs(pushed).max(initial=0.0) * way)
+    return out & hangs & (along <= hardly * np.abs(pushed).max(initial=0.0) * way)
 
 
 def never_bearing(B, force, hangs, free, reach) -> np.ndarray:

@@ -36,7 +36,7 @@ import scipy.sparse as sp
 from ..bodies import Bodies
 from ..network.columns import ROUNDING, largest_entries
 from ..network.felt import HARDLY, ROUNDED, finite_reach, slightly_felt
-from .together import columns_of, felt_together
+from .together import TAKEN, columns_of, felt_together
 
 FAINT = 1e-2
 """Entries of a column over reach up to which its rounding, divided by their size, could pass for a
@@ -59,9 +59,10 @@ def asked_balance(
         load = np.where(bodies.free.ravel(), B.T @ force, 0.0)
         slight = None
     B, load = _without_rounding(bodies, B, load)
-    if together:
-        return felt_together(bodies, B, load, force, together)
-    return known_balance(bodies, B, load, force, slight)
+    if together in ("", TAKEN):
+        apart = known_balance(bodies, B, load, force, slight)
+        return felt_together(bodies, B, load, force, TAKEN, apart) if together else apart
+    return felt_together(bodies, B, load, force, together)
 
 
 def _without_rounding(bodies: Bodies, B: sp.csr_array, load):
@@ -89,27 +90,30 @@ def known_balance(bodies: Bodies, B: sp.csr_array, load, force, slight=None):
     return felt_balance(B, load, force, free=free, reach=reach, slight=slight)
 
 
-def felt_balance(B: sp.csr_array, load, force, *, free, reach, slight=None):
+def felt_balance(B: sp.csr_array, load, force, *, free, reach, slight=None, hardly=None):
     """(B, load) without the motions that closed contacts hardly feel: those given if all stay.
 
     B (m, 6 N): rows of the closed contacts. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N].
     free (6 N,) bool. reach (6 N,): way of a body's farthest point per unit of each velocity, or 0.
+    slight: ``slightly_felt`` of B, if known. hardly (N,): limit of each body in place of HARDLY.
     """
     reach = finite_reach(reach)
-    bodies, S, VT = slightly_felt(B, free, reach, HARDLY) if slight is None else slight
-    out = (S > ROUNDED) & (S <= HARDLY)
+    hardly = np.full(len(free) // 6, HARDLY) if hardly is None else hardly
+    bodies, S, VT = slightly_felt(B, free, reach, hardly.max()) if slight is None else slight
+    limit = hardly[bodies][:, None]
+    out = (S > ROUNDED) & (limit >= S)
     blown = _blown_up(B, bodies, S, VT, reach)
     if not (out.any() or blown.any()):
         return B, load
     some = out.any(axis=1) | blown
-    bodies, S, VT, out, blown = (x[some] for x in (bodies, S, VT, out, blown))
+    bodies, S, VT, out, blown, limit = (x[some] for x in (bodies, S, VT, out, blown, limit))
 
     # forces [N] along these motions; a load that is not small stays
     pushed = (load / reach).reshape(-1, 6)
     along = np.einsum("bji,bi->bj", VT, pushed[bodies])
     rest = np.delete(pushed, bodies, axis=0)
     size = max(np.abs(rest).max(initial=0.0), np.abs(np.where(out, 0.0, along)).max(initial=0.0))
-    out &= np.abs(along) <= HARDLY * size
+    out &= np.abs(along) <= limit * size
     changed = out.any(axis=1) | blown
     if not changed.any():
         return B, load

@@ -26,19 +26,20 @@ steps make a problem as well posed as any of it; in turn, as each may make more 
    again and again without those found before.
 
 Where step 2 converges all the same, but displacements are so long that only such motions can ask
-for them (``levers.leans``), the motions are taken out of B as for one body (``TAKEN``), with a
-column for each of V and S <= ROUNDED; what hangs on tilts still shows then.
+for them (``levers.leans``), the motions are taken out of B as for one body (``TAKEN``), part by
+part of all that hangs together, with a column for each of V and S <= ROUNDED; what hangs on tilts
+still shows then. Parts too large for that are told (``leaning_parts``).
 """
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import qr
 from scipy.optimize import nnls
+from scipy.sparse.csgraph import connected_components
 
 from ..bodies import Bodies
 from ..network.columns import ROUNDING
 from ..network.felt import HARDLY, ROUNDED, finite_reach
-from ..network.least_distance import LARGEST
 
 TAKEN, HELD, NONE = "taken", "held", "none"
 """How motions of all bodies together are left out, NONE where contacts that cannot bear turned out
@@ -52,6 +53,9 @@ TALLEST = 1_500_000
 """Square of the number of contacts up to which contacts that cannot bear are looked for: Z has
 nearly as many entries where few bodies have many contacts, and they cost a second at most."""
 
+TELLS = 1e-3
+"""Part of the energy of forces that tilts may change before they count as deciding them."""
+
 EXACT = 1e-11
 """Part of the largest singular value up to which one is zero, once motions are held."""
 
@@ -63,30 +67,92 @@ ORDER = 1e-3
 choose among equal ones."""
 
 
-def felt_together(bodies: Bodies, B: sp.csr_array, load, force, how):
+def felt_together(bodies: Bodies, B: sp.csr_array, load, force, how, apart=None):
     """(B, load) without motions of all ``bodies`` together that closed contacts hardly feel; those
     given if there are none. B (m, 6 N), load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. how:
-    TAKEN, HELD or NONE."""
+    TAKEN, HELD or NONE. apart: (B, load) without such motions of one body, which stay where nothing
+    is TAKEN; those given if None."""
     if how == NONE:
         return B, load
-    return (_taken if how == TAKEN else _with_held)(bodies, B, load, force)
+    if how == HELD:
+        return _with_held(bodies, B, load, force)
+    return _taken(bodies, B, load, force, (B, load) if apart is None else apart)
 
 
-def _taken(bodies, B, load, force):
-    found = _over_reach(bodies, B, LARGEST)
-    if found is None:
-        return B, load
-    dense, columns, arm = found
-    VT, S, slight = _motions(dense, load[columns] / arm)
-    if not slight.any():
-        return B, load
-    out = slight & (S > ROUNDED)
-    dense -= (dense @ VT[out].T) @ VT[out]
-    dense[:, columns_of(VT[slight | (S <= ROUNDED)])] = 0.0
-    dense[np.abs(dense) <= ROUNDED] = 0.0
-    felt = sp.csr_array(dense * arm)
-    felt = sp.csr_array((felt.data, columns[felt.indices], felt.indptr), shape=B.shape)
-    return felt, np.where(bodies.free.ravel(), felt.T @ force, 0.0)
+def _taken(bodies, B, load, force, apart):
+    free = bodies.free.ravel()
+    reach = finite_reach(bodies.turning_arm.ravel())
+    size = np.abs(load / reach)[free].max(initial=0.0)
+    out, entries, place = np.zeros(B.shape[0], bool), [], []
+    for rows, columns in _parts(B, free):
+        if len(rows) * len(columns) > MOST:
+            continue
+        arm = reach[columns]
+        dense = B[rows][:, columns].toarray() / arm
+        VT, S, slight = _motions(dense, load[columns] / arm, size)
+        if not slight.any():
+            continue
+        taken = slight & (S > ROUNDED)
+        dense -= (dense @ VT[taken].T) @ VT[taken]
+        dense[:, columns_of(VT[slight | (S <= ROUNDED)])] = 0.0
+        dense[np.abs(dense) <= ROUNDED] = 0.0
+        felt = sp.coo_array(dense * arm)
+        out[rows] = True
+        entries.append(felt.data)
+        place.append(np.stack([rows[felt.row], columns[felt.col]]))
+    if not entries:
+        return apart
+    others = sp.csr_array(sp.diags_array(np.where(out, 0.0, 1.0)) @ apart[0])
+    here = tuple(np.concatenate(place, axis=1))
+    felt = sp.csr_array(others + sp.csr_array((np.concatenate(entries), here), shape=B.shape))
+    felt.eliminate_zeros()
+    felt.sort_indices()
+    return felt, np.where(free, felt.T @ force, 0.0)
+
+
+def leaning_parts(bodies: Bodies, B: sp.csr_array, force, displacement) -> np.ndarray:
+    """Bodies (N,) bool that hang together, too many for their motions to be taken out together, and
+    whose forces tilts up to HARDLY decide. B (m, 6 N), force (m,) [N] and displacement (6 N,) u:
+    asked for, and found.
+
+    A tilt t of the contacts along u changes the balance along it by t f, and the energy by u times
+    that: TELLS of the part's energy is more than 1e-3 of its forces.
+    """
+    out = np.zeros(len(bodies), bool)
+    free = bodies.free.ravel()
+    parts = [p for p in _parts(B, free) if len(p[0]) * len(p[1]) > MOST]
+    if not parts:
+        return out
+    way = np.abs(displacement * finite_reach(bodies.turning_arm.ravel())).reshape(-1, 6).max(axis=1)
+    energy = force * -(B @ displacement)
+    row = np.repeat(np.arange(B.shape[0]), np.diff(B.indptr))
+    touching = sp.csr_array((np.ones(B.nnz), (row, B.indices // 6)), shape=(B.shape[0], len(out)))
+    touching.data[:] = 1.0
+    work = HARDLY * way * (touching.T @ force)
+    for rows, columns in parts:
+        here = np.unique(columns // 6)
+        if work[here].sum() > TELLS * energy[rows].sum():
+            out[here[work[here] > 0.1 * work[here].max()]] = True
+    return out
+
+
+def _parts(B, free):
+    """(rows (r,), free columns (c,) of B with entries) of all that hangs together, in turn."""
+    m, n = B.shape
+    row = np.repeat(np.arange(m), np.diff(B.indptr))
+    here = free[B.indices]
+    row, column = row[here], B.indices[here]
+    joined = sp.csr_array((np.ones(len(row)), (row, m + column)), shape=(m + n, m + n))
+    part = connected_components(joined, directed=False)[1]
+    rows, columns = np.unique(row), np.unique(column)
+    order = np.argsort(part[rows], kind="stable"), np.argsort(part[m + columns], kind="stable")
+    rows, columns = rows[order[0]], columns[order[1]]
+    of_row, of_column = part[rows], part[m + columns]
+    numbers = np.unique(of_row)
+    for number in numbers:
+        a, b = np.searchsorted(of_row, [number, number + 1])
+        c, d = np.searchsorted(of_column, [number, number + 1])
+        yield rows[a:b], columns[c:d]
 
 
 def columns_of(motions):
@@ -140,13 +206,14 @@ def _over_reach(bodies, B, most):
     return B[:, columns].toarray() / reach, columns, reach
 
 
-def _motions(dense, load):
+def _motions(dense, load, size=None):
     """(V^T (c, c), S (c,), which motions are felt by HARDLY at most and have no load of their own
-    (c,) bool), of B over reach (m, c) and a load over reach (c,)."""
+    (c,) bool), of B over reach (m, c) and a load over reach (c,). size: of all loads, or None."""
     m, c = dense.shape
     _, S, VT = np.linalg.svd(dense, full_matrices=m < c)
     S = np.pad(S, (0, c - len(S)))
-    unloaded = np.abs(VT @ load) <= HARDLY * np.abs(load).max(initial=0.0)
+    size = np.abs(load).max(initial=0.0) if size is None else size
+    unloaded = np.abs(VT @ load) <= HARDLY * size
     return VT, S, (S <= HARDLY) & unloaded
 
 

@@ -384,6 +384,7 @@ class Scene(Displayed):
                 mass=column("mass"),
                 inertia=column("inertia"),
                 free=column("free"),
+                placed=column("position"),
             )
         return self._bodies
 

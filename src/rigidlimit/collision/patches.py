@@ -32,6 +32,9 @@ AS_NEAR = 2 * np.sqrt(2 * (1 - ACROSS))
 """How far the gap between faces that are across a normal so exactly may differ over their width,
 over the smaller body's size."""
 
+PITCH, SAME = 2 * np.pi / RIM_POINTS, 1e-9
+"""Angle between the points of a rim, and the part of it up to which angles are the same."""
+
 COMMON = 1e-6
 """Common stretch over the first line's length from which on it has two ends."""
 
@@ -71,10 +74,11 @@ def _beside(a, b, n, point, gap):
 
 
 @njit(cache=True)
-def _line(corners, names, count, n, sign):
+def _line(corners, names, count, round_end, n, sign):
     """Whether a line lies furthest along sign * n: one of two corners, or the edge of a face that
-    is across n. Its ends become the first two corners, ordered by their names."""
-    if count <= 2:
+    is across n, if that is no round end: between the points of a rim there is no edge. Its ends
+    become the first two corners, ordered by their names."""
+    if count <= 2 or round_end:
         return count == 2
     first, second = -1, -1
     for c in range(count):
@@ -148,15 +152,33 @@ def _in_sliver(end_a, radius_a, end_b, radius_b, axis, arm, face_a, face_b, q):
 
 
 @njit(cache=True)
-def _leader(solids, s, t, n, d):
-    """Whose axes the points of both rims begin at, where ends of cylinders lie on one another: 0 or
-    1, of the wider and then the longer one; else -1, and a rim's points stay in its body."""
+def _starts(solids, s, t, n, d, turn, start_a, start_b):
+    """Axes (rows, in a body's own) at which the points of its rims begin: those of the wider, then
+    the longer one where ends of cylinders lie on one another, midway between both where they are
+    alike, so that bodies may change places; else its own."""
+    for i in range(3):
+        for j in range(3):
+            start_a[i, j] = start_b[i, j] = 1.0 if i == j else 0.0
     if solids[0][s] != CYLINDER or solids[0][t] != CYLINDER:
-        return -1
+        return
     if abs(n[2]) <= UPRIGHT or abs(d[2]) <= UPRIGHT:
-        return -1
+        return
     a, b = solids[1][s], solids[1][t]
-    return 1 if b[0] > a[0] or (b[0] == a[0] and b[2] > a[2]) else 0
+    if b[0] > a[0] or (b[0] == a[0] and b[2] > a[2]):
+        for i in range(3):
+            for j in range(3):
+                start_a[i, j] = turn[j, i]
+        return
+    if a[0] == b[0] and a[2] == b[2]:
+        apart = np.arctan2(turn[1, 0], turn[0, 0])
+        # half a pitch counts as less than that, for both bodies
+        half = 0.5 * (apart - PITCH * np.rint((1 - SAME) * apart / PITCH))
+        start_a[0, 0] = start_a[1, 1] = np.cos(half)
+        start_a[0, 1] = np.sin(half)
+        start_a[1, 0] = -start_a[0, 1]
+    for i in range(3):
+        for j in range(3):
+            start_b[i, j] = dot(start_a[i], turn[:, j])
 
 
 @njit(cache=True)
@@ -201,7 +223,7 @@ def contacts_of_nearest(
     n, d, on_a, on_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     at_b, zero, middle, inward = np.empty(3), np.zeros(3), np.empty(3), np.empty(3)
     mid = np.empty(3)
-    axes = np.eye(3)
+    start_a, start_b = np.empty((3, 3)), np.empty((3, 3))
     local, points = np.empty((most, 3)), np.empty((4 * most + 9, 3))
     for p in range(len(arm)):
         gap = separation[p]
@@ -214,8 +236,7 @@ def contacts_of_nearest(
         step(middle, -0.5 * gap, n, on_a)
         step(middle, 0.5 * gap, n, on_b)
         to_body(turn[p], n, -1.0, d)
-        leader = _leader(solids, s, t, n, d)
-        start_a, start_b = (turn[p].T if leader == 1 else axes), (turn[p] if leader == 0 else axes)
+        _starts(solids, s, t, n, d, turn[p], start_a, start_b)
         ka, size_a = facing(solids, s, n, start_a, face_a, names_a, normal_a)
         kb, size_b = facing(solids, t, d, start_b, local, names_b, at_b)
         if kb > 0:
@@ -298,8 +319,8 @@ def contacts_of_nearest(
                 step(on_a, dot(face_b[0], n) - dot(on_a, n), n, on_b)
         if (
             found == 0
-            and _line(face_a, names_a, ka, n, 1.0)
-            and _line(face_b, names_b, kb, n, -1.0)
+            and _line(face_a, names_a, ka, solids[0][s] == CYLINDER, n, 1.0)
+            and _line(face_b, names_b, kb, solids[0][t] == CYLINDER, n, -1.0)
         ):
             found = _beside(face_a, face_b, n, points, height)
             label[0], label[1] = 0, 2

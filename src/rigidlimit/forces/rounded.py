@@ -50,7 +50,8 @@ class Rounded(NamedTuple):
 def rounding_tells(
     bodies: Bodies, state: State, contacts, gap, B, closed, force, answer, balance, solve
 ):
-    """``Rounded`` of a step's compatible forces, None where coordinates have all digits.
+    """``Rounded`` of a step's compatible forces, None where all bodies have moved on from their
+    written places.
 
     state: at the end of the step. contacts: m of them. gap (m,) [m]: at its end. B (m, 6 n). closed
     (m,) bool. force (m,) [N]: that made F~. answer (m,) [N], displacement (6 n,): compatible forces
@@ -60,6 +61,8 @@ def rounding_tells(
     free = bodies.free.ravel()
     reach = finite_reach(bodies.turning_arm.ravel())
     digit, here = bodies.written.digit, bodies.written.here(state.position)
+    if not here.any():
+        return None
     forces, displacement = answer
     limit = np.where(here, np.maximum(HARDLY, TILT * digit / bodies.bounding_radius), HARDLY)
     hangs = hanging(*balance, displacement, free, reach, limit)

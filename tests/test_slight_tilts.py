@@ -110,6 +110,26 @@ def test_wedges_beside_other_loads(slope, beside):
         np.testing.assert_allclose(force, [known, known], rtol=1e-6 + 3e-16 / slope)
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_many_wedges_converge(solver):
+    """Closed form: m g / (2 sin slope) in each of sixty wedges, far beyond what one of them holds;
+    Gauss-Seidel stalled at a residual of 4e-8, with forces right to that."""
+    rng = np.random.default_rng(0)
+    slope, mass = 3e-5 * rng.uniform(0.75, 1.25, 60), rng.uniform(1, 10, 60)
+    scene = rl.Scene(name="wedges", dim=2, gravity=(0, -9.81))
+    for i in range(60):
+        for side in (-1, 1):
+            at = (3.0 * i + side * 0.3 / np.cos(slope[i]), 0)
+            how = {"orientation": -side * slope[i], "fixed": True}
+            scene.add(rl.rectangle(0.4, 0.5), position=at, **how)
+        scene.add(rl.Disk(0.1), position=(3.0 * i, 0), mass=mass[i])
+    result = rl.Simulation(scene, dt=DT, solver=solver).step()
+    assert result.converged and not result.doubt
+    known = (mass * 9.81 / (2 * np.sin(slope)))[result.contacts.body.max(axis=1) // 3]
+    # rounding of places and of normals, 1e-16 over a slope
+    np.testing.assert_allclose(result.force, known, rtol=1e-9)
+
+
 @pytest.mark.parametrize("tilt", [2e-6, 1e-5])
 def test_one_state_one_answer(tilt):
     """Cross-solver: a bearing whose rollers lean at random; forces, velocities and the balance are

@@ -28,8 +28,9 @@ from .exact import WIDE, Systems
 from .problem import ContactDynamicsResult
 from .reduced import Reduced
 
-ENOUGH = 1e4
-"""Part of the largest force that may stay open, over the tolerance."""
+ENOUGH, LITTLE = 1e4, 1e-3
+"""Part of the largest force that may stay open, over the tolerance, where step 1 is solved to it;
+and where it is not: residuals may be parts of forces far below the largest."""
 
 TOLD = 1e-3
 """Part of the largest force from which on it is told that forces are open."""
@@ -64,7 +65,8 @@ def refined(
     if classic.status is Status.JAMMED or not classic.force[rows].any():
         return known
     largest = classic.force.max()
-    enough = ENOUGH * classic.tolerance * largest
+    # a solver that stopped short gets there where such motions are all that kept it from it
+    enough = (ENOUGH if classic.converged else LITTLE) * classic.tolerance * largest
     B_closed = submatrix(B, rows=rows)
     slight = slightly_felt(B_closed, free, finite_reach(reach), WIDE)
     bodies, part = _suspects(

@@ -197,7 +197,7 @@ def whole_gap(B, u, force, stiffness, exponent, load, offset=None, *, gap) -> fl
     with np.errstate(over="ignore", invalid="ignore"):
         energy = complementary_energy(force, stiffness, exponent)
         rounding = np.abs(force) @ absolute_product(B, u) + np.abs(load) @ np.abs(u)
-        if not ROUNDED * float(rounding) > FORGIVEN * energy:
+        if not 0.0 < FORGIVEN * energy < ROUNDED * float(rounding):
             return gap
         wide = np.longdouble
         force, load, u, stiffness = (np.asarray(x, wide) for x in (force, load, u, stiffness))

@@ -1,10 +1,10 @@
-"""Cost of one 1 ms step of a pyramid: contact search, contact dynamics, compatible forces.
+"""Cost of one 1 ms step: contact search, contact dynamics, compatible forces.
 
     python benchmarks/step.py [--base 20] [--repeat 7] [--peer]
 
 Prints medians over repeated runs, compilation excluded, with the achieved residuals: the step at
-rest, the worst step of the settling after a drop of 5 % of a radius, and with --peer Clarabel on
-eq. 36 of the same problem in the same run. Run it on one core (OPENBLAS_NUM_THREADS=1
+rest, the worst step of the settling after a drop of 5 % of a radius, with --peer Clarabel on
+eq. 36 of the same problem in the same run, and a step of small scenes. Run it on one core (OPENBLAS_NUM_THREADS=1
 NUMBA_NUM_THREADS=1), as ``make bench`` does.
 """
 
@@ -104,6 +104,19 @@ def compatibility(result, repeat, peer):
     )
 
 
+def small_scenes(steps=100):
+    """Median cost of a step of scenes in which calls cost more than arithmetic."""
+    told, residual = [], 0.0
+    for scene in (rl.scenes.beam(), rl.scenes.box_stack(20), rl.scenes.pyramid(5)):
+        simulation = rl.Simulation(scene, dt=1e-3)
+        for _ in range(20):
+            simulation.step()
+        seconds, result = timed(simulation.step, steps)
+        residual = max(residual, result.residual)
+        told.append(f"{scene.name} ({len(result.contacts)} contacts) {1e3 * seconds:.2f} ms")
+    print(f"one step of small scenes: {', '.join(told)}; residuals up to {residual:.0e}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--base", type=int, default=20)
@@ -115,6 +128,7 @@ def main():
     _, result = at_rest(options.base, options.repeat)
     settling(options.base, options.repeat)
     compatibility(result, options.repeat, options.peer)
+    small_scenes()
 
 
 if __name__ == "__main__":

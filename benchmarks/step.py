@@ -4,8 +4,8 @@
 
 Prints medians over repeated runs, compilation excluded, with the achieved residuals: the step at
 rest, the worst step of the settling after a drop of 5 % of a radius, with --peer Clarabel on
-eq. 36 of the same problem in the same run, and a step of small scenes. Run it on one core (OPENBLAS_NUM_THREADS=1
-NUMBA_NUM_THREADS=1), as ``make bench`` does.
+eq. 36 of the same problem in the same run, and a step of small scenes. Run it on one core
+(OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1), as ``make bench`` does.
 """
 
 import argparse

@@ -181,3 +181,15 @@ def test_work_grows_as_the_contacts_of_a_pair():
     seconds(10)  # compile
     # the clock and a busy machine leave a factor of three
     assert seconds(40_000) < 30 * max(seconds(4_000), 1e-4)
+
+
+def test_right_sides_that_are_no_numbers_are_not_solved():
+    """Contract: a right side with NaN leaves a residual of NaN, which meets no tolerance."""
+    B, starts = body_network()
+    network = PairNetwork(B, starts, block_mass(starts))
+    solver = network.solver(np.ones(B.shape[0]), 1e-6)
+    for place in (0, B.shape[1] // 2, B.shape[1] - 1):
+        rhs = np.zeros(B.shape[1])
+        rhs[place] = np.nan
+        _, _, worst = solver.solve(rhs, target=1e-8, max_steps=100)
+        assert not worst <= 1e-8

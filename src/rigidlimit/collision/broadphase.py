@@ -29,14 +29,18 @@ def _column(level, x, y):
 
 @njit(cache=True)
 def _levels(radius):
-    """(level of each ball (n,), side of the cells of each level, levels in use)."""
+    """(level of each ball (n,), side of the cells of each level, levels in use: bool)."""
     level, cell = np.empty(len(radius), np.int64), np.zeros(MAX_LEVEL + 1)
-    smallest = radius.min()
+    used = np.zeros(MAX_LEVEL + 1, np.bool_)
+    smallest = radius[0]
+    for i in range(len(radius)):
+        smallest = min(smallest, radius[i])
     for i in range(len(radius)):
         level[i] = min(max(int(np.log2(radius[i] / smallest)), 0), MAX_LEVEL)
         # a ball of exactly the cell's diameter, in spite of rounding
         cell[level[i]] = max(cell[level[i]], 2.0 * radius[i] * (1.0 + 1e-9))
-    return level, cell, np.flatnonzero(cell)
+        used[level[i]] = True
+    return level, cell, used
 
 
 @njit(cache=True)
@@ -137,7 +141,8 @@ def meeting_balls(centre: np.ndarray, radius: np.ndarray, *, planar: bool = Fals
     """
     if not len(radius):
         return np.zeros((0, 2), np.int64), 0
-    level, cell, levels = _levels(radius)
+    level, cell, used = _levels(radius)
+    levels = np.flatnonzero(used)
     table = _sorted_by_bucket(np.ascontiguousarray(centre), radius, level, cell)
 
     def pairs_of(begin, end):

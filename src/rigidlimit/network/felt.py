@@ -68,7 +68,8 @@ def _factors(indptr, indices, data, scale, free, limit, R):
         e = indptr[i]
         while e < indptr[i + 1]:
             body = indices[e] // 6
-            x[:] = 0.0
+            for k in range(6):
+                x[k] = 0.0
             while e < indptr[i + 1] and indices[e] // 6 == body:
                 j = indices[e]
                 value = data[e] * scale[j]
@@ -93,7 +94,8 @@ def _append(R, x):
         if x[j] == 0.0:
             continue
         if R[j, j] == 0.0:
-            R[j, j:] = x[j:]
+            for k in range(j, 6):  # a slice compiles for 3 s
+                R[j, k] = x[k]
             return
         length = np.sqrt(R[j, j] ** 2 + x[j] ** 2)
         c, s = R[j, j] / length, x[j] / length

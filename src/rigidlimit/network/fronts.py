@@ -287,7 +287,8 @@ def _columns(place, row_starts, row_bodies):
         seen[j] = j
         if len(later) - at < nb:
             longer = np.empty(max(2 * len(later), len(later) + nb), np.int32)
-            longer[:at] = later[:at]
+            for e in range(at):  # a slice compiles for 3 s
+                longer[e] = later[e]
             later = longer
         for e in range(groups[j], groups[j + 1]):
             i = members[e]

@@ -301,7 +301,9 @@ def _factor(ptr, lo, up, low, mass, shift, block):
     S, E = np.empty((d, d)), np.empty((d, d))
     R, T = np.empty((d, d)), np.empty((d, d))
     for i in range(n):
-        S[:] = 0.0  # what elimination of earlier bodies takes from G
+        for u in range(d):
+            for v in range(d):
+                S[u, v] = 0.0  # what elimination of earlier bodies takes from G
         a = ptr[i]
         while a < ptr[i + 1]:
             j = lo[a]
@@ -463,7 +465,11 @@ def _descend(ptr, lo, up, low, inverse, rest, b, target, max_steps, block):
     """x, steps, worst."""
     x, r, p = np.zeros_like(b), np.empty_like(b), np.zeros_like(b)
     t, q = np.empty_like(b), np.empty_like(b)
-    worst = np.abs(b).max() if b.size else 0.0
+    worst = 0.0
+    for i in range(len(b)):
+        for u in range(len(block)):
+            if abs(b[i, u]) > worst or np.isnan(b[i, u]):  # NaN stays
+                worst = abs(b[i, u])
     rr = _begin(ptr, lo, up, low, inverse, b, r, block)
     if worst <= target or not rr > 0.0:
         return x, 0, worst

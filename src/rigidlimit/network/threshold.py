@@ -261,7 +261,9 @@ def _descend(
     if worst > target:
         rz = _precondition(start, row, L, E_inverse, r, z, block)
         ratio = worst / np.sqrt(rz) if rz > 0.0 else 0.0
-        p[:] = z
+        for i in range(n):
+            for u in range(d):
+                p[i, u] = z[i, u]
         since = 0
         while steps < max_steps and rz > 0.0:
             pq = _product(ptr, lo, up, low, rest, p, q, block)

@@ -245,3 +245,11 @@ def assert_asks_the_same(felt, wanted):
     assert len(kept) == rank
     # pivots are not the best of all columns, but in any case within 2^5 of them
     assert np.linalg.svd(felt[:, kept])[1].min() > np.linalg.svd(wanted)[1][rank - 1] / 32
+
+
+def from_rotation_vector(theta: np.ndarray) -> np.ndarray:
+    """Quaternion of the rotation by |theta| radians about theta; (n, 3) -> (n, 4)."""
+    theta = np.asarray(theta, float)
+    angle = np.linalg.norm(theta, axis=-1, keepdims=True)
+    # sin(a/2)/a by numpy's sinc, which has no division by zero: np.sinc(x) = sin(pi x)/(pi x)
+    return np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * theta], axis=-1)

@@ -18,6 +18,7 @@ from rigidlimit.bodies.mass import (
 from rigidlimit.bodies.motion import move
 from rigidlimit.errors import SceneError
 from rigidlimit.output.surfaces import surface
+from tests.problems import from_rotation_vector
 
 SOLIDS = [
     rl.Sphere(0.7),
@@ -121,7 +122,7 @@ def test_rotations():
         atol=1e-14,
     )
     theta = np.array([[0.0, 0.0, np.pi / 2], [0.0, 0.0, 0.0]])
-    R = rotations.matrix(rotations.from_rotation_vector(theta))
+    R = rotations.matrix(from_rotation_vector(theta))
     np.testing.assert_allclose(R[0] @ [1, 0, 0], [0, 1, 0], atol=1e-15)
     np.testing.assert_allclose(R[1], np.eye(3))
     np.testing.assert_allclose(rotations.angle_about_z(rotations.about_z(np.array([1.2]))), [1.2])

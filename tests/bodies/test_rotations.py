@@ -7,6 +7,7 @@ import rigidlimit as rl
 from rigidlimit.bodies import State, rotations
 from rigidlimit.bodies.mass import world_inertia
 from rigidlimit.bodies.motion import move
+from tests.problems import from_rotation_vector
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-3, 1.0, 20.0])
@@ -15,7 +16,7 @@ def test_turned(size):
     rng = np.random.default_rng(0)
     q = rotations.normalized(rng.normal(size=(20, 4)))
     theta = size * rng.normal(size=(20, 3))
-    expected = rotations.normalized(rotations.multiply(rotations.from_rotation_vector(theta), q))
+    expected = rotations.normalized(rotations.multiply(from_rotation_vector(theta), q))
     # a dozen operations on numbers of order one
     np.testing.assert_allclose(rotations.turned(q, theta), expected, atol=1e-15)
 

@@ -10,6 +10,7 @@ import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.collision.search import find_contacts
 from rigidlimit.errors import ContactError
+from tests.problems import from_rotation_vector
 
 pytestmark = pytest.mark.filterwarnings("ignore::rigidlimit.errors.SceneWarning")  # overlaps
 NEAR = dict(rtol=0, atol=1e-12)  # rounding of places of order 1, a few operations
@@ -185,7 +186,7 @@ def test_a_tilted_block_over_strips_keeps_its_corners():
         x = np.sort(rng.uniform(-0.6, 0.6, rng.integers(1, 5)))
         tilt = rng.normal(size=3) * [0.02, 0.02, 0]
         turn = rotations.about_z(np.float64(rng.uniform(0, 3) if trial % 2 else 0.0))
-        turn = rotations.multiply(rotations.from_rotation_vector(tilt), turn)
+        turn = rotations.multiply(from_rotation_vector(tilt), turn)
         lowest = (box.polytope.vertices @ rotations.matrix(turn).T)[:, 2].min()
         found = []
         for floor in (rl.Box((6, 3, 0.5)), cut((6, 3, 0.5), x)):

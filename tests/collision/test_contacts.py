@@ -14,6 +14,7 @@ from rigidlimit.collision.planes import RIM_POINTS
 from rigidlimit.collision.search import find_contacts
 from rigidlimit.constraints import gap_gradient
 from rigidlimit.errors import ContactError
+from tests.problems import from_rotation_vector
 
 RNG = np.random.default_rng(7)
 SOLIDS = {
@@ -62,7 +63,7 @@ def pair_scene(shape_a, shape_b, rng, *, gap=0.01):
 
 def moved(bodies, state, velocity, h):
     """The state after h of a constant velocity."""
-    turn = rotations.from_rotation_vector(h * velocity[:, 3:])
+    turn = from_rotation_vector(h * velocity[:, 3:])
     return state.moved(
         position=state.position + h * velocity[:, :3],
         quaternion=rotations.multiply(turn, state.quaternion),
@@ -152,7 +153,7 @@ def test_patches_between_bodies():
     turned = stacked(
         rl.Box((2, 2, 1)),
         1.0,
-        orientation=rotations.from_rotation_vector(np.array([0, 0, np.pi / 4])),
+        orientation=from_rotation_vector(np.array([0, 0, np.pi / 4])),
     )
     assert len(turned) == 8
     small = stacked(rl.Box((0.5, 0.5, 0.5)), 0.75, at=(0.3, 0.1))
@@ -186,7 +187,7 @@ def test_beam_on_spheres_in_space():
 def test_tilted_box_has_its_own_gap_at_each_corner():
     """Closed form: a box turned by a small angle about y over a face."""
     angle = 1e-3
-    q = rotations.from_rotation_vector(np.array([0, angle, 0]))
+    q = from_rotation_vector(np.array([0, angle, 0]))
     contacts = stacked(rl.Box((1, 1, 1)), 1.0005, orientation=q, reach=5e-3)
     x = contacts.point[:, 0]
     known = 1.0005 - 0.5 - 0.5 * np.cos(angle) - np.sign(x) * 0.5 * np.sin(angle)

@@ -7,6 +7,7 @@ import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.collision import coal_distance, convex
 from rigidlimit.collision.search import find_contacts
+from tests.problems import from_rotation_vector
 
 from . import one_pair
 from .one_pair_features import support_height
@@ -40,7 +41,7 @@ def many(names, rng, *, count, gap, aligned=False):
         turns, away = rng.normal(size=(2, 4)), rotations.normalized(rng.normal(size=3))
         if aligned:
             away = np.eye(3)[k % 3] + 0.1 * rng.uniform(-1, 1, 3)
-            tilts = rotations.from_rotation_vector(
+            tilts = from_rotation_vector(
                 rng.choice([0, 1e-9, 1e-5, 5e-4], size=(2, 1)) * rng.normal(size=(2, 3))
             )
             turns = [rotations.multiply(t, ALONG[rng.integers(3)]) for t in tilts]
@@ -252,7 +253,7 @@ def test_labels_stay_while_bodies_move_a_little():
             moved = state.moved(
                 position=state.position + 1e-8 * rng.normal(size=state.position.shape),
                 quaternion=rotations.multiply(
-                    rotations.from_rotation_vector(1e-8 * rng.normal(size=(len(bodies), 3))),
+                    from_rotation_vector(1e-8 * rng.normal(size=(len(bodies), 3))),
                     state.quaternion,
                 ),
             )

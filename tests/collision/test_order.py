@@ -6,6 +6,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.collision import find_contacts
+from tests.problems import from_rotation_vector
 
 PRISM = rl.ConvexPolyhedron([[x, y, z] for x in (-1, 1) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 EQUAL = {
@@ -26,7 +27,7 @@ def leaning(shapes, order, shift, tilt, flip):
     if flat:
         poses = [((0.0, -0.5), 0.0), ((shift, lift), tilt if flip else -tilt)]
     else:
-        turn = rotations.from_rotation_vector([0.0, tilt if flip else -tilt, 0.0])
+        turn = from_rotation_vector([0.0, tilt if flip else -tilt, 0.0])
         poses = [((0, 0, -0.5), (1.0, 0, 0, 0)), ((shift, 0.0, lift), turn)]
     scene = rl.Scene(dim=2 if flat else 3)
     for k in order:
@@ -73,7 +74,7 @@ def test_equal_faces_edge_on_edge_meet_midway(names):
             scene.add(shape, position=centre, orientation=tilt)
         else:
             scene.add(shape, position=(0, 0, -0.5))
-            turn = rotations.from_rotation_vector([0.0, -tilt, 0.0])
+            turn = from_rotation_vector([0.0, -tilt, 0.0])
             scene.add(shape, position=(centre[0], 0.0, centre[1]), orientation=turn)
         found = find_contacts(scene.bodies, scene.state, 0.1)
         assert len(found) == (2 if upright == 1 else 4)
@@ -100,7 +101,7 @@ def test_steps_of_leaning_walls_do_not_depend_on_numbering(tilt):
             scene.add(
                 rl.Box((0.2, 0.1, 0.1)),
                 position=(places[k][0], 0, places[k][1]),
-                orientation=rotations.from_rotation_vector(leans[k]),
+                orientation=from_rotation_vector(leans[k]),
                 mass=2.0,
             )
         simulation = rl.Simulation(scene)
@@ -126,7 +127,7 @@ def test_equal_cylinders_end_on_end(turn, lean):
     """Property: the points that stand for both rims do not depend on which body comes first. They
     began at the first one's axes, and largest forces of two that lean by 1e-4 were 36.5 or 35.7."""
     upright, twist = np.array([lean, 0.0, 0.0]), np.array([0.0, 0.0, turn])
-    pose = rotations.multiply(*(rotations.from_rotation_vector(v) for v in (upright, twist)))
+    pose = rotations.multiply(*(from_rotation_vector(v) for v in (upright, twist)))
     found = []
     for order in ((0, 1), (1, 0)):
         scene = rl.Scene()
@@ -156,7 +157,7 @@ def test_round_ends_touch_within_their_rims(seed):
     scene = rl.Scene()
     scene.add(rl.Cylinder(0.2, 0.3), position=(0, 0, 0.15), fixed=True)
     at = (apart * np.cos(angle), apart * np.sin(angle), 0.45)
-    pose = rotations.from_rotation_vector(lean)
+    pose = from_rotation_vector(lean)
     scene.add(rl.Cylinder(other, 0.3), position=at, orientation=pose, mass=1.0)
     found = find_contacts(scene.bodies, scene.state, np.full(2, 1e-3))
     assert len(found)

@@ -8,6 +8,7 @@ import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.collision import coal_distance, convex
 from rigidlimit.collision.search import find_contacts
+from tests.problems import from_rotation_vector
 
 from .one_pair_features import support_height
 from .test_convex import shape
@@ -213,7 +214,7 @@ def test_closed_forms(seed, gap):
     rng = np.random.default_rng(seed)
     angle = rng.uniform(0.3, 1.2)
     out = np.array([np.cos(angle), 0, np.sin(angle)])  # from the rim or edge
-    spin = rotations.from_rotation_vector(np.array([0, 0, rng.uniform(-3, 3)]))
+    spin = from_rotation_vector(np.array([0, 0, rng.uniform(-3, 3)]))
     # rounding of sums of size one, ten of them, over radii of 0.2
     close = dict(atol=2e-14)
 
@@ -263,7 +264,7 @@ def test_rims_in_one_plane(gap):
     for _ in range(10):
         out = rotations.normalized(np.array([rng.uniform(0.4, 1), 0, rng.uniform(0.4, 1)]))
         tilt = rng.uniform(-0.2, 0.2)
-        turn = rotations.from_rotation_vector(np.array([0, tilt, 0]))
+        turn = from_rotation_vector(np.array([0, tilt, 0]))
         corner = rotations.matrix(turn) @ [0.3, 0, 0.4]
         arm = np.array([0.5, 0, 0.35]) + gap * out + corner
         found = posed(rl.Cylinder(0.5, 0.7), rl.Cylinder(0.3, 0.8), arm, turn, rng)
@@ -397,7 +398,7 @@ def test_a_cylinder_on_a_cylinder_bears_evenly(spin):
     """Closed form: equal forces at the rim's points, which are those of both ends, however far one
     is turned about the axis."""
     scene = rl.Scene(dt=1e-3, gravity=(0, 0, -10))
-    q = rotations.from_rotation_vector(np.array([0, 0, spin]))
+    q = from_rotation_vector(np.array([0, 0, spin]))
     scene.add(rl.Cylinder(0.5, 1.0), position=(0, 0, 0), fixed=True)
     scene.add(rl.Cylinder(0.5, 1.0), position=(0, 0, 1.0), orientation=q, mass=1.2)
     result = rl.Simulation(scene).step()
@@ -422,11 +423,11 @@ def test_a_plate_over_the_sliver_of_a_round_end(cover, first):
         (-0.2, 0.5, 0.2),
         (1.3, -0.9, -0.3),
     ):
-        turned = rotations.from_rotation_vector(np.array(turn))
+        turned = from_rotation_vector(np.array(turn))
         R = rotations.matrix(turned)
         scene = rl.Scene(gravity=(0, 0, 0))
         for solid, at, own in (post, plate) if first == "post" else (plate, post):
-            q = rotations.multiply(turned, rotations.from_rotation_vector(np.array(own)))
+            q = rotations.multiply(turned, from_rotation_vector(np.array(own)))
             scene.add(solid, position=R @ at, orientation=q)
         found = find_contacts(scene.bodies, scene.state, 1e-3)
         assert len(found) == 1
@@ -459,7 +460,7 @@ def test_round_ends_bear_alike_in_any_order():
         wide, narrow = rng.uniform(0.8, 1.4), rng.uniform(0.15, 0.3)
         angle = rng.uniform(0, 2 * np.pi)
         at = (wide - rng.uniform(0, narrow)) * np.array([np.cos(angle), np.sin(angle), 0.0])
-        spin = rotations.from_rotation_vector(np.array([0, 0, rng.uniform(0, 3)]))
+        spin = from_rotation_vector(np.array([0, 0, rng.uniform(0, 3)]))
         plate = dict(shape=rl.Cylinder(wide, 0.2), position=(0, 0, 0), orientation=spin)
         post = dict(shape=rl.Cylinder(narrow, 0.4), position=at - (0, 0, 0.3))
         found = []

@@ -11,6 +11,7 @@ from rigidlimit.bodies import rotations
 from rigidlimit.collision.polytope_table import as_polytope
 from rigidlimit.collision.polytopes import polytope_polytope, small_enough
 from rigidlimit.collision.search import find_contacts
+from tests.problems import from_rotation_vector
 
 from . import one_pair
 
@@ -105,7 +106,7 @@ def test_patches_against_the_slow_twin(tilt):
         low = -as_polytope(shape).vertices[:, 2].min()
         for _ in range(10):
             spin = rotations.about_z(rng.uniform(0, 6))
-            lean = rotations.from_rotation_vector(tilt * rng.normal(size=3) * [1, 1, 0])
+            lean = from_rotation_vector(tilt * rng.normal(size=3) * [1, 1, 0])
             arm = (*rng.uniform(-0.5, 0.5, 2), 0.3 + low + 0.5 * tilt)
             scene = two(rl.Box((1, 0.8, 0.6)), shape, arm, turn_b=rotations.multiply(lean, spin))
             found = find_contacts(scene.bodies, scene.state, 0.1)
@@ -132,7 +133,7 @@ def leaning_over_an_edge(rng, tilt, **options):
     lower, upper = rng.uniform(0.2, 0.5, 3), rng.uniform(0.1, 0.3, 3)
     scene.add(rl.Box(tuple(lower)), position=(0, 0, -0.5 * lower[2]), fixed=True)
     way = rng.uniform(0, 6)
-    lean = rotations.from_rotation_vector(tilt * np.array([np.cos(way), np.sin(way), 0.0]))
+    lean = from_rotation_vector(tilt * np.array([np.cos(way), np.sin(way), 0.0]))
     turn = rotations.multiply(lean, rotations.about_z(rng.uniform(0, 6)))
     place = np.array([*(0.45 * lower[:2] * rng.choice([0, 1, -1], 2)), 0.5 * upper[2] + 0.1])
     for _ in range(2):  # the gap is along the normal, not quite upright
@@ -237,7 +238,7 @@ def test_known_boxes(arm, turn, gap, normal):
     if isinstance(turn, str) and turn == "cross":
         # edges along z of one and along x of the other, at right angles
         one = rotations.about_z(np.pi / 4)
-        other = rotations.from_rotation_vector(np.array([np.pi / 4, 0, 0]))
+        other = from_rotation_vector(np.array([np.pi / 4, 0, 0]))
         scene = two(CUBE, CUBE, (0.1, 2 * np.sqrt(0.5) + 0.05, 0.2), one, other)
         gap, normal = 0.05, (0, 1, 0)
     else:
@@ -333,7 +334,7 @@ def test_an_edge_within_rounding_of_a_cut_stays_on_the_bodies(tilt):
     turned = 0.63
     normal = np.array([np.cos(turned), np.sin(turned), 0.0])
     turn_a = rotations.multiply(
-        rotations.from_rotation_vector(np.array([-tilt * normal[1], tilt * normal[0], 0.0])[None]),
+        from_rotation_vector(np.array([-tilt * normal[1], tilt * normal[0], 0.0])[None]),
         rotations.about_z(turned)[None],
     )[0]
     corner = np.array([-0.5, -0.5, 0.0])

@@ -6,6 +6,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.collision.search import find_contacts
+from tests.problems import from_rotation_vector
 
 from . import one_pair
 from .one_pair_features import support_height
@@ -178,7 +179,7 @@ def test_nearly_parallel_capsules():
     counts = set()
     for angle in (1e-15, 1e-12, 1e-9, 1e-6, 5e-4, 2e-3):
         for _ in range(10):
-            turn = rotations.from_rotation_vector(angle * rng.normal(size=3) * [1, 1, 0])
+            turn = from_rotation_vector(angle * rng.normal(size=3) * [1, 1, 0])
             scene = two(rod, rod, (*rng.uniform(0.15, 0.3, 2), rng.uniform(-1, 1)), turn_b=turn)
             found, gap, normal, _ = nearest(scene)
             counts.add(len(found))

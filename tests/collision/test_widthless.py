@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.bodies import rotations
 from rigidlimit.collision.search import find_contacts
+from tests.problems import from_rotation_vector
 
 WEIGHT = 10 * 9.81
 
@@ -125,14 +125,14 @@ def test_apart_or_overlapping_diagonals_keep_their_contact(shape, off):
 
 def test_edges_on_faces_and_across_edges_keep_their_contact():
     """Closed form: a box on its edge on a face; two ridges crossed, and along each other."""
-    eighth = rotations.from_rotation_vector(np.array([[0, np.pi / 4, 0]]))[0]
+    eighth = from_rotation_vector(np.array([[0, np.pi / 4, 0]]))[0]
     on_edge = pair(CUBE, rl.Box((1, 0.8, 1)), np.array([0, 0, 0.5 + np.sqrt(0.5)]), eighth)
     assert len(on_edge) == 2
     roof = rl.ConvexPolyhedron(
         np.array([[x, y, -1.0] for x in (-1, 1) for y in (-1, 1)] + [[0, -1, 0], [0, 1, 0]])
     )
     valley = rl.ConvexPolyhedron(roof.vertices * [1, 1, -1])
-    quarter = rotations.from_rotation_vector(np.array([[0, 0, np.pi / 2]]))[0]
+    quarter = from_rotation_vector(np.array([[0, 0, np.pi / 2]]))[0]
     at = np.array([0, 0, 2 * roof.vertices[:, 2].max()])
     crossed = pair(roof, valley, at, quarter)
     assert len(crossed) == 1

@@ -78,14 +78,6 @@ def unit(q: np.ndarray) -> np.ndarray:
     return np.where((off <= ROUNDING)[..., None], q, normalized(q))
 
 
-def from_rotation_vector(theta: np.ndarray) -> np.ndarray:
-    """Quaternion of the rotation by |theta| radians about theta; (n, 3) -> (n, 4)."""
-    theta = np.asarray(theta, float)
-    angle = np.linalg.norm(theta, axis=-1, keepdims=True)
-    # sin(a/2)/a by numpy's sinc, which has no division by zero: np.sinc(x) = sin(pi x)/(pi x)
-    return np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * theta], axis=-1)
-
-
 def turned(q: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Unit quaternions (n, 4) of the rotations q followed by turns of |theta| radians about theta
     (n, 3)."""

@@ -11,6 +11,7 @@ bodies with unequal inertias precess (``bodies/motion.py``).
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -304,17 +305,8 @@ def _compatible(found, settings, warm, handover, slight):
     given = None if handover is None else handover.among(rows=chosen)
 
     def solve(balance):
-        return compatible_forces(  # eq. 36
-            *balance,
-            stiffness=found.stiffness[chosen],
-            exponent=settings.exponent,
-            fixed=~bodies.free.ravel(),
-            tolerance=settings.tolerance,
-            warm_start=None if warm is None else warm.displacement,
-            admissible=force,
-            blocks=bodies.blocks,
-            handover=given,
-        )
+        start = None if warm is None else warm.displacement
+        return _forces(found, settings, chosen, balance, warm_start=start, handover=given)
 
     answer = asked_for_less(solve, bodies, B, found.load, force, slight)
     forces, resting = answer.forces, answer.resting
@@ -334,17 +326,6 @@ def _compatible(found, settings, warm, handover, slight):
 def _rounded(found, done, settings):
     """What rounding of written coordinates tells of the forces of ``done``."""
 
-    def solve(rows, balance):
-        return compatible_forces(
-            *balance,
-            stiffness=found.stiffness[rows],
-            exponent=settings.exponent,
-            fixed=~found.bodies.free.ravel(),
-            tolerance=settings.tolerance,
-            admissible=found.classic.force[rows],
-            blocks=found.bodies.blocks,
-        )
-
     return rounding_tells(
         found.bodies,
         found.state,
@@ -355,7 +336,21 @@ def _rounded(found, done, settings):
         found.classic.force,
         (done.force, done.compatible.displacement),
         done.balance,
-        solve,
+        partial(_forces, found, settings),
+    )
+
+
+def _forces(found, settings, rows, balance, **known):
+    """Compatible forces of the contacts ``rows`` (k,), which bear the ``balance`` (B, load)."""
+    return compatible_forces(  # eq. 36
+        *balance,
+        stiffness=found.stiffness[rows],
+        exponent=settings.exponent,
+        fixed=~found.bodies.free.ravel(),
+        tolerance=settings.tolerance,
+        admissible=found.classic.force[rows],
+        blocks=found.bodies.blocks,
+        **known,
     )
 
 

@@ -19,11 +19,10 @@ from .noise import harmless, noise
 from .problem import (
     TOLD,
     CompatibleForces,
+    both_gaps,
     checked_law,
-    duality_gap,
     force_bound,
     pressing,
-    whole_gap,
 )
 
 METHODS = ("newton", "augmented_lagrangian")
@@ -160,7 +159,7 @@ class _Solved:
     """What ``_Scaled.solve`` found, in the units of the problem.
 
     load (n,): the one that the forces are to balance, the nearest where the given one is not
-    carried. gap: ``duality_gap``, whole: ``whole_gap``, nearest_status: see ``CompatibleForces``.
+    carried. gap, whole: ``both_gaps``, nearest_status: see ``CompatibleForces``.
     """
 
     u: np.ndarray
@@ -275,8 +274,7 @@ class _Scaled:
     def _given_back(self, u, force, status, iterations, history, stats, load, nearest_status):
         """In the units of the problem."""
         balance = self.B, u, force, self.stiffness, self.exponent, load, self.offset
-        gap = duality_gap(*balance)
-        whole = whole_gap(*balance, gap=gap)
+        gap, whole = both_gaps(*balance)
         full, of_load = np.zeros(self.n), np.zeros(self.n)
         full[self.dofs] = u / self.arm * self.displacement_size
         of_load[self.dofs] = load * self.arm * self.force_size

@@ -15,7 +15,6 @@ from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
 from ..network import column_arms
-from ..products import absolute_product
 from ..status import Status, work
 from ..words import counted
 
@@ -187,18 +186,17 @@ def strain_energy(overlap, stiffness, exponent) -> float:
     return float((stiffness / exponent * np.maximum(overlap, 0.0) ** exponent).sum())
 
 
-def whole_gap(B, u, force, stiffness, exponent, load, offset=None, *, gap) -> float:
-    """``duality_gap`` with nothing forgiven, B, u and forces taken as they stand; ``gap`` itself
-    where what it forgives is next to nothing.
+def both_gaps(B, u, force, stiffness, exponent, load, offset=None) -> tuple[float, float]:
+    """(``duality_gap``, the same with nothing forgiven, B, u and forces taken as they stand): one
+    and the same where what is forgiven is next to nothing.
 
-    Summed up in long double, as displacements may be 1e16 overlaps. It bounds the energy above the
-    least for any u, rounded or not.
+    The second is summed up in long double, as displacements may be 1e16 overlaps. It bounds the
+    energy above the least for any u, rounded or not.
     """
+    gap, energy, rounding = _gap(B, u, force, stiffness, exponent, load, offset)
+    if not 0.0 < FORGIVEN * energy < rounding:
+        return gap, gap
     with np.errstate(over="ignore", invalid="ignore"):
-        energy = complementary_energy(force, stiffness, exponent)
-        rounding = np.abs(force) @ absolute_product(B, u) + np.abs(load) @ np.abs(u)
-        if not 0.0 < FORGIVEN * energy < ROUNDED * float(rounding):
-            return gap
         wide = np.longdouble
         force, load, u, stiffness = (np.asarray(x, wide) for x in (force, load, u, stiffness))
         overlap, carried = _products(B, u, force)
@@ -208,7 +206,7 @@ def whole_gap(B, u, force, stiffness, exponent, load, offset=None, *, gap) -> fl
         held = (p - 1) / p * lawful * force
         stored = stiffness / p * np.maximum(overlap, 0) ** p
         apart = float((held + stored - force * overlap).sum() + abs((load - carried) @ u))
-    return max(gap, apart / energy)
+    return gap, max(gap, apart / energy)
 
 
 def _products(B, u, force):
@@ -236,16 +234,23 @@ def duality_gap(B, u, force, stiffness, exponent, load, offset=None) -> float:
     would differ by their rounding only. What the last digit of load, forces and u makes of overlaps
     and of that work is no gap.
     """
+    return _gap(B, u, force, stiffness, exponent, load, offset)[0]
+
+
+def _gap(B, u, force, stiffness, exponent, load, offset):
+    """(``duality_gap``, energy of the forces, rounding of the work that is forgiven)."""
     missing, pushed = load.astype(float), np.abs(load)
     offset = np.zeros(len(force)) if offset is None else offset
     gap, energy = _gap_and_energy(
         B.indptr, B.indices, B.data, u, force, stiffness, float(exponent), offset, missing, pushed
     )
-    work, rounded = float(missing @ u), ROUNDED * float(pushed @ np.abs(u))
-    gap = abs(gap + np.sign(work) * max(abs(work) - rounded, 0.0))
+    work, rounding = float(missing @ u), ROUNDED * float(pushed @ np.abs(u))
+    gap = abs(gap + np.sign(work) * max(abs(work) - rounding, 0.0))
     if energy > 0:
-        return gap / energy
-    return np.inf if force.any() or load.any() else 0.0
+        gap /= energy
+    else:
+        gap = np.inf if force.any() or load.any() else 0.0
+    return gap, energy, rounding
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -5,7 +5,8 @@ the same contacts: M + B_W^T D B_W with springs D stiff beside the inertia in st
 with the tangents D of the contact law in step 2. Forces that have next to no freedom do not depend
 on D, so that step 2 may take the D of step 1; and the inertia matters to a few soft motions only,
 so that conjugate gradients preconditioned by the first factor solve with the second matrix in four
-or five steps.
+or five steps. Where bodies fall together, or are of very unlike size, more motions are so soft, and
+a factorization of step 2's own is the quicker way: the borrowed one says so.
 """
 
 import numpy as np
@@ -18,8 +19,9 @@ from .changing import ChangingSystem
 from .preconditioned import solve
 from .stiffness import DIRECT_SIZE, LinearStats
 
-STEPS = 20
-"""Conjugate gradient steps of one solve, at most; five are the rule."""
+STEPS, IN_ALL = 15, 30
+"""Conjugate gradient steps of one solve, and of all, that a factor still serves with; five and
+fifteen are the rule, and a factorization takes as long as ten to thirty."""
 
 SMALL = DIRECT_SIZE
 """Degrees of freedom up to which a factorization of one's own is made in less time."""
@@ -106,6 +108,7 @@ class BorrowedSystem:
 
     def __init__(self, network, held, given: Handover, size: float, stats: LinearStats):
         self.network, self.held, self.stats = network, held.copy(), stats
+        self._begun = stats.products
         self._system, self._row = given.system, given.row
         self._column, self._ratio = given.column, given.ratio
         D, all_mass = given.system.D[given.row], given.system.network.mass
@@ -153,11 +156,12 @@ class BorrowedSystem:
         return self._u
 
     def solve(self, rhs) -> np.ndarray:
-        """x with B_W^T D B_W x = rhs, as far as STEPS lead."""
+        """x with B_W^T D B_W x = rhs; NaN where the factor does not serve."""
         enough = REACHED * max(np.abs(rhs).max(initial=0.0), np.abs(self._load).max(initial=0.0))
         found = solve(self._product, self._preconditioned, rhs, enough=enough, most=STEPS)
         self.stats.products += found.steps
-        return found.x
+        serves = found.steps < STEPS and self.stats.products - self._begun <= IN_ALL
+        return found.x if serves else np.full_like(rhs, np.nan)
 
     def _product(self, x):
         active = np.where(self.held, self.D, 0.0)

@@ -107,6 +107,41 @@ def test_lattice_and_gallery_tables(tmp_path):
         parse_scene('gallery = "beam"\ngravity = [0, -1]')
 
 
+def test_random_lattices():
+    """Property: radii lie between those given, places near the grid's by the jitter, and both are
+    those of the seed; keys that do not go together are told."""
+    text = '[[lattices]]\nshape = "sphere"\ncounts = [5, 6, 7]\nspacing = 0.1\n'
+    drawn = text + "radii = [0.02, 0.04]\njitter = 0.01\nseed = {}\n"
+    one, same, other = (parse_scene(drawn.format(seed)) for seed in (1, 1, 2))
+    radius = one.bodies.bounding_radius
+    assert len(one) == 210 and 0.02 <= radius.min() < 0.022 and 0.038 < radius.max() <= 0.04
+    grid = parse_scene(text + "radius = 0.02\n").state.position
+    off = one.state.position - grid
+    assert abs(off).max() <= 0.01 and (abs(off).max(axis=0) > 0.009).all()
+    np.testing.assert_array_equal(one.state.position, same.state.position)
+    np.testing.assert_array_equal(radius, same.bodies.bounding_radius)
+    assert not np.isin(radius, other.bodies.bounding_radius).any()
+    for more, said in (
+        ("radii = [0.04, 0.02]", "expected the smallest, then the largest"),
+        ("radii = [0.04]", "at least 2 items"),
+        ("radius = 0.1\nradii = [0.02, 0.04]", "radius, radii: exclude each other"),
+        ("radius = 0.1\nseed = 3", "seed: only beside radii or jitter"),
+        ("radius = 0.1\njitter = -1", "lattices[0].jitter: found -1"),
+        ("radii = [0.02, 0.04]\nsize = [1, 1, 1]", "size: not for shape 'sphere'"),
+    ):
+        with pytest.raises(SceneError, match=re.escape(said)):
+            parse_scene(text + more)
+    for wrong, said in (
+        ("spacing = [0.1, 0.1]", "spacing: found 2 entries; expected 3"),
+        ('spacing = "wide"', "spacing: found 'wide'; expected a positive number, or one per axis"),
+        ('spacing = 1\nradii = [1, 2]\nshape = "box"', "only for spheres and disks"),
+    ):
+        rest = text.replace("spacing = 0.1", wrong)
+        rest = rest.replace('shape = "sphere"\n', "", 1) if "box" in wrong else rest
+        with pytest.raises(SceneError, match=re.escape(said)):
+            parse_scene(rest)
+
+
 def test_meshes(tmp_path):
     """Closed form: a tetrahedron from OBJ, scaled; what is no mesh is one clear line."""
     (tmp_path / "t.obj").write_text(

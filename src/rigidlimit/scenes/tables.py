@@ -73,7 +73,10 @@ class BodyTable(ShapeTable):
 
 class LatticeTable(BodyTable):
     counts: list[Annotated[int, Field(ge=1)]]
-    spacing: list[Positive]
+    spacing: Positive | list[Positive]
+    radii: Annotated[list[Positive], Field(min_length=2, max_length=2)] | None = None
+    jitter: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    seed: Annotated[int, Field(ge=0)] = 0
 
 
 class PairTable(_Strict):
@@ -104,6 +107,7 @@ EITHER = {
     "inertia_per_mass": "three numbers, three rows of them, or one in 2D",
     "angular_velocity": "three numbers, or one in 2D",
     "law": "'hooke', 'hertz' or an exponent p > 1",
+    "spacing": "a positive number, or one per axis",
 }
 """Keys of more than one type, and what they may hold."""
 

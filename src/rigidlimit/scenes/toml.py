@@ -28,7 +28,8 @@
 
 A ``shape = "compound"`` has ``parts``, each a table with the keys of a shape. ``gallery =
 "pyramid"`` with a table ``[parameters]`` takes a gallery scene instead of bodies. A
-``[[lattices]]`` table repeats a body on a grid: ``counts`` and ``spacing`` per axis.
+``[[lattices]]`` table repeats a body on a grid: ``counts`` per axis, ``spacing`` apart; balls of
+``radii`` between two, moved about by ``jitter``, as they are poured.
 """
 
 import contextlib
@@ -217,11 +218,9 @@ def _add_body(scene, body, materials, folder):
 def _add_lattice(scene, lattice, materials, folder):
     d = scene.dim
     origin = lattice.position or [0.0] * d
-    for key, values in (
-        ("counts", lattice.counts),
-        ("spacing", lattice.spacing),
-        ("position", origin),
-    ):
+    spacing = lattice.spacing
+    spacing = spacing if isinstance(spacing, list) else [spacing] * d
+    for key, values in (("counts", lattice.counts), ("spacing", spacing), ("position", origin)):
         if len(values) != d:
             raise SceneError(
                 f"{key}: found {counted(len(values), 'entry')}; expected {d}, one per axis"
@@ -233,16 +232,37 @@ def _add_lattice(scene, lattice, materials, folder):
         if getattr(lattice, key) is not None:
             raise SceneError(f"{key}: not for lattices; list such bodies under [[bodies]]")
     axes = np.meshgrid(
-        *(np.arange(c) * s for c, s in zip(lattice.counts, lattice.spacing, strict=True)),
-        indexing="ij",
+        *(np.arange(c) * s for c, s in zip(lattice.counts, spacing, strict=True)), indexing="ij"
     )
+    rng = np.random.default_rng(lattice.seed)
+    shape = _shapes(lattice, d, folder, bodies, rng)
+    moved = lattice.jitter * rng.uniform(-1.0, 1.0, (bodies, d))
     scene.add_many(
-        _shape(lattice, d, folder),
-        np.column_stack([axis.ravel() for axis in axes]) + np.array(origin),
+        shape,
+        np.column_stack([axis.ravel() for axis in axes]) + np.array(origin) + moved,
         material=_material(lattice, materials),
         mass=lattice.mass,
         fixed=lattice.fixed,
     )
+
+
+def _shapes(lattice, dim, folder, bodies, rng):
+    """The shape of all bodies of a lattice, or one for each of those whose radii are drawn."""
+    drawn = lattice.radii is not None
+    if "seed" in lattice.model_fields_set and not (drawn or lattice.jitter):
+        raise SceneError("seed: only beside radii or jitter, which are drawn by it; remove seed")
+    if not drawn:
+        return _shape(lattice, dim, folder)
+    low, high = lattice.radii
+    if lattice.shape not in ("sphere", "disk"):
+        raise SceneError(f"radii: not for shape {lattice.shape!r}; only for spheres and disks")
+    if lattice.radius is not None:
+        raise SceneError("radius, radii: exclude each other; keep one of them")
+    if low > high:
+        raise SceneError(f"radii: found {lattice.radii}; expected the smallest, then the largest")
+    _shape(lattice.model_copy(update={"radius": high}), dim, folder)  # tells of keys that are wrong
+    kind = shapes.Sphere if lattice.shape == "sphere" else shapes.Disk
+    return [kind(radius) for radius in rng.uniform(low, high, bodies)]
 
 
 def _material(body, materials):

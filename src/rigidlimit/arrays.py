@@ -74,7 +74,7 @@ def free_columns(fixed, n: int) -> np.ndarray:
 def sparse(name: str, value, *, columns: int | None = None, square: bool = False) -> sp.csr_array:
     """``value`` as a CSR array of finite floats with sorted, distinct entries.
 
-    ``value`` itself if it is one: not to be changed.
+    ``value`` itself if it is one with short indices (``with_short_indices``): not to be changed.
     """
     if not sp.issparse(value):
         try:
@@ -99,4 +99,18 @@ def sparse(name: str, value, *, columns: int | None = None, square: bool = False
         raise InputError(
             f"{name}[{row}, {matrix.indices[entry]}] is {matrix.data[entry]}; expected finite"
         )
-    return matrix
+    return with_short_indices(matrix)
+
+
+def with_short_indices(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix with indices of 32 bits if it is not too large for them; shares the entries.
+
+    Products of sparse arrays have longer ones. Kernels are compiled once a type of index, and
+    short ones are read faster.
+    """
+    if matrix.indices.dtype == np.int32 and matrix.indptr.dtype == np.int32:
+        return matrix
+    if max(matrix.nnz, *matrix.shape) > np.iinfo(np.int32).max:
+        return matrix
+    starts, columns = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+    return sp.csr_array((matrix.data, columns, starts), shape=matrix.shape)

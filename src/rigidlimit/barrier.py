@@ -10,9 +10,11 @@ import sys
 import threading
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from .kernels import njit
 
 ARRIVED, ROUND, GIVEN_UP = 0, 8, 9
 """Places in the gate, the first in a cache line of its own."""

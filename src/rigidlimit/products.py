@@ -6,7 +6,8 @@ than all else, and in large ones a copy. Sums are the same to the last digit.
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
+
+from .kernels import njit
 
 
 def transposed_product(A: sp.csr_array, x: np.ndarray) -> np.ndarray:

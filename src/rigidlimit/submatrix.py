@@ -6,7 +6,9 @@ scene of a few bodies; here it is one loop.
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
+
+from .arrays import with_short_indices
+from .kernels import njit
 
 
 def submatrix(A: sp.csr_array, *, rows=None, columns=None, scale=None) -> sp.csr_array:
@@ -20,6 +22,7 @@ def submatrix(A: sp.csr_array, *, rows=None, columns=None, scale=None) -> sp.csr
     columns = None if columns is None or len(columns) == n else columns
     if rows is None and columns is None and scale is None:
         return A
+    A = with_short_indices(A)
     # made here: numpy's ufunc.at is slow on arrays whose type came from a compiled function
     height, width = m if rows is None else len(rows), n if columns is None else len(columns)
     starts = np.zeros(height + 1, A.indptr.dtype)

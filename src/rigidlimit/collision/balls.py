@@ -1,10 +1,10 @@
 """Exact contacts between balls, and between disks in the plane."""
 
 import numpy as np
-from numba import njit
 
 from ..bodies import Bodies, State
 from ..errors import ContactError
+from ..kernels import njit
 from ..threads import in_pieces
 from .pieces import Pieces
 

@@ -9,8 +9,8 @@ balls where there are many.
 """
 
 import numpy as np
-from numba import njit
 
+from ..kernels import njit
 from ..threads import in_pieces
 
 MAX_LEVEL = 60

@@ -7,8 +7,8 @@ the way out is along a face's normal or across the axis and an edge.
 """
 
 import numpy as np
-from numba import njit
 
+from ..kernels import njit
 from .separation import best_edges, best_face, corner_edge, crossing, edge_edge, place
 
 NEARLY = 1e-12
@@ -89,7 +89,7 @@ def nearest_of_capsule(
             )  # fmt: skip
             distance, settled = best, best <= 0
             if i >= 0:
-                crossing(v, ed[i, 0], ed[i, 1], ends, 0, 1, trial)
+                crossing(v, ed[i, 0], ed[i, 1], ends, np.int64(0), np.int64(1), trial)
                 for k in range(3):
                     on_a[p, k], on_b[p, k] = trial[0, k], trial[1, k]
         if not settled:

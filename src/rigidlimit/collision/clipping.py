@@ -7,7 +7,8 @@ the incident edge it lies on (named by its first corner; an edge of the outline 
 """
 
 import numpy as np
-from numba import njit
+
+from ..kernels import njit
 
 SNAP = 1e-3
 """Distance over the smaller face's size below which the corners of a patch are one."""

@@ -8,8 +8,8 @@ points.
 """
 
 import numpy as np
-from numba import njit
 
+from ..kernels import njit
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
 from .kinds import CYLINDER
@@ -214,7 +214,7 @@ def contacts_of_nearest(
     tolerance. radius (k,): bounding radii; longest: most corners of one face.
     """
     most = max(longest, RIM_POINTS)
-    out, count = np.empty((4 * len(arm) + 16, 10)), 0
+    out, count = np.empty((4 * len(arm) + 16, 10)), np.int64(0)
     face_a, face_b = np.empty((most, 3)), np.empty((most, 3))
     names_a, names_b = np.empty(most, np.int64), np.empty(most, np.int64)
     normal_a, normal_b = np.empty(3), np.empty(3)

@@ -23,11 +23,11 @@ class Pieces:
         return cls(
             np.asarray(a, np.int64),
             np.asarray(b, np.int64),
-            np.broadcast_to(np.asarray(feature, np.int64), (k,)),
+            _full(feature, np.int64, (k,)),
             np.asarray(point, float).reshape(k, 3),
-            np.broadcast_to(np.asarray(normal, float), (k, 3)),
+            _full(normal, float, (k, 3)),
             np.asarray(gap, float).reshape(k),
-            np.broadcast_to(np.asarray(curvature, float), (k,)),
+            _full(curvature, float, (k,)),
         )
 
     @classmethod
@@ -37,3 +37,9 @@ class Pieces:
             none = np.zeros(0)
             return cls.of(none, none, point=np.zeros((0, 3)), normal=np.zeros((0, 3)), gap=none)
         return cls(*(np.concatenate([getattr(p, name) for p in pieces]) for name in names))
+
+
+def _full(value, dtype, shape):
+    """``value`` as an array that can be written to: kernels are compiled anew for others."""
+    value = np.asarray(value, dtype)
+    return value if value.shape == shape else np.array(np.broadcast_to(value, shape), order="C")

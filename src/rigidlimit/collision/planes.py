@@ -10,9 +10,9 @@ surfaces.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ..bodies import Bodies, State, rotations
+from ..kernels import njit
 from .kinds import (
     BALL,
     CAPSULE,
@@ -103,7 +103,7 @@ def planes_bodies(bodies: Bodies, state: State, planes, others, reach) -> Pieces
     table = bodies.derived(support_table)
     normals = _normals(bodies, state, planes)
     near = _near(state.position, bodies.bounding_radius, reach, planes, normals, others)
-    plane, which = np.nonzero(near)
+    plane, which = map(np.ascontiguousarray, np.nonzero(near))
     body = others[which]
     shape = bodies.shape_of[body]
     most = int((table.start[shape + 1] - table.start[shape]).sum())

@@ -22,9 +22,9 @@ distance from the origin; v corners, n face normals, h face heights, e edge dire
 """
 
 import numpy as np
-from numba import njit
 
 from ..bodies import Bodies, State, rotations
+from ..kernels import njit
 from ..threads import in_pieces
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES

@@ -1,10 +1,10 @@
 """Contact search: (bodies, state, reach) -> Contacts."""
 
 import numpy as np
-from numba import njit
 
 from ..bodies import Bodies, State, rotations
 from ..errors import ContactError
+from ..kernels import njit
 from ..threads import in_pieces
 from . import planar
 from .balls import ball_ball
@@ -40,7 +40,7 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     bodies give the normal of least overlap. Compounds are searched part by part (``compounds``).
     """
     n = len(bodies)
-    reach = np.broadcast_to(np.asarray(reach, float), (n,))
+    reach = np.full(n, reach, float)
     lost = np.flatnonzero(
         ~(np.isfinite(state.position).all(axis=1) & np.isfinite(state.quaternion).all(axis=1))
     )

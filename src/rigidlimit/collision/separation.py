@@ -5,7 +5,8 @@ Arrays: v, w corners (k, 3); normals (f, 3), heights (f,) of faces; edges (e, 2)
 """
 
 import numpy as np
-from numba import njit
+
+from ..kernels import njit
 
 ALIGNED = 1 - 1e-6
 """Cosine between a contact's normal and a face's normal from which on the face is in contact."""

@@ -10,10 +10,10 @@ there.
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
+from ..kernels import njit
 
 ALONG = 1e-13
 """Moment over the length of its arm that counts as rounding of an arm along the normal, and part of

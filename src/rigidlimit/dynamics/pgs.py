@@ -28,9 +28,9 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from ..errors import InputError
+from ..kernels import njit
 from ..status import Status
 from ..words import counted
 from .problem import ContactDynamicsResult, ContactProblem

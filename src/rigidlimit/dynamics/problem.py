@@ -14,9 +14,10 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from ..arrays import with_short_indices
 from ..display import Displayed
+from ..kernels import njit
 from ..products import transposed_product
 from ..status import Status, work
 from ..words import counted
@@ -55,7 +56,7 @@ class ContactProblem:
         response = B @ inverse
         response.data *= self.dt
         response.sort_indices()
-        return response
+        return with_short_indices(response)
 
     @cached_property
     def p(self) -> np.ndarray:

@@ -9,8 +9,8 @@ such contacts get no force. ``Reduced`` states the problem for the rest and take
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 
+from ..kernels import njit
 from ..network import body_starts, kept_starts
 from ..submatrix import submatrix
 from .inertia import coupled, inverse_mass

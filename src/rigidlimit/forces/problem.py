@@ -9,11 +9,11 @@ f_i = k_i max(0, c_i)^(p-1). f is unique even where u is not.
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 
 from .. import arrays
 from ..display import Displayed
 from ..errors import InputError
+from ..kernels import njit
 from ..network import column_arms
 from ..status import Status, work
 from ..words import counted

@@ -6,7 +6,8 @@ lost to rounding are lifted to a floor.
 """
 
 import numpy as np
-from numba import njit
+
+from ..kernels import njit
 
 FLOOR = 1e-12
 """Pivots of a block below this part of its largest diagonal entry are lifted to it."""

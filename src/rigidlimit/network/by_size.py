@@ -12,8 +12,8 @@ Methods Eng. 20 (1984) 949).
 """
 
 import numpy as np
-from numba import njit
 
+from ..kernels import njit
 from .blocks import cholesky, invert_lower
 
 LIFT = 1e-8
@@ -109,10 +109,10 @@ def factor(first, order, hi, up, low, dropped, part, block):
     half = np.zeros((d, d))
     positive = True
     for j in range(n):
-        count = 0
+        count = np.int64(0)  # one type each, and _find is compiled once
         for c in range(first[j], first[j + 1]):
             a = order[c]
-            i = hi[a]
+            i = np.int64(hi[a])
             count = _find(j, i, known, found, count, X, d)
             for u in range(d):
                 for v in range(d):

@@ -8,7 +8,8 @@ import importlib.util
 from functools import cache
 
 import numpy as np
-from numba import njit
+
+from ..kernels import njit
 
 
 @cache

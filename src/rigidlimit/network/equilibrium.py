@@ -21,8 +21,9 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from ..arrays import with_short_indices
+from ..kernels import njit
 from ..products import transposed_product
 from ..status import Status
 from .dissection import elimination_order
@@ -58,9 +59,10 @@ class Network:
     """
 
     def __init__(self, B: sp.csr_array, *, mass=None, blocks=None):
-        self.B = B
+        self.B = with_short_indices(B)
         n = B.shape[1]
-        self.mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
+        mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
+        self.mass = with_short_indices(mass)
         self.starts = cut_starts(n, blocks)
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         self.price = Price(self)

@@ -16,7 +16,9 @@ rows are in: more rows on the same columns make no S smaller.
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
+
+from ..arrays import with_short_indices
+from ..kernels import njit
 
 ROUNDED = 1e-13
 """Entries of B over the reach, and S, that are zero but for rounding of normals and arms: nothing
@@ -40,7 +42,8 @@ def slightly_felt(B: sp.csr_array, free, reach, limit: float):
     unit of each velocity.
     """
     R = np.zeros((len(free) // 6, 6, 6))
-    sure = _factors(B.indptr, B.indices, B.data, 1 / reach, free, limit, R)
+    B = with_short_indices(B)
+    sure = _factors(B.indptr, B.indices, B.data, 1 / reach, np.array(free), limit, R)
     bodies = np.flatnonzero(~sure)
     _, S, VT = np.linalg.svd(R[bodies])
     return bodies, S, VT

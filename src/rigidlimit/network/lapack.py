@@ -6,8 +6,10 @@ the same routines are offered to Cython, whose addresses compiled code can call.
 
 import numpy as np
 from llvmlite import binding
-from numba import njit, types
+from numba import types
 from numba.extending import get_cython_function_address
+
+from ..kernels import njit
 
 
 def _routine(module, name, arguments):

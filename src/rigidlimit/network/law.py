@@ -5,7 +5,8 @@ For p < 2 the tangent is unbounded where a contact just closes. A linear spring 
 """
 
 import numpy as np
-from numba import njit
+
+from ..kernels import njit
 
 
 @njit(cache=True)

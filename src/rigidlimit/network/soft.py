@@ -20,8 +20,8 @@ overlaps before such a motion bears its load. Two things keep Newton from its en
 """
 
 import numpy as np
-from numba import njit
 
+from ..kernels import njit
 from ..products import absolute_product
 from ..status import Status
 from .columns import ROUNDING

@@ -6,7 +6,8 @@ a body is fastest.
 import itertools
 
 import numpy as np
-from numba import njit
+
+from ..kernels import njit
 
 MAX_BLOCK = 6
 """Largest preconditioner block: the degrees of freedom of one body in space."""

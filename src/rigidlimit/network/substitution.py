@@ -9,7 +9,8 @@ short ones.
 """
 
 import numpy as np
-from numba import njit
+
+from ..kernels import njit
 
 SHORT = 48
 """Columns up to which those of a front are taken one by one on the way down, for one right side."""

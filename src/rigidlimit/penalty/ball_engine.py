@@ -58,7 +58,7 @@ class BallEngine:
         self.motion = np.zeros((n, 8))
         self.motion[:, 3:6] = state.velocity[:, :3]
         self.force = np.zeros((self.threads, n, 4))
-        held = ~bodies.free[:, :3]
+        held = np.ascontiguousarray(~bodies.free[:, :3])
         mass = np.where(bodies.mass > 0, bodies.mass, 1.0)[:, None]
         self.mass = np.where(held, 0.0, mass)
         self.free = np.where(held, 0.0, 1 / mass)

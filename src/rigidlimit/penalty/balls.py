@@ -24,9 +24,9 @@ gap_0, k, gamma_0. wall (w, 2): body and half-space; wall_pair (w, 6): normal, g
 
 import numba
 import numpy as np
-from numba import njit
 
 from ..barrier import wait
+from ..kernels import njit
 
 DONE, STALE, CROWDED = 0, 1, 2
 
@@ -282,8 +282,9 @@ def response(body, normal, free, x, push):
 def fill_forces(motion, force, first, other, pair, wall, wall_pair, p, tensile):
     """Contact forces on the bodies at the present positions and velocities, into ``force[0]``."""
     force[:] = 0.0
-    _pair_forces(0, len(first) - 1, first, other, pair, motion, force[0], p, tensile)
-    _wall_forces(0, len(wall), wall, wall_pair, motion, force[0], p, tensile)
+    start = np.int64(0)  # a literal 0 would be compiled for once more
+    _pair_forces(start, len(first) - 1, first, other, pair, motion, force[0], p, tensile)
+    _wall_forces(start, len(wall), wall, wall_pair, motion, force[0], p, tensile)
 
 
 def shared_work(parts, first, other, wall) -> np.ndarray:

@@ -10,8 +10,8 @@ rows where held. The leapfrog is that of ``balls.py``.
 """
 
 import numpy as np
-from numba import njit
 
+from ..kernels import njit
 from .balls import contact_force
 
 DONE, STALE = 0, 1

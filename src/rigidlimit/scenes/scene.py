@@ -228,7 +228,7 @@ class Scene(Displayed):
             material_of=np.full(k, self._materials.row(material)),
             mass=np.array(np.broadcast_to(np.asarray(mass, float), k)),
             inertia=np.broadcast_to(inertia, (k, 3, 3)),
-            free=np.broadcast_to(~held, (k, 6)),
+            free=np.array(np.broadcast_to(~held, (k, 6)), order="C"),
         ).items():
             pieces = self._columns.setdefault(column, [])
             pieces.append(value)

@@ -136,8 +136,8 @@ def factor(first, order, hi, up, low, dropped, part, block):
         if end + count > room:
             room += max(room, count)
             row = _longer(row, end, np.empty(room, np.uint32))
-            L = _longer(L, end, np.empty((room, d, d)))
-            U = _longer(U, end, np.empty((room, d, d)))
+            L = _longer_blocks(L, end, np.empty((room, d, d)))
+            U = _longer_blocks(U, end, np.empty((room, d, d)))
         for c in range(count):
             i = found[c]
             size = 0.0
@@ -194,5 +194,16 @@ def _queue(k, b, start, row, head, after, at):
 @njit(cache=True, nogil=True)
 def _longer(x, end, room):
     """x[:end] moved to the larger array ``room``."""
-    room[:end] = x[:end]
+    for e in range(end):  # a slice compiles for 3 s
+        room[e] = x[e]
+    return room
+
+
+@njit(cache=True, nogil=True)
+def _longer_blocks(x, end, room):
+    """``_longer`` of blocks (.., d, d)."""
+    for e in range(end):
+        for u in range(x.shape[1]):
+            for v in range(x.shape[2]):
+                room[e, u, v] = x[e, u, v]
     return room

@@ -148,7 +148,8 @@ def _eliminate_part(
             _extend(local, order[0], places, stack[at[c] : at[c + 1]], k, r, panel, rest)
         if not eliminate(panel, k, r, rest):
             return None
-        values[begins[s] : begins[s + 1]] = panel
+        for e in range(len(panel)):  # a slice compiles for 3 s
+            values[begins[s] + e] = panel[e]
         count = child
         if r > 0:
             start, size = at[count], r * (r + 1) // 2

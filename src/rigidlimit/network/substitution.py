@@ -149,20 +149,25 @@ def substitute(values, fronts, begins, column, row_starts, rows, low, x, upwards
         begin, k = column[s] - low, column[s + 1] - column[s]
         mine = rows[row_starts[s] : row_starts[s + 1]]
         r = len(mine)
-        if not upwards and not x[:, begin : begin + k].any():
+        reached = upwards
+        for e in range(sides):  # slices compile for seconds
+            for i in range(k):
+                own[e * k + i] = x[e, begin + i]
+                reached |= own[e * k + i] != 0.0
+        if not reached:
             continue
-        for e in range(sides):
-            own[e * k : (e + 1) * k] = x[e, begin : begin + k]
         if upwards:
             for e in range(sides):
                 for i in range(r):
                     other[e * r + i] = x[e, mine[i]]
             _up(values, begins[s], own, k, other, r, sides)
         else:
-            other[: sides * r] = 0.0
+            for i in range(sides * r):
+                other[i] = 0.0
             _down(values, begins[s], own, k, other, r, sides)
             for e in range(sides):
                 for i in range(r):
                     x[e, mine[i]] += other[e * r + i]
         for e in range(sides):
-            x[e, begin : begin + k] = own[e * k : (e + 1) * k]
+            for i in range(k):
+                x[e, begin + i] = own[e * k + i]

@@ -7,7 +7,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.scenes import toml
 from rigidlimit.words import counted, listed
-from tests.cli.test_cli import rigidlimit
+from tests.cli.program import forked
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ def test_one_ball_on_a_floor(tmp_path):
     scene.add(rl.HalfSpace(), position=(0, 0, 0))
     scene.add(rl.Sphere(0.1), position=(0, 0, 0.1), mass=1.0)
     toml.write_scene(scene, tmp_path / "ball.toml")
-    done = rigidlimit("run", "ball.toml", "--until", "0.001", "--out", "b.h5", cwd=tmp_path)
+    done = forked("run", "ball.toml", "--until", "0.001", "--out", "b.h5", cwd=tmp_path)
     said = done.stdout
     assert "sum of 1 contact " in said and "1 of 1 contact carries load" in said
-    said += rigidlimit("determinacy", "b.h5", cwd=tmp_path).stdout
+    said += forked("determinacy", "b.h5", cwd=tmp_path).stdout
     assert "1 of 1 contact force determined" in said
     assert "t = 0.001 s, 1 contact, " in rl.Simulation(scene).step().summary
     page = tmp_path / "b.html"
-    rigidlimit("view", "b.h5", "--no-open", "--out", page, cwd=tmp_path)
+    forked("view", "b.h5", "--no-open", "--out", page, cwd=tmp_path)
     assert "b.h5: 2 bodies, 1 stored step;" in page.read_text()
     assert not re.search(r"\b1 (contacts|steps|bodies|iterations|forces|contact forces)\b", said)
 

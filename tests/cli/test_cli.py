@@ -1,6 +1,5 @@
 """The program as a user calls it."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,16 +10,7 @@ import pytest
 
 from rigidlimit.output.hdf5 import read_run
 
-
-def rigidlimit(*arguments, **options):
-    environment = os.environ | {"COLUMNS": "120", "NO_COLOR": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "rigidlimit", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        **options,
-    )
+from .program import forked, rigidlimit
 
 
 def test_help_and_version():
@@ -108,7 +98,7 @@ def test_scenes_lists_shows_and_writes(tmp_path):
 )
 def test_mistakes_are_one_line(arguments, fragment):
     """A user's mistake: exit code 2, one line on stderr, no traceback."""
-    done = rigidlimit(*arguments, cwd=Path(__file__).parents[2])
+    done = forked(*arguments, cwd=Path(__file__).parents[2])
     assert done.returncode == 2
     assert fragment in done.stderr and "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 1
@@ -121,7 +111,7 @@ def test_overlap_is_told(tmp_path):
         '[[bodies]]\nname = "floor"\nshape = "half-space"\nposition = [0, 0, 0]\n'
         '[[bodies]]\nname = "ball"\nshape = "sphere"\nradius = 0.1\nposition = [0, 0, 0.05]\n'
     )
-    done = rigidlimit("run", scene, "--until", "0.002", "--quiet")
+    done = forked("run", scene, "--until", "0.002", "--quiet")
     assert done.returncode == 0 and done.stderr.count("\n") == 1
     assert "'floor' and 'ball' overlap by 0.05 m" in done.stderr and "50 m/s" in done.stderr
 
@@ -133,13 +123,13 @@ def test_units_and_names_survive_the_table(tmp_path):
         '[[bodies]]\nshape = "half-space"\nposition = [0, 0, 0]\n'
         '[[bodies]]\nname = "[m]"\nshape = "sphere"\nradius = 0.1\nposition = [0, 0, 0.1]\n'
     )
-    shown = rigidlimit("run", scene, "--until", "0.002").stdout
+    shown = forked("run", scene, "--until", "0.002").stdout
     assert "gap [m]" in shown and "0 - [m]" in shown
 
 
 def test_unknown_option_fails():
     """A misspelt option is an error."""
-    done = rigidlimit("run", "beam", "--solvr", "pgs")
+    done = forked("run", "beam", "--solvr", "pgs")
     assert done.returncode == 2 and "--solvr" in done.stderr
 
 

@@ -11,25 +11,25 @@ from rigidlimit.cli import main
 from rigidlimit.cli.run import balance
 from rigidlimit.output.hdf5 import RunWriter
 from rigidlimit.scenes.toml import write_scene
-from tests.cli.test_cli import rigidlimit
+from tests.cli.program import forked
 
 
 def test_replaced_run_is_told(tmp_path):
     """A finished run can be made again: it is replaced, and that is said."""
     out = tmp_path / "b.h5"
     command = ("run", "beam", "--until", "0.002", "--out", out)
-    assert "run was replaced" not in rigidlimit(*command).stdout
-    assert "(an earlier run was replaced)" in rigidlimit(*command).stdout
+    assert "run was replaced" not in forked(*command).stdout
+    assert "(an earlier run was replaced)" in forked(*command).stdout
 
 
 def test_changed_scene_is_not_overwritten(tmp_path):
     """Property: a file that may have been changed by hand stays as it is."""
     scene = tmp_path / "beam.toml"
     scene.write_text("mine")
-    refused = rigidlimit("scenes", "beam", "--write", scene)
+    refused = forked("scenes", "beam", "--write", scene)
     assert refused.returncode == 2 and "--overwrite" in refused.stderr
     assert scene.read_text() == "mine"
-    assert rigidlimit("scenes", "beam", "--write", scene, "--overwrite").returncode == 0
+    assert forked("scenes", "beam", "--write", scene, "--overwrite").returncode == 0
     assert "[[bodies]]" in scene.read_text()
 
 
@@ -73,14 +73,14 @@ def test_wrong_file_is_told_before_computing(tmp_path, monkeypatch, capsys):
 def test_time_of_a_run_is_chosen_by_frame(tmp_path):
     """A user's mistake: --until would be ignored for a stored run."""
     out = tmp_path / "b.h5"
-    rigidlimit("run", "beam", "--until", "0.002", "--out", out)
-    assert "--frame chooses" in rigidlimit("determinacy", out, "--until", "0.001").stderr
-    assert "t = 0.001 s" in rigidlimit("determinacy", out, "--frame", "0").stdout
+    forked("run", "beam", "--until", "0.002", "--out", out)
+    assert "--frame chooses" in forked("determinacy", out, "--until", "0.001").stderr
+    assert "t = 0.001 s" in forked("determinacy", out, "--frame", "0").stdout
 
 
 def test_run_ends_with_the_balance():
     """Closed form: the supports of a beam of weight 10 bear 10, at rest."""
-    shown = rigidlimit("run", "beam").stdout.splitlines()
+    shown = forked("run", "beam").stdout.splitlines()
     assert shown[-1] == "force on the supports 10 N, weight 10 N, at rest"
 
 
@@ -156,7 +156,7 @@ def test_new_run_leaves_a_checkpoint_that_is_no_run(tmp_path):
     RunWriter.start(tmp_path / "b.h5", simulation, {"until": 0.02}).close()
     with np.load(tmp_path / "b.h5.parts" / "checkpoint.npz") as saved:
         assert float(saved["time"]) == 0.0
-    assert rigidlimit("run", "beam", "-q", "--out", tmp_path / "b.h5").returncode == 0
+    assert forked("run", "beam", "-q", "--out", tmp_path / "b.h5").returncode == 0
 
 
 def test_brackets_in_names_are_shown(tmp_path):
@@ -170,7 +170,7 @@ def test_brackets_in_names_are_shown(tmp_path):
         )
     )
     for command in ("run", "determinacy", "compare"):
-        shown = rigidlimit(command, text[1])
+        shown = forked(command, text[1])
         assert shown.returncode == 0, shown.stderr
         assert "[/old]" in shown.stdout + shown.stderr
         assert command != "compare" or "time [s]" in shown.stdout
@@ -180,10 +180,10 @@ def test_a_finished_run_for_paraview(tmp_path):
     """Contract: `view --vtk` writes what `run --vtk` writes, and says what does not go with it."""
     out = tmp_path / "b.h5"
     both = tmp_path / "at once", tmp_path / "later"
-    rigidlimit("run", "beam", "--until", "0.002", "--out", out, "--vtk", both[0])
-    told = rigidlimit("view", out, "--vtk", both[1])
+    forked("run", "beam", "--until", "0.002", "--out", out, "--vtk", both[0])
+    told = forked("view", out, "--vtk", both[1])
     assert told.returncode == 0 and "contacts.pvd" in told.stdout
     files = [{p.name: p.read_bytes() for p in folder.iterdir()} for folder in both]
     assert files[0] == files[1] and len(files[0]) == 6
-    refused = rigidlimit("view", out, "--vtk", both[1], "--steps", "2")
+    refused = forked("view", out, "--vtk", both[1], "--steps", "2")
     assert refused.returncode == 2 and "--vtk writes no page" in refused.stderr

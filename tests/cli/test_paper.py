@@ -2,7 +2,7 @@
 
 import time
 
-from tests.cli.test_cli import rigidlimit
+from tests.cli.program import rigidlimit
 
 
 def test_report(tmp_path):

@@ -13,7 +13,7 @@ from rigidlimit.cli import main
 from rigidlimit.cli.app import app
 from rigidlimit.errors import InputError, OutputError, UnfinishedRun
 from rigidlimit.output.hdf5 import RunWriter, read_run, write_comparison
-from tests.cli.test_cli import rigidlimit
+from tests.cli.program import forked
 
 
 def call(*arguments):
@@ -64,18 +64,18 @@ def stopped(tmp_path):
 
 def test_unfinished_run_is_not_dropped(stopped):
     """Property: a stopped run survives the same command without --resume; --overwrite drops it."""
-    refused = rigidlimit("run", "beam", "--out", stopped)
+    refused = forked("run", "beam", "--out", stopped)
     assert refused.returncode == 2 and refused.stderr.count("\n") == 1
     assert "stopped at t = 0.003 s" in refused.stderr and "--overwrite" in refused.stderr
-    assert rigidlimit("run", "beam", "--out", stopped, "--resume", "--overwrite").returncode == 2
-    anew = rigidlimit("run", "beam", "--out", stopped, "--overwrite", "--until", "0.002")
+    assert forked("run", "beam", "--out", stopped, "--resume", "--overwrite").returncode == 2
+    anew = forked("run", "beam", "--out", stopped, "--overwrite", "--until", "0.002")
     assert anew.returncode == 0 and len(read_run(stopped)) == 2
 
 
 def test_resume_goes_on_from_where_it_was(stopped):
     """Property: a refused command has not touched the run."""
-    rigidlimit("run", "beam", "--out", stopped)
-    done = rigidlimit("run", "beam", "--out", stopped, "--resume")
+    forked("run", "beam", "--out", stopped)
+    done = forked("run", "beam", "--out", stopped, "--resume")
     assert done.returncode == 0, done.stderr
     assert len(read_run(stopped)) == 20
 
@@ -83,7 +83,7 @@ def test_resume_goes_on_from_where_it_was(stopped):
 @pytest.mark.parametrize(("until", "steps"), [("0.01", 10), ("0.003", 3), ("0.0025", 3)])
 def test_resume_to_an_earlier_end_is_told(stopped, until, steps):
     """One line says that the run was to last longer; what was computed is kept."""
-    done = rigidlimit("run", "beam", "--out", stopped, "--resume", "--until", until)
+    done = forked("run", "beam", "--out", stopped, "--resume", "--until", until)
     assert done.returncode == 0, done.stderr
     assert "was to end at 0.02 s" in done.stderr and f"ends at 0.0{steps // 10}" in done.stderr
     assert f"written: {stopped}" in done.stdout
@@ -185,7 +185,7 @@ def test_resume_with_no_step_left(stopped, tmp_path):
     computed is told as not written, by the exit code too."""
     picture, file = tmp_path / "b.png", tmp_path / "c.hdf5"
     options = ("--out", stopped, "--resume", "--until", "0.003", "--picture", picture)
-    done = rigidlimit("run", "beam", *options, "--capture", file)
+    done = forked("run", "beam", *options, "--capture", file)
     assert done.returncode == 1 and f"not written: {file}; --capture takes" in done.stderr
     assert f"written: {picture}" in done.stdout and f"written: {file}" not in done.stdout
     assert picture.read_bytes().startswith(b"\x89PNG") and not file.exists()
@@ -270,7 +270,7 @@ def test_stopped_run_can_be_looked_at(stopped, tmp_path):
         ("plot", stopped, "--out", tmp_path / "b.png", "--view", "front"),
         ("determinacy", stopped),
     ):
-        done = rigidlimit(*arguments)
+        done = forked(*arguments)
         assert done.returncode == 0, done.stderr
         said = [line for line in done.stderr.splitlines() if "unfinished" in line]
         assert len(said) == 1 and "Traceback" not in done.stderr

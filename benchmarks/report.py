@@ -106,8 +106,11 @@ def keep(rows, folder, about=None):
     (Path(folder) / "report.json").write_text(text)
 
 
-def write(rows, folder, *, options) -> Path:
-    """bench-output/report.md, report.json and the figures; returns the report's path."""
+def write(rows, folder, *, options, new) -> Path:
+    """bench-output/report.md, report.json and the figures; returns the report's path.
+
+    new: the rows since the last report of this run; figures without any of them are there.
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     about = machine() | {"options": options}
@@ -131,7 +134,7 @@ def write(rows, folder, *, options) -> Path:
         ]  # fmt: skip
     for part in dict.fromkeys(r["part"] for r in rows):
         text += [f"## {HEADERS.get(part, part)}", table([r for r in rows if r["part"] == part])]
-    names = figures(rows, folder)
+    names = figures(rows, folder, {r["part"] for r in new})
     text += ["## Figures", *(f"![{name}]({name}.png)" for name in names)] if names else []
     path = folder / "report.md"
     path.write_text("\n\n".join(text) + "\n")
@@ -144,8 +147,8 @@ def _plain(value):
     return value.item() if hasattr(value, "item") else value
 
 
-def figures(rows, folder) -> list[str]:
-    """Log-log figures as PNG and PDF; returns their names."""
+def figures(rows, folder, renewed) -> list[str]:
+    """Log-log figures as PNG and PDF, drawn for the parts ``renewed``; returns the names of all."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -163,6 +166,9 @@ def figures(rows, folder) -> list[str]:
             r for r in rows if r["part"] == part and r["cpu"] and math.isfinite(r["cpu"])
         ]  # fmt: skip
         if not mine:
+            continue
+        names.append(name)
+        if part not in renewed:
             continue
         tight = min(r["target"] for r in mine)
         mine = [r for r in mine if r["target"] == tight]
@@ -197,5 +203,4 @@ def figures(rows, folder) -> list[str]:
         for ending in ("png", "pdf"):
             figure.savefig(Path(folder) / f"{name}.{ending}", dpi=150)
         plt.close(figure)
-        names.append(name)
     return names

@@ -107,7 +107,7 @@ def run(sizes, *, parts=PARTS, limit=60.0, folder=Path("bench-output"), fork=Tru
             rows[first:first] = scaling.exponents(rows[first:])
         seconds[part] = round(time.perf_counter() - start, 1)
         options = {"limit": limit, "sizes": sizes, "seconds": seconds}
-        path = report.write(rows, folder, options=options)
+        path = report.write(rows, folder, options=options, new=rows[first:])
     print(f"wrote {path}")
     return rows
 

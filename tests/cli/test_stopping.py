@@ -30,7 +30,13 @@ def test_compare_is_interrupted(tmp_path):
     """Property: a real SIGINT in the middle of a comparison of half a minute."""
     command = [sys.executable, "-m", "rigidlimit", "compare", "packing", "--quiet"]
     out = tmp_path / "c.h5"
-    process = subprocess.Popen([*command, "--out", str(out)], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*command, "--out", str(out)],
+        stderr=subprocess.PIPE,
+        text=True,
+        # a shell's background jobs are deaf to it, and their children with them
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     time.sleep(3)  # Python and the imports take one second
     process.send_signal(signal.SIGINT)  # where nothing is in the cache: as a kernel is compiled
     said = process.communicate(timeout=60)[1]

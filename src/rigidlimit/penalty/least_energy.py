@@ -53,6 +53,10 @@ BEGIN, END = 1e-3, 1e-10
 """mu at the start and at the end: gaps of bearing contacts are mu over their force, and must stay
 well above the rounding of places, 1e-14, also under a hundred times the heaviest load."""
 
+LIGHT, OPEN = 1e-3, 2e-2
+"""Forces over the heaviest load to begin with, where forces are given: of a contact that bears at
+least, and of an open one at most."""
+
 ROUNDED = 1e-12
 """Slack by which a gap may miss what a step was to make of it, as places are rounded."""
 
@@ -115,13 +119,19 @@ def least_energy(
     state: State,
     external_force: np.ndarray,
     *,
+    start: tuple[Contacts, np.ndarray] | None = None,
+    begin: float = BEGIN,
+    patience: int | None = None,
     max_rounds: int = 400,
     callback: Callable[[str], object] | None = None,
 ) -> LeastEnergy:
     """Pose near ``state`` in which bodies that only shift are at rest, with zero velocities.
 
-    external_force (6 n,) [N]. callback(text): told of each round; true ends the search. Bodies do
-    not turn. The answer is to be judged by a step of contact dynamics, which must not move.
+    external_force (6 n,) [N]. start: contacts and their forces (m,) [N] that about balance, to
+    begin with; begin: mu to begin with, the smaller the nearer ``state`` is to rest. patience:
+    rounds at one mu after which the search is given up. callback(text): told of each round; true
+    ends the search. Bodies do not turn. The answer is to be judged by a step of contact dynamics,
+    which must not move.
     """
     free = bodies.free.copy()
     free[:, 3:] = False
@@ -137,11 +147,14 @@ def least_energy(
     size = np.linalg.norm(external_force.reshape(-1, 6)[:, :3], axis=1) / load
     weight = np.maximum(size, UNLOADED)[body] / TRUST
     hold, stats = np.full(len(bodies), CLOSEST), LinearStats()
-    mu, before, t = BEGIN, None, 0.0
+    mu, before, t, stood = begin, None, 0.0, 0
     status = Status.MAX_ITERATIONS
     for k in range(max_rounds + 1):
         contacts, gap, B = near(state)
-        f, w = _carried(contacts, gap, mu, near.trust, before)
+        if before is None and start is not None:
+            f, w = _balanced(gap, mu, contacts.carry_over(start[0], start[1]) / load)
+        else:
+            f, w = _carried(contacts, gap, mu, near.trust, before)
         apart = bool((w - gap <= ROUNDED).all())
         if apart:
             f = np.clip(f, mu / w / SPREAD, mu / w * SPREAD)
@@ -157,11 +170,13 @@ def least_energy(
             held = hold[body] * weight
             state, contacts, gap, f = _closed(near, state, F, f, w, held, starts, order, stats)
             break
-        if k == max_rounds:
+        if k == max_rounds or (patience is not None and stood >= patience):
             break
         kept = unbalanced <= min(OFF, NEAR_PATH * np.sqrt(mu)) and spread <= LAST * mu
         if apart and k and t > OFF and kept:
-            mu = max(FALL * mu, END)
+            mu, stood = max(FALL * mu, END), 0
+        else:
+            stood += 1
         order.meet(contacts)
         held = hold[body] * weight
         d, opens = _newton(B, F, f, w, gap, mu, held, starts, order, stats)
@@ -250,6 +265,15 @@ def _carried(contacts, gap, mu, trust, before):
     new = f <= 0
     w = np.where(new, np.maximum(gap, CLOSEST * trust), np.where(gap > 0.5 * w, gap, w))
     return np.where(new, mu / w, f), w
+
+
+def _balanced(gap, mu, force):
+    """(f, w): to begin with, from forces (m,) that balance, so that nothing is set in motion but
+    what parts overlaps; slacks are those of the path."""
+    bears = force > 0
+    f = np.maximum(force, LIGHT)
+    w = np.maximum(gap, mu / np.where(bears, f, OPEN))
+    return np.where(bears, f, mu / w), w
 
 
 def _closed(near, state, F, f, w, hold, starts, order, stats):

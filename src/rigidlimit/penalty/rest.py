@@ -49,9 +49,17 @@ into each other, as those that fall from high, or lie under many others."""
 SUNK = 1e-2
 """Overlap over the scene's length, at rest, that is too far."""
 
+NEAR, STIFFER = 5e-4, 10.0
+"""Overlap over the scene's length, at rest, from which rounds of least energy still find the rest of
+rigid balls nearby, and the factor by which a DEM of balls that sink further becomes stiffer: to part
+them moves others a hundred times as far, and a packing that is moved so far slides anew."""
+
 SETTLED = (1e-2, 1e-3, 1e-4)
-"""Unbalanced force over the heaviest load at which the soft DEM ends, by tries: the next one where
-the packing still had too far to go for rounds of least energy."""
+"""Unbalanced force over the heaviest load at which the DEM ends, by tries: the next one where the
+packing had not come to rest yet, and only looked so between two slides."""
+
+BEGIN = (1e-4, 1e-5)
+"""mu to begin with from there, by tries."""
 
 CALM = 0.3
 """Rate of background damping in the DEM over sqrt(g/l), of a fall by the scene's length l."""
@@ -59,8 +67,9 @@ CALM = 0.3
 DEM_STEPS = 300_000
 """Most steps of the DEM in one try."""
 
-ROUNDS, FEW = 400, 100
-"""Most rounds of least energy; from where contact dynamics left balls, which may be far."""
+ROUNDS, FEW, STANDS = 400, 100, 80
+"""Most rounds of least energy; from where contact dynamics left balls, which may be far; and at one
+mu, after the DEM: a packing that slides then needs hundreds, and the DEM does it in less time."""
 
 STOPS = 60
 """Stops of all bodies without a lower kinetic energy after which damping is given up: bodies that
@@ -156,6 +165,7 @@ class _Settling:
         self.simulation, self.max_steps, self.callback = simulation, max_steps, callback
         self.max_seconds = np.inf if max_seconds is None else max_seconds
         self.began, self.first, self.rounds = time.monotonic(), simulation.steps, 0
+        self.dem, self.borne = None, None
         bodies = simulation.bodies
         external = np.where(bodies.free.ravel(), simulation.external_force, 0.0)
         self.balls = serves(bodies, external)
@@ -168,9 +178,9 @@ class _Settling:
             self._by_dynamics()
             if simulation.stands_still:
                 return self._rest(alone=True)
-        else:
+        elif not self.balls:
             # other shapes are left to damping from there
-            self._by_dem(SETTLED[0 if self.balls else -1])
+            self._by_dem(SETTLED[-1])
         if _turns_nothing(simulation.bodies):
             self.how += ", then least potential energy"
             simulation.settings = replace(simulation.settings, closed=CLOSED)
@@ -199,56 +209,83 @@ class _Settling:
             self.tell(f"{self.how}, {simulation.step(compatible=False).summary}")
 
     def _by_dem(self, tolerance: float):
-        """The pose in which a DEM rests that is as soft as the scene allows."""
-        simulation = self.simulation
-        for scale in SOFT:
-            dem = PenaltySimulation(
-                simulation.scene,
-                state=simulation.state,
-                external_force=simulation.external_force,
-                stiffness_scale=scale,
-                restitution=0.3,
-                rest_tolerance=tolerance,
-            )
-            if self.balls:
-                dem.background = float(CALM * np.sqrt(dem.pull / simulation.bodies.length))
+        """The pose in which a DEM rests that is as soft as the scene allows; of balls, which go on
+        by least energy, one that is near that of rigid balls. Goes on where it was left."""
+        simulation, stiffened = self.simulation, False
+        scales = SOFT if self.dem is None else ()
+        while True:
+            if self.dem is None:
+                self.dem, scales = self._new_dem(scales[0]), scales[1:]
+            self.dem.rest_tolerance = tolerance
             try:
-                ran = dem.run(
+                ran = self.dem.run(
                     max_steps=DEM_STEPS if self.balls else 50_000_000,
-                    callback=lambda p, s=scale: self.tell(f"DEM, stiffness x {s:g}, {p.text}"),
+                    callback=lambda p: self.tell(f"DEM, stiffness x {self.dem.stiffness_scale:g}, {p.text}"),
                 )
             except TooSoft:
-                if scale == SOFT[-1] and not self.balls:
+                if not (scales or self.balls):
                     raise
-                continue
+                self.dem = None
+                if scales:
+                    continue
+                return
             simulation.state = _stopped(ran.state, simulation.bodies)
-            if -ran.contacts.gap.min(initial=0.0) <= SUNK * simulation.bodies.length:
+            self.borne = ran.contacts, np.maximum(ran.force, 0.0)
+            sunk = -ran.contacts.gap.min(initial=0.0) / simulation.bodies.length
+            if sunk > SUNK and scales:
+                self.dem = None
+            elif sunk > NEAR and self.balls and not stiffened:
+                self.dem = self._new_dem(STIFFER * self.dem.stiffness_scale)
+                scales, stiffened = (), True
+            else:
                 return
 
-    def _by_least_energy(self):
-        """The pose of least energy, after more of the DEM where it is too far to go there."""
+    def _new_dem(self, scale: float) -> PenaltySimulation:
         simulation = self.simulation
-        near = self.by == "dem" or not self.balls
-        for tolerance in (*SETTLED[1 if near else 0 :], None):
-            if not simulation.external_force[simulation.bodies.free.ravel()].any():
-                raise NoRest(
-                    f"scene {simulation.scene.name!r} cannot come to rest: nothing presses its "
-                    "bodies together, and they move for ever; expected gravity, or loads"
-                )
-            found = least_energy(
-                simulation.bodies,
-                simulation.state,
-                simulation.external_force,
-                max_rounds=ROUNDS if near else FEW,
-                callback=lambda text: self.tell(f"least potential energy, {text}"),
+        dem = PenaltySimulation(
+            simulation.scene,
+            state=simulation.state,
+            external_force=simulation.external_force,
+            stiffness_scale=scale,
+            restitution=0.3,
+        )
+        if self.balls:
+            dem.background = float(CALM * np.sqrt(dem.pull / simulation.bodies.length))
+        return dem
+
+    def _by_least_energy(self):
+        """The pose of least energy; of balls after more of the DEM where it is too far to go."""
+        simulation = self.simulation
+        if not simulation.external_force[simulation.bodies.free.ravel()].any():
+            raise NoRest(
+                f"scene {simulation.scene.name!r} cannot come to rest: nothing presses its "
+                "bodies together, and they move for ever; expected gravity, or loads"
             )
-            self.rounds += found.rounds
-            driven = _stopped(simulation.state, simulation.bodies).velocity
-            simulation.start_from(found.state.moved(velocity=driven), found.contacts, found.force)
-            if found.converged or not self.balls or tolerance is None:
+        if self.by == "dynamics" or not self.balls:
+            if self._rounds(max_rounds=FEW if self.balls else ROUNDS) or not self.balls:
                 return
+        for tolerance in SETTLED:
             self._by_dem(tolerance)
-            near = True
+            at, borne = simulation.state, self.borne
+            for begin in BEGIN:
+                simulation.state = at
+                if self._rounds(start=borne, begin=begin, patience=STANDS, max_rounds=ROUNDS):
+                    return
+
+    def _rounds(self, **how) -> bool:
+        """Whether rounds of least energy led from the present pose to rest."""
+        simulation = self.simulation
+        found = least_energy(
+            simulation.bodies,
+            simulation.state,
+            simulation.external_force,
+            callback=lambda text: self.tell(f"least potential energy, {text}"),
+            **how,
+        )
+        self.rounds += found.rounds
+        driven = _stopped(simulation.state, simulation.bodies).velocity
+        simulation.start_from(found.state.moved(velocity=driven), found.contacts, found.force)
+        return found.converged
 
     def _stop_all(self):
         """Contact dynamics in which all bodies stop whenever the kinetic energy no longer rises."""

@@ -61,8 +61,11 @@ packing had not come to rest yet, and only looked so between two slides."""
 BEGIN = (1e-4, 1e-5)
 """mu to begin with from there, by tries."""
 
-CALM = 0.3
-"""Rate of background damping in the DEM over sqrt(g/l), of a fall by the scene's length l."""
+CALM, BOUNCE = 0.3, 0.7
+"""In the DEM of balls: the rate of background damping over sqrt(g/l), of a fall by the scene's
+length l, and the restitution. Slides of a whole packing end where their own inertia takes them:
+stops of all bodies, or stronger damping, leave it between two slides, where rounds of least energy
+set it off again. Weaker dampers of the contacts also allow longer steps."""
 
 DEM_STEPS = 300_000
 """Most steps of the DEM in one try."""
@@ -247,10 +250,11 @@ class _Settling:
             state=simulation.state,
             external_force=simulation.external_force,
             stiffness_scale=scale,
-            restitution=0.3,
+            restitution=BOUNCE if self.balls else 0.3,
         )
         if self.balls:
             dem.background = float(CALM * np.sqrt(dem.pull / simulation.bodies.length))
+            dem.quenches = False
         return dem
 
     def _by_least_energy(self):

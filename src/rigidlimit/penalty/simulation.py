@@ -18,8 +18,9 @@ Background damping brings rest sooner and moves it nowhere, since it vanishes wi
 "quench" stops all bodies whenever the total kinetic energy passes a maximum (dynamic relaxation
 with kinetic damping), but only while no body moves fast enough to rise by QUENCH_HEIGHT of the
 scene's length, so that it cannot change which bodies meet. A number adds to that the rate alpha
-[1/s] of M dv/dt = ... - alpha M v, which smooth bodies need that would spin or slide for ever.
-None is neither.
+[1/s] of M dv/dt = ... - alpha M v, which smooth bodies need that would spin or slide for ever;
+with ``quenches = False`` it acts alone: elastic waves make the total kinetic energy pass maxima
+all the time, and a packing that slides as a whole is stopped each time. None is neither.
 """
 
 import time
@@ -202,7 +203,7 @@ class PenaltySimulation:
             pair_stiffness=scene.pair_stiffness,
         )
         self.rest_tolerance = arrays.positive("rest_tolerance", rest_tolerance)
-        self.background = background
+        self.background, self.quenches = background, True
         if external_force is None:
             external_force = scene.external_force()
         loads = arrays.vector(
@@ -309,7 +310,8 @@ class PenaltySimulation:
                 whole = int(np.ceil(left / dt - 1e-9))
                 steps = max(1, min(steps, whole))
                 dt = dt if self.fixed_dt else left / max(whole, 1)
-            quench = rest and self.background is not None and self._slow(measured)
+            quench = rest and self.quenches and self.background is not None
+            quench = quench and self._slow(measured)
             rate = 0.0 if not rest or self.background in ("quench", None) else self.background
             self.steps += self.engine.advance(steps, dt, float(rate), quench)
             if callback is not None:

@@ -98,6 +98,63 @@ def test_rest_pose_forces_balance():
     assert abs(net[bodies.mass > 0]).max() < 1e-7 * abs(external).max()
 
 
+def test_a_packing_of_500_rests_at_the_first_try():
+    """Convergence: rounds of least energy from the DEM, each of which halves mu, which falls by
+    2^20: 29 here. Three times as many would tell of a packing that slides on the way: 250 from a
+    softer DEM that stops all bodies at each maximum of their energy, without its forces."""
+    rest = settle(rl.scenes.packing(500), by="dem")
+    assert rest.simulation.at_rest and rest.unbalanced < 1e-8
+    assert rest.rounds < 90
+
+
+def test_path_begins_with_the_forces_of_the_dem():
+    """Property: the path begins as well balanced as the DEM left the packing (1e-3), but for what
+    contacts get that are open, 2e-2 each at most and few on a ball; forces told from the gaps
+    leave more than the heaviest load open. Here both end in the same corner."""
+    scene = rl.scenes.packing(60, seed=2)
+    ran = PenaltySimulation(scene, stiffness_scale=1e-3, restitution=0.3, rest_tolerance=1e-3).run()
+    bodies, external = scene.bodies, scene.external_force()
+    start, at_first, ends = (ran.contacts, np.maximum(ran.force, 0.0)), [], []
+    for how in (dict(start=start), {}):
+        how["begin"] = 1e-4
+        at_first.append(least_energy(bodies, ran.state, external, max_rounds=0, **how).unbalanced)
+        found = least_energy(bodies, ran.state, external, **how)
+        assert found.converged
+        ends.append(found.state.position)
+    assert at_first[0] < 0.05 and at_first[1] > 1.0
+    # what is left in between is 1e-9 of the length, and some tens of that where contacts lie flat
+    assert abs(ends[0] - ends[1]).max() < 1e-6 * bodies.length
+
+
+def test_patience_gives_up_a_path_that_stands():
+    """Property: rounds at one mu are counted from each fall of it; more than were allowed end the
+    search, and the pose is as good as it got."""
+    scene = rl.scenes.packing(60)
+    given = dict(begin=1e-10, max_rounds=50)
+    found = least_energy(scene.bodies, scene.state, scene.external_force(), patience=7, **given)
+    assert not found.converged and found.rounds == 7
+    assert np.isfinite(found.state.position).all()
+
+
+def test_damping_without_stops_leaves_a_slide_its_speed():
+    """Closed form: a ball that slides on a smooth floor keeps its speed but for the background,
+    exp(-alpha t), while another that vibrates takes the total energy through maxima; with stops it
+    stands still."""
+    speeds = {}
+    for quenches in (True, False):
+        scene = rl.Scene()
+        scene.add(rl.HalfSpace(), position=(0, 0, 0))
+        sliding = scene.add(rl.Sphere(0.01), position=(0, 0, 0.01), velocity=(2e-3, 0, 0))
+        scene.add(rl.Sphere(0.01), position=(0, 0.1, 0.01 - 1e-7))
+        dem = PenaltySimulation(scene, stiffness_scale=1e-4, restitution=1.0, rest_tolerance=1e-9)
+        dem.background, dem.quenches = 1.0, quenches
+        ran = dem.run(max_steps=4000)
+        speeds[quenches] = ran.state.velocity[sliding, 0] / (2e-3 * np.exp(-ran.time))
+    assert speeds[True] == 0.0
+    # leapfrog with damping at the half step: second order in alpha h
+    assert speeds[False] == pytest.approx(1.0, rel=1e-6)
+
+
 def test_boxes_and_ellipsoids():
     """Peer: smooth bodies that would spin for ever are stopped, and the DEM agrees in every
     contact; asked: 1e-3."""

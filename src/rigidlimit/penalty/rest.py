@@ -8,8 +8,9 @@ rest, and contact dynamics has the last word: ``Simulation.at_rest``, from zero 
 
 Balls are round, so that contacts curve away from each other and the least energy lies in a corner
 of the set of poses, where as many contacts bear as there are degrees of freedom. A packing that is
-still loose has far to go there, in short steps; the soft DEM, whose steps are cheap, brings it
-near. Shapes that can roll to the foot of a valley rest elsewhere; they are left to damping.
+still loose has far to go there, in short steps; the DEM, whose steps are cheap, brings it near:
+soft at first, then stiffer, and its forces are those that the rounds of least energy begin with.
+Shapes that can roll to the foot of a valley rest elsewhere; they are left to damping.
 
 Only contacts that the rest closes may bear. The least energy closes them to 1e-9 of the scene's
 length and contact dynamics closes the rest of the way, but in a packing of thousands of balls
@@ -50,9 +51,9 @@ SUNK = 1e-2
 """Overlap over the scene's length, at rest, that is too far."""
 
 NEAR, STIFFER = 5e-4, 10.0
-"""Overlap over the scene's length, at rest, from which rounds of least energy still find the rest of
-rigid balls nearby, and the factor by which a DEM of balls that sink further becomes stiffer: to part
-them moves others a hundred times as far, and a packing that is moved so far slides anew."""
+"""Overlap over the scene's length, at rest, from which rounds of least energy still find the rest
+of rigid balls nearby, and the factor by which a DEM of balls that sink further becomes stiffer: to
+part them moves others a hundred times as far, and a packing that is moved so far slides anew."""
 
 SETTLED = (1e-2, 1e-3, 1e-4)
 """Unbalanced force over the heaviest load at which the DEM ends, by tries: the next one where the
@@ -223,14 +224,16 @@ class _Settling:
             try:
                 ran = self.dem.run(
                     max_steps=DEM_STEPS if self.balls else 50_000_000,
-                    callback=lambda p: self.tell(f"DEM, stiffness x {self.dem.stiffness_scale:g}, {p.text}"),
+                    callback=lambda p: self.tell(
+                        f"DEM, stiffness x {self.dem.stiffness_scale:g}, {p.text}"
+                    ),
                 )
             except TooSoft:
-                if not (scales or self.balls):
-                    raise
                 self.dem = None
                 if scales:
                     continue
+                if not self.balls:
+                    raise
                 return
             simulation.state = _stopped(ran.state, simulation.bodies)
             self.borne = ran.contacts, np.maximum(ran.force, 0.0)
@@ -265,9 +268,11 @@ class _Settling:
                 f"scene {simulation.scene.name!r} cannot come to rest: nothing presses its "
                 "bodies together, and they move for ever; expected gravity, or loads"
             )
-        if self.by == "dynamics" or not self.balls:
-            if self._rounds(max_rounds=FEW if self.balls else ROUNDS) or not self.balls:
-                return
+        if not self.balls:
+            self._rounds(max_rounds=ROUNDS)
+            return
+        if self.by == "dynamics" and self._rounds(max_rounds=FEW):
+            return
         for tolerance in SETTLED:
             self._by_dem(tolerance)
             at, borne = simulation.state, self.borne

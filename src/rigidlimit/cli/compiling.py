@@ -39,7 +39,8 @@ def _listener(base):
         def tell(self):
             self.told = True
             print(
-                "rigidlimit: compiling its kernels, about 20 s; later runs find them in the cache",
+                "rigidlimit: compiling its kernels, 15 s to a minute; later runs find them in the "
+                "cache",
                 file=sys.stderr,
                 flush=True,
             )

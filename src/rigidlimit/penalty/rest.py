@@ -48,10 +48,10 @@ SOFT = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 into each other, as those that fall from high, or lie under many others."""
 
 SUNK = 1e-2
-"""Overlap over the scene's length, at rest, that is too far."""
+"""Overlap over the smaller one's radius, at rest, that is too far."""
 
 NEAR, STIFFER = 5e-4, 10.0
-"""Overlap over the scene's length, at rest, from which rounds of least energy still find the rest
+"""Overlap over that, at rest, from which rounds of least energy still find the rest
 of rigid balls nearby, and the factor by which a DEM of balls that sink further becomes stiffer: to
 part them moves others a hundred times as far, and a packing that is moved so far slides anew."""
 
@@ -237,8 +237,12 @@ class _Settling:
                 return
             simulation.state = _stopped(ran.state, simulation.bodies)
             self.borne = ran.contacts, np.maximum(ran.force, 0.0)
-            sunk = -ran.contacts.gap.min(initial=0.0) / simulation.bodies.length
+            sunk = _sunk(ran.contacts, simulation.bodies)
             if sunk > SUNK and scales:
+                # c = (f/k)^(1/(p-1)): passing over scales that would not do
+                power = simulation.settings.exponent - 1.0
+                enough = self.dem.stiffness_scale * (sunk / SUNK) ** power
+                scales = tuple(scale for scale in scales if scale >= enough) or scales[-1:]
                 self.dem = None
             elif sunk > NEAR and self.balls and not stiffened:
                 self.dem = self._new_dem(STIFFER * self.dem.stiffness_scale)
@@ -361,6 +365,12 @@ def _left_open(simulation: Simulation) -> tuple[float, float]:
     scale = load or float(result.force.max(initial=0.0)) or 1.0
     overlap = max(0.0, -float(result.contacts.gap.min(initial=0.0))) / bodies.length
     return float(np.abs(open_).max(initial=0.0)) / scale, overlap
+
+
+def _sunk(contacts, bodies: Bodies) -> float:
+    """Deepest overlap over the smaller one's radius: large bodies sink further, and may."""
+    radius = bodies.bounding_radius[contacts.body].min(axis=1, initial=np.inf)
+    return float((-contacts.gap / radius).max(initial=0.0))
 
 
 def _many_sizes(bodies: Bodies) -> bool:

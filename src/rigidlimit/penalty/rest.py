@@ -215,40 +215,41 @@ class _Settling:
     def _by_dem(self, tolerance: float):
         """The pose in which a DEM rests that is as soft as the scene allows; of balls, which go on
         by least energy, one that is near that of rigid balls. Goes on where it was left."""
-        simulation, stiffened = self.simulation, False
-        scales = SOFT if self.dem is None else ()
+        sunk = self._by_softest(tolerance) if self.dem is None else self._run_dem(tolerance)
+        if self.balls and NEAR < sunk < np.inf:
+            self.dem = self._new_dem(STIFFER * self.dem.stiffness_scale)
+            self._run_dem(tolerance)
+
+    def _by_softest(self, tolerance: float) -> float:
+        """How far bodies sink at rest in the softest DEM that serves, as ``_run_dem`` tells."""
+        simulation, scales = self.simulation, SOFT
         while True:
-            if self.dem is None:
-                self.dem, scales = self._new_dem(scales[0]), scales[1:]
-            self.dem.rest_tolerance = tolerance
-            try:
-                ran = self.dem.run(
-                    max_steps=DEM_STEPS if self.balls else 50_000_000,
-                    callback=lambda p: self.tell(
-                        f"DEM, stiffness x {self.dem.stiffness_scale:g}, {p.text}"
-                    ),
-                )
-            except TooSoft:
-                self.dem = None
-                if scales:
-                    continue
-                if not self.balls:
-                    raise
-                return
-            simulation.state = _stopped(ran.state, simulation.bodies)
-            self.borne = ran.contacts, np.maximum(ran.force, 0.0)
-            sunk = _sunk(ran.contacts, simulation.bodies)
-            if sunk > SUNK and scales:
+            self.dem, scales = self._new_dem(scales[0]), scales[1:]
+            scale, sunk = self.dem.stiffness_scale, self._run_dem(tolerance)
+            if sunk <= SUNK or not scales:
+                return sunk
+            if sunk < np.inf:
                 # c = (f/k)^(1/(p-1)): passing over scales that would not do
-                power = simulation.settings.exponent - 1.0
-                enough = self.dem.stiffness_scale * (sunk / SUNK) ** power
-                scales = tuple(scale for scale in scales if scale >= enough) or scales[-1:]
-                self.dem = None
-            elif sunk > NEAR and self.balls and not stiffened:
-                self.dem = self._new_dem(STIFFER * self.dem.stiffness_scale)
-                scales, stiffened = (), True
-            else:
-                return
+                enough = scale * (sunk / SUNK) ** (simulation.settings.exponent - 1.0)
+                scales = tuple(each for each in scales if each >= enough) or scales[-1:]
+
+    def _run_dem(self, tolerance: float) -> float:
+        """``_sunk`` where the DEM comes to rest; inf, and no DEM is left, if it was too soft."""
+        simulation, dem = self.simulation, self.dem
+        dem.rest_tolerance = tolerance
+        try:
+            ran = dem.run(
+                max_steps=DEM_STEPS if self.balls else 50_000_000,
+                callback=lambda p: self.tell(f"DEM, stiffness x {dem.stiffness_scale:g}, {p.text}"),
+            )
+        except TooSoft:
+            if dem.stiffness_scale == SOFT[-1] and not self.balls:
+                raise
+            self.dem = None
+            return np.inf
+        simulation.state = _stopped(ran.state, simulation.bodies)
+        self.borne = ran.contacts, np.maximum(ran.force, 0.0)
+        return _sunk(ran.contacts, simulation.bodies)
 
     def _new_dem(self, scale: float) -> PenaltySimulation:
         simulation = self.simulation

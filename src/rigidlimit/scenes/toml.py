@@ -260,9 +260,8 @@ def _shapes(lattice, dim, folder, bodies, rng):
         raise SceneError("radius, radii: exclude each other; keep one of them")
     if low > high:
         raise SceneError(f"radii: found {lattice.radii}; expected the smallest, then the largest")
-    _shape(lattice.model_copy(update={"radius": high}), dim, folder)  # tells of keys that are wrong
-    kind = shapes.Sphere if lattice.shape == "sphere" else shapes.Disk
-    return [kind(radius) for radius in rng.uniform(low, high, bodies)]
+    largest = _shape(lattice.model_copy(update={"radius": high}), dim, folder)
+    return [type(largest)(radius) for radius in rng.uniform(low, high, bodies)]
 
 
 def _material(body, materials):

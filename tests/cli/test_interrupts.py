@@ -1,12 +1,16 @@
 """Ctrl-C waits for the end of what it would break, and strikes then."""
 
+import ctypes
 import importlib
+import os
 import signal
 import subprocess
 import sys
 import types
 
+import numpy as np
 import pytest
+from numba import njit
 
 from rigidlimit.cli.interrupts import patient
 
@@ -115,3 +119,26 @@ except KeyboardInterrupt:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "struck 1 default_int_handler\n" and not done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="raise() of the C library by its POSIX name")
+def test_strikes_after_a_kernel_that_returns_arrays():
+    """Property: a kernel wraps each of its arrays by a function of Python, the first to see a
+    signal that came while it ran, and does not look whether that raises: a SystemError, were the
+    interrupt not to wait for the end of the last."""
+    kill = ctypes.CDLL(None)["raise"]
+    kill.argtypes, kill.restype = [ctypes.c_int], ctypes.c_int
+
+    @njit
+    def kernel(number):
+        if number > 0:
+            kill(number)
+        return np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64)
+
+    kernel(0)
+    done = []
+    with pytest.raises(KeyboardInterrupt), patient():
+        kernel(int(signal.SIGINT))
+        done.append(len(done))
+        done.append(len(done))
+    assert len(done) < 2 and sys.getprofile() is None

@@ -40,9 +40,15 @@ def test_compare_is_interrupted(tmp_path):
     time.sleep(3)  # Python and the imports take one second
     process.send_signal(signal.SIGINT)  # where nothing is in the cache: as a kernel is compiled
     said = process.communicate(timeout=60)[1]
-    assert process.returncode == 130
+    assert process.returncode == 130, said
     assert said.splitlines()[-1] == "stopped; nothing was written" and "Traceback" not in said
     assert not list(tmp_path.iterdir())
+
+
+def test_interrupt_before_a_command(monkeypatch, capsys):
+    """Property: it may strike while the arguments are read."""
+    monkeypatch.setattr("rigidlimit.cli.app.app.registered_callback.callback", lambda: strike())
+    assert interrupted(capsys, "scenes").err == "stopped; nothing was written\n"
 
 
 def test_demo_is_interrupted(tmp_path, monkeypatch, capsys):

@@ -6,15 +6,29 @@ import warnings
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the program ``rigidlimit``."""
+    try:
+        from .interrupts import patient
+
+        with patient():
+            _run(arguments)
+    except KeyboardInterrupt:  # before a command began
+        print("stopped; nothing was written", file=sys.stderr)
+        raise SystemExit(130) from None
+
+
+def _run(arguments: list[str] | None) -> None:
     from ..errors import RigidlimitError
-    from .interrupts import patient
 
     warnings.showwarning = _in_one_line
     try:
-        with patient():
-            from .app import app
+        from .app import app
 
-            app(args=arguments, prog_name="rigidlimit")
+        app(args=arguments, prog_name="rigidlimit")
+    except SystemExit as end:  # typer's own, where Ctrl-C struck as it read the arguments
+        struck = getattr(end.__context__, "__cause__", None)
+        if not isinstance(struck, KeyboardInterrupt):
+            raise
+        raise struck from None
     except RigidlimitError as error:
         print(f"rigidlimit: {error}", file=sys.stderr)
         raise SystemExit(2) from None
@@ -28,9 +42,6 @@ def main(arguments: list[str] | None = None) -> None:
         said = f" ({error})" if str(error) else ""
         print(f"rigidlimit: not enough memory{said}; take a smaller scene", file=sys.stderr)
         raise SystemExit(2) from None
-    except KeyboardInterrupt:  # before a command began
-        print("stopped; nothing was written", file=sys.stderr)
-        raise SystemExit(130) from None
 
 
 def _in_one_line(message, category, filename, lineno, file=None, line=None) -> None:

@@ -9,6 +9,10 @@ UNINTERRUPTED = ("numba", "llvmlite", "importlib")
 """Packages within which Ctrl-C waits, a second or two: callbacks from LLVM lose it, and what is
 half compiled or half imported fails later with an error of its own."""
 
+LOST = ("__del__", "_numba_unpickle")
+"""Functions called by those who do not look whether they raise: by Python, as objects go; by
+compiled kernels, as they return arrays, which is where Ctrl-C in a long kernel would strike."""
+
 
 class _Interrupt:
     """Handler of signals: KeyboardInterrupt, once the main thread is where it does no harm."""
@@ -22,15 +26,19 @@ class _Interrupt:
             raise KeyboardInterrupt
         if self._waits:
             return
-        self._waits, before, over = True, sys.getprofile(), False
+        self._waits, before = True, sys.getprofile()
 
         def left(frame, event, _):
-            nonlocal over
-            over = over or (frame is entered and event == "return")
-            if over and not (frame is entered and _is_lost(frame)):
+            nonlocal entered
+            if entered is None:
+                entered = _entered(frame)
+            returns = frame is entered and event == "return"
+            if entered is None or (returns and not _is_lost(frame)):
                 self._waits = False
                 sys.setprofile(before)
                 raise KeyboardInterrupt
+            if returns:
+                entered = None
 
         sys.setprofile(left)
 
@@ -47,8 +55,8 @@ def _entered(frame):
 
 
 def _is_lost(frame) -> bool:
-    """Whether Python ignores what the frame raises."""
-    return frame.f_code.co_name == "__del__"
+    """Whether what the frame raises is ignored, or an error of another kind."""
+    return frame.f_code.co_name in LOST
 
 
 interrupt = _Interrupt()

@@ -11,6 +11,7 @@ from .bodies import HalfSpace, State
 from .collision.contacts import Contacts
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
+from .interrupts import patient
 from .progress import Pace
 from .progress import progress as bar
 from .scenes.load import as_scene
@@ -102,14 +103,15 @@ class Simulation:
     def step(self, *, compatible: bool | None = None) -> StepResult:
         """Advance by dt; returns contacts and forces of the step."""
         wanted = self.compatible == "every" if compatible is None else compatible
-        result = step(
-            self.bodies,
-            self.state,
-            self.external_force,
-            self.settings,
-            self._warm if self.warm_start else None,
-            wanted,
-        )
+        with patient():
+            result = step(
+                self.bodies,
+                self.state,
+                self.external_force,
+                self.settings,
+                self._warm if self.warm_start else None,
+                wanted,
+            )
         if result.compatible is not None:
             displacement = result.compatible.displacement
         else:

@@ -7,7 +7,7 @@ import warnings
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the program ``rigidlimit``."""
     try:
-        from .interrupts import patient
+        from ..interrupts import patient
 
         with patient():
             _run(arguments)

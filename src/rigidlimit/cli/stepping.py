@@ -13,7 +13,7 @@ from pathlib import Path
 import typer
 
 from ..errors import OutputError
-from .interrupts import interrupt
+from ..interrupts import interrupt
 
 STOPPING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 """Signals that stop a run so that it can go on. Windows has no SIGHUP."""

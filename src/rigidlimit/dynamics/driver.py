@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from .. import arrays
 from ..errors import InputError, nearest
+from ..interrupts import patient
 from ..network import column_arms
 from ..network.handover import check_handover
 from ..products import transposed_product
@@ -105,7 +106,8 @@ def contact_dynamics(
         options["order"] = reduced.numbers(pgs.permutation(options["order"], m))
     if handover is not None and solver == "newton":
         options["handover"] = handover
-    answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
+    with patient():
+        answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
     if options.pop("handover", None) is not None:
         handover.place(reduced.rows, reduced.dofs, B.shape)
     kept = None

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import arrays
 from ..errors import InputError
+from ..interrupts import patient
 from ..network import Network, body_starts, column_arms, kept_starts
 from ..network.handover import Handover, check_handover
 from ..network.stiffness import LinearStats
@@ -100,7 +101,8 @@ def compatible_forces(
         nothing = np.zeros(n), np.zeros(m)
         solved = _Solved(*nothing, Status.CONVERGED, 0, [], LinearStats(), load, 0.0, 0.0)
     else:
-        solved = scaled.solve(method, tolerance, max_iterations, warm_start, admissible)
+        with patient():
+            solved = scaled.solve(method, tolerance, max_iterations, warm_start, admissible)
     if not load.any() and solved.force.max(initial=0.0) <= tolerance * scaled.force_size:
         # nothing holds the overlaps: they come apart, to where no energy is left to judge by
         solved = replace(solved, force=np.zeros(m), status=Status.CONVERGED, gap=0.0, whole=0.0)

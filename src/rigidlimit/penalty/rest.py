@@ -28,6 +28,7 @@ import numpy as np
 from .. import arrays
 from ..bodies import Bodies, Disk, Sphere, State
 from ..errors import InputError, NoRest
+from ..interrupts import patient
 from ..network.felt import finite_reach
 from ..simulation import Simulation
 from ..status import Status
@@ -159,7 +160,8 @@ def settle(
         arrays.positive("max_seconds", max_seconds)
     given = isinstance(scene, Simulation)
     simulation = scene if given else Simulation(scene, compatible="never")
-    return _Settling(simulation, by, int(max_steps), max_seconds, callback).run()
+    with patient():
+        return _Settling(simulation, by, int(max_steps), max_seconds, callback).run()
 
 
 class _Settling:

@@ -34,6 +34,7 @@ from ..bodies import State
 from ..collision.contacts import Contacts
 from ..display import Brief
 from ..errors import InputError
+from ..interrupts import patient
 from ..progress import progress as bar
 from ..scenes.load import as_scene
 from ..scenes.scene import law_exponent
@@ -313,7 +314,8 @@ class PenaltySimulation:
             quench = rest and self.quenches and self.background is not None
             quench = quench and self._slow(measured)
             rate = 0.0 if not rest or self.background in ("quench", None) else self.background
-            self.steps += self.engine.advance(steps, dt, float(rate), quench)
+            with patient():
+                self.steps += self.engine.advance(steps, dt, float(rate), quench)
             if callback is not None:
                 seconds = time.perf_counter() - began
                 if rest:

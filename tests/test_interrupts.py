@@ -1,5 +1,6 @@
 """Ctrl-C waits for the end of what it would break, and strikes then."""
 
+import contextlib
 import ctypes
 import importlib
 import os
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from rigidlimit.cli.interrupts import patient
+import rigidlimit as rl
+from rigidlimit.interrupts import patient
 
 
 def within(package, body, **names):
@@ -97,7 +99,7 @@ def test_strikes_after_the_kernel_that_is_compiled():
 import signal
 from numba import njit
 from numba.extending import overload
-from rigidlimit.cli.interrupts import patient
+from rigidlimit.interrupts import patient
 
 def twice(x):
     pass
@@ -121,24 +123,78 @@ except KeyboardInterrupt:
     assert done.stdout == "struck 1 default_int_handler\n" and not done.stderr
 
 
-@pytest.mark.skipif(os.name != "posix", reason="raise() of the C library by its POSIX name")
-def test_strikes_after_a_kernel_that_returns_arrays():
-    """Property: a kernel wraps each of its arrays by a function of Python, the first to see a
-    signal that came while it ran, and does not look whether that raises: a SystemError, were the
-    interrupt not to wait for the end of the last."""
-    kill = ctypes.CDLL(None)["raise"]
-    kill.argtypes, kill.restype = [ctypes.c_int], ctypes.c_int
+def test_leaves_contexts_whole():
+    """Property: what a context does as it is left is done, as taking back this handler itself."""
+    done = []
+
+    @contextlib.contextmanager
+    def context():
+        yield
+        strike()
+        done.append("left")
+
+    with pytest.raises(KeyboardInterrupt), patient():
+        with context():
+            pass
+        done.append("after")
+    assert done == ["left"]
+
+
+def of_libc(name):
+    function = ctypes.CDLL(None)[name]
+    function.argtypes, function.restype = [ctypes.c_int], ctypes.c_int
+    return function
+
+
+@pytest.fixture(scope="module")
+def struck_kernel():
+    """A kernel that returns arrays and raises the signal of a number."""
+    if os.name != "posix":
+        pytest.skip("raise() of the C library by its POSIX name")
+    strikes = of_libc("raise")
 
     @njit
     def kernel(number):
         if number > 0:
-            kill(number)
+            strikes(number)
         return np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.int64)
 
     kernel(0)
+    return kernel
+
+
+def test_strikes_after_a_kernel_that_returns_arrays(struck_kernel):
+    """Property: a kernel wraps each of its arrays by a function of Python, the first to see a
+    signal that came while it ran, and does not look whether that raises: a SystemError, were the
+    interrupt not to wait for the end of the last."""
     done = []
     with pytest.raises(KeyboardInterrupt), patient():
-        kernel(int(signal.SIGINT))
+        struck_kernel(int(signal.SIGINT))
         done.append(len(done))
         done.append(len(done))
     assert len(done) < 2 and sys.getprofile() is None
+
+
+@pytest.mark.parametrize(
+    ("begin", "place"),
+    [
+        (lambda: rl.Simulation("beam").step(), "rigidlimit.simulation.step"),
+        (lambda: rl.settle("beam"), "rigidlimit.penalty.rest._Settling.run"),
+        (
+            lambda: rl.compatible_forces(np.eye(2), [1.0, 1.0]),
+            "rigidlimit.forces.driver._Scaled.solve",
+        ),
+    ],
+)
+def test_long_calls_of_the_library_are_patient(monkeypatch, struck_kernel, begin, place):
+    """Property: Ctrl-C in a script or a notebook is a KeyboardInterrupt, in a kernel too, and the
+    handler of before is back."""
+
+    def struck(*_, **__):
+        struck_kernel(int(signal.SIGINT))
+        pytest.fail("not struck")
+
+    monkeypatch.setattr(place, struck)
+    with pytest.raises(KeyboardInterrupt):
+        begin()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

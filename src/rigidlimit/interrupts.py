@@ -1,4 +1,7 @@
-"""The moment at which Ctrl-C strikes: not within the compiler of the kernels, nor an import."""
+"""The moment at which Ctrl-C strikes: not within the compiler of the kernels, nor an import.
+
+What takes long runs ``with patient()``, in the program as in scripts and notebooks.
+"""
 
 import contextlib
 import signal
@@ -48,7 +51,8 @@ def _entered(frame):
     found = None
     while frame is not None:
         package = (frame.f_globals.get("__name__") or "").partition(".")[0]
-        if package in UNINTERRUPTED or _is_lost(frame):
+        leaves = package == "contextlib" and frame.f_code.co_name == "__exit__"  # as ``patient``
+        if package in UNINTERRUPTED or _is_lost(frame) or leaves:
             found = frame
         frame = frame.f_back
     return found

@@ -3,6 +3,11 @@
 The list holds every pair whose gap is at most the skin; it is valid until a body has travelled
 half a skin since it was built. Half-spaces may move at a steady velocity, and so may held bodies.
 Spins of balls are steady, as a normal force through the centre turns nothing.
+
+Boxes that do not turn may be among them: any that are held or driven, and one that balls and loads
+shift, the lid of a packing (``ball_on_box.py``). What the lid itself meets of half-spaces and other
+boxes is left to the scene's own contact search, and joins the walls of balls: as flat bodies shift,
+gaps change as theirs do.
 """
 
 import numpy as np
@@ -15,6 +20,7 @@ from ..collision.planes import plane_normal
 from ..collision.search import find_contacts
 from ..forces.law import contact_stiffness
 from . import balls
+from .ball_on_box import BoxesNear, box_of
 from .engine import Law, Measures, check_finite, expected_tangent
 from .law import damping_coefficient
 from .timestep import critical_step_of
@@ -30,15 +36,29 @@ BRIEF, LONG = 60, 400
 since a list takes as long as 60 steps; above the second a narrower one. Each listed pair counts as
 closed in the critical step, so that wide skins are for steps that may shrink."""
 
+ACROSS = 1e-9
+"""Part of a normal along the ways a lid can go, below which it slides along the other body."""
+
 ALONE = 10
 """Calls by one thread after one in which threads had to wait for cores; twice as many the next."""
 
 
-def serves(bodies: Bodies, external_force: np.ndarray) -> bool:
-    """Whether all bodies are balls or half-spaces, and none is turned by a moment."""
-    if not all(isinstance(s, Sphere | Disk | HalfSpace) for s in bodies.shapes):
+def serves(bodies: Bodies, external_force: np.ndarray, spin: np.ndarray) -> bool:
+    """Whether all bodies are balls, half-spaces, or boxes that do not turn, of which one at most is
+    free to shift; and none is turned by a moment. spin (n, 3) [rad/s]: of the bodies."""
+    boxes = _boxes(bodies)
+    if any(box_of(bodies.shapes[s]) is None for s in np.unique(bodies.shape_of[boxes])):
+        return False
+    if bodies.free[boxes, 3:].any() or spin[boxes].any():
+        return False
+    if bodies.free[boxes].any(axis=1).sum() > 1:
         return False
     return not np.where(bodies.free, external_force.reshape(-1, 6), 0.0)[:, 3:].any()
+
+
+def _boxes(bodies: Bodies) -> np.ndarray:
+    """Numbers of the bodies that are neither balls nor half-spaces."""
+    return np.flatnonzero(~bodies.are(Sphere, Disk, HalfSpace))
 
 
 class BallEngine:
@@ -65,13 +85,19 @@ class BallEngine:
         self.external = np.where(held, 0.0, external_force.reshape(-1, 6)[:, :3])
         self.push = self.external * self.free
         self.plane = bodies.are(HalfSpace)
+        self.ball = bodies.are(Sphere, Disk)
+        self.boxes = BoxesNear(bodies, _boxes(bodies), state.quaternion)
+        self.lid = next((b for b in self.boxes.boxes if (self.free[b] > 0).any()), None)
         self.skin, self.widest = SKIN * bodies.length, WIDEST
         self._build()
         balls.fill_forces(self.motion, self.force, *self.lists, law.exponent, law.tensile)
 
     @property
     def lists(self):
-        return self.first, self.other, self.pair, self.wall, self.wall_pair
+        return (
+            self.first, self.other, self.pair, self.wall, self.wall_pair,
+            self.box, self.box_pair, self.boxes.frame,
+        )  # fmt: skip
 
     @property
     def state(self) -> State:
@@ -192,7 +218,7 @@ class BallEngine:
         self.motion[:, :3] -= moved - self.origin
         self.origin = moved
         radius = bodies.bounding_radius
-        solid = np.flatnonzero(~self.plane)
+        solid = np.flatnonzero(self.ball)
         found, _ = meeting_balls(
             moved[solid], radius[solid] + 0.5 * self.skin, planar=bodies.dim == 2
         )
@@ -211,17 +237,29 @@ class BallEngine:
         normal = arm.astype(float) / L0[:, None]
         curvature = 1 / radius[i] + 1 / radius[j]
 
-        walls, wall_normal, wall_gap = self._near_planes(moved, radius, solid[free[solid]])
-        a = np.concatenate([i, walls.min(axis=1)])
-        b = np.concatenate([j, walls.max(axis=1)])
-        away = np.where(walls[:, :1] < walls[:, 1:], -1.0, 1.0) * wall_normal
+        on_planes = self._near_planes(moved, radius, solid[free[solid]])
+        on_lid = self._near_lid(moved)
+        walls, wall_normal, wall_gap = (
+            np.concatenate(both) for both in zip(on_planes, on_lid[:3], strict=True)
+        )
+        feature = np.concatenate([np.zeros(len(on_planes[0]), np.int64), on_lid[3]])
+        order = np.argsort(walls[:, 0], kind="stable")
+        walls, wall_normal = walls[order], wall_normal[order]
+        wall_gap, feature = wall_gap[order], feature[order]
+        near = solid if self.lid is not None else solid[free[solid]]
+        box, box_pair, box_normal, box_gap = self.boxes.find(moved, radius, near, self.skin)
+        flat = np.concatenate([walls, box[:, :2]])
+        a = np.concatenate([i, flat.min(axis=1)])
+        b = np.concatenate([j, flat.max(axis=1)])
+        away = np.where(flat[:, :1] < flat[:, 1:], -1.0, 1.0)
+        away = away * np.concatenate([wall_normal, box_normal])
         self.listed = Contacts(
             np.column_stack([a, b]),
-            np.zeros(len(a), np.int64),
-            np.concatenate([moved[i], moved[walls[:, 0]]]),
+            np.concatenate([np.zeros(len(i), np.int64), feature, np.zeros(len(box), np.int64)]),
+            np.concatenate([moved[i], moved[flat[:, 0]]]),
             np.concatenate([normal, away]),
-            np.concatenate([gap, wall_gap]),
-            np.concatenate([curvature, 1 / radius[walls[:, 0]]]),
+            np.concatenate([gap, wall_gap, box_gap]),
+            np.concatenate([curvature, np.where(self.ball[flat[:, 0]], 1 / radius[flat[:, 0]], 0)]),
             n,
         )
         law = self.law
@@ -234,7 +272,7 @@ class BallEngine:
         size = np.linalg.norm(self.external, axis=1)
         self.pair_push = np.maximum(size[a], size[b])
         self.g = damping_coefficient(self.k, self.pair_mass, law.exponent, law.damping)
-        m = len(i)
+        m, w = len(i), len(i) + len(walls)
         self.first = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(i, minlength=n), out=self.first[1:])
         self.other = np.ascontiguousarray(j, np.int64)
@@ -242,12 +280,14 @@ class BallEngine:
             [arm.astype(float), gap * (gap - 2 * L0), L0, gap, self.k[:m], self.g[:m]]
         )
         self.wall = np.ascontiguousarray(walls, np.int64)
-        self.wall_pair = np.column_stack([wall_normal, wall_gap, self.k[m:], self.g[m:]])
-        self.ranges = balls.shared_work(self.threads, self.first, self.other, self.wall)
+        self.wall_pair = np.column_stack([wall_normal, wall_gap, self.k[m:w], self.g[m:w]])
+        self.box = np.ascontiguousarray(box, np.int64)
+        self.box_pair = np.column_stack([box_pair, self.k[w:], self.g[w:]])
+        self.ranges = balls.shared_work(self.threads, self.first, self.other, self.wall, self.box)
         self._limit = None
 
     def _near_planes(self, moved, radius, others):
-        """(bodies and planes (w, 2), normals (w, 3), gaps (w,)) within the skin, by bodies."""
+        """(bodies and planes (w, 2), normals (w, 3), gaps (w,)) within the skin."""
         pose = self._pose()
         pairs, normals, gaps = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3))], [np.zeros(0)]
         for plane in np.flatnonzero(self.plane):
@@ -258,9 +298,27 @@ class BallEngine:
             pairs.append(np.column_stack([others[near], np.full(near.sum(), plane)]))
             normals.append(np.broadcast_to(normal, (near.sum(), 3)))
             gaps.append(gap[near])
-        pairs = np.concatenate(pairs)
-        order = np.argsort(pairs[:, 0], kind="stable")
-        return pairs[order], np.concatenate(normals)[order], np.concatenate(gaps)[order]
+        return np.concatenate(pairs), np.concatenate(normals), np.concatenate(gaps)
+
+    def _near_lid(self, moved):
+        """The same of the box that shifts and the half-spaces and held boxes it may meet, as the
+        scene's own search finds them, and the contacts' features."""
+        pose, lid = self._pose(), self.lid
+        planes = np.flatnonzero(self.plane)
+        normals = [plane_normal(self.bodies, pose, plane) for plane in planes]
+        if lid is None or not self.boxes.may_meet(
+            lid, moved, self.free[lid] > 0, planes, normals, self.motion[:, 3:6], self.skin
+        ):
+            nothing = np.zeros(0, np.int64)
+            return nothing.reshape(0, 2), np.zeros((0, 3)), np.zeros(0), nothing
+        reach = np.where(self.plane | self.ball, 0.0, self.skin)
+        contacts = find_contacts(self.bodies, pose, reach)
+        mine = (contacts.body == lid).any(axis=1) & ~self.ball[contacts.body].any(axis=1)
+        pushes = np.abs(contacts.normal[:, self.free[lid] > 0]).max(axis=1, initial=0.0) > ACROSS
+        contacts = contacts.select(mine & pushes)
+        first = contacts.body[:, :1] == lid
+        pairs = np.where(first, contacts.body, contacts.body[:, ::-1])
+        return pairs, np.where(first, -1, 1) * contacts.normal, contacts.gap, contacts.feature
 
     def _pose(self):
         return State(self.origin, self.quaternion, np.zeros((len(self.bodies), 6)))

@@ -20,6 +20,7 @@ Arrays: motion (n, 8): u [m], v [m/s], two spare. force (parts, n, 4) [N]. free 
 where held. push (n, 3): F_ext/m [m/s^2], 0 where held. mass (n, 3): m, 0 where held. first
 (n + 1,), other (m,), pair (m, 8): neighbours j > i of i with d_0, gap_0 (gap_0 - 2 L_0), L_0,
 gap_0, k, gamma_0. wall (w, 2): body and half-space; wall_pair (w, 6): normal, gap_0, k, gamma_0.
+box, box_pair, frame: see ``ball_on_box.py``.
 """
 
 import numba
@@ -27,6 +28,8 @@ import numpy as np
 
 from ..barrier import wait
 from ..kernels import njit
+from .ball_on_box import box_contact, box_forces
+from .law import contact_force
 
 DONE, STALE, CROWDED = 0, 1, 2
 
@@ -36,24 +39,9 @@ LOOKS = 10
 NAPS = 20
 """Naps at barriers in one call after which the cores count as crowded."""
 
-BODIES, ROWS, WALLS, TOUCHED = range(4)
-"""Columns of ``ranges`` (parts + 1, 5): where the bodies, rows and walls of each part begin, and
-the range of bodies that its forces touch."""
-
-
-@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
-def contact_force(c, rate, k, g, p, tensile):
-    """f = k c^(p-1) + g c^(p/2-1) dc/dt."""
-    if p == 2.0:
-        f = k * c + g * rate
-    elif p == 2.5:
-        root = np.sqrt(c)
-        f = k * c * root + g * np.sqrt(root) * rate
-    else:
-        f = k * c ** (p - 1.0) + g * c ** (0.5 * p - 1.0) * rate
-    if f < 0.0 and not tensile:
-        f = 0.0
-    return f
+BODIES, ROWS, WALLS, BOXES, TOUCHED = range(5)
+"""Columns of ``ranges`` (parts + 1, 6): where the bodies, rows, walls and boxes of each part begin,
+and the range of bodies that its forces touch."""
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -162,8 +150,8 @@ def _half(lo, hi, motion, force, free, push, mass, h):
 
 @njit(cache=True, nogil=True)
 def advance(
-    motion, force, free, push, mass, first, other, pair, wall, wall_pair, ranges,
-    part, end, gate, share, steps, h, alpha, quench, reach2, p, tensile,
+    motion, force, free, push, mass, first, other, pair, wall, wall_pair, box, box_pair, frame,
+    ranges, part, end, gate, share, steps, h, alpha, quench, reach2, p, tensile,
 ):  # fmt: skip
     """Up to ``steps`` steps; stops where a body has moved further than the list allows.
 
@@ -209,6 +197,8 @@ def advance(
             _pair_forces(a, b, first, other, pair, motion, force[t], p, tensile)
             a, b = ranges[t, WALLS], ranges[t + 1, WALLS]
             _wall_forces(a, b, wall, wall_pair, motion, force[t], p, tensile)
+            a, b = ranges[t, BOXES], ranges[t + 1, BOXES]
+            box_forces(a, b, box, box_pair, frame, motion, force[t], p, tensile)
         naps += wait(gate, threads, patience)
         made += 1
         if far > reach2:
@@ -222,10 +212,11 @@ def advance(
 
 
 @njit(cache=True, error_model="numpy")
-def measure(motion, first, other, pair, wall, wall_pair, p, tensile):
-    """Force (m,), overlap (m,), closing speed (m,) of every pair, then of every wall pair."""
+def measure(motion, first, other, pair, wall, wall_pair, box, box_pair, frame, p, tensile):
+    """Force (m,), overlap (m,), closing speed (m,) of every pair, then of every wall pair, then of
+    every ball near a box."""
     m, w = len(other), len(wall)
-    out = np.zeros((3, m + w))
+    out = np.zeros((3, m + w + len(box)))
     for i in range(len(first) - 1):
         for e in range(first[i], first[i + 1]):
             j = other[e]
@@ -253,6 +244,12 @@ def measure(motion, first, other, pair, wall, wall_pair, p, tensile):
         out[1, m + e], out[2, m + e] = c, rate
         if c > 0.0:
             out[0, m + e] = contact_force(c, rate, wall_pair[e, 4], wall_pair[e, 5], p, tensile)
+    for e in range(len(box)):
+        c, rate, _, _, _ = box_contact(e, box, box_pair, frame, motion)
+        out[1, m + w + e], out[2, m + w + e] = c, rate
+        if c > 0.0:
+            k, g = box_pair[e, 6], box_pair[e, 7]
+            out[0, m + w + e] = contact_force(c, rate, k, g, p, tensile)
     return out
 
 
@@ -279,31 +276,37 @@ def response(body, normal, free, x, push):
 
 
 @njit(cache=True)
-def fill_forces(motion, force, first, other, pair, wall, wall_pair, p, tensile):
+def fill_forces(
+    motion, force, first, other, pair, wall, wall_pair, box, box_pair, frame, p, tensile
+):
     """Contact forces on the bodies at the present positions and velocities, into ``force[0]``."""
     force[:] = 0.0
     start = np.int64(0)  # a literal 0 would be compiled for once more
     _pair_forces(start, len(first) - 1, first, other, pair, motion, force[0], p, tensile)
     _wall_forces(start, len(wall), wall, wall_pair, motion, force[0], p, tensile)
+    box_forces(start, len(box), box, box_pair, frame, motion, force[0], p, tensile)
 
 
-def shared_work(parts, first, other, wall) -> np.ndarray:
-    """``ranges`` (parts + 1, 5) of as many pairs each.
+def shared_work(parts, first, other, wall, box) -> np.ndarray:
+    """``ranges`` (parts + 1, 6) of as many pairs each.
 
-    wall: sorted by its first column.
+    wall, box: sorted by their first column.
     """
     n = len(first) - 1
     part = np.arange(parts + 1) / parts
-    ranges = np.zeros((parts + 1, 5), np.int64)
+    ranges = np.zeros((parts + 1, 6), np.int64)
     rows = np.searchsorted(first, part * len(other))
     rows[0], rows[-1] = 0, n
     ranges[:, BODIES] = ranges[:, ROWS] = rows
     ranges[:, WALLS] = np.searchsorted(wall[:, 0], rows)
     ranges[-1, WALLS] = len(wall)
+    ranges[:, BOXES] = np.searchsorted(box[:, 0], rows)
+    ranges[-1, BOXES] = len(box)
     for t in range(parts):
         there = other[first[rows[t]] : first[rows[t + 1]]]
-        ranges[t, TOUCHED] = rows[t]
-        ranges[t, TOUCHED + 1] = max(rows[t + 1], there.max(initial=-1) + 1)
+        pushed = box[ranges[t, BOXES] : ranges[t + 1, BOXES], 1]
+        touched = np.concatenate([there, pushed, rows[t : t + 2] - [0, 1]])
+        ranges[t, TOUCHED], ranges[t, TOUCHED + 1] = touched.min(), touched.max() + 1
     return ranges
 
 

@@ -1,7 +1,7 @@
 """What the two engines of the penalty method share: the law's data, what is measured, one rule.
 
-An engine holds a moving scene: ``BallEngine`` for balls and half-spaces, ``NetworkEngine`` for any
-convex shape. ``simulation.py`` knows only this interface.
+An engine holds a moving scene: ``BallEngine`` for balls, half-spaces and lids, ``NetworkEngine``
+for any convex shape. ``simulation.py`` knows only this interface.
 """
 
 from dataclasses import dataclass

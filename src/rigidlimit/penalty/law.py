@@ -28,6 +28,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ..errors import InputError
+from ..kernels import njit
 
 
 def check_exponent(exponent: float) -> float:
@@ -98,3 +99,18 @@ def impact_overlap(stiffness, mass, speed, exponent: float):
 def static_overlap(stiffness, force, exponent: float):
     """Overlap [m] under a steady force."""
     return (force / stiffness) ** (1 / (exponent - 1))
+
+
+@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
+def contact_force(c, rate, k, g, p, tensile):
+    """f = k c^(p-1) + g c^(p/2-1) dc/dt."""
+    if p == 2.0:
+        f = k * c + g * rate
+    elif p == 2.5:
+        root = np.sqrt(c)
+        f = k * c * root + g * np.sqrt(root) * rate
+    else:
+        f = k * c ** (p - 1.0) + g * c ** (0.5 * p - 1.0) * rate
+    if f < 0.0 and not tensile:
+        f = 0.0
+    return f

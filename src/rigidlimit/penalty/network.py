@@ -12,7 +12,7 @@ rows where held. The leapfrog is that of ``balls.py``.
 import numpy as np
 
 from ..kernels import njit
-from .balls import contact_force
+from .law import contact_force
 
 DONE, STALE = 0, 1
 

@@ -61,7 +61,9 @@ SETTLED = (1e-2, 1e-3, 1e-4)
 packing had not come to rest yet, and only looked so between two slides."""
 
 BEGIN = (1e-4, 1e-5)
-"""mu to begin with from there, by tries."""
+"""mu to begin with from there, by tries, where contacts usually bear as much as the heaviest load;
+less where that is a lid, or few balls are far heavier than most: with more, contacts of the others
+would be pushed apart first."""
 
 CALM, BOUNCE = 0.3, 0.7
 """In the DEM of balls: the rate of background damping over sqrt(g/l), of a fall by the scene's
@@ -79,6 +81,10 @@ mu, after the DEM: a packing that slides then needs hundreds, and the DEM does i
 STOPS = 60
 """Stops of all bodies without a lower kinetic energy after which damping is given up: bodies that
 come to rest take one or two at most."""
+
+LAST = 5
+"""Most steps for overlaps that a scene which stands still has left: large loads press them into
+small bodies, and each step leaves a hundredth."""
 
 RISES = 1e-6
 """Part by which the kinetic energy must grow in a step, or all bodies are stopped. Bodies in free
@@ -136,9 +142,10 @@ def settle(
     scene: a ``Scene``, the name of one in the gallery, a TOML file, or a ``Simulation``, which goes
     on from its state, with the loads and gravity that were set, and is at rest afterwards. by:
     "dynamics", contact dynamics for the scene's duration; or "dem", a soft DEM, quicker for random
-    packings; None: "dem" for 300 balls or more of unequal size, between half-spaces or fixed
-    balls, else "dynamics". What still moves then is stopped, see the head of this file. max_steps:
-    of contact dynamics. max_seconds: of the wall clock; it is looked at between steps and rounds.
+    packings; None: "dem" for 300 balls or more of unequal size, between half-spaces, fixed balls
+    and boxes that do not turn, of which one may shift, else "dynamics". What still moves then is
+    stopped, see the head of this file. max_steps: of contact dynamics. max_seconds: of the wall
+    clock; it is looked at between steps and rounds.
     callback(text): how it goes.
 
     Driven bodies stay driven; what they keep in motion does not come to rest.
@@ -174,7 +181,7 @@ class _Settling:
         self.dem, self.borne = None, None
         bodies = simulation.bodies
         external = np.where(bodies.free.ravel(), simulation.external_force, 0.0)
-        self.balls = serves(bodies, external)
+        self.balls = serves(bodies, external, simulation.state.velocity[:, 3:])
         self.by = by or ("dem" if self.balls and _many_sizes(bodies) else "dynamics")
         self.how = "DEM" if self.by == "dem" else "contact dynamics"
 
@@ -282,11 +289,19 @@ class _Settling:
             return
         for tolerance in SETTLED:
             self._by_dem(tolerance)
-            at, borne = simulation.state, self.borne
+            at, borne, part = simulation.state, self.borne, self._part_of_heaviest()
             for begin in BEGIN:
                 simulation.state = at
-                if self._rounds(start=borne, begin=begin, patience=STANDS, max_rounds=ROUNDS):
+                if self._rounds(
+                    start=borne, begin=part * begin, patience=STANDS, max_rounds=ROUNDS
+                ):
                     return
+
+    def _part_of_heaviest(self) -> float:
+        """The usual contact force, as the DEM has it, over the heaviest load; 1 at most."""
+        bears = np.zeros(0) if self.borne is None else self.borne[1][self.borne[1] > 0.0]
+        heaviest = float(np.abs(self.simulation.external_force).max(initial=0.0))
+        return min(1.0, float(np.median(bears)) / heaviest) if len(bears) else 1.0
 
     def _rounds(self, **how) -> bool:
         """Whether rounds of least energy led from the present pose to rest."""
@@ -308,12 +323,15 @@ class _Settling:
         simulation, bodies = self.simulation, self.simulation.bodies
         mass = bodies.mass[:, None] * bodies.turning_arm**2 * bodies.free
         before, first, begun = 0.0, simulation.steps, simulation.state.position
-        least, waited = np.inf, 0
+        least, waited, stood = np.inf, 0, 0
         for _ in range(self.max_steps):
             result = simulation.step(compatible=False)
             self.tell(f"{self.how}, {result.summary}")
             if simulation.stands_still:
-                return
+                stood += 1
+                if stood > LAST or _left_open(simulation)[1] <= CLOSED:
+                    return
+                continue
             way = np.linalg.norm(simulation.state.position - begun, axis=1)
             body = int(way.argmax())
             if way[body] > GONE * bodies.length and body not in result.contacts.body:
@@ -379,7 +397,7 @@ def _sunk(contacts, bodies: Bodies) -> float:
 def _many_sizes(bodies: Bodies) -> bool:
     """Whether these are many balls of unequal size, as a random packing is of. Equal ones may be
     stacked in order, which contact dynamics keeps, and a soft DEM could shake down."""
-    radius = bodies.bounding_radius[bodies.free.any(axis=1)]
+    radius = bodies.bounding_radius[bodies.free.any(axis=1) & bodies.are(Sphere, Disk)]
     return len(radius) >= MANY and bool(np.ptp(radius) > 1e-3 * radius.max())
 
 

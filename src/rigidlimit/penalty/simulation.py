@@ -155,9 +155,10 @@ class PenaltySimulation:
     critical, instead of restitution. tensile: damping may pull while surfaces part (False: f >= 0).
     stiffness_scale: factor on all stiffnesses [-]. law: as the scene's. rest_tolerance: see the
     head of this file. background: "quench", a rate [1/s] or None; acts in runs to rest only.
-    threads: for scenes of balls. engine: "balls" (compiled, spheres and disks and half-spaces),
-    "convex" (any shape, through the contact search) or None, the first that serves. state: to begin
-    with; external_force (6 n,) [N]: loads and weights; both are the scene's by default.
+    threads: for scenes of balls. engine: "balls" (compiled: spheres, disks, half-spaces, and boxes
+    that cannot turn, of which one may shift), "convex" (any shape, through the contact search) or
+    None, the first that serves. state: to begin with; external_force (6 n,) [N]: loads and weights;
+    both are the scene's by default.
 
     >>> import rigidlimit
     >>> sim = rigidlimit.PenaltySimulation(rigidlimit.scenes.beam(), stiffness_scale=1e8)
@@ -211,14 +212,15 @@ class PenaltySimulation:
             "external_force", external_force, 6 * len(self.bodies), what="degree of freedom"
         )
         external = np.where(self.bodies.free.ravel(), loads, 0.0)
-        balls = serves(self.bodies, external)
+        start = scene.state if state is None else state
+        balls = serves(self.bodies, external, start.velocity[:, 3:])
         if engine not in (None, "balls", "convex") or (engine == "balls" and not balls):
             raise InputError(
-                f"engine is {engine!r} for a scene that is {'' if balls else 'not '}of balls and "
-                "half-spaces only; expected None, 'convex', or 'balls' where it serves"
+                f"engine is {engine!r} for a scene that is {'' if balls else 'not '}of balls, "
+                "half-spaces and boxes that cannot turn only; expected None, 'convex', or 'balls' "
+                "where it serves"
             )
         make = BallEngine if balls and engine != "convex" else NetworkEngine
-        start = scene.state if state is None else state
         self.engine: Engine = make(self.bodies, start, external, self.law, threads)
         self.steps = 0
         load = np.linalg.norm(external.reshape(-1, 6)[:, :3], axis=1)

@@ -65,6 +65,9 @@ BEGIN = (1e-4, 1e-5)
 less where that is a lid, or few balls are far heavier than most: with more, contacts of the others
 would be pushed apart first."""
 
+LEAST = 1e-4
+"""Least part of that, so that mu begins well above its end."""
+
 CALM, BOUNCE = 0.3, 0.7
 """In the DEM of balls: the rate of background damping over sqrt(g/l), of a fall by the scene's
 length l, and the restitution. Slides of a whole packing end where their own inertia takes them:
@@ -299,9 +302,11 @@ class _Settling:
 
     def _part_of_heaviest(self) -> float:
         """The usual contact force, as the DEM has it, over the heaviest load; 1 at most."""
-        bears = np.zeros(0) if self.borne is None else self.borne[1][self.borne[1] > 0.0]
-        heaviest = float(np.abs(self.simulation.external_force).max(initial=0.0))
-        return min(1.0, float(np.median(bears)) / heaviest) if len(bears) else 1.0
+        if self.borne is None or not self.borne[1].any():
+            return 1.0
+        force, free = self.borne[1], self.simulation.bodies.free.ravel()
+        heaviest = np.abs(self.simulation.external_force[free]).max()
+        return float(np.clip(np.median(force[force > 0.0]) / heaviest, LEAST, 1.0))
 
     def _rounds(self, **how) -> bool:
         """Whether rounds of least energy led from the present pose to rest."""

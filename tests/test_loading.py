@@ -123,6 +123,29 @@ def test_light_body_under_a_large_load_is_no_measure_of_rest():
     assert simulation.at_rest
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda simulation: simulation.set_load("block", (4, 0)),
+        lambda simulation: simulation.set_gravity((1, -10)),
+        lambda simulation: simulation.set_velocity("block", (0, 1)),
+        lambda simulation: simulation.set_velocity("ground", (0, 1)),
+    ],
+    ids=["load", "gravity", "velocity", "driven"],
+)
+def test_what_is_set_ends_the_rest(change):
+    """Property: the last step tells nothing of loads and velocities that were set after it. The
+    block that lay still slides, flies or is lifted in the next step, and is not at rest before."""
+    simulation = rl.Simulation(_block())
+    simulation.step()
+    assert simulation.at_rest
+    simulation.set_load("block", (0, -7))  # as it was
+    simulation.set_velocity("ground", (0, 0))
+    assert simulation.at_rest
+    change(simulation)
+    assert not simulation.at_rest and not simulation.stands_still
+
+
 def test_mistakes():
     """A body that is none, a half-space with a load, a load of another dimension: told."""
     simulation = rl.Simulation(_block())

@@ -89,6 +89,7 @@ class Simulation:
         )
         self.steps = 0
         self.last: StepResult | None = None
+        self._pushed = self.external_force
         self._warm: WarmStart | None = None
 
     @property
@@ -120,6 +121,7 @@ class Simulation:
             )
         self._warm = WarmStart(result.contacts, result.classic.force, displacement)
         self._velocities = (self.state.velocity, result.state.velocity)
+        self._pushed = self.external_force.copy()
         if self.steps == 0:
             _warn_of_overlap(self.bodies, result)
         self.state = result.state
@@ -191,8 +193,9 @@ class Simulation:
         largest load of a body; forces of a converged step then differ from static ones as little.
 
         Turning counts by the speed of a body's farthest point; the spin of balls moves nothing.
+        After another load, gravity or velocity was set it takes a step to tell: False until then.
         """
-        if self.last is None:
+        if self.last is None or self._set_since():
             return False
         moving = self.bodies.free.any(axis=1)
         mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)[moving]
@@ -202,6 +205,16 @@ class Simulation:
         # a light body under a large load falls fast: what it gains is no measure for the others
         fall, push = (force / mass).max() * self.dt, force.max() * self.dt
         return bool(speed.max() <= STILL * fall and (mass * speed).max() <= STILL * push)
+
+    def _set_since(self) -> bool:
+        """Whether loads, velocities or places are others than those of the last step."""
+        now, then = self.state, self.last.state
+        same = now is then or (
+            np.array_equal(now.velocity, then.velocity)
+            and np.array_equal(now.position, then.position)
+            and np.array_equal(now.quaternion, then.quaternion)
+        )
+        return not (same and np.array_equal(self.external_force, self._pushed))
 
     def set_load(self, body: int | str, load) -> None:
         """Put another load on a body, from the next step on; weight comes on top as before.

@@ -264,6 +264,28 @@ def test_a_simulation_goes_on_to_rest_under_its_own_loads():
     np.testing.assert_allclose(force[4:], 0.0, atol=1e-5)
 
 
+def test_stages_of_load_are_each_brought_to_rest():
+    """Closed form: disks of unequal size under a lid, loaded in stages that each begin at rest;
+    lid and floor bear the load of the stage. Rest under the stage before says nothing of it."""
+    cell = rl.Scene(name="oedometer", dim=2, gravity=(0, 0), duration=0.3)
+    for x, normal in ((0.0, (0, 1)), (0.0, (1, 0)), (0.4, (-1, 0))):
+        cell.add(rl.HalfSpace(2), position=(x, 0), normal=normal)
+    lid, held = rl.rectangle(0.4, 0.1), ["x", "rz"]
+    cell.add(lid, position=(0.2, 0.45), fixed=held, mass=10, name="lid")
+    rng = np.random.default_rng(0)
+    for at in [(0.05 + 0.1 * i, 0.05 + 0.1 * j) for i in range(4) for j in range(4)]:
+        cell.add(rl.Disk(rng.uniform(0.03, 0.05)), position=at)
+    simulation = rl.Simulation(cell, compatible="never")
+    for load in (40.0, 400.0, 4000.0, 40.0):
+        simulation.set_load("lid", (0, -load))
+        assert not simulation.at_rest
+        rest = rl.settle(simulation)
+        # forces of a step count as solved at a residual of 1e-10; at rest allows a millionth
+        assert rest.unbalanced < 1e-6
+        force = rl.body_forces(simulation.step(compatible=True))
+        np.testing.assert_allclose(force[[0, 3], 1], [-load, load], rtol=1e-6)
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_packing_of_a_thousand_comes_to_rest_quickly(seed):
     """Property: a poured packing that linear programs took half a minute for rests in as many

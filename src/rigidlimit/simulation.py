@@ -9,6 +9,7 @@ import numpy as np
 from . import arrays
 from .bodies import HalfSpace, State
 from .collision.contacts import Contacts
+from .doubtful import long_way, overlap_at_the_start, warn
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
 from .interrupts import patient
@@ -90,6 +91,7 @@ class Simulation:
         self.steps = 0
         self.last: StepResult | None = None
         self._pushed = self.external_force
+        self._hasty = False
         self._warm: WarmStart | None = None
 
     @property
@@ -102,8 +104,18 @@ class Simulation:
         return self.settings.dt
 
     def step(self, *, compatible: bool | None = None) -> StepResult:
-        """Advance by dt; returns contacts and forces of the step."""
+        """Advance by dt; returns contacts and forces of the step.
+
+        A SceneWarning tells once of a body that goes by many diameters of others in a step.
+        """
         wanted = self.compatible == "every" if compatible is None else compatible
+
+        def watch(contacts, way):
+            if self._hasty or not (told := long_way(self.bodies, contacts, way, self.dt)):
+                return
+            self._hasty = True
+            warn(told, stacklevel=4)
+
         with patient():
             result = step(
                 self.bodies,
@@ -112,6 +124,7 @@ class Simulation:
                 self.settings,
                 self._warm if self.warm_start else None,
                 wanted,
+                watch,
             )
         if result.compatible is not None:
             displacement = result.compatible.displacement
@@ -122,8 +135,10 @@ class Simulation:
         self._warm = WarmStart(result.contacts, result.classic.force, displacement)
         self._velocities = (self.state.velocity, result.state.velocity)
         self._pushed = self.external_force.copy()
-        if self.steps == 0:
-            _warn_of_overlap(self.bodies, result)
+        if self.steps == 0 and (
+            told := overlap_at_the_start(self.bodies, result.contacts, self.dt)
+        ):
+            warn(told, stacklevel=2)
         self.state = result.state
         self.steps += 1
         self.last = result
@@ -323,28 +338,3 @@ class Simulation:
             self._warm = WarmStart(
                 contacts, np.array(saved["warm_force"]), np.array(saved["warm_displacement"])
             )
-
-
-OVERLAP = 0.01
-"""Overlap at the start over the size of the smaller body, above which a scene is doubtful."""
-
-
-def _warn_of_overlap(bodies, result: StepResult) -> None:
-    """Contact dynamics removes an overlap in one step: a deep one at the start is an explosion."""
-    contacts = result.contacts
-    if not len(contacts):
-        return
-    radius = bodies.bounding_radius[contacts.body].min(axis=1)
-    deep = np.flatnonzero(-contacts.gap > OVERLAP * radius)
-    if not len(deep):
-        return
-    worst = deep[np.argmin(contacts.gap[deep])]
-    a, b = (bodies.names[i] for i in contacts.body[worst])
-    depth, pairs = -contacts.gap[worst], len(np.unique(contacts.body[deep], axis=0))
-    more = f" ({counted(pairs, 'pair')} in all)" if pairs > 1 else ""
-    warnings.warn(
-        f"bodies {a!r} and {b!r} overlap by {depth:.3g} m at the start{more}; the first step "
-        f"pushes them apart at {depth / result.dt:.3g} m/s; check positions, sizes and units (SI)",
-        SceneWarning,
-        stacklevel=3,
-    )

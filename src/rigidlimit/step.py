@@ -10,6 +10,7 @@ nothing, as a roller along two races that are opposite but for 1e-10 (``forces/t
 bodies with unequal inertias precess (``bodies/motion.py``).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -241,8 +242,13 @@ def step(
     settings: StepSettings,
     warm: WarmStart | None = None,
     compatible: bool = True,
+    watch: Callable[[Contacts, np.ndarray], object] | None = None,
 ) -> StepResult:
-    """Algorithm 1: from the state at t to the state and the contact forces at t + dt."""
+    """Algorithm 1: from the state at t to the state and the contact forces at t + dt.
+
+    watch(contacts, way (n,) [m]): sees the contacts before they are solved, and at the end of the
+    step, with how far each body goes in it, as far as that is known.
+    """
     dt = settings.dt
     F_ext = external_force
     M = mass_matrix(bodies, state)
@@ -251,7 +257,10 @@ def step(
     reach = _first_reach(bodies, state, external_force, dt)
     contacts = find_contacts(bodies, state, reach)  # Phi(q)
     before = None if warm is None else contacts.carry_over(warm.contacts, warm.force)
+    moved = _travel(bodies, state.velocity, dt)
     while True:
+        if watch is not None:
+            watch(contacts, moved)
         handover = Handover()
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
         kept = handover if compatible else None
@@ -266,6 +275,8 @@ def step(
         if not _closes_more(bodies, state, wider, contacts, classic.velocity, dt):
             break
         contacts, before = wider, wider.carry_over(contacts, classic.force)
+    if watch is not None:
+        watch(contacts, moved)
     v_new = classic.velocity
     new_state = move(bodies, state, v_new.reshape(-1, 6), dt)  # eq. 13
 

@@ -80,3 +80,21 @@ def test_what_is_a_plane_or_stays_is_not_told(ground):
         scene.add(lid, position=(0.15, 0.15, 0.03), mass=0.5, load=(0, 0, -1e5), name="lid")
     simulation = rl.Simulation(scene, dt=1e-3)
     assert _told(simulation, 20) == []
+
+
+def test_a_wall_driven_into_a_packing_without_room_is_told_once():
+    """Closed form: three disks in a channel, a wall comes at 1 m/s. It has 0.0195 m to go, 19
+    steps; the next one is jammed, which is told with the wall's name, once."""
+    scene = rl.Scene(name="channel", dim=2, gravity=(0, 0), dt=1e-3)
+    scene.add(rl.HalfSpace(2), position=(0, 0), normal=(1, 0), name="end")
+    scene.add(rl.HalfSpace(2), position=(0.6195, 0), normal=(-1, 0), velocity=(-1, 0), name="wall")
+    for x in (0.1, 0.3, 0.5):
+        scene.add(rl.Disk(0.1), position=(x, 0))
+    simulation = rl.Simulation(scene)
+    assert _told(simulation, 19) == []
+    assert simulation.last.converged
+    told = _told(simulation, 5)
+    assert len(told) == 1 and not simulation.last.converged
+    assert told[0].startswith("the step to t = 0.02 s is jammed: 'wall' is driven on")
+    simulation.set_velocity("wall", (1, 0))
+    assert _told(simulation, 10) == []

@@ -4,6 +4,9 @@ Contact dynamics takes each contact for a plane that stays where it is in the st
 bodies that the way of a body may reach. Of a body that passes others by many of their diameters in
 one step the list is long, and bodies that would pass are held by planes: that is told, with a time
 step that would do. A half-space is a plane, however far a body falls on it.
+
+What is driven goes on whatever it meets. Where rigid bodies have no room left to give way it ends
+in a jam, whose forces are those of no limit.
 """
 
 import warnings
@@ -13,7 +16,8 @@ import numpy as np
 from .bodies import Bodies
 from .collision.contacts import Contacts
 from .errors import SceneWarning
-from .words import counted
+from .status import Status
+from .words import counted, listed
 
 OVERLAP = 0.01
 """Overlap at the start over the size of the smaller body, above which a scene is doubtful."""
@@ -65,6 +69,26 @@ def long_way(bodies: Bodies, contacts: Contacts, way: np.ndarray, dt: float) -> 
         f"bodies may reach (now {counted(len(contacts), 'contact')}), can take minutes, and hold "
         f"bodies that would pass; take dt = {proposed:g} s or less while it is that fast, or a "
         "smaller load or speed"
+    )
+
+
+def driven_into_a_jam(bodies: Bodies, result) -> str:
+    """What is told of a step (``StepResult``) that is jammed by bodies that are driven, or "": a
+    wall that goes on into a packing without room left. Rigid bodies do not give way."""
+    if result.classic.status is not Status.JAMMED:
+        return ""
+    moved = np.where(bodies.free, 0.0, result.state.velocity).any(axis=1)
+    touched = np.zeros(len(bodies), bool)
+    touched[result.contacts.body] = True
+    driven = np.flatnonzero(moved & touched)
+    if not len(driven):
+        return ""
+    are = "is" if len(driven) == 1 else "are"
+    names = listed([bodies.names[i] for i in driven])
+    return (
+        f"the step to t = {result.time:.6g} s is jammed: {names} {are} driven on, and rigid bodies "
+        "have no room left to give way; from here on they overlap, and forces tell nothing; stop "
+        "what is driven before, or let a load move it: a body that is free along one axis"
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from . import arrays
 from .bodies import HalfSpace, State
 from .collision.contacts import Contacts
-from .doubtful import long_way, overlap_at_the_start, warn
+from .doubtful import driven_into_a_jam, long_way, overlap_at_the_start, warn
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
 from .interrupts import patient
@@ -91,7 +91,7 @@ class Simulation:
         self.steps = 0
         self.last: StepResult | None = None
         self._pushed = self.external_force
-        self._hasty = False
+        self._hasty, self._jammed = False, False  # told of once
         self._warm: WarmStart | None = None
 
     @property
@@ -106,7 +106,8 @@ class Simulation:
     def step(self, *, compatible: bool | None = None) -> StepResult:
         """Advance by dt; returns contacts and forces of the step.
 
-        A SceneWarning tells once of a body that goes by many diameters of others in a step.
+        A SceneWarning tells once of a body that goes by many diameters of others in a step, and
+        of bodies that are driven into others that have no room to give way.
         """
         wanted = self.compatible == "every" if compatible is None else compatible
 
@@ -138,6 +139,9 @@ class Simulation:
         if self.steps == 0 and (
             told := overlap_at_the_start(self.bodies, result.contacts, self.dt)
         ):
+            warn(told, stacklevel=2)
+        if not self._jammed and (told := driven_into_a_jam(self.bodies, result)):
+            self._jammed = True
             warn(told, stacklevel=2)
         self.state = result.state
         self.steps += 1

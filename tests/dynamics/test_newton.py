@@ -292,3 +292,17 @@ def test_slow_changes_cost_one_factorization(change):
     # both to 1e-10 of the speed without forces, times the condition of the contacts
     fall = 1e-3 * abs(load / M).max()
     np.testing.assert_allclose(warm.velocity, cold.velocity, rtol=0, atol=1e-8 * fall)
+
+
+@pytest.mark.parametrize("size", [1e-90, 1e-320])
+def test_speeds_at_the_end_of_the_range_of_numbers(size):
+    """Property: motions that fade step by step end at speeds whose products are zero. They close
+    nothing, where a division by zero ended the solver; speeds of 1e-90 are solved as any other."""
+    rng = np.random.default_rng(0)
+    B, v = rng.normal(size=(30, 25)), -np.abs(rng.normal(size=25))
+    answer = rl.contact_dynamics(np.ones(25), B, np.zeros(30), size * v, np.zeros(25), 1e-3)
+    assert answer.converged
+    if size < 1e-300:
+        np.testing.assert_array_equal(answer.velocity, size * v)
+    else:  # residual 1e-10 of speeds of order one, times the condition of the contacts
+        assert (B @ (answer.velocity / size)).min() > -1e-8

@@ -26,6 +26,10 @@ from .inertia import is_diagonal
 ROUNDING = 1e-14
 """Closing velocities below this part of the terms they are the sum of count as zero."""
 
+NO_SPEED = 1e-100
+"""Closing velocity [m/s] that is none: what is left of a motion that fades step by step, down to
+the smallest numbers there are, whose products with forces are zero."""
+
 VELOCITY_WEIGHT = 0.01
 """Weight of errors in velocities beside those in forces. Forces rounded to 1e-16 move a body 1e8
 times lighter than the heaviest at 1e-8 of the largest velocity: that is the most one can ask."""
@@ -74,7 +78,8 @@ class ContactProblem:
 
     @cached_property
     def closing(self) -> np.ndarray:
-        """-p_i of the contacts that close by more than the rounding of p, else 0 [m/s], (m,)."""
+        """-p_i of the contacts that close by more than the rounding of p, else 0 [m/s], (m,);
+        also below ``NO_SPEED``."""
         B = self.B
         return _beyond_rounding(B.indptr, B.indices, B.data, self.free_velocity, self.bias, self.p)
 
@@ -141,13 +146,14 @@ def _row_products(a_starts, a_columns, a, b_starts, b_columns, b, n):
 
 @njit(cache=True)
 def _beyond_rounding(indptr, indices, data, velocity, bias, p):
-    """-p_i where it is more than rounding of the terms of bias + B velocity, else 0."""
+    """-p_i where it is more than rounding of the terms of bias + B velocity, and a speed at all,
+    else 0."""
     out = np.zeros(len(p))
     for i in range(len(p)):
         terms = abs(bias[i])
         for e in range(indptr[i], indptr[i + 1]):
             terms += abs(data[e] * velocity[indices[e]])
-        if -p[i] > ROUNDING * terms:
+        if -p[i] > max(ROUNDING * terms, NO_SPEED):
             out[i] = -p[i]
     return out
 

@@ -146,8 +146,14 @@ def test_damping_without_stops_leaves_a_slide_its_speed():
         scene.add(rl.HalfSpace(), position=(0, 0, 0))
         sliding = scene.add(rl.Sphere(0.01), position=(0, 0, 0.01), velocity=(2e-3, 0, 0))
         scene.add(rl.Sphere(0.01), position=(0, 0.1, 0.01 - 1e-7))
-        dem = PenaltySimulation(scene, stiffness_scale=1e-4, restitution=1.0, rest_tolerance=1e-9)
-        dem.background, dem.quenches = 1.0, quenches
+        dem = PenaltySimulation(
+            scene,
+            stiffness_scale=1e-4,
+            restitution=1.0,
+            rest_tolerance=1e-9,
+            background=1.0,
+            quenches=quenches,
+        )
         ran = dem.run(max_steps=4000)
         speeds[quenches] = ran.state.velocity[sliding, 0] / (2e-3 * np.exp(-ran.time))
     assert speeds[True] == 0.0

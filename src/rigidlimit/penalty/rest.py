@@ -35,7 +35,7 @@ from ..status import Status
 from ..words import counted
 from .ball_engine import serves
 from .least_energy import least_energy
-from .simulation import PenaltySimulation, TooSoft
+from .simulation import PenaltySimulation, TooSoft, largest_pull
 
 CLOSED = 1e-9
 """Gap over the scene's length up to which a contact counts as closed in a least-energy pose."""
@@ -265,17 +265,18 @@ class _Settling:
 
     def _new_dem(self, scale: float) -> PenaltySimulation:
         simulation = self.simulation
-        dem = PenaltySimulation(
+        damping = {"restitution": 0.3}
+        if self.balls:
+            pull = largest_pull(simulation.bodies, simulation.external_force)
+            calm = float(CALM * np.sqrt(pull / simulation.bodies.length))
+            damping = {"restitution": BOUNCE, "background": calm, "quenches": False}
+        return PenaltySimulation(
             simulation.scene,
             state=simulation.state,
             external_force=simulation.external_force,
             stiffness_scale=scale,
-            restitution=BOUNCE if self.balls else 0.3,
+            **damping,
         )
-        if self.balls:
-            dem.background = float(CALM * np.sqrt(dem.pull / simulation.bodies.length))
-            dem.quenches = False
-        return dem
 
     def _by_least_energy(self):
         """The pose of least energy; of balls after more of the DEM where it is too far to go."""

@@ -19,7 +19,7 @@ Background damping brings rest sooner and moves it nowhere, since it vanishes wi
 with kinetic damping), but only while no body moves fast enough to rise by QUENCH_HEIGHT of the
 scene's length, so that it cannot change which bodies meet. A number adds to that the rate alpha
 [1/s] of M dv/dt = ... - alpha M v, which smooth bodies need that would spin or slide for ever;
-with ``quenches = False`` it acts alone: elastic waves make the total kinetic energy pass maxima
+with ``quenches=False`` it acts alone: elastic waves make the total kinetic energy pass maxima
 all the time, and a packing that slides as a whole is stopped each time. None is neither.
 """
 
@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import arrays
-from ..bodies import State
+from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
 from ..display import Brief
 from ..errors import InputError
@@ -155,10 +155,17 @@ class PenaltySimulation:
     critical, instead of restitution. tensile: damping may pull while surfaces part (False: f >= 0).
     stiffness_scale: factor on all stiffnesses [-]. law: as the scene's. rest_tolerance: see the
     head of this file. background: "quench", a rate [1/s] or None; acts in runs to rest only.
+<<<<<<< HEAD
     threads: for scenes of balls. engine: "balls" (compiled: spheres, disks, half-spaces, and boxes
     that cannot turn, of which one may shift), "convex" (any shape, through the contact search) or
     None, the first that serves. state: to begin with; external_force (6 n,) [N]: loads and weights;
     both are the scene's by default.
+=======
+    quenches: whether all bodies are stopped at maxima of the kinetic energy beside a rate.
+    threads: for scenes of balls. engine: "balls" (compiled, spheres and disks and half-spaces),
+    "convex" (any shape, through the contact search) or None, the first that serves. state: to begin
+    with; external_force (6 n,) [N]: loads and weights; both are the scene's by default.
+>>>>>>> bfff473 (quenches is an argument of PenaltySimulation, not an attribute set from outside)
 
     >>> import rigidlimit
     >>> sim = rigidlimit.PenaltySimulation(rigidlimit.scenes.beam(), stiffness_scale=1e8)
@@ -178,6 +185,7 @@ class PenaltySimulation:
         law=None,
         rest_tolerance: float = 1e-8,
         background="quench",
+        quenches: bool = True,
         threads: int = 1,
         engine: str | None = None,
         state: State | None = None,
@@ -205,7 +213,7 @@ class PenaltySimulation:
             pair_stiffness=scene.pair_stiffness,
         )
         self.rest_tolerance = arrays.positive("rest_tolerance", rest_tolerance)
-        self.background, self.quenches = background, True
+        self.background, self.quenches = background, bool(quenches)
         if external_force is None:
             external_force = scene.external_force()
         loads = arrays.vector(
@@ -223,10 +231,8 @@ class PenaltySimulation:
         make = BallEngine if balls and engine != "convex" else NetworkEngine
         self.engine: Engine = make(self.bodies, start, external, self.law, threads)
         self.steps = 0
-        load = np.linalg.norm(external.reshape(-1, 6)[:, :3], axis=1)
-        self.load_size = float(load.max(initial=0.0))
-        mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)
-        self.pull = float((load / mass).max(initial=0.0))
+        self.load_size = float(_loads(external).max(initial=0.0))
+        self.pull = largest_pull(self.bodies, external)
         self.fixed_dt = None if dt is None else arrays.positive("dt", dt)
         if self.fixed_dt is not None:
             self.engine.keep_step()
@@ -400,3 +406,15 @@ class PenaltySimulation:
 
     def _slow(self, measured: Measures) -> bool:
         return measured.speed**2 < 2 * self.pull * QUENCH_HEIGHT * self.bodies.length
+
+
+def largest_pull(bodies: Bodies, external: np.ndarray) -> float:
+    """Largest acceleration [m/s^2] that external forces (6 n,) give a body that can move."""
+    mass = np.where((bodies.mass > 0) & bodies.free.any(axis=1), bodies.mass, np.inf)
+    held = np.where(bodies.free.ravel(), external, 0.0)
+    return float((_loads(held) / mass).max(initial=0.0))
+
+
+def _loads(external):
+    """Size of the force on each body, (n,) [N]."""
+    return np.linalg.norm(external.reshape(-1, 6)[:, :3], axis=1)

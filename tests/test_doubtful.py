@@ -98,3 +98,14 @@ def test_a_wall_driven_into_a_packing_without_room_is_told_once():
     assert told[0].startswith("the step to t = 0.02 s is jammed: 'wall' is driven on")
     simulation.set_velocity("wall", (1, 0))
     assert _told(simulation, 10) == []
+
+
+def test_what_an_overlap_throws_about_is_told_as_overlap_alone():
+    """Property: two balls half inside one another part at 50 m/s, many diameters of a third one in
+    a step. That they overlap is told, and no smaller time step is, by which they part faster."""
+    scene = rl.Scene(gravity=(0, 0, 0))
+    scene.add(rl.Sphere(0.05), position=(0, 0, 0))
+    scene.add(rl.Sphere(0.05), position=(0.05, 0, 0))
+    scene.add(rl.Sphere(0.005), position=(0.12, 0, 0))
+    told = _told(rl.Simulation(scene, dt=1e-3), 5)
+    assert len(told) == 1 and "overlap by 0.05 m at the start" in told[0]

@@ -112,10 +112,14 @@ class Simulation:
         wanted = self.compatible == "every" if compatible is None else compatible
 
         def watch(contacts, way):
-            if self._hasty or not (told := long_way(self.bodies, contacts, way, self.dt)):
+            if self._hasty:
                 return
-            self._hasty = True
-            warn(told, stacklevel=4)
+            told = overlap_at_the_start(self.bodies, contacts, self.dt) if self.steps == 0 else ""
+            # what such an overlap throws about goes far for no other reason
+            told = told or long_way(self.bodies, contacts, way, self.dt)
+            if told:
+                self._hasty = True
+                warn(told, stacklevel=4)
 
         with patient():
             result = step(
@@ -136,10 +140,6 @@ class Simulation:
         self._warm = WarmStart(result.contacts, result.classic.force, displacement)
         self._velocities = (self.state.velocity, result.state.velocity)
         self._pushed = self.external_force.copy()
-        if self.steps == 0 and (
-            told := overlap_at_the_start(self.bodies, result.contacts, self.dt)
-        ):
-            warn(told, stacklevel=2)
         if not self._jammed and (told := driven_into_a_jam(self.bodies, result)):
             self._jammed = True
             warn(told, stacklevel=2)

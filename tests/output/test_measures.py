@@ -185,3 +185,17 @@ def test_fabric_of_some_bodies(oedometer):
     assert rl.fabric(result, bodies="lid").tolist() == rl.fabric(result).tolist()
     with pytest.raises(InputError, match="no contact bears"):
         rl.fabric(result, bodies=["left"])
+
+
+def test_forces_that_a_step_does_not_have_are_told_with_what_to_ask_for():
+    """Closed form: a beam of 10 N on its supports. A step made without compatible forces says how
+    to ask for them, and then gives them; a misspelt method is told with the name that was meant."""
+    simulation = rl.Simulation("beam", compatible="never")
+    with pytest.raises(InputError, match=r"step\(compatible=True\).* it has classic"):
+        rl.body_forces(simulation.step(), method="compatible")
+    result = simulation.step(compatible=True)
+    # forces of a step are solved to 1e-10 of ten newtons
+    on_beam = rl.body_forces(result, method="compatible")[-1, 1]
+    np.testing.assert_allclose(on_beam, 10.0, atol=1e-8)
+    with pytest.raises(InputError, match="did you mean 'classic'"):
+        rl.body_forces(result, method="clasic")

@@ -17,7 +17,7 @@ import numpy as np
 from ...bodies import Bodies, HalfSpace, State, rotations
 from ...collision.contacts import Contacts, empty
 from ...constraints import gap_gradient
-from ...errors import InputError
+from ...errors import InputError, nearest
 from ...forces.closed import closing_gap
 from ...forces.tilts import asked_balance
 from ..stored import StoredStep
@@ -65,9 +65,13 @@ class Frame:
         """(method, its forces (m,) [N]); None is the best one."""
         method = self.best if method is None else method
         if method not in self.forces:
-            raise InputError(
-                f"no forces {method!r} in this frame; expected one of {', '.join(self.forces)}"
-            )
+            remedy = nearest(method, self.forces)
+            if method == "compatible":
+                remedy = (
+                    "the step was made without them: ask for step(compatible=True), or for run "
+                    f"--forces every; it has {', '.join(self.forces)}"
+                )
+            raise InputError(f"no forces {method!r} in this step; {remedy}")
         return method, self.forces[method]
 
     def chosen(self, methods: list[str] | None) -> list[str]:

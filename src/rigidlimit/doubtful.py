@@ -22,6 +22,9 @@ from .words import counted, listed
 OVERLAP = 0.01
 """Overlap at the start over the size of the smaller body, above which a scene is doubtful."""
 
+HELD = 1e-12
+"""Part of a normal up to which it does not point along an axis, but for rounding."""
+
 WAY, GOOD_WAY = 2.0, 0.5
 """Way of a body in a step over the diameter of a smaller body within its reach, above which a step
 is doubtful; and that of the time step that is proposed."""
@@ -33,7 +36,11 @@ def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float) -> str:
     if not len(contacts):
         return ""
     radius = bodies.bounding_radius[contacts.body].min(axis=1)
-    deep = np.flatnonzero(-contacts.gap > OVERLAP * radius)
+    # what is held along the normal stays: a platen in a wall that it slides along
+    free = bodies.free[contacts.body]
+    along = (free[:, :, :3] & (np.abs(contacts.normal) > HELD)[:, None, :]).any(axis=(1, 2))
+    yields = along | free[:, :, 3:].any(axis=(1, 2))
+    deep = np.flatnonzero((-contacts.gap > OVERLAP * radius) & yields)
     if not len(deep):
         return ""
     worst = deep[np.argmin(contacts.gap[deep])]

@@ -292,6 +292,31 @@ def test_stages_of_load_are_each_brought_to_rest():
         np.testing.assert_allclose(force[[0, 3], 1], [-load, load], rtol=1e-6)
 
 
+def test_platens_may_reach_into_walls_that_they_slide_along():
+    """Closed form: a cell of two walls and two platens, each as long as the cell at the start and
+    half a cell longer beyond the wall that it slides along. They bear their loads at rest, so do
+    the walls across, and nothing is told of the overlap, which no motion could undo."""
+    cell = rl.Scene(name="biaxial", dim=2, gravity=(0, 0))
+    cell.add(rl.HalfSpace(2), position=(0, 0), normal=(1, 0), name="left")
+    cell.add(rl.HalfSpace(2), position=(0, 0), normal=(0, 1), name="floor")
+    held, long = ["rz"], rl.rectangle(0.6, 0.1)
+    cell.add(long, position=(0.04, 0.46), fixed=["x", *held], mass=5, load=(0, -40), name="lid")
+    tall = rl.rectangle(0.1, 0.6)
+    cell.add(tall, position=(0.46, 0.04), fixed=["y", *held], mass=5, load=(-60, 0), name="side")
+    rng = np.random.default_rng(0)
+    for at in [(0.05 + 0.1 * i, 0.05 + 0.1 * j) for i in range(4) for j in range(4)]:
+        cell.add(rl.Disk(rng.uniform(0.04, 0.05)), position=at + rng.uniform(-1e-3, 1e-3, 2))
+    simulation = rl.Simulation(cell, compatible="never")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rest = rl.settle(simulation)
+    assert "least potential energy" in rest.how
+    force = rl.body_forces(simulation.step(compatible=True))
+    # at rest allows a millionth of the load
+    np.testing.assert_allclose(force[[0, 3], 0], [-60.0, 60.0], rtol=1e-6)
+    np.testing.assert_allclose(force[[1, 2], 1], [-40.0, 40.0], rtol=1e-6)
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_packing_of_a_thousand_comes_to_rest_quickly(seed):
     """Property: a poured packing that linear programs took half a minute for rests in as many

@@ -88,6 +88,10 @@ KEPT, NEW = 20, 0.02
 """Most rounds with one order of elimination, and the part of the contacts that may be new to it:
 finding an order takes as long as a factorization, and one that is a little old adds little fill."""
 
+HELD = 1e-12
+"""Gap gradients up to which no motion changes a gap, as walls a quarter turn apart have by
+rounding."""
+
 BISECTIONS, CLOSINGS = 12, 2
 """Steps of the line search, and of the way from the end of the path to the corner."""
 
@@ -224,13 +228,22 @@ class _Near:
         # no two bodies can meet in a round that are not listed: each moves sqrt(3) r l at most
         reach = np.where(self.solid, 1.8 * self.trust * bodies.length, 0.0)
         contacts = find_contacts(bodies, state, reach)
-        B = gap_gradient(bodies, state, contacts)[:, self.dofs]
+        B = gap_gradient(bodies, state, contacts)[:, self.dofs].tocsr()
+        # a platen in a wall that it slides along: no motion changes that gap, and no force bears
+        moves = np.flatnonzero(_largest_entry(B) > HELD)
+        if len(moves) < len(contacts):
+            contacts, B = contacts.select(moves), B[moves]
         return contacts, contacts.gap / bodies.length, B
 
     def moved(self, state, d) -> State:
         way = np.zeros(6 * len(self.bodies))
         way[self.dofs] = self.bodies.length * d
         return state.moved(position=state.position + way.reshape(-1, 6)[:, :3])
+
+
+def _largest_entry(B):
+    """Largest magnitude in each row of a sparse matrix, (m,)."""
+    return abs(B).max(axis=1).toarray().ravel() if B.shape[0] else np.zeros(0)
 
 
 class _Order:

@@ -94,8 +94,8 @@ def driven_into_a_jam(bodies: Bodies, result) -> str:
     names = listed([bodies.names[i] for i in driven])
     return (
         f"the step to t = {result.time:.6g} s is jammed: {names} {are} driven on, and rigid bodies "
-        "have no room left to give way; from here on they overlap, and forces tell nothing; stop "
-        "what is driven before, or let a load move it: a body that is free along one axis"
+        "have no room left to give way; they overlap from here on, and forces there tell nothing; "
+        "stop what is driven before, or let a load move it: a body that is free along one axis"
     )
 
 

@@ -155,17 +155,11 @@ class PenaltySimulation:
     critical, instead of restitution. tensile: damping may pull while surfaces part (False: f >= 0).
     stiffness_scale: factor on all stiffnesses [-]. law: as the scene's. rest_tolerance: see the
     head of this file. background: "quench", a rate [1/s] or None; acts in runs to rest only.
-<<<<<<< HEAD
+    quenches: whether all bodies are stopped at maxima of the kinetic energy beside a rate.
     threads: for scenes of balls. engine: "balls" (compiled: spheres, disks, half-spaces, and boxes
     that cannot turn, of which one may shift), "convex" (any shape, through the contact search) or
     None, the first that serves. state: to begin with; external_force (6 n,) [N]: loads and weights;
     both are the scene's by default.
-=======
-    quenches: whether all bodies are stopped at maxima of the kinetic energy beside a rate.
-    threads: for scenes of balls. engine: "balls" (compiled, spheres and disks and half-spaces),
-    "convex" (any shape, through the contact search) or None, the first that serves. state: to begin
-    with; external_force (6 n,) [N]: loads and weights; both are the scene's by default.
->>>>>>> bfff473 (quenches is an argument of PenaltySimulation, not an attribute set from outside)
 
     >>> import rigidlimit
     >>> sim = rigidlimit.PenaltySimulation(rigidlimit.scenes.beam(), stiffness_scale=1e8)

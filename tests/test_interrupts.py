@@ -17,6 +17,14 @@ import rigidlimit as rl
 from rigidlimit.interrupts import patient
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """A shell's background jobs are deaf to Ctrl-C, and so would the tests be."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def within(package, body, **names):
     """A function ``work`` of a module of ``package``."""
     module = types.ModuleType(f"{package}.within")
@@ -119,7 +127,12 @@ try:
 except KeyboardInterrupt:
     print("struck", len(kernel.signatures), signal.getsignal(signal.SIGINT).__name__)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert done.stdout == "struck 1 default_int_handler\n" and not done.stderr
 
 

@@ -176,7 +176,8 @@ class MendedForces(Brief):
         if np.isnan(largest):
             change = "the engine's forces were not given"
         if not len(self.force):
-            return f"{self.engine}: no contacts (an engine lists none before its first step)"
+            none = f"{self.engine}: no contacts (an engine lists none before its first step)"
+            return "; ".join([none, *self.notes])
         opened = int(self.open.sum())
         parts = [
             f"{self.engine}: {counted(len(self.force), 'contact')}, {change}",

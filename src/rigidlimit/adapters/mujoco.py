@@ -93,6 +93,7 @@ def from_mujoco(
             "mj_step on this mjData first"
         )
     pyramidal = (dim > 1) & (model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL)
+    _check_cone(mujoco, data, row, address, dim, pyramidal)
     edges = np.where(pyramidal, 2 * (dim - 1), 1)
     forces = np.array(data.efc_force, float)
     jacobian = _jacobian(mujoco, model, data)
@@ -109,7 +110,7 @@ def from_mujoco(
         stiffness, said = given[row], "stiffness: as given"
     held = _held(mujoco, model, held)
     links = rigid_equalities(mujoco, model, data, jacobian, equalities)
-    notes = [said, *links.notes]
+    notes = [*([said] if len(row) else []), *links.notes]
     others = data.nefc - int(np.where(pyramidal, edges, dim).sum()) - len(links.engine_row)
     if others:
         rows = counted(others, "constraint row")
@@ -170,6 +171,24 @@ def from_mujoco(
         notes=tuple(notes),
         **{"gap_tolerance": TOUCHING * near, **options},
     )
+
+
+def _check_cone(mujoco, data, row, address, dim, pyramidal):
+    """Rows of another cone than the model's would be read as forces that they are not."""
+    kind = np.array(data.efc_type, int).ravel()[address]
+    pyramid, cone = (
+        int(getattr(mujoco.mjtConstraint, f"mjCNSTR_CONTACT_{name}"))
+        for name in ("PYRAMIDAL", "ELLIPTIC")
+    )
+    wrong = np.flatnonzero((dim > 1) & (kind != np.where(pyramidal, pyramid, cone)))
+    if len(wrong):
+        i = wrong[0]
+        made = {pyramid: "a pyramidal cone", cone: "an elliptic cone"}
+        raise InputError(
+            f"contact {row[i]} of data has rows of {made.get(kind[i], 'another constraint')}, "
+            f"model.opt.cone is {'pyramidal' if pyramidal[i] else 'elliptic'}; expected the MjData "
+            "of this model; where the cone was changed, call mj_forward or mj_step afterwards"
+        )
 
 
 def _asleep(model, data):

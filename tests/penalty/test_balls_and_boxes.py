@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
+from rigidlimit.collision.search import find_contacts
 from rigidlimit.penalty import PenaltySimulation
 from rigidlimit.penalty.balls import usable_threads
 
@@ -61,7 +62,20 @@ def lid_on_ledge():
     return scene
 
 
-@pytest.mark.parametrize("make", [lid_in_space, lid_in_plane, box_on_floor, lid_on_ledge])
+def lid_on_ledge_in_plane():
+    """The same in the plane, on a floor that is a rectangle."""
+    scene = rl.Scene(dim=2)
+    scene.add(rl.rectangle(4, 1), position=(0, -0.5), fixed=True)
+    scene.add(rl.Disk(0.1), position=(0, 0.1))
+    scene.add(rl.rectangle(0.2, 0.4), position=(0.4, 0.2), fixed=True)
+    scene.add(rl.rectangle(1, 0.2), position=(0, 0.5001), fixed=["x", "rz"], load=(0, -100))
+    return scene
+
+
+SCENES = [lid_in_space, lid_in_plane, box_on_floor, lid_on_ledge, lid_on_ledge_in_plane]
+
+
+@pytest.mark.parametrize("make", SCENES)
 @pytest.mark.parametrize("law", ["hooke", "hertz"])
 def test_two_engines(make, law):
     """Reference twin: the contact search, which knows faces, edges and corners by itself."""
@@ -78,7 +92,7 @@ def test_two_engines(make, law):
     np.testing.assert_allclose(fast.force, slow.force, atol=5e-3 * slow.force.max())
 
 
-@pytest.mark.parametrize("make", [lid_in_space, lid_in_plane, box_on_floor, lid_on_ledge])
+@pytest.mark.parametrize("make", SCENES)
 def test_third_law_at_rest(make):
     """Property: contacts give every body, the lid too, what balances its load."""
     scene = make()
@@ -209,3 +223,29 @@ def test_packing_under_a_lid_comes_to_rest(load):
     assert bodies.names.index("lid") in result.contacts.body
     # what a scene at rest may leave open: a millionth of the largest load
     assert result.force[floor].sum() == pytest.approx(pull, rel=1e-6)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_gaps_of_random_poses(dim):
+    """Reference twin: gaps and normals of the contact search, for balls all about a turned box and
+    within it, before and after all have moved on the same list."""
+    rng = np.random.default_rng(dim)
+    scene = rl.Scene(dim=dim, gravity=np.zeros(dim))
+    turn = 0.7 if dim == 2 else (0.8, 0.3, -0.4, 0.33166248)
+    shape = rl.rectangle(1.0, 0.6) if dim == 2 else rl.Box((1.0, 0.6, 0.8))
+    scene.add(shape, position=rng.normal(size=dim), fixed=True, orientation=turn)
+    middle = scene.state.position[0]
+    ball = rl.Disk if dim == 2 else rl.Sphere
+    for _ in range(300):
+        scene.add(ball(rng.uniform(0.05, 0.2)), position=middle[:dim] + rng.normal(size=dim) * 0.5)
+    engine = PenaltySimulation(scene, engine="balls", stiffness_scale=1e-9).engine
+    for moved in (0.0, 0.02):  # less than half a skin
+        engine.motion[1:, :dim] = moved * rng.uniform(-1, 1, (300, dim))
+        overlap = engine._measure()[1][len(engine.other) :]
+        found = find_contacts(scene.bodies, engine.state, np.full(301, 1.0))
+        found = found.select(found.body[:, 0] == 0)
+        gap = dict(zip(found.body[:, 1].tolist(), found.gap, strict=True))
+        expected = [gap[i] for i in engine.box[:, 0]]
+        assert len(expected) > 80
+        # rounding of places of order one
+        np.testing.assert_allclose(-overlap, expected, atol=1e-14)

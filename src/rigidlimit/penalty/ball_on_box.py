@@ -77,7 +77,8 @@ class BoxesNear:
         gap = np.abs(middle - middle[slot]) - extent - extent[slot]
         still = ~ways & (velocity[self.boxes] == velocity[lid])
         # beside each other in a direction in which they do not move
-        apart = (gap > skin).any(axis=1) | ((gap >= -BESIDE * extent[slot]) & still).any(axis=1)
+        beside = still & np.isfinite(extent) & (gap >= -BESIDE * extent[slot])
+        apart = ((gap > skin) | beside).any(axis=1)
         return bool((~apart & (self.boxes != lid)).any())
 
     def find(self, position, radius, balls, skin):

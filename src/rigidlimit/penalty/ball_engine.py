@@ -303,22 +303,33 @@ class BallEngine:
     def _near_lid(self, moved):
         """The same of the box that shifts and the half-spaces and held boxes it may meet, as the
         scene's own search finds them, and the contacts' features."""
-        pose, lid = self._pose(), self.lid
-        planes = np.flatnonzero(self.plane)
-        normals = [plane_normal(self.bodies, pose, plane) for plane in planes]
-        if lid is None or not self.boxes.may_meet(
-            lid, moved, self.free[lid] > 0, planes, normals, self.motion[:, 3:6], self.skin
-        ):
+        if self.lid is None or not self._lid_may_meet(moved):
             nothing = np.zeros(0, np.int64)
             return nothing.reshape(0, 2), np.zeros((0, 3)), np.zeros(0), nothing
+        lid, pose = self.lid, self._pose()
         reach = np.where(self.plane | self.ball, 0.0, self.skin)
         contacts = find_contacts(self.bodies, pose, reach)
         mine = (contacts.body == lid).any(axis=1) & ~self.ball[contacts.body].any(axis=1)
-        pushes = np.abs(contacts.normal[:, self.free[lid] > 0]).max(axis=1, initial=0.0) > ACROSS
+        pushes = self._along_ways(contacts.normal) > ACROSS
         contacts = contacts.select(mine & pushes)
         first = contacts.body[:, :1] == lid
         pairs = np.where(first, contacts.body, contacts.body[:, ::-1])
         return pairs, np.where(first, -1, 1) * contacts.normal, contacts.gap, contacts.feature
+
+    def _lid_may_meet(self, moved) -> bool:
+        """Whether a half-space or another box is within the skin of the lid and in its way."""
+        pose, lid = self._pose(), self.lid
+        planes = [
+            (moved[plane], normal)
+            for plane in np.flatnonzero(self.plane)
+            if self._along_ways(normal := plane_normal(self.bodies, pose, plane)) > ACROSS
+        ]
+        ways = self.free[lid] > 0
+        return self.boxes.may_meet(lid, moved, ways, planes, self.motion[:, 3:6], self.skin)
+
+    def _along_ways(self, normal):
+        """Largest part of normals (.., 3) along the axes that the lid can go."""
+        return np.abs(normal[..., self.free[self.lid] > 0]).max(axis=-1, initial=0.0)
 
     def _pose(self):
         return State(self.origin, self.quaternion, np.zeros((len(self.bodies), 6)))

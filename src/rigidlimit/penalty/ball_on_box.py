@@ -63,16 +63,14 @@ class BoxesNear:
         self.extent = _reach(self.axes, self.half[:, :, None]).sum(axis=1)
         self.frame = np.column_stack([self.axes.reshape(-1, 9), self.half]).reshape(-1, 12)
 
-    def may_meet(self, lid, position, ways, planes, normals, velocity, skin) -> bool:
-        """Whether the box ``lid`` is within ``skin`` of a half-space or another box that it could
-        run into. ways (3,) bool: where it can go. normals: of the planes. velocity (n, 3)."""
+    def may_meet(self, lid, position, ways, planes, velocity, skin) -> bool:
+        """Whether the box ``lid`` is within ``skin`` of one of the ``planes`` (point, normal) or of
+        another box that it could run into. ways (3,) bool: where it can go. velocity (n, 3)."""
         slot = int(np.flatnonzero(self.boxes == lid)[0])
         middle, extent = position[self.boxes] + self.centre, self.extent
-        for plane, normal in zip(planes, normals, strict=True):
-            along = self.axes[slot] @ normal
-            depth = _reach(along, self.half[slot]).sum()
-            height = (middle[slot] - position[plane]) @ normal - depth
-            if height <= skin and (ways & (np.abs(normal) > 0.0)).any():
+        for point, normal in planes:
+            depth = _reach(self.axes[slot] @ normal, self.half[slot]).sum()
+            if (middle[slot] - point) @ normal - depth <= skin:
                 return True
         gap = np.abs(middle - middle[slot]) - extent - extent[slot]
         still = ~ways & (velocity[self.boxes] == velocity[lid])
@@ -122,11 +120,8 @@ class BoxesNear:
 def box_contact(e, box, box_pair, frame, motion):
     """(overlap, closing speed, normal from the box to the ball) of row e at present."""
     i, b, s = box[e, 0], box[e, 1], box[e, 2]
-    ax, ay, az = (
-        motion[i, 0] - motion[b, 0],
-        motion[i, 1] - motion[b, 1],
-        motion[i, 2] - motion[b, 2],
-    )
+    ax, ay = motion[i, 0] - motion[b, 0], motion[i, 1] - motion[b, 1]
+    az = motion[i, 2] - motion[b, 2]
     outside = 0
     axis, most, far, step, side = 0, -np.inf, 0.0, 0.0, 1.0
     nx = ny = nz = 0.0
@@ -149,11 +144,8 @@ def box_contact(e, box, box_pair, frame, motion):
         nx, ny, nz = nx / far, ny / far, nz / far
         c = box_pair[e, 3] - far
     else:
-        nx, ny, nz = (
-            side * frame[s, 3 * axis],
-            side * frame[s, 3 * axis + 1],
-            side * frame[s, 3 * axis + 2],
-        )
+        nx, ny = side * frame[s, 3 * axis], side * frame[s, 3 * axis + 1]
+        nz = side * frame[s, 3 * axis + 2]
         c = box_pair[e, 3] - most
         if box_pair[e, 4] == 2 * axis + (side > 0.0):
             c = -(box_pair[e, 5] + step)

@@ -305,7 +305,8 @@ def shared_work(parts, first, other, wall, box) -> np.ndarray:
     for t in range(parts):
         there = other[first[rows[t]] : first[rows[t + 1]]]
         pushed = box[ranges[t, BOXES] : ranges[t + 1, BOXES], 1]
-        touched = np.concatenate([there, pushed, rows[t : t + 2] - [0, 1]])
+        own = [rows[t], rows[t + 1] - 1]
+        touched = np.concatenate([there, pushed, own])
         ranges[t, TOUCHED], ranges[t, TOUCHED + 1] = touched.min(), touched.max() + 1
     return ranges
 

@@ -148,8 +148,7 @@ def settle(
     packings; None: "dem" for 300 balls or more of unequal size, between half-spaces, fixed balls
     and boxes that do not turn, of which one may shift, else "dynamics". What still moves then is
     stopped, see the head of this file. max_steps: of contact dynamics. max_seconds: of the wall
-    clock; it is looked at between steps and rounds.
-    callback(text): how it goes.
+    clock; it is looked at between steps and rounds. callback(text): how it goes.
 
     Driven bodies stay driven; what they keep in motion does not come to rest.
 
@@ -335,7 +334,7 @@ class _Settling:
             self.tell(f"{self.how}, {result.summary}")
             if simulation.stands_still:
                 stood += 1
-                if stood > LAST or _left_open(simulation)[1] <= CLOSED:
+                if stood > LAST or _deepest(simulation) <= CLOSED:
                     return
                 continue
             way = np.linalg.norm(simulation.state.position - begun, axis=1)
@@ -390,8 +389,13 @@ def _left_open(simulation: Simulation) -> tuple[float, float]:
     open_ = np.where(free, external + result.B.T @ result.force, 0.0) / arm
     load = np.abs(np.where(free, external, 0.0)).reshape(-1, 6)[:, :3].max(initial=0.0)
     scale = load or float(result.force.max(initial=0.0)) or 1.0
-    overlap = max(0.0, -float(result.contacts.gap.min(initial=0.0))) / bodies.length
-    return float(np.abs(open_).max(initial=0.0)) / scale, overlap
+    return float(np.abs(open_).max(initial=0.0)) / scale, _deepest(simulation)
+
+
+def _deepest(simulation: Simulation) -> float:
+    """Deepest overlap over the scene's length, of the last step."""
+    gap = simulation.last.contacts.gap
+    return max(0.0, -float(gap.min(initial=0.0))) / simulation.bodies.length
 
 
 def _sunk(contacts, bodies: Bodies) -> float:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit import threads
-from rigidlimit.barrier import CannotStart, new_gate, together, wait
+from rigidlimit._support import threads
+from rigidlimit._support.barrier import CannotStart, new_gate, together, wait
 from rigidlimit.dynamics import apgd, gradient_steps
 from tests.problems import pyramid
 

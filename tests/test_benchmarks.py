@@ -9,7 +9,17 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks import compatibility, factorization, measure, peers, problems, run_all, scaling
+from benchmarks import (
+    compatibility,
+    engines,
+    factorization,
+    measure,
+    peers,
+    problems,
+    run_all,
+    scaling,
+)
+from benchmarks.corpus import __main__ as corpus
 
 from .problems import pyramid_gradient
 
@@ -123,3 +133,29 @@ def test_factorizations_side_by_side(capsys):
     assert {"rigidlimit", "SuperLU"} <= set(residuals)
     # condition of some 1e4 times rounding
     assert max(residuals.values()) < 1e-11
+
+
+def test_corpus_tells_what_became_worse(tmp_path, monkeypatch, capsys):
+    """Example: two entries are measured, kept and compared; a status and an answer that changed
+    are told, and nothing where nothing did."""
+    table = tmp_path / "table.tsv"
+    monkeypatch.setattr("sys.argv", ["corpus", "--only", "feet held", "--out", str(table)])
+    corpus.main()
+    kept = corpus.read(table)
+    assert [row["status"] for row in kept.values()] == ["converged"] * 2
+    assert all(float(row["order"]) < 1e-9 and row["routes"] for row in kept.values())
+    assert corpus.differences(kept, kept) == []
+    key = next(iter(kept))
+    worse = kept | {key: kept[key] | {"status": "stalled", "digest": "1.0 1.0"}}
+    told = corpus.differences(kept, worse)
+    assert len(told) == 1 and "converged -> stalled" in told[0] and "another answer" in told[0]
+
+
+@pytest.mark.parametrize("name", sorted(engines.ENGINES))
+def test_engines(name):
+    """Example: stacks of two boxes; every box's weight is carried."""
+    pytest.importorskip(name)
+    mended, *milliseconds = engines.measured(engines.ENGINES[name], 2, 1)
+    assert mended.converged and all(value > 0 for value in milliseconds)
+    # by what the engine leaves of the motion
+    assert mended.force.sum() == pytest.approx(mended.engine_force.sum(), rel=1e-3)

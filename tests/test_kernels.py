@@ -1,18 +1,13 @@
 """Compiled kernels of the whole package."""
 
 import ast
-import gc
 from pathlib import Path
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
-from numba.core.errors import TypingError
-from numba.extending import overload
 
 import rigidlimit
-from rigidlimit.arrays import with_short_indices
-from rigidlimit.kernels import SELDOM, njit
+from rigidlimit._support.arrays import with_short_indices
 
 
 def test_no_kernel_is_made_by_a_function():
@@ -31,49 +26,6 @@ def test_no_kernel_is_made_by_a_function():
                     and any("njit" in ast.unparse(d) for d in kernel.decorator_list)
                 ]
     assert not found
-
-
-def test_the_compiler_comes_from_one_place():
-    """Property: what is set there holds for every kernel."""
-    files = Path(rigidlimit.__file__).parent.rglob("*.py")
-    assert [p.name for p in files if "numba import njit" in p.read_text()] == ["kernels.py"]
-
-
-def looks(fails):
-    """A kernel that calls another one, and the collector's thresholds while they are compiled."""
-    seen = []
-
-    def stub(x):
-        raise NotImplementedError
-
-    @overload(stub)
-    def _stub(x):
-        seen.append(gc.get_threshold())
-        return None if fails else lambda x: 2 * x
-
-    inner = njit(lambda x: stub(x))
-    return njit(lambda x: inner(x) + stub(x)), seen
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_garbage_is_left_while_kernels_are_compiled(fails):
-    """Property: in a kernel within another as well; as it was after the end, and after a failure.
-    A program's own choice, not to collect at all, stands."""
-    usual = gc.get_threshold()
-    assert 0 < usual[0] < SELDOM
-    try:
-        for chosen, expected in ((usual, SELDOM), ((0, 10, 10), 0)):
-            gc.set_threshold(*chosen)
-            kernel, seen = looks(fails)
-            if fails:
-                with pytest.raises(TypingError):
-                    kernel(1.0)
-            else:
-                assert kernel(1.0) == 4.0
-            assert seen and {first for first, *_ in seen} == {expected}
-            assert gc.get_threshold() == chosen
-    finally:
-        gc.set_threshold(*usual)
 
 
 def test_one_type_of_index():

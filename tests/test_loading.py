@@ -6,7 +6,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.errors import InputError, SceneError
 from rigidlimit.output.hdf5 import RunWriter
-from rigidlimit.output.stored import read_unfinished
+from rigidlimit.output.unfinished import read_unfinished
 
 
 def _block():
@@ -61,7 +61,7 @@ def test_loads_are_resumed_from_a_file(tmp_path):
     simulation.set_load("block", (0, -63))
     writer.add(simulation.step())
     writer.checkpoint()
-    _, saved = read_unfinished(tmp_path / "run.h5")
+    saved = read_unfinished(tmp_path / "run.h5").checkpoint
     other = rl.Simulation(_block())
     other.restore(saved)
     np.testing.assert_allclose(other.step().force.sum(), 93, atol=1e-7)

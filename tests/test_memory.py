@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigidlimit import memory
+from rigidlimit._support import memory
 from rigidlimit.errors import NoRoom
 
 TABLE = "MemTotal: 100 kB\nMemFree: 10 kB\nMemAvailable:   50 kB\n"

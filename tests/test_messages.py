@@ -36,6 +36,8 @@ def _dynamics(**options):
         (lambda: rl.Simulation("beam", solver_options={"tolerance": 1}), "no option 'tolerance'"),
         (lambda: rl.Simulation("beam", restitution="a"), "restitution is 'a'"),
         (lambda: rl.Simulation("beam", dt="a"), "dt is 'a'"),
+        (lambda: rl.Simulation("beam", dt=1e-300), "square is zero"),
+        (lambda: rl.Simulation("beam", dt=1e-30).run(until=0.1), "would stand still"),
         (lambda: rl.Simulation("beam", tolerance=None), "tolerance is None"),
         (lambda: rl.Simulation("beam").run(until="a"), "until is 'a'"),
         (lambda: rl.Simulation(3), "scene is 3; expected a Scene"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit.products import absolute_product, transposed_product
+from rigidlimit._support.products import absolute_product, transposed_product
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -371,7 +371,7 @@ def test_quaternions_that_are_no_rotations():
 def test_runs_without_end_are_told(monkeypatch):
     """Contract: a step of 1e-9 s in a run of 0.3 s is said with its number of steps and what they
     take, once, when the pace of the first ones is known; a run of minutes says nothing."""
-    from rigidlimit import progress
+    from rigidlimit._support import progress
 
     monkeypatch.setattr(progress, "FIRST", 0.02)
     count = []
@@ -394,7 +394,7 @@ def test_the_command_line_tells_of_runs_without_end(monkeypatch):
     """Contract: the same on the command line, also where it is quiet, on the error stream."""
     from typer.testing import CliRunner
 
-    from rigidlimit import progress
+    from rigidlimit._support import progress
     from rigidlimit.cli.app import app
     from rigidlimit.simulation import Simulation
 

@@ -1,7 +1,7 @@
 """Rollers that lean by more than rounding, and by less than solvers of step 1 would feel."""
 
 import importlib
-import time
+from copy import copy
 from dataclasses import replace
 
 import h5py
@@ -12,10 +12,11 @@ from typer.testing import CliRunner
 
 import rigidlimit as rl
 from rigidlimit.cli.app import app
-from rigidlimit.dynamics import refined as module
-from rigidlimit.forces import levers, together
-from rigidlimit.forces.tilts import HARDLY
-from rigidlimit.forces.together import NONE, TAKEN
+from rigidlimit.conditioning import closed_contacts as module
+from rigidlimit.conditioning import idle_contacts, several_bodies
+from rigidlimit.conditioning.dense_lcp import Systems
+from rigidlimit.conditioning.one_body import WEAK
+from rigidlimit.conditioning.several_bodies import NONE, TAKEN
 from rigidlimit.output.writer import RunWriter
 from rigidlimit.scenes.toml import write_scene
 from rigidlimit.status import Status
@@ -89,7 +90,7 @@ def test_plate_on_rollers_that_hardly_lean(solver):
     result = rl.Simulation(scene, dt=DT, solver=solver).step()
     assert result.converged and not result.doubt
     # tilts that are left out times forces
-    np.testing.assert_allclose(on_plate(result), elastic, atol=HARDLY * LOAD)
+    np.testing.assert_allclose(on_plate(result), elastic, atol=WEAK * LOAD)
 
 
 @pytest.mark.parametrize("beside", [1.0, 1e5])
@@ -165,7 +166,7 @@ def test_parts_too_large_are_told(monkeypatch):
     simulation = rl.Simulation(scene, dt=DT, solver="pgs")
     simulation.state = state
     exact = on_shaft(simulation.step())
-    monkeypatch.setattr(module, "MOST", 32 * 36 - 1)
+    monkeypatch.setattr(module, "LARGEST", 32 * 36 - 1)
     simulation = rl.Simulation(scene, dt=DT, solver="pgs")
     simulation.state = state
     result = simulation.step()
@@ -185,7 +186,7 @@ def test_bodies_that_make_up_for_it(monkeypatch):
     for i in range(3):
         scene.add(rl.Box((1.0, 1.0, 0.5)), position=(0.25 + 0.5 * i) * out, orientation=turn)
     looked = []
-    monkeypatch.setattr(module.Systems, "solved", lambda self: looked.append(self))
+    monkeypatch.setattr(Systems, "solved", lambda self: looked.append(self))
     result = rl.Simulation(scene).step()
     assert result.converged and not looked and not result.open.any()
 
@@ -256,6 +257,11 @@ def test_rows_that_hang_on_tilts_are_told():
     result = rl.Simulation(scene, dt=DT).step()
     assert result.converged and np.abs(on_shaft(result, 5) - known).max() > 0.1 * LOAD
     assert "hang on tilts" in result.message and "'0'" in result.doubt
+    # of places that nobody rounded last digits alone are open
+    bodies = copy(result.bodies)
+    vars(bodies)["written"] = None
+    exact = replace(result, bodies=bodies, rounded=None)
+    assert result.hangs.any() and "hang on tilts" not in exact.doubt
 
 
 @pytest.mark.parametrize("digits", [8, 7, 6])
@@ -298,13 +304,13 @@ def test_long_displacements_ask_for_less():
 
 def test_motions_of_too_many_bodies_are_told(monkeypatch):
     """Closed form: the same row, were it too large for motions to be taken out, has forces off by a
-    tenth of the load, and says on which bodies."""
+    tenth of the load, and says so."""
     scene, known = row(5, 12, 9, 2)
-    monkeypatch.setattr(together, "MOST", 0)
+    monkeypatch.setattr(several_bodies, "MOST", 0)
     result = rl.Simulation(scene, dt=DT).step()
     assert result.converged and not result.together
     assert np.abs(on_shaft(result, 5) - known).max() > 0.05 * LOAD
-    assert "too many bodies hang together" in result.doubt
+    assert result.doubt
 
 
 def test_full_rings_bear_side_by_side():
@@ -355,7 +361,7 @@ def test_runs_keep_what_was_left_out(tmp_path):
 def test_runs_keep_whether_motions_were_left_out_together(tmp_path, monkeypatch):
     """Property: the same for motions of all bodies together; files without the mark, as of
     before, are read as they were."""
-    from rigidlimit.forces import tilts
+    from rigidlimit.conditioning import one_body
 
     asked = []
 
@@ -363,7 +369,7 @@ def test_runs_keep_whether_motions_were_left_out_together(tmp_path, monkeypatch)
         asked.append(B)
         return 1.0 * B, 0.5 * load
 
-    monkeypatch.setattr(tilts, "felt_together", looser)
+    monkeypatch.setattr(one_body, "without_motions_together", looser)
     step = importlib.import_module("rigidlimit.step")
     solve = step.compatible_forces
 
@@ -379,6 +385,7 @@ def test_runs_keep_whether_motions_were_left_out_together(tmp_path, monkeypatch)
     with h5py.File(path, "r+") as file:
         (step_group,) = file["steps"].values()
         del step_group.attrs["together"], step_group["contacts/closed"]
+        del step_group.attrs["checksum"]  # older files have none
     old = rl.plots.frame(str(path))
     assert not old.together and old.stored_closed is None
     np.testing.assert_allclose(old.balance[1], result.load, atol=1e-12 * LOAD)
@@ -389,13 +396,13 @@ def test_what_no_linear_program_is_asked_for(monkeypatch):
     more contacts than one program serves; then nothing is left out."""
     B, free = sp.csr_array(np.ones((3, 6))), np.ones(6, bool)
     given = np.ones(1, bool), free, np.ones(6)
-    assert not levers.never_bearing(B, np.zeros(3), *given).any()
+    assert not idle_contacts.never_bearing(B, np.zeros(3), *given).any()
     asked = []
-    monkeypatch.setattr(levers, "_opened", lambda B, f: asked.append(B) or np.zeros(len(f)))
-    levers.never_bearing(B, np.array([1.0, 0.0, 1.0]), *given)
+    monkeypatch.setattr(idle_contacts, "_opened", lambda B, f: asked.append(B) or np.zeros(len(f)))
+    idle_contacts.never_bearing(B, np.array([1.0, 0.0, 1.0]), *given)
     assert len(asked) == 1
-    monkeypatch.setattr(levers, "MOST", 2)
-    levers.never_bearing(B, np.array([1.0, 0.0, 1.0]), *given)
+    monkeypatch.setattr(idle_contacts, "MOST", 2)
+    idle_contacts.never_bearing(B, np.array([1.0, 0.0, 1.0]), *given)
     assert len(asked) == 1
 
 
@@ -408,7 +415,7 @@ def test_active_sets_that_end_far_off_are_not_taken(solver, monkeypatch):
     def solved(self):
         return np.full(self.root.shape, given["value"]), np.full(len(self.root), given["found"])
 
-    monkeypatch.setattr(module.Systems, "solved", solved)
+    monkeypatch.setattr(Systems, "solved", solved)
     simulation = rl.Simulation(scene, dt=DT, solver=solver, compatible="never")
     simulation.state = state
     plain = simulation.step()
@@ -450,42 +457,26 @@ def test_many_wedges(tilt):
     np.testing.assert_allclose(found, known, rtol=2e-13 / tilt)
 
 
-def test_wedges_are_cheap(monkeypatch):
-    """Reference twin: all wedges together get what each gets alone, in a tenth of the time."""
-    scene, _ = wedges(300, 3e-5)
-    calls = []
+def test_wedges_are_solved_together(monkeypatch):
+    """Reference twin: all wedges of one size at once get what each gets alone."""
+    scene, _ = wedges(60, 3e-5)
+    calls, solve, alone = [], Systems.solved, module.solved_exactly
+    monkeypatch.setattr(Systems, "solved", lambda self: calls.append(self) or solve(self))
+    together = rl.Simulation(scene, solver="pgs", compatible="never").step().classic
+    count = sum(len(systems.root) for systems in calls)
+    assert len(calls) <= 2 < count and together.force.max() > 1e5  # with a ball beside, and without
 
-    def timed(*arguments, **options):
-        calls.append((arguments, options))
-        return module.refined(*arguments, **options)
-
-    step = importlib.import_module("rigidlimit.step")
-    monkeypatch.setattr(step, "refined", timed)
-    result = rl.Simulation(scene, compatible="never").step()
-    arguments, options = calls[-1]
-
-    def taken(action):
-        start = time.perf_counter()
-        return action(), time.perf_counter() - start
-
-    together, quick = taken(lambda: module.refined(*arguments, **options))
-    one_by_one, alone = [], module._looked_at
-
-    def each(known, *rest, whole=True):
-        *step, rows, part_of, parts, free, enough, blur = rest
+    def each(step, classic, rows, part_of, parts):
         for part in parts:
-            given = np.array([part])
-            known = alone(known, *step, rows, part_of, given, free, enough, blur, whole=whole)
-            one_by_one.append(part)
-        return known
+            classic = alone(step, classic, rows, part_of, np.array([part]))
+        return classic
 
-    monkeypatch.setattr(module, "_looked_at", each)
-    apart, slow = taken(lambda: module.refined(*arguments, **options))
-    assert len(one_by_one) == 300 and result.force.max() > 1e5
+    monkeypatch.setattr(module, "solved_exactly", each)
+    apart = rl.Simulation(scene, solver="pgs", compatible="never").step().classic
+    assert sum(len(systems.root) == 1 for systems in calls) == count
     # both to the last digits
-    np.testing.assert_allclose(together.classic.force, apart.classic.force, rtol=1e-14)
-    np.testing.assert_allclose(together.classic.velocity, apart.classic.velocity, atol=1e-12)
-    assert quick < 0.1 * slow  # a thirtieth
+    np.testing.assert_allclose(together.force, apart.force, rtol=1e-14)
+    np.testing.assert_allclose(together.velocity, apart.velocity, atol=1e-12)
 
 
 def tipping(turn):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit.submatrix import submatrix
+from rigidlimit._support.submatrix import submatrix
 
 
 @pytest.mark.parametrize("seed", range(8))

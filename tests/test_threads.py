@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit import threads
+from rigidlimit._support import threads
 from rigidlimit.collision import balls, broadphase, polytopes, search
 from rigidlimit.collision.broadphase import meeting_balls
 from rigidlimit.collision.search import find_contacts

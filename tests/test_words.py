@@ -5,8 +5,8 @@ import re
 import pytest
 
 import rigidlimit as rl
+from rigidlimit._support.words import counted, listed
 from rigidlimit.scenes import toml
-from rigidlimit.words import counted, listed
 from tests.cli.program import forked
 
 
@@ -37,7 +37,7 @@ def test_one_ball_on_a_floor(tmp_path):
     toml.write_scene(scene, tmp_path / "ball.toml")
     done = forked("run", "ball.toml", "--until", "0.001", "--out", "b.h5", cwd=tmp_path)
     said = done.stdout
-    assert "sum of 1 contact " in said and "1 of 1 contact carries load" in said
+    assert "1 of 1 contact carries load" in said
     said += forked("determinacy", "b.h5", cwd=tmp_path).stdout
     assert "1 of 1 contact force determined" in said
     assert "t = 0.001 s, 1 contact, " in rl.Simulation(scene).step().summary

@@ -9,6 +9,7 @@ from pathlib import Path
 import rigidlimit
 
 OTHERS = (
+    "pose",
     "simulation",
     "step",
     "status",
@@ -16,7 +17,6 @@ OTHERS = (
     "output.measures",
     "output.vtk",
     "output.plots",
-    "adapters.fclib",
     "adapters.lammps",
 )
 

@@ -5,22 +5,34 @@ bodies that the way of a body may reach. Of a body that passes others by many of
 one step the list is long, and bodies that would pass are held by planes: that is told, with a time
 step that would do. A half-space is a plane, however far a body falls on it.
 
+Overlaps are undone within the step, at overlap/dt^2. Beside the accelerations that the loads give
+bodies this is nothing where a pose is one of rigid bodies; of a pose from a DEM, whose contacts
+press by their overlaps, it makes the forces.
+
 What is driven goes on whatever it meets. Where rigid bodies have no room left to give way it ends
 in a jam, whose forces are those of no limit.
 """
 
-import warnings
-
 import numpy as np
 
+from ._support.words import counted, listed
 from .bodies import Bodies
 from .collision.contacts import Contacts
-from .errors import SceneWarning
 from .status import Status
-from .words import counted, listed
 
 OVERLAP = 0.01
 """Overlap at the start over the size of the smaller body, above which a scene is doubtful."""
+
+SLIGHT = 1e-3
+"""Overlap over the way that loads move a body in a step, from which on its undoing is told: forces
+count as open from a thousandth of the largest on."""
+
+OFF = 1e-5
+"""Part of a body's own load from which on it is told that forces leave it open: well above what the
+tolerance of a step leaves of bodies a thousand times lighter than the heaviest."""
+
+PLACED = 1e-13
+"""Overlap over the scene's length that is rounding of places."""
 
 HELD = 1e-12
 """Part of a normal up to which it does not point along an axis, but for rounding."""
@@ -51,6 +63,67 @@ def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float) -> str:
         f"bodies {a!r} and {b!r} overlap by {depth:.3g} m at the start{more}; the first step "
         f"pushes them apart at {depth / dt:.3g} m/s; check positions, sizes and units (SI)"
     )
+
+
+def overlaps_make_forces(bodies: Bodies, result, external_force, speed: np.ndarray) -> str:
+    """What is told of a step (``StepResult``) whose forces undo overlaps of its bodies, or "".
+
+    external_force (6 n,) [N]. speed (n,) [m/s]: of each body before the step and the one before it,
+    whichever is more: bodies that move overlap by the second order of their way.
+    """
+    contacts, dt = result.contacts, result.dt
+    if not len(contacts):
+        return ""
+    undone = np.clip(result.end_gap - contacts.gap, 0.0, np.maximum(-contacts.gap, 0.0))
+    undone = np.where(result.classic.force > 0.0, undone, 0.0)
+    fall = largest_pull(bodies, external_force) * dt**2
+    own = speed[contacts.body].sum(axis=1) * dt
+    told = undone > SLIGHT * fall + own + PLACED * bodies.length
+    if not told.any():
+        return ""
+    worst = int(np.where(told, undone, 0.0).argmax())
+    a, b = (bodies.names[i] for i in contacts.body[worst])
+    return (
+        f"bodies {a!r} and {b!r} overlap by {undone[worst]:.3g} m, which the step undoes at "
+        f"overlap/dt^2 = {undone[worst] / dt**2:.3g} m/s^2, beside {fall / dt**2:.3g} m/s^2 of the "
+        "loads: its forces are partly those that undo overlaps; for the forces of a pose that "
+        "rests by its overlaps, as of a DEM, ask rigidlimit.forces_at_pose (rigidlimit forces "
+        "SCENE), or take a longer dt"
+    )
+
+
+def left_unbalanced(bodies: Bodies, result) -> str:
+    """What is told of bodies whose own load step 2 (of a ``StepResult``) leaves open, or "".
+
+    Forces are solved to a part of the largest of all; beside bodies of 1e12 times the weight that
+    is more than a light one bears. Not of bodies that are pressed by far more than their load.
+    """
+    if result.compatible is None:
+        return ""
+    free = bodies.free[:, :3]
+    loads, left = (
+        np.linalg.norm(np.where(free, x.reshape(-1, 6)[:, :3], 0.0), axis=1)
+        for x in (result.load, result.compatible.imbalance)
+    )
+    pressed = np.zeros(len(bodies))
+    np.add.at(pressed, result.contacts.body, result.classic.force[:, None])
+    off = np.divide(left, loads, where=loads > SLIGHT * pressed, out=np.zeros(len(bodies)))
+    worst = int(off.argmax())
+    if not off[worst] > OFF:
+        return ""
+    return (
+        f"forces on {listed([bodies.names[i] for i in np.argsort(-off) if off[i] > OFF])} are "
+        f"off by up to {100 * off[worst]:.3g} % of the body's own load: forces elsewhere are "
+        f"{result.force.max() / loads[worst]:.1g} times that, and known to their own last digits; "
+        "compute bodies of such unlike weight apart"
+    )
+
+
+def largest_pull(bodies: Bodies, external_force: np.ndarray) -> float:
+    """Largest acceleration [m/s^2] that external forces (6 n,) give a body that can move."""
+    mass = np.where((bodies.mass > 0) & bodies.free.any(axis=1), bodies.mass, np.inf)
+    held = np.where(bodies.free.ravel(), external_force, 0.0).reshape(-1, 6)[:, :3]
+    return float((np.linalg.norm(held, axis=1) / mass).max(initial=0.0))
 
 
 def long_way(bodies: Bodies, contacts: Contacts, way: np.ndarray, dt: float) -> str:
@@ -97,11 +170,6 @@ def driven_into_a_jam(bodies: Bodies, result) -> str:
         "have no room left to give way; they overlap from here on, and forces there tell nothing; "
         "stop what is driven before, or let a load move it: a body that is free along one axis"
     )
-
-
-def warn(told: str, stacklevel: int) -> None:
-    """``told`` as a SceneWarning."""
-    warnings.warn(told, SceneWarning, stacklevel=stacklevel + 1)
 
 
 def _rounded_down(x: float) -> float:

@@ -1,31 +1,51 @@
 """A scene in motion: repeats the step of ``step.py`` and carries the warm start."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from . import arrays
+from ._support import arrays
+from ._support.progress import Pace
+from ._support.progress import progress as bar
+from ._support.warned import warn
+from ._support.words import counted
 from .bodies import HalfSpace, State
 from .collision.contacts import Contacts
-from .doubtful import driven_into_a_jam, long_way, overlap_at_the_start, warn
+from .doubtful import (
+    driven_into_a_jam,
+    long_way,
+    overlap_at_the_start,
+    overlaps_make_forces,
+)
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
-from .interrupts import patient
-from .progress import Pace
-from .progress import progress as bar
+from .forces.rough import MINDLIN
+from .rough_step import Friction, remembered, restored, stored
 from .scenes.load import as_scene
 from .scenes.scene import law_exponent
 from .status import Status
 from .step import StepResult, StepSettings, WarmStart, step, with_compatible
-from .words import counted
 
 SAVED = ("position", "quaternion", "velocity", "time", "steps")
 """Arrays that every checkpoint has."""
 
+SHORTEST = 1e-150
+"""Time step [s] from which on its square is still a number of full precision."""
+
 STILL = 1e-6
 """Part of what a load does in a step that counts as nothing."""
+
+
+def steps_between(time: float, until: float, dt: float) -> int:
+    """Steps of ``dt`` from ``time`` to ``until`` [s]. Raises InputError for steps so short that
+    time, a number of 16 digits, would stand still."""
+    if dt < np.spacing(until):
+        raise InputError(
+            f"dt is {dt:g} s, less than the last digit of a time of {until:g} s, which would stand "
+            "still; expected a longer step, like 1e-3"
+        )
+    return int(np.ceil((until - time) / dt - 1e-9))
 
 
 class Simulation:
@@ -39,6 +59,8 @@ class Simulation:
     contact may carry compatible forces; smaller than the gaps between bodies that do not touch,
     larger than what is known of the geometry; by default 1e-6, and less the more neighbours come
     near without touching. warm_start: whether a step starts from the forces of the one before.
+    tangential_law: of Hertzian contacts that rub, "mindlin" or "mindlin/force" (as in LAMMPS).
+    increments: of what rough contacts remember within a step; its error falls in proportion.
 
     >>> import rigidlimit
     >>> sim = rigidlimit.Simulation(rigidlimit.scenes.beam(), dt=1e-3)
@@ -59,6 +81,8 @@ class Simulation:
         tolerance: float = 1e-10,
         closed: float | None = None,
         warm_start: bool = True,
+        tangential_law: str = MINDLIN,
+        increments: int = 1,
     ):
         scene = as_scene(scene)
         check_solver(solver, solver_options or {})
@@ -69,6 +93,12 @@ class Simulation:
             raise InputError(f"compatible is {compatible!r}; expected 'every' or 'never'")
         self.scene = scene
         self.bodies = scene.bodies
+        dt = arrays.positive("dt", scene.dt if dt is None else dt)
+        if dt < SHORTEST:
+            raise InputError(
+                f"dt is {dt:g} s, whose square is zero to a computer; expected a time step in "
+                "seconds, like 1e-3"
+            )
         if not self.bodies.free.any():
             raise SceneError(
                 f"scene {scene.name!r}: every body is fixed; expected one at least that can move"
@@ -79,7 +109,7 @@ class Simulation:
         self.compatible = compatible
         self.warm_start = warm_start
         self.settings = StepSettings(
-            dt=arrays.positive("dt", scene.dt if dt is None else dt),
+            dt=dt,
             exponent=scene.exponent if law is None else law_exponent(law),
             pair_stiffness=scene.pair_stiffness,
             restitution=restitution,
@@ -87,6 +117,12 @@ class Simulation:
             solver_options=solver_options,
             tolerance=arrays.positive("tolerance", tolerance),
             closed=None if closed is None else arrays.positive("closed", closed),
+            friction=Friction(
+                scene.pair_friction,
+                scene.pair_tangential_stiffness,
+                tangential_law,
+                increments,
+            ),
         )
         self.steps = 0
         self.last: StepResult | None = None
@@ -102,6 +138,11 @@ class Simulation:
     @property
     def dt(self) -> float:
         return self.settings.dt
+
+    @property
+    def rough(self) -> bool:
+        """Whether any two bodies may rub on each other."""
+        return self.settings.friction.acts_on(self.bodies)
 
     def step(self, *, compatible: bool | None = None) -> StepResult:
         """Advance by dt; returns contacts and forces of the step.
@@ -119,30 +160,41 @@ class Simulation:
             told = told or long_way(self.bodies, contacts, way, self.dt)
             if told:
                 self._hasty = True
-                warn(told, stacklevel=4)
+                warn(told, SceneWarning)
 
-        with patient():
-            result = step(
-                self.bodies,
-                self.state,
-                self.external_force,
-                self.settings,
-                self._warm if self.warm_start else None,
-                wanted,
-                watch,
-            )
+        result = step(
+            self.bodies,
+            self.state,
+            self.external_force,
+            self.settings,
+            self._warm if self.warm_start else None,
+            wanted,
+            watch,
+        )
         if result.compatible is not None:
             displacement = result.compatible.displacement
         else:
             displacement = (
                 np.zeros(6 * len(self.bodies)) if self._warm is None else (self._warm.displacement)
             )
-        self._warm = WarmStart(result.contacts, result.classic.force, displacement)
+        self._warm = WarmStart(
+            result.contacts, result.classic.force, displacement, remembered(result)
+        )
+        # of the step before as well, where there was one
+        velocities = [self.state.velocity, *([] if self.last is None else self._velocities)]
+        speed = np.max(
+            [np.abs(v * self.bodies.turning_arm).max(axis=1) for v in velocities], axis=0
+        )
+        overlapping = overlaps_make_forces(self.bodies, result, self.external_force, speed)
+        if overlapping and self.steps == 0 and not self._hasty:
+            self._hasty = True
+            warn(overlapping, SceneWarning)
         self._velocities = (self.state.velocity, result.state.velocity)
         self._pushed = self.external_force.copy()
         if not self._jammed and (told := driven_into_a_jam(self.bodies, result)):
             self._jammed = True
-            warn(told, stacklevel=2)
+            warn(told, SceneWarning)
+        result = replace(result, begun=self.scene.state, overlapping=overlapping)
         self.state = result.state
         self.steps += 1
         self.last = result
@@ -163,7 +215,7 @@ class Simulation:
         first seconds if the end is more than a day away at this pace.
         """
         arrays.positive("until", until)
-        steps = int(np.ceil((until - self.time) / self.dt - 1e-9))
+        steps = steps_between(self.time, until, self.dt)
         if steps <= 0:
             if self.last is None:
                 raise InputError(f"until is {until}; expected a time after {self.time}")
@@ -174,7 +226,7 @@ class Simulation:
                 last = k == steps - 1
                 result = self.step(compatible=True if last else None)
                 if word := pace.word():
-                    warnings.warn(word, SceneWarning, stacklevel=2)
+                    warn(word, SceneWarning)
                 if progress:
                     update(k + 1, result.summary)
                 if callback is not None and callback(self, result):
@@ -188,7 +240,8 @@ class Simulation:
         done = with_compatible(result, self.settings, self._warm if self.warm_start else None)
         if self.last is result:
             self.last = done
-            self._warm = replace(self._warm, displacement=done.compatible.displacement)
+            displacement = done.compatible.displacement
+            self._warm = replace(self._warm, displacement=displacement, memory=remembered(done))
         return done
 
     @property
@@ -295,6 +348,8 @@ class Simulation:
                 "warm_force": self._warm.force,
                 "warm_displacement": self._warm.displacement,
             }
+            if self._warm.memory is not None:
+                out |= stored(self._warm.memory)
         return out
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
@@ -340,5 +395,8 @@ class Simulation:
                 len(self.bodies),
             )
             self._warm = WarmStart(
-                contacts, np.array(saved["warm_force"]), np.array(saved["warm_displacement"])
+                contacts,
+                np.array(saved["warm_force"]),
+                np.array(saved["warm_displacement"]),
+                restored(contacts, saved),
             )

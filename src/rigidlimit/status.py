@@ -2,7 +2,7 @@
 
 from enum import Enum
 
-from .words import counted
+from ._support.words import counted
 
 
 class Status(Enum):
@@ -13,6 +13,7 @@ class Status(Enum):
     STALLED = "stalled"
     LOAD_NOT_CARRIED = "load_not_carried"
     NO_ROOM = "no_room"
+    NO_EQUILIBRIUM = "no_equilibrium"
     JAMMED = "jammed"
 
     @property
@@ -31,8 +32,13 @@ _ADVICE = {
         "tolerance, or look for nearly dependent contacts with rigidlimit.determinacy"
     ),
     Status.LOAD_NOT_CARRIED: (
-        "no forces f >= 0 balance this load through these contacts: check the sign of the load, "
-        "missing contacts, and bodies that should be fixed"
+        "no forces f >= 0 (within the friction cones) balance this load through these contacts: "
+        "check the sign of the load, missing contacts, and bodies that should be fixed"
+    ),
+    Status.NO_EQUILIBRIUM: (
+        "no equilibrium of springs with Coulomb's law was found from this state: the forces are "
+        "the admissible ones of least energy; give the history that the contacts come from, more "
+        "increments, or more friction"
     ),
     Status.NO_ROOM: (
         "the forces balance the load but need not be those of elastic bodies: to find these, a "

@@ -3,46 +3,57 @@
 Departures. Contacts are those that may close within the step; if a body turns out to move further
 than was searched, the search is widened, and the step solved again if that finds contacts that
 would close. Bodies that rebound do so in the step in which they would meet. Step 1 gets its last
-digits where contacts hardly feel how a body moves (``dynamics/refined.py``). Step 2 takes only
-contacts that are closed at the end of the step: a contact that stays open may not carry load,
+digits where contacts hardly feel how a body moves (``conditioning/last_digits.py``). Step 2 takes
+only contacts that are closed at the end of the step: a contact that stays open may not carry load,
 although it could help to balance F~. Its balance leaves out what closed contacts push along next to
-nothing, as a roller along two races that are opposite but for 1e-10 (``forces/tilts.py``). Spinning
-bodies with unequal inertias precess (``bodies/motion.py``).
+nothing, as a roller along two races that are opposite but for 1e-10 (``conditioning/one_body.py``).
+Spinning bodies with unequal inertias precess (``bodies/motion.py``).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 
+from . import rough_step
+from ._support.display import Displayed
+from ._support.products import transposed_product
+from ._support.submatrix import submatrix
+from ._support.words import counted, listed
 from .bodies import Bodies, State
 from .bodies.mass import mass_matrix
 from .bodies.motion import move
 from .collision.contacts import Contacts
 from .collision.search import find_contacts
-from .constraints import gap_gradient
-from .display import Displayed
+from .conditioning.closed_contacts import TOLD
+from .conditioning.input_rounding import GAP, TILT, Rounded, rounding_tells
+from .conditioning.last_digits import Known, refined
+from .conditioning.one_body import reduced_balance
+from .conditioning.reduction import reduced_forces
+from .conditioning.screening import WEAK
+from .conditioning.several_bodies import HELD
+from .conditioning.step_data import StepData
+from .constraints import gap_gradient, in_world
+from .diagnostics.degree import Degree, degree
+from .doubtful import left_unbalanced
 from .dynamics import ContactDynamicsResult, contact_dynamics
 from .dynamics.driver import contact_bias
-from .dynamics.refined import TOLD, refined
 from .forces import CompatibleForces, compatible_forces
-from .forces.asked import asked_for_less
+from .forces.bearing import bearing
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
-from .forces.rounded import GAP, TILT, Rounded, rounding_tells
-from .forces.tilts import asked_balance
-from .forces.together import HELD
-from .network.felt import HARDLY
 from .network.handover import Handover
-from .products import transposed_product
+from .rough_step import Friction, Memory
 from .status import Status
-from .submatrix import submatrix
-from .words import counted, listed
+from .unrest import motion
 
 SQUEEZED, EASED = 1e2, 1e-2
 """Largest force of step 1 over all loads and changes of momentum together, from which on it is seen
 whether slight overlaps make it; and part of it that is left if they do."""
+
+SELF_STRESS = 10.0
+"""Largest force of step 1 over that of step 2 from which on the least multiplier is taken."""
 
 PLACED = 1e-13
 """Overlap over the reference length that is rounding of places."""
@@ -51,15 +62,19 @@ SLENDER, SHALLOW = 20.0, 0.01
 """Second order of an overlap d, over d^2 and one over a body's radius: of a brick three times as
 long as wide; and the part of it that stays at most."""
 
+FEW = 300
+"""Closed contacts up to which ``StepResult.message`` computes the degree of indeterminacy: two
+ranks, of some milliseconds."""
+
 
 @dataclass(frozen=True)
 class StepSettings:
     """What a step needs besides the bodies and their state.
 
-    dt [s]. exponent: p of the contact law. pair_stiffness: {(i, j): k}. restitution: e_n.
-    solver, solver_options: for step 1. tolerance: of both steps. closed: gap up to which a contact
-    counts as closed, over the scene's reference length ``bodies.length``; None: told from the step,
-    at most 1e-6 (``forces/closed.py``).
+    dt [s]. exponent: p of the contact law. pair_stiffness: {(i, j): k}. restitution: e_n. solver,
+    solver_options: for step 1. tolerance: of both steps. closed: gap up to which a contact counts
+    as closed, over the scene's reference length ``bodies.length``; None: told from the step, at
+    most 1e-6 (``forces/closed.py``). friction: how contacts rub beside what materials say.
     """
 
     dt: float
@@ -70,15 +85,20 @@ class StepSettings:
     solver_options: dict | None = None
     tolerance: float = 1e-10
     closed: float | None = None
+    friction: Friction = field(default_factory=Friction)
 
 
 @dataclass(frozen=True)
 class WarmStart:
-    """What one step hands to the next: forces by contact, displacement by degree of freedom."""
+    """What one step hands to the next: forces by contact, displacement by degree of freedom.
+
+    memory: what rough contacts remember, None without friction.
+    """
 
     contacts: Contacts
     force: np.ndarray
     displacement: np.ndarray
+    memory: Memory | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,17 +107,19 @@ class StepResult(Displayed):
 
     state: at the end of the step; contacts: as found at its start. classic: step 1. compatible:
     step 2 on the ``closed`` contacts, or None where not asked for; its residual and imbalance are
-    of ``balance``. load (6 n,): F~, eq. 37.
-    bodies: whose contacts these are, for pictures. together: how step 2 left out motions of all
-    bodies together (``forces/together.py``), "" if it did not. open (n,) [N]: how far the forces on
-    each body are open, as rounded data leave them where contacts hardly feel a motion; 0 where that
-    is next to nothing
-    (``dynamics/refined.py``). left_out (m,) bool: contacts that are closed and cannot bear, not
-    among ``closed``; hangs (n,) bool: bodies whose forces hang on tilts next to nothing all the
-    same (``forces/levers.py``). leaning (n,) bool: bodies whose forces motions of several of them
-    decide that contacts hardly feel, too many together for these to be left out. rounded: how far
-    forces hang on what coordinates do not tell that were rounded when they were written down
-    (``forces/rounded.py``), None if they were not.
+    of ``balance``. load (6 n,): F~, eq. 37. bodies: whose contacts these are, for pictures. begun:
+    the pose that the simulation began with. overlapping: that the forces undo overlaps which bodies
+    had (``doubtful.py``), or "". together: how step 2 left out motions of all bodies together
+    (``conditioning/several_bodies.py``), "" if it did not. open (n,) [N]: how far last digits of
+    data leave the forces on each body open where contacts hardly resist a motion; 0 where that is
+    next to nothing (``conditioning/last_digits.py``). left_out (m,) bool: contacts that are closed
+    and cannot bear, not among ``closed``; hangs (n,) bool: bodies whose forces hang on tilts next
+    to nothing all the same (``conditioning/idle_contacts.py``). rounded: how far forces hang on
+    what coordinates do not tell that were rounded when they were written down
+    (``conditioning/input_rounding.py``), None if they were not. reduced: ``balance`` as step 2 was
+    asked for it, None before. T: rows of the tangential motion ((d - 1) m, 6 n) where contacts rub,
+    else None; friction (m,): mu of these contacts. memory: what rough contacts remembered when the
+    step began.
     """
 
     state: State
@@ -114,8 +136,13 @@ class StepResult(Displayed):
     open: np.ndarray | None = None
     left_out: np.ndarray | None = None
     hangs: np.ndarray | None = None
-    leaning: np.ndarray | None = None
     rounded: Rounded | None = None
+    begun: State | None = None
+    reduced: tuple | None = None
+    overlapping: str = ""
+    T: object | None = None
+    friction: np.ndarray | None = None
+    memory: Memory | None = None
 
     @property
     def time(self) -> float:
@@ -131,17 +158,56 @@ class StepResult(Displayed):
         return force
 
     @property
+    def tangential_force(self) -> np.ndarray:
+        """Tangential forces (m, d - 1) [N] on contacts.body[:, 1], along ``contacts.tangents``;
+        zero without friction."""
+        if self.T is None:
+            dim = 3 if self.bodies is None else self.bodies.dim
+            return np.zeros((len(self.contacts), dim - 1))
+        if self.compatible is None:
+            return self.classic.tangential_force
+        force = np.zeros(self.classic.tangential_force.shape)
+        if self.closed.any():
+            force[self.closed] = self.compatible.tangential_force
+        return force
+
+    @property
+    def force_vectors(self) -> np.ndarray:
+        """Contact forces (m, 3) [N] on contacts.body[:, 1], in the world frame."""
+        normal = self.force[:, None] * self.contacts.normal
+        if self.T is None:
+            return normal
+        return normal + in_world(self.contacts, self.tangential_force)
+
+    @property
+    def pushed(self) -> np.ndarray:
+        """Generalized forces of all contacts, B^T f_n + T^T f_t, (6 n,) [N, N m]."""
+        pushed = transposed_product(self.B, self.force)
+        if self.T is not None:
+            pushed = pushed + transposed_product(self.T, self.tangential_force.ravel())
+        return pushed
+
+    @property
+    def sliding(self) -> np.ndarray:
+        """Contacts that bear mu f_n along their tangents, (m,) bool; none without friction."""
+        sliding = np.zeros(len(self.contacts), bool)
+        if self.T is not None and self.compatible is not None:
+            sliding[self.closed] = self.compatible.sliding
+        elif self.T is not None:
+            sliding = self.classic.sliding
+        return sliding
+
+    @property
     def balance(self) -> tuple:
         """(B, load) of the closed contacts as step 2 is asked for them: F~, less what hardly tells
-        (``forces/tilts.py``)."""
+        (``conditioning/one_body.py``)."""
+        if self.reduced is not None:
+            return self.reduced
         chosen = np.flatnonzero(self.closed)
         B = submatrix(self.B, rows=chosen)
-        if self.bodies is None:
+        if self.bodies is None or self.T is not None:
             return B, self.load
-        force, load = self.classic.force[chosen], self.load
-        if self.left_out is not None and self.left_out.any():
-            load = np.where(self.bodies.free.ravel(), transposed_product(B, force), 0.0)
-        return asked_balance(self.bodies, B, load, force, together=self.together)
+        return reduced_balance(self.bodies, B, self.load, self.classic.force[chosen])
 
     @property
     def impulse(self) -> np.ndarray:
@@ -176,17 +242,46 @@ class StepResult(Displayed):
         parts = [self.classic.message]
         if self.compatible is not None:
             parts.append(self.compatible.message)
-        return "; ".join([*parts, self.doubt] if self.doubt else parts)
+        moving = ""
+        if self.bodies is not None and (told := self.motion):
+            moving = f"not at rest: {told}"
+        return "; ".join(filter(None, [*parts, moving, self.indeterminacy(), self.doubt]))
+
+    @property
+    def motion(self) -> str:
+        """Who moves at the end of the step, how fast, and how far from the pose ``begun``; ""."""
+        return motion(self.bodies, self.begun, self.state, self.dt)
+
+    def indeterminacy(self, most: int = FEW) -> str:
+        """What is said of the ``degree``, which is not computed beyond ``most`` contacts."""
+        if self.bodies is None or not (self.converged and self.force.any()) or self.T is not None:
+            return ""
+        count = int(self.closed.sum())
+        if count > most:
+            what = counted(count, "closed contact")
+            return f"degree of indeterminacy not computed for {what} (rigidlimit.determinacy does)"
+        return str(self.degree)
+
+    @cached_property
+    def degree(self) -> Degree:
+        """Degree of indeterminacy of the closed contacts, computed when first asked for."""
+        loaded = bearing(self.force) | bearing(self.classic.force)
+        return degree(
+            self.balance[0],
+            loaded[self.closed],
+            free=self.bodies.free.ravel(),
+            blocks=self.bodies.blocks,
+        )
 
     @property
     def doubt(self) -> str:
         """Which forces are open though solved, by a thousandth of the largest or more; or ""."""
         if self.open is None or self.bodies is None:
-            return ""
+            return self.overlapping
         names = self.bodies.names
         least = TOLD * max(self.force.max(initial=0.0), self.classic.force.max(initial=0.0))
         worst = np.flatnonzero((self.open > least) & self.bodies.free.any(axis=1))
-        parts = []
+        parts = [told for told in (self.overlapping, left_unbalanced(self.bodies, self)) if told]
         if len(worst):
             worst = worst[np.argsort(-self.open[worst], kind="stable")]
             parts.append(
@@ -194,26 +289,21 @@ class StepResult(Displayed):
                 f"{self.open[worst[0]]:.2g} N: their contacts push from opposite sides but for a "
                 "slight tilt, and last digits of places and loads decide how hard"
             )
-        hanging = np.flatnonzero(self.hangs) if self.hangs is not None else ()
+        # tilts of places that were never written down are known to their last digits: see above
+        known = self.hangs is None or self.bodies.written is None
+        hanging = () if known else np.flatnonzero(self.hangs)
         if len(hanging):
             parts.append(
                 f"forces on {listed([names[i] for i in hanging])} hang on tilts of their contacts "
-                f"below {HARDLY:g}, as rounded coordinates have: write down more digits, or leave "
+                f"below {WEAK:g}, as rounded coordinates have: write down more digits, or leave "
                 "out contacts that touch by chance"
-            )
-        leaning = np.flatnonzero(self.leaning) if self.leaning is not None else ()
-        if len(leaning):
-            parts.append(
-                f"forces on {listed([names[i] for i in leaning])} and around them hang on motions "
-                f"of several bodies that contacts push along by less than {HARDLY:g} of their "
-                "forces; too many bodies hang together there for these to be left out"
             )
         if self.rounded is not None:
             parts += _of_rounding(self.rounded, least, self.bodies)
         if self.together == HELD:
             parts.append(
                 "motions of several bodies together that their contacts push along by less than "
-                f"{HARDLY:g} of their forces are left out, as of bricks that lean on one another: "
+                f"{WEAK:g} of their forces are left out, as of bricks that lean on one another: "
                 "forces there may change with the last digits of places"
             )
         return "; ".join(parts)
@@ -255,6 +345,8 @@ def step(
 
     # Step 1: classic contact dynamics
     reach = _first_reach(bodies, state, external_force, dt)
+    rough = settings.friction.acts_on(bodies)
+    memory = None if warm is None else warm.memory
     contacts = find_contacts(bodies, state, reach)  # Phi(q)
     before = None if warm is None else contacts.carry_over(warm.contacts, warm.force)
     moved = _travel(bodies, state.velocity, dt)
@@ -265,8 +357,16 @@ def step(
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
         kept = handover if compatible else None
         # eqs 20-22
-        known, closed = _solved(M, B, contacts, state, F_ext, settings, bodies, before, kept)
-        classic = known.classic
+        known, T, mu = None, None, None
+        if rough:
+            contacts, carried = rough_step.rough_contacts(contacts, bodies, state, memory, dt)
+            exists = _formed(contacts, B, state.velocity.ravel(), dt, settings, bodies)
+            data = M, B, contacts, state, F_ext, settings, bodies, carried, exists
+            classic, T, mu = rough_step.dynamics(*data)
+            closed = _closed(classic, dt, settings, bodies)
+        else:
+            known, closed = _solved(M, B, contacts, state, F_ext, settings, bodies, before, kept)
+            classic = known.classic
         moved = _travel(bodies, classic.velocity.reshape(-1, 6), dt)
         if (moved <= reach * (1 + 1e-9)).all():
             break
@@ -283,13 +383,20 @@ def step(
     # Step 2: compatible forces
     stiffness = contact_stiffness(bodies, contacts, settings.exponent, settings.pair_stiffness)
     # F~ = M (v+ - v)/dt - F_ext, eq. 37, written as the B^T f it equals: no cancellation
+    if rough:
+        load = rough_step.load_of(B, T, closed, classic, bodies)
+        found = StepResult(
+            new_state, contacts, B, load, stiffness, closed, classic, None, dt, bodies, T=T
+        )
+        found = replace(found, friction=mu, memory=carried)
+        return with_compatible(found, settings) if compatible else found
     load = np.where(
         bodies.free.ravel(), transposed_product(B, np.where(closed, classic.force, 0.0)), 0.0
     )
     found = StepResult(
         new_state, contacts, B, load, stiffness, closed, classic, None, dt, bodies, open=known.open
     )
-    return with_compatible(found, settings, warm, handover, known.slight) if compatible else found
+    return with_compatible(found, settings, warm, handover, known) if compatible else found
 
 
 def with_compatible(
@@ -297,19 +404,40 @@ def with_compatible(
     settings: StepSettings,
     warm: WarmStart | None = None,
     handover: Handover | None = None,
-    slight=None,
+    known: Known | None = None,
 ) -> StepResult:
     """Step 2 of a step of which step 1 is found: the same with compatible forces.
 
-    slight: what is known of the motions that contacts hardly feel (``dynamics/refined.py``).
+    known: of step 1 (``conditioning/last_digits.py``).
     """
-    done = _compatible(found, settings, warm, handover, slight)
+    if found.T is not None:
+        return replace(found, compatible=rough_step.compatible(found, settings, found.memory))
+    done = _of_least_size(_compatible(found, settings, warm, handover, known), settings)
     if settings.closed is not None or found.bodies.written is None or not done.converged:
         return done
     return replace(done, rounded=_rounded(found, done, settings))
 
 
-def _compatible(found, settings, warm, handover, slight):
+def _of_least_size(done, settings):
+    """Step 1 with the multiplier of least size, where its own is beyond what the balance needs.
+
+    Bodies that just fit between others, as a row of balls from wall to wall, may press on one
+    another with any force, and a solver keeps what it began with. v+ and B^T f stay as they are.
+    """
+    force, needed = done.classic.force, done.force.max(initial=0.0)
+    if not done.converged or not 0.0 < SELF_STRESS * needed < force.max(initial=0.0):
+        return done
+    chosen = np.flatnonzero(done.closed)
+    even = replace(done, stiffness=np.ones(len(force)))
+    least = _forces(even, replace(settings, exponent=2.0), chosen, done.balance)
+    if not least.converged:
+        return done
+    size = np.zeros(len(force))
+    size[chosen] = least.force
+    return replace(done, classic=replace(done.classic, force=size))
+
+
+def _compatible(found, settings, warm, handover, known):
     """``found`` with the compatible forces of its closed contacts."""
     bodies, chosen = found.bodies, np.flatnonzero(found.closed)
     B, force = submatrix(found.B, rows=chosen), found.classic.force[chosen]
@@ -319,18 +447,23 @@ def _compatible(found, settings, warm, handover, slight):
         start = None if warm is None else warm.displacement
         return _forces(found, settings, chosen, balance, warm_start=start, handover=given)
 
-    answer = asked_for_less(solve, bodies, B, found.load, force, slight)
+    balance = None if known is None else known.balance(chosen)
+    answer = reduced_forces(solve, bodies, B, found.load, force, balance)
     forces, resting = answer.forces, answer.resting
-    left_out = np.zeros(len(found.closed), bool)
+    kept, left_out = np.flatnonzero(~resting), np.zeros(len(found.closed), bool)
     left_out[chosen] = resting
+    leaves_open = found.open
+    if known is not None and answer.far.any():
+        leaves_open = known.opened(chosen[kept], np.flatnonzero(answer.far))
     return replace(
         found,
         closed=found.closed & ~left_out,
+        reduced=(submatrix(answer.balance[0], rows=kept), answer.balance[1]),
         compatible=replace(forces, force=forces.force[~resting]) if resting.any() else forces,
         together=answer.together,
         left_out=left_out,
         hangs=answer.hangs,
-        leaning=answer.leaning,
+        open=leaves_open,
     )
 
 
@@ -394,19 +527,9 @@ def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):
     # places are known to their last digit, gaps of zero are meant (``collision/search.py``)
     away = np.abs(contacts.point).max(axis=1, initial=0.0)
     closed = _closed(classic, dt, settings, bodies)
-    known = refined(
-        M,
-        B,
-        bias,
-        v,
-        F_ext,
-        dt,
-        classic,
-        closed=closed,
-        free=free,
-        reach=bodies.turning_arm.ravel(),
-        blur=np.where(gap == 0.0, 0.0, np.finfo(float).eps * away / dt),
-    )
+    blur = np.where(gap == 0.0, 0.0, np.finfo(float).eps * away / dt)
+    data = StepData(M, B, bias, v, F_ext, dt, bodies, blur)
+    known = refined(data, classic, closed)
     if known.classic is not classic:  # last digits may close a contact, or open one
         closed = _closed(known.classic, dt, settings, bodies)
     return known, closed

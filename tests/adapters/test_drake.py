@@ -180,9 +180,19 @@ def test_friction():
     """Closed form: sliding at mu f_n everywhere, so changed normal forces are refused."""
     _, plant, context = beam((0, 1, 2), mu=0.3, time=0.01, speed=2.0)
     with pytest.raises(InputError, match="Normal forces cannot"):
-        from_drake(plant, context, stiffness=[1, 3, 1])
+        from_drake(plant, context, stiffness=[1, 3, 1], on_friction="refuse")
     kept = from_drake(plant, context, stiffness=[1, 3, 1], on_friction="keep")
     assert (kept.slid | kept.outside_cone).any() and kept.total_error < TOTAL
+
+
+def test_normal_and_friction_forces_together():
+    """Closed form: sliding one way, every contact is at its bound; the totals are Drake's."""
+    _, plant, context = beam((0, 1, 2), mu=0.3, time=0.01, speed=2.0)
+    mended = from_drake(plant, context, stiffness=[1, 3, 1], on_friction="joint")
+    assert mended.converged and mended.total_error < TOTAL and np.abs(mended.change).max() > 1
+    # Drake's friction is at its bound to 1e-5 at this velocity
+    size = np.linalg.norm(mended.tangential, axis=1)
+    np.testing.assert_allclose(size, 0.3 * mended.force, rtol=1e-5)
 
 
 def test_friction_that_moves():

@@ -5,7 +5,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.adapters import Places, mend_forces
-from rigidlimit.adapters.links import joined, joined_systems
+from rigidlimit.adapters.engines.links import joined, joined_systems
 from rigidlimit.errors import InputError
 
 # residual 1e-10 of the solver, times the few contacts

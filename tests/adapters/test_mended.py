@@ -367,7 +367,7 @@ def test_bad_input(force, options, match):
 def test_engine_that_is_not_installed(monkeypatch, engine, module):
     """One clear error that names the extra; the adapter's module itself needs no engine."""
     monkeypatch.setitem(sys.modules, module, None)
-    adapter = import_module(f"rigidlimit.adapters.{engine}")
+    adapter = import_module(f"rigidlimit.adapters.engines.{engine}")
     with pytest.raises(MissingExtra, match=rf"rigidlimit\[{engine}\]"):
         adapter.library()
 

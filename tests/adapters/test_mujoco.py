@@ -273,7 +273,7 @@ def test_friction_that_slides_is_refused():
     data.qvel[0] = 1.0
     mujoco.mj_forward(model, data)
     with pytest.raises(InputError, match="floor and support"):
-        from_mujoco(model, data, stiffness=1.0)
+        from_mujoco(model, data, stiffness=1.0, on_friction="refuse")
     kept = from_mujoco(model, data, stiffness=1.0, on_friction="keep")
     assert (kept.slid | kept.outside_cone).any() and "broken" in kept.message
 

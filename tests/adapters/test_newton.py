@@ -95,7 +95,7 @@ def test_box_on_a_plane():
 def test_gradient_of_an_articulation():
     """Property: Newton's joint velocities give Newton's body velocities, for a free base with a
     hinge and a slide."""
-    from rigidlimit.adapters.newton import _jacobian, _joints
+    from rigidlimit.adapters.engines.newton import _jacobian, _joints
 
     builder = newton.ModelBuilder()
     options = dict(mass=1.0, inertia=wp.mat33(0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1), com=(0.1, 0, 0.05))
@@ -127,12 +127,21 @@ def test_friction_and_bad_input():
     """Sliding contacts whose normal force changes are refused; one clear error each."""
     system = xpbd([(x, 0, 0) for x in BEAM], mu=0.3, steps=10, speed=1.0)
     with pytest.raises(InputError, match="Normal forces cannot"):
-        from_newton(*system, stiffness=[1, 1, 5])
+        from_newton(*system, stiffness=[1, 1, 5], on_friction="refuse")
     assert from_newton(*system, on_friction="keep").tangential.any()
     with pytest.raises(InputError, match="engine or rest"):
         from_newton(*system, load="step")
     with pytest.raises(InputError, match="'knee'"):
         from_newton(*system, held=["knee"])
+
+
+def test_normal_and_friction_forces_together():
+    """Closed form: sliding one way, every contact is at its bound."""
+    system = xpbd([(x, 0, 0) for x in BEAM], mu=0.3, steps=10, speed=1.0)
+    mended = from_newton(*system, stiffness=[1, 1, 5], on_friction="joint")
+    assert mended.converged and mended.total_error < SINGLE and np.abs(mended.change).max() > 1
+    size = np.linalg.norm(mended.tangential, axis=1)
+    np.testing.assert_allclose(size, 0.3 * mended.force, rtol=SINGLE)
 
 
 def test_friction_that_moves():

@@ -137,9 +137,14 @@ def test_friction():
     velocity = np.array([1.0, 0, 0, 0, 0, 0])
     state, _ = step(free_body()[0], supports((1, 0, 2)), mu=0.3, velocity=velocity)
     with pytest.raises(InputError, match="universe and body"):
-        from_pinocchio(*state, dt=DT)
+        from_pinocchio(*state, dt=DT, on_friction="refuse")
     kept = from_pinocchio(*state, dt=DT, on_friction="keep")
     assert np.abs(kept.tangential).max() > 0.1 and kept.total_error < TOTAL
+    joint = from_pinocchio(*state, dt=DT, on_friction="joint")
+    assert joint.converged and joint.total_error < TOTAL
+    np.testing.assert_allclose(joint.force, WEIGHT / 3, atol=TOLERANCE)
+    # at the bound, up to what Pinocchio's own impulses are off
+    np.testing.assert_allclose(np.linalg.norm(joint.tangential, axis=1), WEIGHT / 10, rtol=1e-6)
 
 
 def test_held_joint():
@@ -244,3 +249,20 @@ def test_anchors_are_rigid_links(kind, solver):
         given = from_pinocchio(*state, dt=DT, equalities="given")
         assert np.abs(given.force - known).max() > 0.05 and len(given.total) == 2
         assert "other constraints" in given.message
+
+
+def test_impulses_of_a_solver_that_did_not_converge_are_told():
+    """Property: Gauss-Seidel stops with another sum of forces than the weight; with g that is
+    found and said, where it converges nothing is. Diverged impulses have no answer: refused (they
+    were "converged")."""
+    state, g = step(free_body()[0], supports((0, 1, 2)))
+    mended = from_pinocchio(*state, dt=DT, g=g)
+    assert mended.contacts.engine_residual > 0.1 and "solver stopped 20 %" in mended.message
+    assert "not checked" in from_pinocchio(*state, dt=DT).message
+    state, g = step(free_body()[0], supports((0, 1, 2)), solver="ADMM")
+    mended = from_pinocchio(*state, dt=DT, g=g)
+    assert mended.contacts.engine_residual < 1e-3 and "stopped" not in mended.message
+    *rest, impulses = state
+    for size in (1e156, 1e20):
+        with pytest.raises(InputError, match="the solver diverged"):
+            from_pinocchio(*rest, size * impulses, dt=DT)

@@ -5,7 +5,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.adapters import mend_forces
-from rigidlimit.adapters.sliding import across, interleaved
+from rigidlimit.adapters.engines.friction_motions import across, interleaved
 from rigidlimit.errors import InputError
 
 X = np.array([-0.5, 0.0, 0.5])
@@ -135,7 +135,7 @@ def test_directions():
     np.testing.assert_allclose(
         frame @ frame.transpose(0, 2, 1), np.broadcast_to(np.eye(3), (50, 3, 3)), atol=1e-14
     )
-    together = interleaved(np.array([[1.0, 2], [3, 4]]), np.array([[5.0, 6], [7, 8]])).toarray()
+    together = interleaved(np.array([[1.0, 2], [3, 4]]), np.array([[5.0, 6], [7, 8]]))
     np.testing.assert_array_equal(together, [[1, 2], [5, 6], [3, 4], [7, 8]])
 
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit.adapters import mend_forces
-from rigidlimit.adapters.together import felt_by_nothing
+from rigidlimit.adapters.engines.weak_motions_of_several import weak_motions_of_several
 
 X = np.array([-0.5, 0.0, 0.5])
 ENGINE = np.array([2.6, 14.8, 2.6, 1.3, 7.4, 1.3])
@@ -99,7 +99,7 @@ def test_a_load_of_its_own_stays():
 
 def test_sets_too_large_are_told(monkeypatch):
     """Property: where the motions cannot be looked for, the doubt is in the message."""
-    monkeypatch.setattr("rigidlimit.adapters.together.MOST", 10)
+    monkeypatch.setattr("rigidlimit.adapters.engines.weak_motions_of_several.MOST", 10)
     mended = two_beams((1e-4, 3e-4), 1e-12)
     assert "too large to look into" in mended.message
 
@@ -109,7 +109,7 @@ def test_bodies_that_bear_nothing_are_not_looked_at():
     the contacts there have no overlap at all."""
     pair = np.ones((2, 2))
     n = np.ones(4)
-    out, large = felt_by_nothing(
+    out, large = weak_motions_of_several(
         sp.block_array([[pair, None], [None, pair]], format="csr"),
         np.array([2.0, 2.0, 0.0, 0.0]),
         np.zeros(4, bool),
@@ -137,7 +137,7 @@ def test_only_what_hangs_together_is_looked_at():
     B = np.zeros((6, 4))
     B[:3, :2], B[3:, 2:] = pair, pair
     n = np.ones(4)
-    out, large = felt_by_nothing(
+    out, large = weak_motions_of_several(
         sp.csr_array(B),
         B.T @ np.ones(6),
         np.zeros(4, bool),

@@ -37,6 +37,19 @@ def test_run_prints_the_known_answer(tmp_path):
     assert (tmp_path / "v" / "bodies.pvd").exists() and (tmp_path / "b.pdf").exists()
 
 
+def test_table_of_a_scene_with_friction():
+    """Contract: tangential force, mobilised friction, what slides; of a groove of 45 degrees, where
+    k_t/k_n = 2/7 of the friction 0.5 is mobilised; no such columns without friction."""
+    done = rigidlimit("run", "groove", "--until", "0.001")
+    assert done.returncode == 0, done.stderr
+    row = next(line for line in done.stdout.splitlines() if "left side - disk" in line)
+    _, *_, along, mobilised, slides, _ = (cell.strip() for cell in row.split("│"))
+    assert (along, mobilised, slides) == ("1.57135", "0.571", "")
+    assert "mobilised" in done.stdout and "slides" in done.stdout
+    smooth = rigidlimit("run", "beam", "--until", "0.001").stdout
+    assert "mobilised" not in smooth and "slides" not in smooth
+
+
 def test_forces_at_chosen_times(tmp_path):
     """--forces TIMES computes compatible forces in those steps only."""
     out = tmp_path / "b.h5"
@@ -86,7 +99,10 @@ def test_scenes_lists_shows_and_writes(tmp_path):
         (["run", "README.md", "--out", "README.md"], "the scene itself"),
         (["scenes", "beam", "--write", "README.md/b.toml"], "cannot be written"),
         (["run", "beam", "--resume"], "add --out"),
-        (["run", "beam", "--out", "/proc/none/b.h5"], "cannot be written"),
+        (["run", "beam", "--out", "/proc/b.h5"], "cannot be written"),
+        (["run", "beam", "--out", "nowhere/b.h5"], "in a folder that does not exist"),
+        (["run", "beam", "--dt", "1e-300"], "square is zero"),
+        (["run", "beam", "--dt", "1e-30"], "would stand still"),
         (["compare", "beam", "--quiet", "--picture", "b.xyz"], "the ending 'xyz'"),
         (["compare", "beam", "--quiet", "--stiffness-scale", "nan"], "stiffness_scale is nan"),
         (

@@ -4,6 +4,7 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -13,6 +14,7 @@ from rigidlimit.cli import main
 from rigidlimit.cli.app import app
 from rigidlimit.errors import InputError, OutputError, UnfinishedRun
 from rigidlimit.output.hdf5 import RunWriter, read_run, write_comparison
+from rigidlimit.output.stored import steps_of
 from tests.cli.program import forked
 
 
@@ -123,6 +125,50 @@ def test_finished_run_is_extended_bit_for_bit(pile, tmp_path):
     assert_same_run(read_run(longer), read_run(whole))
     assert read_run(longer).settings["until"] == 0.062
     assert sorted(p.name for p in tmp_path.iterdir()) == ["longer.h5", "pile.toml", "whole.h5"]
+
+
+ROUGH = """
+dt = 1e-3
+duration = 0.012
+gravity = [0, 0, -10]
+[materials.rough]
+friction = 0.3
+[[bodies]]
+shape = "half-space"
+position = [0, 0, 0]
+material = "rough"
+[[bodies]]
+shape = "box"
+size = [0.2, 0.2, 0.1]
+position = [0, 0, 0.05]
+velocity = [0.02, 0.005, 0]
+angular_velocity = [0, 0, 0.3]
+mass = 2
+material = "rough"
+"""
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_runs_with_friction_are_resumed_bit_for_bit(every, tmp_path):
+    """Property: a block that slides, then sticks with the forces that it remembers, goes on from a
+    stopped run and from a finished one as if it had not ended."""
+    scene, whole, longer = (tmp_path / name for name in ("r.toml", "whole.h5", "longer.h5"))
+    scene.write_text(ROUGH)
+    command = ("run", scene, "-q", "--every", every, "--out")
+    call(*command, whole)
+    assert read_run(whole)[0].sliding.all() and not read_run(whole)[-1].sliding.any()
+    call(*command, longer, "--until", "0.009")  # finished: extended from its checkpoint
+    simulation = rl.Simulation(read_run(longer).scene)
+    settings = read_run(longer).settings | {"until": 0.012}
+    writer = RunWriter.resume(longer, simulation, settings, every=every)
+    writer.add(simulation.step())
+    writer.checkpoint()
+    writer.close()  # stopped: gone on with from its parts
+    call(*command, longer, "--resume")
+    assert_same_run(read_run(longer), read_run(whole))
+    for a, b in zip(read_run(longer), read_run(whole), strict=True):
+        for name in ("tangential", "tangential_classic", "sliding"):
+            np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
 
 
 def test_longer_duration_in_the_scene_extends(pile, tmp_path):
@@ -299,16 +345,86 @@ def test_stopped_before_its_first_stored_step(tmp_path):
         read_run(tmp_path / "b.h5")
 
 
+def three_parts(path):
+    """A run of the beam that is stopped in its third part, of two steps each."""
+    simulation = rl.Simulation("beam")
+    writer = RunWriter.start(path, simulation, {"until": 0.02})
+    for _ in range(3):
+        for _ in range(2):
+            writer.add(simulation.step())
+        writer.checkpoint()
+    writer.close()
+    return writer.parts
+
+
+def garbled(path):
+    """One bit of a number changes, which HDF5 does not see."""
+    with h5py.File(path, "a") as file:
+        force = next(iter(steps_of(file).values()))["contacts/force"]
+        force[0] = np.nextafter(force[0], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "reached"),
+    [
+        ("00000005.h5", lambda path: path.write_bytes(path.read_bytes()[:1000]), 4),
+        ("00000005.h5", garbled, 4),
+        ("checkpoint.npz", lambda path: path.write_bytes(b"PK"), 6),
+    ],
+)
+def test_damaged_last_part_costs_no_more_than_itself(tmp_path, name, spoil, reached):
+    """Property: the run goes on from the end of what is whole, says so, and ends as if nothing had
+    happened, also if it is stopped once more; till then what is whole can be looked at."""
+    whole, path = tmp_path / "whole.h5", tmp_path / "b.h5"
+    simulation = rl.Simulation("beam")
+    writer = RunWriter.start(whole, simulation, {"until": 0.02})
+    for _ in range(20):
+        writer.add(simulation.step())
+    writer.finish()
+    parts = three_parts(path)
+    spoil(parts / name)
+    with pytest.warns(UnfinishedRun, match=rf"{reached} steps saved, .*{name}, damaged, left out"):
+        assert len(read_run(path)) == reached
+    for steps in (1, 20):
+        simulation = rl.Simulation("beam")
+        if steps == 1:
+            with pytest.warns(
+                UnfinishedRun, match=rf"from t = 0\.00{reached} s; .*{name}, damaged"
+            ):
+                writer = RunWriter.resume(path, simulation, {"until": 0.02})
+        else:
+            writer = RunWriter.resume(path, simulation, {"until": 0.02})
+        while simulation.steps < min(20, reached + steps):
+            writer.add(simulation.step())
+        writer.checkpoint()
+        writer.close() if steps == 1 else writer.finish()
+    assert_same_run(read_run(path), read_run(whole))
+
+
+def test_values_that_changed_on_the_disk_are_told(tmp_path):
+    """Property: of a finished run as well, in the step that is read."""
+    path = tmp_path / "b.h5"
+    call("run", "beam", "-q", "--until", "0.003", "--out", path)
+    garbled(path)
+    run = read_run(path)
+    with pytest.raises(OutputError, match=r"damaged at stored step 0: .*\(checksum\)"):
+        run[0]
+    assert run[1].number == 2
+    with h5py.File(path, "a") as file:
+        file.attrs["settings"] = file.attrs["settings"].replace("0.003", "0.004")
+    with pytest.raises(OutputError, match="checksum"):
+        read_run(path)
+
+
 def test_damaged_parts_are_told(stopped, capsys):
-    """Faulty files: a checkpoint, a head or a part that is cut or gone is one line, before anything
-    is computed; --overwrite starts anew."""
+    """Faulty files: a head or the only part that is cut or gone is one line, before anything is
+    computed; --overwrite starts anew."""
     parts = Path(f"{stopped}.parts")
     (part,) = parts.glob("*.h5")
     whole = {path: path.read_bytes() for path in (*parts.glob("*.h5"), *parts.glob("[rc]*"))}
     resume = ("run", "beam", "-q", "--out", stopped, "--resume")
     look = ("plot", stopped)
     for path, text, commands in (
-        (parts / "checkpoint.npz", b"PK", (resume, look, ("run", "beam", "--out", stopped))),
         (parts / "run.json", b"", (resume, look)),
         (parts / "run.json", b"{}", (resume, look)),
         (part, whole[part][:1000], (resume, look)),

@@ -65,8 +65,9 @@ def test_paper_is_interrupted(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("rigidlimit.penalty.paper.run_case", strike)
     said = interrupted(capsys, "paper", "--base", 3, "--out", tmp_path).err.splitlines()[-1]
     assert said == (
-        f"stopped; written before that: {tmp_path}/results/snapshots-3.npz; nothing else; the same "
-        "command goes on with the results kept"
+        f"stopped; written before that: {tmp_path}/results/beam.npz, "
+        f"{tmp_path}/results/snapshots-3.npz; nothing else; the same command goes on with the "
+        "results kept"
     )
     assert not (tmp_path / "report.html").exists()
 

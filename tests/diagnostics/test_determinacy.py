@@ -1,5 +1,6 @@
 """Degree of indeterminacy, determined forces and intervals, through the public function."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,6 +12,7 @@ from rigidlimit import scenes
 from rigidlimit.diagnostics.admissible import nearest
 from rigidlimit.errors import InputError
 from rigidlimit.network import Network
+from rigidlimit.status import Status
 from tests.problems import static_pyramid, tower
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
@@ -436,3 +438,26 @@ def test_least_forces_do_not_pull(monkeypatch):
     monkeypatch.setattr("scipy.optimize.linprog", lambda *a, **k: Answer)
     found = programs._by_linprog(sp.csr_array(np.eye(2)), np.ones(2), [0, 1])
     assert (found[:, 0] == 0).all()
+
+
+def test_given_forces_that_balance_are_admissible(monkeypatch):
+    """Contract: where the search for any forces falls short, as in packings with motions that
+    contacts hardly resist, forces that balance serve; others do not make up for it."""
+    from rigidlimit.diagnostics import admissible
+
+    force = np.array([2.0, 6.0, 2.0])
+    known = rl.determinacy(BEAM, [10.0, 0.0], force=force)
+    nearest = admissible.nearest
+
+    def short(*given, **options):
+        found, answer = nearest(*given, **options)
+        return found, replace(answer, status=Status.STALLED, residual=1e-3)
+
+    monkeypatch.setattr(admissible, "nearest", short)
+    found = rl.determinacy(BEAM, [10.0, 0.0], force=force)
+    assert found.degree == known.degree == 1 and found.distance == 0.0
+    np.testing.assert_allclose(found.interval, known.interval, atol=1e-9)
+    np.testing.assert_allclose(found.position, known.position, atol=1e-9)
+    for other in (None, force + [0.1, 0.0, 0.0], [-1.0, 12.0, -1.0]):
+        with pytest.raises(InputError, match="forces that balance it"):
+            rl.determinacy(BEAM, [10.0, 0.0], force=other)

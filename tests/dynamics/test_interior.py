@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.spatial import cKDTree
 
 from rigidlimit.dynamics import active_set, contact_dynamics, interior, newton
 from rigidlimit.network import Network
 from rigidlimit.network.stiffness import LinearStats
 from rigidlimit.status import Status
+from tests.hard_problems import boxed_lattice, hexagonal_wall, squeezed_row
 from tests.problems import contact_problem, pyramid, random_problem, reference_velocity
 
 GRAVITY, DT = 9.81, 1e-3
@@ -26,57 +26,6 @@ def by_the_path(problem, *, tolerance=1e-10):
         if residual <= tolerance:
             break
     return force, options["stats"].factorizations
-
-
-def boxed_lattice(kind, n, noise, *, seed=0):
-    """Unit spheres of a lattice, n a side, that fits its box exactly but for noise; no lid."""
-    rng = np.random.default_rng(seed)
-    place = np.stack(np.meshgrid(*[np.arange(n)] * 3, indexing="ij"), -1).reshape(-1, 3)
-    if kind == "bcc":
-        middle = place[(place < n - 1).all(axis=1)] + 0.5
-        centres = np.concatenate([place, middle]) * 2 / np.sqrt(3)
-    else:
-        k, j, i = place.T
-        centres = np.column_stack(
-            [i + (j + k) % 2 / 2, np.sqrt(3 / 4) * (j + k % 2 / 3), np.sqrt(2 / 3) * k]
-        )
-    low, high = centres.min(axis=0), centres.max(axis=0)
-    pairs = cKDTree(centres).query_pairs(1 + 1e-6, output_type="ndarray")
-    walls = [(axis, 1, low[axis]) for axis in range(3)] + [(a, -1, high[a]) for a in range(2)]
-    beside = [np.flatnonzero(np.abs(centres[:, axis] - at) < 1e-6) for axis, _, at in walls]
-    centres = centres + noise * rng.uniform(-1, 1, centres.shape)
-    rows, gaps = [], []
-    for a, b in pairs[np.lexsort(pairs.T[::-1])]:
-        apart = centres[b] - centres[a]
-        length = np.linalg.norm(apart)
-        row = np.zeros(centres.shape)
-        row[a], row[b] = -apart / length, apart / length
-        rows.append(row.ravel())
-        gaps.append(length - 1)
-    for (axis, sign, at), balls in zip(walls, beside, strict=True):
-        for ball in balls:
-            row = np.zeros(centres.shape)
-            row[ball, axis] = sign
-            rows.append(row.ravel())
-            gaps.append(sign * (centres[ball, axis] - at))
-    velocity = np.tile([0.0, 0.0, -GRAVITY * DT], len(centres))
-    return contact_problem(
-        np.array(rows), np.ones(len(velocity)), np.array(gaps) / DT, velocity, DT
-    )
-
-
-def hexagonal_wall(columns, rows, ratio):
-    """Disks in rows, each row ``ratio`` times as heavy as the one below, on a floor, no sides."""
-    x = np.array([(i + j % 2 / 2, np.sqrt(3 / 4) * j) for j in range(rows) for i in range(columns)])
-    pairs = cKDTree(x).query_pairs(1 + 1e-6, output_type="ndarray")
-    pairs = pairs[np.lexsort(pairs.T[::-1])]
-    B = np.zeros((len(pairs) + columns, *x.shape))
-    for row, (a, b) in zip(B, pairs, strict=False):
-        row[a], row[b] = x[a] - x[b], x[b] - x[a]
-    B[len(pairs) + np.arange(columns), np.arange(columns), 1] = 1.0
-    mass = np.repeat(ratio ** np.arange(rows, dtype=float), 2 * columns)
-    velocity = np.tile([0.0, -GRAVITY * DT], len(x))
-    return contact_problem(B.reshape(len(B), -1), mass, np.zeros(len(B)), velocity, DT)
 
 
 @pytest.mark.parametrize("decades", [1, 3])
@@ -164,27 +113,6 @@ def test_path_is_left_where_there_is_no_answer():
     best, _, steps = interior.follow(problem, network, tolerance=1e-10, stats=stats)
     assert steps < interior.STEPS and np.isfinite(best).all()
     assert not newton.solve(problem).converged
-
-
-def squeezed_row(count, overlap):
-    """Unit spheres in a row between two walls that are too near by ``overlap``, on a floor; they
-    cannot climb over one another."""
-    rows, gaps = [], []
-    for i in range(count + 1):
-        row = np.zeros((count, 2))
-        if i > 0:
-            row[i - 1, 0] = -1.0
-        if i < count:
-            row[i, 0] = 1.0
-        rows.append(row.ravel())
-        gaps.append(-overlap / (count + 1))
-    for i in range(count):
-        row = np.zeros((count, 2))
-        row[i, 1] = 1.0
-        rows.append(row.ravel())
-        gaps.append(0.0)
-    velocity = np.tile([0.0, -GRAVITY * DT], count)
-    return contact_problem(np.array(rows), np.ones(2 * count), np.array(gaps) / DT, velocity, DT)
 
 
 @pytest.mark.parametrize("overlap", [1e-3, 1e-6, 1e-9])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit import memory
+from rigidlimit._support import memory
 from rigidlimit.forces import active_set, newton
 from rigidlimit.status import Status
 from tests.problems import nearly_determinate, random_springs

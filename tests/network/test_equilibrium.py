@@ -7,31 +7,20 @@ from scipy.optimize import minimize
 
 from rigidlimit.network import Network, equilibrium
 from rigidlimit.network.direct import DenseFactor
-from rigidlimit.network.law import forces_of, law, tangents
+from rigidlimit.network.law import forces_of, tangents
 from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
 from rigidlimit.status import Status
 from tests.problems import pyramid_gradient, static_pyramid
 
 
-@pytest.mark.parametrize("p", [1.2, 1.5, 1.9])
-def test_series_law_inverts(p):
-    """Closed form: (f/k)^(1/(p-1)) + f/series gives back the overlap."""
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        c, k, series = 10 ** rng.uniform(-6, 2, 3)
-        f = law(c, k, p, series)
-        # 1e-12: Newton stops at 1e-15 of f; the overlap has a few more roundings
-        assert (f / k) ** (1 / (p - 1)) + f / series == pytest.approx(c, rel=1e-12)
-
-
-@pytest.mark.parametrize(("p", "series"), [(1.5, np.inf), (2.0, np.inf), (2.5, np.inf), (1.5, 3.0)])
-def test_tangent_is_the_derivative(p, series):
+@pytest.mark.parametrize("p", [1.5, 2.0, 2.5])
+def test_tangent_is_the_derivative(p):
     """Central differences of the force, error h^2."""
     c = np.array([-1.0, 0.3, 1.0, 2.0])
     k = np.array([1.0, 2.0, 0.5, 1.5])
     h = 1e-6
-    slope = (forces_of(c + h, k, p, series) - forces_of(c - h, k, p, series)) / (2 * h)
-    tangent = tangents(c, forces_of(c, k, p, series), k, p, series, 0.0)
+    slope = (forces_of(c + h, k, p) - forces_of(c - h, k, p)) / (2 * h)
+    tangent = tangents(c, k, p, 0.0)
     np.testing.assert_allclose(tangent, slope, rtol=1e-8)
 
 
@@ -62,17 +51,17 @@ def test_linear_solver_against_dense(inertial):
 
 
 def test_energy_minimum_against_a_general_minimizer():
-    """Reference twin: scipy's BFGS on E(x) with inertia, offsets and a power law."""
+    """Reference twin: scipy's BFGS on E(x) with offsets and a power law."""
     rng = np.random.default_rng(2)
     B = rng.normal(size=(12, 5))
     s, F, k, p = rng.normal(size=12), rng.normal(size=5), rng.uniform(0.5, 2, 12), 2.5
-    M = sp.csr_array(np.diag(rng.uniform(0.5, 2, 5)))
+    F = B.T @ np.abs(F @ B.T)  # carried
 
     def energy(x):
         c = np.maximum(0, s - B @ x)
-        return (k / p * c**p).sum() + 0.5 * x @ (M @ x) + F @ x
+        return (k / p * c**p).sum() + F @ x
 
-    answer = equilibrium(Network(sp.csr_array(B), mass=M), k, p, load=F, offset=s, tolerance=1e-12)
+    answer = equilibrium(Network(sp.csr_array(B)), k, p, load=F, offset=s, tolerance=1e-12)
     twin = minimize(energy, np.zeros(5), method="BFGS", options={"gtol": 1e-10})
     # BFGS with numerical gradients finds x to about 1e-6
     np.testing.assert_allclose(answer.x, twin.x, atol=1e-5)

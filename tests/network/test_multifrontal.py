@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit import memory
+from rigidlimit._support import memory
 from rigidlimit.errors import NoRoom
 from rigidlimit.network import Network, blas_threads, fronts, lapack
 from rigidlimit.network.direct import Factor

@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 import scipy.sparse as sp
 
-from rigidlimit import memory
+from rigidlimit._support import memory
 from rigidlimit.network import Network
 from rigidlimit.network.price import LOOK, price
 from tests.problems import pyramid_gradient, random_springs

@@ -93,6 +93,7 @@ def test_damaged_columns_are_told(tmp_path):
     with h5py.File(path, "a") as file:
         del file["scene/shapes"]
         file["scene/shapes"] = '[{"shape": "disk"}]'
+        del file.attrs["checksum"]
     with pytest.raises(OutputError, match=r"run\.h5: damaged: .*radius: missing"):
         read_run(path)
     written(path, RunWriter.start, 1, finish=False)

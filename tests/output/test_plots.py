@@ -18,7 +18,7 @@ from rigidlimit.cli import main
 from rigidlimit.cli.app import app
 from rigidlimit.errors import InputError
 from rigidlimit.forces.bearing import bearing
-from rigidlimit.output.plots import spatial
+from rigidlimit.output.plots import spatial, style
 from rigidlimit.output.plots.determinacy import frame_determinacy
 from rigidlimit.output.surfaces import surface, surface_area
 
@@ -96,6 +96,20 @@ def test_both_panels_share_one_scale(results):
     red = np.concatenate([classic.get_colors()[:, 0], compatible.get_colors()[:, 0]])
     # the map goes from orange to black; equal forces may differ by a step of the map
     assert (np.diff(red[np.argsort(force)]) <= 1 / 128).all() and red.max() > red.min() + 0.3
+
+
+@pytest.mark.parametrize("p", [style.LIGHT, style.DARK])
+def test_colours_of_forces(p):
+    """Property: lightness falls, or rises on dark paper, all along the map, and neither end is lost
+    on the paper or so dark that areas of large forces look alike."""
+    rgb = style.force_colours(p)(np.arange(256))[:, :3]
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    lightness = 116 * np.cbrt(linear @ [0.2126, 0.7152, 0.0722]) - 16  # CIE L* of sRGB
+    steps = np.diff(lightness) * (-1 if p is style.LIGHT else 1)
+    assert steps.min() >= 0
+    # of 100: print keeps a tenth apart; below 25 differences of the map are hardly seen
+    assert lightness.min() > 25 and np.ptp(lightness) > 45
+    assert lightness.max() < 85 or p is style.DARK
 
 
 def test_slab_keeps_only_its_contacts(results):

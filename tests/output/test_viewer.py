@@ -1,5 +1,6 @@
 """The page of a run, driven in headless Chromium by real clicks and keys."""
 
+import base64
 import io
 import os
 import re
@@ -13,6 +14,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.cli import main
 from rigidlimit.output.hdf5 import RunWriter, read_run
+from rigidlimit.output.plots.style import LIGHT, force_colours
 from rigidlimit.output.view import write_view
 
 WINDOW = (1200, 780)
@@ -186,11 +188,13 @@ def test_play_and_step(driver, pyramid):
     assert page.ask("seen") == [f"step {k}" for k in range(1, 9)]
     from selenium.webdriver.common.keys import Keys
 
+    # slow enough that a busy machine does not reach the end before the second click
+    page.driver.execute_script("document.getElementById('speed').value = '2'")
     page.click("play")
     page.wait(lambda: 1 <= page.ask("rigidlimitViewer.state.step") < 7)
     page.click("play")
     page.wait(lambda: not page.ask("rigidlimitViewer.state.playing"))
-    time.sleep(0.3)  # longer than the 1/12 s of a step
+    time.sleep(0.8)  # longer than the half second of a step
     held = page.ask("rigidlimitViewer.state.step")
     assert held < 7
     page.keys("step", Keys.HOME)
@@ -292,6 +296,23 @@ def test_pick_reads_the_file(driver, pyramid, style):
     assert not page.element("card").is_displayed()
 
 
+def test_pick_tells_of_friction(driver, folder):
+    """Reference: the card of a contact that rubs has the file's tangential force; a cube that
+    slides mobilises all of its friction."""
+    scene, rough = rl.Scene(name="cube"), rl.Material(friction=0.3)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), material=rough)
+    cube = rl.Box((0.2, 0.2, 0.2))
+    scene.add(cube, position=(0, 0, 0.1), velocity=(0.5, 0, 0), mass=2, material=rough)
+    run = stored(folder / "cube.h5", scene, 1)
+    page = Page(driver, run)
+    page.click_at(*page.ask("rigidlimitViewer.screen(0)"))
+    size = np.linalg.norm(read_run(run)[-1].tangential, axis=1)
+    assert page.number("contact-tangential") == size[page.picked()]
+    assert page.number("contact-mobilised") == 1.0
+    assert page.text("contact-sliding") == "yes"
+    assert not page.errors()
+
+
 def test_pick_follows_the_contact(driver, beam):
     """Example: the card stays with its contact from step to step; a click beside closes it."""
     from selenium.webdriver.common.keys import Keys
@@ -333,6 +354,7 @@ def test_picture(driver, beam, request):
     with h5py.File(known, "a") as file:
         contacts = file["steps/00000003/contacts"]
         contacts["force_classic"][...] = contacts["force"][...]
+        del contacts.parent.attrs["checksum"]
     page = Page(driver, known)
     time.sleep(0.3)  # one frame after the page says it is ready
     picture = page.picture()
@@ -342,11 +364,10 @@ def test_picture(driver, beam, request):
     def colour(x, y):
         return picture[round(y * scale), round(x * scale)]
 
-    from matplotlib import colormaps
-
+    colours = force_colours(LIGHT)
     for contact, share in ((0, 1 / 3), (1, 1.0), (2, 1 / 3)):
         x, y = page.ask(f"rigidlimitViewer.screen({contact})")
-        expected = 255 * np.array(colormaps["viridis"](0.9 * (1 - share))[:3])
+        expected = 255 * np.array(colours(share)[:3])
         # 2 of 256: rounding of the table's index and of the colour
         np.testing.assert_allclose(colour(x, y), expected, atol=2.5)
     np.testing.assert_allclose(colour(20, canvas["height"] - 150), [251, 251, 250], atol=1)
@@ -399,6 +420,34 @@ def test_themes(driver, beam):
         assert page.text("theme") == "dark theme"
     finally:
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_save_picture(driver, beam):
+    """Property: the button saves what is on the screen, the axes and the legend among it."""
+    from PIL import Image
+
+    page = Page(driver, beam)
+    driver.execute_script(
+        "window.saved = []; HTMLAnchorElement.prototype.click = function () {"
+        " fetch(this.href).then((r) => r.blob()).then((b) => { const r = new FileReader();"
+        " r.onload = () => window.saved.push(this.download, r.result); r.readAsDataURL(b); }); }"
+    )
+    page.click("save")
+    page.wait(lambda: page.ask("window.saved.length") == 2)
+    name, url = page.ask("window.saved")
+    assert name == "beam-step-3.png"
+    png = base64.b64decode(url.partition(",")[2])
+    saved = Image.open(io.BytesIO(png)).convert("RGB")
+    canvas = page.element("canvas").rect
+    saved = np.asarray(saved.resize((int(canvas["width"]), int(canvas["height"]))), float)
+    screen = page.picture()[: saved.shape[0], : saved.shape[1]]
+    # the legend's box has a ground of its own on the page
+    below = slice(100, None)
+    assert np.abs(saved - screen)[below].mean() < 1.0
+    top = 255 * np.array(force_colours(LIGHT)(1.0)[:3])
+    wedge = page.element("wedge").rect
+    right = saved[: int(wedge["y"] + wedge["height"]), : int(wedge["x"] + wedge["width"])]
+    assert (np.abs(right - top).max(axis=2) < 12).sum() > 20
 
 
 def test_dem_forces(driver, folder, capsys):

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.atomic import whole_file
+from rigidlimit._support.atomic import whole_file
 from rigidlimit.errors import InputError, OutputError
+from rigidlimit.output import resuming
 from rigidlimit.output import writer as writing
 from rigidlimit.output.hdf5 import RunWriter, looks_like_run, read_run
-from rigidlimit.output.stored import parts_of
+from rigidlimit.output.unfinished import parts_of
 
 SETTINGS = {"dt": 1e-3}
 
@@ -129,7 +130,7 @@ def test_two_writers_in_one_process(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in (path, "b.h5", tmp_path / ".." / tmp_path.name / "b.h5"):
         for begin in (RunWriter.start, RunWriter.resume):
-            with pytest.raises(OutputError, match="another RunWriter of this program"):
+            with pytest.raises(OutputError, match="another run is writing it"):
                 begin(name, rl.Simulation("beam"), SETTINGS)
     command = [sys.executable, "-m", "rigidlimit", "run", "beam", "--out", str(path), "--resume"]
     other = subprocess.run(command, capture_output=True, text=True)
@@ -158,15 +159,16 @@ def test_lock_of_a_folder_that_goes(tmp_path, monkeypatch):
     """Property: a lock got on a file that a run, ending meanwhile, has removed is none; it is taken
     again on the file that has the name."""
     fcntl = pytest.importorskip("fcntl")
-    path, asked, lockf = tmp_path / "b.h5", [], fcntl.lockf
+    path, asked, flock = tmp_path / "b.h5", [], fcntl.flock
 
-    def removed(file, *arguments):
-        asked.append(file.name)
-        if len(asked) == 1:
-            shutil.rmtree(parts_of(path))
-        lockf(file, *arguments)
+    def removed(file, how):
+        if how & fcntl.LOCK_EX:
+            asked.append(file)
+            if len(asked) == 1:
+                shutil.rmtree(parts_of(path))
+        flock(file, how)
 
-    monkeypatch.setattr(fcntl, "lockf", removed)
+    monkeypatch.setattr(fcntl, "flock", removed)
     writer = stored(path, 1)
     assert len(asked) == 2 and (parts_of(path) / "lock").exists()
     writer.finish()
@@ -212,7 +214,8 @@ def test_checkpoint_is_on_the_disk_before_it_counts(tmp_path, monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_garbled_files_are_told(tmp_path, seed):
     """Property: whatever is in a checkpoint or a head, cut at any place or garbled, it is told as
-    damaged or read, and no other error comes."""
+    damaged or read, and no other error comes. Beside a part that is whole a checkpoint is no loss.
+    """
     path, parts = tmp_path / "b.h5", tmp_path / "b.h5.parts"
     stored(path, 1).close()
     rng = np.random.default_rng(seed)
@@ -232,13 +235,14 @@ def test_garbled_files_are_told(tmp_path, seed):
                 warnings.simplefilter("ignore")
                 try:
                     read_run(path)
-                    assert number >= 6
+                    assert number >= 6 or name == "checkpoint.npz"
                 except OutputError as error:
+                    assert name == "run.json"
                     told += "damaged" in str(error)
                 except rl.errors.RigidlimitError:  # a scene that is garbled is told as a scene
                     assert name == "run.json"
         (parts / name).write_bytes(whole)
-    assert told > 50  # nearly all that are cut, at least
+    assert told > 20  # nearly all that are cut, at least
 
 
 def test_slices(tmp_path):
@@ -256,7 +260,7 @@ def test_slices(tmp_path):
 
 def test_settings_tell_both_stretches():
     """Closed form: which steps of an extended run have compatible forces."""
-    joined = writing._joined
+    joined = resuming.joined
     assert joined("every", 0.005, "every") == "every"
     assert joined("never", 0.005, "0.008") == "never until 0.005 s, then 0.008"
     twice = joined("end", 0.005, "end")
@@ -281,7 +285,7 @@ def refused(action):
         print("written")
 
 simulation = rl.Simulation(rl.scenes.pile_2d(20), compatible="never")
-writer = RunWriter.start(sys.argv[1], simulation, {})
+writer = RunWriter.start(sys.argv[1], simulation, {}, interval=1e9)
 for _ in range(40):
     writer.add(simulation.step())
 result = simulation.last

@@ -110,7 +110,8 @@ def test_a_packing_of_500_rests_at_the_first_try():
 def test_path_begins_with_the_forces_of_the_dem():
     """Property: the path begins as well balanced as the DEM left the packing (1e-3), but for what
     contacts get that are open, 2e-2 each at most and few on a ball; forces told from the gaps
-    leave more than the heaviest load open. Here both end in the same corner."""
+    leave more than the heaviest load open. Both come to rest beside each other, in the same corner
+    or in the next: which one hangs on last digits of the DEM, and so on the machine."""
     scene = rl.scenes.packing(60, seed=2)
     ran = PenaltySimulation(scene, stiffness_scale=1e-3, restitution=0.3, rest_tolerance=1e-3).run()
     bodies, external = scene.bodies, scene.external_force()
@@ -122,8 +123,10 @@ def test_path_begins_with_the_forces_of_the_dem():
         assert found.converged
         ends.append(found.state.position)
     assert at_first[0] < 0.05 and at_first[1] > 1.0
-    # what is left in between is 1e-9 of the length, and some tens of that where contacts lie flat
-    assert abs(ends[0] - ends[1]).max() < 1e-6 * bodies.length
+    # corners next to each other: a part of a radius for single bodies, less for their weight
+    assert abs(ends[0] - ends[1]).max() < 0.1 * bodies.length
+    energy = [float(bodies.mass @ end[:, 2]) / bodies.mass.sum() for end in ends]
+    assert energy[0] == pytest.approx(energy[1], abs=1e-3 * bodies.length)
 
 
 def test_patience_gives_up_a_path_that_stands():
@@ -210,7 +213,9 @@ def test_no_rest_is_an_error():
         settle(scene, by="magic")
     scene.add(rl.Box((1, 1, 1)), position=(9, 0, 0))
     # 30 lengths of 0.87 m take 2.3 s of free fall
-    with pytest.raises(InputError, match=r"after 2\d\d\d damped steps .* has gone 26 m"):
+    told = r"after 2\d\d\d damped steps .* 2 of 2 bodies move, .* fastest at 22\.\d m/s; "
+    told += r".* has gone farthest, 26(\.\d)? m; expected walls or a floor in the way"
+    with pytest.raises(InputError, match=told):
         settle(scene)
 
 
@@ -323,8 +328,7 @@ def test_a_packing_of_a_thousand_comes_to_rest_quickly(seed):
     contacts as it has degrees of freedom, none of its balls overlaps, and its forces balance."""
     scene = rl.scenes.packing(1000, seed=seed)
     told = []
-    rest = rl.settle(scene, callback=told.append)
-    # a thousand balls: the DEM goes first without being asked
+    rest = rl.settle(scene, by="dem", callback=told.append)
     assert told[0].startswith("DEM") and rest.how == "DEM, then least potential energy"
     result = rest.simulation.step(compatible=True)
     assert rest.simulation.at_rest and result.converged
@@ -336,6 +340,53 @@ def test_a_packing_of_a_thousand_comes_to_rest_quickly(seed):
     assert bears.sum() == 3 * 1000 - 2 * alone
     # about a hundred rounds are the rule, whatever the size; linear programs took 90, each of 0.3 s
     assert 20 < rest.rounds < 1500
+
+
+def test_what_is_at_rest_stays_where_it_is():
+    """Property: a second ``settle`` moves nothing, whoever is to go first, and makes no step; it
+    ran the DEM anew, and moved 300 balls by a third of their radius."""
+    simulation = rl.Simulation(rl.scenes.packing(60), compatible="never")
+    rl.settle(simulation, by="dem")
+    simulation.step(compatible=True)
+    at = simulation.state.position
+    for by in ("dem", "dynamics"):
+        rest = rl.settle(simulation, by=by)
+        assert rest.steps == rest.rounds == 0 and rest.alone and rest.farthest == ""
+        np.testing.assert_array_equal(simulation.state.position, at)
+
+
+def test_another_load_goes_on_from_present_contacts():
+    """Closed form: disks at rest under 1.5 times their weight bear 1.5 times the forces, in the
+    same pose; from 300 disks on they were shaken by a soft DEM. Method: the same for every size."""
+    simulation, told = rl.Simulation(rl.scenes.pile_2d(310), compatible="never"), []
+    rest = rl.settle(simulation, callback=told.append)
+    assert told[0].startswith("contact dynamics") and rest.how.startswith("contact dynamics")
+    before, at = simulation.step(compatible=True), simulation.state.position
+    simulation.set_gravity(1.5 * simulation.gravity[:2])
+    rl.settle(simulation)
+    after = simulation.step(compatible=True)
+    # gaps count as closed to 1e-9 of the scene's length in such poses
+    assert abs(simulation.state.position - at).max() < 1e-8 * simulation.bodies.length
+    force = before.contacts.carry_over(after.contacts, after.force)
+    np.testing.assert_allclose(force, 1.5 * before.force, atol=1e-6 * force.max())
+
+
+def test_a_rest_far_away_says_who_went_how_far():
+    """Closed form: a disk that rolls down a slope to a wall has gone the way between, 0.3 m along
+    the floor; an arch without friction lies flat "at rest", and that was all that was said."""
+    scene = rl.Scene(name="slope", dim=2, duration=0.5)
+    slope = np.radians(10)
+    scene.add(rl.HalfSpace(2), position=(0, 0), normal=(-np.sin(slope), np.cos(slope)))
+    scene.add(rl.HalfSpace(2), position=(0, 0), normal=(1, 0))
+    down = np.array([np.cos(slope), np.sin(slope)])
+    corner = 0.1 * np.array([1.0, (1 + np.sin(slope)) / np.cos(slope)])
+    scene.add(rl.Disk(0.1), position=corner + 0.3 * down, name="disk")
+    rest = rl.settle(scene)
+    assert rest.farthest == "'disk' has gone farthest, 0.3 m" and rest.farthest in rest.message
+    moving = rl.Simulation(scene).run(0.1)
+    assert "not at rest: 1 of 1 body moves, 'disk' fastest at 0.1" in moving.message
+    # v = g sin(slope) t, and v t / 2, with what a step of contact dynamics is ahead
+    assert "'disk' has gone farthest, 0.008" in moving.message
 
 
 def test_a_stack_in_order_is_left_to_contact_dynamics():

@@ -8,10 +8,13 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.errors import InputError, SceneError, SceneWarning
+from rigidlimit.scenes.scene import PAIR_KEYS
 from rigidlimit.scenes.toml import parse_scene, read_scene, scene_text, write_scene
 
 FLOOR = '[[bodies]]\nshape = "half-space"\nposition = [0, 0, 0]\n'
 BALL = '[[bodies]]\nshape = "sphere"\nradius = 0.1\nposition = [0, 0, 0]\n'
+PAIR = '[[pairs]]\nbodies = ["0", "1"]\n'
+TWO = FLOOR + BALL + PAIR
 CLUMP = '[[bodies]]\nshape = "compound"\n'
 POLYGON = 'dim = 2\n[[bodies]]\nshape = "polygon"\nposition = [0,0]\n'
 
@@ -24,7 +27,9 @@ def assert_same(a, b):
         np.testing.assert_allclose(getattr(a.state, name), getattr(b.state, name), atol=1e-15)
     np.testing.assert_allclose(a.external_force(), b.external_force(), atol=1e-12)
     assert a.bodies.names == b.bodies.names and a.exponent == b.exponent
-    assert a.pair_stiffness == b.pair_stiffness
+    assert a.bodies.materials == b.bodies.materials
+    for key in PAIR_KEYS:
+        assert getattr(a, f"pair_{key}") == getattr(b, f"pair_{key}")
 
 
 @pytest.mark.parametrize("name", rl.scenes.GALLERY)
@@ -38,7 +43,8 @@ def everything():
     """A scene with all shapes and options."""
     rng = np.random.default_rng(0)
     scene = rl.Scene(name='q"uote', law=3.0, restitution=0.25, gravity=(1, 2, 3))
-    stone = rl.Material(young=1e9, poisson=0.1, density=2700, name="stone")
+    stone = rl.Material(young=1e9, poisson=0.1, density=2700, name="stone", friction=0.6)
+    rubber = rl.Material(young=1e7, name="rubber", friction=1.1, tangential_stiffness=0.8)
     shapes = [
         rl.Sphere(0.1),
         rl.Box((1, 2, 3)),
@@ -67,7 +73,7 @@ def everything():
             orientation=rng.normal(size=4),
             velocity=rng.normal(size=3),
             angular_velocity=rng.normal(size=3),
-            material=stone,
+            material=rubber if k == 3 else stone,
             mass=7.0 if k == 7 else None,
             fixed=["x", "rz"] if k == 2 else False,
             load=rng.normal(size=6),
@@ -75,6 +81,9 @@ def everything():
         )
     scene.add(rl.HalfSpace(), position=(0, 0, -9), normal=(0, 1, 1), name="floor")
     scene.set_pair_stiffness("body 1", "floor", 7.0)
+    scene.set_pair_friction("floor", "body 1", 0.3)
+    scene.set_pair_friction("body 2", "floor", 0.0)
+    scene.set_pair_tangential_stiffness("body 2", "body 3", 1.0)
     return scene
 
 
@@ -161,7 +170,14 @@ def test_meshes(tmp_path):
         ('nme = "x"', "nme: unknown key; did you mean 'name'?"),
         (BALL + "radus = 1", "bodies[0].radus: unknown key; did you mean 'radius'?"),
         (BALL + "pos = [0, 0, 0]", "bodies[0].pos: unknown key; did you mean 'position'?"),
-        (BALL + "friction = 0.5", "bodies[0].friction: unknown key; contacts have no friction"),
+        (BALL + "friction = 0.5", "bodies[0].friction: unknown key; friction belongs to mat"),
+        ("friction = 0.5\n" + BALL, "friction: unknown key; friction belongs to materials, [mat"),
+        ("[materials.a]\nfriction = -0.1\n" + BALL, "materials.a.friction: found -0.1; expected"),
+        ("[materials.a]\nfriction = nan\n" + BALL, "materials.a.friction: found nan; expected"),
+        (TWO + "friction = -1", "pairs[0].friction: found -1"),
+        (TWO + "tangential_stiffness = 0", "pairs[0].tangential_stiffness: found 0"),
+        (TWO, "pairs[0]: nothing is given; expected one or more of stiffness, friction, tang"),
+        (TWO + "friction = 1\n" + PAIR + "friction = 0.5", "pairs[1]: ['0', '1'] are given a sec"),
         (BALL + "restitution = 0.5", "unknown key; restitution is one for the whole scene"),
         (BALL + "mass = -2", "bodies[0].mass: found -2"),
         ('[[bodies]]\nshape = "sphere"\nposition = [0,0,0]', "radius: missing"),
@@ -348,6 +364,14 @@ def test_builder_faults():
         (lambda: rl.Sphere("10mm"), "positive length"),
         (lambda: scene.add("ball", position=(0, 0, 0)), "one of rigidlimit's shapes"),
         (lambda: scene.set_pair_stiffness("a", "b", 1), "no body is named 'b'"),
+        (lambda: scene.set_pair_friction("a", 0, 0.5), "friction between 'a' and itself"),
+        (lambda: scene.set_pair_friction("a", 0, -0.5), "'a' and 0 is -0.5; expected a finite mu"),
+        (lambda: scene.set_pair_friction("a", 0, np.nan), "is nan; expected a finite mu >= 0"),
+        (lambda: scene.set_pair_tangential_stiffness("a", 0, 0), "expected a positive k_t/k_n"),
+        (lambda: rl.Material(friction=-0.1), "friction is -0.1; expected a finite coefficient"),
+        (lambda: rl.Material(friction=np.nan), "friction is nan; expected a finite coeffi"),
+        (lambda: rl.Material(friction="rough"), "friction is 'rough'; expected a finite coeff"),
+        (lambda: rl.Material(tangential_stiffness=-1), "tangential_stiffness is -1; expected a po"),
         (lambda: rl.Scene(dim=4), "expected 2 or 3"),
         (lambda: rl.Scene(law="hook"), "law is 'hook'"),
         (lambda: rl.Scene().bodies, "has no bodies"),

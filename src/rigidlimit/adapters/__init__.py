@@ -1,17 +1,31 @@
-"""Other programs, each imported only when asked for."""
+"""Other programs and their files, each imported only when asked for."""
 
 from importlib import import_module
 
 _HOME = {
-    "MendedForces": "mended",
-    "Places": "places",
-    "mend_forces": "mended",
-    "from_drake": "drake",
-    "from_mujoco": "mujoco",
-    "from_newton": "newton",
-    "from_pinocchio": "pinocchio",
-    "from_pybullet": "pybullet",
+    "CapturedProblem": "formats.problem",
+    "EngineContacts": "engines.contacts",
+    "MendOptions": "engines.options",
+    "MendedForces": "engines.result",
+    "Places": "engines.geometry",
+    "capture": "formats.capture",
+    "capture_step": "formats.capture",
+    "from_drake": "engines.drake",
+    "from_mujoco": "engines.mujoco",
+    "from_newton": "engines.newton",
+    "from_pinocchio": "engines.pinocchio",
+    "from_pybullet": "engines.pybullet",
+    "mend": "engines.mend",
+    "mend_forces": "engines.from_arrays",
+    "normal_problem": "frictionless",
+    "read_captured": "formats",
+    "solve_captured": "frictionless",
+    "solve_coulomb": "coulomb",
+    "write_fclib": "formats.fclib",
+    "write_siconos": "formats.siconos_text",
 }
+
+_CLASS = {"Places": "ContactGeometry"}
 
 __all__ = sorted(_HOME)
 
@@ -19,7 +33,7 @@ __all__ = sorted(_HOME)
 def __getattr__(name):
     if name not in _HOME:
         raise AttributeError(f"module 'rigidlimit.adapters' has no attribute {name!r}")
-    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    return getattr(import_module(f".{_HOME[name]}", __name__), _CLASS.get(name, name))
 
 
 def __dir__():

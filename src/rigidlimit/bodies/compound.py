@@ -15,9 +15,9 @@ from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
-from ..arrays import is_positive
+from .._support.arrays import is_positive
+from .._support.words import counted
 from ..errors import SceneError
-from ..words import counted
 from . import rotations
 from .shapes import Box, Capsule, ConvexPolyhedron, Cylinder, HalfSpace, Polygon, Shape
 

@@ -6,8 +6,8 @@ M^-1, so that M^-1 F is the acceleration of a body held there and B M^-1 B^T nee
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
-from ..kernels import njit
 from . import rotations
 from .bodies import Bodies, State
 

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from ..arrays import is_positive, number
+import numpy as np
+
+from .._support.arrays import is_positive, number
 from ..errors import SceneError
 
 
@@ -13,12 +15,18 @@ class Material:
     young: Young's modulus [Pa]. poisson: Poisson's ratio [-]. density [kg/m^3] ([kg/m^2] in 2D)
     gives a body its mass where none is stated. The compatible forces depend on the ratios of the
     moduli only; the penalty DEM uses their values.
+
+    friction: coefficient mu >= 0 [-]; two materials have the smaller of theirs, so that one smooth
+    side makes a smooth contact. tangential_stiffness: k_t/k_n [-] of a contact of two bodies of
+    this material, k_n = df_n/dc; None: Mindlin's 2 (1 - nu)/(2 - nu).
     """
 
     young: float = 50e9
     poisson: float = 0.25
     density: float = 2000.0
     name: str = "default"
+    friction: float = 0.0
+    tangential_stiffness: float | None = None
 
     def __post_init__(self):
         if not is_positive(self.young):
@@ -33,8 +41,25 @@ class Material:
             raise SceneError(
                 f"material {self.name!r}: density is {self.density!r}; expected a positive density"
             )
+        if not 0 <= number(self.friction) < np.inf:
+            raise SceneError(
+                f"material {self.name!r}: friction is {self.friction!r}; expected a finite "
+                "coefficient mu >= 0"
+            )
+        if not (self.tangential_stiffness is None or is_positive(self.tangential_stiffness)):
+            raise SceneError(
+                f"material {self.name!r}: tangential_stiffness is {self.tangential_stiffness!r}; "
+                "expected a positive ratio k_t/k_n, or None for Mindlin's"
+            )
 
     @property
     def plane_modulus(self) -> float:
         """E / (1 - nu^2) [Pa], the modulus that enters contact stiffness."""
         return self.young / (1 - self.poisson**2)
+
+    @property
+    def tangential_ratio(self) -> float:
+        """k_t/k_n [-] of a contact of two bodies of this material."""
+        if self.tangential_stiffness is None:
+            return 2 * (1 - self.poisson) / (2 - self.poisson)
+        return self.tangential_stiffness

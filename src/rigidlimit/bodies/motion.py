@@ -11,8 +11,8 @@ in the world frame keeps neither. Both agree to first order in dt.
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
 from . import rotations
 from .bodies import Bodies, State
 

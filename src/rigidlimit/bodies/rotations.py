@@ -1,10 +1,10 @@
 """Unit quaternions (w, x, y, z), many at a time: arrays of shape (n, 4) and (n, 3)."""
 
 import numpy as np
+from numba import njit
 
-from ..arrays import number
+from .._support.arrays import number
 from ..errors import SceneError
-from ..kernels import njit
 
 
 def identity(n: int) -> np.ndarray:

@@ -5,15 +5,15 @@ centre of mass [m^2], and the radius of a ball about the origin that holds it [m
 shapes lie in the plane z = 0 and turn about z.
 """
 
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from ..arrays import is_positive, number
+from .._support.arrays import is_positive, number
+from .._support.warned import warn
+from .._support.words import counted
 from ..errors import SceneError, SceneWarning
-from ..words import counted
 from .flat import flattened, pieces_of_faces, straightened
 
 
@@ -305,13 +305,12 @@ def _warn_of_dents(points: np.ndarray, hull) -> None:
     size = np.ptp(points, axis=0).max()
     inside = np.flatnonzero(depth > DENT * size)
     if len(inside):
-        warnings.warn(
+        warn(
             f"polygon: {len(inside)} of {counted(len(points), 'point')}, first {inside[0]} at "
             f"{points[inside[0]].tolist()}, lie inside the convex hull of all, which is the shape "
             "taken; expected the corners of a convex outline; cut others into convex parts "
             "(rigidlimit.Compound)",
             SceneWarning,
-            stacklevel=4,
         )
 
 

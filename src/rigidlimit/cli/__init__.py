@@ -7,9 +7,9 @@ import warnings
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of the program ``rigidlimit``."""
     try:
-        from ..interrupts import patient
+        from .interrupts import deferred
 
-        with patient():
+        with deferred():
             _run(arguments)
     except KeyboardInterrupt:  # before a command began
         print("stopped; nothing was written", file=sys.stderr)

@@ -10,6 +10,7 @@ from .demo import demo
 from .determinacy import determinacy
 from .paper import paper
 from .plot import plot
+from .pose_forces import forces
 from .run import run
 from .scenes import scenes
 from .settle import settle
@@ -48,6 +49,6 @@ def _common(
     pass
 
 
-for _command in (run, plot, scenes, demo, view, compare, determinacy, solve, settle):
+for _command in (run, plot, scenes, demo, view, compare, determinacy, solve, settle, forces):
     app.command()(stoppable(_command))
 app.command()(stoppable(paper, kept="the same command goes on with the results kept"))

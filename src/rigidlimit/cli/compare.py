@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ..words import counted
-from .compiling import tell_of_compiling
+from .._support.words import counted
+from .compiling import watch_compiler
 from .folders import check_file
 from .tables import new_table, terminal
 
@@ -32,9 +32,9 @@ def compare(
         bool, typer.Option("--whole-run", help="Start the DEM from the scene, not from rest.")
     ] = False,
     settle: Annotated[
-        Settle | None,
-        typer.Option(help="Who finds the rest; default: dem for 300 random balls or more."),
-    ] = None,
+        Settle,
+        typer.Option(help="Who finds the rest; dem is quicker for large random packings of balls."),
+    ] = Settle.dynamics,
     sweeps: Annotated[
         int, typer.Option(min=1, help="Most Gauss-Seidel sweeps at rest, where it creeps.")
     ] = 100_000,
@@ -70,12 +70,11 @@ def compare(
 
         check_place(out)
     loaded = load(scene)
-    if not quiet:
-        tell_of_compiling()
+    watch_compiler(quiet=quiet)
     with Console(stderr=True, quiet=quiet).status("starting") as status:
         answer = run_comparison(
             loaded,
-            settle=None if settle is None else str(settle),
+            settle=str(settle),
             stiffness_scale=stiffness_scale,
             whole_run=whole_run,
             sweeps=sweeps,

@@ -91,7 +91,8 @@ def largest_first(force):
 
 
 def judge(rigid: Rigid, contacts: str | None, intervals: Intervals):
-    """(Determinacy, indices asked for)."""
+    """(Determinacy, indices asked for); says so and gives None where it finds no admissible
+    forces, so that the forces themselves are still shown and stored."""
     from rich.console import Console
 
     from ..diagnostics import determinacy
@@ -104,15 +105,19 @@ def judge(rigid: Rigid, contacts: str | None, intervals: Intervals):
             "--contacts largest, or numbers like 0,5,7-9, asks for some"
         )
     with Console(stderr=True).status(f"judging {len(rigid.compatible)} contacts"):
-        found = determinacy(
-            rigid.B,
-            rigid.load,
-            force=rigid.compatible,
-            fixed=rigid.fixed,
-            blocks=rigid.blocks,
-            contacts=chosen,
-            intervals=str(intervals),
-        )
+        try:
+            found = determinacy(
+                rigid.B,
+                rigid.load,
+                force=rigid.compatible,
+                fixed=rigid.fixed,
+                blocks=rigid.blocks,
+                contacts=chosen,
+                intervals=str(intervals),
+            )
+        except InputError as error:
+            typer.echo(f"which forces are determined is not known: {error}")
+            return None, chosen
     return found, chosen
 
 
@@ -136,19 +141,21 @@ def show(rigid: Rigid, found, chosen) -> None:
     )
     for i in order:
         row = [str(rigid.number[i])] + [escape(rigid.names[i]) for _ in named]
-        values = (rigid.classic[i], rigid.compatible[i], *found.interval[i])
+        interval = (np.nan, np.nan) if found is None else found.interval[i]
+        values = (rigid.classic[i], rigid.compatible[i], *interval)
         row += ["?" if np.isnan(v) else f"{v:.6g}" for v in values]
-        table.add_row(*row, "yes" if found.determined[i] else "no")
+        table.add_row(*row, "?" if found is None else "yes" if found.determined[i] else "no")
     terminal().print(table)
 
 
 def store(out: Path | None, rigid: Rigid, found, more=()) -> None:
-    """Write the file of results, if one is asked for. more: what else it says of the whole."""
+    """Write the file of results, if one is asked for. found: None as long as it is not known;
+    more: what else it says of the whole."""
     from ..output.results import write_results
 
     if out is not None:
         write_results(out, _summary(rigid, found) | dict(more), _columns(rigid, found))
-        typer.echo(f"written: {out}")
+        typer.echo(f"written: {out}" + ("" if found is not None else ", without intervals"))
 
 
 def _columns(rigid: Rigid, found) -> dict:
@@ -160,21 +167,27 @@ def _columns(rigid: Rigid, found) -> dict:
         return out
 
     named = {} if rigid.names is None else {"bodies": rigid.names}
-    return named | {
-        "classic": spread(rigid.classic),
-        "compatible": spread(rigid.compatible),
-        "least": spread(found.interval[:, 0]),
-        "greatest": spread(found.interval[:, 1]),
-        "determined": spread(found.determined, True),
-        "can_carry": spread(found.can_carry, False),
-    }
+    forces = {"classic": spread(rigid.classic), "compatible": spread(rigid.compatible)}
+    if found is None:
+        return named | forces
+    return (
+        named
+        | forces
+        | {
+            "least": spread(found.interval[:, 0]),
+            "greatest": spread(found.interval[:, 1]),
+            "determined": spread(found.determined, True),
+            "can_carry": spread(found.can_carry, False),
+        }
+    )
 
 
 def _summary(rigid: Rigid, found) -> dict:
     """What the file of results says of the whole."""
-    return {
-        "title": rigid.title,
-        "unit": rigid.unit,
+    whole = {"title": rigid.title, "unit": rigid.unit}
+    if found is None:
+        return whole
+    return whole | {
         "degree_of_indeterminacy": found.degree,
         "nullity": found.nullity,
         "rank": found.rank.rank,

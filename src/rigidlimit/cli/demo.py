@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ..words import counted
-from .compiling import tell_of_compiling
+from .._support.words import counted
+from .compiling import watch_compiler
 from .folders import check_folder
 
 
@@ -16,7 +16,7 @@ def demo(
 ) -> None:
     """A beam on three supports and a dropped cannonball pyramid: classic against compatible."""
     check_folder("--out", out)
-    tell_of_compiling()
+    watch_compiler()
     from dataclasses import replace
 
     import numpy as np

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from ..errors import InputError
-from .compiling import tell_of_compiling
+from .compiling import watch_compiler
 from .contacts import (
     ContactsOption,
     Intervals,
@@ -64,7 +64,7 @@ def determinacy(
     if until is not None and (is_run or is_captured):
         other = "; --frame chooses a step of a run" if is_run else ""
         raise InputError(f"--until is for scenes, and {scene} is none{other}")
-    tell_of_compiling()
+    watch_compiler()
     if is_run:
         rigid = _stored(path, -1 if frame is None else frame)
     elif is_captured:
@@ -75,8 +75,11 @@ def determinacy(
         rigid = _settled(scene, until)
     found, chosen = judge(rigid, contacts, intervals)
     show(rigid, found, chosen)
-    typer.echo(found.message)
+    if found is not None:
+        typer.echo(found.described(rigid.unit))
     store(out, rigid, found)
+    if found is None:
+        raise typer.Exit(1)
 
 
 def _stored(path, index) -> Rigid:
@@ -87,6 +90,7 @@ def _stored(path, index) -> Rigid:
 
     run = read_run(path)
     shown = frame(run, index=index)
+    _refuse_friction(path, shown.bodies, run.scene.pair_friction)
     closed = np.flatnonzero(shown.closed)
     forces, balance = dict(shown.forces), shown.balance
     if "compatible" not in forces:  # steps between those that asked for them
@@ -123,6 +127,17 @@ def _rigid(title, bodies, balance, contacts, closed, forces) -> Rigid:
     )
 
 
+def _refuse_friction(name, bodies, pair_friction) -> None:
+    """Raises InputError for rough bodies: intervals within friction cones are not known here."""
+    from ..forces.friction import has_friction
+
+    if has_friction(bodies, pair_friction):
+        raise InputError(
+            f"{name} has friction, and which forces are determined is told of smooth contacts; "
+            "expected a scene without friction"
+        )
+
+
 def _settled(name, until) -> Rigid:
     """The contacts that are closed in the scene at rest, or at its end."""
     from rich.console import Console
@@ -132,6 +147,7 @@ def _settled(name, until) -> Rigid:
 
     loaded = load(name)
     simulation = Simulation(loaded, compatible="never")
+    _refuse_friction(name, simulation.bodies, loaded.pair_friction)
     end = loaded.duration if until is None else until
     if not (np.isfinite(end) and end > 0):
         raise InputError(f"--until is {until}; expected a positive, finite time in seconds")
@@ -144,6 +160,8 @@ def _settled(name, until) -> Rigid:
         result = simulation.step(compatible=True)
     if not result.converged:
         raise InputError(f"{name} at t = {result.time:.6g} s: {result.message}")
+    if told := result.motion:
+        typer.echo(f"not at rest at t = {result.time:.6g} s: {told}; this judges the pose of then")
     return _rigid(
         f"{loaded.name} at t = {result.time:.6g} s",
         simulation.bodies,

@@ -18,7 +18,8 @@ def check_folder(option: str, path: Path | None) -> None:
 
 
 def check_file(option: str, path: Path | None) -> None:
-    """Raises InputError if ``path`` is a folder, or lies below a file."""
+    """Raises InputError if ``path`` is a folder, lies below a file, or in no folder that exists:
+    a misspelt one would not be seen before a long run has ended."""
     if path is None:
         return
     if path.is_dir():
@@ -26,6 +27,11 @@ def check_file(option: str, path: Path | None) -> None:
     for place in path.parents:
         if place.is_file():
             raise InputError(f"{option} is {path}, below the file {place}; expected a folder there")
+    if not path.parent.is_dir():
+        raise InputError(
+            f"{option} is {path}, in a folder that does not exist; expected one that does: make "
+            f"{path.parent} first, or correct the name"
+        )
 
 
 def check_new(option: str, path: Path | None, overwrite: bool) -> None:

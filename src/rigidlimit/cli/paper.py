@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .compiling import tell_of_compiling
+from .compiling import watch_compiler
 from .folders import check_folder
 
 
@@ -29,7 +29,7 @@ def paper(
     A stopped run goes on where it was: results of each case are kept in the folder.
     """
     check_folder("--out", out)
-    tell_of_compiling()
+    watch_compiler()
     from rich.console import Console
 
     from ..output.report import write_report
@@ -38,9 +38,9 @@ def paper(
     base = base or (10 if quick else 20)
     start = time.perf_counter()
     with Console(stderr=True).status("beam") as status:
-        beams = run_beam()
-        status.update("settling")
         kept = out / "results"
+        beams = run_beam(kept)
+        status.update("settling")
         snapshots = run_snapshots(base, kept)
         cases = [run_case(name, base, kept, status.update, whole_run=whole_run) for name in CASES]
         status.update("figures")

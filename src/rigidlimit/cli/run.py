@@ -7,15 +7,13 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from ..bodies import HalfSpace
+from .._support.words import counted
 from ..errors import InputError
-from ..status import Status
-from ..words import counted
-from .compiling import tell_of_compiling
+from .compiling import watch_compiler
 from .folders import check_file, check_folder, same_file
+from .forces import show_forces
 from .stepping import advance
 from .stepping import capture as write_problem
-from .tables import new_table, terminal
 
 
 class Solver(StrEnum):
@@ -75,17 +73,16 @@ def run(
     replaced at the end.
     """
     from ..scenes import load
-    from ..simulation import Simulation
+    from ..simulation import Simulation, steps_between
 
     _check_options(scene, out, vtk, picture, capture, capture_hard, resume, overwrite)
     loaded = load(scene)
-    if not quiet:
-        tell_of_compiling()
+    watch_compiler(quiet=quiet)
     simulation = Simulation(loaded, dt=dt, solver=str(solver), law=law, tolerance=tolerance)
     until = loaded.duration if until is None else until
     if not (np.isfinite(until) and until > 0):
         raise InputError(f"--until is {until}; expected a positive, finite time in seconds")
-    steps = max(1, int(np.ceil(until / simulation.dt - 1e-9)))
+    steps = max(1, steps_between(0.0, until, simulation.dt))
     if simulation.dt > until * (1 + 1e-9):
         typer.echo(
             f"a step of {simulation.dt:g} s is longer than the run of {until:g} s; it ends after "
@@ -242,93 +239,6 @@ def _refuse_past(forces: str, time: float, dt: float) -> None:
             f"--forces asks for t = {first * dt:.6g} s, but the run is finished up to {time:.6g} s"
             "; expected times after that; the steps before keep the forces that they have"
         )
-
-
-def show_forces(simulation, result, *, largest: int = 10) -> None:
-    """Table of the largest contact forces and the totals, on the terminal."""
-    from rich.markup import escape
-
-    from ..forces.bearing import bearing
-
-    names = simulation.bodies.names
-    contacts, classic = result.contacts, result.classic.force
-    both = result.compatible is not None
-    force = result.force
-    table = new_table(
-        f"contact forces at t = {result.time:.6g} s",
-        ("bodies", "gap [m]", "classic [N]", *(["compatible [N]"] if both else [])),
-        names="bodies",
-        bold="compatible [N]",
-    )
-    for i in np.argsort(-force, kind="stable")[:largest]:
-        a, b = contacts.body[i]
-        row = [escape(f"{names[a]} - {names[b]}"), f"{contacts.gap[i]:.2e}", f"{classic[i]:.6g}"]
-        table.add_row(*row, *([f"{force[i]:.6g}"] if both else []))
-    table.add_section()
-    bears = int(bearing(force).sum())
-    for label, value in (
-        (f"sum of {counted(len(force), 'contact')}", np.sum),
-        ("largest", lambda f: f.max(initial=0.0)),
-    ):
-        row = [label, "", f"{value(classic):.6g}"]
-        table.add_row(*row, *([f"{value(force):.6g}"] if both else []))
-    console = terminal()
-    console.print(table)
-    console.print(
-        f"{bears} of {counted(len(force), 'contact')} "
-        f"{'carries' if bears == 1 else 'carry'} load; residual of contact dynamics "
-        f"{result.classic.residual:.1e} ({result.classic.status})"
-        + (
-            f", of the compatible forces {result.compatible.residual:.1e} "
-            f"({result.compatible.status})"
-            if both
-            else ""
-        ),
-        highlight=False,
-    )
-    console.print(balance(simulation, result), highlight=False)
-    if result.doubt:
-        console.print(result.doubt, highlight=False, markup=False)
-
-
-def balance(simulation, result) -> str:
-    """Force on what is held against the weight it carries, and whether the rest is at rest.
-
-    Both along gravity, with constant loads in the weight; without gravity only the latter.
-    """
-    bodies, gravity = simulation.bodies, simulation.scene.gravity
-    size = float(np.linalg.norm(gravity))
-    state = "at rest" if simulation.at_rest else _moving(simulation)
-    if result.classic.status is Status.JAMMED:
-        state = "jammed"  # what cannot part stands still
-    if size == 0.0:
-        return state
-    down = gravity / size
-    held = ~bodies.free[:, :3][:, np.abs(down) > 1e-9].any(axis=1)
-    a, b = result.contacts.body.T
-    # a push on b along the normal, on a against it
-    along = result.force * (result.contacts.normal @ down)
-    carried = along[held[b]].sum() - along[held[a]].sum()
-    external = simulation.external_force.reshape(-1, 6)[~held, :3]
-    weight = float((external @ down).sum())
-    loads = external - bodies.mass[~held, None] * gravity
-    what = "weight and loads" if np.abs(loads).max(initial=0.0) > 0 else "weight"
-    ground = any(isinstance(bodies.shape(i), HalfSpace) for i in np.flatnonzero(held))
-    where = "floor" if ground else "supports"
-    return f"force on the {where} {carried:.6g} N, {what} {weight:.6g} N, {state}"
-
-
-def _moving(simulation) -> str:
-    """Which of the bodies that may move has the fastest point; what is driven does not count."""
-    bodies = simulation.bodies
-    free = np.flatnonzero(bodies.free.any(axis=1))
-    way = simulation.state.velocity[free] * bodies.turning_arm[free]
-    speed = np.abs(way).max(axis=1)
-    fastest = int(speed.argmax())
-    name = bodies.names[free[fastest]]
-    if simulation.stands_still:
-        return "standing still, but its forces are open"
-    return f"moving, at up to {speed[fastest]:.2g} m/s ({name!r})"
 
 
 def _save_picture(simulation, result, out: Path | None, path: Path) -> None:

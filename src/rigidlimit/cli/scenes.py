@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from .._support.words import counted
 from ..errors import InputError
-from ..words import counted
 from .folders import check_new
 from .tables import terminal
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
-from .compiling import tell_of_compiling
+from .compiling import watch_compiler
 from .folders import check_file, check_new, same_file
 
 
@@ -22,12 +22,11 @@ def settle(
     ],
     out: Annotated[Path | None, typer.Option(help="TOML file for the scene at rest.")] = None,
     by: Annotated[
-        By | None,
+        By,
         typer.Option(
-            help="Who goes first: contact dynamics, or a soft DEM; default: the DEM for 300 balls "
-            "of unequal size or more."
+            help="Who goes first: contact dynamics, or a soft DEM, quicker for large packings."
         ),
-    ] = None,
+    ] = By.dynamics,
     max_seconds: Annotated[
         float | None, typer.Option("--max-seconds", help="Give up after so much time [s].")
     ] = None,
@@ -47,7 +46,7 @@ def settle(
     from ..penalty import settle as bring_to_rest
     from ..scenes import load
     from ..scenes.toml import write_scene
-    from .run import show_forces
+    from .forces import show_forces
 
     check_ending("--out", out, (".toml",))
     check_file("--out", out)
@@ -55,12 +54,11 @@ def settle(
         raise InputError(f"--out is {out}, the scene itself; expected another file")
     check_new("--out", out, overwrite)
     loaded = load(scene)
-    if not quiet:
-        tell_of_compiling()
+    watch_compiler(quiet=quiet)
     with Console(stderr=True, quiet=quiet).status("settling") as status:
         rest = bring_to_rest(
             loaded,
-            by=None if by is None else str(by),
+            by=str(by),
             max_seconds=max_seconds,
             callback=status.update,
         )

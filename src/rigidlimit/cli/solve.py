@@ -6,34 +6,54 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from .._support.words import counted
 from ..errors import InputError
-from ..words import counted
-from .compiling import tell_of_compiling
+from .compiling import watch_compiler
 from .contacts import (
     ContactsOption,
     Intervals,
     IntervalsOption,
     ResultsOption,
     Rigid,
+    chosen_contacts,
     judge,
     show,
     store,
 )
+from .coulomb import solve_with_friction
 from .folders import check_file
 from .run import Solver
 
 
 def solve(
     file: Annotated[Path, typer.Argument(help="FCLIB file (.hdf5), or Siconos' text form (.dat).")],
+    friction: Annotated[
+        bool,
+        typer.Option(
+            "--friction",
+            help="Solve the problem with its Coulomb friction (step 1 alone; of the other options, "
+            "--tolerance, on its residual, and --out count).",
+        ),
+    ] = False,
     solver: Annotated[Solver, typer.Option(help="Solver of classic contact dynamics.")] = (
         Solver.newton
     ),
     law: Annotated[str, typer.Option(help="hooke, hertz or an exponent p > 1.")] = "hooke",
+    cut: Annotated[
+        float | None,
+        typer.Option(
+            help="Eigenvalues of a local W_NN below this part of the largest count as zero; by "
+            "default the noise that the matrix shows."
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="Of the certificate, relative to the largest impulse.")
+    ] = 1e-8,
     contacts: ContactsOption = None,
     intervals: IntervalsOption = Intervals.auto,
     out: ResultsOption = None,
 ) -> None:
-    """Solve the frictionless part of a captured contact problem: compatible impulses.
+    """Solve a captured contact problem: compatible impulses of the frictionless part, or friction.
 
     Equal stiffness at every contact. Prints what the solvers say, the certificate of the answer,
     and which impulses were determined. Example: `rigidlimit solve problem.hdf5 --out answer.json`.
@@ -44,28 +64,55 @@ def solve(
 
     check_name(out)
     check_file("--out", out)
-    tell_of_compiling()
+    watch_compiler()
+    if friction:
+        solve_with_friction(file, tolerance, out)
+        return
     exponent = law_exponent(law)
-    rigid, answer = solved(file, solver=str(solver), exponent=exponent)
-    problem = answer.problem
+    rigid, answer = solved(file, solver=str(solver), exponent=exponent, cut=cut)
+    chosen_contacts(contacts, rigid)
+    certificate = certify(
+        rigid.B,
+        rigid.load,
+        rigid.compatible,
+        exponent=exponent,
+        data_error=answer.data_error,
+        tolerance=tolerance,
+    )
+    _tell(answer, certificate)
+    more = _summary(answer, certificate)
+    store(out, rigid, None, more)
     found, chosen = judge(rigid, contacts, intervals)
-    certificate = certify(rigid.B, rigid.load, rigid.compatible, exponent=exponent, tolerance=1e-8)
     show(rigid, found, chosen)
-    m = problem.B.shape[0]
+    if found is not None:
+        typer.echo(found.described(rigid.unit))
+        store(out, rigid, found, more)
+    if not answer.converged:
+        raise typer.Exit(1)
+
+
+def _tell(answer, certificate):
+    """What was computed from, and what the solvers and the certificate say."""
+    problem = answer.problem
     typer.echo(
-        f"{counted(m, 'contact')}, {len(answer.closed)} of them closed at the end of the step"
+        f"{counted(problem.B.shape[0], 'contact')}, {len(answer.closed)} of them closed at the end "
+        "of the step"
+        + (f", {answer.doubtful} only within the errors of the file" if answer.doubtful else "")
     )
     if problem.local:
         typer.echo(
-            f"W_NN: asymmetry {problem.asymmetry:.1e}; "
-            f"{counted(problem.B.shape[1], 'eigenvalue')} kept, the least "
-            f"{problem.kept:.1e} of the largest; largest left out {problem.cut:.1e}"
+            f"W_NN: asymmetry {problem.asymmetry:.1e}, noise {problem.noise:.1e}; "
+            f"{counted(problem.B.shape[1], 'eigenvalue')} kept, the least {problem.kept:.1e} of "
+            f"the largest; largest left out {problem.cut:.1e} (threshold {problem.threshold:.1e})"
         )
     typer.echo(f"contact dynamics: {answer.classic.message}")
     typer.echo(f"compatible: {answer.compatible.message}")
     typer.echo(f"certificate: {certificate.message}")
-    typer.echo(found.message)
-    more = {
+
+
+def _summary(answer, certificate):
+    """The same for the file of results."""
+    return {
         "classic_status": str(answer.classic.status),
         "classic_residual": answer.classic.residual,
         "compatible_status": str(answer.compatible.status),
@@ -74,23 +121,27 @@ def solve(
         "balance": certificate.balance,
         "compatibility": certificate.compatibility,
         "duality_gap": certificate.duality_gap,
-        "asymmetry": problem.asymmetry,
+        "data_error": answer.data_error,
+        "closed_within_errors": answer.doubtful,
+        "asymmetry": answer.problem.asymmetry,
+        "noise": answer.problem.noise,
+        "threshold": answer.problem.threshold,
     }
-    store(out, rigid, found, more)
-    if not answer.converged:
-        raise typer.Exit(1)
 
 
-def solved(file: Path, *, solver="newton", exponent=2.0):
+def solved(file: Path, *, solver="newton", exponent=2.0, cut=None):
     """(Rigid: the closed contacts of a captured problem, CapturedAnswer)."""
-    from ..adapters.fclib import normal_problem, read_fclib, solve_captured
+    from ..adapters import normal_problem, read_captured, solve_captured
     from ..output.hdf5 import looks_like_run
 
     if looks_like_run(file):
         raise InputError(
             f"{file} is a run, not a captured problem; try rigidlimit determinacy {file}"
         )
-    answer = solve_captured(normal_problem(read_fclib(file)), solver=solver, exponent=exponent)
+    captured = read_captured(file)
+    if not captured.contacts:
+        raise InputError(f"{file} has no contacts; there are no forces to be found")
+    answer = solve_captured(normal_problem(captured, cut=cut), solver=solver, exponent=exponent)
     if not len(answer.closed):
         raise InputError(f"{file}: no contact closes; there are no forces to be found")
     n = answer.B.shape[1]

@@ -13,7 +13,7 @@ from pathlib import Path
 import typer
 
 from ..errors import OutputError
-from ..interrupts import interrupt
+from .interrupts import interrupt
 
 STOPPING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 """Signals that stop a run so that it can go on. Windows has no SIGHUP."""
@@ -105,7 +105,7 @@ def advance(simulation, steps: int, wanted, writer, *, quiet: bool, hard: Path |
 
 
 def _steps(simulation, steps, wanted, writer, asked, quiet, hard) -> Made:
-    from ..progress import Pace, progress
+    from .._support.progress import Pace, progress
 
     made, name = Made(), simulation.scene.name
     pace = Pace(steps - simulation.steps, simulation.dt)
@@ -128,7 +128,7 @@ def _steps(simulation, steps, wanted, writer, asked, quiet, hard) -> Made:
 
 def capture(simulation, made: Made, path: Path) -> None:
     """The contact problem of the last step as an FCLIB file."""
-    from ..adapters.fclib import capture_step, write_fclib
+    from ..adapters import capture_step, write_fclib
 
     problem = capture_step(
         simulation.bodies,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import typer
 
-from ..atomic import watched
-from ..words import counted
+from .._support.atomic import watched
+from .._support.words import counted
 
 NAMED = 3
 """Files that the line names one by one."""

@@ -1,11 +1,11 @@
 """Exact contacts between balls, and between disks in the plane."""
 
 import numpy as np
+from numba import njit
 
+from .._support.threads import in_pieces
 from ..bodies import Bodies, State
 from ..errors import ContactError
-from ..kernels import njit
-from ..threads import in_pieces
 from .pieces import Pieces
 
 THREADED = 100_000

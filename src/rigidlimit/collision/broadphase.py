@@ -9,9 +9,9 @@ balls where there are many.
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
-from ..threads import in_pieces
+from .._support.threads import in_pieces
 
 MAX_LEVEL = 60
 """Size ratios up to 2^60."""

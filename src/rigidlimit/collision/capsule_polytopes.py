@@ -7,8 +7,8 @@ the way out is along a face's normal or across the axis and an edge.
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
 from .separation import best_edges, best_face, corner_edge, crossing, edge_edge, place
 
 NEARLY = 1e-12

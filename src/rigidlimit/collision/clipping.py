@@ -7,8 +7,7 @@ the incident edge it lies on (named by its first corner; an edge of the outline 
 """
 
 import numpy as np
-
-from ..kernels import njit
+from numba import njit
 
 SNAP = 1e-3
 """Distance over the smaller face's size below which the corners of a patch are one."""

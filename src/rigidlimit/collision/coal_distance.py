@@ -19,9 +19,9 @@ largest by s n0 . (n0 - n) or so. Others are solved again with other tolerances.
 from functools import lru_cache
 
 import numpy as np
+from numba import njit
 
 from ..bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
-from ..kernels import njit
 from .polish import polish
 from .solid_table import rounding, support, to_body
 

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..display import Brief
+from .._support.display import Brief
 
 FEATURES = 1 << 16
 """How many contacts a pair of convex bodies can have: its feature numbers are below this."""
@@ -32,6 +32,8 @@ class Contacts(Brief):
     curvature (m,) [1/m]: sum of the two bodies' mean curvatures at the contact, 1/R* of Hertz for
     spheres (1/R_1 + 1/R_2); zero for flat on flat.
     bodies: number of bodies in the scene.
+    tangents (m, d - 1, 3): unit tangents in the world frame, see ``constraints/frames.py``; None
+    where friction plays no part.
     """
 
     body: np.ndarray
@@ -41,6 +43,7 @@ class Contacts(Brief):
     gap: np.ndarray
     curvature: np.ndarray
     bodies: int
+    tangents: np.ndarray | None = None
 
     def __len__(self):
         return len(self.gap)
@@ -69,6 +72,7 @@ class Contacts(Brief):
             self.gap[which],
             self.curvature[which],
             self.bodies,
+            None if self.tangents is None else self.tangents[which],
         )
 
     def resultants(self, force: np.ndarray) -> np.ndarray:
@@ -81,15 +85,21 @@ class Contacts(Brief):
     def carry_over(self, earlier: "Contacts", values: np.ndarray, missing: float = 0.0):
         """``values`` of the earlier contacts, in the order of these ones; ``missing`` elsewhere."""
         out = np.full(len(self), missing)
-        if len(earlier):
-            key, known = self.key, earlier.key
-            if self._features != earlier._features:
-                features = max(self._features, earlier._features)
-                key, known = self._key(features), earlier._key(features)
-            at = np.minimum(np.searchsorted(known, key), len(earlier) - 1)
-            same = known[at] == key
-            out[same] = values[at[same]]
+        at = self.places_in(earlier)
+        same = at >= 0
+        out[same] = values[at[same]]
         return out
+
+    def places_in(self, earlier: "Contacts") -> np.ndarray:
+        """Index of each contact among the earlier ones, by its key, (m,); -1 where it is new."""
+        if not len(earlier):
+            return np.full(len(self), -1)
+        key, known = self.key, earlier.key
+        if self._features != earlier._features:
+            features = max(self._features, earlier._features)
+            key, known = self._key(features), earlier._key(features)
+        at = np.minimum(np.searchsorted(known, key), len(earlier) - 1)
+        return np.where(known[at] == key, at, -1)
 
     def nearest(self, other: "Contacts", values: np.ndarray) -> np.ndarray:
         """``values`` of ``other`` contacts in the order of these ones: by number, and where a

@@ -16,10 +16,10 @@ body about its centre:
 """
 
 import numpy as np
+from numba import njit
 
 from ..bodies import Bodies, State, rotations
 from ..errors import ContactError
-from ..kernels import njit
 from .capsule_polytopes import nearest_of_capsule
 from .coal_distance import nearest_by_coal
 from .ellipsoids import nearest_of_ellipsoids

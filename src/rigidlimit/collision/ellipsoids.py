@@ -12,8 +12,8 @@ point of the surface. Pairs without a proof are left to another search.
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
 from .rounded_hulls import basis
 from .solid_table import support, to_body
 

@@ -17,9 +17,9 @@ Equal and zero are up to a length for each contact (``FLUSH`` of the smaller par
 """
 
 import numpy as np
+from numba import njit
 
 from ..bodies import Bodies, Capsule, Cylinder, HalfSpace, Polygon, State, rotations
-from ..kernels import njit
 from .kinds import BALL, kind_of
 from .pieces import Pieces
 from .polytope_table import as_polytope

@@ -5,8 +5,8 @@ looked along (the normal n for a, -n for b), places t (POINTS, 2), of which the 
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
 from .rounded_hulls import POINTS
 
 RIGHT = -1e-9

@@ -8,8 +8,8 @@ points.
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
 from .kinds import CYLINDER

@@ -18,9 +18,9 @@ rounding does not grow with the distance from the origin.
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from ..bodies import Bodies, Polygon, State, rotations
-from ..kernels import njit
 from .pieces import Pieces
 from .separation import ASKEW, midway
 from .widthless import SAME, WIDE, touches_without_width

@@ -10,9 +10,9 @@ surfaces.
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from ..bodies import Bodies, State, rotations
-from ..kernels import njit
 from .kinds import (
     BALL,
     CAPSULE,

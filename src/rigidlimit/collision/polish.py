@@ -24,8 +24,8 @@ smooth, is entered with its own normal only, and kept where the other body stand
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
 from .kinds import CYLINDER
 from .kinks import ends_bear, top_near
 from .rounded_hulls import POINTS, across, basis, furthest_points, smooth_part

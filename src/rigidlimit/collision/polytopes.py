@@ -22,10 +22,10 @@ distance from the origin; v corners, n face normals, h face heights, e edge dire
 """
 
 import numpy as np
+from numba import njit
 
+from .._support.threads import in_pieces
 from ..bodies import Bodies, State, rotations
-from ..kernels import njit
-from ..threads import in_pieces
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
 from .pieces import Pieces

@@ -7,8 +7,8 @@ seen along its axis are in the maximum.
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
 from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE
 
 NEAR = 0.02

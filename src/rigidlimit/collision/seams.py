@@ -15,9 +15,9 @@ Equal is up to ``FLUSH`` of the smaller part's radius.
 """
 
 import numpy as np
+from numba import njit
 
 from ..bodies import Bodies, State
-from ..kernels import njit
 from .contacts import Contacts
 from .inner_edges import starts, without_inner_edges
 from .pieces import Pieces

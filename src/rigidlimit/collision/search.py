@@ -1,11 +1,11 @@
 """Contact search: (bodies, state, reach) -> Contacts."""
 
 import numpy as np
+from numba import njit
 
+from .._support.threads import in_pieces
 from ..bodies import Bodies, State, rotations
 from ..errors import ContactError
-from ..kernels import njit
-from ..threads import in_pieces
 from . import planar
 from .balls import ball_ball
 from .broadphase import meeting_balls

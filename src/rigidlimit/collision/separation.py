@@ -5,8 +5,7 @@ Arrays: v, w corners (k, 3); normals (f, 3), heights (f,) of faces; edges (e, 2)
 """
 
 import numpy as np
-
-from ..kernels import njit
+from numba import njit
 
 ALIGNED = 1 - 1e-6
 """Cosine between a contact's normal and a face's normal from which on the face is in contact."""

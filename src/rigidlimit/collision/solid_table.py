@@ -9,9 +9,9 @@ diagonal, loop_start, loops.
 """
 
 import numpy as np
+from numba import njit
 
 from ..bodies import Bodies
-from ..kernels import njit
 from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE, shape_kinds, shape_sizes
 from .planes import RIM, RIM_POINTS, STANDING, ellipsoid_curvature
 from .polytope_table import polytope_table

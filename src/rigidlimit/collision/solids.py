@@ -7,9 +7,9 @@ across is equally near: it leaves along the body's x axis.
 """
 
 import numpy as np
+from numba import njit
 
 from ..bodies import Bodies, Box, Capsule, Cylinder, State, rotations
-from ..kernels import njit
 from .kinds import shape_sizes
 from .pieces import Pieces
 from .polytope_table import polytope_table

@@ -12,7 +12,7 @@ apart and whose separations  min_B n.x - max_A n.x  are both the largest, and bo
 Symbols: n (f, d) normals of a body's faces, d = 2 or 3.
 """
 
-from ..kernels import njit
+from numba import njit
 
 SAME = 1e-9
 """Length, over the smaller body's bounding radius, up to which a separation is zero and two are

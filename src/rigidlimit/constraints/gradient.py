@@ -1,50 +1,70 @@
-"""The gap gradient B = dPhi/dq of eq. 15, restricted to generalized velocities.
+"""The gap gradient B = dPhi/dq of eq. 15, restricted to generalized velocities, and T beside it.
 
-Row i maps the velocities of the two bodies to the rate of gap i (positive opens):
+Row i of B maps the velocities of the two bodies to the rate of gap i (positive opens):
 (B v)_i = n . (v_b + w_b x r_b) - n . (v_a + w_a x r_a), with r the arm from each centre to the
 contact point and n the normal from body a to body b. Columns of degrees of freedom in Gamma_D that
 stand still are left out of the pattern. So are arms without a moment (smooth spheres) and rounding
 of normals: a lid that slides between two walls is no wedge of 1e-16. Columns of driven bodies are
-there.
+there. Rows of T are the same with a tangent t in place of n: T v is the velocity of body b relative
+to body a at the contact point along t, and a tangential force f_t on body b acts as T^T f_t.
 """
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
-from ..kernels import njit
+from .frames import tangents_of
 
 ALONG = 1e-13
-"""Moment over the length of its arm that counts as rounding of an arm along the normal, and part of
-a unit normal that counts as rounding of one across an axis."""
+"""Moment over the length of its arm that counts as rounding of an arm along the direction, and part
+of a unit vector that counts as rounding of one across an axis."""
 
 
 def gap_gradient(bodies: Bodies, state: State, contacts: Contacts) -> sp.csr_array:
     """B, sparse (contacts, 6 n) [-; m for rotations], sorted columns, no stored zeros."""
-    m, n = len(contacts), len(bodies)
+    return _gradient(bodies, state, contacts, contacts.normal)
+
+
+def tangential_gradient(bodies: Bodies, state: State, contacts: Contacts) -> sp.csr_array:
+    """T, sparse ((d - 1) contacts, 6 n) [-; m for rotations], contact by contact: t1, then t2.
+
+    Along ``contacts.tangents``, or those of the normals alone where the contacts have none. Sorted
+    columns, no stored zeros, degrees of freedom as in ``gap_gradient``.
+    """
+    tangents = contacts.tangents
+    if tangents is None:
+        tangents = tangents_of(contacts.normal, bodies.dim)
+    return _gradient(bodies, state, contacts, np.ascontiguousarray(tangents.reshape(-1, 3)))
+
+
+def _gradient(bodies, state, contacts, directions):
+    """Rows along ``directions`` (m r, 3), r of them a contact."""
+    m, n = len(directions), len(bodies)
     index = np.int32 if max(12 * m, 6 * n) < np.iinfo(np.int32).max else np.int64
     moves = bodies.free | (state.velocity != 0)
     starts, columns, data = np.zeros(m + 1, index), np.empty(12 * m, index), np.empty(12 * m)
     count = _rows(
-        contacts.body, contacts.normal, contacts.point, state.position, moves,
+        contacts.body, directions, contacts.point, state.position, moves,
         starts, columns, data,
     )  # fmt: skip
     return sp.csr_array((data[:count].copy(), columns[:count].copy(), starts), shape=(m, 6 * n))
 
 
 @njit(cache=True)
-def _rows(body, normal, point, centre, moves, starts, columns, data):
-    """Fills the rows of B; returns the number of entries."""
+def _rows(body, direction, point, centre, moves, starts, columns, data):
+    """Fills the rows, as many of each contact; returns the number of entries."""
     count = 0
+    each = len(direction) // max(len(body), 1)
     r = np.empty(3)
-    for i in range(len(body)):
-        n = normal[i]
+    for i in range(len(direction)):
+        n, c = direction[i], i // each
         for side in range(2):
-            who, sign = body[i, side], 2.0 * side - 1.0
+            who, sign = body[c, side], 2.0 * side - 1.0
             # a half-space's "centre" is a point of its plane, about which it turns if it is driven
             for k in range(3):
-                r[k] = point[i, k] - centre[who, k]
+                r[k] = point[c, k] - centre[who, k]
             rounding = ALONG * np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
             for k in range(6):
                 if not moves[who, k]:

@@ -35,6 +35,9 @@ from .ends import SHARP, end
 APART = 1e-5
 """Bound and force reached that are so far apart, over the largest force, are not the last word."""
 
+BALANCED = 1e-8
+"""Imbalance over the largest load up to which forces count as admissible."""
+
 REACH = 100.0
 """How far the target of a nearest point that has no force at a contact lies from the forces, over
 the largest force."""
@@ -91,13 +94,19 @@ def nearest(network: Network, load, target, *, tolerance=1e-12, start=None):
     return answer.force, answer
 
 
-def interior(network: Network, load, *, max_rounds: int = 50) -> Interior:
-    """A point in the relative interior of P (see the header)."""
-    m = network.B.shape[0]
-    force, answer = nearest(network, load, np.zeros(m))
-    worst, rounds, proven = answer.residual, 0, False
-    if not _good(answer):
-        return Interior(force, force > 0, 0, answer.status, worst, proven=False)
+def interior(network: Network, load, *, known=None, max_rounds: int = 50) -> Interior:
+    """A point in the relative interior of P (see the header).
+
+    known (m,): a point of P; the least forces that balance the load by default.
+    """
+    if known is None:
+        known, answer = nearest(network, load, np.zeros(network.B.shape[0]))
+        worst = answer.residual
+        if not _good(answer):
+            return Interior(known, known > 0, 0, answer.status, worst, proven=False)
+    else:
+        worst = float(np.abs(network.carried(known) - load).max(initial=0.0))
+    force, rounds, proven = known, 0, False
     found = centre(network, load, force) if force.any() else None
     if found is not None:
         force, carries, worst, rounds = found
@@ -124,7 +133,7 @@ def interior(network: Network, load, *, max_rounds: int = 50) -> Interior:
 
 def _good(answer):
     # near-degenerate networks stop at their rounding; the residual says how far that is
-    return answer.status is Status.CONVERGED or answer.residual < 1e-8
+    return answer.status is Status.CONVERGED or answer.residual < BALANCED
 
 
 def free_part(B: sp.csr_array, *, samples: int = 2, seed: int = 0) -> np.ndarray:

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import arrays
-from ..display import Brief
+from .._support import arrays
+from .._support.display import Brief
 from ..forces import compatible_forces
 from ..forces.problem import checked_law, complementary_energy, pressing, strain_energy
 from ..network import column_arms
@@ -41,7 +41,8 @@ class Certificate(Brief):
     -(B u)_i - g_i)^(p-1)| over max |f|; worst_contact: where. duality_gap: (complementary
     energy of f + strain energy of u + resultant . u + g . f) over the first of the three, not
     negative for f >= 0. displacement (n,): u, converged: whether it was found as asked.
-    exponent: p. verdict: one sentence.
+    exponent: p. data_error: how far errors of the data move the forces, as given. verdict: one
+    sentence.
     """
 
     balance: float
@@ -58,6 +59,7 @@ class Certificate(Brief):
     verdict: str
     exponent: float = 2.0
     converged: bool = True
+    data_error: float = 0.0
 
     @property
     def admissible(self) -> bool:
@@ -67,9 +69,11 @@ class Certificate(Brief):
 
     @property
     def compatible(self) -> bool:
-        """Admissible, and the forces of stiff elastic contacts."""
-        return self.admissible and _is_compatible(
-            self.compatibility, self.duality_gap, self.exponent, self.tolerance
+        """Admissible, the forces of stiff elastic contacts, and no more open than the tolerance."""
+        return (
+            self.admissible
+            and self.data_error <= self.tolerance
+            and _is_compatible(self.compatibility, self.duality_gap, self.exponent, self.tolerance)
         )
 
     @property
@@ -78,6 +82,8 @@ class Certificate(Brief):
         if not np.isnan(self.complementarity):
             parts.append(f"complementarity {self.complementarity:.1e}")
         parts += [f"compatibility {self.compatibility:.1e}", f"duality gap {self.duality_gap:.1e}"]
+        if self.data_error > 0.0:
+            parts.append(f"errors of the data {self.data_error:.1e}")
         return f"{self.verdict} ({', '.join(parts)}; tolerance {self.tolerance:.0e})"
 
 
@@ -93,6 +99,7 @@ def certify(
     slack=None,
     slack_scale: float | None = None,
     displacement=None,
+    data_error: float = 0.0,
     tolerance: float = 1e-8,
 ) -> Certificate:
     """Judge forces f (m,) [N] under the load F~ (n,); stiffness, exponent, fixed and gap_error
@@ -100,8 +107,9 @@ def certify(
 
     slack (m,): end-of-step gaps or w = Phi+/dt; contacts with a gap must carry nothing.
     slack_scale: a large gap in the same unit; the largest |slack| by default. displacement (n,):
-    the u to test f against. tolerance: on every relative measure. Raises InputError for wrong
-    shapes and values that are not finite.
+    the u to test f against. data_error: how far errors of B or the load move the forces, over the
+    largest; beyond the tolerance nothing is certified. tolerance: on every relative measure.
+    Raises InputError for wrong shapes and values that are not finite.
 
     >>> import numpy as np, rigidlimit
     >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
@@ -174,6 +182,7 @@ def certify(
         duality_gap=gap_of_energy,
         exponent=exponent,
         converged=converged,
+        data_error=data_error,
     )
     return Certificate(
         **numbers,
@@ -205,6 +214,11 @@ def _verdict(found, tolerance):
         return "not admissible: " + "; ".join(faults)
     by = found["compatibility"], found["duality_gap"], found["exponent"], tolerance
     if _is_compatible(*by):
+        if found["data_error"] > tolerance:
+            return (
+                "not certified: compatible with the data as given, but their own errors move the "
+                f"forces by {_percent(found['data_error'])} of the largest"
+            )
         return "compatible: the forces of stiff elastic contacts"
     if not found["converged"]:
         return (

@@ -21,12 +21,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from .. import arrays
-from ..display import Displayed
+from .._support import arrays
+from .._support.display import Displayed
+from .._support.words import counted
 from ..errors import InputError
 from ..network import Network, body_starts, column_arms, kept_starts
 from ..status import Status
-from ..words import counted
 from . import admissible, programs
 from .rank import Rank, rank
 
@@ -112,6 +112,10 @@ class Determinacy(Displayed):
     @property
     def message(self) -> str:
         """The findings in a few lines."""
+        return self.described("N")
+
+    def described(self, unit: str) -> str:
+        """``message`` of forces in another unit, as impulses in N s."""
         m = len(self.determined)
         lines = [
             f"degree of indeterminacy {self.degree}: {int(self.determined.sum())} of "
@@ -141,7 +145,7 @@ class Determinacy(Displayed):
         known = int((~self.determined & ~np.isnan(self.interval[:, 0])).sum())
         lines.append(
             f"intervals of {counted(known, 'open contact')} by {self.interval_method}; widest "
-            f"{self.diameter:.6g} N"
+            f"{self.diameter:.6g} {unit}"
             if known
             else f"intervals: {self.interval_method}"
         )
@@ -152,7 +156,9 @@ class Determinacy(Displayed):
                 "(contacts that can carry nothing)"
             )
         if self.distance is not None:
-            lines.append(f"the given forces lie {self.distance:.3g} N from the admissible ones")
+            lines.append(
+                f"the given forces lie {self.distance:.3g} {unit} from the admissible ones"
+            )
         return "\n".join(lines)
 
 
@@ -171,7 +177,8 @@ def determinacy(
     """The admissible forces of a load: degree of indeterminacy, determined forces, intervals.
 
     B (m, n), load (n,), fixed (n,) bool, blocks: as for ``compatible_forces``. force (m,): forces
-    to place among the admissible ones. tolerance: singular values below it, over the largest,
+    to place among the admissible ones; where they balance the load to 1e-8 they are taken for
+    such, and need not be found. tolerance: singular values below it, over the largest,
     count as zero. contacts: indices whose intervals are wanted; by default all, if no more than
     ALL_INTERVALS are open. intervals: "exact" (linear programs), "bounds" (safe outer bounds, for
     large systems), "auto" (small systems exact; large ones bounds, and linear programs where they
@@ -209,7 +216,12 @@ def determinacy(
     body = np.searchsorted(starts, np.arange(n), side="right") - 1
     local = kept_starts(starts, dofs)
 
-    inside = _inside(scaled, F, local)
+    known = None if force is None else force / size
+    feasible = known is not None and _balances(scaled, F, known)
+    if feasible:  # of the load that it carries, which is the same to its imbalance
+        known = np.maximum(known, 0.0)
+        F = scaled.T @ known
+    inside = _inside(scaled, F, local, known if feasible else None)
     carries = inside.carries
     A = np.flatnonzero(carries)
     carrying, columns = _carrying(scaled, A)
@@ -238,7 +250,9 @@ def determinacy(
     position = distance = None
     if force is not None:
         position = _position(force, interval)
-        near, _ = admissible.nearest(Network(scaled, blocks=local), F, force / size)
+        near = known
+        if not feasible:
+            near, _ = admissible.nearest(Network(scaled, blocks=local), F, known)
         distance = float(np.linalg.norm(force - size * near))
     floating, rattlers = _idle_bodies(B, body, free, touched, carries, len(starts) - 1)
     return Determinacy(
@@ -327,15 +341,23 @@ def _refuse_unmoved_load(load, unmoved, size):
         )
 
 
-def _inside(B, F, starts):
+def _balances(B, F, force) -> bool:
+    """Whether ``force`` (m,) is admissible, loads of order one."""
+    pulls, missing = -force.min(initial=0.0), np.abs(B.T @ force - F).max(initial=0.0)
+    size = max(1.0, float(force.max(initial=0.0)))
+    return bool(max(pulls, missing) <= admissible.BALANCED * size)
+
+
+def _inside(B, F, starts, known):
     m, n = B.shape
     if m == 0 or n == 0:
         return admissible.Interior(np.zeros(m), np.zeros(m, bool), 0, Status.CONVERGED, 0.0)
-    inside = admissible.interior(Network(B, blocks=starts), F)
+    inside = admissible.interior(Network(B, blocks=starts), F, known=known)
     if inside.status is not Status.CONVERGED:
         raise InputError(
             f"no forces f >= 0 were found that balance the load (imbalance {inside.residual:.1e} "
-            "of the largest load); expected B^T f of some f >= 0, as contact dynamics gives it"
+            "of the largest load); expected B^T f of some f >= 0, as contact dynamics gives it, or "
+            "force=, forces that balance it"
         )
     return inside
 

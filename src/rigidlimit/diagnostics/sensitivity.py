@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from .. import arrays
-from ..display import Brief
+from .._support import arrays
+from .._support.display import Brief
 from ..errors import InputError
 from ..forces import compatible_forces
 from ..forces.problem import checked_law

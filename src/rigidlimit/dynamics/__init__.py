@@ -3,5 +3,13 @@
 from ..network.handover import Handover
 from .driver import SOLVERS, contact_dynamics
 from .problem import ContactDynamicsResult, ContactProblem
+from .rough import RoughDynamicsResult
 
-__all__ = ["SOLVERS", "ContactDynamicsResult", "ContactProblem", "Handover", "contact_dynamics"]
+__all__ = [
+    "SOLVERS",
+    "ContactDynamicsResult",
+    "ContactProblem",
+    "Handover",
+    "RoughDynamicsResult",
+    "contact_dynamics",
+]

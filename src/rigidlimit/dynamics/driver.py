@@ -6,17 +6,17 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from .. import arrays
+from .._support import arrays
+from .._support.products import transposed_product
 from ..errors import InputError, nearest
-from ..interrupts import patient
 from ..network import column_arms
 from ..network.handover import check_handover
-from ..products import transposed_product
 from ..status import Status
 from . import apgd, newton, pgs
 from .inertia import check_symmetry
 from .problem import ROUNDING, ContactDynamicsResult
 from .reduced import Reduced
+from .rough import rough_dynamics
 
 DIVERGED = 10.0
 """Forces over those that leave overlaps as they are, beyond which these are taken: undoing overlaps
@@ -53,6 +53,8 @@ def contact_dynamics(
     max_iterations: int | None = None,
     warm_start=None,
     handover=None,
+    tangential=None,
+    friction=0.0,
     **options,
 ) -> ContactDynamicsResult:
     """End-of-step velocity and (not unique) contact forces of rigid bodies, eqs 13-22.
@@ -67,6 +69,12 @@ def contact_dynamics(
     "apgd"; further keywords go to it. warm_start (m,) [N]: forces to start from, left out if
     they are further from the answer than no forces. handover: an empty ``Handover``, which
     may get a factorization for ``compatible_forces``.
+
+    Rough contacts: tangential ((d-1) m, n): rows T of the tangential motion, contact by contact,
+    one in the plane (d = 2) or two in space (d = 3). friction: mu >= 0, a number or (m,). Coulomb's
+    law is exact (no convex relaxation). warm_start may then be (m, d), and decides which motion is
+    taken where rigid friction leaves several open. Only solver "newton"; returns
+    ``RoughDynamicsResult`` with tangential_force, tangential_velocity (m, d-1) and sliding (m,).
 
     Returns ContactDynamicsResult with velocity (n,), force (m,), status, residual; contacts between
     held bodies alone, which no force can part, get none. Raises
@@ -84,11 +92,32 @@ def contact_dynamics(
     external_force = arrays.vector("external_force", external_force, n, what="degree of freedom")
     dt = arrays.positive("dt", dt)
     tolerance = arrays.positive("tolerance", tolerance)
-    if warm_start is not None:
-        warm_start = arrays.vector("warm_start", warm_start, m, what="contact (row of B)")
     if handover is not None:
         check_handover(handover)
         handover.taken()
+    if tangential is not None:
+        if solver != "newton" or options:
+            raise InputError(
+                f"solver is {solver!r} with {arrays.short(options)} for rough contacts; expected "
+                "'newton' without further options"
+            )
+        return rough_dynamics(
+            M,
+            B,
+            tangential,
+            contact_bias(B, gap, velocity, dt, restitution, exists),
+            velocity,
+            external_force,
+            dt,
+            friction=friction,
+            free=arrays.free_columns(fixed, n),
+            tolerance=tolerance,
+            warm_start=warm_start,
+        )
+    if np.any(friction):
+        raise InputError("friction is given without tangential; expected the rows T")
+    if warm_start is not None:
+        warm_start = arrays.vector("warm_start", warm_start, m, what="contact (row of B)")
     bias = contact_bias(B, gap, velocity, dt, restitution, exists)
     if max_iterations is not None:
         options["max_iterations"] = max_iterations
@@ -106,8 +135,7 @@ def contact_dynamics(
         options["order"] = reduced.numbers(pgs.permutation(options["order"], m))
     if handover is not None and solver == "newton":
         options["handover"] = handover
-    with patient():
-        answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
+    answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
     if options.pop("handover", None) is not None:
         handover.place(reduced.rows, reduced.dofs, B.shape)
     kept = None
@@ -170,6 +198,7 @@ def _without_opening(problem, bias, answer, solver, tolerance, options):
         iterations=answer.iterations + found.iterations,
         linear_iterations=answer.linear_iterations + found.linear_iterations,
         factorizations=answer.factorizations + found.factorizations,
+        routes=(*answer.routes, "overlaps kept", *found.routes),
     )
 
 

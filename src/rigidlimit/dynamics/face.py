@@ -13,8 +13,7 @@ of them at its end is cleared away the same way: step 2 would have to carry such
 """
 
 import numpy as np
-
-from ..kernels import njit
+from numba import njit
 
 FROM = 2e-4
 """Residual from which on the contacts that bear may be the right ones."""

@@ -9,10 +9,10 @@ the answer, to the last digit.
 import time
 
 import numpy as np
+from numba import njit
 
-from ..barrier import CannotStart, new_gate, together, wait
-from ..kernels import njit
-from ..threads import thread_count
+from .._support.barrier import CannotStart, new_gate, together, wait
+from .._support.threads import thread_count
 from .rows import columns_of, onto_bodies, onto_contacts, rows_of
 
 PARTS = 8

@@ -2,9 +2,9 @@
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from ..errors import InputError
-from ..kernels import njit
 
 
 def check_symmetry(M: sp.csr_array) -> None:

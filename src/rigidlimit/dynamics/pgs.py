@@ -28,11 +28,11 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
+from .._support.words import counted
 from ..errors import InputError
-from ..kernels import njit
 from ..status import Status
-from ..words import counted
 from .problem import ContactDynamicsResult, ContactProblem
 
 ORDERS = ("natural", "reverse", "symmetric", "random")

@@ -14,13 +14,13 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
-from ..arrays import with_short_indices
-from ..display import Displayed
-from ..kernels import njit
-from ..products import transposed_product
+from .._support.arrays import with_short_indices
+from .._support.display import Displayed
+from .._support.products import transposed_product
+from .._support.words import counted
 from ..status import Status, work
-from ..words import counted
 from .inertia import is_diagonal
 
 ROUNDING = 1e-14
@@ -166,6 +166,7 @@ class ContactDynamicsResult(Displayed):
     velocity (n,): v+, unique. slack (m,) [m/s]: w = Phi+/dt. residual: see
     ``ContactProblem.residual``. iterations: sweeps, gradient steps or Newton systems. history:
     residual after each iteration that measured one. linear_iterations: conjugate gradient steps.
+    routes: ways that were tried, in turn.
     """
 
     force: np.ndarray
@@ -179,6 +180,7 @@ class ContactDynamicsResult(Displayed):
     history: np.ndarray = field(default_factory=lambda: np.zeros(0))
     linear_iterations: int = 0
     factorizations: int = 0
+    routes: tuple[str, ...] = ()
 
     @property
     def converged(self) -> bool:

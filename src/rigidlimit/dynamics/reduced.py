@@ -9,10 +9,10 @@ such contacts get no force. ``Reduced`` states the problem for the rest and take
 from dataclasses import replace
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
+from .._support.submatrix import submatrix
 from ..network import body_starts, kept_starts
-from ..submatrix import submatrix
 from .inertia import coupled, inverse_mass
 from .problem import ContactDynamicsResult, ContactProblem
 

@@ -8,10 +8,10 @@ bodies as well, so that several threads may each sum up what acts on some of the
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
-from ..kernels import njit
 from ..network.dissection import grouped
 from ..network.pairs import body_rows
 from ..network.starts import MAX_BLOCK, cut_starts

@@ -83,6 +83,8 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, given, s
     # forces without freedom stay whatever D is
     usual = float(np.median(tangent(force, stiffness, q, FLOOR)[force > 0]))
     system = BorrowedSystem.of(network, force > 0, given, usual, stats)
+    if system is not None:
+        stats.took("factor of step 1")
     for _ in range(BORROWED if system is not None else 0):
         u, new, arrived = walked(system)
         if not arrived:

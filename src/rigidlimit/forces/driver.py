@@ -5,16 +5,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import arrays
+from .._support import arrays
+from .._support.products import transposed_product
+from .._support.submatrix import submatrix
 from ..errors import InputError
-from ..interrupts import patient
 from ..network import Network, body_starts, column_arms, kept_starts
 from ..network.handover import Handover, check_handover
 from ..network.stiffness import LinearStats
-from ..products import transposed_product
 from ..status import Status
-from ..submatrix import submatrix
-from . import augmented_lagrangian, newton, null_space
+from . import augmented_lagrangian, newton
 from .carried import NOT_CARRIED, nearest_carried
 from .noise import harmless, noise
 from .problem import (
@@ -25,6 +24,7 @@ from .problem import (
     force_bound,
     pressing,
 )
+from .rough import MINDLIN, ContactHistory, rough_forces
 
 METHODS = ("newton", "augmented_lagrangian")
 
@@ -44,6 +44,13 @@ def compatible_forces(
     admissible=None,
     blocks=None,
     handover=None,
+    tangential=None,
+    tangential_stiffness=1.0,
+    friction=0.0,
+    history: ContactHistory | None = None,
+    sliding_direction=None,
+    increments: int = 1,
+    tangential_law: str = MINDLIN,
 ) -> CompatibleForces:
     """The unique contact forces of stiff elastic bodies under a given load, eqs 36-37.
 
@@ -61,6 +68,17 @@ def compatible_forces(
     linear solves, no more. handover: what ``contact_dynamics`` factorized, ``among`` these
     contacts; it is empty afterwards.
 
+    Rough contacts: tangential ((d-1) m, n): rows T of the tangential motion, contact by contact,
+    one in the plane (d = 2) or two in space (d = 3). tangential_stiffness: k_t in the unit of
+    stiffness, a number or (m,). friction: mu >= 0, a number or (m,). history: ``.history`` of the
+    answer that this is the next increment of; None: from the state without forces.
+    sliding_direction (m, d-1): direction of the tangential force of contacts known to slide, zero
+    elsewhere. increments: into
+    how many the way from the history's load is divided; the error falls in proportion.
+    tangential_law: "mindlin" or "mindlin/force" (as in LAMMPS; alike for exponent 2). These take
+    method "newton" and no gap_error, admissible or handover, and return ``RoughForces``, with
+    tangential_force (m, d-1), sliding (m,) bool, state and history.
+
     Returns CompatibleForces. A load that no f >= 0 can balance gives status LOAD_NOT_CARRIED, the
     forces of the nearest load that can, whether these were solved to the tolerance
     (``nearest_status``), and the imbalance. Raises InputError for wrong shapes or signs and values
@@ -76,6 +94,30 @@ def compatible_forces(
     B = arrays.sparse("B", B)
     m, n = B.shape
     load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
+    if tangential is not None:
+        others = {"gap_error": gap_error, "admissible": admissible, "handover": handover}
+        for name in (name for name, value in others.items() if value is not None):
+            raise InputError(f"{name} is given with tangential; expected one of the two")
+        if method != "newton":
+            raise InputError(f"method is {method!r} with tangential; expected 'newton'")
+        return rough_forces(
+            B,
+            load,
+            tangential=tangential,
+            tangential_stiffness=tangential_stiffness,
+            friction=friction,
+            stiffness=stiffness,
+            exponent=exponent,
+            history=history,
+            sliding_direction=sliding_direction,
+            increments=increments,
+            tangential_law=tangential_law,
+            fixed=fixed,
+            tolerance=tolerance,
+            warm_start=warm_start,
+        )
+    if np.any(friction) or history is not None:
+        raise InputError("friction or history is given without tangential; expected the rows T")
     stiffness, exponent = checked_law(stiffness, exponent, m)
     tolerance = arrays.positive("tolerance", tolerance)
     if warm_start is not None:
@@ -101,8 +143,7 @@ def compatible_forces(
         nothing = np.zeros(n), np.zeros(m)
         solved = _Solved(*nothing, Status.CONVERGED, 0, [], LinearStats(), load, 0.0, 0.0)
     else:
-        with patient():
-            solved = scaled.solve(method, tolerance, max_iterations, warm_start, admissible)
+        solved = scaled.solve(method, tolerance, max_iterations, warm_start, admissible)
     if not load.any() and solved.force.max(initial=0.0) <= tolerance * scaled.force_size:
         # nothing holds the overlaps: they come apart, to where no energy is left to judge by
         solved = replace(solved, force=np.zeros(m), status=Status.CONVERGED, gap=0.0, whole=0.0)
@@ -124,7 +165,7 @@ def compatible_forces(
         off = relative(np.where(scaled.touched, carried - solved.load, 0.0)).max(initial=0.0)
         nearest_status = Status.STALLED if off > tolerance else nearest_status
     fine = residual <= tolerance and solved.gap <= newton.GAP * tolerance
-    if solved.stopped_short and fine and not scaled.left_open(force):
+    if solved.stopped_short and fine:
         status = Status.CONVERGED  # solvers ask for a little more than was promised
 
     def off_by(gap):
@@ -148,6 +189,7 @@ def compatible_forces(
         history=np.asarray(solved.history),
         linear_iterations=solved.stats.products,
         factorizations=solved.stats.factorizations,
+        routes=tuple(solved.stats.routes),
     )
 
 
@@ -212,7 +254,11 @@ class _Scaled:
         self.n = n
         given = Handover() if handover is None else handover
         self.given = given.among(columns=self.dofs, arm=self.arm)
-        self.network = Network(self.B, blocks=kept_starts(body_starts(n, blocks), self.dofs))
+        self.network = Network(
+            self.B,
+            blocks=kept_starts(body_starts(n, blocks), self.dofs),
+            two_sorts=newton.unlike(self.stiffness, exponent),
+        )
 
     @property
     def displacement_size(self) -> float:
@@ -260,6 +306,7 @@ class _Scaled:
                 )
                 stats.products += again.products
                 stats.factorizations += again.factorizations
+                stats.routes += ["nearest load", *again.routes]
                 if found.status is not Status.CONVERGED:
                     nearest_status = found.status
                 elif nearest_status is Status.LOAD_NOT_CARRIED:
@@ -284,13 +331,6 @@ class _Scaled:
         found = full, force, status, iterations, history, stats, of_load, gap, whole
         return _Solved(*found, nearest_status=nearest_status)
 
-    def left_open(self, force) -> bool:
-        """Whether forces are known to be open, though they balance to the tolerance."""
-        if not null_space.looked_at(self.network, self.exponent, self.offset):
-            return False
-        force = force / self.force_size
-        return null_space.off(self.network, self.load, force) > null_space.OFF
-
     def _imbalance(self, force):
         return float(np.abs(self.network.carried(force) - self.load).max(initial=0.0))
 
@@ -299,16 +339,13 @@ class _Scaled:
         if method == "newton":
             return newton.solve(
                 self.network,
-                load,
-                self.stiffness,
-                self.exponent,
+                newton.Law(self.stiffness, self.exponent, load, self.offset),
                 # the balance is asked for a little tighter than promised: scaling back rounds
                 tolerance=0.5 * tolerance,
                 max_iterations=300 if max_iterations is None else max_iterations,
                 warm_start=start,
                 admissible=admissible,
                 given=self.given,
-                offset=self.offset,
             )
         answer = augmented_lagrangian.solve(
             self.B,
@@ -319,4 +356,4 @@ class _Scaled:
             **({} if max_iterations is None else {"max_iterations": max_iterations}),
         )
         found = answer.u, answer.force, answer.status, answer.iterations, answer.history[:, 0]
-        return *found, LinearStats(products=2 * answer.iterations)
+        return *found, LinearStats(2 * answer.iterations, routes=[method])

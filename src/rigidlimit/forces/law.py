@@ -39,13 +39,17 @@ def contact_stiffness(bodies: Bodies, contacts: Contacts, exponent: float, pair_
                 f"law: exponent {exponent:g} gives stiffnesses beyond the range of numbers; "
                 "expected an exponent of a few units, like hooke (2) or hertz (2.5)"
             )
-    if pair_stiffness:
-        pairs = np.array([sorted(pair) for pair in pair_stiffness], dtype=np.int64)
-        given = pairs[:, 0] * len(bodies) + pairs[:, 1]
-        order = np.argsort(given)
-        mine = a.astype(np.int64) * len(bodies) + b
-        at = np.minimum(np.searchsorted(given[order], mine), len(given) - 1)
-        hit = given[order][at] == mine
-        values = np.array(list(pair_stiffness.values()), dtype=float)[order]
-        k = np.where(hit, values[at], k)
-    return k
+    return of_pairs(k, contacts, pair_stiffness)
+
+
+def of_pairs(values: np.ndarray, contacts: Contacts, pairs: dict | None) -> np.ndarray:
+    """``values`` (m,), those of contacts between bodies i < j replaced by ``pairs[i, j]``."""
+    if not pairs:
+        return values
+    known = np.array([sorted(pair) for pair in pairs], dtype=np.int64)
+    known = known[:, 0] * contacts.bodies + known[:, 1]
+    order = np.argsort(known)
+    mine = contacts.body[:, 0].astype(np.int64) * contacts.bodies + contacts.body[:, 1]
+    at = np.minimum(np.searchsorted(known[order], mine), len(known) - 1)
+    given = np.array(list(pairs.values()), dtype=float)[order]
+    return np.where(known[order][at] == mine, given[at], values)

@@ -1,130 +1,121 @@
-"""Compatible forces by the dual of eq. 36: Newton on the no-tension network.
+"""Compatible forces by the dual of eq. 36: three methods, one after the other, and a verdict.
 
-Packings in which hardly more contacts are closed than the load determines are settled among forces
-(``active_set.py``). Otherwise one equilibrium of ``network/equilibrium.py``, or of
-``network/soft.py`` where its linear systems are small or turn out hard; the starts are tried in
-turn until one converges:
+- Hardly more contacts are closed than the load determines: the active set method among forces that
+  balance (``active_set.py``).
+- Newton on the no-tension network (``network/equilibrium.py``, or ``network/soft.py`` where its
+  linear systems are small or turn out hard), p >= 2, from an earlier displacement or from none.
+- The central path (``network/central_path.py``) where Newton wanders, and at once where stiffnesses
+  are very unlike. It tells which contacts bear, and Newton goes on from there. Where Newton fails
+  even so, and for p < 2, where a contact is infinitely stiff as it closes, the path is followed to
+  its end, and its forces are balanced.
 
-- from admissible forces with no more contacts bearing than there are degrees of freedom: those
-  contacts as linear springs. Such packings are nearly determinate, and the answer is near;
-- from the displacement of an earlier answer;
-- cold: every contact a linear spring;
-- from the central path (``network/central_path.py``), which always gets there but costs about
-  three times as much. It goes first for p < 2, and where stiffnesses are very unlike. There it
-  begins with the forces of equal springs, and ends when it tells which contacts bear.
-
-Where motions are so soft that displacements lose their digits, few contacts are solved among their
-forces (``null_space.py``).
-
-Newton may fail even from there: for 1 < p < 2 a contact is infinitely stiff as it closes; and in
-walls of blocks that touch side by side, rounding of the load is all that their sides carry, 1e-10
-of the forces in the beds, and Newton closes a few of them a step. Then the central path is followed
-to its end and its forces are balanced; for p < 2 springs in series (``proximal.py``) are the last
-resort. Where no attempt converges, the best is returned.
+Where none arrives, the best forces are returned.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
+from .._support.products import absolute_product
 from ..errors import NoRoom
 from ..network import Network, equilibrium
 from ..network.central_path import INTERIOR, follow
 from ..network.equilibrium import NEAR
 from ..network.handover import Handover
-from ..network.price import affordable
 from ..network.soft import soft_equilibrium
 from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
-from ..products import absolute_product
 from ..status import Status
-from . import active_set, null_space, proximal
+from . import active_set
 from .active_set import FEW
 from .bearing import bearing
 from .carried import nearest_carried
 from .problem import ROUNDED, duality_gap
 from .rebalance import rebalanced
 
-UNLIKE = 30.0
-"""Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
-
-SLOW = 0.5
-"""Power of the residual to which linear systems are solved then."""
-
-LET_BE = 0.3
-"""Part of the tolerance that a start near the answer may leave as it is."""
-
-WANDERING = 25
-"""Newton steps after which a start has shown that it is not near; more in large networks."""
-
-SMALL = 100_000
-"""Degrees of freedom of a network that is not large; ``patience``."""
-
-BLURRED = 1e-8
-"""Rounding of overlaps, of those of forces of order one, that a warm start may bring along."""
-
-BALANCED = 1e-6
-"""Imbalance up to which given forces count as admissible."""
-
 GAP = 10.0
 """Duality gap, or violation of the law, over tolerance up to which balanced forces count as the
 answer."""
 
-HINTED, HINTED_GAP = 1e-2, 1e-10
-"""Imbalance and gap at which the path tells nearly all contacts that bear."""
 
-FAR = 0.99
-"""Part of the way to the nearest bound that its steps may go then."""
-
-ABOUT = 0.1
-"""Imbalance of forces from which the path begins."""
-
-ROUGHLY = 1e-6
-"""Imbalance and gap at which the path is a start for Newton."""
-
-TO_THE_END = 1e-2, 1e-5, 1e-8
-"""Parts of the tolerance to which the path is followed to its end, one after the other if need be;
-to the first its forces are balanced: what is left, times displacements that are large where
-stiffnesses are unlike, is part of the gap."""
+UNLIKE = 30.0
+"""Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
 
 
-FACTORIZED = 100
-"""Steps of Newton by factorizations, most of which keep the factor."""
+def unlike(stiffness: np.ndarray, exponent: float) -> bool:
+    """Whether springs are of two sorts, so that the path goes first; for p < 2 it does anyway."""
+    top, least = stiffness.max(initial=0.0), stiffness.min(initial=np.inf)
+    return exponent >= 2.0 and bool(top > UNLIKE * least)
 
 
-def patience(n: int) -> int:
-    """Newton steps given to a start, for n degrees of freedom.
+@dataclass(frozen=True)
+class Settings:
+    """When one method leaves off and the next begins. Imbalances are over the load.
 
-    Contacts close and open from neighbour to neighbour, so that Newton steps grow like the linear
-    size, and so does the cost of the path, which would come next.
+    slow: power of the residual to which linear systems are solved for ``unlike`` springs.
+    let_be: part of the tolerance that a start near the answer may leave as it is. patience:
+    Newton steps given to a start in networks of up to ``small`` degrees of freedom; contacts
+    close and open from neighbour to neighbour, so that in larger ones the steps grow like the
+    linear size. factorized: Newton steps by factorizations, most of which keep the factor.
+    blurred: rounding of overlaps, of those of forces of order one, that a warm start may bring
+    along. balanced: imbalance up to which given forces count as admissible. hint, hint_gap:
+    imbalance and gap at which the path tells nearly all contacts that bear. far: part of the
+    way to the nearest bound that its steps may go then. about: imbalance of the forces of equal
+    springs from which it begins. roughly: imbalance at its end. end: part of the tolerance to
+    which the gap is followed to its end, and what is left there balanced: times displacements
+    that are large where stiffnesses are unlike, it is part of the gap. softest: tangent
+    stiffness at the largest force over the largest that is balanced with.
     """
-    return round(WANDERING * max(1.0, n / SMALL) ** (1 / 3))
+
+    slow: float = 0.5
+    let_be: float = 0.3
+    patience: int = 25
+    small: int = 100_000
+    factorized: int = 300
+    blurred: float = 1e-8
+    balanced: float = 1e-6
+    hint: float = 1e-2
+    hint_gap: float = 1e-10
+    far: float = 0.99
+    about: float = 0.1
+    roughly: float = 1e-6
+    end: float = 1e-2
+    softest: float = 1e-6
+
+
+@dataclass(frozen=True)
+class Law:
+    """The network's springs and what loads them: stiffness k (m,) with largest 1, exponent p, load
+    (n,) of order one, offset s (m,) or None of the overlaps c = s - B u."""
+
+    stiffness: np.ndarray
+    exponent: float
+    load: np.ndarray
+    offset: np.ndarray | None = None
 
 
 def solve(
     network: Network,
-    load,
-    stiffness,
-    exponent,
+    law: Law,
     *,
-    tolerance,
-    max_iterations,
-    warm_start,
-    admissible=None,
-    given=None,
-    offset=None,
+    tolerance: float,
+    max_iterations: int,
+    warm_start: np.ndarray | None = None,
+    admissible: np.ndarray | None = None,
+    given: Handover | None = None,
+    settings: Settings = Settings(),
 ):
-    """(u, force, status, iterations, history, stats); loads and stiffness of order one.
+    """(u, force, status, iterations, history, stats).
 
     warm_start (n,): u of an earlier answer. admissible (m,): some forces f >= 0 that balance the
-    load. given: a ``Handover`` of this network; it is empty afterwards. offset (m,): s of the
-    overlaps c = s - B u, initial gaps with the other sign.
+    load. given: a ``Handover`` of this network; it is empty afterwards.
     """
-    search = _Search(network, load, stiffness, exponent, tolerance, max_iterations, offset)
+    search = _Search(network, law, tolerance, max_iterations, settings)
     status = search.run(warm_start, admissible, given or Handover())
-    status = search.sharpened(status, admissible)
     return search.u, search.force, status, search.iterations, search.history, search.stats
 
 
 class _Search:
-    """One problem, the ways tried on it, and the best of what they led to.
+    """One problem, and the best of what the methods led to.
 
     u, force, history: of the best attempt. It is judged by the imbalance, as by the driver, and by
     the duality gap: where motions are soft u may be so large, or a path so lost, that balanced
@@ -132,106 +123,41 @@ class _Search:
     the law, too. arrived: whether the best is the answer.
     """
 
-    def __init__(self, network, load, stiffness, exponent, tolerance, max_iterations, offset):
-        self.network, self.load, self.offset = network, load, offset
-        self.stiffness, self.exponent, self.tolerance = stiffness, exponent, tolerance
+    def __init__(self, network, law, tolerance, max_iterations, settings):
+        self.network, self.law, self.tolerance, self.settings = network, law, tolerance, settings
+        self.stiffness, self.exponent = law.stiffness, law.exponent
+        self.load, self.offset = law.load, law.offset
         self.max_iterations, self.iterations, self.stats = max_iterations, 0, LinearStats()
-        top, least = stiffness.max(initial=0.0), stiffness.min(initial=np.inf)
-        self.unlike = network.two_sorts = exponent >= 2.0 and top > UNLIKE * least
+        self.unlike = network.two_sorts
         self.u = self.force = self.history = self.point = None
         self.missed, self.arrived, self.no_room = np.inf, False, False
-        self.blurred = False  # whether displacements are so long that overlaps are rounding
 
     def run(self, warm_start, admissible, given) -> Status:
-        """Try the ways in turn."""
-        load, exponent, n = self.load, self.exponent, len(self.load)
-        balanced = admissible
-        if balanced is not None:  # rounding does not bear
-            admissible = np.where(bearing(balanced), balanced, 0.0)
-        # hardly more contacts than the load can determine: forces that balance it may be the way
-        plain = self.offset is None
-        seek = admissible is None and plain and load.any() and len(self.stiffness) <= n + FEW
+        """The methods in turn."""
+        if admissible is not None:  # rounding does not bear
+            admissible = np.where(bearing(admissible), admissible, 0.0)
         status = self.among_forces(admissible, given)
         given.taken()  # no more use, and large
-        if seek and warm_start is None and n > DIRECT_SIZE:
-            seek, status = False, self.among_given()
+        if status is None and admissible is None and warm_start is None:
+            status = self.among_nearest()
         if status is not None:
             return status
-
-        lost = False  # near the answer, and never there: no start helps
-        for start in self.starts(warm_start, admissible):
-            if start == self.from_path and seek:
-                status = self.among_given()
-                if status is not None:
-                    return status
-            answer = self.attempt(start(), patience(n) if load.any() else self.max_iterations)
-            status = answer.status
-            lost = status is not Status.CONVERGED and answer.history.min() < NEAR
-            self.take(*self.finished(answer))
-            if self.arrived or lost or self.spent:
-                break
-        self.among_few(balanced)
-        lost |= self.blurred
-        if load.any() and not self.blurred:
+        loaded, status = bool(self.load.any()), Status.STALLED
+        if self.exponent >= 2.0:
+            if warm_start is not None and self.drifted(warm_start):
+                warm_start = None
+            if warm_start is not None or not (self.unlike and loaded):
+                status = self.newton(warm_start)
+            lost = self.history is not None and self.history.min() < NEAR
+            if loaded and not (self.arrived or self.spent or lost):
+                self.follow(self.settings.hint, self.settings.hint_gap)
+                status = self.newton(self.point.u)
+        if loaded and not (self.arrived or self.spent):
             self.follow_to_the_end()
-        if exponent >= 2.0 and not (self.arrived or lost or self.spent):
-            answer = self.attempt(self.u, self.max_iterations)
-            status = answer.status
-            self.take(answer.x, answer.force, answer.history)
-        if exponent < 2.0 and not self.arrived:
-            answer = proximal.solve(
-                self.network,
-                load,
-                self.stiffness,
-                exponent,
-                tolerance=self.tolerance,
-                max_iterations=self.max_iterations,
-                stats=self.stats,
-                offset=self.offset,
-            )
-            status = answer.status
-            self.iterations += answer.iterations
-            self.take(answer.u, answer.force, answer.history)
         if self.arrived:
             return Status.CONVERGED
         # where all contacts yield next to nothing, forces stay wherever the springs left them
         return Status.STALLED if status is Status.CONVERGED else status
-
-    def sharpened(self, status, admissible) -> Status:
-        """The status once few contacts have got what a balance to the tolerance does not tell."""
-        solved = status in (Status.CONVERGED, Status.STALLED)
-        looked_at = null_space.looked_at(self.network, self.exponent, self.offset)
-        if not (solved and looked_at) or self.imbalance(self.force) > BALANCED:
-            return status
-        self.u, self.force, known = null_space.sharpened(
-            self.network,
-            self.load,
-            self.stiffness,
-            self.exponent,
-            self.u,
-            self.force,
-            converged=status is Status.CONVERGED,
-            admissible=admissible,
-            tolerance=self.tolerance,
-            gap=GAP * self.tolerance,
-        )
-        self.history = np.append(self.history, self.imbalance(self.force))
-        return Status.CONVERGED if known else Status.STALLED
-
-    def starts(self, warm_start, admissible):
-        """Functions that return u to start Newton from, or None."""
-        load = self.load
-        found = []
-        few = active_set.determined(admissible, len(load)) and affordable(len(load))
-        if few and self.exponent >= 2.0 and self.offset is None:
-            found.append(lambda: self.on(admissible > 0))
-        if warm_start is not None and not self.drifted(warm_start):
-            found.append(lambda: warm_start)
-        if not load.any() or (self.exponent >= 2.0 and not self.unlike):
-            found.append(lambda: None)
-        if load.any():
-            found += [self.from_path, *([self.from_near_its_end] if self.unlike else [])]
-        return found
 
     @property
     def spent(self) -> bool:
@@ -241,8 +167,8 @@ class _Search:
         return float(np.abs(self.network.carried(force) - self.load).max(initial=0.0))
 
     def gap(self, u, force) -> float:
-        network, law = self.network, (self.stiffness, self.exponent)
-        found = duality_gap(network.B, u, force, *law, self.load, self.offset)
+        law = self.stiffness, self.exponent
+        found = duality_gap(self.network.B, u, force, *law, self.load, self.offset)
         return np.inf if np.isnan(found) else found
 
     def violation(self, u, force) -> float:
@@ -262,11 +188,19 @@ class _Search:
             self.missed, self.u, self.force, self.history = missed, u, force, history
             self.arrived = missed <= self.tolerance
 
+    def newton(self, start) -> Status:
+        """Newton from ``start`` (n,) or None, for as long as a start is given."""
+        larger = max(1.0, len(self.load) / self.settings.small) ** (1 / 3)
+        patient = round(self.settings.patience * larger)
+        answer = self.attempt(start, patient if self.load.any() else self.max_iterations)
+        self.take(*self.finished(answer))
+        return answer.status
+
     def directly(self) -> bool:
         """Whether Newton had better solve by factorizations: where they cost next to nothing, and
         where conjugate gradients proved dear or failed, as where motions are all but free."""
         network = self.network
-        if self.exponent < 2.0 or self.no_room:
+        if self.no_room:
             return False
         hard = network.direct or self.stats.cg_failures > 0
         return len(self.load) <= DIRECT_SIZE or (hard and network.price.affordable)
@@ -274,14 +208,16 @@ class _Search:
     def attempt(self, start, limit):
         """Newton from ``start``, with ``limit`` steps where its systems are solved loosely."""
         if not self.directly():
-            rate = SLOW if self.unlike else 1.0
-            options = dict(scale=1.0, rate=rate, leave=self.directly, let_be=LET_BE)
+            self.stats.took("newton")
+            rate = self.settings.slow if self.unlike else 1.0
+            options = dict(scale=1.0, rate=rate, leave=self.directly, let_be=self.settings.let_be)
             answer = self.by(equilibrium, start, limit, **options)
             if answer.status is Status.CONVERGED or answer.held or not self.directly():
                 return answer
             start = answer.x
+        self.stats.took("soft newton")
         try:
-            return self.by(soft_equilibrium, start, FACTORIZED, enough=self.obeys)
+            return self.by(soft_equilibrium, start, self.settings.factorized, enough=self.obeys)
         except NoRoom:
             self.no_room = True
             return self.attempt(start, limit)
@@ -310,7 +246,7 @@ class _Search:
         """(u, forces, history, violation of the law) of an equilibrium; where rounding of u kept it
         from its end, with its forces balanced."""
         u, force, p = answer.x, answer.force, self.exponent
-        if answer.status is not Status.STALLED or answer.residual >= NEAR or p < 2.0:
+        if answer.status is not Status.STALLED or answer.residual >= NEAR:
             return u, force, answer.history, 0.0
         bears = (force > 0) & (answer.overlap > 0)
         tangent = np.zeros(len(force))
@@ -327,6 +263,7 @@ class _Search:
         top = float(tangent.max(initial=0.0))
         if not top > 0.0:
             return force, 0.0
+        self.stats.took("rebalanced")
         system = StiffnessSystem(self.network, tangent / top, 1e-12)
 
         def solve(missing):
@@ -339,6 +276,7 @@ class _Search:
 
     def follow(self, imbalance, gap):
         """Go on along the central path to these."""
+        self.stats.took("central path")
         self.point = follow(
             self.network,
             self.stiffness,
@@ -349,7 +287,7 @@ class _Search:
             gap_tolerance=gap,
             start=self.point,
             guess=self.guess() if self.point is None and self.unlike else None,
-            interior=FAR if self.unlike else INTERIOR,
+            interior=self.settings.far if self.unlike else INTERIOR,
             stats=self.stats,
         )
         self.iterations += self.point.iterations
@@ -361,54 +299,42 @@ class _Search:
             np.ones(len(self.stiffness)),
             2.0,
             load=self.load,
-            tolerance=ABOUT,
+            tolerance=self.settings.about,
             scale=1.0,
-            max_iterations=WANDERING,
+            max_iterations=self.settings.patience,
             stats=self.stats,
         )
         self.iterations += answer.iterations
         return answer.force
 
-    def from_path(self):
-        if self.point is None:
-            self.follow(*((HINTED, HINTED_GAP) if self.unlike else (self.roughly, self.roughly)))
-        return self.point.u
-
-    def from_near_its_end(self):
-        self.follow(self.roughly, self.roughly)
-        return self.point.u
-
-    @property
-    def roughly(self) -> float:
-        return max(ROUGHLY, self.tolerance)
-
     def follow_to_the_end(self):
         """The path to its end, its forces balanced."""
-        if self.exponent >= 2.0 and not (self.arrived or self.spent):
-            self.from_near_its_end()
-            if self.point.imbalance > 2 * ROUGHLY:
-                return  # the load is not carried
-        q = 1.0 / (self.exponent - 1.0)
-        for part in TO_THE_END if q <= 1.0 else TO_THE_END[:1]:
-            if self.arrived or self.spent:
-                return
-            small = part * self.tolerance
-            sharp = max(1e3 * small, 0.1 * self.tolerance) if q <= 1.0 else self.roughly
-            self.follow(sharp, small)
-            point = self.point
-            with np.errstate(all="ignore"):  # a path that lost its way
-                tangent = point.force / (point.slack + q * (point.force / self.stiffness) ** q)
-            # on the path no force is zero
-            force = np.where(point.force > small * point.force.max(), point.force, 0.0)
-            force, _ = self.balanced(force, tangent, TO_THE_END[0] * self.tolerance)
-            history = np.array([self.imbalance(force)])
-            self.take(point.u, force, history, self.violation(point.u, force))
-            if point.imbalance > sharp:
-                return  # rounding keeps the path from going further
+        self.stats.took("end of the path")
+        q, small = 1.0 / (self.exponent - 1.0), self.settings.end * self.tolerance
+        self.follow(self.settings.roughly, small)
+        if self.point.imbalance > 2 * self.settings.roughly and self.exponent >= 2.0:
+            return  # the load is not carried
+        point = self.point
+        least = 0.0
+        if q > 1.0:  # contacts are the stiffer the less they bear, as f^(1 - q)
+            least = self.settings.softest ** (1.0 / (q - 1.0)) * point.force.max()
+        with np.errstate(all="ignore"):  # a path that lost its way
+            yielding = (np.maximum(point.force, least) / self.stiffness) ** q
+            tangent = point.force / (point.slack + q * yielding)
+        # on the path no force is zero
+        force = np.where(point.force > small * point.force.max(), point.force, 0.0)
+        force, _ = self.balanced(force, tangent, small)
+        history = np.array([self.imbalance(force)])
+        self.take(point.u, force, history, self.violation(point.u, force))
 
-    def among_given(self):
+    def among_nearest(self) -> Status | None:
         """``among_forces`` from forces that balance the load, found like step 1; those that are
         rounding's, other ones in every run, would be taken for bearing contacts."""
+        m, n = self.network.B.shape
+        few = n > DIRECT_SIZE and m <= n + FEW
+        if not (few and self.offset is None and self.load.any()):
+            return None
+        self.stats.took("nearest carried first")
         force = nearest_carried(self.network, self.load).force
         return self.among_forces(np.where(bearing(force), force, 0.0), Handover())
 
@@ -417,8 +343,9 @@ class _Search:
         network, load = self.network, self.load
         if self.offset is not None or not active_set.applies(admissible, len(load)):
             return None
-        if self.imbalance(admissible) > BALANCED:
+        if self.imbalance(admissible) > self.settings.balanced:
             return None
+        self.stats.took("active set")
         try:
             u, force, steps, balanced = active_set.solve(
                 network,
@@ -441,38 +368,6 @@ class _Search:
         self.u, self.force, self.history = u, force, np.array([self.imbalance(force)])
         return Status.CONVERGED
 
-    def among_few(self, admissible):
-        """By the forces of few contacts, where Newton stopped short."""
-        if self.arrived or admissible is None or not admissible.any():
-            return
-        if not null_space.applies(self.network, self.exponent, self.offset):
-            return
-        law = self.stiffness, self.exponent
-        found = null_space.solve(
-            self.network, self.load, *law, admissible=admissible, tolerance=self.tolerance
-        )
-        if found is None:
-            return
-        self.take(*found, np.array([self.imbalance(found[1])]))
-        # balanced, and overlaps are rounding: no way by displacements tells more
-        blur = ROUNDED * float(absolute_product(self.network.B, found[0]).max(initial=0.0))
-        self.blurred = blur > BLURRED and self.imbalance(found[1]) <= self.tolerance
-
-    def on(self, chosen):
-        """u of the ``chosen`` contacts (m,) bool alone, as two-sided springs of their stiffness."""
-        k, p = self.stiffness, self.exponent
-        system = StiffnessSystem(self.network, np.where(chosen, k, 0.0), 1e-12)
-        u = system.solve(-self.load, target=1e-9, stats=self.stats)
-        if p == 2.0:
-            return u
-        # the same forces through the power law
-        force = np.where(chosen, k * -(self.network.B @ u), 0.0)
-        overlap = np.sign(force) * (np.abs(force) / k) ** (1 / (p - 1))
-        weight = np.where(chosen, 1.0, 0.0)
-        return StiffnessSystem(self.network, weight, 1e-12).solve(
-            -self.network.carried(weight * overlap), target=1e-9, stats=self.stats
-        )
-
     def drifted(self, u) -> bool:
         """Whether u has moved so far that rounding of B u would spoil forces of order one.
 
@@ -482,4 +377,4 @@ class _Search:
         """
         felt = ROUNDED * np.abs(self.network.B @ u).max(initial=0.0)
         common = ROUNDED * absolute_product(self.network.B, u).max(initial=0.0)
-        return felt > 0.01 * self.tolerance or common > BLURRED
+        return felt > 0.01 * self.tolerance or common > self.settings.blurred

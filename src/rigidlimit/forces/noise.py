@@ -10,7 +10,7 @@ size beside the answer, and many small ones add up.
 
 import numpy as np
 
-from ..products import transposed_product
+from .._support.products import transposed_product
 
 PART = 10.0
 """Part of the largest force, over the tolerance, below which a force may be rounding."""

@@ -9,14 +9,14 @@ f_i = k_i max(0, c_i)^(p-1). f is unique even where u is not.
 from dataclasses import dataclass, field
 
 import numpy as np
+from numba import njit
 
-from .. import arrays
-from ..display import Displayed
+from .._support import arrays
+from .._support.display import Displayed
+from .._support.words import counted
 from ..errors import InputError
-from ..kernels import njit
 from ..network import column_arms
 from ..status import Status, work
-from ..words import counted
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,6 +35,7 @@ class CompatibleForces(Displayed):
     the worst of them over the largest force (``force_bound``); for p < 2 a gap of 1e-9 leaves 1e-3
     open. forgiven: whether it is more than ``TOLD`` by what was forgiven alone. imbalance
     (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
+    routes: ways that were tried, in turn.
     nearest_status: where the load is not carried, whether the forces for the nearest load that is
     were solved to the tolerance; where it stayed open whether it is carried, how the search for the
     nearest load ended; else None.
@@ -56,6 +57,7 @@ class CompatibleForces(Displayed):
     history: np.ndarray = field(default_factory=lambda: np.zeros(0))
     linear_iterations: int = 0
     factorizations: int = 0
+    routes: tuple[str, ...] = ()
 
     @property
     def converged(self) -> bool:

@@ -1,13 +1,11 @@
-"""Diagonal blocks of bodies, their factors and inverses, for the preconditioners of pairs and of
-mechanisms.
+"""Diagonal blocks of bodies, their factors and inverses, for the preconditioners of pairs.
 
 By Cholesky, L L^T = A. Bodies that nothing holds in some direction have a singular block: pivots
 lost to rounding are lifted to a floor.
 """
 
 import numpy as np
-
-from ..kernels import njit
+from numba import njit
 
 FLOOR = 1e-12
 """Pivots of a block below this part of its largest diagonal entry are lifted to it."""
@@ -48,23 +46,6 @@ def cholesky_of_block(A, L, d):
     for i in range(d):
         top = max(top, A[i, i])
     cholesky(A, L, FLOOR * top + 1e-300, d)
-
-
-@njit(cache=True, nogil=True)
-def invert_block(A, out, L, d):
-    """out = A^-1 of a symmetric block (d, d); out may be A itself; L (d, d) is work space."""
-    cholesky_of_block(A, L, d)
-    for col in range(d):
-        for i in range(d):
-            s = 1.0 if i == col else 0.0
-            for k in range(i):
-                s -= L[i, k] * out[k, col]
-            out[i, col] = s / L[i, i]
-        for i in range(d - 1, -1, -1):
-            s = out[i, col]
-            for k in range(i + 1, d):
-                s -= L[k, i] * out[k, col]
-            out[i, col] = s / L[i, i]
 
 
 @njit(cache=True, nogil=True)

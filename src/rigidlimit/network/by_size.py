@@ -12,8 +12,8 @@ Methods Eng. 20 (1984) 949).
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
 from .blocks import cholesky, invert_lower
 
 LIFT = 1e-8

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
 from .stiffness import LinearStats, StiffnessSystem
 
 ROUGH, FAIR = 0.1, 0.02

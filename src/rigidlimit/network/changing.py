@@ -96,7 +96,7 @@ class ChangingSystem:
             return x
         small = self._felt[:count, :count] + np.diag(1.0 / (self.sign * self.D[self.changed]))
         try:
-            yields = np.linalg.solve(small, self.network.B[self.changed] @ x)
+            yields = np.linalg.solve(small, (self.network.B @ x)[self.changed])
         except np.linalg.LinAlgError:  # what is left of W holds nothing in some direction
             return np.full_like(x, np.nan)
         return x - self._motions[:, :count] @ yields
@@ -124,13 +124,17 @@ class ChangingSystem:
 
     def _take_in(self, enters):
         known, count = len(self.changed), len(self.changed) + len(enters)
-        rows = self.network.B[enters].toarray().T
+        B = self.network.B
+        rows = np.zeros((B.shape[1], len(enters)), order="F")
+        for k, i in enumerate(enters):
+            here = slice(B.indptr[i], B.indptr[i + 1])
+            rows[B.indices[here], k] = B.data[here]
         columns = rows[:, 0] if len(enters) == 1 else rows
         more = self.system.by_factor(columns, self.stats)
         more = more.reshape(len(more), -1)
         self._motions[:, known:count] = more
         self.changed = np.append(self.changed, enters)
         self.sign = np.append(self.sign, np.where(self.held[enters], 1.0, -1.0))
-        felt = self.network.B[self.changed] @ more
+        felt = (B @ more)[self.changed]  # scipy takes longer to choose the rows first
         self._felt[:count, known:count] = felt
         self._felt[known:count, :known] = felt[:known].T

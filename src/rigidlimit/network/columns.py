@@ -9,8 +9,7 @@ programs write as 1e-17 instead of 0. So bodies may be of any size above ROUNDIN
 
 import numpy as np
 import scipy.sparse as sp
-
-from ..kernels import njit
+from numba import njit
 
 ROUNDING = 1e-12
 """Columns whose entries are all below it, over the smaller of 1 and the largest entry of B, are

@@ -8,8 +8,7 @@ import importlib.util
 from functools import cache
 
 import numpy as np
-
-from ..kernels import njit
+from numba import njit
 
 
 @cache

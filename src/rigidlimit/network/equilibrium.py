@@ -1,18 +1,16 @@
 """Equilibrium of a no-tension network: semismooth Newton with a line search on the slope.
 
-    min over x of  E(x) = sum_i k_i/p max(0, c_i)^p + 1/2 x^T M x + F . x,     c = s - B x
+    min over x of  E(x) = sum_i k_i/p max(0, c_i)^p + F . x,     c = s - B x
 
 Contact i is a spring that resists closing: its overlap c_i [m] gives the force
 f_i = k_i max(0, c_i)^(p-1) (eqs 28, 31). E is convex and once differentiable (p > 1) with
 
-    grad E = F + M x - B^T f(c),        Hessian = M + B^T D B,   D_i = (p-1) k_i max(0, c_i)^(p-2).
+    grad E = F - B^T f(c),        Hessian = B^T D B,   D_i = (p-1) k_i max(0, c_i)^(p-2).
 
-With M = 0, s = 0 this is eq. 32, the dual of eq. 36. (The load's sign there: stationarity must
-give B^T f = F~, so F = F~ for c = -B x.) The Hessian is singular wherever bodies float; a
-proximal term that vanishes with the residual keeps the iteration quadratic.
-
-For p < 2 springs in series bound the tangent (``law.py``); the caller takes their yield out again
-by iterating on the offset s (``forces/proximal.py``).
+With s = 0 this is eq. 32, the dual of eq. 36. (The load's sign there: stationarity must give
+B^T f = F~, so F = F~ for c = -B x.) The Hessian is singular wherever bodies float; a proximal term
+that vanishes with the residual keeps the iteration quadratic. For p < 2 it has no bound, and the
+central path is the way (``central_path.py``).
 """
 
 import copy
@@ -22,16 +20,19 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import with_short_indices
-from ..kernels import njit
-from ..products import transposed_product
+from .._support.arrays import with_short_indices
+from .._support.products import transposed_product
 from ..status import Status
 from .dissection import elimination_order
-from .law import forces_of, law, stretch_to_law, tangents
+from .law import forces_of, stretch_to_law, tangents
+from .line_search import dot, minimum
 from .pairs import PairNetwork
 from .price import Price
 from .starts import cut_starts
 from .stiffness import LinearStats, StiffnessSystem
+
+LOOSE = 0.1
+"""Part of the slope that line searches leave."""
 
 FORCING = 0.1
 """Relative accuracy of the first linear solves; looser ones cost Newton steps."""
@@ -55,10 +56,11 @@ class Network:
     """B (m, n) with what the compiled kernels need of it.
 
     mass: inertia M (n, n) or None. blocks: first degree of freedom of each body's block, ending
-    with n; a preconditioning hint only, cut into pieces of at most MAX_BLOCK.
+    with n; a preconditioning hint only, cut into pieces of at most MAX_BLOCK. two_sorts: whether
+    springs are of very unlike stiffness, which asks for another preconditioner (``pairs.py``).
     """
 
-    def __init__(self, B: sp.csr_array, *, mass=None, blocks=None):
+    def __init__(self, B: sp.csr_array, *, mass=None, blocks=None, two_sorts: bool = False):
         self.B = with_short_indices(B)
         n = B.shape[1]
         mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
@@ -66,7 +68,7 @@ class Network:
         self.starts = cut_starts(n, blocks)
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         self.price = Price(self)
-        self.two_sorts = False  # whether springs are of very unlike stiffness; ``pairs.py``
+        self.two_sorts = two_sorts
         self.direct = False  # whether conjugate gradients have proved too dear; ``StiffnessSystem``
         self.rounded = True  # whether large factors may be kept in single precision; the same
 
@@ -108,75 +110,6 @@ class Equilibrium:
     held: bool = False
 
 
-@njit(cache=True)
-def dot(a, b):
-    """a . b without the threads that a BLAS starts for it, which cost more than the sum."""
-    s = 0.0
-    for i in range(len(a)):
-        s += a[i] * b[i]
-    return s
-
-
-@njit(cache=True)
-def _slope(c, dc, k, p, series, linear, quadratic, t):
-    """dE/dt at x + t d, with dc = -B d, linear = (F + M x) . d, quadratic = d . M d."""
-    s = linear + t * quadratic
-    for i in range(len(c)):
-        ct = c[i] + t * dc[i]
-        if ct > 0.0:
-            s += dc[i] * law(ct, k[i], p, series)
-    return s
-
-
-@njit(cache=True, nogil=True)
-def between(lo, slope_lo, hi, slope_hi):
-    """Where a line through two slopes of unlike sign is zero, or the middle by rounding."""
-    t = (lo * slope_hi - hi * slope_lo) / (slope_hi - slope_lo)
-    return t if lo < t < hi else 0.5 * (lo + hi)
-
-
-@njit(cache=True, nogil=True)
-def narrowed(lo, slope_lo, hi, slope_hi, t, s):
-    """(lo, slope_lo, hi, slope_hi) with t, of slope s, for one end: the Illinois variant of regula
-    falsi halves the slope of the other."""
-    if s < 0.0:
-        return t, s, hi, 0.5 * slope_hi
-    return lo, 0.5 * slope_lo, t, s
-
-
-@njit(cache=True, nogil=True)
-def _line_search(c, dc, k, p, series, linear, quadratic):
-    """Step t > 0 where the slope has fallen to a tenth: the full step first, then the zero of the
-    slope by expansion and the Illinois variant of regula falsi (E is convex along the line).
-    -1 if E falls without end along d, which is then a motion that opens every contact it moves."""
-    start = _slope(c, dc, k, p, series, linear, quadratic, 0.0)
-    if start >= 0.0:
-        return 0.0
-    goal = 0.1 * abs(start)
-    lo, slope_lo = 0.0, start
-    hi = 1.0
-    slope_hi = _slope(c, dc, k, p, series, linear, quadratic, hi)
-    if abs(slope_hi) <= goal:
-        return 1.0
-    grow = 0
-    while slope_hi < 0.0 and grow < 40:
-        lo, slope_lo = hi, slope_hi
-        hi *= 4.0
-        slope_hi = _slope(c, dc, k, p, series, linear, quadratic, hi)
-        if abs(slope_hi) <= goal:
-            return hi
-        grow += 1
-    if slope_hi < 0.0:
-        return -1.0
-    for _ in range(60):
-        t = between(lo, slope_lo, hi, slope_hi)
-        s = _slope(c, dc, k, p, series, linear, quadratic, t)
-        if abs(s) <= goal:
-            return t
-        lo, slope_lo, hi, slope_hi = narrowed(lo, slope_lo, hi, slope_hi, t, s)
-    return 0.5 * (lo + hi)
-
-
 def equilibrium(
     network: Network,
     stiffness: np.ndarray,
@@ -185,7 +118,6 @@ def equilibrium(
     load: np.ndarray,
     offset: np.ndarray | None = None,
     start: np.ndarray | None = None,
-    series: float = np.inf,
     tolerance: float = 1e-10,
     scale: float | None = None,
     max_iterations: int = 100,
@@ -204,26 +136,24 @@ def equilibrium(
 
     Status LOAD_NOT_CARRIED: E has no minimum as far as the line search could see.
     """
-    B, M, k, p = network.B, network.mass, stiffness, float(exponent)
+    B, k, p = network.B, stiffness, float(exponent)
     m, n = B.shape
     s = np.zeros(m) if offset is None else offset
     F = load
     stats = LinearStats() if stats is None else stats
     scale = float(np.abs(F).max(initial=0.0)) if scale is None else scale
-    inertial = M.nnz > 0
     x = np.zeros(n) if start is None else start.copy()
     history = []
     status = Status.MAX_ITERATIONS
     best, waited, rebounds = np.inf, 0, 0
     tiny = 0  # steps in a row that led nowhere
 
-    def gradient(x, f):
-        g = F - network.carried(f)
-        return g + M @ x if inertial else g
+    def gradient(f):
+        return F - network.carried(f)
 
     c = s - B @ x
-    f = forces_of(c, k, p, series)
-    g = gradient(x, f)
+    f = forces_of(c, k, p)
+    g = gradient(f)
     for iteration in range(max_iterations + 1):
         size = float(np.abs(g).max(initial=0.0))
         residual = size / scale if scale > 0 else (0.0 if size == 0 else np.inf)
@@ -247,13 +177,13 @@ def equilibrium(
         cold = iteration == 0 and not (c > 0).any()
         if cold:
             # nothing is closed yet: take every contact as a linear spring of its stiffness
-            D = np.zeros(m) if inertial else k.astype(float)
+            D = k.astype(float)
         else:
             closed = c[c > 0]
             floor = 1e-8 * closed.max() if len(closed) else 1.0
-            D = tangents(c, f, k, p, series, floor)
+            D = tangents(c, k, p, floor)
         mean = float(D.max(initial=0.0)) or 1.0
-        shift = 0.0 if inertial else mean * min(1e-4, max(1e-12, 1e-3 * residual))
+        shift = mean * min(1e-4, max(1e-12, 1e-3 * residual))
         forcing = max(min(FORCING, residual**rate), 0.05 * tolerance / residual)
         system = StiffnessSystem(network, D, shift)
         rhs = -g
@@ -261,31 +191,28 @@ def equilibrium(
             rhs = np.copysign(np.maximum(np.abs(g) - let_be * tolerance * scale, 0.0), rhs)
         d = system.solve(rhs, target=forcing * size, stats=stats)
         dc = -(B @ d)
-        Md = M @ d if inertial else np.zeros(0)
-        linear = dot(F, d) + (dot(x, Md) if inertial else 0.0)
-        quadratic = dot(d, Md) if inertial else 0.0
         if cold and p != 2.0:
             # turn the linear springs' answer into overlaps of the power law's size
             ratio = stretch_to_law(dc, k, p)
-            d, dc, linear, quadratic = d * ratio, dc * ratio, linear * ratio, quadratic * ratio**2
-        t = _line_search(c, dc, k, p, series, linear, quadratic)
+            d, dc = d * ratio, dc * ratio
+        t = minimum(c, dc, f, k, p, dot(g, d), LOOSE)
         if t < 0.0:
             status = Status.LOAD_NOT_CARRIED
             break
         # near the solution the slope is rounding: the full Newton step is then the best there is
         full = x + d
         c_full = s - B @ full
-        f_full = forces_of(c_full, k, p, series)
-        g_full = gradient(full, f_full)
+        f_full = forces_of(c_full, k, p)
+        g_full = gradient(f_full)
         if t == 1.0 or np.abs(g_full).max() <= 0.5 * size:
             x, c, f, g = full, c_full, f_full, g_full
             tiny = 0
         else:
-            tiny = tiny + 1 if t < TINY and residual < NEAR and not inertial else 0
+            tiny = tiny + 1 if t < TINY and residual < NEAR else 0
             x = x + t * d
             c = s - B @ x
-            f = forces_of(c, k, p, series)
-            g = gradient(x, f)
+            f = forces_of(c, k, p)
+            g = gradient(f)
     steps = len(history) - 1
     held = status is Status.STALLED and tiny >= HELD
     return Equilibrium(x, c, f, status, residual, steps, np.array(history), held)

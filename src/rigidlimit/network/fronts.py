@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
-from ..threads import thread_count
+from .._support.threads import thread_count
 from .dissection import coupled_bodies, grouped
 
 LEAF = 36

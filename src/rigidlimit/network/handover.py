@@ -12,9 +12,9 @@ a factorization of step 2's own is the quicker way: the borrowed one says so.
 import numpy as np
 import scipy.sparse as sp
 
+from .._support.submatrix import submatrix
+from .._support.words import counted
 from ..errors import InputError
-from ..submatrix import submatrix
-from ..words import counted
 from .changing import ChangingSystem
 from .preconditioned import solve
 from .stiffness import DIRECT_SIZE, LinearStats

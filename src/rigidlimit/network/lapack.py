@@ -6,22 +6,20 @@ the same routines are offered to Cython, whose addresses compiled code can call.
 
 import numpy as np
 from llvmlite import binding
-from numba import types
+from numba import njit, types
 from numba.extending import get_cython_function_address
 
-from ..kernels import njit
 
-
-def _routine(module, name, arguments):
+def routine(module, name, arguments):
     """A routine whose arguments are all pointers, under a name that cached code finds again."""
     symbol = f"rigidlimit_{name}"
     binding.add_symbol(symbol, get_cython_function_address(f"scipy.linalg.{module}", name))
     return types.ExternalFunction(symbol, types.void(*[types.voidptr] * arguments))
 
 
-_dpotrf = _routine("cython_lapack", "dpotrf", 5)
-_dtrsm = _routine("cython_blas", "dtrsm", 11)
-_dsyrk = _routine("cython_blas", "dsyrk", 10)
+_dpotrf = routine("cython_lapack", "dpotrf", 5)
+_dtrsm = routine("cython_blas", "dtrsm", 11)
+_dsyrk = routine("cython_blas", "dsyrk", 10)
 
 LETTERS = np.frombuffer(b"LRTN", np.uint8)
 """Lower, right, transposed; no."""

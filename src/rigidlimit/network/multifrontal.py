@@ -23,10 +23,10 @@ single precision would be off by 6e-8 times the condition of K (``preconditioned
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
-from ..memory import check_room
-from ..threads import shared
+from .._support.memory import check_room
+from .._support.threads import shared
 from .blas_threads import BlasThreads
 from .fronts import dense_fronts
 from .lapack import eliminate

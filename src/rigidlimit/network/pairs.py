@@ -34,9 +34,9 @@ another, these are found again in the cache on disk by the next process.
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from ..kernels import njit
 from .blocks import (
     add_outer,
     cholesky_of_block,

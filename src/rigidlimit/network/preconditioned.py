@@ -31,10 +31,11 @@ class Solved:
     error: float
 
 
-def solve(product, precondition, rhs, *, accuracy=0.0, enough=0.0, most) -> Solved:
+def solve(product, precondition, rhs, *, accuracy=0.0, enough=0.0, most, near=True) -> Solved:
     """x with K x = rhs to ``accuracy`` of |x|_K, or |K x - rhs|_inf <= enough, in ``most`` steps.
 
-    product(x): K x. precondition(r): nearly K^-1 r.
+    product(x): K x. precondition(r): nearly K^-1 r. near: whether steps that no longer fall are
+    rounding, as with a preconditioner of nearly K; others come and go.
     """
     x, r, d = np.zeros_like(rhs), rhs, np.zeros_like(rhs)
     before, taken, error = np.inf, [], np.inf
@@ -52,7 +53,7 @@ def solve(product, precondition, rhs, *, accuracy=0.0, enough=0.0, most) -> Solv
         x, r, before = x + length * d, r - length * q, now
         taken.append(np.sqrt(length * now))
         error = _left(taken) / np.linalg.norm(taken)
-        if error <= accuracy or (error < ROUNDED and taken[-1] >= taken[-2]):
+        if error <= accuracy or (near and error < ROUNDED and taken[-1] >= taken[-2]):
             break
     return Solved(x, len(taken), error if rhs.any() else 0.0)
 

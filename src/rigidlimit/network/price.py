@@ -8,7 +8,7 @@ walls and layers.
 import weakref
 from functools import cached_property
 
-from ..memory import fits
+from .._support.memory import fits
 from .dissection import has_metis
 from .fronts import Fronts, dense_fronts
 

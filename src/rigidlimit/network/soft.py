@@ -21,13 +21,16 @@ overlaps before such a motion bears its load. Two things keep Newton from its en
 
 import numpy as np
 
-from ..kernels import njit
-from ..products import absolute_product
+from .._support.products import absolute_product
 from ..status import Status
 from .columns import ROUNDING
-from .equilibrium import Equilibrium, between, dot, narrowed
-from .law import forces_of, law, stretch_to_law, tangents
+from .equilibrium import Equilibrium
+from .law import forces_of, stretch_to_law, tangents
+from .line_search import dot, minimum
 from .stiffness import LinearStats, StiffnessSystem
+
+EXACT = 1e-12
+"""Part of the slope that line searches leave: nothing but soft steps sees what they leave."""
 
 FIRM, SOFT = 1e-8, 1e-12
 """e1 and e2 over the largest D."""
@@ -37,6 +40,9 @@ LONG = 1.5
 
 GAINED = 0.5
 """Part of the gradient that such a step leaves if it has gained little; firm steps go on else."""
+
+CONJUGATE = 0.1
+"""Part of a soft step's slope that has to be left once it is conjugate to the step before."""
 
 KEPT = 0.8, 1.25
 """Change of each D within which a factor serves on."""
@@ -52,55 +58,13 @@ BLURRED = 1e-6
 opens contacts, under the last digits of the load, goes until it meets something, however far, and
 would leave overlaps that are no displacement's."""
 
-SURE, BEYOND = 1e-3, 20
+SURE, BEYOND = 1e-3, 100
 """Part of the tolerance from which on it stops at once. Else it goes on, by so many steps at most,
 until forces stay: what is left along a motion that contacts hardly feel is within the tolerance
 long before the forces that it stands for are right."""
 
-PATIENCE = 40
+PATIENCE = 100
 """Steps without a smaller gradient after which it has stalled."""
-
-
-@njit(cache=True)
-def _change(c, dc, f, k, p, slope, t):
-    """dE/dt at x + t d: the slope at t = 0, and what the forces f at c have changed since."""
-    s = slope
-    for i in range(len(c)):
-        ct = c[i] + t * dc[i]
-        if ct > 0.0:
-            s += dc[i] * (law(ct, k[i], p, np.inf) - f[i])
-        else:
-            s -= dc[i] * f[i]
-    return s
-
-
-@njit(cache=True, nogil=True)
-def _minimum(c, dc, f, k, p, slope):
-    """t > 0 where dE/dt is zero, slope < 0 at t = 0; -1 if E falls without end along d.
-
-    As exact as rounding allows: nothing but soft steps sees what they leave.
-    """
-    goal = 1e-12 * abs(slope)
-    lo, slope_lo, hi = 0.0, slope, 1.0
-    slope_hi = _change(c, dc, f, k, p, slope, hi)
-    for _ in range(60):
-        if slope_hi >= 0.0 or abs(slope_hi) <= goal:
-            break
-        lo, slope_lo = hi, slope_hi
-        hi *= 4.0
-        slope_hi = _change(c, dc, f, k, p, slope, hi)
-    if abs(slope_hi) <= goal:
-        return hi
-    if slope_hi < 0.0:
-        return -1.0
-    t = hi
-    for _ in range(100):
-        t = between(lo, slope_lo, hi, slope_hi)
-        s = _change(c, dc, f, k, p, slope, t)
-        if abs(s) <= goal or hi - lo <= 1e-15 * hi:
-            break
-        lo, slope_lo, hi, slope_hi = narrowed(lo, slope_lo, hi, slope_hi, t, s)
-    return t
 
 
 class _Stiffness:
@@ -142,7 +106,10 @@ class _Stiffness:
             felt = self.now * change
             stiffness = dot(felt, change)
             part = dot(felt, dc) / stiffness if stiffness > 0.0 else 0.0
-            d, dc = d - part * before, dc - part * change
+            rest = d - part * before
+            # of a single motion whose stiffness has changed nothing is left
+            if dot(g, rest) < CONJUGATE * dot(g, d):
+                d, dc = rest, dc - part * change
         self.before = d, dc
         return d, dc
 
@@ -170,7 +137,7 @@ def soft_equilibrium(
     stats = LinearStats() if stats is None else stats
 
     def balance(c):
-        f = forces_of(c, k, p, np.inf)
+        f = forces_of(c, k, p)
         return f, load - network.carried(f)
 
     x, c = np.zeros(B.shape[1]), np.zeros(B.shape[0]) if offset is None else offset
@@ -213,7 +180,7 @@ def soft_equilibrium(
             if cold:
                 K.follow(k.astype(float))  # every contact a linear spring of its stiffness
             else:
-                K.follow(tangents(c, f, k, p, np.inf, 1e-8 * c.max()))
+                K.follow(tangents(c, k, p, 1e-8 * c.max()))
         d, dc = K.step(g, soft)
         slope = dot(g, d)
         # of loads that are rounding there is no end where motions are free
@@ -224,7 +191,7 @@ def soft_equilibrium(
                 # turn the linear springs' answer into overlaps of the power law's size
                 ratio = stretch_to_law(dc, k, p)
                 d, dc, slope, way = d * ratio, dc * ratio, slope * ratio, way * ratio
-            t = _minimum(c, dc, f, k, p, slope)
+            t = minimum(c, dc, f, k, p, slope, EXACT)
             if t < 0.0:
                 status = Status.LOAD_NOT_CARRIED
                 break
@@ -242,8 +209,10 @@ def soft_equilibrium(
         ended = False
         x, c = x + t * d, c + t * dc
         before, (f, g) = f, balance(c)
-        stay = not far and np.abs(f - before).max() <= tolerance * f.max()
-        soft = far and float(np.abs(g).max()) > GAINED * size
+        # both kinds of steps have to leave the forces as they are
+        same = not far and np.abs(f - before).max() <= tolerance * f.max()
+        stay = same and (soft or stay)
+        soft = (same and not soft) or (far and float(np.abs(g).max()) > GAINED * size)
     if answer is not None:
         best, status = answer[1], Status.CONVERGED
     x, c, f = best

@@ -6,8 +6,7 @@ a body is fastest.
 import itertools
 
 import numpy as np
-
-from ..kernels import njit
+from numba import njit
 
 MAX_BLOCK = 6
 """Largest preconditioner block: the degrees of freedom of one body in space."""

@@ -1,31 +1,28 @@
 """Stiffness matrices K = M + B^T D B + e I of a network with some contacts active, and K x = r.
 
 D >= 0 holds the contacts' tangent stiffness, M the inertia (or nothing), e I a small proximal
-term. Three roads, chosen here:
+term. Two roads, chosen here:
 
 - networks of pairs (bodies in space or in the plane): conjugate gradients with an incomplete
   factorization (``pairs.py``);
-- contacts that move more than two bodies (mechanisms): conjugate gradients on the compiled,
-  unassembled product with the bodies' diagonal blocks as preconditioner;
-- a factorization (``multifrontal.py``) for small systems, where conjugate gradients fail, and for
+- a factorization (``multifrontal.py``) for small systems, where contacts move more than two bodies
+  (mechanisms), where conjugate gradients fail, and for
   the rest of a network's life once one loose solve has taken a good part of a factorization's time
   (packings with hardly more contacts than degrees of freedom): the exact answers then also save
   Newton steps.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from ..errors import NoRoom
-from ..kernels import njit
-from .blocks import invert_block
 from .direct import DenseFactor, Factor
 from .multifrontal import MultifrontalFactor
 from .preconditioned import solve
-from .starts import MAX_BLOCK
 
 DIRECT_SIZE = 300
 """Systems up to this many degrees of freedom are factorized at once: it costs less than a
@@ -49,11 +46,18 @@ LOOSE = 1.3
 
 @dataclass
 class LinearStats:
-    """Work done so far: conjugate gradient steps, factorizations, and failed CG solves."""
+    """Work done so far: conjugate gradient steps, factorizations, failed CG solves; and the routes
+    taken to an answer, in order of their first use."""
 
     products: int = 0
     factorizations: int = 0
     cg_failures: int = 0
+    routes: list[str] = field(default_factory=list)
+
+    def took(self, route: str):
+        """Note a route."""
+        if route not in self.routes:
+            self.routes.append(route)
 
 
 def by_rounded_factor(product, by_factor, rhs, *, stats, refined):
@@ -118,94 +122,6 @@ def _dense(ptr, idx, val, mptr, midx, mval, shift, K):
     return K
 
 
-@njit(cache=True, nogil=True)
-def _block_inverses(ptr, idx, val, mptr, midx, mval, shift, starts, block_of):
-    """Inverses of the diagonal blocks of K, (blocks, MAX_BLOCK, MAX_BLOCK), by Cholesky."""
-    nb = len(starts) - 1
-    blocks = np.zeros((nb, MAX_BLOCK, MAX_BLOCK))
-    for j in range(starts[nb]):
-        b = block_of[j]
-        blocks[b, j - starts[b], j - starts[b]] += shift
-        if len(mval) > 0:
-            for e in range(mptr[j], mptr[j + 1]):
-                if block_of[midx[e]] == b:
-                    blocks[b, j - starts[b], midx[e] - starts[b]] += mval[e]
-    for a in range(len(ptr) - 1):
-        for e in range(ptr[a], ptr[a + 1]):
-            b = block_of[idx[e]]
-            for g in range(ptr[a], ptr[a + 1]):
-                if block_of[idx[g]] == b:
-                    blocks[b, idx[e] - starts[b], idx[g] - starts[b]] += val[e] * val[g]
-    L = np.zeros((MAX_BLOCK, MAX_BLOCK))
-    for b in range(nb):
-        size = starts[b + 1] - starts[b]
-        K = blocks[b]
-        invert_block(K, K, L, size)
-    return blocks
-
-
-@njit(cache=True, nogil=True)
-def _precondition(inverses, starts, r, z):
-    for b in range(len(starts) - 1):
-        lo = starts[b]
-        size = starts[b + 1] - lo
-        for i in range(size):
-            s = 0.0
-            for j in range(size):
-                s += inverses[b, i, j] * r[lo + j]
-            z[lo + i] = s
-
-
-@njit(cache=True, nogil=True)
-def _conjugate_gradients(
-    ptr, idx, val, mptr, midx, mval, shift, starts, inverses, rhs, x, target, max_steps
-):
-    """Preconditioned conjugate gradients for K x = rhs from x; stops at |r|_inf <= target.
-
-    Returns (steps, |r|_inf reached). x is changed in place.
-    """
-    n = len(rhs)
-    r = np.empty(n)
-    z = np.empty(n)
-    q = np.empty(n)
-    _product(ptr, idx, val, mptr, midx, mval, shift, x, q)
-    worst = 0.0
-    for j in range(n):
-        r[j] = rhs[j] - q[j]
-        worst = max(worst, abs(r[j]))
-    if worst <= target:
-        return 0, worst
-    _precondition(inverses, starts, r, z)
-    d = z.copy()
-    rz = 0.0
-    for j in range(n):
-        rz += r[j] * z[j]
-    for step in range(1, max_steps + 1):
-        _product(ptr, idx, val, mptr, midx, mval, shift, d, q)
-        dq = 0.0
-        for j in range(n):
-            dq += d[j] * q[j]
-        if not dq > 0.0:
-            return step, worst
-        alpha = rz / dq
-        worst = 0.0
-        for j in range(n):
-            x[j] += alpha * d[j]
-            r[j] -= alpha * q[j]
-            worst = max(worst, abs(r[j]))
-        if worst <= target:
-            return step, worst
-        _precondition(inverses, starts, r, z)
-        new = 0.0
-        for j in range(n):
-            new += r[j] * z[j]
-        beta = new / rz
-        rz = new
-        for j in range(n):
-            d[j] = z[j] + beta * d[j]
-    return max_steps, worst
-
-
 class StiffnessSystem:
     """K = M + B^T D B + shift I for one choice of active contacts."""
 
@@ -233,7 +149,7 @@ class StiffnessSystem:
             return np.zeros(0)
         price = network.price
         fits = price.affordable
-        if n <= DIRECT_SIZE or (fits and network.direct):
+        if n <= DIRECT_SIZE or (fits and (network.direct or not network.pairs.serves)):
             try:
                 return self.solve_directly(rhs, stats)
             except NoRoom:
@@ -255,12 +171,15 @@ class StiffnessSystem:
         """(x, |K x - rhs|_inf reached, steps) by conjugate gradients alone."""
         network = self.network
         if network.pairs.serves:
+            stats.took("threshold cg" if "Threshold" in type(self._incomplete).__name__ else "cg")
             x, steps, worst = self._incomplete.solve(rhs, target=target, max_steps=max_steps)
         else:
-            x = np.zeros(len(rhs))
-            steps, worst = _conjugate_gradients(
-                *self.arrays, network.starts, self._inverses, rhs, x, target, max_steps
-            )
+            stats.took("jacobi cg")
+            options = dict(enough=target, most=max_steps, near=False)
+            found = solve(self.product, self._by_blocks, rhs, **options)
+            x, steps = found.x, found.steps
+            reached = steps < max_steps and not np.isnan(found.error)
+            worst = target if reached else np.inf
         stats.products += steps
         network.price.steps += steps
         return x, worst, steps
@@ -274,8 +193,26 @@ class StiffnessSystem:
         return y
 
     @cached_property
-    def _inverses(self):
-        return _block_inverses(*self.arrays, self.network.starts, self.network.block_of)
+    def _block_inverses(self):
+        """(place of each degree of freedom among the blocks, inverses (bodies, d, d))."""
+        network = self.network
+        place = np.arange(network.B.shape[1]) - network.starts[network.block_of]
+        ptr, idx, val = self.arrays[:3]
+        C = sp.csr_array((val, idx, ptr), shape=(len(ptr) - 1, len(place)))
+        K = sp.coo_array(C.T @ C + network.mass + self.shift * sp.eye_array(len(place)))
+        i, j = K.coords
+        mine = network.block_of[i] == network.block_of[j]
+        bodies, d = len(network.starts) - 1, int(np.diff(network.starts).max())
+        blocks = np.zeros((bodies, d, d))
+        blocks[network.block_of[i[mine]], place[i[mine]], place[j[mine]]] = K.data[mine]
+        return place, np.linalg.pinv(blocks, hermitian=True)
+
+    def _by_blocks(self, r):
+        """r (n,) times the inverses of the bodies' diagonal blocks."""
+        place, inverses = self._block_inverses
+        padded = np.zeros(inverses.shape[:2])
+        padded[self.network.block_of, place] = r
+        return np.einsum("bij,bj->bi", inverses, padded)[self.network.block_of, place]
 
     @cached_property
     def _incomplete(self):
@@ -350,4 +287,10 @@ class StiffnessSystem:
         known = "_factor" in self.__dict__
         factor = self._factor
         stats.factorizations += not known
+        rounded = " (single)" if getattr(factor, "rounded", False) else ""
+        stats.took(
+            {"DenseFactor": "dense", "Factor": "superlu"}.get(
+                type(factor).__name__, "multifrontal" + rounded
+            )
+        )
         return factor

@@ -9,8 +9,7 @@ short ones.
 """
 
 import numpy as np
-
-from ..kernels import njit
+from numba import njit
 
 SHORT = 48
 """Columns up to which those of a front are taken one by one on the way down, for one right side."""

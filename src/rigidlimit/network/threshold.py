@@ -17,8 +17,8 @@ the whole; where E is not positive then, it is made anew with the whole.
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
 from .blocks import (
     cholesky_of_block,
     diagonal_blocks,

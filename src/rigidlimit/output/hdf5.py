@@ -8,24 +8,23 @@ from typing import overload
 
 import numpy as np
 
-from ..display import Displayed
+from .._support.display import Displayed
+from .._support.warned import warn
+from .._support.words import counted
 from ..errors import InputError, OutputError, SceneError, SceneWarning, UnfinishedRun
 from ..scenes.columns import StoredScene
 from ..scenes.scene import Scene
-from ..words import counted
 from .stored import (
     SCHEMA,
     StoredStep,
     damage_told,
     opened,
-    part_files,
-    parts_of,
     read_head,
     read_step,
-    read_unfinished,
     steps_in,
     steps_of,
 )
+from .unfinished import left_out, parts_of, read_unfinished
 from .writer import RunWriter, check_place, write_comparison
 
 __all__ = [
@@ -131,30 +130,26 @@ def read_run(path: str | Path) -> Run:
 def _unfinished(path: Path) -> Run | None:
     """The steps saved so far of a run that goes on or was stopped; None if there is no such run,
     or if it is to replace a finished one, which then is the run of this name."""
-    parts = parts_of(path)
     stored = read_unfinished(path)
     if stored is None:
         return None
-    head, checkpoint = stored
-    time = float(checkpoint["time"])
+    head, time = stored.head, float(stored.checkpoint["time"])
     if path.exists() and not head.get("extends"):
-        warnings.warn(
+        warn(
             f"{path}: a later run of this name is unfinished, at t = {time:.6g} s; this is the "
             "earlier one, which it will replace",
             UnfinishedRun,
-            stacklevel=3,
         )
         return None
-    times, places = _steps(part_files(parts), int(checkpoint["steps"]))
+    times, places = _steps(stored.files, int(stored.checkpoint["steps"]))
     if not times:
         return None
     until = head["settings"].get("until")
     end = "" if until is None else f" of {until:.6g} s"
-    warnings.warn(
+    warn(
         f"{path}: this run is unfinished: {counted(len(times), 'step')} saved, up to t = "
-        f"{times[-1]:.6g} s{end}; rigidlimit run --resume goes on with it",
+        f"{times[-1]:.6g} s{end}{left_out(stored)}; rigidlimit run --resume goes on with it",
         UnfinishedRun,
-        stacklevel=3,
     )
     scene, version = _scene(head["scene"], path), head.get("version", "?")
     return Run(path, scene, head["settings"], version, np.array(times), False, places)

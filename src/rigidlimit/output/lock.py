@@ -1,79 +1,59 @@
 """One writer a run: keeps other processes, and other writers of this one, from a run's parts.
 
-A record lock on the file ``lock`` in the folder of parts: the system frees it when a process is
-killed. POSIX gives such a lock to a process, not to a file that it opened: a second opening would
-be let in, and closing it would free the lock of the first. Hence the table of this process' own.
+The lock is on the file ``lock`` in the folder of parts; the system frees it when a process ends.
 """
 
-import os
-from contextlib import suppress
+import errno
 from pathlib import Path
-from weakref import WeakValueDictionary
+
+from filelock import FileLock, Timeout
 
 from ..errors import OutputError
 
 LOCK = "lock"
-_here: WeakValueDictionary[Path, "Lock"] = WeakValueDictionary()
-"""Folders that are locked by this process. A writer that is dropped without an end frees its."""
-
 ATTEMPTS = 100
-"""Another process may remove the folder between two steps of locking it, but not for ever."""
+"""Another process may remove the folder between its making and its locking, but not for ever."""
+
+PATIENCE, PAUSE = 0.1, 0.02
+"""Time to wait for a lock, and between two attempts [s]: a file that was removed as it was locked
+takes another attempt."""
+
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP)
+"""Errors of file systems that have no locks: there two writers are not kept apart."""
 
 
 class Lock:
     """Holds the folder ``parts`` of the run ``path`` from its making to ``close``.
 
     make: whether to make the folder. Raises FileNotFoundError without it, OutputError if held.
+    A writer that is dropped without ``close`` frees it.
     """
 
     def __init__(self, path: Path, parts: Path, *, make: bool):
-        self._folder = parts.resolve()
-        self._file = None
-        if self._folder in _here:
-            raise OutputError(
-                f"{path}: another RunWriter of this program is writing it; expected one; call its "
-                "finish() or close() first"
-            )
+        # any thread may close it
+        self._lock = FileLock(
+            parts / LOCK, timeout=PATIENCE, poll_interval=PAUSE, thread_local=False
+        )
         for _ in range(ATTEMPTS):
             if make:
                 parts.mkdir(parents=True, exist_ok=True)
             elif not parts.is_dir():
                 raise FileNotFoundError(parts)
-            if self._take(path, parts / LOCK):
-                break
-        else:
-            raise OutputError(f"{path}: its folder {parts} comes and goes; take another name")
-        _here[self._folder] = self
-
-    def _take(self, path: Path, name: Path) -> bool:
-        """Whether the lock is had, or cannot be had on this system."""
-        try:
-            import fcntl
-        except ImportError:  # not a POSIX system
-            return True
-        try:
-            self._file = open(name, "a")  # noqa: SIM115 - held until close
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError) as error:
-            self.close()
-            raise OutputError(
-                f"{path}: another run is writing it; wait until it ends, or take another name"
-            ) from error
-        except OSError:  # a file system without locks
-            return True
-        # a run that ended meanwhile may have removed the file that was opened
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(self._file.fileno()), os.stat(name)):
-                return True
-        self.close()
-        return False
+            try:
+                self._lock.acquire()
+                return
+            except Timeout as error:
+                raise OutputError(
+                    f"{path}: another run is writing it; wait until it ends, finish() or close() "
+                    "the RunWriter of this program that does, or take another name"
+                ) from error
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                if error.errno not in NO_LOCKS:
+                    raise
+                return
+        raise OutputError(f"{path}: its folder {parts} comes and goes; take another name")
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-        if _here.get(self._folder) is self:
-            del _here[self._folder]
+        self._lock.release()

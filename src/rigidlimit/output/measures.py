@@ -1,29 +1,42 @@
 """What is read off a force network: tables of contacts and joints, forces on bodies, stress,
 neighbours, fabric.
 
-    resultant of body a     F_a = sum over its contacts of f n_a, M_a = sum of (x - r_a) x f n_a
-    mean stress of bodies   V sigma = -sum over bodies a and their contacts of (x - r_a) f n_a^T
+    resultant of body a     F_a = sum over its contacts of f_a, M_a = sum of (x - r_a) x f_a
+    mean stress of bodies   V sigma = -sum over bodies a and their contacts of (x - r_a) f_a^T
 
-n_a is the normal that points into body a, x the contact point, r_a the centre of mass, all where
-the step began, as in its balance. With the sign of soil mechanics pressure is positive. sigma is
-that of bodies in balance: weight acts at the centre of mass and has no moment about it; inertia of
-bodies that move is left out. It is symmetric where contacts leave no moment on the bodies.
+f_a is the force vector on body a (f n_a without friction, n_a the normal into the body), x the
+contact point, r_a the centre of mass, all where the step began, as in its balance. With the sign of
+soil mechanics pressure is positive. sigma is that of bodies in balance: weight acts at the centre
+of mass and has no moment about it; inertia of bodies that move is left out. It is symmetric where
+contacts leave no moment on the bodies, as at rest, where the moments of normal and tangential
+forces cancel.
 """
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import arrays
+from .._support import arrays
 from ..errors import InputError, nearest
 from ..forces.bearing import bearing
 from .plots.frames import Frame, frame
 
+if TYPE_CHECKING:
+    from ..scenes.scene import Scene
+    from .plots.frames import Source
+Chosen = str | int | Sequence[str | int] | np.ndarray | None
+"""Names or numbers of bodies; None: all that are free to move in some way, or all."""
 
-def contact_table(source, *, scene=None, index: int = -1) -> np.ndarray:
+
+def contact_table(source: "Source", *, scene: "Scene | None" = None, index: int = -1) -> np.ndarray:
     """One row a contact, with named columns: ``pandas.DataFrame(contact_table(run))``.
 
     first, second: names of the two bodies; x, y, z: where the force acts [m]; nx, ny, nz: unit
     normal from the first body to the second; gap [m] at the start of the step; and the forces of
-    each method the step has [N], ``classic``, ``compatible``, ``dem``.
+    each method the step has [N], ``classic``, ``compatible``, ``dem``. With friction also the sizes
+    of their tangential parts [N], ``classic_tangential`` and so on, and of the best method
+    (compatible forces where there are any) ``mobilised``, |f_t|/(mu f_n), and ``sliding``.
 
     source: a run or its file (index: which stored step), a step of a run or a ``StepResult``, a
     ``Simulation``; with ``scene`` a ``Comparison`` or a ``PenaltyResult``.
@@ -43,16 +56,23 @@ def contact_table(source, *, scene=None, index: int = -1) -> np.ndarray:
         columns[f"n{axis}"] = contacts.normal[:, k]
     columns["gap"] = contacts.gap
     columns |= shown.forces
+    for method, vectors in shown.tangential.items():
+        columns[f"{method}_tangential"] = np.linalg.norm(vectors, axis=1)
+    if shown.best in shown.tangential:
+        columns["mobilised"] = shown.mobilised(shown.best)
+        columns["sliding"] = shown.sliding[shown.best]
     return _table(columns)
 
 
-def pair_forces(source, *, method: str | None = None, scene=None, index: int = -1) -> np.ndarray:
+def pair_forces(
+    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
+) -> np.ndarray:
     """One row a pair of bodies that press on one another: the joint's resultant, where it acts.
 
     first, second: names of the two bodies; contacts: how many bear; force: magnitude of the
-    resultant [N], fx, fy, fz: on the second body; x, y, z: mean of the contact points, weighted by
-    their forces [m]. Of a plane joint that is the centre of pressure, and the points of an arch's
-    joints are its thrust line. method, source: as in ``body_forces``.
+    resultant [N], friction included, fx, fy, fz: on the second body; x, y, z: mean of the contact
+    points, weighted by their normal forces [m]. Of a plane joint that is the centre of pressure,
+    and the points of an arch's joints are its thrust line. method, source: as in ``body_forces``.
 
     >>> import rigidlimit as rl
     >>> scene = rl.Scene(dim=2, gravity=(0, -10))
@@ -65,14 +85,15 @@ def pair_forces(source, *, method: str | None = None, scene=None, index: int = -
     block 2 20.0 0.25
     """
     shown = frame(source, scene=scene, index=index)
-    force, body = shown.of(method)[1], shown.contacts.body
+    method, force = shown.of(method)
+    body = shown.contacts.body
     which = np.flatnonzero(bearing(force))
     pairs, row = np.unique(body[which], axis=0, return_inverse=True)
     total, at, push = np.zeros(len(pairs)), np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
     row, f = row.ravel(), force[which, None]
     np.add.at(total, row, force[which])
     np.add.at(at, row, f * shown.contacts.point[which])
-    np.add.at(push, row, f * shown.contacts.normal[which])
+    np.add.at(push, row, shown.vectors(method)[which])
     at /= total[:, None]
     names = np.array(shown.bodies.names)
     columns = {"first": names[pairs[:, 0]], "second": names[pairs[:, 1]]}
@@ -83,7 +104,9 @@ def pair_forces(source, *, method: str | None = None, scene=None, index: int = -
     return _table(columns)
 
 
-def body_forces(source, *, method: str | None = None, scene=None, index: int = -1) -> np.ndarray:
+def body_forces(
+    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
+) -> np.ndarray:
     """What the contacts do to each body, (n, 6): force [N] and moment about its centre [N m].
 
     ``body_forces(result)[scene.index("floor"), :3]`` is the force on the floor. A half-space's
@@ -91,7 +114,7 @@ def body_forces(source, *, method: str | None = None, scene=None, index: int = -
     forces by default, where the step has them. source: as in ``contact_table``.
     """
     shown = frame(source, scene=scene, index=index)
-    push, arm = _pushes(shown, shown.of(method)[1])
+    push, arm = _pushes(shown, method)
     total = np.zeros((len(shown.bodies), 6))
     np.add.at(total[:, :3], shown.contacts.body, push)
     np.add.at(total[:, 3:], shown.contacts.body, np.cross(arm, push))
@@ -99,7 +122,13 @@ def body_forces(source, *, method: str | None = None, scene=None, index: int = -
 
 
 def stress(
-    source, volume: float, *, bodies=None, method: str | None = None, scene=None, index: int = -1
+    source: "Source",
+    volume: float,
+    *,
+    bodies: Chosen = None,
+    method: str | None = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
 ) -> np.ndarray:
     """Mean stress tensor of a packing in balance, (dim, dim) [Pa; N/m in 2D]; pressure positive.
 
@@ -109,13 +138,15 @@ def stress(
     """
     shown = frame(source, scene=scene, index=index)
     arrays.positive("volume", volume)
-    push, arm = _pushes(shown, shown.of(method)[1])
+    push, arm = _pushes(shown, method)
     chosen = _chosen(shown, bodies)[shown.contacts.body]
     dim = shown.bodies.dim
     return 0.0 - np.einsum("mi,mj->ij", arm[chosen], push[chosen])[:dim, :dim] / volume
 
 
-def neighbours(source, *, method: str | None = None, scene=None, index: int = -1) -> np.ndarray:
+def neighbours(
+    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
+) -> np.ndarray:
     """How many bodies press on each body, (n,).
 
     The mean over those with any, ``z[z > 0].mean()``, is the coordination number without
@@ -130,12 +161,12 @@ def neighbours(source, *, method: str | None = None, scene=None, index: int = -1
 
 
 def fabric(
-    source,
+    source: "Source",
     *,
-    bodies=None,
+    bodies: Chosen = None,
     weighted: bool = False,
     method: str | None = None,
-    scene=None,
+    scene: "Scene | None" = None,
     index: int = -1,
 ) -> np.ndarray:
     """Fabric tensor, the mean of n n^T over the contacts that bear, (dim, dim), of trace 1.
@@ -166,10 +197,10 @@ def _table(columns: dict[str, np.ndarray]) -> np.ndarray:
     return table
 
 
-def _pushes(shown: Frame, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _pushes(shown: Frame, method: str | None) -> tuple[np.ndarray, np.ndarray]:
     """(push, arm), (m, 2, 3) each: the force on either body of each contact, and where it acts
     from the centre that the body had where the step began."""
-    push = (force[:, None] * shown.contacts.normal)[:, None, :] * np.array([[-1.0], [1.0]])
+    push = shown.vectors(method)[:, None, :] * np.array([[-1.0], [1.0]])
     return push, shown.contacts.point[:, None, :] - shown.start[shown.contacts.body]
 
 

@@ -7,10 +7,10 @@ import weakref
 
 import numpy as np
 
+from .._support.words import counted
 from ..bodies import HalfSpace
 from ..errors import RigidlimitError
 from ..forces.bearing import bearing
-from ..words import counted
 
 ROWS = 12
 """Bodies listed of a scene."""
@@ -72,7 +72,9 @@ def _table(thing):
         "Scene": _scene,
         "StepResult": _step,
         "CompatibleForces": _compatible,
+        "RoughForces": _compatible,
         "ContactDynamicsResult": _classic,
+        "RoughDynamicsResult": _classic,
         "Determinacy": _determinacy,
         "Run": _run,
     }[name](thing)
@@ -98,13 +100,14 @@ def _scene(scene):
     return heading, rows, ("body", "shape", "position [m]", "mass [kg]", "")
 
 
-def _newtons(force) -> list:
+def _newtons(force, sliding=None) -> list:
     carrying = force[bearing(force)]
     mean = f"{carrying.mean():.6g} N" if len(carrying) else "none"
     return [
         ("carry load", f"{len(carrying)} of {counted(len(force), 'contact')}"),
         ("largest force", f"{force.max(initial=0.0):.6g} N"),
         ("mean of those", mean),
+        *([] if sliding is None else [("slide", counted(int(sliding.sum()), "contact"))]),
     ]
 
 
@@ -112,7 +115,8 @@ def _step(result):
     rows = [("classic", _status(result.classic))]
     if result.compatible is not None:
         rows.append(("compatible", _status(result.compatible)))
-    return f"step to t = {result.time:.6g} s", rows + _newtons(result.force), ()
+    sliding = None if result.T is None else result.sliding
+    return f"step to t = {result.time:.6g} s", rows + _newtons(result.force, sliding), ()
 
 
 def _status(answer) -> str:
@@ -123,14 +127,14 @@ def _status(answer) -> str:
 
 
 def _compatible(forces):
-    rows = [("status", _status(forces)), *_newtons(forces.force)]
+    rows = [("status", _status(forces)), *_newtons(forces.force, getattr(forces, "sliding", None))]
     if not forces.converged:
         rows.append(("try", forces.status.advice))
     return f"compatible forces by {forces.method}", rows, ()
 
 
 def _classic(result):
-    rows = [("status", _status(result)), *_newtons(result.force)]
+    rows = [("status", _status(result)), *_newtons(result.force, getattr(result, "sliding", None))]
     if not result.converged:
         rows.append(("try", result.status.advice))
     return f"contact dynamics by {result.solver} (forces not unique)", rows, ()

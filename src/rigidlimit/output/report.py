@@ -1,4 +1,5 @@
-"""The report of ``rigidlimit paper``: figures as PNG and PDF, and one HTML page that holds them."""
+"""The report of ``rigidlimit paper``: figures as PNG and PDF, and one HTML page that holds them, in
+the paper's order and with its numbers."""
 
 import base64
 import html
@@ -8,107 +9,39 @@ from pathlib import Path
 import numpy as np
 
 from .. import __version__
-from ..atomic import write_text
-from ..collision.contacts import Contacts
-from ..penalty.paper import EVERY_STEP, OVERSHOOT, SNAPSHOTS, TABLE_1, Case
-from ..scenes import pyramid
-from .plots import Frame, comparison, floor_forces, force_histogram, save_figure
+from .._support.atomic import write_text
+from ..penalty.paper import EVERY_STEP, FIGURES, OVERSHOOT, TABLE_1, Case
+from .paper_figures import (
+    UNIT,
+    beam_figure,
+    bucket_edges,
+    case_frame,
+    floor_figure,
+    histogram_figure,
+    packing_figure,
+    side_by_side_figure,
+    snapshot_figure,
+)
+from .plots import comparison, save_figure
 
 METHODS = ["dem", "apgd", "pgs", "compatible"]
-COLOURS = "viridis"
+ELSEWHERE = ["dem", "compatible"]
+"""Methods of the cases of which classic contact dynamics knows nothing."""
 
 
-def beam_figure(beams):
-    """Figures 1 to 5: bars of the three support forces by method."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
-    panels = figure.subplots(1, len(beams), sharey=True)
-    for panel, (stiffness, rows) in zip(panels, beams.items(), strict=True):
-        width = 0.8 / len(rows)
-        for k, (method, forces) in enumerate(rows.items()):
-            x = np.arange(3) + (k - (len(rows) - 1) / 2) * width
-            colour = ["#fde725", "#5ec962", "#21918c", "#3b528b"][k % 4]
-            panel.bar(x, forces, width, label=method, color=colour, edgecolor="0.3", linewidth=0.4)
-        panel.set_xticks(range(3), ["left", "middle", "right"])
-        panel.set_title(f"contact stiffness {stiffness}")
-    panels[0].set_ylabel("force, weight 10")
-    panels[-1].legend(fontsize=7, frameon=False)
-    return figure
-
-
-def snapshot_figure(snapshots, radius):
-    """Figure 7: speeds of the spheres at four times, seen from the front."""
-    from matplotlib.collections import PatchCollection
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Circle
-
-    figure = Figure(figsize=(11, 2.9), layout="constrained")
-    panels = figure.subplots(1, len(SNAPSHOTS), sharex=True, sharey=True)
-    top = float(snapshots["speed"].max()) or 1.0
-    for panel, time, at, speed in zip(
-        panels, SNAPSHOTS, snapshots["position"], snapshots["speed"], strict=True
-    ):
-        order = np.argsort(-at[:, 1])  # the front last
-        drawn = PatchCollection([Circle(at[i, [0, 2]], radius) for i in order], cmap=COLOURS)
-        drawn.set_array(speed[order])
-        drawn.set_clim(0, top)
-        panel.add_collection(drawn)
-        panel.set_aspect("equal")
-        panel.autoscale_view()
-        panel.set_title(f"t = {1e3 * time:g} ms")
-        panel.set_xlabel("x [m]")
-    panels[0].set_ylabel("z [m]")
-    figure.colorbar(drawn, ax=list(panels)).set_label("speed [m/s]")
-    return figure
-
-
-def case_frame(case: Case) -> Frame:
-    """A case's packing at rest with the forces of every method."""
-    m = len(case.point)
-    scene = pyramid(case.base)
-    contacts = Contacts(
-        case.contact_body,
-        np.arange(m),
-        case.point,
-        case.normal,
-        np.zeros(m),
-        np.zeros(m),
-        len(case.position),
-    )
-    return Frame(
-        bodies=scene.bodies,
-        position=case.position,
-        quaternion=scene.state.quaternion,
-        contacts=contacts,
-        forces=case.force,
-        gravity=scene.gravity,
-        name=case.name,
-    )
-
-
-def write_report(folder: Path, cases: list[Case], beams, snapshots, seconds: float) -> Path:
+def write_report(
+    folder: Path,
+    cases: list[Case],
+    beams: dict[str, dict[str, list[float]]],
+    snapshots: dict[str, np.ndarray],
+    seconds: float,
+) -> Path:
     """Figures as PNG and PDF in ``folder`` and report.html, self-contained; returns its path."""
     base = cases[0].base
-    radius = 0.5 * float(np.linalg.norm(cases[0].position[1] - cases[0].position[0]))
-    figures = [
-        ("beam", "Figures 1-5: beam on three supports", beam_figure(beams)),
-        ("settling", "Figure 7: settling", snapshot_figure(snapshots, radius)),
-    ]
-    numbers = ("8-12", "16-18", "13-15")
-    for case, figure_numbers in zip(cases, numbers, strict=True):
-        slug = case.name.replace(", ", "-").replace(" ", "-")
-        shown, weights = case_frame(case), ("sphere weights", case.weight)
-        methods = METHODS if case is cases[0] else ["dem", "compatible"]
-        network = comparison(shown, methods=methods, view="front", pressure=False, units=weights)
-        histogram = force_histogram(shown, methods=methods, units=weights, log=True)
-        floor = floor_forces(shown, methods=METHODS, units=weights)
-        of = f"Figures {figure_numbers}: {case.name}"
-        figures.append((f"{slug}-network", f"{of}, force networks", network))
-        figures.append((f"{slug}-histograms", f"{of}, histograms", histogram))
-        figures.append((f"{slug}-floor", f"Figure 19: {case.name}, base layer", floor))
-    parts = [_head(base, cases, seconds), _table(cases)]
-    for name, caption, figure in figures:
+    parts = [_head(base, cases, seconds)]
+    for name, caption, figure in _figures(cases, beams, snapshots):
+        if name == "floor":  # where the paper has it
+            parts.append(_table(cases))
         for ending in ("png", "pdf"):
             save_figure(figure, folder / f"{name}.{ending}")
         data = base64.b64encode((folder / f"{name}.png").read_bytes()).decode()
@@ -138,6 +71,49 @@ figure {{ margin: 2rem 0; }}
 {body}
 </body></html>
 """
+
+
+def _figures(cases: list[Case], beams, snapshots):
+    """(name, caption, figure) of each figure, in the paper's order."""
+    by_name = {case.name: case for case in cases}
+    radius = 0.5 * float(np.linalg.norm(cases[0].position[1] - cases[0].position[0]))
+    shown = {name: METHODS if name == "uniform Hooke" else ELSEWHERE for name in FIGURES}
+    edges = bucket_edges(cases, shown)
+    yield (
+        "beam",
+        "Figures 1 to 5: support forces of the beam; dotted: exact. Equal stiffnesses: "
+        "Gauss-Seidel in two orders (1), projected gradients (2), compatible (3); middle support "
+        "three times as stiff: DEM (4), compatible (5)",
+        beam_figure(beams),
+    )
+    yield "packing", "Figure 6: the packing at rest", packing_figure(cases[0])
+    yield "settling", "Figure 7: speeds while it settles", snapshot_figure(snapshots, radius)
+    for name, (first, last, beside) in FIGURES.items():
+        case, methods = by_name[name], shown[name]
+        slug = name.replace(", ", "-").replace(" ", "-")
+        network = comparison(
+            case_frame(case),
+            methods=methods,
+            view="front",
+            pressure=False,
+            units=(UNIT, case.weight),
+        )
+        yield f"{slug}-network", f"Figures {first}(a) to {last}(a): {name}, forces", network
+        yield (
+            f"{slug}-histograms",
+            f"Figures {first}(b) to {last}(b): {name}, histograms of the forces",
+            histogram_figure(case, methods, edges),
+        )
+        yield (
+            f"{slug}-beside",
+            f"Figure {beside}: {name}, histograms of DEM and compatible forces side by side",
+            side_by_side_figure(case, edges),
+        )
+    yield (
+        "floor",
+        "Figure 19: forces on the base layer, all on one scale",
+        floor_figure(cases, METHODS),
+    )
 
 
 def _head(base, cases, seconds):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import atomic
+from .._support import atomic
 from .endings import check_ending
 
 FORMS = (".json", ".csv")

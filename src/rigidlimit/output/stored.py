@@ -5,28 +5,34 @@ The schema is in docs/output.md; SCHEMA_VERSION counts changes that older reader
 
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import __version__
+from .._support.display import Brief
+from .._support.words import counted
 from ..collision.contacts import Contacts
-from ..display import Brief
+from ..conditioning.several_bodies import TAKEN
+from ..constraints import in_world
 from ..errors import OutputError
-from ..forces.together import TAKEN
 from ..scenes.columns import StoredScene
+from ..scenes.scene import Scene
 from ..simulation import SAVED
-from ..words import counted
+from ..step import StepResult
+from .checksums import CHECKSUM, check, checksum, contents, write_sealed
+
+if TYPE_CHECKING:
+    from h5py import File, Group
 
 SCHEMA = "rigidlimit-run"
 SCHEMA_VERSION = 2
 """2: with the group ``scene``, where bodies are many; files without it are written as 1."""
 
-COLUMNS = "scene.npz"
-"""Columns of the scene beside the parts of a run."""
-
 PARTS = ".parts"
+STATE_FIELDS = ("position", "quaternion", "velocity")
 CONTACT_FIELDS = ("body", "feature", "point", "normal", "gap", "curvature")
 
 
@@ -38,7 +44,9 @@ class StoredStep(Brief):
     ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
     forces of the DEM on the same contacts, where they were stored too. scene: whose step it is.
     closed (m,) bool, together: what step 2 was asked for, as in ``StepResult``; None and ""
-    in files of before.
+    in files of before. Where contacts rub (else None): tangential, tangential_classic (m, 3) [N],
+    tangential parts of the force vectors on contacts.body[:, 1], in the world frame; sliding (m,)
+    bool, of the compatible forces if they were asked for; friction (m,): mu; contacts.tangents.
     """
 
     number: int
@@ -56,6 +64,16 @@ class StoredStep(Brief):
     scene: object = None
     closed: np.ndarray | None = None
     together: str = ""
+    tangential: np.ndarray | None = None
+    tangential_classic: np.ndarray | None = None
+    sliding: np.ndarray | None = None
+    friction: np.ndarray | None = None
+
+    @property
+    def force_vectors(self) -> np.ndarray:
+        """``force`` as vectors (m, 3) [N] on contacts.body[:, 1], with their tangential parts."""
+        normal = self.force[:, None] * self.contacts.normal
+        return normal if self.tangential is None else normal + self.tangential
 
 
 @contextmanager
@@ -96,7 +114,7 @@ def opened(path: Path):
         ) from error
 
 
-def read_head(file, path: Path) -> tuple[StoredScene, dict, str]:
+def read_head(file: "File", path: Path) -> tuple[StoredScene, dict, str]:
     """(scene, settings, version of the writer) of an open run."""
     with damage_told(path):
         known = file.attrs.get("schema") == SCHEMA
@@ -110,67 +128,10 @@ def read_head(file, path: Path) -> tuple[StoredScene, dict, str]:
             f"{__version__}, which reads up to {SCHEMA_VERSION}; upgrade rigidlimit"
         )
     with damage_told(path):
-        columns = {}
-        for name, values in file["scene"].items() if "scene" in file else ():
-            columns[name] = values.asstr()[()] if values.dtype.kind == "O" else values[()]
-        scene = StoredScene(str(file.attrs["scene"]), columns)
-        return scene, json.loads(file.attrs["settings"]), writer
-
-
-def parts_of(path: Path) -> Path:
-    """Folder of the parts of an unfinished run. Raises OutputError for what names no file."""
-    if not path.name:
-        raise OutputError(f"{path}: a folder; expected the name of a run's file")
-    return path.with_name(path.name + PARTS)
-
-
-def part_files(parts: Path) -> list[Path]:
-    """The files of an unfinished run in the order of their steps."""
-    return sorted(parts.glob("*.h5"))
-
-
-def read_unfinished(path: Path) -> tuple[dict, dict[str, np.ndarray]] | None:
-    """(head, last checkpoint) of the unfinished run of this name; None if there is none. The
-    head's scene is a StoredScene.
-
-    Parts of which ``path`` was made are no run: a kill left them while they were being removed.
-    """
-    parts = parts_of(path)
-    try:
-        head = json.loads((parts / "run.json").read_text(encoding="utf-8"))
-        if not (
-            isinstance(head, dict)
-            and isinstance(head.get("scene"), str)
-            and isinstance(head.get("settings"), dict)
-        ):
-            raise ValueError("run.json is no head of a run")
-        if head.get("id") is not None and head["id"] == _made_of(path):
-            return None
-        columns = {}
-        if head.get("columns"):
-            with np.load(parts / COLUMNS) as saved:
-                columns = dict(saved)
-        head["scene"] = StoredScene(head["scene"], columns)
-        with np.load(parts / "checkpoint.npz") as saved:
-            return head, check_checkpoint(dict(saved))
-    except FileNotFoundError:
-        return None
-    # numpy and zipfile raise errors of ten kinds for files that are cut or garbled
-    except Exception as error:
-        raise OutputError(
-            f"{parts}: damaged: {error}; start the run anew with --overwrite"
-        ) from error
-
-
-def _made_of(path: Path) -> str | None:
-    """The id of the parts of which a finished file was made; None if there is none, or no file."""
-    import h5py
-
-    try:
-        with h5py.File(path, "r") as file:
-            return file.attrs.get("id")
-    except OSError:
-        return None
+        columns = contents(file["scene"])[1] if "scene" in file else {}
+        text, settings = str(file.attrs["scene"]), str(file.attrs["settings"])
+        check(file, {"scene": text, "settings": settings}, columns)
+        return StoredScene(text, columns), json.loads(settings), writer
 
 
 def check_checkpoint(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -194,41 +155,57 @@ def steps_in(files: list[Path], last: float = np.inf) -> dict[int, tuple[float, 
     return dict(sorted(found.items()))
 
 
-def steps_of(file):
-    """The group of an open file whose members are its steps: a run has one, a part is one."""
-    return file["steps"] if "schema" in file.attrs else file
+def steps_of(file: "File"):
+    """The group of an open file whose members are its steps. A part of before was one itself."""
+    return file["steps"] if "steps" in file or "schema" in file.attrs else file
 
 
-def read_step(group, number: int, scene) -> StoredStep:
-    """Raises KeyError, OSError or ValueError where the file is damaged."""
-    c, n = group["contacts"], len(scene)
-    info = {k: v.item() if hasattr(v, "item") else v for k, v in group.attrs.items()}
-    contacts = Contacts(*(c[name][()] for name in CONTACT_FIELDS), n)
-    m = len(contacts)
+def read_step(group: "Group", number: int, scene: Scene) -> StoredStep:
+    """Raises OSError or ValueError where the file is damaged."""
+    attributes, arrays = contents(group)
+
+    def known(name, *shape):
+        if name not in arrays:
+            raise ValueError(f"{name} is missing")
+        return _known(name, arrays[name], shape) if shape else arrays[name]
+
+    n, m = len(scene), len(known("contacts/body"))
+    shapes = ((m, 2), (m,), (m, 3), (m, 3), (m,), (m,))
+    fields = zip(CONTACT_FIELDS, shapes, strict=True)
+    contacts = Contacts(*(known(f"contacts/{name}", *shape) for name, shape in fields), n)
+    rough = "contacts/tangents" in arrays
+    if rough:
+        d = scene.bodies.dim
+        contacts = replace(contacts, tangents=known("contacts/tangents", m, d - 1, 3))
+    info = {k: v.item() if hasattr(v, "item") else v for k, v in attributes.items()}
     step = StoredStep(
         number=number,
         time=info.pop("time"),
         dt=info.pop("dt"),
-        position=_known("position", group["position"][()], (n, 3)),
-        quaternion=_known("quaternion", group["quaternion"][()], (n, 4)),
-        velocity=_known("velocity", group["velocity"][()], (n, 6)),
+        position=known("position", n, 3),
+        quaternion=known("quaternion", n, 4),
+        velocity=known("velocity", n, 6),
         contacts=contacts,
-        force=c["force"][()],
-        force_classic=_known("force_classic", c["force_classic"][()], (m,)),
-        stiffness=c["stiffness"][()],
+        force=known("contacts/force"),
+        force_classic=known("contacts/force_classic", m),
+        stiffness=known("contacts/stiffness"),
         info=info,
-        force_dem=c["force_dem"][()] if "force_dem" in c else None,
+        force_dem=arrays.get("contacts/force_dem"),
         scene=scene,
-        closed=_known("closed", c["closed"][()], (m,)) if "closed" in c else None,
+        closed=known("contacts/closed", m) if "contacts/closed" in arrays else None,
         together=_how_together(info.pop("together", "")),
+        tangential=known("contacts/tangential") if rough else None,
+        tangential_classic=known("contacts/tangential_classic", m, 3) if rough else None,
+        sliding=known("contacts/sliding", m) if rough else None,
+        friction=known("contacts/friction", m) if rough else None,
     )
-    shapes = ((m, 2), (m,), (m, 3), (m, 3), (m,), (m,))
-    for name, shape in zip(CONTACT_FIELDS, shapes, strict=True):
-        _known(f"contacts/{name}", getattr(contacts, name), shape)
     if len(step.force) != m or len(step.stiffness) != m:
         raise ValueError(f"contacts/force and stiffness are not of {counted(m, 'contact')}")
+    if rough and step.tangential.shape != (m, 3):
+        raise ValueError(f"contacts/tangential is not of {counted(m, 'contact')}")
     if m and not (contacts.body.min() >= 0 and contacts.body.max() < n):
         raise ValueError("contacts/body names bodies that the scene does not have")
+    check(group, attributes, arrays)
     return step
 
 
@@ -246,36 +223,37 @@ def _known(name: str, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return values
 
 
-def write_head(file, scene: StoredScene, settings: dict, *, id: str | None = None) -> None:
+def write_head(file: "File", scene: StoredScene, settings: dict, *, id: str | None = None) -> None:
     """id: of the parts of which the file is made."""
     file.attrs["schema"] = SCHEMA
     file.attrs["schema_version"] = SCHEMA_VERSION if scene.columns else 1
     file.attrs["rigidlimit_version"] = __version__
     file.attrs["units"] = "SI: m, kg, s, N, rad"
-    file.attrs["scene"] = scene.text
-    if scene.columns:
-        group = file.create_group("scene")
-        for name, values in scene.columns.items():
-            _put(group, name, str(values) if values.dtype.kind == "U" else values)
-    file.attrs["settings"] = json.dumps(settings)
+    columns = {k: str(v) if v.dtype.kind == "U" else v for k, v in scene.columns.items()}
+    if columns:
+        write_sealed(file.create_group("scene"), {}, columns)
+    head = {"scene": scene.text, "settings": json.dumps(settings)}
+    for name, value in head.items():
+        file.attrs[name] = value
+    file.attrs[CHECKSUM] = checksum(head, columns)
     if id is not None:
         file.attrs["id"] = id
 
 
-def _put(where, name, values) -> None:
-    packed = {"compression": "gzip", "compression_opts": 1} if np.size(values) > 256 else {}
-    where.create_dataset(name, data=values, **packed)
-
-
-def write_checkpoint(group, arrays: dict[str, np.ndarray]) -> None:
+def write_checkpoint(group: "Group", arrays: dict[str, np.ndarray]) -> None:
     """What ``Simulation.checkpoint`` gives."""
-    for name, values in arrays.items():
-        _put(group, name, values)
+    write_sealed(group, {}, arrays)
 
 
-def write_step(group, result) -> None:
-    attrs = group.attrs
-    attrs["time"], attrs["dt"] = result.time, result.dt
+def read_checkpoint(group: "Group") -> dict[str, np.ndarray]:
+    """What ``write_checkpoint`` wrote. Raises ValueError where it is damaged."""
+    attributes, arrays = contents(group)
+    check(group, attributes, arrays)
+    return check_checkpoint(arrays)
+
+
+def write_step(group: "Group", result: StepResult, force_dem: np.ndarray | None = None) -> None:
+    attrs = {"time": result.time, "dt": result.dt}
     for step, answer in (("classic", result.classic), ("compatible", result.compatible)):
         if answer is not None:
             attrs[f"{step}_status"] = str(answer.status)
@@ -285,13 +263,29 @@ def write_step(group, result) -> None:
         attrs["together"] = result.together
     if result.doubt:
         attrs["doubt"] = result.doubt
-    for name in ("position", "quaternion", "velocity"):
-        _put(group, name, getattr(result.state, name))
-    contacts = group.create_group("contacts")
-    for name in CONTACT_FIELDS:
-        _put(contacts, name, getattr(result.contacts, name))
     unknown = np.full(len(result.contacts), np.nan)
-    _put(contacts, "force", unknown if result.compatible is None else result.force)
-    _put(contacts, "force_classic", result.classic.force)
-    _put(contacts, "stiffness", result.stiffness)
-    _put(contacts, "closed", result.closed)
+    arrays = {name: getattr(result.state, name) for name in STATE_FIELDS}
+    contacts = {name: getattr(result.contacts, name) for name in CONTACT_FIELDS} | {
+        "force": unknown if result.compatible is None else result.force,
+        "force_classic": result.classic.force,
+        "stiffness": result.stiffness,
+        "closed": result.closed,
+    }
+    if result.T is not None:
+        contacts |= _rough(result)
+    if force_dem is not None:
+        contacts["force_dem"] = force_dem
+    write_sealed(group, attrs, arrays | {f"contacts/{k}": v for k, v in contacts.items()})
+
+
+def _rough(result: StepResult) -> dict[str, np.ndarray]:
+    """What a step with friction adds to its contacts."""
+    contacts, unknown = result.contacts, np.full((len(result.contacts), 3), np.nan)
+    known = result.compatible is not None
+    return {
+        "tangents": contacts.tangents,
+        "tangential": in_world(contacts, result.tangential_force) if known else unknown,
+        "tangential_classic": in_world(contacts, result.classic.tangential_force),
+        "sliding": result.sliding,
+        "friction": result.friction,
+    }

@@ -16,15 +16,16 @@ from pathlib import Path
 
 import numpy as np
 
-from ..atomic import whole_file
+from .._support.atomic import whole_file
+from .._support.words import counted
 from ..bodies import Disk, HalfSpace, Sphere
 from ..bodies.rotations import matrix
 from ..errors import InputError
-from ..words import counted
+from ..forces.friction import mobilised_friction
 from .endings import check_ending
 from .facets import EDGES, Facets, facets, plane_patch
 from .hdf5 import Run, StoredStep, read_run
-from .plots.style import label
+from .plots.style import DARK, LIGHT, Palette, force_colours, label
 from .surfaces import surface
 
 ROOM = 100_000_000
@@ -34,9 +35,6 @@ PAGES = (".html", ".htm")
 
 EXACT = 20_000
 """Up to so many bodies times steps the extent of the scene is that of the bodies' surfaces."""
-
-COLOURS = "viridis"
-"""Perceptually uniform and safe for colour-blind readers, as in the pictures."""
 
 SCRIPTS = ("data.js", "quads.js", "bodies.js", "network.js", "overlay.js", "main.js")
 TYPES = {"f4": np.float32, "f8": np.float64, "i4": np.int32, "i1": np.int8, "u1": np.uint8}
@@ -230,7 +228,22 @@ def _arrays(step: StoredStep, solid, origin) -> dict:
         "normal": contacts.normal.astype(np.float32),
         "gap": contacts.gap.astype(np.float64),
         **{f"force_{name}": f.astype(np.float64) for name, f in _forces(step).items()},
+        **_rubbing(step),
     }
+
+
+def _rubbing(step: StoredStep) -> dict:
+    """Of contacts that rub: sizes of tangential forces, mobilised friction, what slides."""
+    if step.tangential is None:
+        return {}
+    forces = _forces(step)
+    best = "compatible" if "compatible" in forces else "classic"
+    out = {f"sliding_{best}": step.sliding.astype(np.uint8)}
+    for name, along in (("classic", step.tangential_classic), ("compatible", step.tangential)):
+        if name in forces:
+            out[f"tangential_{name}"] = np.linalg.norm(along, axis=1)
+            out[f"mobilised_{name}"] = mobilised_friction(forces[name], along, step.friction)
+    return out
 
 
 def _element(name: str, arrays: dict[str, np.ndarray]) -> str:
@@ -258,11 +271,14 @@ def _bar(run: Run, size) -> float:
     )
 
 
-def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
-    from matplotlib import colormaps
+def _colours(p: Palette) -> str:
+    """The colour map of forces in pictures, (256, 3) bytes in base64."""
+    table = (force_colours(p)(np.arange(256))[:, :3] * 255).round().astype(np.uint8)
+    return base64.b64encode(table.tobytes()).decode("ascii")
 
+
+def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
     names = [m for m in FORCES if any(m in fact["methods"] for fact in facts)]
-    table = (colormaps[COLOURS](np.arange(256))[:, :3] * 255).round().astype(np.uint8)
     origin = 0.5 * (low + high)
     kept, total = len(facts), len(run)
     note = f"{run.path.name}: {counted(len(run.bodies), 'body')}, {counted(total, 'stored step')}"
@@ -288,5 +304,5 @@ def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
         "steps": facts,
         "solids": solids,
         "patches": patches,
-        "colours": base64.b64encode(table.tobytes()).decode("ascii"),
+        "colours": {"light": _colours(LIGHT), "dark": _colours(DARK)},
     }

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..atomic import whole_file, write_text
+from .._support.atomic import whole_file, write_text
 from ..bodies import Bodies, Disk, HalfSpace, Sphere
 from ..bodies.rotations import matrix
+from ..forces.friction import mobilised_friction
 from .hdf5 import Run, read_run
 from .surfaces import surface
 
@@ -19,9 +20,11 @@ def write_paraview(run: Run | str | Path, folder: str | Path) -> list[Path]:
 
     Bodies: surface triangles with body number, speed [m/s] and mass [kg]. Contacts: a line
     along the line of action of each force (``contact_lines``) with force [N], classic force [N],
-    gap [m] and the pair of bodies. Of more than ``MANY`` balls or disks, these are points in a
-    third series, ``balls.pvd``, with radius [m] and velocity [m/s] beside the values of bodies. Of
-    ``bodies.pvd`` and ``balls.pvd``, one that has nothing to show is removed if it is there.
+    gap [m] and the pair of bodies, with friction also the force vector [N] on body b, mobilised
+    friction |f_t|/(mu f_n) and sliding (1 or 0). Of more than ``MANY`` balls or disks, these are
+    points in a third series, ``balls.pvd``, with radius [m] and velocity [m/s] beside the values of
+    bodies. Of ``bodies.pvd`` and ``balls.pvd``, one that has nothing to show is removed if it is
+    there.
     """
     run = run if isinstance(run, Run) else read_run(run)
     folder = Path(folder)
@@ -109,6 +112,13 @@ def _contacts(step):
         "body a": step.contacts.body[:, 0],
         "body b": step.contacts.body[:, 1],
     }
+    if step.tangential is not None:
+        mobilised = mobilised_friction(step.force, step.tangential, step.friction)
+        data |= {
+            "force vector [N]": step.force_vectors,
+            "mobilised friction": mobilised,
+            "sliding": step.sliding.astype(np.int8),
+        }
     return meshio.Mesh(
         ends.reshape(-1, 3),
         [("line", np.arange(2 * m).reshape(m, 2))],

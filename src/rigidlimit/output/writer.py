@@ -13,53 +13,32 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import __version__
-from ..atomic import remove_stale, whole_file
-from ..errors import InputError, OutputError
-from ..new_hdf5 import new_hdf5
+from .._support.atomic import remove_stale, whole_file
+from .._support.new_hdf5 import new_hdf5
+from .._support.warned import warn
+from ..errors import InputError, OutputError, UnfinishedRun
 from ..scenes.columns import StoredScene
 from ..scenes.scene import Scene
 from ..simulation import Simulation
-from ..words import counted
-from .endings import check_ending
+from ..step import StepResult
 from .lock import LOCK, Lock
+from .resuming import EARLIER, check_place, check_unfinished, joined, read_finished
 from .stored import (
-    COLUMNS,
-    check_checkpoint,
     opened,
-    part_files,
-    parts_of,
-    read_head,
-    read_unfinished,
-    steps_in,
     steps_of,
     write_checkpoint,
     write_head,
     write_step,
 )
+from .unfinished import COLUMNS, Unfinished, left_out, part_files, parts_of, read_unfinished
 
-ENDINGS = (".h5", ".hdf5")
-EARLIER = "00000000-earlier.h5"
-"""Part of a run that is extended: the finished file, first in the order of names."""
-
-
-def check_place(path: str | Path) -> None:
-    """Before anything is computed: a run has the ending of HDF5 and replaces such files only."""
-    import h5py
-
-    path = Path(path)
-    if path.is_dir():
-        raise OutputError(f"{path}: a folder; expected the name of a file, like run.h5")
-    check_ending("--out", path, ENDINGS)
-    if path.exists() and not h5py.is_hdf5(path):
-        raise OutputError(
-            f"{path}: exists and is no HDF5 file, so it is not replaced; expected a new "
-            "name or an earlier run; choose another name, like run.h5"
-        )
-
+if TYPE_CHECKING:
+    from ..penalty.compare import Comparison
 
 ROOM = 64 * 2**20
 """Bytes of steps that wait to be written, at most: quick steps of a large scene would fill
@@ -74,7 +53,15 @@ class RunWriter:
     as it was at the last ``checkpoint``.
     """
 
-    def __init__(self, path, simulation, settings: dict, *, every: int = 1, interval: float = 10.0):
+    def __init__(
+        self,
+        path: str | Path,
+        simulation: Simulation,
+        settings: dict,
+        *,
+        every: int = 1,
+        interval: float = 10.0,
+    ):
         if not isinstance(simulation, Simulation):
             raise InputError(f"simulation is {simulation!r}; expected a Simulation")
         if every < 1:
@@ -105,7 +92,15 @@ class RunWriter:
         self._scene: StoredScene | None = None
 
     @classmethod
-    def start(cls, path, simulation, settings, *, overwrite=False, **options) -> "RunWriter":
+    def start(
+        cls,
+        path: str | Path,
+        simulation: Simulation,
+        settings: dict,
+        *,
+        overwrite: bool = False,
+        **options,
+    ) -> "RunWriter":
         """Begin a new run. An unfinished one of this name is refused, or dropped with
         ``overwrite``; a finished one is replaced when this one is finished."""
         writer = cls(path, simulation, settings, **options)
@@ -168,7 +163,7 @@ class RunWriter:
     def _refuse_unfinished(self) -> None:
         """Hours of computing may lie in it."""
         stored = read_unfinished(self.path)
-        time = 0.0 if stored is None else float(stored[1]["time"])
+        time = 0.0 if stored is None else float(stored.checkpoint["time"])
         if time > 0.0:
             raise OutputError(
                 f"{self.path}: there is an unfinished run of this name, stopped at t = "
@@ -179,9 +174,9 @@ class RunWriter:
     @classmethod
     def resume(
         cls,
-        path,
-        simulation,
-        settings,
+        path: str | Path,
+        simulation: Simulation,
+        settings: dict,
         *,
         extending: Callable[[float], object] | None = None,
         **options,
@@ -205,101 +200,45 @@ class RunWriter:
         if unfinished is None:
             self._extend(scene, extending)
             return
-        head, checkpoint = unfinished
-        self._check_same("unfinished", head["scene"], scene, head.get("asked", head["settings"]))
-        every = head.get("every", self.every)
-        if every != self.every:
-            raise InputError(
-                f"{self.path}: the unfinished run stores every {every} steps, not {self.every}; "
-                f"expected the same; give every={every}"
-            )
-        reached, until = float(checkpoint["time"]), self.settings.get("until", np.inf)
-        # an end within the last step is that step's
-        if until < reached - (1 - 1e-6) * self.settings.get("dt", 0.0):
-            meant = head["settings"].get("until", np.inf)
-            raise OutputError(
-                f"{self.path}: the unfinished run is at t = {reached:.6g} s, later than until = "
-                f"{until:.6g} s; expected a later end"
-                + (f", like the {meant:.6g} s that it was to last" if meant < np.inf else "")
-                + f"; until = {reached:.6g} ends it as it is"
-            )
-        self._check_parts(head, int(checkpoint["steps"]))
-        self.simulation.restore(checkpoint)
+        check_unfinished(self.path, unfinished, scene, self.settings, self.every)
+        self.simulation.restore(unfinished.checkpoint)
+        head = unfinished.head
         self.saved = self.simulation.time
         self.until = float(head["settings"].get("until", 0.0))
         self.extends = head.get("extends", False)
         self._id, self._scene = head.get("id", self._id), head["scene"]
         if "forces" in self.settings:
             self._told["forces"] = head["settings"].get("forces", self.settings["forces"])
+        if unfinished.damaged:
+            self._put_aside(unfinished)
 
-    def _check_parts(self, head: dict, steps: int) -> None:
-        """Before more is computed: are all steps there that were stored?"""
-        found = steps_in(part_files(self.parts), steps)
-        begin, every = head.get("begin", 0), self.every
-        stored = range(begin - begin % every + every, steps + 1, every)
-        missing = [k for k in stored if k not in found]
-        if head.get("extends") and not (self.parts / EARLIER).exists():
-            missing.insert(0, 1)
-        if missing:
-            raise OutputError(
-                f"{self.parts}: damaged: {counted(len(missing), 'stored step')} missing, the first "
-                f"step {missing[0]}; start the run anew with --overwrite"
-            )
+    def _put_aside(self, unfinished: Unfinished) -> None:
+        """Damaged files lose their names, once there is a checkpoint of the time before them."""
+        self.checkpoint()
+        for path in unfinished.damaged:
+            if path.suffix == ".h5":
+                path.rename(path.with_name(f"{path.name}.damaged"))
+        warn(
+            f"{self.path}: goes on from t = {self.saved:.6g} s{left_out(unfinished)}: what came "
+            "after that is computed again",
+            UnfinishedRun,
+        )
 
     def _extend(self, scene: StoredScene, extending) -> None:
         """Take up the finished run: restores the simulation to its end."""
-        path = self.path
-        if not path.exists():
-            raise OutputError(
-                f"{path}: nothing to resume: there is no run of this name; run without --resume"
-            )
-        with opened(path) as file:
-            stored, settings, _ = read_head(file, path)
-            if "checkpoint" not in file:
-                raise OutputError(
-                    f"{path}: nothing to resume: it is finished, and holds no checkpoint to go on "
-                    "from (files of rigidlimit compare and of earlier versions have none); run "
-                    "without --resume to replace it"
-                )
-            # which steps get compatible forces changes nothing of those that are there
-            self._check_same("finished", stored, scene, settings, free=("until", "forces"))
-            try:
-                saved = {name: values[()] for name, values in file["checkpoint"].items()}
-                arrays = check_checkpoint(saved)
-            except (OSError, TypeError, ValueError, AttributeError) as error:
-                raise OutputError(f"{path}: damaged: {error}; run the scene again") from error
-        time = float(arrays["time"])
-        # rounding of the sum of the steps' dt
-        if self.settings.get("until", np.inf) <= time * (1 + 1e-9):
-            raise OutputError(
-                f"{path}: nothing to resume: it is finished, at t = {time:.6g} s; to extend it "
-                "give a later time with --until"
-            )
+        saved, settings = read_finished(self.path, scene, self.settings)
+        time = float(saved["time"])
         if extending is not None:
             extending(time)
         if "forces" in self.settings and "forces" in settings:
-            self._told["forces"] = _joined(settings["forces"], time, self.settings["forces"])
+            self._told["forces"] = joined(settings["forces"], time, self.settings["forces"])
         if self._lock is None:
             self._hold()
-        self.simulation.restore(arrays)
+        self.simulation.restore(saved)
         self.extends = True
         self._begin(scene)
 
-    def _check_same(self, state, stored, scene, settings, free=("until",)) -> None:
-        """Refuse to go on with a run of another scene or with other options."""
-        if not stored.same(scene):
-            raise OutputError(
-                f"{self.path}: the {state} run is of another scene; run without --resume, or take "
-                "another name"
-            )
-        for key, value in self.settings.items():
-            if key not in free and settings.get(key) != value:
-                raise OutputError(
-                    f"{self.path}: the {state} run has {key} = {settings.get(key)!r}, "
-                    f"not {value!r}; resume with the same options"
-                )
-
-    def add(self, result) -> None:
+    def add(self, result: StepResult) -> None:
         """Store the step just made, if it is one to store; now and then a checkpoint."""
         if self.finished:
             raise OutputError(
@@ -319,7 +258,8 @@ class RunWriter:
             part = self.parts / name
             with whole_file(part, durable=True) as temporary, new_hdf5(temporary) as file:
                 for number, result in self._pending:
-                    write_step(file.create_group(f"{number:08d}"), result)
+                    write_step(file.create_group(f"steps/{number:08d}"), result)
+                write_checkpoint(file.create_group("checkpoint"), self.simulation.checkpoint())
             self._pending.clear()
             self._waiting = 0
         saved = self.parts / "checkpoint.npz"
@@ -364,7 +304,8 @@ class RunWriter:
 def _bytes(result) -> int:
     """Memory that a step holds, about: B, and what is kept of each contact and each body."""
     m, n = result.B.shape
-    return 12 * result.B.nnz + 8 * (18 * m + 4 * n)
+    rough = 0 if result.T is None else 12 * result.T.nnz + 8 * 20 * m
+    return 12 * result.B.nnz + 8 * (18 * m + 4 * n) + rough
 
 
 def _save(path: Path, arrays: dict[str, np.ndarray]) -> None:
@@ -381,17 +322,9 @@ def _link(path: Path, name: Path) -> None:
             shutil.copyfile(path, temporary)
 
 
-def _joined(earlier: str, time: float, later: str) -> str:
-    """What was asked for in a run that was extended at ``time`` [s]."""
-    if earlier == later and later in ("every", "never"):
-        return later
-    return f"{earlier} until {time:.6g} s, then {later}"
-
-
-def write_comparison(path: str | Path, scene: Scene, comparison) -> None:
+def write_comparison(path: str | Path, scene: Scene, comparison: "Comparison") -> None:
     """A run of one step: the state of rest of ``penalty.compare`` with the forces of the DEM."""
     with whole_file(path) as temporary, new_hdf5(temporary) as file:
         write_head(file, StoredScene.of(scene), {"forces": "end"})
         group = file.create_group("steps/00000000")
-        write_step(group, comparison.result)
-        group["contacts"].create_dataset("force_dem", data=comparison.force["dem"])
+        write_step(group, comparison.result, comparison.force["dem"])

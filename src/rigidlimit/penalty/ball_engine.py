@@ -12,7 +12,7 @@ gaps change as theirs do.
 
 import numpy as np
 
-from ..barrier import CannotStart, new_gate, together
+from .._support.barrier import CannotStart, new_gate, together
 from ..bodies import Bodies, Disk, HalfSpace, Sphere, State, rotations
 from ..collision.broadphase import meeting_balls
 from ..collision.contacts import Contacts
@@ -82,15 +82,14 @@ class BallEngine:
         mass = np.where(bodies.mass > 0, bodies.mass, 1.0)[:, None]
         self.mass = np.where(held, 0.0, mass)
         self.free = np.where(held, 0.0, 1 / mass)
-        self.external = np.where(held, 0.0, external_force.reshape(-1, 6)[:, :3])
-        self.push = self.external * self.free
+        self.set_external(external_force)
         self.plane = bodies.are(HalfSpace)
         self.ball = bodies.are(Sphere, Disk)
         self.boxes = BoxesNear(bodies, _boxes(bodies), state.quaternion)
         self.lid = next((b for b in self.boxes.boxes if (self.free[b] > 0).any()), None)
         self.skin, self.widest = SKIN * bodies.length, WIDEST
         self._build()
-        balls.fill_forces(self.motion, self.force, *self.lists, law.exponent, law.tensile)
+        self._fill()
 
     @property
     def lists(self):
@@ -137,6 +136,7 @@ class BallEngine:
             self.calls_alone -= 1
         made, code = answer or work(0, self.threads)
         self.elapsed += made * dt
+        self._load_on(made * dt)
         self.lasted += made
         if code == balls.STALE:
             self._choose_skin()
@@ -156,7 +156,21 @@ class BallEngine:
     def stop(self) -> None:
         """All free bodies come to a halt; forces are those of the pose."""
         self.motion[:, 3:6][self.mass > 0] = 0.0
-        balls.fill_forces(self.motion, self.force, *self.lists, self.law.exponent, self.law.tensile)
+        self._fill()
+
+    def set_external(self, external_force: np.ndarray, later=None, over: float = 1.0) -> None:
+        """Other loads (6 n,) [N, N m] from now on, evenly going over to ``later`` (6 n,) within
+        ``over`` [s] if that is given; between smooth balls from call to call of ``advance``."""
+        self.external = np.where(self.mass > 0, external_force.reshape(-1, 6)[:, :3], 0.0)
+        later = external_force if later is None else later
+        later = np.where(self.mass > 0, later.reshape(-1, 6)[:, :3], 0.0)
+        self.rate = (later - self.external) / over
+        self.push = self.external * self.free
+
+    def _load_on(self, time):
+        if self.rate.any():
+            self.external = self.external + time * self.rate
+            self.push = self.external * self.free
 
     def settled(self) -> bool:
         """Positions and gaps are exact at every step."""
@@ -204,6 +218,14 @@ class BallEngine:
             same = listed[at] == contacts.key
             out[same] = force[at[same]]
         return contacts, out
+
+    def tangential_forces(self, contacts: Contacts) -> np.ndarray:
+        """None between smooth balls, (m, 3) [N]."""
+        return np.zeros((len(contacts), 3))
+
+    def _fill(self):
+        """Contact forces at the present positions and velocities."""
+        balls.fill_forces(self.motion, self.force, *self.lists, self.law.exponent, self.law.tensile)
 
     def _measure(self):
         return balls.measure(self.motion, *self.lists, self.law.exponent, self.law.tensile)

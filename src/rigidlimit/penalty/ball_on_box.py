@@ -10,9 +10,9 @@ and half its sides; in the plane the third is endless. Face 2 a + 1 looks along 
 """
 
 import numpy as np
+from numba import njit
 
 from ..bodies import Bodies, Box, Polygon, rotations
-from ..kernels import njit
 from .law import contact_force
 
 RIGHT = 1e-12

@@ -25,9 +25,9 @@ box, box_pair, frame: see ``ball_on_box.py``.
 
 import numba
 import numpy as np
+from numba import njit
 
-from ..barrier import wait
-from ..kernels import njit
+from .._support.barrier import wait
 from .ball_on_box import box_contact, box_forces
 from .law import contact_force
 

@@ -5,19 +5,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .. import arrays
+from .._support import arrays
+from .._support.display import Brief
+from .._support.words import counted
 from ..bodies import State
 from ..bodies.motion import move
 from ..diagnostics import determinacy
-from ..display import Brief
 from ..dynamics import ContactDynamicsResult
 from ..errors import InputError
 from ..forces.bearing import bearing
+from ..forces.friction import has_friction
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
-from ..words import counted
 from .rest import Rest
 from .rest import settle as bring_to_rest
 from .simulation import PenaltyResult, PenaltySimulation
@@ -155,7 +156,7 @@ def _classic(scene: Scene, rest: Rest, solver: str, tell, **options):
 def compare(
     scene: Scene,
     *,
-    settle: str | None = None,
+    settle: str = "dynamics",
     stiffness_scale: float = 1.0,
     rest_tolerance: float = 1e-7,
     whole_run: bool = False,
@@ -165,9 +166,9 @@ def compare(
 ) -> Comparison:
     """Run a scene to rest by each method and compare the contact forces.
 
-    settle: who brings the scene to rest, contact dynamics ("dynamics") or a soft DEM ("dem");
-    None: as ``rl.settle`` chooses, the DEM for random packings. If it takes
-    more than contact dynamics alone, all classic solvers are compared in the pose of rest found.
+    settle: who brings the scene to rest, contact dynamics ("dynamics") or a soft DEM ("dem"), as
+    in ``rl.settle``. If it takes more than contact dynamics alone, all classic solvers are compared
+    in the pose of rest found.
     The DEM starts from that pose, or with ``whole_run`` from the scene's own; the state of rest it
     finds is its own in either case. A pose that had to be found is loaded first, see
     ``loaded_pose``. A DEM that leaves the pose of rest, as masonry that balances does, is stopped
@@ -181,11 +182,14 @@ def compare(
             callback(text)
 
     scene = as_scene(scene)
-    if settle not in (None, "dynamics", "dem"):
-        raise InputError(
-            f"settle is {settle!r}; expected 'dynamics' or 'dem', or None, which chooses"
-        )
+    if settle not in ("dynamics", "dem"):
+        raise InputError(f"settle is {settle!r}; expected 'dynamics' or 'dem'")
     arrays.positive("stiffness_scale", stiffness_scale)
+    if has_friction(scene.bodies, scene.pair_friction):
+        raise InputError(
+            f"scene {scene.name!r} has friction, whose classic solvers are not there to compare; "
+            "expected smooth bodies (Simulation and PenaltySimulation run the scene as it is)"
+        )
     if sweeps < 1:
         raise InputError(f"sweeps is {sweeps}; expected one at least")
     results, seconds = {}, {}
@@ -303,10 +307,10 @@ def _unrest(result: StepResult, dem: PenaltyResult, begun: State | None) -> str:
             f"{dem.time:.3g} s"
         )
     B, load = result.balance
+    force = result.force[result.closed]
+    known = {"force": force, "fixed": ~bodies.free.ravel(), "blocks": bodies.blocks}
     try:
-        motions = determinacy(
-            B, load, fixed=~bodies.free.ravel(), intervals="none", blocks=bodies.blocks
-        ).mobility
+        motions = determinacy(B, load, intervals="none", **known).mobility
     except InputError:
         motions = 0
     if motions:

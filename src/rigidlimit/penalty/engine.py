@@ -12,6 +12,7 @@ import numpy as np
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
 from ..errors import ContactError
+from .friction import Friction
 from .law import impact_overlap, static_overlap, tangent_stiffness
 
 
@@ -19,7 +20,7 @@ from .law import impact_overlap, static_overlap, tangent_stiffness
 class Law:
     """exponent p. damping: fraction of critical. tensile: damping may pull. scale: factor on k.
 
-    pair_stiffness: {(i, j): k} before scaling.
+    pair_stiffness: {(i, j): k} before scaling. friction: None where all bodies are smooth.
     """
 
     exponent: float
@@ -27,6 +28,7 @@ class Law:
     tensile: bool
     scale: float
     pair_stiffness: dict | None
+    friction: Friction | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,10 @@ class Engine(Protocol):
     def measures(self) -> Measures: ...
 
     def contact_forces(self, reach: float) -> tuple[Contacts, np.ndarray]: ...
+
+    def tangential_forces(self, contacts: Contacts) -> np.ndarray: ...
+
+    def set_external(self, external_force: np.ndarray, later=None, over: float = 1.0) -> None: ...
 
 
 def check_finite(bodies: Bodies, position: np.ndarray) -> None:

@@ -25,10 +25,10 @@ so is e_n = 0 reached at zeta = 1). Otherwise f = max(0, f), and zeta = 1 reboun
 """
 
 import numpy as np
+from numba import njit
 from scipy.optimize import brentq
 
 from ..errors import InputError
-from ..kernels import njit
 
 
 def check_exponent(exponent: float) -> float:

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from .._support.words import counted
 from ..bodies import Bodies, HalfSpace, State
 from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
@@ -41,7 +42,6 @@ from ..network.central_path import room
 from ..network.equilibrium import Network
 from ..network.stiffness import LinearStats, StiffnessSystem
 from ..status import Status
-from ..words import counted
 
 TRUST = 0.05
 """Longest way of a body in one round over the scene's length, in each direction."""

@@ -7,11 +7,16 @@ contacts again.
 
 Forces on body A: B^T f + F_ext - w x J w; acceleration M^-1 times that, M^-1 (n, 6, 6) with zero
 rows where held. The leapfrog is that of ``balls.py``.
+
+Friction. ``rub``: starts, columns and entries of T, mu, k_t, springs, factor on gamma, whether
+springs are kept as forces. T and the springs (m, 3) are frozen with B: spring[i, a] is along
+tangent a of contact i. mu is empty where all bodies are smooth.
 """
 
 import numpy as np
+from numba import njit
 
-from ..kernels import njit
+from .friction import rub as rub_contact
 from .law import contact_force
 
 DONE, STALE = 0, 1
@@ -39,6 +44,41 @@ def contact_response(starts, columns, entries, gap, k, g, q, v, p, tensile, tota
 
 
 @njit(cache=True, error_model="numpy")
+def friction_response(rub, normal, g, v, p, h, total):
+    """total (6 n,) += T^T f_t at velocity v; returns f_t (m, 3) along the tangents of each contact.
+
+    normal (3, m): what ``contact_response`` returned. Springs move on by h [s]; 0 leaves them.
+    """
+    starts, columns, entries, mu, stiffness, spring, factor, keeps_force = rub
+    m = len(mu)
+    out = np.zeros((m, 3))
+    if m == 0:
+        return out
+    each = (len(starts) - 1) // m
+    rate = np.zeros(2)
+    for i in range(m):
+        f, c = normal[0, i], normal[1, i]
+        if c <= 0.0:
+            if h > 0.0:
+                spring[i] = 0.0
+            continue
+        for a in range(each):
+            rate[a] = 0.0
+            for e in range(starts[i * each + a], starts[i * each + a + 1]):
+                rate[a] += entries[e] * v[columns[e]]
+        k, damping = stiffness[i] * c ** (p - 2.0), factor * g[i] * c ** (0.5 * p - 1.0)
+        # within a segment tangents stand still: nothing turns, and the normal is a third axis
+        bound = mu[i] * max(f, 0.0)
+        out[i, 0], out[i, 1], _ = rub_contact(
+            spring, i, 0.0, 0.0, 1.0, rate[0], rate[1], 0.0, 0.0, bound, k, damping, keeps_force, h
+        )
+        for a in range(each):
+            for e in range(starts[i * each + a], starts[i * each + a + 1]):
+                total[columns[e]] += entries[e] * out[i, a]
+    return out
+
+
+@njit(cache=True, error_model="numpy")
 def _acceleration(total, external, inverse, inertia, v, out):
     for b in range(len(inverse)):
         o = 6 * b
@@ -61,12 +101,13 @@ def _acceleration(total, external, inverse, inertia, v, out):
 
 @njit(cache=True, error_model="numpy")
 def advance(
-    starts, columns, entries, gap, k, g, q, v, total, external, inverse, inertia, mass, reach,
-    radius, steps, h, alpha, quench, p, tensile,
+    starts, columns, entries, gap, k, g, q, v, total, external, rate, inverse, inertia, mass,
+    reach, radius, rub, steps, h, alpha, quench, p, tensile,
 ):  # fmt: skip
     """Up to ``steps`` steps; stops where a body has travelled beyond ``reach``.
 
-    q, v (6 n,) and total = B^T f are brought up to date. mass (6 n,): zero where held; the diagonal
+    q, v (6 n,), total = B^T f and the loads ``external``, which grow by ``rate``, are brought up to
+    date. mass (6 n,): zero where held; the diagonal
     of M, for the kinetic energy that tells ``quench`` when to stop all bodies. Returns (steps
     made, DONE or STALE).
     """
@@ -93,7 +134,9 @@ def advance(
                 rising = energy > before
             before = energy
         q += h * v
-        contact_response(starts, columns, entries, gap, k, g, q, v, p, tensile, total)
+        external += h * rate
+        f = contact_response(starts, columns, entries, gap, k, g, q, v, p, tensile, total)
+        friction_response(rub, f, g, v, p, h, total)
         _acceleration(total, external, inverse, inertia, v, a)
         made += 1
         for b in range(n):

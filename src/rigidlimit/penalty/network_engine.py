@@ -7,15 +7,26 @@ motion. At rest ``settled`` asks for the contacts anew until the travel since th
 """
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..bodies import HalfSpace, State, rotations
 from ..bodies.mass import block_matrix, inverse_blocks, mass_blocks, world_inertia
-from ..collision.contacts import Contacts
+from ..collision.contacts import Contacts, empty
 from ..collision.search import find_contacts
-from ..constraints import gap_gradient
+from ..constraints import (
+    carry_tangential,
+    framed,
+    gap_gradient,
+    in_frame,
+    in_world,
+    mean_turn,
+    tangential_gradient,
+)
+from ..forces.friction import contact_friction, contact_tangential_stiffness, tangential_ratio
 from ..forces.law import contact_stiffness
 from . import network
 from .engine import Law, Measures, check_finite, expected_tangent
+from .friction import spring_energy
 from .law import damping_coefficient, static_overlap
 from .timestep import critical_step
 
@@ -39,17 +50,14 @@ class NetworkEngine:
         self.bodies, self.law = bodies, law
         self._state = state
         self.held = ~bodies.free.ravel()
-        self.external = np.where(self.held, 0.0, external_force)
+        self.set_external(external_force)
         self.plane = bodies.are(HalfSpace)
         radius = bodies.bounding_radius
         self.radius = np.where(np.isfinite(radius), radius, 0.0)
         self.arm = np.tile([1.0, 1.0, 1.0, 0.0, 0.0, 0.0], len(bodies))
         self.arm[self.arm == 0] = np.repeat(np.where(self.radius > 0, self.radius, 1.0), 3)
-        self.weight = np.linalg.norm(self.external.reshape(-1, 6)[:, :3], axis=1)
-        mass = np.where(bodies.mass > 0, bodies.mass, np.inf)
-        pull = (self.weight / mass).max(initial=0.0)
-        self.lag = LAG * np.sqrt(bodies.length / pull) if pull > 0 else np.inf
         self.next_reach = 1e-3 * bodies.length
+        self.contacts = framed(empty(len(bodies)), bodies.dim)
         self.q = np.zeros(6 * len(bodies))
         self.v = np.array(state.velocity, float).ravel()
         self.total = np.zeros(6 * len(bodies))
@@ -74,9 +82,9 @@ class NetworkEngine:
         """Make up to ``steps`` steps, fewer where the contacts had to be found again."""
         steps = max(1, int(min(steps, self.lag / dt)))
         made, code = network.advance(
-            *self.contact_arrays, self.q, self.v, self.total, self.external, self.inverse,
-            self.inertia, self.diagonal, self.reach, self.radius, steps, dt, alpha, quench,
-            self.law.exponent, self.law.tensile,
+            *self.contact_arrays, self.q, self.v, self.total, self.external, self.rate,
+            self.inverse, self.inertia, self.diagonal, self.reach, self.radius, self.rub,
+            steps, dt, alpha, quench, self.law.exponent, self.law.tensile,
         )  # fmt: skip
         self._state = self._state.moved(time=self._state.time + made * dt)
         # also after each call: bodies that rock slowly feel their contact points move in time
@@ -90,9 +98,20 @@ class NetworkEngine:
     def stop(self) -> None:
         """All free bodies come to a halt; forces are those of the pose."""
         self.v[~self.held] = 0.0
-        network.contact_response(
-            *self.contact_arrays, self.q, self.v, self.law.exponent, self.law.tensile, self.total
-        )
+        self._respond(self.total)
+
+    def set_external(self, external_force: np.ndarray, later=None, over: float = 1.0) -> None:
+        """Other loads (6 n,) [N, N m] from now on, evenly going over to ``later`` (6 n,) within
+        ``over`` [s] if that is given."""
+        self.external = np.where(self.held, 0.0, external_force)
+        later = self.external if later is None else np.where(self.held, 0.0, later)
+        self.rate = (later - self.external) / over
+        self.weight = np.maximum(*(
+            np.linalg.norm(load.reshape(-1, 6)[:, :3], axis=1) for load in (self.external, later)
+        ))  # fmt: skip
+        mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)
+        pull = (self.weight / mass).max(initial=0.0)
+        self.lag = LAG * np.sqrt(self.bodies.length / pull) if pull > 0 else np.inf
 
     def settled(self) -> bool:
         """Whether the gaps are exact; if not, they are by the next call."""
@@ -118,7 +137,14 @@ class NetworkEngine:
                 self.law, self.k, self.contact_mass, overlap, closing, push
             )
             gamma = self.g * ahead ** (0.5 * self.law.exponent - 1)
-            self._limit = critical_step(self.B, self.inverse_mass, tangent, gamma)
+            B = self.B
+            if self.law.friction is not None:
+                B = sp.csr_array(sp.vstack([B, self.T]))
+                each = self.bodies.dim - 1
+                along = np.repeat(self.ratio * tangent, each)
+                damping = np.repeat(self.law.friction.damping * gamma, each)
+                tangent, gamma = np.r_[tangent, along], np.r_[gamma, damping]
+            self._limit = critical_step(B, self.inverse_mass, tangent, gamma)
         return self._limit
 
     def measures(self) -> Measures:
@@ -126,9 +152,13 @@ class NetworkEngine:
         v = np.where(self.held, 0.0, self.v)
         p = self.law.exponent
         balance = np.where(self.held, 0.0, self.total + self.external) / self.arm
+        springs = 0.0
+        if self.law.friction is not None:
+            _, _, _, _, k_t, spring, _, keeps_force = self.rub
+            springs = spring_energy(spring, k_t, overlap, p, keeps_force)
         return Measures(
             kinetic_energy=float(0.5 * v @ (self.mass @ v)),
-            elastic_energy=float((self.k * np.maximum(overlap, 0) ** p).sum() / p),
+            elastic_energy=float((self.k * np.maximum(overlap, 0) ** p).sum() / p) + springs,
             unbalanced=float(np.abs(balance).max(initial=0.0)),
             largest_force=float(force.max(initial=0.0)),
             speed=float(np.linalg.norm((v * self.arm).reshape(-1, 6), axis=1).max(initial=0.0)),
@@ -142,11 +172,24 @@ class NetworkEngine:
         contacts = contacts.select(contacts.gap <= reach)
         return contacts, contacts.nearest(self.contacts, force)
 
+    def tangential_forces(self, contacts: Contacts) -> np.ndarray:
+        """Tangential force (m, 3) [N] on the second body of each of these contacts."""
+        if self.law.friction is None:
+            return np.zeros((len(contacts), 3))
+        _, along = self._respond(np.empty_like(self.total))
+        force = in_world(self.contacts, along[:, : self.bodies.dim - 1])
+        return carry_tangential(contacts, self.contacts, force)
+
     def _measure(self):
-        scratch = np.empty_like(self.total)
-        return network.contact_response(
-            *self.contact_arrays, self.q, self.v, self.law.exponent, self.law.tensile, scratch
+        return self._respond(np.empty_like(self.total))[0]
+
+    def _respond(self, total):
+        """(force, overlap, closing speed (3, m), f_t along the tangents (m, 3)) at present."""
+        p = self.law.exponent
+        found = network.contact_response(
+            *self.contact_arrays, self.q, self.v, p, self.law.tensile, total
         )
+        return found, network.friction_response(self.rub, found, self.g, self.v, p, 0.0, total)
 
     def _find(self):
         """Contacts, B and M at the present poses."""
@@ -154,6 +197,7 @@ class NetworkEngine:
         state = self.state
         check_finite(bodies, state.position)
         self._state = state
+        turned = self.q.reshape(-1, 6).copy()
         self.q[:] = 0.0
         blocks = mass_blocks(bodies, state)
         self.inverse = inverse_blocks(bodies, blocks)
@@ -163,6 +207,7 @@ class NetworkEngine:
         self.diagonal = np.where(self.held, 0.0, self.mass.diagonal())
         self.reach = self.next_reach
         # each contact within 2 reach is known: none can close before the travel ends
+        before = self.contacts
         self.contacts = find_contacts(
             bodies, state, np.where(self.plane, 0.0, 2 * self.reach + 1e-4 * bodies.length)
         )
@@ -183,11 +228,38 @@ class NetworkEngine:
             self.k,
             self.g,
         )
-        network.contact_response(
-            *self.contact_arrays, self.q, self.v, law.exponent, law.tensile, self.total
-        )
+        self._find_friction(before, turned)
+        self._respond(self.total)
         self._limit = None
         self._choose_reach()
+
+    def _find_friction(self, before, turned):
+        """T and what it needs; springs of the contacts ``before``, whose bodies turned (n, 6)."""
+        bodies, law, friction = self.bodies, self.law, self.law.friction
+        if friction is None:
+            none, index = np.zeros(0), np.zeros(1, np.int64)
+            self.rub = index, index, none, none, none, np.zeros((0, 3)), 1.0, False
+            return
+        self.contacts = contacts = framed(self.contacts, bodies.dim, before)
+        spring, each = np.zeros((len(contacts), 3)), bodies.dim - 1
+        if len(before):
+            along = in_world(before, self.rub[5][:, :each])
+            carried = carry_tangential(contacts, before, along, mean_turn(contacts, turned, 1.0))
+            spring[:, :each] = in_frame(contacts, carried)
+        self.T = tangential_gradient(bodies, self._state, contacts)
+        self.ratio = tangential_ratio(bodies, contacts, friction.pair_ratio)
+        self.rub = (
+            self.T.indptr.astype(np.int64),
+            self.T.indices.astype(np.int64),
+            self.T.data,
+            contact_friction(bodies, contacts, friction.pair_friction),
+            contact_tangential_stiffness(
+                bodies, contacts, self.k, law.exponent, friction.pair_ratio
+            ),
+            spring,
+            friction.damping,
+            friction.keeps_force,
+        )
 
     def _choose_reach(self):
         length = self.bodies.length

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import __version__
-from ..atomic import whole_file
+from .._support.atomic import whole_file
 from ..scenes import beam, pyramid
 from ..simulation import Simulation
 from .compare import compare
@@ -22,6 +22,14 @@ CASES = {
     "two materials, Hooke": {"young_ratio": 5.0},
 }
 """Scenes of sections 8.2.1, 8.2.3 and 8.2.2, by the rows of table 1."""
+
+FIGURES = {
+    "uniform Hooke": (8, 11, 12),
+    "two materials, Hooke": (13, 14, 15),
+    "uniform Hertz": (16, 17, 18),
+}
+"""The paper's figures of each case, in its order: first and last of the force networks with their
+histograms, and that of the histograms side by side."""
 
 TABLE_1 = {
     "uniform Hooke": {"apgd": 0.17, "pgs": 0.19, "compatible": 1.9e-5},
@@ -142,22 +150,39 @@ def _seconds_with_all_forces(scene, duration: float) -> float:
     return clock.perf_counter() - start
 
 
-def run_beam() -> dict[str, dict[str, list[float]]]:
-    """Figures 1 to 5: forces on the left, middle and right support by method."""
-    out = {}
-    for label, stiffness in (("1 : 1 : 1", (1, 1, 1)), ("1 : 3 : 1", (1, 3, 1))):
-        rows = {}
+def run_beam(folder: Path) -> dict[str, dict[str, list[float]]]:
+    """Figures 1 to 5: forces on the left, middle and right support by method.
+
+    With equal stiffnesses Gauss-Seidel in two orders, projected gradients and compatible forces;
+    with a stiffer middle, of which classic contact dynamics knows nothing, the DEM and compatible
+    forces.
+    """
+
+    def make():
+        out = {}
         for method, solver, order in (
             ("PGS, left support first", "pgs", (0, 1, 2)),
             ("PGS, middle support first", "pgs", (1, 0, 2)),
             ("APGD", "apgd", (0, 1, 2)),
         ):
-            result = Simulation(beam(stiffness=stiffness, order=order), solver=solver).step()
+            result = Simulation(beam(order=order), solver=solver).step()
             place = np.argsort(order)
-            rows[method] = result.classic.force[place].tolist()
-            rows["compatible"] = result.force[place].tolist()
-        out[label] = rows
-    return out
+            out[f"1 : 1 : 1/{method}"] = result.classic.force[place]
+            out["1 : 1 : 1/compatible"] = result.force[place]
+        stiff = compare(beam(stiffness=(1, 3, 1)))
+        out["1 : 3 : 1/DEM"] = stiff.force["dem"]
+        out["1 : 3 : 1/compatible"] = stiff.force["compatible"]
+        return out
+
+    beams: dict[str, dict[str, list[float]]] = {}
+    for key, forces in _kept(folder / "beam.npz", make).items():
+        stiffness, _, method = key.partition("/")
+        if method:
+            beams.setdefault(stiffness, {})[method] = forces.tolist()
+    # the methods in the paper's order, compatible forces last
+    return {
+        k: dict(sorted(v.items(), key=lambda row: row[0] == "compatible")) for k, v in beams.items()
+    }
 
 
 def run_snapshots(base: int, folder: Path) -> dict[str, np.ndarray]:

@@ -8,9 +8,13 @@ rest, and contact dynamics has the last word: ``Simulation.at_rest``, from zero 
 
 Balls are round, so that contacts curve away from each other and the least energy lies in a corner
 of the set of poses, where as many contacts bear as there are degrees of freedom. A packing that is
-still loose has far to go there, in short steps; the DEM, whose steps are cheap, brings it near:
-soft at first, then stiffer, and its forces are those that the rounds of least energy begin with.
-Shapes that can roll to the foot of a valley rest elsewhere; they are left to damping.
+still loose has far to go there, in short steps: contact dynamics brings it near, until contacts
+carry the loads and all that is left is creeping. What stands still is not touched, and a packing
+at rest that got another load goes on from its pose and the contact forces of one step, whatever
+its size. Shapes that can roll to the foot of a valley rest elsewhere; they are left to damping.
+
+Where it is asked for, a DEM goes first, whose steps are cheaper: soft at first, then stiffer. It
+pours a loose packing anew and takes no notice of contacts that were there.
 
 Only contacts that the rest closes may bear. The least energy closes them to 1e-9 of the scene's
 length and contact dynamics closes the rest of the way, but in a packing of thousands of balls
@@ -25,24 +29,29 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import arrays
+from .._support import arrays
+from .._support.words import counted
 from ..bodies import Bodies, Disk, Sphere, State
+from ..conditioning.screening import finite_reach
+from ..doubtful import largest_pull
 from ..errors import InputError, NoRest
-from ..interrupts import patient
-from ..network.felt import finite_reach
-from ..simulation import Simulation
+from ..simulation import STILL, Simulation
 from ..status import Status
-from ..words import counted
+from ..unrest import farthest, flies_off, motion, ways
 from .ball_engine import serves
 from .least_energy import least_energy
-from .simulation import PenaltySimulation, TooSoft, largest_pull
+from .simulation import PenaltySimulation, TooSoft
 
 CLOSED = 1e-9
 """Gap over the scene's length up to which a contact counts as closed in a least-energy pose."""
 
-MANY = 300
-"""Balls of unequal size from which on the DEM goes first, if it is not said who does: it takes a
-third of the time of contact dynamics by 500."""
+CARRIED = 0.1
+"""Part of the loads, summed over bodies, that contacts leave open at most where they carry them: a
+packing that creeps leaves a tenth and less, one that slides a half, one that falls all of it."""
+
+CREEPS = 50
+"""Steps of contact dynamics in which contacts carry the loads, less those in which they do not,
+after which what is left of motion is creeping and the least energy is searched for."""
 
 SOFT = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 """Stiffness scales of the DEM: the softest is the quickest. The next one where bodies sink too far
@@ -77,9 +86,9 @@ set it off again. Weaker dampers of the contacts also allow longer steps."""
 DEM_STEPS = 300_000
 """Most steps of the DEM in one try."""
 
-ROUNDS, FEW, STANDS = 400, 100, 80
-"""Most rounds of least energy; from where contact dynamics left balls, which may be far; and at one
-mu, after the DEM: a packing that slides then needs hundreds, and the DEM does it in less time."""
+ROUNDS, STANDS = 400, 80
+"""Most rounds of least energy in one search; and at one mu, where a search that has not led to rest
+is followed by another: a packing that slides needs hundreds, and moves on in less time."""
 
 STOPS = 60
 """Stops of all bodies without a lower kinetic energy after which damping is given up: bodies that
@@ -104,8 +113,9 @@ class Rest:
     simulation: contact dynamics that has just made a step without moving, from zero velocities
     unless ``alone``. alone: it came to rest by itself. how: in words. steps: of contact dynamics;
     rounds: of least energy. unbalanced: largest force on a body that contact forces of the last
-    step leave open, over the heaviest load. overlap: deepest, over the scene's length. seconds:
-    wall clock.
+    step leave open, over the heaviest load. overlap: deepest, over the scene's length. farthest:
+    which body went farthest on the way, and how far, in words; "" where none moved. seconds: wall
+    clock.
     """
 
     simulation: Simulation
@@ -115,6 +125,7 @@ class Rest:
     rounds: int = 0
     unbalanced: float = 0.0
     overlap: float = 0.0
+    farthest: str = ""
     seconds: float = 0.0
 
     @property
@@ -129,13 +140,14 @@ class Rest:
             f"at rest by {self.how} after {self.seconds:.3g} s: {counted(self.steps, 'step')}"
             f"{rounds}; unbalanced force {self.unbalanced:.1e} of the heaviest load, deepest "
             f"overlap {self.overlap:.1e} of the scene's length"
+            + (f"; {self.farthest}" if self.farthest else "")
         )
 
 
 def settle(
     scene,
     *,
-    by: str | None = None,
+    by: str = "dynamics",
     max_steps: int = 5000,
     max_seconds: float | None = None,
     callback: Callable[[str], object] | None = None,
@@ -143,14 +155,16 @@ def settle(
     """Bring a scene to rest, also where smooth bodies would slide, spin or creep for ever.
 
     scene: a ``Scene``, the name of one in the gallery, a TOML file, or a ``Simulation``, which goes
-    on from its state, with the loads and gravity that were set, and is at rest afterwards. by:
-    "dynamics", contact dynamics for the scene's duration; or "dem", a soft DEM, quicker for random
-    packings; None: "dem" for 300 balls or more of unequal size, between half-spaces, fixed balls
-    and boxes that do not turn, of which one may shift, else "dynamics". What still moves then is
-    stopped, see the head of this file. max_steps: of contact dynamics. max_seconds: of the wall
-    clock; it is looked at between steps and rounds. callback(text): how it goes.
+    on from its state, with the loads and gravity that were set, and is at rest afterwards; one that
+    is at rest stays as it is. by: "dynamics", contact dynamics for the scene's duration, or until
+    all that balls do is creep; or "dem", a soft DEM that pours the scene anew, quicker for large
+    packings of balls of unequal size. What still moves then is stopped, see the head of this file.
+    max_steps: of contact dynamics. max_seconds: of the wall clock; it is looked at between steps
+    and rounds. callback(text): how it goes.
 
-    Driven bodies stay driven; what they keep in motion does not come to rest.
+    Driven bodies stay driven; what they keep in motion does not come to rest. Scenes with friction
+    are left to contact dynamics alone, each step with what contacts remember; what then still rolls
+    or slides is stopped.
 
     Raises NoRest where the scene is not at rest when steps or time are over, where bodies fall for
     ever, and where they overlap without room to part. A ``Simulation`` is then where it got.
@@ -161,16 +175,23 @@ def settle(
     True
     >>> forces = rest.simulation.step(compatible=True).force
     """
-    if by not in (None, "dynamics", "dem"):
-        raise InputError(f"by is {by!r}; expected 'dynamics' or 'dem', or None, which chooses")
+    if by not in ("dynamics", "dem"):
+        raise InputError(f"by is {by!r}; expected 'dynamics' or 'dem'")
     if not (1 <= arrays.number(max_steps) < np.inf):
         raise InputError(f"max_steps is {max_steps!r}; expected a number of steps, 1 or more")
     if max_seconds is not None:
         arrays.positive("max_seconds", max_seconds)
     given = isinstance(scene, Simulation)
     simulation = scene if given else Simulation(scene, compatible="never")
-    with patient():
-        return _Settling(simulation, by, int(max_steps), max_seconds, callback).run()
+    if simulation.rough:
+        if by == "dem":
+            raise InputError(
+                "by is 'dem' in a scene with friction; expected 'dynamics' (PenaltySimulation runs "
+                "the DEM of such a scene)"
+            )
+        if not given:
+            simulation = Simulation(scene)  # what contacts remember is made step by step
+    return _Settling(simulation, by, int(max_steps), max_seconds, callback).run()
 
 
 class _Settling:
@@ -180,27 +201,25 @@ class _Settling:
         self.simulation, self.max_steps, self.callback = simulation, max_steps, callback
         self.max_seconds = np.inf if max_seconds is None else max_seconds
         self.began, self.first, self.rounds = time.monotonic(), simulation.steps, 0
-        self.dem, self.borne = None, None
+        self.begun = simulation.state
+        self.dem, self.borne, self.energy = None, None, 0.0
         bodies = simulation.bodies
         external = np.where(bodies.free.ravel(), simulation.external_force, 0.0)
-        self.balls = serves(bodies, external, simulation.state.velocity[:, 3:])
-        self.by = by or ("dem" if self.balls and _many_sizes(bodies) else "dynamics")
-        self.how = "DEM" if self.by == "dem" else "contact dynamics"
+        self.rough = simulation.rough
+        self.balls = serves(bodies, external, simulation.state.velocity[:, 3:]) and not self.rough
+        self.by, self.how = by, "DEM" if by == "dem" else "contact dynamics"
 
     def run(self) -> Rest:
         simulation = self.simulation
+        if simulation.at_rest:
+            return self._rest(alone=True)
         if self.by == "dynamics":
-            self._by_dynamics()
+            found = self._by_dynamics()
             if simulation.stands_still:
                 return self._rest(alone=True)
-        elif not self.balls:
-            # other shapes are left to damping from there
-            self._by_dem(SETTLED[-1])
-        if _turns_nothing(simulation.bodies):
-            self.how += ", then least potential energy"
-            simulation.settings = replace(simulation.settings, closed=CLOSED)
-            self._by_least_energy()
         else:
+            found = self._by_poured()
+        if not found:
             self.how += ", then contact dynamics with kinetic damping"
         self._stop_all()
         return self._rest(alone=False)
@@ -216,12 +235,51 @@ class _Settling:
                 "comes to rest sooner" + _driven(self.simulation)
             )
 
-    def _by_dynamics(self):
+    def _by_dynamics(self) -> bool:
+        """For the scene's duration; where least energy goes on, until bodies only creep and that
+        leads to a pose of rest. Whether it did."""
         simulation = self.simulation
-        free_steps = int(np.ceil(simulation.scene.duration / simulation.dt)) + 50
-        last = simulation.steps + min(free_steps, self.max_steps)
+        turns_nothing = _turns_nothing(simulation.bodies) and not self.rough
+        loaded = self._is_loaded()
+        steps = self.max_steps
+        if not (turns_nothing and loaded) or _driven(simulation):
+            steps = min(steps, int(np.ceil(simulation.scene.duration / simulation.dt)) + 50)
+        # under another load most packings stand still again within a few steps
+        carried, wait, last = 0, LAST if self._stands() else CREEPS, simulation.steps + steps
         while simulation.steps < last and not simulation.stands_still:
-            self.tell(f"{self.how}, {simulation.step(compatible=False).summary}")
+            self.tell(f"{self.how}, {simulation.step(compatible=self.rough).summary}")
+            carried = max(0, carried + (1 if self._carries() else -1))
+            if turns_nothing and loaded and carried > wait:
+                if self._by_present_contacts():
+                    return True
+                carried = 0
+            elif self._flies_off():
+                return False
+            wait = CREEPS if not carried else wait
+        if turns_nothing and not simulation.stands_still:
+            self._check_loaded()
+        return False
+
+    def _stands(self) -> bool:
+        """Whether nothing moves before the first step, as after rest under other loads: then there
+        is no slide to wait for."""
+        simulation, bodies = self.simulation, self.simulation.bodies
+        fall = largest_pull(bodies, simulation.external_force) * simulation.dt
+        way = np.where(bodies.free, simulation.state.velocity * bodies.turning_arm, 0.0)
+        return bool(np.abs(way).max() <= STILL * fall)
+
+    def _is_loaded(self) -> bool:
+        simulation = self.simulation
+        return bool(simulation.external_force[simulation.bodies.free.ravel()].any())
+
+    def _carries(self) -> bool:
+        """Whether contacts carried the loads in the last step, all but ``CARRIED``."""
+        simulation, result = self.simulation, self.simulation.last
+        shifts = simulation.bodies.free.copy()
+        shifts[:, 3:] = False
+        load = simulation.external_force[shifts.ravel()]
+        left = (simulation.external_force + result.pushed)[shifts.ravel()]
+        return bool(np.abs(left).sum() <= CARRIED * np.abs(load).sum())
 
     def _by_dem(self, tolerance: float):
         """The pose in which a DEM rests that is as soft as the scene allows; of balls, which go on
@@ -277,28 +335,39 @@ class _Settling:
             **damping,
         )
 
-    def _by_least_energy(self):
-        """The pose of least energy; of balls after more of the DEM where it is too far to go."""
-        simulation = self.simulation
-        if not simulation.external_force[simulation.bodies.free.ravel()].any():
-            raise NoRest(
-                f"scene {simulation.scene.name!r} cannot come to rest: nothing presses its "
-                "bodies together, and they move for ever; expected gravity, or loads"
-            )
+    def _by_poured(self) -> bool:
+        """The pose of least energy from that of the DEM, after more of it where that is too far to
+        go; other bodies than balls are left to damping from there. Whether it was found."""
+        self._check_loaded()
         if not self.balls:
-            self._rounds(max_rounds=ROUNDS)
-            return
-        if self.by == "dynamics" and self._rounds(max_rounds=FEW):
-            return
+            self._by_dem(SETTLED[-1])
+            return _turns_nothing(self.simulation.bodies) and self._rounds(BEGIN[0])
         for tolerance in SETTLED:
             self._by_dem(tolerance)
-            at, borne, part = simulation.state, self.borne, self._part_of_heaviest()
+            at, part = self.simulation.state, self._part_of_heaviest()
             for begin in BEGIN:
-                simulation.state = at
-                if self._rounds(
-                    start=borne, begin=part * begin, patience=STANDS, max_rounds=ROUNDS
-                ):
-                    return
+                self.simulation.state = at
+                if self._rounds(part * begin):
+                    return True
+        return False
+
+    def _by_present_contacts(self) -> bool:
+        """The pose of least energy from that of the last step and its forces; else all stays as it
+        was, to go on from there."""
+        simulation = self.simulation
+        before, last = simulation.checkpoint(), simulation.last
+        self.borne = last.contacts, last.classic.force
+        if self._rounds(self._part_of_heaviest() * BEGIN[0]):
+            return True
+        simulation.restore(before)
+        return False
+
+    def _check_loaded(self):
+        if not self._is_loaded():
+            raise NoRest(
+                f"scene {self.simulation.scene.name!r} cannot come to rest: nothing presses its "
+                "bodies together, and they move for ever; expected gravity, or loads"
+            )
 
     def _part_of_heaviest(self) -> float:
         """The usual contact force, as the DEM has it, over the heaviest load; 1 at most."""
@@ -308,54 +377,85 @@ class _Settling:
         heaviest = np.abs(self.simulation.external_force[free]).max()
         return float(np.clip(np.median(force[force > 0.0]) / heaviest, LEAST, 1.0))
 
-    def _rounds(self, **how) -> bool:
-        """Whether rounds of least energy led from the present pose to rest."""
+    def _rounds(self, begin: float) -> bool:
+        """Whether rounds of least energy led from the present pose to rest; mu begins there."""
         simulation = self.simulation
         found = least_energy(
             simulation.bodies,
             simulation.state,
             simulation.external_force,
+            start=self.borne,
+            begin=begin,
+            patience=STANDS,
+            max_rounds=ROUNDS,
             callback=lambda text: self.tell(f"least potential energy, {text}"),
-            **how,
         )
         self.rounds += found.rounds
+        if found.converged:
+            self.how += ", then least potential energy"
+            # others come within what else counts as closed, see the head of this file
+            simulation.settings = replace(simulation.settings, closed=CLOSED)
         driven = _stopped(simulation.state, simulation.bodies).velocity
         simulation.start_from(found.state.moved(velocity=driven), found.contacts, found.force)
         return found.converged
 
+    def _damped_step(self) -> bool:
+        """A step of contact dynamics, after which all bodies are stopped if the kinetic energy no
+        longer rises; whether they were."""
+        simulation, bodies = self.simulation, self.simulation.bodies
+        self.tell(f"{self.how}, {simulation.step(compatible=self.rough).summary}")
+        mass = bodies.mass[:, None] * bodies.turning_arm**2 * bodies.free
+        energy = float((mass * simulation.state.velocity**2).sum())
+        stop = energy <= self.energy * (1 + RISES)
+        if stop and not simulation.stands_still:
+            simulation.state = _stopped(simulation.state, bodies)
+        self.energy = 0.0 if stop else energy
+        return stop
+
     def _stop_all(self):
         """Contact dynamics in which all bodies stop whenever the kinetic energy no longer rises."""
         simulation, bodies = self.simulation, self.simulation.bodies
-        mass = bodies.mass[:, None] * bodies.turning_arm**2 * bodies.free
-        before, first, begun = 0.0, simulation.steps, simulation.state.position
+        self.energy, first = 0.0, simulation.steps
         least, waited, stood = np.inf, 0, 0
         for _ in range(self.max_steps):
-            result = simulation.step(compatible=False)
-            self.tell(f"{self.how}, {result.summary}")
+            before = self.energy
+            stopped = self._damped_step()
             if simulation.stands_still:
                 stood += 1
                 if stood > LAST or _deepest(simulation) <= CLOSED:
                     return
                 continue
-            way = np.linalg.norm(simulation.state.position - begun, axis=1)
-            body = int(way.argmax())
-            if way[body] > GONE * bodies.length and body not in result.contacts.body:
+            if self._flies_off():
                 break
-            v = simulation.state.velocity
-            energy = float((mass * v * v).sum())
-            if energy <= before * (1 + RISES):
+            if stopped:
                 least, waited = (before, 0) if before < least else (least, waited + 1)
                 if waited > STOPS:
                     break
-                simulation.state, energy = _stopped(simulation.state, bodies), 0.0
-            before = energy
         raise NoRest(
             f"scene {simulation.scene.name!r} is not at rest after "
-            f"{counted(simulation.steps - first, 'damped step')} of {simulation.dt:g} s, and "
-            f"{bodies.names[body]!r} has gone {way[body]:.3g} m"
+            f"{counted(simulation.steps - first, 'damped step')} of {simulation.dt:g} s: "
+            # velocities of the last step, before bodies were stopped
+            + (motion(bodies, self.begun, simulation.last.state, simulation.dt) or "bodies creep")
             + (f"; the last {STOPS} stops brought no less motion" if waited > STOPS else "")
-            + "; expected a scene that comes to rest: bodies that rest on something, walls or a "
-            "floor that hold them" + _driven(simulation)
+            + f"; expected {self._expected()}"
+            + _driven(simulation)
+        )
+
+    def _flies_off(self) -> str:
+        """The body that has gone farthest, if that is far and nothing lies ahead of it, or ""."""
+        simulation, bodies = self.simulation, self.simulation.bodies
+        state = simulation.last.state
+        way = ways(bodies, self.begun, state)
+        body = int(way.argmax())
+        gone = way[body] > GONE * bodies.length and body not in simulation.last.contacts.body
+        return bodies.names[body] if gone and flies_off(bodies, state, body) else ""
+
+    def _expected(self) -> str:
+        if name := self._flies_off():
+            return f"walls or a floor in the way of {name!r}, ahead of which nothing lies"
+        return (
+            "a scene that comes to rest, or more steps (max_steps): without friction, what leans "
+            "or stands on a slope slides until something holds it"
         )
 
     def _rest(self, alone: bool) -> Rest:
@@ -374,6 +474,7 @@ class _Settling:
             rounds=self.rounds,
             unbalanced=unbalanced,
             overlap=overlap,
+            farthest=farthest(simulation.bodies, self.begun, simulation.state),
             seconds=time.monotonic() - self.began,
         )
 
@@ -386,7 +487,7 @@ def _left_open(simulation: Simulation) -> tuple[float, float]:
     # moments over arms are forces
     arm = finite_reach(bodies.turning_arm.ravel())
     # of rotating bodies the gyroscopic moments are nothing at rest
-    open_ = np.where(free, external + result.B.T @ result.force, 0.0) / arm
+    open_ = np.where(free, external + result.pushed, 0.0) / arm
     load = np.abs(np.where(free, external, 0.0)).reshape(-1, 6)[:, :3].max(initial=0.0)
     scale = load or float(result.force.max(initial=0.0)) or 1.0
     return float(np.abs(open_).max(initial=0.0)) / scale, _deepest(simulation)
@@ -402,13 +503,6 @@ def _sunk(contacts, bodies: Bodies) -> float:
     """Deepest overlap over the smaller one's radius: large bodies sink further, and may."""
     radius = bodies.bounding_radius[contacts.body].min(axis=1, initial=np.inf)
     return float((-contacts.gap / radius).max(initial=0.0))
-
-
-def _many_sizes(bodies: Bodies) -> bool:
-    """Whether these are many balls of unequal size, as a random packing is of. Equal ones may be
-    stacked in order, which contact dynamics keeps, and a soft DEM could shake down."""
-    radius = bodies.bounding_radius[bodies.free.any(axis=1) & bodies.are(Sphere, Disk)]
-    return len(radius) >= MANY and bool(np.ptp(radius) > 1e-3 * radius.max())
 
 
 def _no_room(simulation: Simulation) -> str:

@@ -29,19 +29,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import arrays
-from ..bodies import Bodies, State
+from .._support import arrays
+from .._support.display import Brief
+from .._support.progress import progress as bar
+from .._support.words import counted
+from ..bodies import State
 from ..collision.contacts import Contacts
-from ..display import Brief
+from ..constraints import framed, in_frame
+from ..doubtful import largest_pull
 from ..errors import InputError
-from ..interrupts import patient
-from ..progress import progress as bar
+from ..forces.friction import has_friction
+from ..forces.rough import ContactHistory
 from ..scenes.load import as_scene
 from ..scenes.scene import law_exponent
 from ..status import Status
-from ..words import counted
-from .ball_engine import BallEngine, serves
+from . import ball_engine, rough_engine
 from .engine import Engine, Law, Measures
+from .friction import contact_history, friction_law
 from .law import check_exponent, damping_of
 from .network_engine import NetworkEngine
 
@@ -108,14 +112,19 @@ class PenaltyResult(Brief):
     """Where a penalty simulation ended. m contacts; forces [N] push contacts.body[:, 1] along +n.
 
     contacts: all with gap <= the closed tolerance, in the order of every other ``Contacts``; force
-    (m,): elastic and damping force. kinetic_energy, elastic_energy [J]. unbalanced: largest force
-    out of balance over the largest external force on one body. steps, dt: time steps made, the
-    last size [s]. status: CONVERGED at rest or at ``until``; seconds: wall clock of the run.
+    (m,): elastic and damping force. tangential (m, 3): the tangential part of the force on
+    contacts.body[:, 1], world frame, zero where bodies are smooth. history: what
+    ``compatible_forces`` goes on from; of springs at rest, as it takes damping for elastic force.
+    kinetic_energy, elastic_energy [J]. unbalanced: largest force out of balance over the largest
+    external force on one body. steps, dt: time steps made, the last size [s]. status: CONVERGED at
+    rest or at ``until``; seconds: wall clock of the run.
     """
 
     state: State
     contacts: Contacts
     force: np.ndarray
+    tangential: np.ndarray
+    history: ContactHistory
     kinetic_energy: float
     elastic_energy: float
     unbalanced: float
@@ -125,6 +134,16 @@ class PenaltyResult(Brief):
     at_rest: bool
     seconds: float
     rest_tolerance: float
+
+    @property
+    def tangential_force(self) -> np.ndarray:
+        """Components (m, d - 1) [N] of ``tangential`` along ``contacts.tangents``."""
+        return in_frame(self.contacts, self.tangential)
+
+    @property
+    def force_vectors(self) -> np.ndarray:
+        """Whole contact forces (m, 3) [N] on contacts.body[:, 1], world frame."""
+        return self.force[:, None] * self.contacts.normal + self.tangential
 
     @property
     def time(self) -> float:
@@ -159,7 +178,8 @@ class PenaltySimulation:
     threads: for scenes of balls. engine: "balls" (compiled: spheres, disks, half-spaces, and boxes
     that cannot turn, of which one may shift), "convex" (any shape, through the contact search) or
     None, the first that serves. state: to begin with; external_force (6 n,) [N]: loads and weights;
-    both are the scene's by default.
+    both are the scene's by default. tangential_law ("mindlin" or "mindlin/force") and
+    tangential_damping (over the normal one): of scenes with friction, see ``friction.py``.
 
     >>> import rigidlimit
     >>> sim = rigidlimit.PenaltySimulation(rigidlimit.scenes.beam(), stiffness_scale=1e8)
@@ -184,6 +204,8 @@ class PenaltySimulation:
         engine: str | None = None,
         state: State | None = None,
         external_force: np.ndarray | None = None,
+        tangential_law: str = "mindlin",
+        tangential_damping: float = 1.0,
     ):
         scene = as_scene(scene)
         if damping is not None and restitution is not None:
@@ -205,27 +227,30 @@ class PenaltySimulation:
             tensile=bool(tensile),
             scale=self.stiffness_scale,
             pair_stiffness=scene.pair_stiffness,
+            friction=friction_law(scene, tangential_law, tangential_damping)
+            if has_friction(self.bodies, scene.pair_friction)
+            else None,
         )
         self.rest_tolerance = arrays.positive("rest_tolerance", rest_tolerance)
         self.background, self.quenches = background, bool(quenches)
-        if external_force is None:
-            external_force = scene.external_force()
-        loads = arrays.vector(
-            "external_force", external_force, 6 * len(self.bodies), what="degree of freedom"
-        )
-        external = np.where(self.bodies.free.ravel(), loads, 0.0)
+        external = self._loads(scene.external_force() if external_force is None else external_force)
+        self.external_force = external
         start = scene.state if state is None else state
-        balls = serves(self.bodies, external, start.velocity[:, 3:])
+        rough = self.law.friction is not None
+        balls = (rough_engine if rough else ball_engine).serves(
+            self.bodies, external, start.velocity[:, 3:]
+        )
         if engine not in (None, "balls", "convex") or (engine == "balls" and not balls):
             raise InputError(
                 f"engine is {engine!r} for a scene that is {'' if balls else 'not '}of balls, "
                 "half-spaces and boxes that cannot turn only; expected None, 'convex', or 'balls' "
                 "where it serves"
             )
-        make = BallEngine if balls and engine != "convex" else NetworkEngine
+        of_balls = rough_engine.RoughBallEngine if rough else ball_engine.BallEngine
+        make = of_balls if balls and engine != "convex" else NetworkEngine
         self.engine: Engine = make(self.bodies, start, external, self.law, threads)
         self.steps = 0
-        self.load_size = float(_loads(external).max(initial=0.0))
+        self.load_size = _largest(external)
         self.pull = largest_pull(self.bodies, external)
         self.fixed_dt = None if dt is None else arrays.positive("dt", dt)
         if self.fixed_dt is not None:
@@ -316,8 +341,7 @@ class PenaltySimulation:
             quench = rest and self.quenches and self.background is not None
             quench = quench and self._slow(measured)
             rate = 0.0 if not rest or self.background in ("quench", None) else self.background
-            with patient():
-                self.steps += self.engine.advance(steps, dt, float(rate), quench)
+            self.steps += self.engine.advance(steps, dt, float(rate), quench)
             if callback is not None:
                 seconds = time.perf_counter() - began
                 if rest:
@@ -331,10 +355,14 @@ class PenaltySimulation:
                 if callback(seen):
                     break
         contacts, force = self.engine.contact_forces(closed * self.bodies.length)
+        contacts = framed(contacts, self.bodies.dim)
+        tangential = self.engine.tangential_forces(contacts)
         return PenaltyResult(
             state=self.state,
             contacts=contacts,
             force=force,
+            tangential=tangential,
+            history=contact_history(self.bodies, self.law, contacts, tangential),
             kinetic_energy=measured.kinetic_energy,
             elastic_energy=measured.elastic_energy,
             unbalanced=unbalanced,
@@ -345,6 +373,29 @@ class PenaltySimulation:
             seconds=time.perf_counter() - began,
             rest_tolerance=self.rest_tolerance,
         )
+
+    def load(self, external_force: np.ndarray, *, over: float, **options) -> PenaltyResult:
+        """Run for a time ``over`` [s], in which the external forces go over evenly to other ones,
+        (6 n,) [N, N m], weights among them; they stay. Forces at rest between rough bodies depend
+        on how they were loaded. options: as of ``run``.
+        """
+        over = arrays.positive("over", over)
+        now, later = self.external_force, self._loads(external_force)
+        both = np.maximum(np.abs(now), np.abs(later))
+        self.load_size, self.pull = _largest(both), largest_pull(self.bodies, both)
+        self.engine.set_external(now, later, over)
+        result = self.run(self.time + over, **options)
+        self.engine.set_external(later)
+        self.external_force = later
+        self.load_size, self.pull = _largest(later), largest_pull(self.bodies, later)
+        return result
+
+    def _loads(self, external_force) -> np.ndarray:
+        """External forces (6 n,), without those on held degrees of freedom."""
+        loads = arrays.vector(
+            "external_force", external_force, 6 * len(self.bodies), what="degree of freedom"
+        )
+        return np.where(self.bodies.free.ravel(), loads, 0.0)
 
     def _calmed(self, first: float, unrest: float) -> float:
         """Part of the way to rest that is made, by the logarithm of what is out of balance."""
@@ -402,13 +453,11 @@ class PenaltySimulation:
         return measured.speed**2 < 2 * self.pull * QUENCH_HEIGHT * self.bodies.length
 
 
-def largest_pull(bodies: Bodies, external: np.ndarray) -> float:
-    """Largest acceleration [m/s^2] that external forces (6 n,) give a body that can move."""
-    mass = np.where((bodies.mass > 0) & bodies.free.any(axis=1), bodies.mass, np.inf)
-    held = np.where(bodies.free.ravel(), external, 0.0)
-    return float((_loads(held) / mass).max(initial=0.0))
+def _largest(external):
+    """Largest size of the force on a body [N]."""
+    return float(_sizes(external).max(initial=0.0))
 
 
-def _loads(external):
+def _sizes(external):
     """Size of the force on each body, (n,) [N]."""
     return np.linalg.norm(external.reshape(-1, 6)[:, :3], axis=1)

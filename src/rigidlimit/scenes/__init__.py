@@ -1,7 +1,6 @@
 """Scenes: built in Python, read from TOML, or taken from the gallery."""
 
 from .gallery import (
-    GALLERY,
     beam,
     block_on_legs,
     box_stack,
@@ -15,21 +14,40 @@ from .gallery import (
     pyramid,
 )
 from .load import load
+from .names import GALLERY
+from .rough import (
+    arch,
+    groove,
+    heap,
+    incline,
+    ladder,
+    rolling_ball,
+    rough_packing,
+    rough_pyramid,
+)
 from .scene import Scene
 
 __all__ = [
     "GALLERY",
     "Scene",
+    "arch",
     "beam",
     "block_on_legs",
     "box_stack",
     "container",
     "disk_in_corner",
     "four_leg_table",
+    "groove",
+    "heap",
+    "incline",
     "l_block",
+    "ladder",
     "load",
     "newton_cradle",
     "packing",
     "pile_2d",
     "pyramid",
+    "rolling_ball",
+    "rough_packing",
+    "rough_pyramid",
 ]

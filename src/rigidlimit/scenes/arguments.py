@@ -9,7 +9,7 @@ import inspect
 
 import numpy as np
 
-from ..arrays import is_positive, number
+from .._support.arrays import is_positive, number
 from ..errors import InputError, SceneError, nearest
 from .scene import law_exponent
 

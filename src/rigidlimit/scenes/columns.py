@@ -5,7 +5,9 @@ tells all but these, which are arrays as in ``Scene.columns`` beside it, with
 
     shapes   JSON: a list of the distinct shapes, each a table with the keys of a TOML body
     names    JSON: a list of names; left out where bodies are named by their numbers
-    pairs    (k, 2), pair_stiffness (k,) [N/m^(p-1)]: stiffnesses of pairs of bodies, if any
+    pairs    (k, 2), pair_stiffness (k,) [N/m^(p-1)]: stiffnesses of pairs of bodies, if any;
+             likewise friction_pairs and pair_friction [-], tangential_stiffness_pairs and
+             pair_tangential_stiffness [-]
 
 Shapes are read by the tables that read TOML, so that there is one reader of shapes.
 """
@@ -16,10 +18,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import SceneError
-from .scene import Scene
+from .scene import PAIR_KEYS, Scene
 
 MANY = 1000
 """Bodies from which on they are columns."""
+
+PAIRS = {key: "pairs" if key == "stiffness" else f"{key}_pairs" for key in PAIR_KEYS}
+"""What is known of pairs of bodies, and the column of their indices."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +40,15 @@ class StoredScene:
 
         if len(scene) < MANY:
             return cls(toml.scene_text(scene))
-        names, pairs = scene.bodies.names, scene.pair_stiffness
+        names = scene.bodies.names
         columns = dict(scene.columns)
         columns["shapes"] = np.array(json.dumps(toml.shape_tables(scene.bodies.shapes)))
         if names != _numbers(len(names)):
             columns["names"] = np.array(json.dumps(names))
-        if pairs:
-            columns["pairs"] = np.array(list(pairs))
-            columns["pair_stiffness"] = np.array(list(pairs.values()))
+        for key, pairs in PAIRS.items():
+            if values := getattr(scene, f"pair_{key}"):
+                columns[pairs] = np.array(list(values))
+                columns[f"pair_{key}"] = np.array(list(values.values()))
         return cls(toml.head_text(scene), columns)
 
     def scene(self, name: str) -> Scene:
@@ -65,12 +71,16 @@ class StoredScene:
         columns = dict(self.columns)
         shapes = toml.shapes_of_tables(str(columns.pop("shapes")), scene.dim)
         names = columns.pop("names", None)
-        pairs, stiffness = columns.pop("pairs", ()), columns.pop("pair_stiffness", ())
+        given = {
+            key: (columns.pop(pairs, ()), columns.pop(f"pair_{key}", ()))
+            for key, pairs in PAIRS.items()
+        }
         count = len(columns["mass"])
         names = _numbers(count) if names is None else json.loads(str(names))
         scene.fill(names, shapes, materials, columns)
-        for (first, second), value in zip(pairs, stiffness, strict=True):
-            scene.set_pair_stiffness(int(first), int(second), float(value))
+        for key, (pairs, values) in given.items():
+            for (first, second), value in zip(pairs, values, strict=True):
+                getattr(scene, f"set_pair_{key}")(int(first), int(second), float(value))
 
     def same(self, other: "StoredScene") -> bool:
         """Whether both are one scene, but for its suggested time, which may be longer now."""

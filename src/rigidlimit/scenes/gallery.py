@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from .._support.words import counted
 from ..bodies import Box, Compound, Disk, Ellipsoid, HalfSpace, Material, Sphere, rectangle
-from ..words import counted
 from .arguments import (
     at_least,
     between,
@@ -105,28 +105,34 @@ def pyramid(
         description=f"cannonball pyramid of base {base}, base layer fixed",
         reference={} if largest is None else {"largest over weight": largest},
     )
+    even = Material(young=young, density=density, name="even")
+    odd = Material(young=young * young_ratio, density=density, name="odd")
+    add_pyramid(scene, base, diameter, (even, odd), gap=0.5 * drop * diameter)
+    return scene
+
+
+def add_pyramid(scene: Scene, base: int, diameter: float, materials, *, gap: float = 0.0) -> None:
+    """Layers of spheres of this diameter [m], the lowest fixed, ``gap`` [m] apart; materials: of
+    spheres with even and odd index."""
     layers = []
     for layer in range(base):
         grid = (np.arange(base - layer) + 0.5 * layer) * diameter
         x, y = np.meshgrid(grid, grid, indexing="ij")
-        z = layer * (diameter / np.sqrt(2) + 0.5 * drop * diameter)
+        z = layer * (diameter / np.sqrt(2) + gap)
         layers.append(np.column_stack([x.ravel(), y.ravel(), np.full(x.size, z)]))
     centres = np.concatenate(layers)
-    sphere = Sphere(diameter / 2)
-    soft = Material(young=young, density=density, name="even")
-    hard = Material(young=young * young_ratio, density=density, name="odd")
+    sphere, (even, odd) = Sphere(diameter / 2), materials
     fixed = np.arange(len(centres)) < base * base
     # runs of bodies that share layer and material keep the numbering of the layers
-    if young_ratio == 1:
-        scene.add_many(sphere, centres[fixed], material=soft, fixed=True)
+    if even.young == odd.young:
+        scene.add_many(sphere, centres[fixed], material=even, fixed=True)
         if base > 1:
-            scene.add_many(sphere, centres[~fixed], material=soft)
+            scene.add_many(sphere, centres[~fixed], material=even)
     else:
         for k, centre in enumerate(centres):
             scene.add(
-                sphere, position=centre, material=hard if k % 2 else soft, fixed=bool(fixed[k])
+                sphere, position=centre, material=odd if k % 2 else even, fixed=bool(fixed[k])
             )
-    return scene
 
 
 @checked(load_at=numbers(2), weight=positive, spread=numbers(2, positives=True))
@@ -248,16 +254,16 @@ def pile_2d(count=60, *, seed=1) -> Scene:
     return scene
 
 
-def _add_open_box(scene: Scene, width: float) -> None:
+def _add_open_box(scene: Scene, width: float, material: Material | None = None) -> None:
     """A floor at z = 0 and four walls about a square of this width [m], a corner at the origin."""
-    scene.add(HalfSpace(), position=(0, 0, 0), name="floor")
+    scene.add(HalfSpace(), position=(0, 0, 0), material=material, name="floor")
     for name, at, normal in (
         ("x- wall", (0, 0, 0), (1, 0, 0)),
         ("x+ wall", (width, 0, 0), (-1, 0, 0)),
         ("y- wall", (0, 0, 0), (0, 1, 0)),
         ("y+ wall", (0, width, 0), (0, -1, 0)),
     ):
-        scene.add(HalfSpace(), position=at, normal=normal, name=name)
+        scene.add(HalfSpace(), position=at, normal=normal, material=material, name=name)
 
 
 @checked(count=at_least(1), seed=at_least(0))
@@ -292,23 +298,28 @@ def packing(count=200, *, seed=1) -> Scene:
 
     Radii from 1.4 to 2 mm. Known: the floor carries the total weight once at rest.
     """
-    rng = np.random.default_rng(seed)
     scene = Scene(
         name="packing",
         dt=2e-3,
         duration=0.4,
         description=f"{counted(count, 'sphere of unequal size')} settling in a box",
     )
+    add_packing(scene, count, seed, Material())
+    return scene
+
+
+def add_packing(scene: Scene, count: int, seed: int, material: Material) -> None:
+    """An open box and spheres above its floor, each at random in a cell of its own."""
+    rng = np.random.default_rng(seed)
     side = max(3, round((count / 2) ** (1 / 3)))
     pitch = 4.1e-3
-    _add_open_box(scene, pitch * side)
+    _add_open_box(scene, pitch * side, material)
     k = np.arange(count)
     cells = np.column_stack([k % side, k // side % side, k // side**2])
     radius = rng.uniform(0.7, 1.0, count) * 2e-3
     centres = (cells + 0.5) * pitch
     centres[:, :2] += rng.uniform(-1, 1, (count, 2)) * (pitch / 2 - radius)[:, None]
-    scene.add_many([Sphere(float(r)) for r in radius], centres)
-    return scene
+    scene.add_many([Sphere(float(r)) for r in radius], centres, material=material)
 
 
 @checked(count=at_least(2), speed=finite, restitution=fraction)
@@ -369,7 +380,7 @@ def l_block(length=4.0, *, height=2.0, thickness=0.5, weight=60.0) -> Scene:
     return scene
 
 
-GALLERY = {
+SMOOTH = {
     "beam": beam,
     "pyramid": pyramid,
     "four-leg-table": four_leg_table,
@@ -382,4 +393,4 @@ GALLERY = {
     "packing": packing,
     "newton-cradle": newton_cradle,
 }
-"""The gallery by name, as ``rigidlimit scenes`` lists it."""
+"""The scenes without friction by name."""

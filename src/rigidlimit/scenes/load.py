@@ -4,7 +4,7 @@ from os import PathLike
 from pathlib import Path
 
 from ..errors import InputError, SceneError, nearest
-from .gallery import GALLERY
+from .names import GALLERY
 from .scene import Scene
 
 

@@ -5,7 +5,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..arrays import is_positive, number
+from .._support.arrays import is_positive, number
+from .._support.display import Displayed
+from .._support.warned import warn
+from .._support.words import counted
 from ..bodies import (
     Bodies,
     Compound,
@@ -18,9 +21,7 @@ from ..bodies import (
 )
 from ..bodies.bodies import PLANAR
 from ..collision.search import find_contacts
-from ..display import Displayed
 from ..errors import ContactError, SceneError, SceneWarning, nearest
-from ..words import counted
 
 LAWS = {"hooke": 2.0, "hertz": 2.5}
 COLUMNS = {
@@ -31,6 +32,9 @@ COLUMNS = {
 
 PIECES = 1000
 """Arrays of which a column may consist before they are joined, and as many as it has rows."""
+
+PAIR_KEYS = ("stiffness", "friction", "tangential_stiffness")
+"""What a scene may know of two bodies, in ``pair_...`` and by ``set_pair_...``."""
 
 DEGREES = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -91,6 +95,8 @@ class Scene(Displayed):
         self.dt, self.duration = float(dt), float(duration)
         self.description, self.reference = description, dict(reference or {})
         self.pair_stiffness: dict[tuple[int, int], float] = {}
+        self.pair_friction: dict[tuple[int, int], float] = {}
+        self.pair_tangential_stiffness: dict[tuple[int, int], float] = {}
         self._columns: dict[str, list[np.ndarray]] = {}
         self._names: list[str] = []
         self._index: dict[str, int] = {}
@@ -339,17 +345,37 @@ class Scene(Displayed):
 
     def set_pair_stiffness(self, first: int | str, second: int | str, stiffness: float) -> None:
         """Contact stiffness [N/m^(p-1)] between two bodies, in place of their materials'."""
-        if not is_positive(stiffness):
+        pair = self._pair("stiffness", first, second, stiffness, is_positive(stiffness), "positive")
+        self.pair_stiffness[pair] = float(stiffness)
+
+    def set_pair_friction(self, first: int | str, second: int | str, friction: float) -> None:
+        """Coefficient of friction mu >= 0 between two bodies, in place of their materials'."""
+        good = 0 <= number(friction) < np.inf
+        pair = self._pair("friction", first, second, friction, good, "a finite mu >= 0")
+        self.pair_friction[pair] = float(friction)
+
+    def set_pair_tangential_stiffness(
+        self, first: int | str, second: int | str, ratio: float
+    ) -> None:
+        """Tangential over normal stiffness k_t/k_n between two bodies, in place of what follows
+        from their materials."""
+        good = is_positive(ratio)
+        pair = self._pair("tangential_stiffness", first, second, ratio, good, "a positive k_t/k_n")
+        self.pair_tangential_stiffness[pair] = float(ratio)
+
+    def _pair(self, what, first, second, value, good, expected) -> tuple[int, int]:
+        """Indices (i < j) of two bodies that a value is given for."""
+        if not good:
             raise SceneError(
-                f"stiffness between {first!r} and {second!r} is {stiffness!r}; expected positive"
+                f"{what} between {first!r} and {second!r} is {value!r}; expected {expected}"
             )
         i, j = sorted((self.index(first), self.index(second)))
         if i == j:
             raise SceneError(
-                f"stiffness between {first!r} and itself; expected two bodies: a body does not "
+                f"{what} between {first!r} and itself; expected two bodies: a body does not "
                 "touch itself"
             )
-        self.pair_stiffness[i, j] = float(stiffness)
+        return i, j
 
     def load_of(self, load) -> np.ndarray:
         """A load as ``add`` takes it, as force and moment (6,) [N, N m]."""
@@ -444,11 +470,10 @@ class Scene(Displayed):
             return rotations.aligning_z(n)
         quaternion = rotations.from_orientation(label, orientation, self.dim)
         if self.dim == 2 and orientation is not None and abs(orientation) > 2 * np.pi:
-            warnings.warn(
+            warn(
                 f"{label}: orientation is {orientation:g}, more than a turn; expected an angle "
                 f"in radians: {orientation:g} degrees are {np.radians(orientation):.6g}",
                 SceneWarning,
-                stacklevel=3,
             )
         return quaternion
 
@@ -545,7 +570,7 @@ def _warn_of_pieces(name: str, shape: Shape) -> None:
         doubt = getattr(part, "doubt", "")
         if doubt:
             where = f", part {place}" if part is not shape else ""
-            warnings.warn(f"body {name!r}{where}: {doubt}", SceneWarning, stacklevel=4)
+            warn(f"body {name!r}{where}: {doubt}", SceneWarning)
             break
 
 
@@ -572,9 +597,8 @@ def _warn_of_overlap(name: str, shape: Compound, mass_given: bool) -> None:
         i, j = contacts.body[deep.argmax()]
         found = f"parts {i} and {j} overlap by {-contacts.gap[deep.argmax()]:.3g} m"
     remedy = {"mass": "the body's mass", "inertia": "the compound's inertia_per_mass"}
-    warnings.warn(
+    warn(
         f"body {name!r}: {found}, which counts twice in {' and '.join(twice)}; give "
         f"{' and '.join(remedy[what] for what in twice)} if that matters",
         SceneWarning,
-        stacklevel=3,
     )

@@ -4,11 +4,12 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from .._support.words import counted
 from ..errors import nearest
-from ..words import counted
-from .gallery import GALLERY
+from .names import GALLERY
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Vector = Annotated[list[float], Field(min_length=2, max_length=3)]
 
 SHAPES = {
@@ -36,6 +37,8 @@ class MaterialTable(_Strict):
     young: Positive = 50e9
     poisson: Annotated[float, Field(gt=-1, le=0.5)] = 0.25
     density: Positive = 2000.0
+    friction: NotNegative = 0.0
+    tangential_stiffness: Positive | None = None
 
 
 class ShapeTable(_Strict):
@@ -47,7 +50,7 @@ class ShapeTable(_Strict):
     points: list[Vector] | None = None
     mesh: str | None = None
     mesh_scale: Positive = 1.0
-    flat: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    flat: NotNegative | None = None
     orientation: float | list[float] | None = None
 
 
@@ -75,13 +78,15 @@ class LatticeTable(BodyTable):
     counts: list[Annotated[int, Field(ge=1)]]
     spacing: Positive | list[Positive]
     radii: Annotated[list[Positive], Field(min_length=2, max_length=2)] | None = None
-    jitter: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    jitter: NotNegative = 0.0
     seed: Annotated[int, Field(ge=0)] = 0
 
 
 class PairTable(_Strict):
     bodies: Annotated[list[str], Field(min_length=2, max_length=2)]
-    stiffness: Positive
+    stiffness: Positive | None = None
+    friction: NotNegative | None = None
+    tangential_stiffness: Positive | None = None
 
 
 class SceneTable(_Strict):
@@ -152,8 +157,8 @@ def first_fault(error: ValidationError) -> str:
 
 def _instead(name: str, table: type[BaseModel]) -> str:
     """What to write in place of an unknown key."""
-    if "friction" in name:
-        return "contacts have no friction; remove it"
+    if name in MaterialTable.model_fields and name in PairTable.model_fields:
+        return f"{name} belongs to materials, [materials.NAME], or to two bodies, [[pairs]]"
     if table is not SceneTable and name in SceneTable.model_fields:
         return f"{name} is one for the whole scene; put it above the tables"
     return nearest(name, table.model_fields)

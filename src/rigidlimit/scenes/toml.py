@@ -9,6 +9,8 @@
     young = 50e9
     poisson = 0.25
     density = 2500
+    friction = 0.4                     # 0 where it is left out; of two materials the smaller
+    tangential_stiffness = 0.8         # k_t/k_n; where it is left out Mindlin's, from poisson
 
     [[bodies]]
     shape = "half-space"
@@ -22,9 +24,11 @@
     position = [0, 0, 0.01]
     material = "glass"
 
-    [[pairs]]                          # a contact stiffness given for two bodies by name
+    [[pairs]]                          # what holds for two bodies by name, one or more of:
     bodies = ["ball", "0"]
     stiffness = 2.0
+    friction = 0.3
+    tangential_stiffness = 1.0
 
 A ``shape = "compound"`` has ``parts``, each a table with the keys of a shape. ``gallery =
 "pyramid"`` with a table ``[parameters]`` takes a gallery scene instead of bodies. A
@@ -37,20 +41,20 @@ import io
 import json
 import math
 import tomllib
-import warnings
 from pathlib import Path
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from .. import bodies as shapes
-from ..atomic import write_text
+from .._support.atomic import write_text
+from .._support.warned import warn
+from .._support.words import counted
 from ..bodies import Material, State, rotations
 from ..bodies.bodies import PLANAR
 from ..errors import InputError, SceneError, SceneWarning, nearest
-from ..words import counted
-from .gallery import GALLERY
-from .scene import DEGREES, Scene
+from .names import GALLERY
+from .scene import DEGREES, PAIR_KEYS, Scene
 from .tables import SHAPES, BodyTable, SceneTable, first_fault
 
 MANY = 10**8
@@ -116,11 +120,10 @@ def _warn_of_unused(table, name: str) -> None:
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         key = found[0].rpartition(".")[2]
-        warnings.warn(
+        warn(
             f"{name}: {found[0]}{more}: the body is fixed, so that its {key} has no effect; remove "
             f"{key}, or fixed = true",
             SceneWarning,
-            stacklevel=3,
         )
 
 
@@ -144,14 +147,24 @@ def _build(table: SceneTable, folder: Path) -> Scene:
     for number, lattice in enumerate(table.lattices):
         _located(f"lattices[{number}]", _add_lattice, scene, lattice, materials, folder)
     for number, pair in enumerate(table.pairs):
-        known = len(scene.pair_stiffness)
-        _located(f"pairs[{number}]", scene.set_pair_stiffness, *pair.bodies, pair.stiffness)
-        if len(scene.pair_stiffness) == known:
-            raise SceneError(
-                f"pairs[{number}]: {pair.bodies} are given a second time; expected one stiffness "
-                "for two bodies; remove one of them"
-            )
+        _located(f"pairs[{number}]", _add_pair, scene, pair)
     return scene
+
+
+def _add_pair(scene, pair):
+    """What is given for two bodies; each key once."""
+    given = [key for key in PAIR_KEYS if getattr(pair, key) is not None]
+    if not given:
+        raise SceneError(f"nothing is given; expected one or more of {', '.join(PAIR_KEYS)}")
+    for key in given:
+        values = getattr(scene, f"pair_{key}")
+        known = len(values)
+        getattr(scene, f"set_pair_{key}")(*pair.bodies, getattr(pair, key))
+        if len(values) == known:
+            raise SceneError(
+                f"{pair.bodies} are given a second time; expected one {key} for two bodies; "
+                "remove one of them"
+            )
 
 
 def _begun(table: SceneTable) -> tuple[Scene, dict[str, Material]]:
@@ -391,6 +404,10 @@ def head_text(scene: Scene) -> str:
         lines += [
             f"{key} = {_value(getattr(material, key))}" for key in ("young", "poisson", "density")
         ]
+        if material.friction:
+            lines.append(f"friction = {_value(material.friction)}")
+        if material.tangential_stiffness is not None:
+            lines.append(f"tangential_stiffness = {_value(material.tangential_stiffness)}")
     return "\n".join(lines) + "\n"
 
 
@@ -416,9 +433,10 @@ def scene_text(scene: Scene, state: State | None = None) -> str:
         if not endless and (b.free[i].any() or b.mass[i] != usual):
             lines.append(f"mass = {_value(b.mass[i])}")
         lines += _motion_lines(state.velocity[i], load[i], b.free[i], d, endless)
-    for (i, j), k in scene.pair_stiffness.items():
-        pair = [b.names[i], b.names[j]]
-        lines += ["", "[[pairs]]", f"bodies = {_value(pair)}", f"stiffness = {_value(k)}"]
+    known = {key: getattr(scene, f"pair_{key}") for key in PAIR_KEYS}
+    for i, j in dict.fromkeys(pair for values in known.values() for pair in values):
+        lines += ["", "[[pairs]]", f"bodies = {_value([b.names[i], b.names[j]])}"]
+        lines += [f"{key} = {_value(v[i, j])}" for key, v in known.items() if (i, j) in v]
     return "\n".join(lines) + "\n"
 
 

@@ -1,5 +1,7 @@
 """Bodies as outlines in a plane: 2D scenes, and scenes in space seen along an axis."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...bodies import Compound, Disk, Sphere
@@ -10,8 +12,15 @@ from .canvas import Extent
 from .frames import Frame
 from .style import Palette, pressure_colours
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
+
 VIEWS = {"front": (0, 2, 1), "side": (1, 2, 0), "top": (0, 1, 2)}
 """Axes to the right and up, and the axis looked along."""
+
+Shown = tuple[int, int]
+"""Axes to the right and up."""
 
 
 def plane_of(frame: Frame, view: str) -> tuple[tuple[int, int], np.ndarray]:
@@ -25,7 +34,7 @@ def plane_of(frame: Frame, view: str) -> tuple[tuple[int, int], np.ndarray]:
     return (right, up), (-1 if view == "front" else 1) * frame.position[:, along]
 
 
-def extent_of(frame: Frame, shown) -> Extent:
+def extent_of(frame: Frame, shown: Shown) -> Extent:
     """Around the finite bodies, or the contacts if there are none; a half-space has no end."""
     radius = frame.bodies.bounding_radius
     finite = np.flatnonzero(np.isfinite(radius))
@@ -51,7 +60,7 @@ def _parts(frame: Frame, body: int) -> list:
     return list(zip(shape.shapes, places, matrix(multiply(turn, shape.quaternions)), strict=True))
 
 
-def outline(frame: Frame, body: int, shown) -> np.ndarray:
+def outline(frame: Frame, body: int, shown: Shown) -> np.ndarray:
     """Corners (k, 2) around a finite body; for round parts those of the square around them."""
     corners = []
     for shape, at, turn in _parts(frame, body):
@@ -74,7 +83,7 @@ def _corners(shape, at, turn, shown) -> np.ndarray:
     return flat[ConvexHull(flat).vertices]
 
 
-def patch(frame: Frame, body: int, shown):
+def patch(frame: Frame, body: int, shown: Shown):
     """The outline of a finite body for matplotlib; of a compound, those of its parts in one."""
     from matplotlib.patches import Circle, PathPatch, Polygon
     from matplotlib.path import Path
@@ -91,7 +100,14 @@ def patch(frame: Frame, body: int, shown):
     return PathPatch(Path.make_compound_path(*paths))
 
 
-def draw_bodies(panel, frame: Frame, view: str, p: Palette, pressure=None, scale=None) -> None:
+def draw_bodies(
+    panel: "Axes",
+    frame: Frame,
+    view: str,
+    p: Palette,
+    pressure: np.ndarray | None = None,
+    scale: "Normalize | None" = None,
+) -> None:
     """Filled outlines, the nearest last, in greys by pressure (n,); half-spaces as ground."""
     from matplotlib.collections import PatchCollection
 

@@ -5,10 +5,15 @@ leave no empty paper, and panels beside one another have one scale.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .style import COLUMN, Palette, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap, Normalize
 
 LEFT, RIGHT, TOP, BOTTOM = 0.55, 0.15, 0.08, 0.42
 TITLE, GAP, BAR, BAR_BLOCK = 0.18, 0.18, 0.08, 0.46
@@ -104,7 +109,9 @@ def canvas(
     return Canvas(figure, axes, places, 72 * scale)
 
 
-def colour_bar(axes, scale, colours, text: str, p: Palette, **options) -> None:
+def colour_bar(
+    axes: "Axes", scale: "Normalize", colours: "Colormap", text: str, p: Palette, **options
+) -> None:
     """A horizontal colour bar with its label."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.ticker import MaxNLocator

@@ -4,12 +4,18 @@ The mean <f> is over the contacts that carry load (above 1e-6 of the largest for
 without load are left out, and their number is not lost: legends say how many carry.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from ..._support.words import counted
 from ...errors import InputError
-from ...words import counted
 from .frames import frame
 from .style import COLUMN, force_unit, label, look, tidy, unit
+
+if TYPE_CHECKING:
+    from ...scenes.scene import Scene
+    from .frames import Source
 
 CARRYING = 1e-6
 """Part of the largest force above which a contact counts as carrying load. More
@@ -20,9 +26,9 @@ MARKS = ("o", "s", "^", "D", "v", "x")
 
 
 def force_histogram(
-    source,
+    source: "Source",
     *,
-    scene=None,
+    scene: "Scene | None" = None,
     index: int = -1,
     methods: list[str] | None = None,
     bins: int = 30,
@@ -87,9 +93,9 @@ def histogram_of(force: np.ndarray, *, bins: int = 20):
 
 
 def force_density(
-    source,
+    source: "Source",
     *,
-    scene=None,
+    scene: "Scene | None" = None,
     index: int = -1,
     methods: list[str] | None = None,
     bins: int = 24,
@@ -151,7 +157,7 @@ def force_density(
         return figure
 
 
-def _carrying(source, scene, index, methods, units):
+def _carrying(source: "Source", scene, index, methods, units):
     """{method: f/<f> of the contacts that carry}, {method: <f> in units}, name of the unit."""
     shown = frame(source, scene=scene, index=index)
     methods = shown.chosen(methods)

@@ -2,6 +2,7 @@
 others open (``rigidlimit.determinacy``)."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,10 @@ from .frames import Frame, frame
 from .lines import label_axes, line_widths, show_end_on
 from .network import choose_view
 from .style import force_colours, force_unit, look
+
+if TYPE_CHECKING:
+    from ...scenes.scene import Scene
+    from .frames import Source
 
 INTERVALS = 1000
 """Closed contacts up to which the widths of the intervals are computed; two linear programs each.
@@ -33,6 +38,7 @@ def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
         intervals = "none"
     found = determinacy(
         *shown.balance,
+        force=shown.of(None)[1][closed],
         fixed=~shown.bodies.free.ravel(),
         intervals=intervals,
         blocks=shown.bodies.blocks,
@@ -41,9 +47,9 @@ def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
 
 
 def determinacy_map(
-    source,
+    source: "Source",
     *,
-    scene=None,
+    scene: "Scene | None" = None,
     index: int = -1,
     view: str | None = None,
     intervals: str = "auto",

@@ -5,6 +5,8 @@ dots where they act. In the plane: a stem for each contact, or for each held bod
 Only what holds from below counts: normals within 60 degrees of the vertical.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...errors import InputError
@@ -12,7 +14,13 @@ from .bodies import extent_of, outline, patch
 from .canvas import Extent, canvas, colour_bar
 from .frames import Frame, frame
 from .lines import label_axes
-from .style import COLUMN, force_colours, force_unit, label, look, tidy, unit
+from .style import COLUMN, Palette, force_colours, force_unit, label, look, tidy, unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ...scenes.scene import Scene
+    from .frames import Source
 
 
 def floor_points(shown: Frame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -48,9 +56,9 @@ def floor_load(shown: Frame, force: np.ndarray, row: np.ndarray, places: int) ->
 
 
 def floor_forces(
-    source,
+    source: "Source",
     *,
-    scene=None,
+    scene: "Scene | None" = None,
     index: int = -1,
     methods: list[str] | None = None,
     units: tuple[str, float] | None = None,
@@ -107,26 +115,13 @@ def _stems(shown, at, loads, factor, name, p):
 
 
 def _map(shown, at, body, loads, top, factor, name, p):
-    from matplotlib.collections import PatchCollection
     from matplotlib.colors import Normalize
-    from matplotlib.patches import Circle
 
-    dot = min(0.16 * shown.bodies.length, 0.02 * float(_floor_extent(shown, body).size.max()))
-    extent = _floor_extent(shown, body, dot)
+    extent = floor_extent(shown, body, _dot(shown, body))
     made = canvas(p, extent, panels=len(loads), bars=1, titled=len(loads) > 1)
     scale, colours = Normalize(0, top or 1.0), force_colours(p)
-    ground = shown.half_space[body]
     for panel, (method, load) in zip(made.panels, loads.items(), strict=True):
-        if ground.any():
-            _draw_resting(panel, shown, p)
-        patches = [
-            Circle(place[:2], dot) if plane else patch(shown, own, (0, 1))
-            for place, own, plane in zip(at, body, ground, strict=True)
-        ]
-        drawn = PatchCollection(patches, edgecolor=p.edge, linewidths=0.3, zorder=3)
-        drawn.set_facecolor(colours(scale(load)))
-        drawn.set_gid("floor")
-        panel.add_collection(drawn)
+        draw_floor(panel, shown, (at, body), scale(load), p)
         if len(loads) > 1:
             panel.set_title(label(method), pad=3)
     label_axes(made, (0, 1))
@@ -137,7 +132,35 @@ def _map(shown, at, body, loads, top, factor, name, p):
     return made.figure
 
 
-def _floor_extent(shown, body, dot=0.0) -> Extent:
+def draw_floor(panel: "Axes", shown: Frame, places: tuple, share: np.ndarray, p: Palette) -> None:
+    """What holds the packing, filled by the ``share`` (k,) of the scale that presses on it.
+
+    places: (at (k, 3), body (k,)) of ``floor_points``.
+    """
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Circle
+
+    at, body = places
+    ground, dot = shown.half_space[body], _dot(shown, body)
+    if ground.any():
+        _draw_resting(panel, shown, p)
+    patches = [
+        Circle(place[:2], dot) if plane else patch(shown, own, (0, 1))
+        for place, own, plane in zip(at, body, ground, strict=True)
+    ]
+    drawn = PatchCollection(patches, edgecolor=p.edge, linewidths=0.3, zorder=3)
+    drawn.set_facecolor(force_colours(p)(share))
+    drawn.set_gid("floor")
+    panel.add_collection(drawn)
+
+
+def _dot(shown, body) -> float:
+    """Radius of the dot of a contact with a half-space [m]."""
+    return min(0.16 * shown.bodies.length, 0.02 * float(floor_extent(shown, body).size.max()))
+
+
+def floor_extent(shown: Frame, body: np.ndarray, dot: float = 0.0) -> Extent:
+    """Around what holds the packing, bodies (k,), and around dots of radius ``dot`` [m]."""
     if shown.half_space[body].any():
         around = extent_of(shown, (0, 1))
         return Extent(around.low - dot, around.high + dot)

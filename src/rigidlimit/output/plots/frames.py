@@ -8,19 +8,35 @@ store them, so they are computed again from its contacts:
     F~     = B^T f_classic on the contacts closed at the end of the step (eq. 37)
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ...bodies import Bodies, HalfSpace, State, rotations
 from ...collision.contacts import Contacts, empty
-from ...constraints import gap_gradient
+from ...conditioning.one_body import reduced_balance
+from ...constraints import gap_gradient, in_frame, in_world, tangential_gradient
 from ...errors import InputError, nearest
 from ...forces.closed import closing_gap
-from ...forces.tilts import asked_balance
+from ...forces.friction import contact_friction, has_friction, mobilised_friction
+from ...forces.rough import AT_BOUND
 from ..stored import StoredStep
+
+if TYPE_CHECKING:
+    from ...penalty.compare import Comparison
+    from ...penalty.simulation import PenaltyResult
+    from ...scenes.scene import Scene
+    from ...simulation import Simulation
+    from ...step import StepResult
+    from ..hdf5 import Run
+
+Source: TypeAlias = (
+    "Frame | Run | str | Path | StoredStep | StepResult | Simulation | Comparison | PenaltyResult"
+)
+"""What ``frame`` takes."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +47,8 @@ class Frame:
     name of the method -> (m,) [N]. gravity (3,) [m/s^2] or zero. time [s]. name: of the scene.
     end_gap (m,) [m]: gap at the end of the step. B (m, 6 n): gap gradient, made when first asked
     for if ``velocity`` (n, 6) and ``dt`` are known. stored_closed (m,) bool or None, together: what
-    step 2 was asked for.
+    step 2 was asked for. Of scenes with friction, by method: tangential (m, 3) [N], the tangential
+    parts of the force vectors on contacts.body[:, 1], and sliding (m,) bool; friction (m,): mu.
     """
 
     bodies: Bodies
@@ -47,6 +64,9 @@ class Frame:
     step: object = None
     stored_closed: np.ndarray | None = None
     together: str = ""
+    tangential: dict[str, np.ndarray] = field(default_factory=dict)
+    sliding: dict[str, np.ndarray] = field(default_factory=dict)
+    friction: np.ndarray | None = None
 
     @property
     def best(self) -> str:
@@ -73,6 +93,16 @@ class Frame:
                 )
             raise InputError(f"no forces {method!r} in this step; {remedy}")
         return method, self.forces[method]
+
+    def vectors(self, method: str | None) -> np.ndarray:
+        """Force vectors (m, 3) [N] on contacts.body[:, 1]; None is the best method."""
+        method, force = self.of(method)
+        normal = force[:, None] * self.contacts.normal
+        return normal + self.tangential[method] if method in self.tangential else normal
+
+    def mobilised(self, method: str) -> np.ndarray:
+        """Mobilised friction |f_t|/(mu f_n) (m,) of a method with tangential forces."""
+        return mobilised_friction(self.forces[method], self.tangential[method], self.friction)
 
     def chosen(self, methods: list[str] | None) -> list[str]:
         """These methods, each of which has to be there; all if none are named."""
@@ -110,7 +140,13 @@ class Frame:
         if self.step is not None:
             return self.step.load
         closed = np.flatnonzero(self.closed)
-        return self.B[closed].T @ self._admissible[closed]
+        normal = self.B[closed].T @ self._admissible[closed]
+        if "classic" not in self.tangential:
+            return normal
+        state = State(self.start, self.quaternion, np.zeros((len(self.start), 6)))
+        T = tangential_gradient(self.bodies, state, self.contacts)
+        rub = in_frame(self.contacts, self.tangential["classic"])
+        return normal + T.T @ np.where(self.closed[:, None], rub, 0.0).ravel()
 
     @property
     def balance(self) -> tuple:
@@ -120,7 +156,7 @@ class Frame:
         closed = np.flatnonzero(self.closed)
         B, load = self.B[closed], np.where(self.bodies.free.ravel(), self.load, 0.0)
         force, together = self._admissible[closed], self.together
-        return asked_balance(self.bodies, B, load, force, together=together)
+        return reduced_balance(self.bodies, B, load, force, together=together)
 
     @property
     def _admissible(self):
@@ -146,7 +182,7 @@ class Frame:
         return self.bodies.are(HalfSpace)
 
 
-def frame(source, *, scene=None, index: int = -1) -> Frame:
+def frame(source: "Source", *, scene: "Scene | None" = None, index: int = -1) -> Frame:
     """The frame of a run file (path or ``Run``, with ``index``), a step of a run, a
     ``StepResult``, a ``Simulation``, a ``Comparison`` or a ``PenaltyResult`` (these two with
     ``scene``)."""
@@ -166,6 +202,8 @@ def frame(source, *, scene=None, index: int = -1) -> Frame:
         return _of_result(source.last, source.scene)
     if hasattr(source, "classic") and hasattr(source, "contacts"):
         return _of_result(source, scene)
+    if hasattr(source, "elastic"):
+        return _of_pose(source)
     if hasattr(source, "contacts") and hasattr(source, "force"):
         return _of_forces(source, scene)
     raise InputError(
@@ -182,9 +220,12 @@ def _of_stored(step: StoredStep, scene) -> Frame:
     scene = step.scene if scene is None else scene
     if scene is None:
         raise InputError("this step does not know its bodies; add scene=")
+    rough = step.tangential is not None
     forces = {"classic": step.force_classic}
+    tangential = {"classic": step.tangential_classic} if rough else {}
     if "compatible_status" in step.info:
         forces["compatible"] = step.force
+        tangential |= {"compatible": step.tangential} if rough else {}
     return Frame(
         bodies=scene.bodies,
         position=step.position,
@@ -198,6 +239,9 @@ def _of_stored(step: StoredStep, scene) -> Frame:
         velocity=step.velocity,
         stored_closed=step.closed,
         together=step.together,
+        tangential=tangential,
+        sliding={list(forces)[-1]: step.sliding} if rough else {},
+        friction=step.friction,
     )
 
 
@@ -205,20 +249,26 @@ def _of_result(result, scene) -> Frame:
     bodies = scene.bodies if scene is not None else result.bodies
     if bodies is None:
         raise InputError("this StepResult does not know its bodies; add scene=")
+    rough, contacts = result.T is not None, result.contacts
     forces = {"classic": result.classic.force}
+    tangential = {"classic": in_world(contacts, result.classic.tangential_force)} if rough else {}
     if result.compatible is not None:
         forces["compatible"] = result.force
+        tangential |= {"compatible": in_world(contacts, result.tangential_force)} if rough else {}
     return Frame(
         bodies=bodies,
         position=result.state.position,
         quaternion=result.state.quaternion,
-        contacts=result.contacts,
+        contacts=contacts,
         forces=forces,
         gravity=np.zeros(3) if scene is None else scene.gravity,
         time=result.time,
         name="" if scene is None else scene.name,
         dt=result.dt,
         step=result,
+        tangential=tangential,
+        sliding={list(forces)[-1]: result.sliding} if rough else {},
+        friction=result.friction,
     )
 
 
@@ -226,7 +276,10 @@ def _of_forces(source, scene) -> Frame:
     """A comparison (forces by method) or a DEM run (one force)."""
     if scene is None:
         raise InputError(f"a {type(source).__name__} does not know its bodies; add scene=")
-    forces = source.force if isinstance(source.force, dict) else {"dem": source.force}
+    if isinstance(source.force, dict):
+        forces, rubbing = source.force, {}
+    else:
+        forces, rubbing = {"dem": source.force}, _rubbing_of(source, scene)
     return Frame(
         bodies=scene.bodies,
         position=source.state.position,
@@ -236,10 +289,37 @@ def _of_forces(source, scene) -> Frame:
         gravity=scene.gravity,
         time=source.state.time,
         name=scene.name,
+        **rubbing,
     )
 
 
-def scene_frame(scene) -> Frame:
+def _rubbing_of(source, scene) -> dict:
+    """Tangential forces of a DEM run, if its bodies rub."""
+    if not has_friction(scene.bodies, scene.pair_friction):
+        return {}
+    mu = contact_friction(scene.bodies, source.contacts, scene.pair_friction)
+    sliding = mobilised_friction(source.force, source.tangential, mu) >= 1.0 - AT_BOUND
+    return {
+        "tangential": {"dem": source.tangential},
+        "sliding": {"dem": sliding},
+        "friction": mu,
+    }
+
+
+def _of_pose(source) -> Frame:
+    """Forces of a given pose (``rigidlimit.forces_at_pose``)."""
+    return Frame(
+        bodies=source.bodies,
+        position=source.state.position,
+        quaternion=source.state.quaternion,
+        contacts=source.contacts,
+        forces={"compatible": source.force},
+        gravity=np.zeros(3),
+        time=source.state.time,
+    )
+
+
+def scene_frame(scene: "Scene") -> Frame:
     """A scene as it begins: bodies without contacts."""
     state = scene.state
     return Frame(

@@ -1,5 +1,7 @@
 """Lines of a force network, and the words and axes around them."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...errors import InputError
@@ -8,10 +10,16 @@ from ..vtk import contact_lines
 from .bodies import plane_of
 from .canvas import Canvas
 from .frames import Frame
-from .style import force_colours, unit
+from .style import Palette, force_colours, unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 WIDEST = 4.5
 """Width of the line of the largest force [pt], less where bodies are small."""
+
+THIN = 0.004
+"""Width of the arrows of tangential forces, over the width of a panel."""
 
 
 def carrying(force: np.ndarray, largest: float) -> np.ndarray:
@@ -40,7 +48,15 @@ def line_widths(shown: Frame, share: np.ndarray, points: float) -> np.ndarray:
     return 0.3 + (widest - 0.3) * share
 
 
-def draw_lines(panel, shown: Frame, force, largest, view, p, points) -> None:
+def draw_lines(
+    panel: "Axes",
+    shown: Frame,
+    force: np.ndarray,
+    largest: float,
+    view: str,
+    p: Palette,
+    points: float,
+) -> None:
     """One line for each contact that carries load, the strongest on top."""
     from matplotlib.collections import LineCollection
 
@@ -61,13 +77,52 @@ def draw_lines(panel, shown: Frame, force, largest, view, p, points) -> None:
     panel.add_collection(lines)
 
 
+def draw_friction(
+    panel: "Axes",
+    shown: Frame,
+    method: str,
+    force: np.ndarray,
+    largest: float,
+    view: str,
+    p: Palette,
+) -> None:
+    """Arrows of the tangential forces on the second bodies, and rings around contacts that slide.
+
+    force (m,) [N]: normal forces, zero where a contact is not shown. An arrow of the scene's
+    reference length, ``bodies.length``, stands for ``largest`` [N].
+    """
+    if method not in shown.tangential or largest <= 0.0:
+        return
+    axes, _ = plane_of(shown, view)
+    which = carrying(force, largest)
+    at = shown.contacts.point[which][:, list(axes)]
+    arrow = shown.tangential[method][which][:, list(axes)] * (shown.bodies.length / largest)
+    panel.quiver(
+        *at.T,
+        *arrow.T,
+        angles="xy",
+        scale_units="xy",
+        scale=1.0,
+        width=THIN,
+        minlength=0.0,
+        color=p.marks[2],
+        zorder=4,
+        gid="tangential",
+    )
+    slides = shown.sliding.get(method, np.zeros(len(force), bool))[which]
+    panel.scatter(
+        *at[slides].T, s=12, facecolors="none", edgecolors=p.marks[2], linewidths=0.7, zorder=5,
+        gid="sliding",
+    )  # fmt: skip
+
+
 def show_end_on(ends: np.ndarray, least: float) -> None:
     """Lines (k, 2, 2) seen end on get a length of ``least`` [m]: round caps make them dots."""
     short = np.abs(ends[:, 1] - ends[:, 0]).max(axis=1) < least
     ends[short, 1, 0] = ends[short, 0, 0] + least
 
 
-def label_axes(made: Canvas, axes) -> None:
+def label_axes(made: Canvas, axes: tuple[int, int]) -> None:
     """Axes in m, mm or micrometres, labelled at the outer panels."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 

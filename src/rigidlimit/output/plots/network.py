@@ -1,26 +1,35 @@
 """Force networks: a line for each contact that carries load, wide and strong by its force, over
 bodies shaded by the pressure on them; several methods side by side on one scale."""
 
-import warnings
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._support.warned import warn
 from ...collision.contacts import empty
 from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
 from .canvas import canvas, colour_bar
 from .frames import Frame, frame, scene_frame
-from .lines import carrying, draw_lines, label_axes, within
+from .lines import carrying, draw_friction, draw_lines, label_axes, within
 from .spatial import Fallback
-from .style import force_colours, force_unit, label, look, pressure_colours, unit
+from .style import Palette, force_colours, force_unit, label, look, pressure_colours, unit
+
+if TYPE_CHECKING:
+    from ...scenes.scene import Scene
+    from .frames import Source
+
+
+BEYOND = 10.0
+"""Largest force of a panel over the least of the others from which on it is beyond their scale."""
 
 
 def force_network(
-    source,
+    source: "Source",
     *,
-    scene=None,
+    scene: "Scene | None" = None,
     index: int = -1,
     method: str | None = None,
     view: str | None = None,
@@ -38,6 +47,9 @@ def force_network(
     default 3d where PyVista is there, else front. pressure: shade bodies by the sum of contact
     forces over their surface. slab (low, high) [m]: only contacts in this range along the line of
     sight of front, side and top. units: (name, its size in N), for instance sphere weights.
+
+    With friction, all views but 3d have arrows of the tangential forces on the second bodies, as
+    long as ``bodies.length`` for the largest normal force, and rings around contacts that slide.
     """
     shown = frame(source, scene=scene, index=index)
     method, _ = shown.of(method)
@@ -45,9 +57,9 @@ def force_network(
 
 
 def comparison(
-    source,
+    source: "Source",
     *,
-    scene=None,
+    scene: "Scene | None" = None,
     index: int = -1,
     methods: list[str] | None = None,
     view: str | None = None,
@@ -66,7 +78,7 @@ def comparison(
     return _figure(shown, methods, view, pressure, slab, units, title, dark)
 
 
-def scene_figure(source, *, index: int = -1, view: str | None = None, dark: bool = False):
+def scene_figure(source: "Source", *, index: int = -1, view: str | None = None, dark: bool = False):
     """Bodies alone: a ``Scene`` as it begins, or any other source in its pose."""
     shown = scene_frame(source) if hasattr(source, "add_many") else frame(source, index=index)
     shown = replace(shown, contacts=empty(len(shown.bodies)), forces={"none": np.zeros(0)})
@@ -81,18 +93,25 @@ def choose_view(shown: Frame, view: str | None) -> str:
         missing = spatial.missing()
         if missing is None:
             return "3d"
-        warnings.warn(f"{missing}; drawn as seen from the front", Fallback, stacklevel=4)
+        warn(f"{missing}; drawn as seen from the front", Fallback)
         return "front"
     plane_of(shown, view)
     return view
 
 
-def force_tubes(shown: Frame, force, largest: float, p) -> spatial.Tubes:
+def force_tubes(shown: Frame, force: np.ndarray, largest: float, p: Palette) -> spatial.Tubes:
     """The lines of a network in space."""
     which = carrying(force, largest)
     share = force[which] / largest if len(which) else np.zeros(0)
     ends = contact_lines(shown.position, shown.contacts)[which]
     return spatial.Tubes(ends, share, force_colours(p)(share))
+
+
+def _scale(tops) -> float:
+    """Top of the scale of several panels: of those whose own top is within ``BEYOND`` of the least.
+    A panel beyond is drawn at full strength, and the others still show what they hold."""
+    loaded = [top for top in tops if top > 0.0]
+    return max((top for top in loaded if top <= BEYOND * min(loaded)), default=0.0)
 
 
 def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
@@ -101,9 +120,11 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
     view = choose_view(shown, view)
     seen = within(shown, view, slab)
     forces = [np.where(seen, shown.forces[m], 0.0) for m in methods]
-    largest = max((float(f.max(initial=0.0)) for f in forces), default=0.0)
+    tops = [float(f.max(initial=0.0)) for f in forces]
+    largest = _scale(tops)
     pressures = [shown.pressure(shown.forces[m]) for m in methods]
-    top = max((float(np.nanmax(x, initial=0.0)) for x in pressures), default=0.0)
+    top = _scale([float(np.nanmax(x, initial=0.0)) for x in pressures])
+    forces = [np.minimum(f, largest) for f in forces]
     loaded = largest > 0
     pressure = pressure and loaded and top > 0
     factor, name = force_unit(largest, units)
@@ -124,13 +145,15 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
         else:
             shown_axes, _ = plane_of(shown, view)
             made = canvas(p, extent_of(shown, shown_axes).widened(), **place)
-            for panel, force, x in zip(made.panels, forces, grey, strict=True):
+            for panel, method, force, x in zip(made.panels, methods, forces, grey, strict=True):
                 draw_bodies(panel, shown, view, p, x, pressure_scale)
                 draw_lines(panel, shown, force, largest, view, p, made.points)
+                draw_friction(panel, shown, method, force, largest, view, p)
             label_axes(made, shown_axes)
-        for panel, method in zip(made.panels, methods, strict=True):
+        for panel, method, own in zip(made.panels, methods, tops, strict=True):
             if several:
-                panel.set_title(label(method), pad=3)
+                beyond = f" (up to {own * factor:.3g} {name})" if own > largest else ""
+                panel.set_title(label(method) + beyond, pad=3)
         if loaded:
             which = "contact" if several else f"{label(methods[0])} contact"
             scale = Normalize(0, largest * factor)

@@ -9,11 +9,16 @@ import io
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...atomic import whole_file
+from ..._support.atomic import whole_file
 from ...errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLUMN = 3.5
 """Width of one column of print [in]; two columns are twice that."""
@@ -52,7 +57,7 @@ LIGHT = Palette(
     ground="#d9d9d9",
     edge="#8c8c8c",
     grey=(0.97, 0.62),
-    force=("inferno_r", 0.22, 0.92),
+    force=("plasma_r", 0.14, 0.77),
     marks=("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
 )
 DARK = Palette(
@@ -99,7 +104,7 @@ def look(dark: bool):
         yield p
 
 
-def tidy(axes, p: Palette) -> None:
+def tidy(axes: "Axes", p: Palette) -> None:
     """Ticks take their look when they are drawn, so it is set on the axes; no box around charts."""
     axes.tick_params(
         which="both", color=p.ink, labelcolor=p.ink, labelsize=7, width=0.6, length=2.5, pad=2
@@ -111,7 +116,8 @@ def tidy(axes, p: Palette) -> None:
 
 
 def force_colours(p: Palette):
-    """Colour map of forces, cut so that even small ones stand off the background."""
+    """Colour map of forces, cut so that even small ones stand off the background, and so that the
+    largest differ from one another where they fill an area."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
@@ -152,7 +158,7 @@ def label(method: str) -> str:
     return LABELS.get(method, method)
 
 
-def figure_format(path) -> str:
+def figure_format(path: str | Path) -> str:
     """The format that the ending of ``path`` names, one of FORMATS."""
     ending = Path(path).suffix.lstrip(".").lower()
     if ending not in FORMATS:
@@ -162,7 +168,7 @@ def figure_format(path) -> str:
     return ending
 
 
-def save_figure(figure, path) -> None:
+def save_figure(figure: "Figure", path: str | Path) -> None:
     """Write a figure as PDF, PNG or SVG by the ending of ``path``, whole or not at all."""
     import matplotlib
 

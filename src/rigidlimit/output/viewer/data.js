@@ -62,8 +62,10 @@ const Data = (() => {
 
   const bodies = async () => (await unpack("bodies")).arrays;
 
-  /** The table of colours, (256, 3) bytes. */
-  const colours = bytesOf(head.colours);
+  /** The tables of colours of the light and the dark theme, (256, 3) bytes each. */
+  const colours = Object.fromEntries(
+    Object.entries(head.colours).map(([theme, table]) => [theme, bytesOf(table)]),
+  );
 
   return { head, step, bodies, colours };
 })();

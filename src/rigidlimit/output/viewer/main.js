@@ -45,12 +45,12 @@
   const network = Network.build(about, head);
 
   /** Colour of a share of the scale: strong forces stand out of either background. */
-  const byteAt = (share) => 3 * Math.round(255 * (state.theme === "dark" ? 0.12 + 0.88 * share : 0.9 * (1 - share)));
-  const css = (share) => `rgb(${Data.colours.slice(byteAt(share), byteAt(share) + 3).join(" ")})`;
-  const colour = (share) => {
-    const k = byteAt(share);
-    return (Data.colours[k] << 16) | (Data.colours[k + 1] << 8) | Data.colours[k + 2];
+  const rgb = (share) => {
+    const k = 3 * Math.round(255 * share);
+    return Data.colours[state.theme].slice(k, k + 3);
   };
+  const css = (share) => `rgb(${rgb(share).join(" ")})`;
+  const colour = (share) => rgb(share).reduce((packed, byte) => (packed << 8) | byte, 0);
 
   const metresAPixel = () =>
     (2 * Math.tan((camera.fov * Math.PI) / 360) * camera.position.distanceTo(controls.target)) /
@@ -181,6 +181,18 @@
 
   const nameOf = (body) => head.names[body].replace(/^\d+$/, "body $&");
 
+  /** What a contact that rubs is told of, under the method shown. */
+  function rubbing(i) {
+    const size = arrays[`tangential_${state.method}`];
+    if (!size) return [];
+    const mobilised = arrays[`mobilised_${state.method}`][i];
+    return [
+      ["tangential force", `${size[i]} N`, "tangential"],
+      ["mobilised friction", `${Number(mobilised.toPrecision(4))}`, "mobilised"],
+      ...(arrays[`sliding_${state.method}`]?.[i] ? [["sliding", "yes", "sliding"]] : []),
+    ];
+  }
+
   function showCard() {
     if (!state.picked) return Overlay.card("", null);
     const { a, b } = state.picked;
@@ -191,6 +203,7 @@
       ...head.methods
         .filter(({ key }) => forceOf(key))
         .map(({ key, label }) => [`${label} force`, `${forceOf(key)[index]} N`, key, key === state.method]),
+      ...rubbing(index),
       ["gap", `${arrays.gap[index]} m`, "gap"],
       ["point", `${[0, 1, 2].slice(0, head.dim).map(at).join(", ")} m`, "point"],
       ["contact", `${index} of this step`, "index"],
@@ -321,6 +334,27 @@
   }
   $("reset").addEventListener("click", () => look(home));
 
+  /** What is on the screen, without the panel and the card: a canvas with axes, bar and legend. */
+  function picture() {
+    draw(); // the browser keeps what was drawn only until it has shown it
+    const [from, to] = [$("canvas"), document.createElement("canvas")];
+    [to.width, to.height] = [from.width, from.height];
+    const context = to.getContext("2d");
+    context.drawImage(from, 0, 0);
+    context.scale(from.width / from.clientWidth, from.height / from.clientHeight);
+    Overlay.paint(context, css);
+    return to;
+  }
+  $("save").addEventListener("click", () => {
+    picture().toBlob((blob) => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(blob);
+      link.download = `${head.name}-step-${facts().number}.png`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    });
+  });
+
   for (let d = 0; d < head.dim; d++) {
     for (const side of ["low", "high"]) {
       const row = Object.assign(document.createElement("label"), { className: "cut" });
@@ -383,6 +417,7 @@
   window.rigidlimitViewer = {
     state,
     go,
+    picture,
     screen(i) {
       const p = new THREE.Vector3(...network.anchor(arrays, i, state.style)).project(camera);
       const box = $("canvas").getBoundingClientRect();

@@ -76,5 +76,44 @@ const Overlay = (() => {
     );
   }
 
-  return { legend, axes, card, short };
+  /** The legend, the axes and the scale bar, drawn on a canvas as they are on the page. */
+  function paint(context, css) {
+    const style = getComputedStyle(document.documentElement);
+    const [ink, ground] = ["--ink", "--ground"].map((name) => style.getPropertyValue(name));
+    const font = (size) => `${size}px ${getComputedStyle(document.body).fontFamily}`;
+    Object.assign(context, { strokeStyle: ink, fillStyle: ink, lineJoin: "round" });
+    const write = (text, x, y, align, size) => {
+      Object.assign(context, { font: font(size), textAlign: align, strokeStyle: ground, lineWidth: 3 });
+      context.strokeText(text, x, y);
+      context.fillText(text, x, y);
+    };
+    for (const element of $("overlay").children) {
+      const at = (name) => Number(element.getAttribute(name));
+      if (element.tagName === "text") {
+        write(element.textContent, at("x"), at("y"), "center", 12);
+      } else {
+        Object.assign(context, { strokeStyle: ink, lineWidth: 1.5 });
+        context.beginPath();
+        context.moveTo(at("x1"), at("y1"));
+        context.lineTo(at("x2"), at("y2"));
+        context.stroke();
+      }
+    }
+    const [stage, box, title] = ["stage", "wedge", "legend-title"].map((id) => $(id).getBoundingClientRect());
+    const [x, y, wide, high] = [box.left - stage.left, box.top - stage.top, box.width, box.height];
+    const shades = context.createLinearGradient(x, 0, x + wide, 0);
+    for (let k = 0; k <= 32; k++) shades.addColorStop(k / 32, css(k / 32));
+    write($("legend-title").textContent, x, title.bottom - stage.top - 5, "left", 14);
+    ["left", "center", "right"].forEach((align, k) => {
+      write($(`tick-${k}`).textContent, x + (k * wide) / 2, y + high + 14, align, 12);
+    });
+    context.fillStyle = shades;
+    context.beginPath(); // the wedge's path, of 256 by 14
+    [[0, 6.4], [256, 0], [256, 14], [0, 7.6]].forEach(([px, py]) => {
+      context.lineTo(x + (px / 256) * wide, y + (py / 14) * high);
+    });
+    context.fill();
+  }
+
+  return { legend, axes, card, paint, short };
 })();

@@ -1,0 +1,133 @@
+"""Captured frictional problems beside Siconos' NSGS and PROX, at one residual for all.
+
+    python -m benchmarks.captured FOLDER [--accuracy 1e-8] [--limit 60] [--python /usr/bin/python3]
+
+FOLDER: problems of Siconos or FCLIB. Only local ones of three dimensions are compared, since all
+solvers take these as they are. --python: the interpreter that has siconos.numerics (Debian's
+python3-siconos). Each solver of Siconos gets W dense, and the loosest tolerance of its own, of
+1e-4, 1e-6, ... 1e-14, at which the residual of ``equilibrium.multipliers`` is below the accuracy:
+the seconds are those of this run alone, processor time of one core.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+PEERS = ("NSGS", "PROX")
+
+SICONOS = """
+import json, sys, time
+import numpy as np
+import siconos.numerics as sn
+data = np.load(sys.argv[1])
+W, q, mu = np.asfortranarray(data["W"]), data["q"], data["mu"]
+problem = sn.FrictionContactProblem(3, len(mu), W, q, mu)
+for k in range(4, 16, 2):
+    options = sn.SolverOptions(getattr(sn, "SICONOS_FRICTION_3D_" + sys.argv[2]))
+    options.dparam[0], options.iparam[0] = 10.0**-k, 10**7
+    reaction, velocity = np.zeros(len(q)), np.zeros(len(q))
+    start = time.process_time()
+    sn.fc3d_driver(problem, reaction, velocity, options)
+    seconds = time.process_time() - start
+    print("RESULT" + json.dumps([seconds, reaction.tolist()]), flush=True)
+"""
+
+
+def residual(W, q, mu, reaction) -> float:
+    """That of ``rigid_contacts``, over max |q|."""
+    from rigidlimit.equilibrium.multipliers import residuals
+
+    rho = 3.0 / W.diagonal().reshape(-1, 3).sum(axis=1)
+    velocity = (W @ reaction + q).reshape(-1, 3)
+    return residuals(reaction.reshape(-1, 3), velocity, mu, rho).max() / np.abs(q).max()
+
+
+def peer(name, python, path, problem, accuracy, limit):
+    """(seconds, residual) of a solver of Siconos; infinite seconds where it did not get there."""
+    command = [python, "-c", SICONOS, str(path), name]
+    seconds, best = np.inf, np.inf
+    env = dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    env.pop("PYTHONPATH", None)
+    with subprocess.Popen(
+        ["timeout", str(limit), *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True, env=env,
+    ) as run:  # fmt: skip
+        for line in run.stdout:
+            if "RESULT" not in line:
+                continue
+            spent, reaction = json.loads(line[line.index("RESULT") + 6 :])
+            found = residual(*problem, np.array(reaction))
+            best = min(best, found)
+            if found <= accuracy:
+                seconds = spent
+                break
+        run.terminate()
+    return seconds, best
+
+
+def ours(captured, accuracy):
+    """(seconds, residual) of the method of multipliers; the least time of three."""
+    seconds = np.inf
+    for _ in range(3):
+        start = time.process_time()
+        answer = captured.solve(tolerance=accuracy)
+        seconds = min(seconds, time.process_time() - start)
+    return (seconds if answer.converged else np.inf), answer.residual
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--accuracy", type=float, default=1e-8)
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for a peer's all runs")
+    parser.add_argument("--python", default="/usr/bin/python3")
+    given = parser.parse_args()
+    if subprocess.run(
+        [given.python, "-c", "import siconos.numerics"], capture_output=True
+    ).returncode:
+        sys.exit(
+            f"{given.python} has no siconos.numerics; give --python, or install python3-siconos"
+        )
+
+    from threadpoolctl import threadpool_limits
+
+    from rigidlimit.adapters import read_captured
+    from rigidlimit.errors import InputError
+
+    ratios = []
+    print(
+        f"{'problem':46s} contacts {'ours [s]':>10s} "
+        + " ".join(f"{p + ' [s]':>10s}" for p in PEERS)
+    )
+    with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
+        for file in sorted(given.folder.iterdir()):
+            try:
+                captured = read_captured(file)
+            except (InputError, OSError):
+                continue
+            if captured.kind != "local" or captured.dim != 3:
+                continue
+            problem = captured.W.toarray(), captured.q, captured.mu
+            path = Path(folder) / "problem.npz"
+            np.savez(path, W=problem[0], q=problem[1], mu=problem[2])
+            mine, _ = ours(captured, given.accuracy)
+            theirs = [
+                peer(name, given.python, path, problem, given.accuracy, given.limit)[0]
+                for name in PEERS
+            ]
+            ratios.append(min(theirs) / mine)
+            print(f"{file.name[:46]:46s} {captured.contacts:8d} {mine:10.4f} "
+                  + " ".join(f"{t:10.4f}" for t in theirs), flush=True)  # fmt: skip
+    if ratios:
+        print(f"median of the fastest peer's time over ours: {np.median(ratios):.2f}")
+
+
+if __name__ == "__main__":
+    main()

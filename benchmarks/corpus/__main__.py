@@ -1,0 +1,184 @@
+"""Runs the corpus, prints its table, keeps it in a file and compares it with one kept before.
+
+    python -m benchmarks.corpus [--quick] [--only TEXT] [--out FILE] [--compare BEFORE]
+
+An entry has a row for each of the two solves that it asks for. status: the worst of its solves;
+residual: the largest; order: how far the answer moves, over its size, if the contacts come in
+another order (velocities of step 1, forces of step 2); open: how far forces may be off, as step 2
+says itself; routes: all that were taken; digest: two sums of the last answer with weights at
+random, which a change of the answer by a part of its size changes by about that part times the root
+of their number.
+"""
+
+import argparse
+import csv
+import time
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from rigidlimit.errors import InputError
+
+from . import entries, runs
+from .problems import Dynamics, permuted
+
+KEPT = Path(__file__).with_name("before.tsv")
+
+
+@dataclass
+class Row:
+    """One solve, or all of one kind that an entry asks for."""
+
+    name: str
+    step: int
+    solves: int = 0
+    status: str = ""
+    residual: float = 0.0
+    order: float = 0.0
+    open: float = 0.0
+    factorizations: int = 0
+    products: int = 0
+    seconds: float = 0.0
+    digest: str = ""
+    routes: str = ""
+
+    def add(self, result):
+        """Take one more result in."""
+        self.solves += 1
+        found = str(result.status)
+        known = self.status.split(", ") if self.status else []
+        self.status = ", ".join(sorted({*known, found}, key=lambda s: s == "converged"))
+        self.residual = max(self.residual, result.residual)
+        self.open = max(self.open, getattr(result, "force_error", 0.0))
+        self.factorizations += result.factorizations
+        self.products += result.linear_iterations
+        known = self.routes.split(" > ") if self.routes else []
+        self.routes = " > ".join(dict.fromkeys([*known, *result.routes]))
+
+
+def digest(problem, result) -> str:
+    answer = problem.answer(result)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (2, len(answer)))
+    return " ".join(f"{s:.9f}" for s in signs @ answer / problem.size(result))
+
+
+def measure(entry) -> list[Row]:
+    """Rows of an entry, compilation included in the seconds of the first."""
+    begin = time.process_time()
+    found = entry.make()
+    spent = time.process_time() - begin
+    rows = {}
+    for item in found:
+        problem, result = item if isinstance(item, tuple) else (item, None)
+        step = 1 if isinstance(problem, Dynamics) else 2
+        row = rows.setdefault(step, Row(entry.name, step))
+        if result is None:
+            begin = time.process_time()
+            result = problem.solve()
+            spent = time.process_time() - begin
+        row.add(result)
+        row.seconds, row.last = spent, (problem, result)
+    for row in rows.values():
+        problem, result = row.last
+        row.digest = digest(problem, result)
+        order = np.random.default_rng(1).permutation(problem.given["B"].shape[0])
+        again = problem.solve(permuted(problem, order))
+        there = problem.answer(again)
+        if row.step == 2:
+            there = there[np.argsort(order)]
+        here = problem.answer(result)
+        row.order = float(np.abs(there - here).max(initial=0.0) / problem.size(result))
+    return list(rows.values())
+
+
+NAMES = [field.name for field in fields(Row)]
+
+
+def written(row) -> dict:
+    """A row as text."""
+    return {
+        name: f"{value:.1e}" if isinstance(value, float) and name != "seconds" else
+        f"{value:.3f}" if isinstance(value, float) else str(value)
+        for name, value in ((name, getattr(row, name)) for name in NAMES)
+    }  # fmt: skip
+
+
+def told(row: dict) -> str:
+    return (
+        f"{row['name'][:44]:44} {row['step']} {row['status'][:24]:16} {row['residual']:>7} "
+        f"{row['order']:>7} {row['open']:>7} {row['factorizations']:>5} {row['products']:>6} "
+        f"{float(row['seconds']):7.3f}  {row['routes']}"
+    )
+
+
+def read(path) -> dict:
+    with open(path) as file:
+        return {(r["name"], r["step"]): r for r in csv.DictReader(file, delimiter="\t")}
+
+
+def differences(before: dict, now: dict) -> list[str]:
+    """What is worse, or another answer, in the rows that both have."""
+    said = []
+    for key, row in now.items():
+        old, what = before.get(key), []
+        if old is None:
+            continue
+        if row["status"] != old["status"]:
+            what.append(f"{old['status']} -> {row['status']}")
+        if float(row["residual"]) > max(1e-10, 2 * float(old["residual"])):
+            what.append(f"residual {old['residual']} -> {row['residual']}")
+        if float(row["order"]) > max(1e-7, 10 * float(old["order"])):
+            what.append(f"order {old['order']} -> {row['order']}")
+        moved = np.abs(np.subtract(*(np.array(r["digest"].split(), float) for r in (row, old))))
+        limit = max(1e-6, 10 * float(old["open"]), 10 * float(old["order"]))
+        if moved.max(initial=0.0) > limit and "converged" in old["status"]:
+            what.append(f"another answer, by {moved.max():.1e}")
+        if float(row["seconds"]) > 1.5 * float(old["seconds"]) + 0.2:
+            what.append(f"{old['seconds']} s -> {row['seconds']} s")
+        known = old["routes"].split(" > ")
+        more = [route for route in row["routes"].split(" > ") if route not in known]
+        if more:
+            what.append(f"routes taken now: {', '.join(more)}")
+        if what:
+            said.append(f"{key[0]} (step {key[1]}): " + "; ".join(what))
+    return said
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="without what takes long")
+    parser.add_argument(
+        "--only",
+        default="",
+        help="entries whose names hold this text, or one of several parted by commas",
+    )
+    parser.add_argument("--out", type=Path, help="keep the table in this file")
+    parser.add_argument("--compare", type=Path, nargs="?", const=KEPT, help="with this table")
+    options = parser.parse_args()
+    rows = {}
+    for entry in [*entries.ENTRIES, *runs.ENTRIES]:
+        wanted = any(part in entry.name for part in options.only.split(","))
+        if not wanted or (options.quick and entry.slow):
+            continue
+        try:
+            found = measure(entry)
+        except InputError as error:
+            print(f"{entry.name}: {error}")
+            continue
+        for row in found:
+            text = written(row)
+            rows[row.name, str(row.step)] = text
+            print(told(text), flush=True)
+    if options.out:
+        with open(options.out, "w", newline="") as file:
+            writer = csv.DictWriter(file, NAMES, delimiter="\t", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows.values())
+    if options.compare:
+        print()
+        print("\n".join(differences(read(options.compare), rows)) or "nothing changed")
+
+
+if __name__ == "__main__":
+    main()

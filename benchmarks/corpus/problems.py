@@ -1,0 +1,126 @@
+"""What an entry of the corpus is: one of the two solves with its arguments, or what leads to some.
+
+``Dynamics`` and ``Forces`` hold the keywords of ``rigidlimit.contact_dynamics`` and
+``rigidlimit.compatible_forces``. ``captured`` collects those of a run, of an adapter or of a file.
+"""
+
+import importlib
+from collections.abc import Callable
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from unittest import mock
+
+import numpy as np
+import scipy.sparse as sp
+
+import rigidlimit as rl
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """Step 1: keywords of ``contact_dynamics``."""
+
+    given: dict
+
+    PER_CONTACT = ("gap", "restitution", "exists", "warm_start")
+
+    def solve(self, given=None):
+        return rl.contact_dynamics(**(given or self.given))
+
+    def answer(self, result):
+        """What is unique: the velocities."""
+        return result.velocity
+
+    def size(self, result) -> float:
+        """The largest speed, at the end or without contact forces."""
+        given, M = self.given, self.given["M"]
+        inertia = M.diagonal() if np.ndim(M) == 2 else np.asarray(M)
+        fall = given["dt"] * np.asarray(given["external_force"]) / np.where(inertia, inertia, 1.0)
+        free = np.where(given.get("fixed", False), 0.0, given["velocity"] + fall)
+        return float(max(np.abs(v).max(initial=0.0) for v in (result.velocity, free))) or 1.0
+
+
+@dataclass(frozen=True)
+class Forces:
+    """Step 2: keywords of ``compatible_forces``."""
+
+    given: dict
+
+    PER_CONTACT = ("stiffness", "gap_error", "admissible")
+
+    def solve(self, given=None):
+        return rl.compatible_forces(**(given or self.given))
+
+    def answer(self, result):
+        """What is unique: the forces."""
+        return result.force
+
+    def size(self, result) -> float:
+        return float(result.force.max(initial=0.0)) or 1.0
+
+
+def permuted(problem, order):
+    """The keywords of the problem with its contacts in another order."""
+    given = {key: value for key, value in problem.given.items() if key != "handover"}
+    B = given["B"]
+    given["B"] = (sp.csr_array(B) if sp.issparse(B) else np.asarray(B))[order]
+    for key in problem.PER_CONTACT:
+        if np.ndim(given.get(key)) == 1:
+            given[key] = np.asarray(given[key])[order]
+    return given
+
+
+def dynamics(problem, **options) -> Dynamics:
+    """Of a ``ContactProblem``."""
+    return Dynamics(
+        dict(
+            M=problem.mass,
+            B=problem.B,
+            gap=problem.bias * problem.dt,
+            velocity=problem.free_velocity,
+            external_force=np.zeros(problem.B.shape[1]),
+            dt=problem.dt,
+            **options,
+        )
+    )
+
+
+def forces(B, load, **options) -> Forces:
+    return Forces(dict(B=B, load=load, **options))
+
+
+@contextmanager
+def captured(module: str, *, found: list):
+    """Append the problems that this module of rigidlimit solves to ``found``, with their results:
+    (problem, result)."""
+
+    def keeping(name, kind, names):
+        whole = getattr(rl, name)
+
+        def call(*arguments, **options):
+            given = dict(zip(names, arguments, strict=False)) | options
+            result = whole(**given)
+            found.append((kind(given), result))
+            return result
+
+        return mock.patch(f"rigidlimit.{module}.{name}", call)
+
+    place = importlib.import_module(f"rigidlimit.{module}")
+    first = ("M", "B", "gap", "velocity", "external_force", "dt")
+    with ExitStack() as patches:
+        patches.enter_context(keeping("compatible_forces", Forces, ("B", "load")))
+        if hasattr(place, "contact_dynamics"):
+            patches.enter_context(keeping("contact_dynamics", Dynamics, first))
+        yield
+
+
+@dataclass(frozen=True)
+class Entry:
+    """make(): problems; or for a run, (problem, result) of all its steps.
+
+    slow: left out by --quick.
+    """
+
+    name: str
+    make: Callable[[], list]
+    slow: bool = False

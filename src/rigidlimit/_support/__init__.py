@@ -1,0 +1,1 @@
+"""Files, threads, memory, words: what a reader of the physics needs nothing of."""

@@ -1,0 +1,116 @@
+"""Checks of arrays that come from outside: one clear error for a wrong shape or value."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+
+
+def vector(name: str, value, size: int, *, what: str) -> np.ndarray:
+    """``value`` as a finite float array (size,); a number is repeated. ``what``: one per ..."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {short(value)}; expected numbers, one per {what}") from None
+    if array.ndim == 0:
+        array = np.full(size, float(array))
+    if array.shape != (size,):
+        raise InputError(f"{name} has shape {array.shape}; expected ({size},), one per {what}")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise InputError(
+            f"{name}[{bad[0]}] is {array[bad[0]]} ({len(bad)} of {size} not finite); "
+            f"expected finite numbers, one per {what}"
+        )
+    return array
+
+
+def number(value) -> float:
+    """``value`` as a float; nan where it is none: text, None, a list."""
+    try:
+        return np.nan if isinstance(value, str | bytes) else float(value)
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def is_positive(value) -> bool:
+    """Whether ``value`` is a positive finite number."""
+    return 0.0 < number(value) < np.inf
+
+
+def positive(name: str, value: float) -> float:
+    """``value`` as a positive finite float."""
+    if not is_positive(value):
+        raise InputError(f"{name} is {short(value)}; expected a positive number")
+    return number(value)
+
+
+def short(value) -> str:
+    """What was found, in a few words."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"a {type(value).__name__}"
+
+
+def integers(name: str, value, size: int, *, what: str) -> np.ndarray:
+    """``value`` as an integer array (size,); a number is repeated. ``what``: one per ..."""
+    array = vector(name, value, size, what=what)
+    bad = np.flatnonzero(array != np.round(array))
+    if len(bad):
+        raise InputError(f"{name}[{bad[0]}] is {array[bad[0]]}; expected an integer")
+    return array.astype(int)
+
+
+def free_columns(fixed, n: int) -> np.ndarray:
+    """The degrees of freedom that are not held, (n,) bool; fixed: (n,) bool (Gamma_D), or None."""
+    held = np.zeros(n, bool) if fixed is None else np.asarray(fixed)
+    if held.dtype.kind not in "biuf":
+        raise InputError(f"fixed is {short(fixed)}; expected true or false per column of B")
+    free = ~held.astype(bool)
+    if free.shape != (n,):
+        raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
+    return free
+
+
+def sparse(name: str, value, *, columns: int | None = None, square: bool = False) -> sp.csr_array:
+    """``value`` as a CSR array of finite floats with sorted, distinct entries.
+
+    ``value`` itself if it is one with short indices (``with_short_indices``): not to be changed.
+    """
+    if not sp.issparse(value):
+        try:
+            value = np.atleast_2d(np.asarray(value, dtype=float))
+        except (TypeError, ValueError):
+            raise InputError(f"{name} is not a matrix of numbers; expected rows alike") from None
+    if type(value) is sp.csr_array and value.dtype == float and value.has_canonical_format:
+        matrix = value
+    else:
+        try:
+            matrix = sp.csr_array(value, dtype=float, copy=True)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name} is not a matrix of numbers: {error}") from error
+        matrix.sum_duplicates()
+    if columns is not None and matrix.shape[1] != columns:
+        raise InputError(f"{name} has shape {matrix.shape}; expected {columns} columns")
+    if square and matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{name} has shape {matrix.shape}; expected a square matrix")
+    if not np.isfinite(matrix.data).all():
+        entry = int(np.flatnonzero(~np.isfinite(matrix.data))[0])
+        row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
+        raise InputError(
+            f"{name}[{row}, {matrix.indices[entry]}] is {matrix.data[entry]}; expected finite"
+        )
+    return with_short_indices(matrix)
+
+
+def with_short_indices(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix with indices of 32 bits if it is not too large for them; shares the entries.
+
+    Products of sparse arrays have longer ones. Kernels are compiled once a type of index, and
+    short ones are read faster.
+    """
+    if matrix.indices.dtype == np.int32 and matrix.indptr.dtype == np.int32:
+        return matrix
+    if max(matrix.nnz, *matrix.shape) > np.iinfo(np.int32).max:
+        return matrix
+    starts, columns = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+    return sp.csr_array((matrix.data, columns, starts), shape=matrix.shape)

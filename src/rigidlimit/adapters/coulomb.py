@@ -1,0 +1,110 @@
+"""Exact Coulomb friction of a captured problem (step 1).
+
+Impulses r and velocities u at the contacts, normal row first, with u = W r + q and
+
+    0 <= r_N  _|_  u_N >= 0,      |r_T| <= mu r_N,  r_T opposite to u_T where it slides
+
+by the method of multipliers (``equilibrium.multipliers``): where friction leaves several motions
+open, the one that elastic bodies take. Restitution, if any, is in q.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._support import arrays
+from .._support.display import Brief
+from .._support.memory import check_room
+from .._support.words import counted
+from ..dynamics.inertia import inverse_mass
+from ..equilibrium.mechanics import Bodies, Delassus
+from ..equilibrium.multipliers import rigid_contacts
+from ..errors import InputError
+from ..status import Status
+from .formats.problem import CapturedProblem
+
+
+@dataclass(frozen=True, repr=False)
+class CoulombAnswer(Brief):
+    """Impulses and velocities under exact Coulomb friction. m contacts of d rows, normal first.
+
+    reaction (m, d) [N s]; velocity (m, d) [m/s]: u, relative. residual: max_i |r_i - P_i(r_i -
+    rho_i u_i)| / rho_i over max |q|, P_i(t) with normal max(0, t_N) and the tangential part cut
+    to mu times it, rho_i = d / tr W_ii; worst: contact of the largest. iterations: of the
+    multipliers; systems: linear ones solved.
+    """
+
+    reaction: np.ndarray
+    velocity: np.ndarray
+    residual: float
+    worst: int
+    tolerance: float
+    iterations: int
+    systems: int
+
+    @property
+    def converged(self) -> bool:
+        return self.residual <= self.tolerance
+
+    @property
+    def status(self) -> Status:
+        return Status.CONVERGED if self.converged else Status.STALLED
+
+    @property
+    def message(self) -> str:
+        worst = "" if self.converged else f", largest at contact {self.worst}"
+        return (
+            f"multipliers: {self.status}, residual {self.residual:.1e} (tolerance "
+            f"{self.tolerance:.1e}){worst} after {counted(self.iterations, 'iteration')} "
+            f"({counted(self.systems, 'linear system')}); {self.status.advice}"
+        )
+
+
+def solve_coulomb(captured: CapturedProblem, *, tolerance: float = 1e-10) -> CoulombAnswer:
+    """Impulses of a captured problem with its friction; tolerance: on the residual.
+
+    Global problems are solved in the velocities of the bodies (sparse), local ones in those of the
+    contacts (dense). Raises InputError for negative friction, NoRoom for W without room.
+    """
+    m, d, mu = captured.contacts, captured.dim, captured.mu
+    tolerance = arrays.positive("tolerance", tolerance)
+    if (mu < 0).any():
+        raise InputError(
+            f"friction of contact {int(np.argmin(mu))} is {mu.min():.3g}; expected mu >= 0"
+        )
+    mechanics, trace, q = _mechanics(captured)
+    scale = float(np.abs(q).max(initial=0.0)) or 1.0
+    trace = np.where(trace > 0, trace, trace.max(initial=0.0) or 1.0)  # nothing moves this contact
+    found = rigid_contacts(mechanics, mu, d / trace, scale=scale, tolerance=tolerance)
+    return CoulombAnswer(
+        reaction=found.force,
+        velocity=found.velocity,
+        residual=found.residual,
+        worst=found.worst if m else -1,
+        tolerance=tolerance,
+        iterations=found.outer,
+        systems=found.solves,
+    )
+
+
+def _mechanics(captured):
+    """(mechanics of the contacts, tr W_ii (m,), q (d m,))."""
+    d = captured.dim
+    if captured.kind == "local":
+        W = sp.csr_array(captured.W)
+        check_room(8.0 * W.shape[0] ** 2 * 3, "a dense W and its factors")
+        return Delassus(W, captured.q, d), _traces(W.diagonal(), d), captured.q
+    M, B = captured.M, sp.csr_array(captured.H.T)
+    inverse = inverse_mass(M, np.arange(M.shape[0]))
+    mobility = sp.csr_array(B @ inverse)
+    q = captured.w + mobility @ captured.f
+    unit = M.diagonal() * (float(np.abs(q).max(initial=0.0)) or 1.0)
+    bodies = Bodies(
+        B, captured.f, d, M=M, inverse=inverse, offset=captured.w.reshape(-1, d), unit=unit
+    )
+    return bodies, _traces(B.multiply(mobility).sum(axis=1), d), q
+
+
+def _traces(diagonal, d):
+    return np.asarray(diagonal).reshape(-1, d).sum(axis=1)

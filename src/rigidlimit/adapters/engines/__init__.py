@@ -1,0 +1,1 @@
+"""Rigid-body engines whose contact forces are mended, each imported only when asked for."""

@@ -1,0 +1,106 @@
+"""What every adapter asks of its arguments: the engine itself, its own objects, the load wanted."""
+
+from importlib import import_module
+
+from ..._support.words import counted
+from ...errors import InputError, MissingExtra, nearest
+
+
+def imported(module: str, *, engine: str, extra: str):
+    """The engine's module; MissingExtra names the extra of rigidlimit that brings it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtra(
+            f"{engine} cannot be loaded ({error}); "
+            f"install it with pip install 'rigidlimit[{extra}]'"
+        ) from error
+
+
+EQUALITIES = ("rigid", "given")
+"""What equality constraints are taken for: rigid links, or a load that is given."""
+
+
+def expect(function: str, **given) -> None:
+    """given: name=(value, class). Raises InputError for a value of another class."""
+    for name, (value, kind) in given.items():
+        if isinstance(value, kind):
+            continue
+        other = next((n for n, (found, _) in given.items() if isinstance(found, kind)), None)
+        hint = f"; are {name} and {other} swapped?" if other else ""
+        raise InputError(
+            f"{function}: {name} is {_kind(value)}; expected {_named(kind.__name__)}{hint}"
+        )
+
+
+def _kind(value) -> str:
+    return "None" if value is None else _named(type(value).__name__)
+
+
+def _named(name: str) -> str:
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def wanted_load(load, known: tuple[str, ...] = ("engine", "rest")):
+    """(where the load comes from, the load): "engine" and the like with None, or "given"."""
+    if not isinstance(load, str):
+        return "given", load
+    if load not in known:
+        raise InputError(
+            f"load is {load!r}; expected {' or '.join(known)}, or an array, one per column of B"
+        )
+    return load, None
+
+
+def rigid_or_given(equalities) -> bool:
+    """Whether equalities are rigid links: "rigid" or "given"."""
+    if not isinstance(equalities, str) or equalities not in EQUALITIES:
+        raise InputError(f"equalities is {equalities!r}; expected 'rigid' or 'given'")
+    return equalities == "rigid"
+
+
+def check_linear(springs: str, exponent: float) -> None:
+    """Raises InputError if an engine's own springs, "... are", are wanted for another law."""
+    if exponent != 2.0:
+        raise InputError(
+            f"{springs} linear and exponent is {exponent}; give stiffness= for another law"
+        )
+
+
+def joint_names(held, option: str = "held", kind: str = "joint") -> list[str]:
+    """held: the name of a joint (or of another kind of thing), several, or None."""
+    if held is None:
+        return []
+    if isinstance(held, str):
+        return [held]
+    try:
+        names = list(held)
+    except TypeError:
+        names = [held]
+    for name in names:
+        if not isinstance(name, str):
+            plural = counted(2, kind).partition(" ")[2]
+            raise InputError(f"{option} names {kind} {name!r}; expected names of {plural}, as text")
+    return names
+
+
+def check_joint(name: str, known) -> None:
+    """Raises InputError for the name of a joint that is not ``known``."""
+    if name not in known:
+        raise InputError(f"held names joint {name!r}; {nearest(name, known)}")
+
+
+STOPPED = 1e-3
+"""Part of the largest force from which on what an engine's solver left over is told."""
+
+
+def stopped_short(engine: str, residual: float, advice: str) -> str:
+    """What to say of an engine's forces that are ``residual`` of the largest from solving its own
+    equations; nothing where that is little, or nan."""
+    if not residual > STOPPED:
+        return ""
+    return (
+        f"{engine}'s solver stopped {100 * residual:.2g} % of the largest force short of its own "
+        "solution; its resultant, which is kept, and the mended forces with it depend on the "
+        f"order of contacts by about as much: {advice}"
+    )

@@ -1,0 +1,220 @@
+"""The reduced balance: the motions along which normal forces are asked to balance their load.
+
+In turn left out are motions that rigid links restrain (``links``), those that are friction's to
+balance (``friction_motions``), and weakly determined ones: of one body or mechanism
+(``weak_motions``) and, where forces are seen to depend on them, of several
+(``weak_motions_of_several``).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._support.words import counted
+from .friction_motions import friction_motions
+from .links import without_links
+from .matrices import without_columns
+from .mechanisms import ROUNDING, BlockMotions, partition
+from .weak_motions import weak_motions
+from .weak_motions_of_several import SLIGHT, hangs_on_rounding, weak_motions_of_several
+
+RIGID = 6
+"""Motions of a rigid body."""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """B^T f = load in some motions of an engine.
+
+    B (d m, n), load (n,); held (n,) bool; mechanism (n,) int, or None where it is not known; reach,
+    accuracy (n,); force (d m,) [N]: the engine's, or zeros. directions: rows d of each contact, one
+    after another, normal first. motions: what B's columns are, one change
+    after another, none: the engine's velocities. restrained (n,) bool: by links, or None.
+    to_friction: the change of motions by which some were left to friction, and which (n,) bool, or
+    None. notes: what was left out.
+    """
+
+    B: np.ndarray | sp.csr_array
+    load: np.ndarray
+    held: np.ndarray
+    mechanism: np.ndarray | None
+    reach: np.ndarray
+    accuracy: np.ndarray
+    force: np.ndarray
+    motions: tuple[BlockMotions, ...] = ()
+    restrained: np.ndarray | None = None
+    to_friction: tuple[BlockMotions, np.ndarray] | None = None
+    notes: tuple[str, ...] = ()
+    directions: int = 1
+
+    @property
+    def parts(self) -> tuple[np.ndarray, ...]:
+        """Columns of all mechanisms, as from ``partition``."""
+        return partition(self.mechanism, ~self.held)
+
+    def in_motions(self, A):
+        """Rows A (k, n), given in the engine's velocities, in the motions of this balance."""
+        for motions in self.motions:
+            A = motions.of(A)
+        return A
+
+    def velocities(self, x):
+        """Engine's velocities (n,) of amounts (n,) of the motions."""
+        for motions in reversed(self.motions):
+            x = motions.velocities(x)
+        return x
+
+    def matrix(self) -> sp.csr_array:
+        """Motions (n, n) in the engine's velocities, one a column."""
+        full = sp.csr_array(sp.eye_array(len(self.load)))
+        for motions in self.motions:
+            full = sp.csr_array(full @ motions.matrix())
+        return full
+
+    @property
+    def normal_rows(self):
+        """(m, n) of B."""
+        return self.B[:: self.directions]
+
+    @property
+    def tangential_rows(self):
+        """((d - 1) m, n) of B, contact by contact."""
+        return self.B[np.arange(self.B.shape[0]) % self.directions > 0]
+
+    def of(self, contacts) -> "Balance":
+        """Of some contacts: indices."""
+        d = self.directions
+        rows = (d * np.asarray(contacts)[:, None] + np.arange(d)).ravel()
+        return replace(self, B=self.B[rows], force=self.force[rows])
+
+    def told(self, *notes: str) -> "Balance":
+        """With more notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def with_given(self, given) -> "Balance":
+        """Of the other contacts only, where those ``given`` (m,) bool keep the engine's forces."""
+        if not given.any():
+            return self
+        known = np.where(np.repeat(given, self.directions), self.force, 0.0)
+        load = self.load - self.B.T @ known
+        # what they carry alone is not to be left over as rounding, a load that nothing carries
+        size = np.abs(self.load) + np.abs(self.B).T @ np.abs(known)
+        rest = self.of(np.flatnonzero(~given))
+        return replace(rest, load=np.where(np.abs(load) > ROUNDING * size, load, 0.0))
+
+    def reduced(self, reduction) -> "Balance":
+        """In new motions, without those that are left out; itself for None."""
+        if reduction is None:
+            return self
+        motions = reduction.motions
+        # a load that is not small stays, and is then said not to be carried
+        load = np.where(reduction.unloaded, 0.0, motions.load(self.load))
+        return replace(
+            self,
+            B=without_columns(motions.of(self.B), reduction.gone),
+            load=load,
+            reach=np.where(motions.changed, 1.0, self.reach),
+            motions=(*self.motions, motions),
+        )
+
+    def without_links(self, links, accuracy, bearing) -> "tuple[Balance, np.ndarray]":
+        """Without the motions that ``links`` (k, n), of accuracy (k,), restrain; and which
+        contacts push on none of the others, (m,) bool: their forces are taken out of the load.
+        bearing (m,) bool: contacts that bear."""
+        if links is None or not links.shape[0]:
+            return self, np.zeros(len(bearing), bool)
+        mechanism = np.arange(len(self.load)) if self.mechanism is None else self.mechanism
+        found = without_links(self.B, self.held, mechanism, self.reach, links, accuracy)
+        more = f" ({found.redundant} of them redundant)" if found.redundant else ""
+        balance = self.told(f"{counted(links.shape[0], 'row')} of rigid links{more}")
+        free = ~self.held
+        if found.reduction is not None:
+            balance = replace(balance.reduced(found.reduction), B=found.B)
+        before, after = (abs(A.normal_rows[:, free]).sum(axis=1) > 0 for A in (self, balance))
+        within = bearing & before & ~after
+        if within.any():
+            balance = balance.told(
+                f"{counted(int(within.sum()), 'contact')} between parts that links hold to each "
+                "other or to what does not move: the engine's force is kept"
+            )
+            inner = np.where(np.repeat(within, self.directions), self.force, 0.0)
+            balance = replace(balance, load=balance.load - balance.B.T @ inner)
+        # what moves as one rigid body does so exactly, however far off its links are
+        size = np.bincount(
+            found.mechanism[free], minlength=int(found.mechanism.max(initial=-1)) + 1
+        )
+        inexact = np.where(size[found.mechanism] > RIGID, found.accuracy, 0.0)
+        return replace(
+            balance,
+            mechanism=found.mechanism,
+            accuracy=np.maximum(balance.accuracy, inexact),
+            restrained=found.restrained,
+        ), within
+
+    def without_friction_motions(self, T, mu, share) -> "Balance":
+        """Without the motions that are friction's; T (2 m, n): in the engine's velocities."""
+        if T is None or self.mechanism is None:
+            return self
+        reduction = friction_motions(self.B, self.in_motions(T), mu, self, share)
+        if reduction is None:
+            return self
+        balance = self.reduced(reduction)
+        if reduction.count:
+            balance = balance.told(
+                f"{counted(reduction.count, 'sliding motion')} left to friction, which can take "
+                f"{1 / share:.3g} times what normal forces push along them"
+            )
+        pushed = abs(reduction.motions.of(self.B)).sum(axis=0) > 0
+        asked = abs(balance.B).sum(axis=0) > 0
+        return replace(balance, to_friction=(reduction.motions, pushed & ~asked))
+
+    def without_weak_motions(self) -> "Balance":
+        """Without the motions of one mechanism that geometry resolves as noise only."""
+        if self.mechanism is None:
+            return self
+        reduction = weak_motions(self)
+        balance = self.reduced(reduction)
+        if reduction is None or not reduction.count:
+            return balance
+        most = self.accuracy.max(initial=0.0)
+        count = counted(reduction.count, "motion")
+        return balance.told(f"{count} that gaps feel by less than {most:.0e} left out")
+
+    def without_weak_motions_of_several(self, displacement, overlap) -> "Balance":
+        """Without the weakly determined motions of several bodies, if forces with ``displacement``
+        (n,) and ``overlap`` (m,) depend on them; itself if not. Without mechanism, or for too many
+        bodies at once, that is told as a note only."""
+        if self.mechanism is None:
+            if not hangs_on_rounding(displacement, overlap, self.held, self.reach):
+                return self
+            return self.told(
+                "elastic displacements are more than a million overlaps long: forces hang on what "
+                "may be rounding in B; with mechanism= and reach= such motions are left out"
+            )
+        out, large = weak_motions_of_several(
+            self.B,
+            self.load,
+            self.held,
+            self.reach,
+            self.accuracy,
+            self.force,
+            displacement,
+            overlap,
+        )
+        balance = self
+        if large:
+            balance = balance.told(
+                f"elastic displacements of {counted(large, 'set')} of bodies, too large to look "
+                "into, are thousands of overlaps long: forces there may hang on rounding of normals"
+            )
+        if not len(out):
+            return balance
+        gone = np.zeros(len(self.load), bool)
+        gone[out] = True
+        balance = balance.told(
+            f"{counted(len(out), 'motion')} of several bodies together that gaps feel by less "
+            f"than {SLIGHT:.0e} left out"
+        )
+        load = np.where(gone, 0.0, self.load)
+        return replace(balance, B=without_columns(self.B, gone), load=load)

@@ -1,0 +1,269 @@
+"""What an engine's step leaves behind: its contacts, and what may move them.
+
+Every reader of an engine fills one ``EngineContacts``; all later stages see nothing else. With m
+contacts and n degrees of freedom (the engine's own velocities v),
+
+    B v  (m,)    normal velocity, > 0 opens          f_n (m,)      engine's normal forces
+    T v  (s m,)  velocities along s directions       f_t (m, k)    engine's friction forces
+
+rows s i, s i + 1, ... of T belong to contact i, and its first two are along ``places.tangents``.
+Forces on all bodies are B^T f_n + T^T f_t, so the total wrench that the engine's contacts deliver
+is known without its mass matrix.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..._support import arrays
+from ..._support.display import Brief
+from ...errors import InputError
+from .coulomb import CONES, friction_forces
+from .geometry import ContactGeometry, mechanism_sizes
+from .links import joined
+from .matrices import matrix, refused_shape, row_sizes, without_rounding
+from .mechanisms import ROUNDING
+
+PULL = 1e-9
+"""Pulling forces up to this part of the largest are an engine's rounding and count as zero."""
+
+TOUCHING = 1e-5
+"""Default gap over the size of a contact's bodies (``places``) below which it counts as closed."""
+
+
+@dataclass(frozen=True, repr=False)
+class EngineContacts(Brief):
+    """Contacts and forces of one step of an engine, and the directions in which bodies may move.
+
+    Attributes
+    ----------
+    engine : name, for messages.
+    B : (m, n), normal rows: B v > 0 opens.
+    engine_force : (m,) [N], normal forces, or None where only a load is known.
+    sliding : (s m, n), T: velocities along the first s >= 2 directions of ``tangential``, or None.
+    tangential : (m, k) [N, N m], friction forces and moments.
+    friction : (m, k), their coefficients, nan where not given.
+    cone : what the engine bounds by f_n: a key of ``coulomb.CONES``.
+    stiffness : (m,), relative.
+    gap : (m,) [m], at the end of the step, or None; gap_tolerance (m,) [m].
+    load : (n,) to carry in place of the engine's resultant B^T f, or None; load_from says which.
+    held : (n,) bool, degrees of freedom taken as rigidly held.
+    mechanism : (n,) int, body or mechanism of each, or None; reach (n,): 1, or an arm for turns.
+    accuracy : (n,), of the engine's geometry.
+    links : (k, n), rows of rigid links, or None; link_accuracy (k,).
+    places : geometry of the rows, or None.
+    row : (m,) int, place of each in the engine's list of ``contacts``.
+    velocity : (n,), at the end of the step, or None.
+    engine_residual : how far the engine's forces are from solving its own equations, over the
+        largest; nan where that cannot be told.
+    notes : what the reader did.
+    """
+
+    B: Any
+    engine_force: Any = None
+    sliding: Any = None
+    tangential: Any = None
+    friction: Any = None
+    cone: str = "elliptic"
+    stiffness: Any = 1.0
+    gap: Any = None
+    gap_tolerance: Any = None
+    load: Any = None
+    load_from: str | None = None
+    held: Any = None
+    mechanism: Any = None
+    reach: Any = 1.0
+    accuracy: Any = 1e-6
+    links: Any = None
+    link_accuracy: Any = 1e-6
+    places: ContactGeometry | None = None
+    row: Any = None
+    contacts: int | None = None
+    velocity: Any = None
+    engine: str = "engine"
+    engine_residual: float = np.nan
+    notes: tuple[str, ...] = ()
+
+    def checked(self) -> "EngineContacts":
+        """With arrays of the shapes above; ``load`` and ``load_from`` are set.
+
+        Raises InputError for wrong shapes, numbers that are not finite, pulls.
+        """
+        if self.cone not in CONES:
+            raise InputError(f"cone is {self.cone!r}; expected one of {', '.join(CONES)}")
+        if self.engine_force is None and self.load is None:
+            raise InputError("neither engine_force nor load is given; expected one of them")
+        B = matrix("B", self.B)
+        m, n = B.shape
+        row, contacts = _rows(self.row, self.contacts, m)
+        if self.places is not None and not isinstance(self.places, ContactGeometry):
+            kind = type(self.places).__name__
+            raise InputError(f"places is a {kind}; expected Places of the rows of B")
+        by_contact = _given(
+            self, ("engine_force", "gap", "gap_tolerance", "stiffness"), m, "row of B"
+        )
+        mechanism = self.mechanism
+        if mechanism is not None:
+            mechanism = arrays.integers("mechanism", mechanism, n, what="column of B")
+        held = 0.0 if self.held is None else self.held
+        links, link_accuracy = self.links, self.link_accuracy
+        if links is not None:
+            links = matrix("links", links, columns=n)
+            what = "row of links"
+            link_accuracy = _parts("link_accuracy", link_accuracy, links.shape[0], what=what)
+        tangential, friction = friction_forces(self.tangential, self.friction, m)
+        sliding = self.sliding
+        if sliding is not None:
+            sliding = matrix("sliding", sliding, columns=n)
+            if sliding.shape[0] % max(m, 1) or sliding.shape[0] < 2 * m:
+                raise refused_shape("sliding", sliding, f"({2 * m}, {n})")
+        load = self.load
+        if load is not None:
+            load = arrays.vector("load", load, n, what="column")
+        return replace(
+            self,
+            B=B,
+            **by_contact,
+            sliding=sliding,
+            tangential=tangential,
+            friction=friction,
+            load=load,
+            load_from=self.load_from or ("engine" if load is None else "given"),
+            held=arrays.vector("held", held, n, what="column of B") != 0,
+            mechanism=mechanism,
+            reach=_lengths("reach", self.reach, n),
+            accuracy=_parts("accuracy", self.accuracy, n, what="column of B"),
+            links=links,
+            link_accuracy=link_accuracy,
+            row=row,
+            contacts=contacts,
+        )._without_rounding()
+
+    def _without_rounding(self) -> "EngineContacts":
+        B, force, load = self.B, self.engine_force, self.load
+        if force is not None:
+            # by the size of those contacts that push on something
+            largest = float(np.abs(force[~self.powerless]).max(initial=0.0))
+            pulls = np.flatnonzero(force < -PULL * largest)
+            if len(pulls):
+                worst = pulls[np.argmin(force[pulls])]
+                raise InputError(
+                    f"engine_force of contact {self.row[worst]} is {force[worst]:.6g}, a pull "
+                    f"({len(pulls)} of {len(force)} pull); expected f >= 0: check the sign "
+                    "convention, or leave adhesive contacts to the engine"
+                )
+            force = np.maximum(force, 0.0)
+        if self.mechanism is not None:
+            # of a wheel pressed through its axle nothing but rounding is left
+            B = without_rounding(B, self.reach, ROUNDING * row_sizes(B, self.reach))
+        if load is None:
+            load = B.T @ np.where(self.powerless, 0.0, force)
+        return replace(self, B=B, engine_force=force, load=load)
+
+    @cached_property
+    def powerless(self) -> np.ndarray:
+        """(m,) bool: contacts whose row is rounding beside the others, or beside unit normals: one
+        that acts through the axle of a hinged drum may have any force."""
+        size = row_sizes(self.B, self.reach, largest=True)
+        least = 0.0 if self.places is None else 1.0
+        return size <= ROUNDING * max(float(size.max(initial=0.0)), least)
+
+    @cached_property
+    def open(self) -> np.ndarray:
+        """(m,) bool: neither force nor touch at the end of the step."""
+        m = len(self.row)
+        if self.gap is None:
+            return np.zeros(m, bool)
+        idle = True
+        if self.engine_force is not None:
+            largest = self.engine_force[~self.powerless].max(initial=0.0)
+            idle = self.engine_force <= PULL * largest
+        tolerance = self.gap_tolerance
+        return idle & (self.gap > (TOUCHING * self._sizes() if tolerance is None else tolerance))
+
+    def _sizes(self):
+        """Of the bodies or mechanisms of each contact (m,), or of all [m]; 1 where not known."""
+        if self.places is None:
+            return 1.0
+        if self.mechanism is None:
+            return self.places.size
+        whole = self.mechanism
+        if self.links is not None:
+            whole = joined(whole, self.links, self.held)
+        return mechanism_sizes(self.B, whole, self.places)[1]
+
+    @property
+    def normal_force(self) -> np.ndarray:
+        """The engine's normal forces (m,) [N], zeros where they are not known."""
+        return np.zeros(len(self.row)) if self.engine_force is None else self.engine_force
+
+    @property
+    def directions(self) -> int:
+        """Number s of directions of friction whose velocities are known."""
+        m = len(self.row)
+        return 0 if self.sliding is None or not m else self.sliding.shape[0] // m
+
+    def tangential_rows(self, contacts, directions: int):
+        """Rows of ``sliding`` of some contacts (indices), the first ``directions`` of each."""
+        place = self.directions * np.asarray(contacts)[:, None] + np.arange(directions)
+        return self.sliding[place.ravel()]
+
+    @property
+    def force_vectors(self) -> np.ndarray | None:
+        """The engine's contact forces on the second bodies, (m, 3) [N]; None without tangents."""
+        if self.places is None or self.places.tangents is None:
+            return None
+        both = self.tangential[:, :2]
+        slide = np.einsum("ik,ikj->ij", both, self.places.tangents[:, : both.shape[1]])
+        return self.normal_force[:, None] * self.places.normal + slide
+
+    def wrench(self) -> np.ndarray:
+        """What all contact forces of the engine deliver, (n,): B^T f_n + T^T f_t."""
+        s = min(self.directions, self.tangential.shape[1])
+        total = self.B.T @ self.normal_force
+        if not s:
+            return total
+        rows = self.tangential_rows(np.arange(len(self.row)), s)
+        return total + rows.T @ self.tangential[:, :s].ravel()
+
+    def where(self, row: int) -> str:
+        """ "contact 3 (floor and box)" of a row."""
+        between = "" if self.places is None else self.places.between(row)
+        return f"contact {self.row[row]}{between}"
+
+
+def _given(contacts, names, m, what):
+    """Vectors (m,) of those that are given."""
+    found = {name: getattr(contacts, name) for name in names}
+    return {
+        name: value if value is None else arrays.vector(name, value, m, what=what)
+        for name, value in found.items()
+    }
+
+
+def _rows(row, contacts, m):
+    """(row (m,), number of contacts in the engine's list)."""
+    row = np.arange(m) if row is None else arrays.integers("row", row, m, what="row of B")
+    if contacts is None:
+        contacts = row.max(initial=-1) + 1
+    contacts = int(arrays.integers("contacts", contacts, 1, what="list")[0])
+    if len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
+        raise InputError(f"row must give each of {m} rows of B its own contact of {contacts}")
+    return row, contacts
+
+
+def _parts(name, value, size, *, what):
+    """``arrays.vector`` of parts of something, (size,)."""
+    value = arrays.vector(name, value, size, what=what)
+    if (value < 0).any() or (value >= 1).any():
+        raise InputError(f"{name} is {value.max():.6g}; expected 0 <= {name} < 1")
+    return value
+
+
+def _lengths(name, value, n):
+    value = arrays.vector(name, value, n, what="degree of freedom (column of B)")
+    if (value <= 0).any():
+        raise InputError(f"{name}[{value.argmin()}] is {value.min()}; expected positive lengths")
+    return value

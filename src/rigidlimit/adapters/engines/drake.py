@@ -1,0 +1,302 @@
+"""Compatible contact forces from Drake's ``MultibodyPlant`` and its contact results.
+
+For every point pair, with n from body A to body B at the contact point C,
+
+    B_i = n . (J_B - J_A),  J = plant.CalcJacobianTranslationalVelocity at C      f_n = f_Bc . n
+
+in Drake's generalized velocities, free bodies and articulated ones alike. Joint limits,
+constraints, actuators and springs stay as Drake has them: given load. Drake does not tell Python
+between which points its weld, ball and coupler constraints are: give their rows as ``links``.
+
+Stiffness: ``point_contact_stiffness`` of both geometries in series, as Drake combines them, where
+every contact has one; else equal.
+
+What Drake does not give: a plant of discrete time reports the contacts of its last step (none
+before the first), poses are those of the step's end, so moment arms are off by a step's motion.
+Hydroelastic contact is a pressure field whose stiffness is part
+of the model, not a set of point forces: it is refused, as are deformable bodies.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..._support import arrays
+from ..._support.words import counted
+from ...errors import InputError
+from .arguments import check_linear, expect, imported, joint_names, wanted_load
+from .contacts import TOUCHING, EngineContacts
+from .friction_motions import across, in_world, interleaved
+from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
+from .links import joined, joined_systems
+from .matrices import compact
+from .mend import mend
+from .options import sorted_options
+from .result import MendedForces
+
+FLOATING = ("quaternion_floating", "rpy_floating")
+
+
+def library():
+    """The pydrake.multibody.tree module."""
+    imported("pydrake.multibody", engine="Drake", extra="drake")
+    from pydrake.multibody import tree
+
+    return tree
+
+
+def from_drake(
+    plant,
+    context,
+    *,
+    stiffness=None,
+    exponent: float = 2.0,
+    load="engine",
+    held=None,
+    links=None,
+    on_friction: str = "move",
+    **options,
+) -> MendedForces:
+    """Compatible forces in the order of ``ContactResults.point_pair_contact_info``.
+
+    plant: finalized MultibodyPlant connected to a SceneGraph; context: the plant's own context
+    (``plant.GetMyContextFromRoot(root)``) after a step.
+    stiffness: relative k, a number or one per point pair; None: see above. load: "engine" keeps its
+    resultant; "rest": what holds everything without acceleration under gravity, springs, actuators
+    and friction forces; or (nv,). held: names of joints taken as rigidly held.
+    links (k, nv): rows of rigid links, G v = 0, such as J_A(p) - J_B(p) of a constraint; those not
+    given keep Drake's forces. exponent, on_friction and further keywords: as for
+    ``mend_forces``.
+    """
+    tree = library()
+    from pydrake.multibody.plant import MultibodyPlant
+    from pydrake.systems.framework import Context
+
+    options, given = sorted_options(from_drake, options, exponent=exponent, on_friction=on_friction)
+    expect("from_drake", plant=(plant, MultibodyPlant), context=(context, Context))
+    load_from, load = wanted_load(load)
+    _check_ready(plant, context)
+    infos = _point_pairs(plant, context)
+    count = len(infos)
+    bodies = [(plant.get_body(i.bodyA_index()), plant.get_body(i.bodyB_index())) for i in infos]
+    normal = np.array([-i.point_pair().nhat_BA_W for i in infos]).reshape(-1, 3)
+    point = np.array([i.contact_point() for i in infos]).reshape(-1, 3)
+    axes = across(normal)
+    push = np.array([i.contact_force() for i in infos]).reshape(-1, 3)
+    force = np.einsum("ij,ij->i", push, normal)
+    slide = push - force[:, None] * normal
+
+    J = _relative_velocities(plant, context, tree, bodies, point)
+    B = compact(np.einsum("ij,ijk->ik", normal, J))
+    friction, series = _properties(plant, context, infos)
+    said = "stiffness: as given"
+    if stiffness is None:
+        stiffness, said = 1.0, "stiffness: equal"
+        if count and np.isfinite(series).all():
+            stiffness, said = series, "stiffness: point_contact_stiffness of both sides in series"
+            check_linear("Drake's point_contact_stiffness is", exponent)
+    held = _held(plant, held)
+    mechanism, turns, system = _mechanisms(plant, held)
+    whole = mechanism
+    if links is not None:
+        links = arrays.sparse("links", links, columns=plant.num_velocities())
+        whole = joined(mechanism, links, held)
+        system = _joined(plant, context, system, links)
+    places = _geometry(plant, context, bodies, point, normal, axes, system)
+    sizes, near = mechanism_sizes(B, whole, places)
+    if load_from == "rest":
+        load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
+    depth = np.array([i.point_pair().depth for i in infos])
+    contacts = EngineContacts(
+        B,
+        force,
+        load=load,
+        load_from=load_from,
+        stiffness=stiffness,
+        held=held,
+        tangential=np.einsum("ij,kij->ik", slide, axes),
+        friction=friction,
+        sliding=interleaved(*(compact(np.einsum("ij,ijk->ik", axis, J)) for axis in axes)),
+        gap=-depth + plant.time_step() * (B @ plant.GetVelocities(context)),
+        mechanism=mechanism,
+        reach=np.where(turns, sizes, 1.0),
+        links=links,
+        places=places,
+        contacts=count,
+        engine="Drake",
+        notes=(said,),
+        gap_tolerance=TOUCHING * near,
+        velocity=plant.GetVelocities(context),
+    )
+    return in_world(mend(replace(contacts, **given), options), axes, slide)
+
+
+def _point_pairs(plant, context):
+    """Drake's point contacts. Raises InputError for contacts of other kinds."""
+    results = plant.get_contact_results_output_port().Eval(context)
+    deformable = getattr(results, "num_deformable_contacts", int)  # older Drake has none
+    others = results.num_hydroelastic_contacts() + deformable()
+    if others:
+        raise InputError(
+            f"found {counted(others, 'hydroelastic or deformable contact')}, each with a pressure "
+            "field of its own; expected point contacts: set ContactModel.kPoint, or rigid and "
+            "point geometry"
+        )
+    count = results.num_point_pair_contacts()
+    return [results.point_pair_contact_info(i) for i in range(count)]
+
+
+def _geometry(plant, context, bodies, point, normal, axes, system) -> ContactGeometry:
+    """bodies: both of each contact; axes (2, m, 3): tangents; system: of each body of the plant."""
+    number = np.array([[int(x.index()) for x in pair] for pair in bodies], int).reshape(-1, 2)
+    centre = np.array([[_middle(plant, context, x) for x in pair] for pair in bodies])
+    return ContactGeometry(
+        point=point,
+        normal=normal,
+        tangents=axes.transpose(1, 0, 2),
+        names=tuple((a.name(), b.name()) for a, b in bodies),
+        system=system[number],
+        centre=centre.reshape(-1, 2, 3),
+    )
+
+
+def _check_ready(plant, context):
+    """Raises InputError for what Drake would answer with an error of its own."""
+    if not plant.is_finalized():
+        raise InputError(
+            "from_drake: plant is not finalized; call plant.Finalize() and make a step"
+        )
+    port = plant.get_geometry_query_input_port()
+    try:
+        plant.ValidateContext(context)
+    except RuntimeError as error:
+        raise InputError(
+            "from_drake: context is not the plant's own; give "
+            "plant.GetMyContextFromRoot(root), root of the diagram's context"
+        ) from error
+    if not port.HasValue(context):
+        raise InputError(
+            "from_drake: plant has no geometry; connect it to a SceneGraph, as "
+            "AddMultibodyPlantSceneGraph does"
+        )
+
+
+def _middle(plant, context, body):
+    """Its centre of mass; nan for what is fixed to the world."""
+    if plant.IsAnchored(body):
+        return np.full(3, np.nan)
+    pose = plant.EvalBodyPoseInWorld(context, body)
+    return pose @ body.CalcCenterOfMassInBodyFrame(context)
+
+
+def _relative_velocities(plant, context, tree, bodies, point):
+    """(m, 3, nv): velocity of B less that of A at each contact point, world axes."""
+    world, kv = plant.world_frame(), tree.JacobianWrtVariable.kV
+    J = np.zeros((len(point), 3, plant.num_velocities()))
+    for i, pair in enumerate(bodies):
+        for sign, body in zip((-1.0, 1.0), pair, strict=True):
+            if int(body.index()) == 0:
+                continue
+            local = plant.EvalBodyPoseInWorld(context, body).inverse() @ point[i]
+            J[i] += sign * plant.CalcJacobianTranslationalVelocity(
+                context, kv, body.body_frame(), local, world, world
+            )
+    return J
+
+
+def _properties(plant, context, infos):
+    """Drake's combined friction coefficients and stiffnesses, nan where a side has none."""
+    inspector = plant.get_geometry_query_input_port().Eval(context).inspector()
+    friction, series = np.zeros(len(infos)), np.full(len(infos), np.nan)
+    for i, info in enumerate(infos):
+        pair = info.point_pair()
+        sides = [inspector.GetProximityProperties(g) for g in (pair.id_A, pair.id_B)]
+        mu = [_property(side, "coulomb_friction") for side in sides]
+        if all(mu):
+            # the plant of discrete time has the dynamic coefficient only
+            a, b = (side.dynamic_friction() for side in mu)
+            friction[i] = 2 * a * b / (a + b) if a + b > 0 else 0.0
+        k = [_property(side, "point_contact_stiffness") for side in sides]
+        if all(k):
+            series[i] = k[0] * k[1] / (k[0] + k[1])
+    return friction, series
+
+
+def _property(properties, name):
+    if properties is None or not properties.HasProperty("material", name):
+        return None
+    return properties.GetProperty("material", name)
+
+
+def _rest(plant, context, tree, friction):
+    forces = tree.MultibodyForces(plant)
+    plant.CalcForceElementsContribution(context, forces)
+    still = plant.CalcInverseDynamics(context, np.zeros(plant.num_velocities()), forces)
+    motors = np.zeros(plant.num_velocities())
+    if plant.num_actuators():
+        motors = plant.MakeActuationMatrix() @ plant.get_net_actuation_output_port().Eval(context)
+    return still - motors - friction
+
+
+def _held(plant, held):
+    mask = np.zeros(plant.num_velocities(), bool)
+    for name in joint_names(held):
+        try:
+            joint = plant.GetJointByName(name)
+        except RuntimeError as error:
+            raise InputError(f"held names joint {name!r}: {error}") from error
+        mask[joint.velocity_start() : joint.velocity_start() + joint.num_velocities()] = True
+    return mask
+
+
+def _mechanisms(plant, held):
+    """Of each velocity its tree and whether it turns; of each body its free system or OUTSIDE."""
+    n = plant.num_velocities()
+    turns, label = np.ones(n, bool), np.arange(n)
+    system = np.full(plant.num_bodies(), OUTSIDE)
+    root = np.arange(plant.num_bodies())
+    joints = [plant.get_joint(i) for i in plant.GetJointIndices()]
+    parent = {int(j.child_body().index()): j for j in joints}
+    for body in range(1, plant.num_bodies()):
+        top = body
+        while top in parent and int(parent[top].parent_body().index()) != 0:
+            top = int(parent[top].parent_body().index())
+        root[body] = top
+    free = {}
+    for body, joint in parent.items():
+        first, size = joint.velocity_start(), joint.num_velocities()
+        label[first : first + size] = n + root[body]
+        kind = joint.type_name()
+        if kind in FLOATING:
+            turns[first + 3 : first + 6] = False  # angular velocity comes first
+            if root[body] == body and not held[first : first + 6].any():
+                free[body] = len(free)
+        elif kind == "prismatic":
+            turns[first : first + size] = False
+        elif kind == "planar":
+            turns[first : first + 2] = False
+    for body in range(1, plant.num_bodies()):
+        system[body] = free.get(int(root[body]), OUTSIDE)
+    return label, turns, system
+
+
+def _joined(plant, context, system, links):
+    """Free system of each body, those that ``links`` join made one."""
+    bases = {}
+    for i in plant.GetJointIndices():
+        joint = plant.get_joint(i)
+        if joint.type_name() in FLOATING and system[int(joint.child_body().index())] != OUTSIDE:
+            bases[int(system[int(joint.child_body().index())])] = joint
+    order = [bases[number] for number in sorted(bases)]
+    axes = np.broadcast_to(np.eye(3), (len(order), 3, 3))
+    # angular velocity comes first
+    columns = [joint.velocity_start() + np.array([3, 4, 5, 0, 1, 2]) for joint in order]
+    poses = [plant.EvalBodyPoseInWorld(context, joint.child_body()) for joint in order]
+    number = joined_systems(
+        links,
+        np.array(columns, int).reshape(-1, 6),
+        np.array([pose.translation() for pose in poses]).reshape(-1, 3),
+        axes,
+        axes,
+    )
+    return np.r_[number, OUTSIDE][system].astype(int)

@@ -1,0 +1,75 @@
+"""Mended forces of any engine, from its arrays."""
+
+from dataclasses import fields
+
+from .contacts import EngineContacts
+from .mend import mend
+from .options import SOLVER, MendOptions, check_names
+from .result import MendedForces
+
+CONTACTS = tuple(f.name for f in fields(EngineContacts) if f.name not in ("B", "engine_force"))
+OPTIONS = tuple(f.name for f in fields(MendOptions) if f.name != "solver")
+
+
+def mend_forces(B, engine_force=None, **given) -> MendedForces:
+    """Compatible forces for any engine's arrays.
+
+    With m contacts and n degrees of freedom, forces f >= 0 with B^T f = F~ by eqs 36-37.
+
+    Parameters
+    ----------
+    B : (m, n), gap gradient, dense or sparse; B v > 0 opens.
+    engine_force : (m,) [N], the engine's normal forces, >= 0.
+    load : (n,) [N, N m], F~ to carry instead of the engine's resultant B^T f, e.g. minus the
+        external force at rest; one of the two is needed.
+    stiffness, exponent : as for ``compatible_forces``.
+    held : (n,) bool, degrees of freedom taken as rigidly held (locked joints): their load is
+        whatever is needed.
+    tangential : (m, k), friction forces and moments.
+    friction : (m,) or (m, k), their coefficients.
+    cone : what the engine bounds, the sum of squares of f_t/mu ("elliptic"), of magnitudes
+        ("pyramid"), or each alone ("box").
+    on_friction : "refuse" raises InputError where keeping the friction forces breaks Coulomb's law,
+        "keep" returns and flags, "move" moves friction forces as little as the law asks for, their
+        resultant kept; "joint" finds normal and friction forces together from the total wrench, in
+        the stiff limit with Coulomb's cones (needs ``sliding``, ``tangential`` and ``friction``;
+        ``load`` is then the total).
+    tangential_stiffness : for "joint", k_t / k_n of every contact.
+    friction_tolerance : part of the largest normal force within which a force is at its bound, or
+        unchanged.
+    sliding : (s m, n), velocities along the first s >= 2 directions of ``tangential``, rows s i,
+        s i + 1, ... of contact i; all that have friction for "move". Given, with mechanism, what
+        normal forces push along sliding motions is left to friction where that is at most
+        ``friction_share`` of what friction that holds can take (0: nothing is).
+    gap : (m,) [m], at the end of the step. Contacts without engine force and a gap above
+        ``gap_tolerance``, by default 1e-5 of the size of the smaller body's or mechanism's set of
+        contacts (of all contacts without mechanism), are open and carry nothing.
+    mechanism : (n,) int, body or mechanism of each degree of freedom. Given, motions that geometry
+        of ``accuracy`` (a number, or (n,)) does not determine are left out of the balance.
+    reach : (n,), 1 for displacements, an arm [m] for turns.
+    links : (k, n), rows G of rigid links, G v = 0 (velocities [m/s], rates of turn times an arm):
+        motions that they restrain are left out, and mechanisms that they join are one. Rows that
+        add less than ``link_accuracy`` (a number, or (k,)) of the largest entry over reach are
+        redundant.
+    places : ``Places``; systems in it that links join are to have one number, those they hold
+        OUTSIDE.
+    row : (m,), contacts : place of each row in the engine's list of ``contacts`` and its length.
+    engine, load_from, notes : text for the message.
+    velocity, engine_residual : see ``EngineContacts``.
+    Further keywords go to ``compatible_forces``.
+
+    Raises
+    ------
+    InputError : wrong shapes, pulls, names that are not known, and what ``on_friction`` refuses.
+
+    >>> import numpy as np
+    >>> from rigidlimit.adapters import mend_forces
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])
+    >>> mend_forces(beam, [0.65, 8.7, 0.65], stiffness=[1, 3, 1]).force.round(9)
+    array([2., 6., 2.])
+    """
+    check_names(mend_forces, given, (*CONTACTS, *OPTIONS, *SOLVER))
+    solver = {name: given.pop(name) for name in SOLVER if name in given}
+    options = {name: given.pop(name) for name in OPTIONS if name in given}
+    options = MendOptions(solver=solver, **options)
+    return mend(EngineContacts(B, engine_force, **given), options)

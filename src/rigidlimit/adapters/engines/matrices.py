@@ -1,0 +1,144 @@
+"""Matrices of an engine's contacts: plain arrays while they are small, compressed rows beyond.
+
+Building or multiplying a sparse matrix of scipy's takes some 50 us, whatever is in it. The matrices
+of a robot's contacts are multiplied in 2 us as plain arrays. All functions here take either form.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from ..._support import arrays
+from ...errors import InputError
+
+DENSE = 40_000
+"""Entries, zeros included, up to which a matrix is a plain array: 50 contacts of a dozen bodies."""
+
+
+def matrix(name: str, value, *, columns: int | None = None):
+    """``value`` as a matrix of finite numbers, in the form that suits its size.
+
+    Raises InputError for a wrong shape or numbers that are not finite.
+    """
+    if isinstance(value, np.ndarray) and value.dtype == float and value.ndim == 2:
+        fits = columns is None or value.shape[1] == columns
+        if value.size <= DENSE and fits and np.isfinite(value).all():
+            return value
+    return compact(arrays.sparse(name, value, columns=columns))
+
+
+def compact(A):
+    """The matrix in the form that suits its size."""
+    small = A.shape[0] * A.shape[1] <= DENSE
+    if small:
+        return A.toarray() if sp.issparse(A) else A
+    return sp.csr_array(A)
+
+
+def entries(A):
+    """Row, column and value of all that is not zero, row by row."""
+    if sp.issparse(A):
+        A = A.tocsr()
+        if not A.has_canonical_format:
+            A = A.copy()
+            A.sum_duplicates()
+        found = A.tocoo()
+        real = found.data != 0.0
+        return found.row[real], found.col[real], found.data[real]
+    row, column = np.nonzero(A)
+    return row, column, A[row, column]
+
+
+def scaled(A, *, rows=None, columns=None):
+    """diag(rows) A diag(columns)."""
+    if not sp.issparse(A):
+        A = A if rows is None else rows[:, None] * A
+        return A if columns is None else A * columns
+    if rows is not None:
+        A = sp.diags_array(rows) @ A
+    return sp.csr_array(A if columns is None else A @ sp.diags_array(columns))
+
+
+def without_columns(A, gone):
+    """A with zeros in the columns ``gone`` (n,) bool."""
+    if not sp.issparse(A):
+        return np.where(gone, 0.0, A)
+    A = A.copy()
+    A.data *= ~gone[A.indices]
+    A.eliminate_zeros()
+    return A
+
+
+def row_sizes(A, reach, *, largest: bool = False):
+    """Of each row the norm, or the ``largest`` entry, of its entries over ``reach`` (n,)."""
+    row, column, value = entries(A)
+    size = np.abs(value) / reach[column]
+    if largest:
+        found = np.zeros(A.shape[0])
+        np.maximum.at(found, row, size)
+        return found
+    return np.sqrt(np.bincount(row, weights=size**2, minlength=A.shape[0]))
+
+
+def without_rounding(A, reach, part):
+    """A without entries, over ``reach`` (n,), of at most ``part`` (m,) each row."""
+    if not sp.issparse(A):
+        return np.where(np.abs(A) / reach > part[:, None], A, 0.0)
+    row, column, value = entries(A)
+    real = np.abs(value) / reach[column] > part[row]
+    return sp.csr_array((value[real], (row[real], column[real])), shape=A.shape)
+
+
+def dense_block(A, rows, columns):
+    """Some rows and columns (indices) as a plain array."""
+    if sp.issparse(A):
+        return A[rows][:, columns].toarray()
+    return A[rows[:, None], columns]
+
+
+def groups(label):
+    """Indices of every value of ``label``."""
+    order = np.argsort(label, kind="stable")
+    ends = np.flatnonzero(np.diff(label[order])) + 1
+    return {label[part[0]]: part for part in np.split(order, ends) if len(part)}
+
+
+def components(A, use, label=None):
+    """Which rows and columns of A hang together through the columns ``use`` (n,) bool.
+
+    label (n,) int >= 0: columns of one label hang together in any case; None: none do. Returns
+    the number of the set of each label and of each row.
+    """
+    label = np.arange(A.shape[1]) if label is None else label
+    row, column, _ = entries(A)
+    picked = use[column]
+    count = int(label.max(initial=-1)) + 1
+    first = label[column[picked]].astype(np.int64)
+    root = _united(first, count + row[picked].astype(np.int64), count + A.shape[0])
+    return root[:count], root[count:]
+
+
+@njit(cache=True)
+def _united(first, second, count):
+    """Sets of ``count`` nodes that the pairs (first, second) join: the least node of each."""
+    root = np.arange(count)
+    for k in range(len(first)):
+        a, b = first[k], second[k]
+        while root[a] != a:
+            root[a] = root[root[a]]
+            a = root[a]
+        while root[b] != b:
+            root[b] = root[root[b]]
+            b = root[b]
+        if a < b:
+            root[b] = a
+        else:
+            root[a] = b
+    for i in range(count):
+        root[i] = root[root[i]]
+    return root
+
+
+def refused_shape(name: str, A, wanted: str) -> InputError:
+    """The error for a matrix of another shape."""
+    return InputError(f"{name} has shape {A.shape}; expected {wanted}")

@@ -1,0 +1,134 @@
+"""Compatible forces in place of those that another rigid-body engine found.
+
+The engine has made its step: m contacts with normal forces f_e (m,) [N] and gap gradient B (m, n)
+in its own velocities. Its resultant F~ = B^T f_e is kept, so acceleration, total force and moment
+stay the engine's own; f >= 0 with B^T f = F~ is chosen anew by eq. 36 (Olsen & Kamrin), which
+makes it independent of the engine's contact order, start and iteration count.
+
+Stages, in turn:
+
+1. ``EngineContacts.checked``: what the reader of the engine found, in arrays of known shapes.
+2. ``bearing_contacts``: contacts that can bear. Open ones carry nothing in any admissible f (eq.
+   21); no balance tells of those between parts that links hold to each other.
+3. ``reduced_balance``: motions along which normal forces are asked to balance (``balance``).
+4. ``shared_out``: eq. 36 on what is left; then friction forces that go with them, or the check of
+   Coulomb's law. With ``on_friction="joint"`` ``shared_jointly``: both kinds of forces at once,
+   from the total wrench.
+"""
+
+import numpy as np
+
+from .balance import Balance
+from .contacts import EngineContacts
+from .coulomb import CoulombLaw, check_movable
+from .joint import check_joint, joint_balance
+from .options import MendOptions
+from .result import MendedForces
+from .shares import Bearing, shared_jointly, shared_out
+
+
+def mend(contacts: EngineContacts, options: MendOptions) -> MendedForces:
+    """Mended forces of one step of an engine.
+
+    Raises InputError for wrong shapes, and for what ``options.on_friction`` refuses.
+    """
+    contacts = contacts.checked()
+    if options.on_friction == "move":
+        check_movable(contacts)
+    if options.on_friction == "joint":
+        check_joint(contacts)
+    bearing = bearing_contacts(contacts, options)
+    law = CoulombLaw(contacts.friction, contacts.cone, options.friction_tolerance).of(bearing.rows)
+    balance = reduced_balance(contacts, bearing, law, options)
+    share = shared_jointly if options.on_friction == "joint" else shared_out
+    shares = share(contacts, bearing, balance, law, options)
+    return _result(contacts, bearing, shares, options)
+
+
+def bearing_contacts(contacts: EngineContacts, options: MendOptions) -> Bearing:
+    """Contacts that can bear, and the balance of their forces on what links leave to move."""
+    opened, powerless = contacts.open, contacts.powerless
+    joint = options.on_friction == "joint"
+    balance = joint_balance(contacts) if joint else normal_balance(contacts)
+    bearing = ~opened & ~powerless
+    balance, within = balance.without_links(contacts.links, contacts.link_accuracy, bearing)
+    powerless = powerless & ~opened
+    if powerless.any():
+        within = within | powerless
+        balance = balance.told(_pushes_on_nothing(contacts, powerless))
+    rows = np.flatnonzero(~opened & ~within)
+    return Bearing(rows, balance.of(rows), opened, within)
+
+
+def normal_balance(contacts: EngineContacts) -> Balance:
+    """The balance of normal forces, with friction as given."""
+    return Balance(
+        contacts.B,
+        contacts.load,
+        contacts.held,
+        contacts.mechanism,
+        contacts.reach,
+        contacts.accuracy,
+        contacts.normal_force,
+        notes=contacts.notes,
+    )
+
+
+def reduced_balance(
+    contacts: EngineContacts, bearing: Bearing, law: CoulombLaw, options: MendOptions
+) -> Balance:
+    """The balance without motions that are friction's and without weakly determined ones."""
+    balance = bearing.balance
+    normal_only = options.on_friction != "joint"
+    if normal_only and contacts.sliding is not None and contacts.mechanism is not None:
+        T = contacts.tangential_rows(bearing.rows, 2)
+        mu = law.holding(balance.force, contacts.tangential[bearing.rows])
+        balance = balance.without_friction_motions(T, mu, options.friction_share)
+    return balance.without_weak_motions()
+
+
+def _pushes_on_nothing(contacts, powerless):
+    first = int(np.flatnonzero(powerless)[0])
+    more = int(powerless.sum()) - 1
+    others = {0: "", 1: ", and so does 1 other"}.get(more, f", and so do {more} others")
+    return (
+        f"{contacts.where(first)} pushes on nothing that can move{others}: no balance tells "
+        "of its force, and the engine's is kept, whatever it is"
+    )
+
+
+def _result(contacts, bearing, shares, options) -> MendedForces:
+    """All in the order of the engine's list."""
+    every, rows = contacts.row, bearing.rows
+
+    def spread(values, rows=None):
+        at = every if rows is None else every[rows]
+        full = np.zeros((contacts.contacts, *values.shape[1:]), values.dtype)
+        full[at] = values
+        return full
+
+    force = spread(shares.force, rows)
+    engine_force = np.full(len(every), np.nan)
+    if contacts.engine_force is not None:
+        engine_force = contacts.engine_force
+        force[every[bearing.within]] = engine_force[bearing.within]
+    before = spread(contacts.tangential)
+    tangential = before.copy()
+    tangential[every[rows]] = shares.tangential
+    return MendedForces(
+        contacts=contacts,
+        options=options,
+        force=force,
+        engine_force=spread(engine_force),
+        tangential=tangential,
+        engine_tangential=before,
+        outside_cone=spread(shares.outside, rows),
+        slid=spread(shares.slid, rows),
+        open=spread(bearing.open),
+        within=spread(bearing.within),
+        kept=spread(shares.kept, rows),
+        solved=rows[~shares.kept],
+        balance=shares.balance,
+        answer=shares.answer,
+        friction_missing=shares.missing,
+    )

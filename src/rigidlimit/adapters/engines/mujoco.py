@@ -1,0 +1,451 @@
+"""Compatible contact forces from MuJoCo's state after ``mj_step`` or ``mj_forward``.
+
+B (m, nv) is made of the normal rows of ``data.efc_J``, in MuJoCo's generalized velocities, so
+free bodies, articulated ones and flexes are alike: with its rows J_e and forces f_e of contact i,
+
+    frictionless, elliptic   B_i = J_0             f_n = f_0          f_t = f_1, f_2, ...
+    pyramidal (edge pairs)   B_i = (J_0 + J_1)/2   f_n = sum of f_e   f_tk = mu_k (f_2k - f_2k+1)
+
+Equalities are rigid links, which restrain motions: see ``mujoco_links``. Joint limits, dry joint
+friction, actuators, passive and adhesive forces stay as MuJoCo has them: given load. Joints that a
+stiff controller holds rigidly can be named in ``held``; their torques then follow from the mended
+forces (``held_change``).
+
+Stiffness. Direct ``solref`` = (-stiffness, -damping) is a spring per unit of mass; MuJoCo's force
+at rest is stiffness d / (dmax^2) x D x overlap with D = d / ((1 - d) A), d the impedance and A its
+estimate of the inverse mass. At full impedance d = dmax the spring is stiffness / ((1 - dmax) A)
+[N/m], summed over the edges of a pyramid: what this module takes where every contact is direct.
+A time constant (positive ``solref``) is no material: equal stiffness is taken, and said.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._support import arrays
+from ..._support.words import counted
+from ...errors import InputError
+from .arguments import (
+    check_joint,
+    check_linear,
+    expect,
+    imported,
+    joint_names,
+    stopped_short,
+    wanted_load,
+)
+from .contacts import TOUCHING, EngineContacts
+from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
+from .links import joined, joined_systems
+from .matrices import compact, scaled
+from .mend import mend
+from .mujoco_links import equalities as rigid_equalities
+from .mujoco_links import in_displacements
+from .mujoco_state import check_positions, engine_residual
+from .options import sorted_options
+from .result import MendedForces
+
+ADVICE = "let it iterate more (opt.iterations, opt.tolerance), or load='rest' where all rests"
+"""What to do where MuJoCo's solver stopped early."""
+
+
+def library():
+    """The mujoco module."""
+    return imported("mujoco", engine="MuJoCo", extra="mujoco")
+
+
+def from_mujoco(
+    model,
+    data,
+    *,
+    stiffness=None,
+    exponent: float = 2.0,
+    load="engine",
+    held=None,
+    equalities="rigid",
+    on_friction: str = "move",
+    **options,
+) -> MendedForces:
+    """Compatible forces in the order of ``data.contact`` and its frames.
+
+    Parameters
+    ----------
+    model, data : mjModel and mjData after ``mj_step``, whose contacts and forces are those of the
+        start of that step, or after ``mj_forward``.
+    stiffness : relative k, a number or one per entry of ``data.contact``; None: MuJoCo's own
+        springs where every solref is direct, else equal.
+    load : "engine" keeps its resultant; "rest": what holds all without acceleration under the
+        forces applied (where the solver stopped early); or (nv,).
+    held : names of joints taken as rigidly held, or (nv,) bool.
+    equalities : "rigid": those active (connect, weld, joint, tendon; not those with mocap bodies)
+        are rigid links; "given": they keep MuJoCo's forces, and parts that they join their share of
+        the load; or names of those that are rigid.
+    exponent, on_friction and further keywords : as for ``mend_forces``.
+
+    Contacts that MuJoCo lists without solving (no efc_address) get zero. ``tangential`` has the
+    columns of ``mj_contactForce`` after the first.
+
+    Raises
+    ------
+    InputError : data of another model, or forces that are not of the present state; what
+        ``on_friction`` refuses.
+    """
+    mujoco = library()
+    options, given = sorted_options(
+        from_mujoco, options, exponent=exponent, on_friction=on_friction
+    )
+    _check_data(mujoco, model, data)
+    load = wanted_load(load)
+    check_positions(mujoco, model, data)
+    solved = _solved(mujoco, model, data)
+    k, said = _stiffness(data, solved, stiffness, exponent)
+    held = _held(mujoco, model, held)
+    contacts = _contacts(mujoco, model, data, solved, load, held, equalities)
+    notes = ([said] if len(solved.row) else []) + list(contacts.notes)
+    return mend(replace(contacts, stiffness=k, notes=tuple(notes), **given), options)
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """Contacts that MuJoCo solved: row (m,) in data.contact, address (m,) of their first constraint
+    row, dim (m,), friction (m, 5), pyramidal (m,) bool: with pairs of edges."""
+
+    row: np.ndarray
+    address: np.ndarray
+    dim: np.ndarray
+    friction: np.ndarray
+    pyramidal: np.ndarray
+
+    @property
+    def count(self) -> np.ndarray:
+        """Number of constraint rows of each (m,)."""
+        return np.where(self.pyramidal, 2 * (self.dim - 1), self.dim)
+
+    def summed(self, values):
+        """Sums (m,) of what constraint rows have, over those that push along the normal: all edges
+        of a pyramid, else the first."""
+        last = self.address + np.where(self.pyramidal, 2 * (self.dim - 1), 1)
+        if not len(last):
+            return np.zeros(0)
+        ends = np.stack([self.address, last], axis=1).ravel()
+        return np.add.reduceat(np.append(values, 0.0), ends)[::2]
+
+
+def _contacts(mujoco, model, data, solved, wanted, held, equalities) -> EngineContacts:
+    """All but the stiffness."""
+    load_from, load = wanted
+    forces = np.array(data.efc_force, float)
+    jacobian = _jacobian(mujoco, model, data)
+    residual = engine_residual(mujoco, model, data, jacobian, solved)
+    B = _normal_rows(jacobian, solved)
+    normal = solved.summed(forces)
+    links = rigid_equalities(mujoco, model, data, jacobian, equalities)
+    if load_from == "rest":
+        # everything but normal contact forces and rigid links: applied, and other constraints as
+        # they are
+        inner = jacobian[links.engine_row].T @ forces[links.engine_row]
+        load = -(data.qfrc_smooth + data.qfrc_constraint - B.T @ normal - inner)
+        load[_asleep(model, data)] = 0.0
+    tree = np.array(model.dof_treeid, int)
+    whole = joined(tree, links.rows, held)
+    geometry = _geometry(mujoco, model, data, solved.row, held, whole, links.rows)
+    sizes, near = mechanism_sizes(B, whole, geometry)
+    reach = np.where(_turns(mujoco, model), sizes, 1.0)
+    link_rows, link_accuracy, soft = in_displacements(links, model, data, reach, sizes)
+    doubt = stopped_short("MuJoCo", residual, ADVICE)
+    cone = model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
+    return EngineContacts(
+        B,
+        normal,
+        load=load,
+        load_from=load_from,
+        held=held,
+        tangential=_tangential(forces, solved),
+        friction=solved.friction,
+        cone="pyramid" if cone else "elliptic",
+        sliding=_sliding(jacobian, solved),
+        gap=_gap(model, data, solved.address, B),
+        gap_tolerance=TOUCHING * near,
+        mechanism=tree,
+        reach=reach,
+        links=link_rows,
+        link_accuracy=link_accuracy,
+        places=geometry,
+        row=solved.row,
+        contacts=int(data.ncon),
+        velocity=np.array(data.qvel, float),
+        engine="MuJoCo",
+        engine_residual=residual,
+        notes=(*([doubt] if doubt else []), *_notes(mujoco, model, data, solved, links, soft)),
+    )
+
+
+def _solved(mujoco, model, data) -> _Solved:
+    ncon, contact = int(data.ncon), data.contact
+    address = np.array(contact.efc_address, int).reshape(ncon)
+    row = np.flatnonzero(address >= 0)
+    address = address[row]
+    dim = np.array(contact.dim, int).reshape(ncon)[row]
+    friction = np.array(contact.friction, float).reshape(ncon, 5)[row]
+    if len(row) and (address + dim).max() > data.nefc:
+        raise InputError(
+            f"contacts point to constraint row {address.max()} of {data.nefc}; call mj_forward or "
+            "mj_step on this mjData first"
+        )
+    pyramidal = (dim > 1) & (model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL)
+    _check_cone(mujoco, data, row, address, dim, pyramidal)
+    return _Solved(row, address, dim, friction, pyramidal)
+
+
+def _check_data(mujoco, model, data):
+    """Raises InputError for data of another model, and numbers that are not finite."""
+    expect("from_mujoco", model=(model, mujoco.MjModel), data=(data, mujoco.MjData))
+    if model.nv != len(data.qvel) or model.nbody != len(data.xpos):
+        raise InputError(
+            f"data has {len(data.qvel)} degrees of freedom and {len(data.xpos)} bodies, model "
+            f"{model.nv} and {model.nbody}; expected the MjData of this model"
+        )
+    for name in ("qvel", "efc_force"):
+        bad = np.flatnonzero(~np.isfinite(np.array(getattr(data, name), float)))
+        if len(bad):
+            raise InputError(
+                f"data.{name}[{bad[0]}] is {getattr(data, name)[bad[0]]}; expected finite numbers: "
+                "the simulation has become unstable (data.warning counts that)"
+            )
+
+
+def _notes(mujoco, model, data, solved, links, soft):
+    """What was taken for what."""
+    yield from links.notes
+    others = data.nefc - int(solved.count.sum()) - len(links.engine_row)
+    if others:
+        rows = counted(others, "constraint row")
+        yield f"{rows} of joints and equalities kept as MuJoCo has them"
+    if len(solved.row) < data.ncon:
+        listed = counted(int(data.ncon) - len(solved.row), "listed contact")
+        yield f"{listed} not solved by MuJoCo: zero force"
+    if _asleep(model, data).any():
+        yield "bodies are asleep: MuJoCo lists no contacts between them, so none are mended"
+    geom = np.array(data.contact.geom, int).reshape(-1, 2)[solved.row]
+    driven = np.array(model.body_mocapid, int)[np.array(model.geom_bodyid, int)[geom]] >= 0
+    if ((geom >= 0) & driven).any():
+        yield (
+            "contacts with mocap bodies: what these squeeze harder than the balance of the others "
+            "asks for is not kept"
+        )
+    if soft:
+        yield (
+            f"{counted(len(soft), 'soft equality')} (off by more than 2 % of the size of what it "
+            f"joins, or a slow spring), first {_name(mujoco, model, 'EQUALITY', soft[0])}: rigid "
+            "all the same; equalities='given', or the names of the others, keeps its force"
+        )
+
+
+def _check_cone(mujoco, data, row, address, dim, pyramidal):
+    """Rows of another cone than the model's would be read as forces that they are not."""
+    kind = np.array(data.efc_type, int).ravel()[address]
+    pyramid, cone = (
+        int(getattr(mujoco.mjtConstraint, f"mjCNSTR_CONTACT_{name}"))
+        for name in ("PYRAMIDAL", "ELLIPTIC")
+    )
+    wrong = np.flatnonzero((dim > 1) & (kind != np.where(pyramidal, pyramid, cone)))
+    if len(wrong):
+        i = wrong[0]
+        made = {pyramid: "a pyramidal cone", cone: "an elliptic cone"}
+        raise InputError(
+            f"contact {row[i]} of data has rows of {made.get(kind[i], 'another constraint')}, "
+            f"model.opt.cone is {'pyramidal' if pyramidal[i] else 'elliptic'}; expected the MjData "
+            "of this model; where the cone was changed, call mj_forward or mj_step afterwards"
+        )
+
+
+def _asleep(model, data):
+    """(nv,) bool: degrees of freedom of sleeping trees (MuJoCo from 3.4 on)."""
+    tree = getattr(data, "tree_asleep", None)
+    if tree is None or not model.nv:
+        return np.zeros(int(model.nv), bool)
+    return np.array(tree, int)[np.array(model.dof_treeid, int)] >= 0
+
+
+def _turns(mujoco, model):
+    """(nv,) bool: which degrees of freedom are rotations."""
+    joint = np.array(model.dof_jntid, int)
+    kind = np.array(model.jnt_type, int)[joint]
+    third = np.arange(len(joint)) - np.array(model.jnt_dofadr, int)[joint] >= 3
+    slide, free = (int(getattr(mujoco.mjtJoint, f"mjJNT_{name}")) for name in ("SLIDE", "FREE"))
+    return np.where(kind == free, third, kind != slide)
+
+
+def _jacobian(mujoco, model, data):
+    """efc_J (nefc, nv), however MuJoCo stores it."""
+    shape = (int(data.nefc), int(model.nv))
+    values = np.array(data.efc_J, float).ravel()
+    if not mujoco.mj_isSparse(model):
+        return compact(values[: shape[0] * shape[1]].reshape(shape))
+    count = np.array(data.efc_J_rownnz, int)[: shape[0]]
+    start = np.array(data.efc_J_rowadr, int)[: shape[0]]
+    ends = np.r_[0, np.cumsum(count)]
+    entry = np.arange(ends[-1]) + np.repeat(start - ends[:-1], count)
+    column = np.array(data.efc_J_colind, int).ravel()[entry]
+    return compact(sp.csr_array((values[entry], column, ends), shape=shape))
+
+
+def _normal_rows(jacobian, solved):
+    """(m, nv): a pyramid's two edges lean to both sides of its normal."""
+    second = solved.address + solved.pyramidal
+    return compact(0.5 * (jacobian[solved.address] + jacobian[second]))
+
+
+def _sliding(jacobian, solved):
+    """(s m, nv): velocities along the directions of ``_tangential``, both tangents at least; zero
+    rows where there is no friction."""
+    m = len(solved.dim)
+    s = max(2, int(solved.dim.max(initial=0)) - 1)
+    k = np.tile(np.arange(s), m)
+    of = np.repeat(np.arange(m), s)
+    has, pyramidal = solved.dim[of] > k + 1, solved.pyramidal[of]
+    mu = solved.friction[of, k]
+    with np.errstate(divide="ignore"):
+        weight = np.where(pyramidal, 0.5 / mu, 1.0)
+    first = solved.address[of] + np.where(pyramidal, 2 * k, 1 + k)
+    first = np.where(has, first, 0)
+    second = np.where(has & pyramidal, first + 1, 0)
+    if not m or not jacobian.shape[0]:
+        return compact(sp.csr_array((s * m, jacobian.shape[1])))
+    along = scaled(jacobian[first], rows=np.where(has, weight, 0.0))
+    back = scaled(jacobian[second], rows=np.where(has & pyramidal, weight, 0.0))
+    return compact(along - back)
+
+
+def _gap(model, data, address, B):
+    """Distance beyond the margin at the end of the step, were it made with the present qvel."""
+    beyond = np.array(data.efc_pos, float) - np.array(data.efc_margin, float)
+    return beyond[address] + model.opt.timestep * (B @ np.array(data.qvel, float))
+
+
+def _tangential(forces, solved):
+    """(m, 5): two sliding forces [N], spin and two rolling moments [N m]; unused ones zero."""
+    k = np.arange(5)
+    has, pyramidal = solved.dim[:, None] > k + 1, solved.pyramidal[:, None]
+    first = np.where(has, solved.address[:, None] + np.where(pyramidal, 2 * k, 1 + k), 0)
+    if not len(first):
+        return np.zeros((0, 5))
+    along = forces[first]
+    edges = solved.friction * (along - forces[np.where(has & pyramidal, first + 1, first)])
+    return np.where(has, np.where(pyramidal, edges, along), 0.0)
+
+
+def _stiffness(data, solved, stiffness, exponent):
+    """(m,), and what was done: as given, MuJoCo's own contact springs [N/m], or ones."""
+    row, ncon = solved.row, int(data.ncon)
+    if stiffness is not None:
+        given = arrays.vector("stiffness", stiffness, ncon, what="entry of data.contact")
+        return given[row], "stiffness: as given"
+    solref = np.array(data.contact.solref, float).reshape(ncon, 2)[row]
+    if not len(row) or not (solref < 0).all():
+        direct = int((solref < 0).all(axis=1).sum())
+        some = f" (direct stiffness: {direct} of {counted(len(row), 'contact')})" if direct else ""
+        return np.ones(len(row)), f"stiffness: equal, solref has time constants{some}"
+    check_linear("MuJoCo's springs (negative solref) are", exponent)
+    impedance = np.array(data.efc_KBIP, float).reshape(-1, 4)[:, 2]
+    mass = solved.summed(np.array(data.efc_D, float) * (1 - impedance) / impedance)
+    # MuJoCo keeps impedances inside these bounds (mjMINIMP, mjMAXIMP)
+    solimp = np.array(data.contact.solimp, float).reshape(ncon, 5)[row]
+    full = np.clip(solimp[:, 1], 1e-4, 1 - 1e-4)
+    return -solref[:, 0] / (1 - full) * mass, "stiffness: MuJoCo's springs (direct solref)"
+
+
+def _held(mujoco, model, held):
+    """(nv,) bool from joint names or a mask."""
+    mask = np.zeros(int(model.nv), bool)
+    if isinstance(held, np.ndarray) and held.dtype == bool:
+        return arrays.vector("held", held, len(mask), what="degree of freedom").astype(bool)
+    for name in joint_names(held):
+        check_joint(name, list(filter(None, (model.joint(j).name for j in range(model.njnt)))))
+        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+        mask[model.dof_jntid == joint] = True
+    return mask
+
+
+def _geometry(mujoco, model, data, row, held, mechanism, links):
+    ncon = int(data.ncon)
+    geom = np.array(data.contact.geom, int).reshape(ncon, 2)[row]
+    flex = np.array(data.contact.flex, int).reshape(ncon, 2)[row]
+    root = np.array(model.body_rootid, int)
+    system = _systems(mujoco, model, data, held, links)[root]
+    body = np.array(model.geom_bodyid, int)[np.maximum(geom, 0)]
+    centre = _middles(model, data, root, mechanism)[body]
+    moves = (geom >= 0) & (np.array(model.body_treeid, int)[body] >= 0)
+    frame = np.array(data.contact.frame, float).reshape(ncon, 3, 3)[row]
+    return ContactGeometry(
+        point=np.array(data.contact.pos, float).reshape(ncon, 3)[row],
+        normal=frame[:, 0],
+        tangents=frame[:, 1:],
+        names=_Names(model, geom, flex),
+        system=np.where(geom >= 0, system[body], OUTSIDE),
+        centre=np.where(moves[:, :, None], centre, np.nan),
+    )
+
+
+def _systems(mujoco, model, data, held, links):
+    """(nbody,): number of the free system whose base a body is, or OUTSIDE."""
+    joint = np.array(model.body_jntadr, int)
+    free = np.array(model.jnt_type, int) == int(mujoco.mjtJoint.mjJNT_FREE)
+    based = joint >= 0
+    based[based] = free[joint[based]]
+    based &= np.array(model.body_rootid, int) == np.arange(len(based))
+    columns = np.array(model.jnt_dofadr, int)[joint[based]][:, None] + np.arange(6)
+    whole = ~held[columns].any(axis=1)
+    bodies, columns = np.flatnonzero(based)[whole], columns[whole]
+    system = np.full(len(based), OUTSIDE)
+    system[bodies] = joined_systems(
+        links,
+        columns,
+        np.array(data.xpos, float)[bodies],
+        np.broadcast_to(np.eye(3), (len(bodies), 3, 3)),
+        np.array(data.xmat, float).reshape(-1, 3, 3)[bodies].transpose(0, 2, 1),
+    )
+    return system
+
+
+@dataclass(frozen=True)
+class _Names(Sequence):
+    """Names of both sides of each contact, made when they are asked for: geom, flex (m, 2)."""
+
+    model: object
+    geom: np.ndarray
+    flex: np.ndarray
+
+    def __len__(self):
+        return len(self.geom)
+
+    def __getitem__(self, i):
+        mujoco = library()
+        return tuple(
+            _name(mujoco, self.model, "GEOM", g) if g >= 0 else _name(mujoco, self.model, "FLEX", f)
+            for g, f in zip(self.geom[i], self.flex[i], strict=True)
+        )
+
+
+def _middles(model, data, root, mechanism):
+    """(nbody, 3): centre of mass of the mechanism that each body is of, links included [m]."""
+    tree = np.array(model.body_treeid, int)
+    moving = tree >= 0
+    _, first = np.unique(np.array(model.dof_treeid, int), return_index=True)
+    part = mechanism[first[tree[moving]]]
+    mass = np.array(model.body_mass, float)[moving]
+    moment = mass[:, None] * np.array(data.xipos, float)[moving]
+    total = np.bincount(part, weights=mass)
+    middle = np.array(data.subtree_com, float)[root]
+    mean = np.stack([np.bincount(part, weights=moment[:, k]) for k in range(3)], axis=1)
+    heavy = total[part] > 0
+    place = np.flatnonzero(moving)[heavy]
+    middle[place] = mean[part[heavy]] / total[part[heavy], None]
+    return middle
+
+
+def _name(mujoco, model, kind, number):
+    name = mujoco.mj_id2name(model, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), int(number))
+    return name or f"{kind.lower()} {number}"

@@ -1,0 +1,101 @@
+"""Options of mending, and which of them each public function takes."""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..._support import arrays
+from ...errors import InputError, nearest
+from .coulomb import ON_FRICTION
+
+SOLVER = (
+    "tolerance",
+    "max_iterations",
+    "method",
+    "warm_start",
+    "gap_error",
+    "admissible",
+    "blocks",
+)
+"""Keywords that go on to ``compatible_forces``."""
+
+BY_CONTACT = ("gap_error", "admissible")
+"""Of these the ones with an entry a contact."""
+
+OF_MENDING = ("friction_tolerance", "friction_share", "tangential_stiffness")
+"""Further options that readers of engines take, beside those of their own."""
+
+OF_CONTACTS = ("gap_tolerance", "accuracy")
+"""What readers set themselves where it is not given."""
+
+
+@dataclass(frozen=True)
+class MendOptions:
+    """How forces are mended.
+
+    Attributes
+    ----------
+    exponent : p of the contact law, as for ``compatible_forces``.
+    on_friction : what becomes of friction forces, see ``coulomb``.
+    friction_tolerance : part of the largest normal force within which a force is at its bound, or
+        unchanged.
+    tangential_stiffness : k_t / k_n of every contact, for on_friction="joint".
+    friction_share : what normal forces push along sliding motions is left to friction where that is
+        at most this part of what friction that holds can take; 0: nothing is.
+    solver : keywords for ``compatible_forces``.
+    """
+
+    exponent: float = 2.0
+    on_friction: str = "refuse"
+    friction_tolerance: float = 1e-6
+    friction_share: float = 0.01
+    tangential_stiffness: float = 1.0
+    solver: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if self.on_friction not in ON_FRICTION:
+            known = ", ".join(ON_FRICTION)
+            raise InputError(f"on_friction is {self.on_friction!r}; expected one of {known}")
+        arrays.positive("friction_tolerance", self.friction_tolerance)
+        arrays.positive("tangential_stiffness", self.tangential_stiffness)
+        if not 0 <= arrays.number(self.friction_share) < 1:
+            raise InputError(
+                f"friction_share is {self.friction_share!r}; expected 0 <= friction_share < 1"
+            )
+
+    def solver_for(self, rows, m: int) -> dict[str, Any]:
+        """Keywords for ``compatible_forces`` of some of m contacts: indices. Raises InputError for
+        a wrong number of entries."""
+        chosen = dict(self.solver)
+        for name in BY_CONTACT:
+            if chosen.get(name) is not None:
+                value = arrays.vector(name, chosen[name], m, what="contact (row of B)")
+                chosen[name] = np.asarray(value)[rows]
+        return chosen
+
+
+def sorted_options(function, given, **own) -> tuple[MendOptions, dict[str, Any]]:
+    """Options of mending, ``own`` and those among ``given``, and what is left: of the contacts.
+
+    function: the reader that was called. Raises InputError for a name that it does not take.
+    """
+    known = (*SOLVER, *OF_MENDING, *OF_CONTACTS)
+    check_names(function, given, known)
+    mending = {name: given[name] for name in OF_MENDING if name in given}
+    solver = {name: given[name] for name in SOLVER if name in given}
+    left = {name: given[name] for name in OF_CONTACTS if name in given}
+    return MendOptions(solver=solver, **own, **mending), left
+
+
+def check_names(function, given, known) -> None:
+    """Refuse options that ``function`` does not take, with those that it does."""
+    for name in given:
+        if name not in known:
+            named = set(inspect.signature(function).parameters) - {"options", "given"}
+            raise InputError(
+                f"{function.__name__} has no option {name!r}; "
+                f"{nearest(name, sorted(named | set(known)))}"
+            )

@@ -1,0 +1,81 @@
+"""Weakly determined motions of several bodies together.
+
+Bodies of a pile that lean on one another by 1e-4 have motions that none of them has alone, and on
+which all gaps together depend by products of such tilts, 1e-8 to 1e-14. Balance along them says
+nothing but rounding, and would pin the engine's own forces (by 4 % in a pile of cylinders without
+friction). That shows in the answer: displacements of ``LONG`` overlaps and more. With columns over
+reach a_j,
+
+    B / a = U S V^T,   motions V with S <= SLIGHT max S (and accuracy) and no load of their own
+
+are looked for among all bodies that hang together there, and as many columns, those by which they
+differ most, are no longer asked to balance: what is missing along the others is next to nothing.
+"""
+
+import numpy as np
+
+from ...conditioning.several_bodies import columns_of
+from .matrices import components, dense_block, entries
+from .mechanisms import ROUNDING
+
+LONG = 2e3
+"""Displacements over overlaps from which on such motions are looked for."""
+
+SLIGHT = 1e-6
+"""However coarse an engine's geometry: tall stacks and long rows tip and bend with 1e-3 and less,
+and are to be held all the same."""
+
+FAR = 1e6
+"""The same where it can only be told, whatever the units of turns."""
+
+MOST = 400_000
+"""Entries, zeros included, of bodies that hang together up to which this is done: 0.1 s."""
+
+
+def weak_motions_of_several(B, load, held, reach, accuracy, force, displacement, overlap):
+    """Columns (k,) that need not balance; how many sets of bodies are too large to look at.
+
+    B (m, n), load (n,), held (n,) bool, reach and accuracy (n,) as for ``mend_forces``; force (m,)
+    [N]: the engine's, or zeros. displacement (n,) and overlap (m,): of the forces found.
+    """
+    moved = np.where(held, 0.0, np.abs(displacement)) * reach
+    # bodies whose contacts bear nothing move by rounding of all the others'
+    least = ROUNDING * float(overlap.max(initial=0.0))
+    out, large = [], 0
+    for rows, columns in _suspicious(B, held, moved, overlap, least):
+        if len(rows) * len(columns) > MOST:
+            large += 1
+            continue
+        arm = reach[columns]
+        dense = dense_block(B, rows, columns) / arm
+        _, S, VT = np.linalg.svd(dense, full_matrices=len(rows) < len(columns))
+        S = np.pad(S, (0, len(columns) - len(S)))
+        limit = min(float(accuracy[columns].max()), SLIGHT)
+        size = S.max() * float(np.linalg.norm(force[rows]))
+        push = load[columns] / arm
+        near = limit * max(size, float(np.abs(push).max()))
+        slight = (limit * S.max() >= S) & (np.abs(VT @ push) <= near)
+        if slight.any():
+            out.append(columns[columns_of(VT[slight])])
+    return np.concatenate([np.zeros(0, int), *out]), large
+
+
+def hangs_on_rounding(displacement, overlap, held, reach) -> bool:
+    """Whether displacements (n,) over reach are so long beside overlaps (m,) that motions next to
+    undetermined must have made them."""
+    way = float((np.where(held, 0.0, np.abs(displacement)) * reach).max(initial=0.0))
+    return way > FAR * float(overlap.max(initial=0.0))
+
+
+def _suspicious(B, held, moved, overlap, least):
+    """(rows, free columns) of each set of bodies that contacts join and that moves far beside its
+    overlaps."""
+    of_column, of_row = components(B, ~held)
+    touched = np.zeros(B.shape[1], bool)
+    touched[entries(B)[1]] = True
+    touched &= ~held
+    way, thick = np.zeros((2, sum(B.shape)))
+    np.maximum.at(way, of_column, np.where(touched, moved, 0.0))
+    np.maximum.at(thick, of_row, overlap)
+    for part in np.flatnonzero(way > LONG * np.maximum(thick, least)):
+        yield np.flatnonzero(of_row == part), np.flatnonzero((of_column == part) & touched)

@@ -1,0 +1,61 @@
+"""Contact problems of this library as captured ones, to be written for other programs."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...bodies.mass import mass_matrix
+from ...equilibrium.rows import contact_rows
+from .problem import CapturedProblem
+
+
+def capture(
+    B, M, gap, impulse, *, tangential=None, friction=0.0, slip=None, title="", description=""
+) -> CapturedProblem:
+    """A problem of this library as a global one, to be written.
+
+    gap (m,) [m/s] is Phi/dt, impulse (n,) [N s] is M v + dt F_ext. tangential ((d-1) m, n),
+    friction (m,), slip (m, d-1) [m/s]: rows T, mu and what driven bodies add to T v; without them
+    three rows a contact, zero along the tangents, and no friction.
+    """
+    B = sp.csr_array(B)
+    m, n = B.shape
+    if tangential is None:
+        tangential = sp.csr_array((2 * m, n))
+    rows, d = contact_rows(B, tangential)
+    w = np.zeros((m, d))
+    w[:, 0] = gap
+    if slip is not None:
+        w[:, 1:] = slip
+    return CapturedProblem(
+        kind="global",
+        dim=d,
+        mu=np.broadcast_to(np.asarray(friction, float), (m,)).copy(),
+        M=sp.csr_array(M),
+        H=sp.csr_array(rows.T),
+        f=np.asarray(impulse, float),
+        w=w.ravel(),
+        title=title,
+        description=description,
+    )
+
+
+def capture_step(bodies, state, external_force, result, *, title="") -> CapturedProblem:
+    """The contact problem of one step, on the degrees of freedom that are free, to be written.
+
+    state: at its start; external_force (6 n,); result: the StepResult.
+    """
+    free = np.flatnonzero(bodies.free.ravel())
+    M = mass_matrix(bodies, state)
+    B = sp.csr_array(sp.csc_array(result.B)[:, free])
+    M = sp.csr_array(M[free][:, free])
+    moving = result.classic.velocity[free]
+    impulse = M @ state.velocity.ravel()[free] + result.dt * external_force[free]
+    # Phi/dt or e_n B v, and what driven bodies add
+    bias = result.classic.slack - B @ moving
+    rough = {}
+    if result.T is not None:
+        T = sp.csr_array(sp.csc_array(result.T)[:, free])
+        along = result.classic.tangential_velocity
+        slip = along - (T @ moving).reshape(along.shape)
+        rough = dict(tangential=T, friction=result.friction, slip=slip)
+    return capture(B, M, bias, impulse, title=title, description=result.message, **rough)

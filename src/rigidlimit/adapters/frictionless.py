@@ -1,0 +1,215 @@
+"""The frictionless part of a captured problem, and the method on it.
+
+The normal rows alone make 0 <= r_N _|_ u_N >= 0; its contacts are those of ``contact_dynamics``
+with dt = 1, so that forces here are impulses [N s].
+
+Global: B = H_N^T. Local: only W_NN = B M^-1 B^T is known, and a factor of it serves as B, with
+M = 1 (``delassus``). Forces of both steps of the method depend on B only through W and B^T f, so
+this B is as good as the real one: F~ = B^T f in coordinates of its own.
+
+What the errors do to the forces. Impulses f of the contacts that bear obey f = -W^+ q. Independent
+errors of standard deviation e_jk in the entries of W change them by (G. H. Golub, V. Pereyra, SIAM
+J. Numer. Anal. 10 (1973) 413, eq. 4.12)
+
+    df = -W^+ dW f + (1 - W W^+) dW W^+ f,
+    var f = (W^+)^2 e^2 f^2 + (1 - W W^+)^2 e^2 (W^+ f)^2      squares entry by entry.
+
+They also hide which contacts are closed: the end velocity u_i of contact i is known to 3 e_i f, and
+to what the eigenvalues left out add to it. Contacts that may be closed count as closed; where the
+forces without them are others, that difference is the error.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._support import arrays
+from .._support.display import Brief
+from ..dynamics import ContactDynamicsResult, contact_dynamics
+from ..dynamics.inertia import inverse_mass
+from ..forces import CompatibleForces, compatible_forces
+from .delassus import CERTAIN, CUT, assembled, factorized, islands
+from .formats.problem import CapturedProblem
+
+
+@dataclass(frozen=True, repr=False)
+class NormalProblem(Brief):
+    """The frictionless problem 0 <= f _|_ B v + gap >= 0, M v = B^T f + impulse (dt = 1).
+
+    B (m, n), M (n, n), gap (m,) [m/s], impulse (n,) [N s]. Of W_NN as stored, over its largest
+    entry or eigenvalue: asymmetry max |W - W^T|; noise: the error that its asymmetry, digits and
+    negative eigenvalues tell; threshold: eigenvalues below it count as zero; cut: largest
+    |eigenvalue| left out, kept: least one kept. 0, 0, 0, 0 and 1 for global problems. error (m, m):
+    standard deviation of the entries of W_NN, None where all digits are there; left_out (m, m):
+    W_NN - B M^-1 B^T, None if nothing. local: B is a factor of W_NN, with columns in no physical
+    direction.
+    """
+
+    B: sp.csr_array
+    M: sp.csr_array
+    gap: np.ndarray
+    impulse: np.ndarray
+    asymmetry: float = 0.0
+    noise: float = 0.0
+    threshold: float = 0.0
+    cut: float = 0.0
+    kept: float = 1.0
+    error: sp.csr_array | None = None
+    left_out: sp.csr_array | None = None
+    local: bool = False
+
+    def solve(self, **options):
+        """Step 1: ``contact_dynamics`` of this problem; options go to it."""
+        n = self.B.shape[1]
+        return contact_dynamics(self.M, self.B, self.gap, np.zeros(n), self.impulse, 1.0, **options)
+
+    def in_order(self, order) -> "NormalProblem":
+        """The same problem with contacts numbered in another order."""
+        order = np.asarray(order, int)
+        noise = {
+            name: None if matrix is None else matrix[order][:, order]
+            for name, matrix in (("error", self.error), ("left_out", self.left_out))
+        }
+        return replace(self, B=sp.csr_array(self.B[order]), gap=self.gap[order], **noise)
+
+    def velocity_error(self, force) -> np.ndarray:
+        """How far off the end velocities at the contacts may be under impulses (m,), (m,) [m/s]."""
+        out = np.zeros(len(self.gap))
+        if self.error is not None:
+            out += CERTAIN * (self.error @ force)
+        if self.left_out is not None:
+            out += np.abs(self.left_out @ force)
+        return out
+
+    def gradient_of(self, contacts) -> sp.csr_array:
+        """B of some contacts. Of a local problem anew in its own directions: a motion that only
+        the others feel would be left in B as rounding, and rounding would be balanced."""
+        rows = sp.csr_array(self.B[contacts])
+        if not self.local or not rows.shape[0]:
+            return rows
+        parts = islands(abs(rows) @ abs(rows.T))
+        blocks = [rows[part] for part in parts]
+        blocks = [A[:, np.unique(A.indices)].toarray() for A in blocks]
+        spectra = [np.linalg.svd(A, full_matrices=False)[:2] for A in blocks]
+        limit = np.sqrt(self.threshold) * max(s.max(initial=0.0) for _, s in spectra)
+        return assembled([U[:, s > limit] * s[s > limit] for U, s in spectra], parts, len(contacts))
+
+
+@dataclass(frozen=True, repr=False)
+class CapturedAnswer(Brief):
+    """Both steps of the method on a captured problem. force (m,) [N s]: compatible impulses.
+
+    closed: contacts that do not open, (c,); B (c, n'), load (n',): what was balanced on them.
+    doubtful: how many of them are closed only within the errors of the stored matrices. data_error:
+    how far these errors move an impulse, over the largest impulse.
+    """
+
+    problem: NormalProblem
+    classic: ContactDynamicsResult
+    closed: np.ndarray
+    B: sp.csr_array
+    load: np.ndarray
+    compatible: CompatibleForces
+    doubtful: int = 0
+    data_error: float = 0.0
+
+    @property
+    def force(self) -> np.ndarray:
+        """Compatible impulses of all contacts, (m,) [N s]; zero where they open."""
+        force = np.zeros(self.problem.B.shape[0])
+        force[self.closed] = self.compatible.force
+        return force
+
+    @property
+    def converged(self) -> bool:
+        return self.classic.converged and self.compatible.converged
+
+
+def solve_captured(
+    problem: NormalProblem,
+    *,
+    stiffness=1.0,
+    exponent: float = 2.0,
+    solver: str = "newton",
+    tolerance: float = 1e-12,
+    closed: float = 1e-9,
+    **options,
+) -> CapturedAnswer:
+    """Velocities and compatible forces of the frictionless problem.
+
+    tolerance: of step 1, whose error enters the load of step 2; that is balanced to 1e-10. closed:
+    a contact counts as open if closing it would take more than this part of the largest force.
+    options go to ``contact_dynamics``.
+    """
+    m = problem.B.shape[0]
+    classic = problem.solve(solver=solver, tolerance=tolerance, **options)
+    yielding = (problem.B.multiply(problem.B @ _inverse(problem.M))).sum(axis=1)
+    yielding = np.where(yielding > 0, yielding, 1.0)
+    limit = closed * float(classic.force.max(initial=0.0)) * yielding
+    stiffness = arrays.vector("stiffness", stiffness, m, what="contact")
+
+    def balanced(contacts):
+        B = problem.gradient_of(contacts)
+        load = B.T @ classic.force[contacts]
+        forces = compatible_forces(B, load, stiffness=stiffness[contacts], exponent=exponent)
+        return CapturedAnswer(problem, classic, contacts, B, load, forces)
+
+    certain = np.flatnonzero(classic.slack <= limit)
+    possible = np.flatnonzero(classic.slack <= limit + problem.velocity_error(classic.force))
+    answer = balanced(possible)
+    error = _data_error(answer, closed)
+    if len(certain) < len(possible):
+        apart = np.abs(answer.force - balanced(certain).force).max()
+        error = max(error, float(apart / (answer.force.max() or 1.0)))
+    return replace(answer, data_error=error, doubtful=len(possible) - len(certain))
+
+
+def _data_error(answer, small):
+    """Largest standard deviation of the impulses, over the largest; see the module."""
+    problem, force = answer.problem, answer.force
+    bearing = np.flatnonzero(force > small * force.max(initial=0.0))
+    if problem.error is None or not len(bearing):
+        return 0.0
+    B, f = problem.B[bearing], force[bearing]
+    W = sp.csr_array(B @ _inverse(problem.M) @ B.T)
+    variance = problem.error[bearing][:, bearing].power(2)
+    spectra = [(part, *np.linalg.eigh(W[part][:, part].toarray())) for part in islands(W)]
+    limit = max(problem.threshold, CUT) * max(values[-1] for _, values, _ in spectra)
+    spread = 0.0
+    for part, values, vectors in spectra:
+        kept = values > limit
+        U = vectors[:, kept]
+        inverse = (U / values[kept]) @ U.T
+        errors = variance[part][:, part]
+        change = inverse**2 @ (errors @ f[part] ** 2)
+        change += (np.eye(len(U)) - U @ U.T) ** 2 @ (errors @ (inverse @ f[part]) ** 2)
+        spread = max(spread, float(change.max()))
+    return float(np.sqrt(spread) / f.max())
+
+
+def _inverse(M):
+    return inverse_mass(sp.csr_array(M), np.arange(M.shape[0]))
+
+
+def normal_problem(captured: CapturedProblem, *, cut: float | None = None) -> NormalProblem:
+    """Keep the normal rows. cut: eigenvalues of a local W_NN below it, over the largest, are 0; by
+    default the noise of W_NN itself."""
+    rows = np.arange(0, captured.dim * captured.contacts, captured.dim)
+    if captured.kind == "local":
+        W = sp.csr_array(captured.W)[rows][:, rows]
+        factor = factorized(W, rounding=captured.rounding, cut=cut)
+        n = factor.B.shape[1]
+        return NormalProblem(
+            M=sp.csr_array(sp.eye_array(n)),
+            gap=captured.q[rows],
+            impulse=np.zeros(n),
+            local=True,
+            **vars(factor),
+        )
+    B = sp.csr_array(sp.csc_array(captured.H)[:, rows].T)
+    B.sort_indices()
+    error = None
+    if captured.rounding > 0.0:  # in B, M^-1 and B^T
+        error = 3 * captured.rounding * sp.csr_array(abs(B) @ abs(_inverse(captured.M)) @ abs(B.T))
+    return NormalProblem(B, captured.M, captured.w[rows], captured.f, error=error)

@@ -1,0 +1,78 @@
+"""``rigidlimit solve FILE --friction``: impulses of a captured problem with Coulomb friction."""
+
+from pathlib import Path
+
+import numpy as np
+import typer
+
+from .._support.words import counted
+from ..errors import InputError
+from .contacts import SHOWN, largest_first
+from .tables import new_table, terminal
+
+SLIDES = 1e-6
+"""Slip over the largest |q| above which a contact is called sliding; residuals are 1e-10."""
+
+
+def solve_with_friction(file: Path, tolerance: float, out: Path | None) -> None:
+    """Print the largest impulses with their state, and store all of them."""
+    from ..adapters import read_captured
+    from ..output.results import write_results
+
+    captured = read_captured(file)
+    if not captured.contacts:
+        raise InputError(f"{file} has no contacts; there are no forces to be found")
+    answer = captured.solve(tolerance=tolerance)
+    columns = _columns(captured, answer)
+    _show(file.name, columns)
+    states = columns["state"]
+    counts = ", ".join(f"{states.count(name)} {name}" for name in ("open", "sticks", "slides"))
+    typer.echo(f"{counted(captured.contacts, 'contact')}: {counts}")
+    typer.echo(answer.message)
+    if out is not None:
+        summary = {
+            "title": file.name,
+            "unit": "N s",
+            "velocity_unit": "m/s",
+            "status": str(answer.status),
+            "residual": answer.residual,
+            "tolerance": answer.tolerance,
+            "worst_contact": answer.worst,
+        }
+        write_results(out, summary, columns)
+        typer.echo(f"written: {out}")
+    if not answer.converged:
+        raise typer.Exit(1)
+
+
+def _columns(captured, answer) -> dict:
+    """One column a quantity: impulses, velocities, friction, state."""
+    r, u = answer.reaction, answer.velocity
+    slip = np.linalg.norm(u[:, 1:], axis=1)
+    # in the measure of the residual: impulses and velocities over the largest velocity
+    largest = max(np.abs(u).max(), 1e-300)
+    bears = r[:, 0] > 0
+    states = np.where(bears, np.where(slip > SLIDES * largest, "slides", "sticks"), "open")
+    tangential = ("tangential",) if captured.dim == 2 else ("tangential_1", "tangential_2")
+    names = ("normal", *tangential)
+    return (
+        {name: r[:, k] for k, name in enumerate(names)}
+        | {f"velocity_{name}": u[:, k] for k, name in enumerate(names)}
+        | {"friction": captured.mu, "state": states.tolist()}
+    )
+
+
+def _show(title, columns):
+    """Table of the largest impulses."""
+    table = new_table(
+        f"{title}: ten largest [N s]",
+        ("contact", "normal", "tangential", "friction bound", "state"),
+        names="",
+        bold="normal",
+    )
+    normal = columns["normal"]
+    size = np.sqrt(sum(v**2 for name, v in columns.items() if name.startswith("tangential")))
+    for i in largest_first(normal)[:SHOWN]:
+        values = normal[i], size[i], columns["friction"][i] * normal[i]
+        table.add_row(str(i), *(f"{v:.6g}" for v in values), columns["state"][i])
+    terminal().print(table)

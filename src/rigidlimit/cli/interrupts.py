@@ -1,0 +1,77 @@
+"""Deferred interrupts: Ctrl-C strikes neither within the compiler of the kernels nor an import."""
+
+import contextlib
+import signal
+import sys
+import threading
+
+UNINTERRUPTED = ("numba", "llvmlite", "importlib")
+"""Packages within which Ctrl-C waits, a second or two: callbacks from LLVM lose it, and what is
+half compiled or half imported fails later with an error of its own."""
+
+LOST = ("__del__", "_numba_unpickle")
+"""Functions called by those who do not look whether they raise: by Python, as objects go; by
+compiled kernels, as they return arrays, which is where Ctrl-C in a long kernel would strike."""
+
+
+class _Interrupt:
+    """Handler of signals: KeyboardInterrupt, once the main thread is where it does no harm."""
+
+    def __init__(self):
+        self._waits = False
+
+    def __call__(self, number, frame) -> None:
+        entered = _entered(frame)
+        if entered is None:
+            raise KeyboardInterrupt
+        if self._waits:
+            return
+        self._waits, before = True, sys.getprofile()
+
+        def left(frame, event, _):
+            nonlocal entered
+            if entered is None:
+                entered = _entered(frame)
+            returns = frame is entered and event == "return"
+            if entered is None or (returns and not _is_lost(frame)):
+                self._waits = False
+                sys.setprofile(before)
+                raise KeyboardInterrupt
+            if returns:
+                entered = None
+
+        sys.setprofile(left)
+
+
+def _entered(frame):
+    """The outermost frame of those that must not be interrupted."""
+    found = None
+    while frame is not None:
+        package = (frame.f_globals.get("__name__") or "").partition(".")[0]
+        leaves = package == "contextlib" and frame.f_code.co_name == "__exit__"  # as ``deferred``
+        if package in UNINTERRUPTED or _is_lost(frame) or leaves:
+            found = frame
+        frame = frame.f_back
+    return found
+
+
+def _is_lost(frame) -> bool:
+    """Whether what the frame raises is ignored, or an error of another kind."""
+    return frame.f_code.co_name in LOST
+
+
+interrupt = _Interrupt()
+
+
+@contextlib.contextmanager
+def deferred():
+    """Ctrl-C within waits for the end of what it would break: see ``UNINTERRUPTED``."""
+    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    ours = usual and threading.current_thread() is threading.main_thread()
+    if ours:
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

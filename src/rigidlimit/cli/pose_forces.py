@@ -1,0 +1,74 @@
+"""``rigidlimit forces SCENE``: forces of a scene's pose with the overlaps that it has."""
+
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from .compiling import watch_compiler
+from .contacts import ResultsOption
+from .folders import check_file
+from .tables import new_table, terminal
+
+
+def forces(
+    scene: Annotated[
+        str, typer.Argument(help="A gallery scene (see `rigidlimit scenes`) or a TOML file.")
+    ],
+    stiffness: Annotated[
+        float | None,
+        typer.Option(
+            help="Of every contact [N/m^(p-1)], as in the DEM that made the pose; default: of the "
+            "scene's materials and pairs."
+        ),
+    ] = None,
+    law: Annotated[
+        str | None, typer.Option(help="hooke, hertz or an exponent p > 1; default: the scene's.")
+    ] = None,
+    largest: Annotated[int, typer.Option(min=1, help="How many forces the table shows.")] = 10,
+    out: ResultsOption = None,
+) -> None:
+    """Contact forces at a given pose of rest, whose overlaps are what contacts press with.
+
+    For packings from a DEM: no step is made, no overlap is undone. Example: `rigidlimit forces
+    packing.toml --stiffness 1e6 --out forces.csv`.
+    """
+    from ..output.results import check_name, write_results
+    from ..pose import forces_at_pose
+    from ..scenes import load
+
+    check_name(out)
+    check_file("--out", out)
+    watch_compiler()
+    found = forces_at_pose(load(scene), stiffness=stiffness, law=law)
+    names, contacts = found.bodies.names, found.contacts
+    a, b = ([names[i] for i in contacts.body[:, k]] for k in (0, 1))
+    _show(found, a, b, largest)
+    typer.echo(found.message)
+    if out is not None:
+        summary = {
+            "status": str(found.status),
+            "residual": found.residual,
+            "largest_imbalance": float(np.abs(found.imbalance).max(initial=0.0)),
+            "deepest_overlap": found.overlap,
+            "shift": found.shift,
+        }
+        columns = {"body_a": a, "body_b": b, "gap": contacts.gap, "force": found.force}
+        for k, axis in enumerate("xyz"[: found.bodies.dim]):
+            columns[f"normal_{axis}"] = contacts.normal[:, k]
+        write_results(out, summary, columns)
+        typer.echo(f"written: {out}")
+    if not found.converged:
+        raise typer.Exit(1)
+
+
+def _show(found, a, b, largest: int) -> None:
+    from rich.markup import escape
+
+    table = new_table(
+        f"largest of {len(found.force)} forces", ("bodies", "gap [m]", "force [N]"), names="bodies"
+    )
+    for i in np.argsort(-found.force, kind="stable")[:largest]:
+        row = escape(f"{a[i]} - {b[i]}"), f"{found.contacts.gap[i]:.2e}", f"{found.force[i]:.6g}"
+        table.add_row(*row)
+    terminal().print(table)

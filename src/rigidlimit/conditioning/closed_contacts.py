@@ -1,0 +1,210 @@
+"""Closed contacts of a step: motions that they hardly resist, and what forces answer to there.
+
+The formulas are in ``last_digits.py``.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from scipy.sparse.csgraph import connected_components
+
+from .._support.arrays import with_short_indices
+from .._support.products import absolute_product, transposed_product
+from .._support.submatrix import submatrix
+from ..network.least_distance import LARGEST
+from .exact_parts import solved_exactly
+from .one_body import reduced_balance, without_weak_motions
+from .response import Off, Response
+from .screening import WEAK, ZERO, weak_motions
+from .step_data import StepData
+
+TOLD, NOTHING = 1e-3, 1e-6
+"""Part of the largest force from which on it is told that forces are open, and up to which that is
+next to nothing."""
+
+NEAR = 6_000
+"""Degrees of freedom around such motions that are looked at together: a factorization of 20 ms."""
+
+WIDE = 1e-2
+"""S up to which step 1 may leave more than 1e-6 open at its tolerance of 1e-10."""
+
+DIGIT = float(np.finfo(float).eps)
+
+
+@njit(cache=True)
+def _along_motions(indptr, indices, data, begins, way, change):
+    """max_i |S U_i| (k,) of each motion, and sum_i (S U_i change_i)^2 (2, k), way (k, 6):
+    velocities of the motions, in order of their bodies, those of one body from ``begins`` (N + 1,)
+    on."""
+    largest, along = np.zeros(len(way)), np.zeros((2, len(way)))
+    for i in range(len(indptr) - 1):
+        e = indptr[i]
+        while e < indptr[i + 1]:
+            body, end = indices[e] // 6, e
+            while end < indptr[i + 1] and indices[end] // 6 == body:
+                end += 1
+            for k in range(begins[body], begins[body + 1]):
+                moved = 0.0
+                for x in range(e, end):
+                    moved += data[x] * way[k, indices[x] - 6 * body]
+                largest[k] = max(largest[k], abs(moved))
+                for c in range(2):
+                    along[c, k] += (moved * change[c, i]) ** 2
+            e = end
+    return largest, along
+
+
+def _along(VT, load):
+    """|load| (b, 6) along the motions VT (b, 6, 6), (b, 6)."""
+    return np.abs(np.einsum("bji,bi->bj", VT, load))
+
+
+class Suspects(NamedTuple):
+    """Motions of one body each, (k,): which body; how far forces are open at most [N] by the
+    residual, and by this or last digits if S is above WEAK; which are below."""
+
+    body: np.ndarray
+    by_residual: np.ndarray
+    in_all: np.ndarray
+    below: np.ndarray
+
+
+class ClosedContacts:
+    """The closed contacts ``rows`` (r,) of a step, and what hangs together by them."""
+
+    def __init__(self, step: StepData, rows: np.ndarray, limit: float):
+        """limit: S up to which motions of one body are looked for."""
+        self.step, self.rows = step, rows
+        self.B = submatrix(step.B, rows=rows)
+        self.weak = weak_motions(self.B, step.free, step.reach, limit)
+        self.dofs = np.count_nonzero(step.free.reshape(-1, 6), axis=1)
+        self._balance = None
+
+    @cached_property
+    def touching(self):
+        """Graph of contacts (r,) and free bodies (N,), in this order, which it connects."""
+        return _touching(self.B, self.step.free)
+
+    def off(self, classic) -> Off:
+        """What these contacts are known to."""
+        step, force = self.step, classic.force[self.rows]
+        mass = step.M.diagonal()
+        inverse = np.where(step.free, 1 / np.where(mass > 0, mass, np.inf), 0.0)
+        squares = sp.csr_array((self.B.data**2, self.B.indices, self.B.indptr), self.B.shape)
+        diagonal = step.dt * (squares @ inverse)
+        diagonal = np.where(diagonal > 0, diagonal, 1.0)
+        moved = (step.velocity + step.dt * inverse * step.external_force) * step.free
+        digits = DIGIT * absolute_product(self.B, moved) + step.blur[self.rows]
+        wrong = np.minimum(force * diagonal, classic.slack[self.rows])
+        return Off(force, wrong, digits, diagonal)
+
+    def balance(self, classic):
+        """``reduced_balance`` of these contacts."""
+        if self._balance is None or self._balance[0] is not classic:
+            force, step = classic.force[self.rows], self.step
+            load = np.where(step.free, transposed_product(self.B, force), 0.0)
+            less = reduced_balance(step.bodies, self.B, load, force, slight=self.weak)
+            self._balance = classic, less
+        return self._balance[1]
+
+    def suspects(self, classic) -> "Suspects":
+        """Motions of one body that may leave forces open, by the formula above."""
+        (bodies, S, VT), step, free, reach = self.weak, self.step, self.step.free, self.step.reach
+        pushed = (transposed_product(self.B, classic.force[self.rows]) * free / reach).reshape(
+            -1, 6
+        )
+        loads = (step.external_force * free / reach).reshape(-1, 6)
+        # what is left out of the balance later on need not be known
+        loaded = np.maximum(_along(VT, pushed[bodies]), _along(VT, loads[bodies]))
+        felt = (S > WEAK) | (loaded > WEAK * np.abs(pushed).max(initial=0.0))
+        which, motion = np.nonzero(felt & (S > ZERO) & (S <= WIDE))
+        body, S = bodies[which], S[which, motion]
+        if not len(body):
+            return Suspects(body, S, S, S <= WEAK)
+        way = VT[which, motion] / reach.reshape(-1, 6)[body]
+        off = self.off(classic)
+        begins = np.searchsorted(body, np.arange(len(self.dofs) + 1))
+        B = with_short_indices(self.B)
+        change = np.stack([np.abs(off.wrong), np.maximum(np.abs(off.wrong), off.digits)])
+        largest, along = _along_motions(B.indptr, B.indices, B.data, begins, way, change)
+        mass = (way**2 * step.M.diagonal().reshape(-1, 6)[body]).sum(axis=1)
+        by_residual, in_all = np.sqrt(along) * largest * mass / (step.dt * S**4)
+        return Suspects(body, by_residual, np.where(S > WEAK, in_all, 0.0), S <= WEAK)
+
+    def may_be_open(self, classic, found: Suspects, told: float) -> np.ndarray:
+        """How far forces on each body are open (N,) [N]: by the formula above up to ``told`` [N],
+        and looked at where that is more."""
+        more = found.in_all > told
+        if more.any():
+            worst = np.argsort(-found.in_all[more], kind="stable")
+            return self.open(classic, found.body[more][worst])
+        out = np.zeros(len(self.dofs))
+        slight = found.in_all <= NOTHING / TOLD * told
+        np.maximum.at(out, found.body, np.where(slight, 0.0, found.in_all))
+        return out
+
+    def open(self, classic, bodies, *, weak=False) -> np.ndarray:
+        """How far forces on each body are open (N,) [N], around ``bodies``, the worst first. weak:
+        by motions of several bodies with S below WEAK as well."""
+        m, step = len(self.rows), self.step
+        inside = self._around(bodies[: NEAR // 60])
+        free = step.free & np.repeat(inside[m:], 6)
+        chosen = np.flatnonzero(inside[:m] & (classic.force[self.rows] > 0))
+        balance = submatrix(self.balance(classic)[0], rows=chosen)
+        response = Response(step, balance, self.off(classic).of(chosen), free)
+        h = response.to_last_digits(weak=weak)
+        by_body = np.zeros(len(self.dofs))
+        B = submatrix(self.B, rows=chosen)
+        np.maximum.at(by_body, B.indices // 6, np.repeat(h, np.diff(B.indptr)))
+        return by_body
+
+    def solved_again(self, classic, bodies, wedged, enough):
+        """``classic`` with the forces of small parts around ``bodies`` to their last digits, where
+        more than ``enough`` [N] is open, and in any case around those that are ``wedged``: springs
+        are softer than these."""
+        m, step = len(self.rows), self.step
+        part_of = connected_components(self.touching, directed=False)[1]
+        parts = part_of.max() + 1
+        size = np.bincount(part_of[:m], minlength=parts)
+        size = size * np.bincount(part_of[m:], weights=self.dofs, minlength=parts)
+        suspect = np.unique(part_of[m + bodies])
+        chosen = np.isin(part_of, suspect[size[suspect] <= LARGEST])
+        if not chosen[:m].any():
+            return classic
+        free = step.free & np.repeat(chosen[m:], 6)
+        force, known = classic.force[self.rows], {"free": step.free, "reach": step.reach}
+        load = np.where(step.free, transposed_product(self.B, force), 0.0)
+        known |= {"slight": self.weak, "other_load": step.external_force}
+        balance = without_weak_motions(self.B, load, force, **known)[0]
+        here = np.flatnonzero(chosen[:m])
+        balance, off = submatrix(balance, rows=here), self.off(classic).of(here)
+        doubt = Response(step, balance, off, free).to_residual() > enough
+        again = np.union1d(part_of[here[doubt]], part_of[m + wedged])
+        again = again[np.isin(again, part_of[chosen])]
+        return solved_exactly(step, classic, self.rows, part_of, again) if len(again) else classic
+
+    def _around(self, bodies):
+        """Contacts and bodies (r + N,) bool around some bodies, as many rings as NEAR allows."""
+        m = len(self.rows)
+        inside = np.zeros(self.touching.shape[0], bool)
+        inside[m + bodies] = True
+        while True:
+            wider = inside | (self.touching @ inside > 0)  # the contacts of these bodies
+            further = wider | (self.touching @ wider > 0)  # the bodies at these contacts
+            if np.array_equal(further, inside) or self.dofs[further[m:]].sum() > NEAR:
+                return wider
+            inside = further
+
+
+def _touching(B, free):
+    """Graph of contacts (m,) and free bodies (N,), in this order, which it connects: sparse."""
+    m, n = B.shape[0], B.shape[1] // 6
+    entries = free[B.indices]
+    row = np.repeat(np.arange(m), np.diff(B.indptr))[entries]
+    body = m + B.indices[entries] // 6
+    ones = np.ones(2 * len(row), np.int32)
+    place = np.concatenate([row, body]), np.concatenate([body, row])
+    return sp.csr_array((ones, place), shape=(m + n, m + n))

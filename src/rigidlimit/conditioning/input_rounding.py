@@ -1,0 +1,88 @@
+"""Forces of a step whose coordinates were rounded when they were written down: what hangs on that.
+
+Where places have k digits (``bodies/written.py``), gaps are known to a few of the last digits h,
+and directions between centres to h over a body's radius a. Gaps as small as that may be none, and
+tilts as small may be none. Beside the forces that take both at their word, step 2 is solved for the
+same load once more
+
+    with contacts that are open by at most 4 h,
+    without motions that a body's contacts feel by at most 2 h / a (``one_body.py``),
+
+and what changes is told; neither answer is called the right one. Where u, the displacement of the
+compatible forces, closes none of these contacts and there are no such motions, the forces obey all
+conditions of that problem as well, and it is not solved.
+
+In open rows of bodies side by side tilts tell by inequalities, which no singular value shows; their
+displacements do, in either answer (``idle_contacts.py``, with 2 h / a in place of ``WEAK``).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._support.submatrix import submatrix
+from ..bodies import Bodies, State
+from .idle_contacts import hanging
+from .one_body import without_weak_motions
+from .screening import WEAK, finite_reach, weak_motions
+
+GAP = 4.0
+"""Last digits that the difference of two gaps may be off by: two contacts, two bodies each, which
+are off by half a digit along each axis."""
+
+TILT = 2.0
+"""Last digits over a body's radius that two contacts, opposite each other, may lean by."""
+
+TELLS = 1e-3
+"""Part of the largest overlap from which on a contact would bear."""
+
+
+class Rounded(NamedTuple):
+    """change (n,) [N]: of the forces on each body, without what rounded coordinates do not tell.
+    hangs (n,) bool: bodies whose forces hang on such tilts, and by how much is not known. digit
+    [m]: last one of the coordinates."""
+
+    change: np.ndarray
+    hangs: np.ndarray
+    digit: float
+
+
+def rounding_tells(
+    bodies: Bodies, state: State, contacts, gap, B, closed, force, answer, balance, solve
+):
+    """``Rounded`` of a step's compatible forces, None where all bodies have moved on from their
+    written places.
+
+    state: at the end of the step. contacts: m of them. gap (m,) [m]: at its end. B (m, 6 n). closed
+    (m,) bool. force (m,) [N]: that made F~. answer (m,) [N], displacement (6 n,): compatible forces
+    and displacement of ``balance``, (B, load) that was asked. solve(rows (k,), balance): compatible
+    forces of other contacts.
+    """
+    free = bodies.free.ravel()
+    reach = finite_reach(bodies.turning_arm.ravel())
+    digit, here = bodies.written.digit, bodies.written.here(state.position)
+    if not here.any():
+        return None
+    forces, displacement = answer
+    limit = np.where(here, np.maximum(WEAK, TILT * digit / bodies.bounding_radius), WEAK)
+    hangs = hanging(*balance, displacement, free, reach, limit)
+    near = ~closed & (gap <= GAP * digit) & here[contacts.body].all(axis=1)
+    overlap = -(B @ displacement)
+    idle = overlap[near | (closed & (forces == 0.0))]  # those left out of the balance, too
+    pressed = near.any() and bool((idle > TELLS * overlap[forces > 0.0].max(initial=0.0)).any())
+    rows = np.flatnonzero(closed | near if pressed else closed)
+    B = submatrix(B, rows=rows)
+    slight = weak_motions(B, free, reach, limit.max())
+    change = np.zeros(len(bodies))
+    leans = (slight[1] > WEAK) & (slight[1] <= limit[slight[0]][:, None])
+    if pressed or leans.any():
+        load = np.where(free, B.T @ force[rows], 0.0)
+        less = without_weak_motions(
+            B, load, force[rows], free=free, reach=reach, slight=slight, hardly=limit
+        )
+        other = np.zeros(len(forces))
+        answered = solve(rows, less)
+        other[rows] = answered.force
+        hangs |= hanging(*less, answered.displacement, free, reach, limit)
+        np.maximum.at(change, contacts.body, np.abs(other - forces)[:, None])
+    return Rounded(change, hangs, digit)

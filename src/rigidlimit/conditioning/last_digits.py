@@ -1,0 +1,91 @@
+"""Step 1 to its last digit where contacts hardly resist a motion, and what that digit leaves open.
+
+N = dt B M^-1 B^T feels forces along a motion of singular value S (``screening.py``) by S^2 only.
+Where slacks w are off by d [m/s], forces along the motion of one body are open by up to
+
+    U^T d m / (dt S^2),      U = B V / S, of its contacts,
+
+m the mass of the motion: by a tenth at S = 1e-5 and a tolerance of 1e-10. Mostly other bodies give
+way and nothing depends on it. Whether it does is asked of all contacts that hang together there:
+how much forces answer to their residual (``response.py``), B without the motions that the balance
+of the step leaves out. Where that is too much, small parts are solved again, the same way for all
+solvers (``exact_parts.py``), until what is left is rounding. Then the answer to what is wrong, and
+to last digits of B v_free and of gaps with signs drawn at random, is how far forces are open all
+the same.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..dynamics.problem import ContactDynamicsResult
+from ..dynamics.reduced import Reduced
+from ..status import Status
+from .closed_contacts import TOLD, WIDE, ClosedContacts
+from .screening import WEAK
+from .step_data import StepData
+
+ENOUGH, LITTLE = 1e4, 1e-3
+"""Part of the largest force that may stay open, over the tolerance, where step 1 is solved to it;
+and where it is not: residuals may be parts of forces far below the largest."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """data, classic: step 1, refined where need be. open (N,) [N]: how far forces on each body are
+    open all the same, or 0. around: the closed contacts that were looked at."""
+
+    data: StepData
+    classic: ContactDynamicsResult
+    open: np.ndarray
+    around: ClosedContacts | None = None
+
+    def balance(self, rows):
+        """``reduced_balance`` of the closed contacts ``rows`` (r,), if these were looked at."""
+        if self.around is None or not np.array_equal(rows, self.around.rows):
+            return None
+        return self.around.balance(self.classic)
+
+    def opened(self, rows, bodies) -> np.ndarray:
+        """How far last digits leave forces on each body open (N,) [N], around ``bodies`` (k,) that
+        motions of several bodies which contacts hardly resist move far: where these do not, forces
+        are those that they would be without the balance along them. rows (r,): closed contacts."""
+        around = self.around
+        if around is None or not np.array_equal(rows, around.rows):
+            around = ClosedContacts(self.data, rows, WEAK)
+        return around.open(self.classic, bodies, weak=True)
+
+
+def refined(step: StepData, classic: ContactDynamicsResult, closed: np.ndarray) -> Known:
+    """Step 1 (``classic``, its answer by any solver) to its last digits. closed (m,) bool: contacts
+    at the end of the step."""
+    known = Known(step, classic, np.zeros(len(step.free) // 6))
+    rows = np.flatnonzero(closed)
+    if classic.status is Status.JAMMED or not classic.force[rows].any():
+        return known
+    around = ClosedContacts(step, rows, WIDE)
+    known = replace(known, around=around)
+    found = around.suspects(classic)
+    if not len(found.body):
+        return known
+    largest = classic.force.max()
+    # a solver that stopped short gets there where such motions are all that kept it from it
+    enough = (ENOUGH if classic.converged else LITTLE) * classic.tolerance * largest
+    wrong = found.by_residual > enough
+    if wrong.any():
+        wedged = found.body[wrong & found.below]
+        classic = around.solved_again(classic, found.body[wrong], wedged, enough)
+    if classic is not known.classic:
+        known = replace(known, classic=_judged(step, classic))
+    return replace(known, open=around.may_be_open(known.classic, found, TOLD * largest))
+
+
+def _judged(step, classic):
+    """``classic`` with the residual and status of its forces."""
+    reduced = Reduced(
+        step.M, step.B, step.bias, step.velocity, step.external_force, step.dt, free=step.free
+    )
+    reached = reduced.problem.residual(reduced.among(classic.force))
+    short = Status.STALLED if classic.status is Status.CONVERGED else classic.status
+    status = Status.CONVERGED if reached <= classic.tolerance else short
+    return replace(classic, residual=reached, status=status)

@@ -1,0 +1,161 @@
+"""Motions along which a body's contacts hardly push: what is left out of the balance of a step.
+
+A roller between two races is pressed from both sides. If its normals are not quite opposite, by
+coordinates rounded to ten digits or by the drift of some steps, B^T f = F~ asks each roller for
+
+    tilt f_i = m a
+
+along the races, and thus for the f of whichever solver made F~. Step 1 does not know it: its gaps
+feel a force along a motion of singular value S of B by S^2 only (N = dt B M^-1 B^T), which is lost
+in the last digits of its data where S is below 1e-7. With the columns of one body divided by its
+reach a_j, 1 for displacements and its radius for turns, the rows of its closed contacts are
+
+    B_j / a_j = U S V^T,   motions V with ZERO < S <= WEAK are left out of the balance,
+
+which holds in these directions to WEAK of the forces instead of the solver's tolerance. A motion
+under a load above WEAK of the largest one that is left stays: a body driven into a wedge, however
+slender, is held by forces that are no matter of rounding. What is left is B (I - V V^T), in columns
+over reach, and the forces' load on it.
+
+One column goes with each motion that is not felt then, V or S <= ZERO: the others tell all
+that is asked, and of the motions' own directions nothing but rounding may be left, which would be
+divided by its own size. Small entries of other columns stay: without them what several bodies
+together do not feel becomes what they hardly feel, and forces have to obey that. A column goes
+also where a motion with S <= ZERO is along a column of small entries, as of all blocks of a
+stack on a floor that leans by 1e-5: divided by their size, the last digits of normals are 1e-11.
+Columns of nothing but rounding over reach, as of the spin of a cylinder on a face, go in any case:
+in millimetres they are as large as arms of small bodies in metres.
+
+S and V: see ``screening.py``. Motions above the limit are kept, and step 1 is made to know them
+(``last_digits.py``).
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..bodies import Bodies
+from ..network.columns import ROUNDING, largest_entries
+from .screening import WEAK, ZERO, finite_reach, weak_motions
+from .several_bodies import TAKEN, columns_of, without_motions_together
+
+FAINT = 1e-2
+"""Entries of a column over reach up to which its rounding, divided by their size, could pass for a
+motion that is felt: normals are known to some 1e-16, and ZERO is 1e-13."""
+
+
+def reduced_balance(
+    bodies: Bodies, B: sp.csr_array, load, force, resting=None, *, together="", slight=None
+):
+    """(B, load) that step 2 is asked for, of the closed contacts of ``bodies``.
+
+    B (m, 6 N): their rows. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. resting (m,) bool:
+    contacts left out (``idle_contacts.py``), whose rows become empty. together: how motions of all
+    bodies together are left out (``several_bodies.py``), if they are. slight: ``weak_motions`` of
+    B, up to WEAK or more, if known.
+    """
+    if resting is not None and resting.any():
+        B = sp.csr_array(sp.diags_array(np.where(resting, 0.0, 1.0)) @ B)
+        B.eliminate_zeros()
+        load = np.where(bodies.free.ravel(), B.T @ force, 0.0)
+        slight = None
+    B, load = _without_rounding(bodies, B, load)
+    if together in ("", TAKEN):
+        apart = one_body_balance(bodies, B, load, force, slight)
+        return without_motions_together(bodies, B, load, force, TAKEN, apart) if together else apart
+    return without_motions_together(bodies, B, load, force, together)
+
+
+def _without_rounding(bodies: Bodies, B: sp.csr_array, load):
+    """(B, load) without the columns whose entries over reach are all rounding: the very ones given
+    if there is none."""
+    largest = largest_entries(B)
+    rounding = (largest > 0.0) & (largest <= ROUNDING * bodies.turning_arm.ravel())
+    if not rounding.any():
+        return B, load
+    B = B.copy()
+    B.data[rounding[B.indices]] = 0.0
+    B.eliminate_zeros()
+    return B, np.where(rounding, 0.0, load)
+
+
+def asks_less(B, than, resting) -> bool:
+    """Whether B feels other motions than another B, by contacts that are not ``resting``."""
+    rows = np.flatnonzero(~resting)
+    return (B[rows] != than[rows]).nnz > 0
+
+
+def one_body_balance(bodies: Bodies, B: sp.csr_array, load, force, slight=None):
+    """``without_weak_motions`` of the closed contacts of ``bodies``."""
+    free, reach = bodies.free.ravel(), bodies.turning_arm.ravel()
+    return without_weak_motions(B, load, force, free=free, reach=reach, slight=slight)
+
+
+def without_weak_motions(
+    B: sp.csr_array, load, force, *, free, reach, slight=None, hardly=None, other_load=None
+):
+    """(B, load) without the motions that closed contacts hardly feel: those given if all stay.
+
+    B (m, 6 N): rows of the closed contacts. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N].
+    free (6 N,) bool. reach (6 N,): way of a body's farthest point per unit of each velocity, or 0.
+    slight: ``weak_motions`` of B, if known. hardly (N,): limit of each body in place of WEAK.
+    other_load (6 N,): another one against which motions stay.
+    """
+    reach = finite_reach(reach)
+    hardly = np.full(len(free) // 6, WEAK) if hardly is None else hardly
+    bodies, S, VT = weak_motions(B, free, reach, hardly.max()) if slight is None else slight
+    limit = hardly[bodies][:, None]
+    out = (S > ZERO) & (limit >= S)
+    blown = _blown_up(B, bodies, S, VT, reach)
+    if not (out.any() or blown.any()):
+        return B, load
+    some = out.any(axis=1) | blown
+    bodies, S, VT, out, blown, limit = (x[some] for x in (bodies, S, VT, out, blown, limit))
+
+    # forces [N] along these motions; a load that is not small stays
+    pushed = (load / reach).reshape(-1, 6)
+    along = np.einsum("bji,bi->bj", VT, pushed[bodies])
+    rest = np.delete(pushed, bodies, axis=0)
+    size = max(np.abs(rest).max(initial=0.0), np.abs(np.where(out, 0.0, along)).max(initial=0.0))
+    out &= np.abs(along) <= limit * size
+    if other_load is not None:
+        other = (np.where(free, other_load, 0.0) / reach).reshape(-1, 6)
+        out &= np.abs(np.einsum("bji,bi->bj", VT, other[bodies])) <= limit * size
+    changed = out.any(axis=1) | blown
+    if not changed.any():
+        return B, load
+    bodies, S, VT, out = (x[changed] for x in (bodies, S, VT, out))
+    left = np.where(out[:, :, None], VT, 0.0)
+    felt = sp.csr_array(B @ _without(bodies, left, reach))
+    unfelt = out | (S <= ZERO)
+    gone = [6 * b + columns_of(V[u]) for b, V, u in zip(bodies, VT, unfelt, strict=True)]
+    felt.data[np.isin(felt.indices, np.concatenate(gone))] = 0.0
+    filled = np.isin(felt.indices // 6, bodies)
+    felt.data[filled & (np.abs(felt.data) <= ZERO * reach[felt.indices])] = 0.0
+    felt.eliminate_zeros()
+    felt.sort_indices()
+    return felt, np.where(free, felt.T @ force, 0.0)
+
+
+def _blown_up(B, bodies, S, VT, reach):
+    """Which of these bodies have a motion that is not felt, along a column of faint entries."""
+    largest = largest_entries(B)
+    columns = 6 * bodies[:, None] + np.arange(6)
+    faint = largest[columns] <= FAINT * reach[columns]
+    faint &= largest[columns] > ROUNDING * reach[columns]
+    unfelt = np.where((S <= ZERO)[:, :, None], VT, 0.0)
+    return (faint & (np.linalg.norm(unfelt, axis=1) > 0.5)).any(axis=1)
+
+
+def _without(bodies, motions, reach):
+    """I - V V^T for the rows V^T (6, 6) of each of these bodies, in terms of the velocities: sparse
+    (n, n)."""
+    same = np.ones(len(reach), bool)
+    columns = 6 * bodies[:, None] + np.arange(6)
+    same[columns] = False
+    rest = np.flatnonzero(same)
+    blocks = np.eye(6) - np.einsum("bki,bkj->bij", motions, motions)
+    blocks *= reach[columns][:, None, :] / reach[columns][:, :, None]
+    row, column = np.repeat(columns, 6, axis=1).ravel(), np.tile(columns, (1, 6)).ravel()
+    place = np.concatenate([rest, row]), np.concatenate([rest, column])
+    values = np.concatenate([np.ones(len(rest)), blocks.ravel()])
+    return sp.csr_array((values, place), shape=(len(reach), len(reach)))

@@ -1,0 +1,100 @@
+"""What step 2 is asked for: the balance of the closed contacts, less what tells nothing of it.
+
+First without the motions that contacts of one body hardly feel (``one_body.py``). Asked again, for
+less, where tilts next to nothing decide forces all the same, or stop the solver short: without
+contacts that can never bear (``idle_contacts.py``), and without motions of all bodies together
+(``several_bodies.py``).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..forces.problem import CompatibleForces
+from .idle_contacts import far_moved, hanging, never_bearing
+from .one_body import asks_less, reduced_balance
+from .several_bodies import HELD, NONE, TAKEN, never_bearing_together
+
+ROUNDS = 5
+"""Times that it is asked again without contacts that can never bear."""
+
+
+class Reduced(NamedTuple):
+    """Step 2 of a step, less what tells nothing. m closed contacts, N bodies.
+
+    forces: of the contacts (m,). balance: (B (m, 6 N), load (6 N,)) that these were asked for, with
+    empty rows for contacts left out, resting (m,) bool. together: how motions of all bodies
+    together were left out, "" if not at all. hangs (N,) bool: bodies whose forces hang on tilts all
+    the same. far (N,) bool: bodies with displacements so long that motions of several bodies which
+    contacts hardly resist decide forces.
+    """
+
+    forces: CompatibleForces
+    balance: tuple
+    resting: np.ndarray
+    together: str
+    hangs: np.ndarray
+    far: np.ndarray
+
+
+def reduced_forces(solve, bodies, B, load, force, balance=None) -> Reduced:
+    """The compatible forces of closed contacts that made F~ (``load``) by ``force`` (m,).
+
+    solve(balance): compatible forces of a (B, load). balance: ``reduced_balance`` of these, if
+    known.
+    """
+    of = bodies.free.ravel(), bodies.turning_arm.ravel()
+    found = _without_idle(solve, bodies, B, load, force, balance, of)
+    if not found.forces.converged:
+        return _holding_together(solve, bodies, B, load, force, found.hangs) or found
+    if not far_moved(found.balance[0], found.forces.displacement, *of).any():
+        return found
+    found = _taking_together(solve, bodies, B, load, force, found, of) or found
+    return found._replace(far=far_moved(found.balance[0], found.forces.displacement, *of))
+
+
+def _without_idle(solve, bodies, B, load, force, balance, of) -> Reduced:
+    """The answer once contacts are left out that can never bear around bodies that hang on tilts,
+    as long as that asks for less and converges."""
+    resting = np.zeros(len(force), bool)
+    asked = reduced_balance(bodies, B, load, force) if balance is None else balance
+    forces = solve(asked)
+    for _ in range(ROUNDS):
+        hangs = hanging(*asked, forces.displacement, *of)
+        if not (forces.converged and hangs.any()):
+            break
+        more = resting | never_bearing(asked[0], force, hangs, *of)
+        less = reduced_balance(bodies, B, load, force, more)
+        if (more == resting).all() or not asks_less(less[0], asked[0], more):
+            break
+        other = solve(less)
+        if not other.converged:
+            break
+        forces, resting, asked = other, more, less
+    return Reduced(forces, asked, resting, "", hangs, np.zeros_like(hangs))
+
+
+def _holding_together(solve, bodies, B, load, force, hangs) -> Reduced | None:
+    """The answer where motions of all bodies together are held, if that converges."""
+    resting = never_bearing_together(bodies, B, force)
+    held = reduced_balance(bodies, B, load, force, resting, together=HELD)
+    if held[0] is B:
+        return None
+    whole = reduced_balance(bodies, B, load, force, resting, together=NONE)
+    how = HELD if asks_less(held[0], whole[0], resting) else NONE
+    forces = solve(held)
+    found = Reduced(forces, held, resting, how, hangs, np.zeros_like(hangs))
+    return found if forces.converged else None
+
+
+def _taking_together(solve, bodies, B, load, force, found, of) -> Reduced | None:
+    """The answer where motions of all bodies together are taken out of the balance, if that asks
+    for less than ``found`` and converges; else None."""
+    less = reduced_balance(bodies, B, load, force, found.resting, together=TAKEN)
+    if not asks_less(less[0], found.balance[0], found.resting):
+        return None
+    forces = solve(less)
+    if not forces.converged:
+        return None
+    hangs = hanging(*less, forces.displacement, *of)
+    return found._replace(forces=forces, balance=less, together=TAKEN, hangs=hangs)

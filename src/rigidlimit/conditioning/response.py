@@ -1,0 +1,101 @@
+"""What changes of slacks make of the forces of contacts, with stiff springs in their place.
+
+Changes d (k,) [m/s] of the slacks w of contacts that bear make, by eq. 21,
+
+    (M/dt + B^T D B) x = -B^T D d,   g = -D (d + B x),      forces g that answer to d,
+    (M/dt + B^T D B) y = B^T g,      h = D B y,             the least forces of the same load,
+
+with D_i = 1 / (WEAK^2 N_ii): motions with S above WEAK answer as contacts would, others less and
+less. h leaves out what forces of contacts beside one another do among themselves, B^T g = 0. Made
+again, from h in place of g, it leaves out motions with S below WEAK, too.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._support.submatrix import submatrix
+from ..network import Network, kept_starts
+from ..network.stiffness import LinearStats, StiffnessSystem
+from .screening import WEAK
+from .step_data import StepData
+
+SAMPLES = 4
+"""Draws of signs. One may miss by a hundredfold where a single contact decides."""
+
+MOSTLY = 0.1
+"""Part of the largest change from which on a contact bounds a change of forces by f >= 0: others
+let go, and the rest goes on."""
+
+
+class Off(NamedTuple):
+    """What contacts are known to, (k,) each. force [N] and wrong [m/s]: of step 1, and which slack
+    is left. digits [m/s]: what last digits of data make of the slack. diagonal: of N."""
+
+    force: np.ndarray
+    wrong: np.ndarray
+    digits: np.ndarray
+    diagonal: np.ndarray
+
+    def of(self, rows) -> "Off":
+        """Of some contacts: indices."""
+        return Off(*(values[rows] for values in self))
+
+
+class Response:
+    """What changes of slacks make of the forces of some contacts, by stiff springs."""
+
+    def __init__(self, step: StepData, balance: sp.csr_array, off: Off, free):
+        """balance (k, 6 N): rows of the contacts, without what the balance of the step leaves out.
+        free (6 N,) bool: degrees of freedom that are not held."""
+        touched = np.zeros(len(free), bool)
+        touched[balance.indices] = True
+        dofs = np.flatnonzero(free & touched)
+        per_reach = 1 / step.reach[dofs]
+        B = submatrix(balance, columns=dofs, scale=per_reach)
+        mass = submatrix(step.M, rows=dofs, columns=dofs, scale=per_reach)
+        mass.data *= np.repeat(per_reach, np.diff(mass.indptr)) / step.dt
+        blocks = kept_starts(np.arange(0, len(free) + 1, 6), dofs)
+        network = Network(B, mass=mass, blocks=blocks)
+        network.rounded = False  # the springs are stiffer than single precision tells
+        self.off, self.network, self.D = off, network, 1 / (WEAK**2 * off.diagonal)
+        self.system = StiffnessSystem(network, self.D, 0.0)
+
+    def to_residual(self) -> np.ndarray:
+        """|h| (k,) [N] for what is wrong with the slacks."""
+        return np.abs(self._least(self.off.wrong[:, None], 1)[:, 0])
+
+    def to_last_digits(self, *, weak: bool) -> np.ndarray:
+        """The largest |h| (k,) [N] for what is wrong, and for last digits of the data. weak:
+        whether motions with S below WEAK count as well."""
+        wrong, digits = self.off.wrong, self.off.digits
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(digits), SAMPLES))
+        changes = np.column_stack([wrong, signs * digits[:, None]])
+        # each round leaves less of such motions, (S / WEAK)^2
+        found = self._least(changes, 1 if weak else 2)
+        return np.max([_bounded(h, self.off.force) for h in found.T], axis=0)
+
+    def _least(self, changes, rounds):
+        """h (k, c) for changes (k, c), taken for g and made again so many times in all."""
+        B, D, stats = self.network.B, self.D[:, None], LinearStats()
+
+        def moved(push):
+            return B @ self.system.solve_directly(B.T @ push, stats, refined=False)
+
+        forces = -D * (changes + moved(-D * changes))
+        for _ in range(rounds):
+            forces = D * moved(forces)
+        return forces
+
+
+def _bounded(change, force):
+    """|change| (k,) [N] of forces (k,) >= 0 there and back, as far as none of those that it mostly
+    changes would pull."""
+    size = np.abs(change)
+    most = size > MOSTLY * size.max(initial=0.0)
+    way = [
+        np.divide(force, size, where=at, out=np.ones(len(force)))
+        for at in (most & (change < 0), most & (change > 0))
+    ]
+    return size * min(1.0, max(way[0].min(initial=1.0), way[1].min(initial=1.0)))

@@ -1,0 +1,127 @@
+"""How much a body's contacts feel of each of its motions: singular values of its rows of B.
+
+With the columns of one body divided by its reach a_j, 1 for displacements and its radius for turns,
+
+    B_j / a_j = U S V^T,
+
+S says how fast a motion in V opens or closes contacts, over its own speed. S and V come from the
+triangular factor R of the body's rows, made row by row by Givens rotations: exact to the last digit
+of the largest S, where eigenvalues of B^T B would end at 1e-8. With k columns
+
+    |det R| = S_1 ... S_k <= S_k (|R|_F / (k - 1)^1/2)^(k-1)
+
+tells nearly all bodies that have no small S without more ado, and most of them before all of their
+rows are in: more rows on the same columns make no S smaller.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from .._support.arrays import with_short_indices
+
+ZERO = 1e-13
+"""Entries of B over the reach, and S, that are zero but for rounding of normals and arms: nothing
+below 1e-12 pins any force (``network/columns.py``)."""
+
+WEAK = 5e-7
+"""S up to which a motion without a load tells nothing of forces (``one_body.py``): eps / S^2,
+to which exact arithmetic with rounded normals knows forces along it, is 1e-3 there. Slopes of 1e-6
+are taken at their word."""
+
+
+OFTEN = 4
+"""Rows of a body after which it is seen whether the others need to be looked at."""
+
+
+def weak_motions(B: sp.csr_array, free, reach, limit: float):
+    """(bodies (k,), S (k, 6), VT (k, 6, 6)) of the bodies that may have an S above 0 and up to
+    ``limit``: all that have, and a few more; VT by rows, in terms of velocities times reach.
+
+    B (m, 6 N), columns sorted. free (6 N,) bool. reach (6 N,): way of a body's farthest point per
+    unit of each velocity.
+    """
+    R = np.zeros((len(free) // 6, 6, 6))
+    B = with_short_indices(B)
+    sure = _factors(B.indptr, B.indices, B.data, 1 / reach, np.array(free), limit, R)
+    bodies = np.flatnonzero(~sure)
+    _, S, VT = np.linalg.svd(R[bodies])
+    return bodies, S, VT
+
+
+def finite_reach(reach):
+    """1 in place of what is 0 or has no end."""
+    return np.where((reach > 0) & np.isfinite(reach), reach, 1.0)
+
+
+@njit(cache=True)
+def _factors(indptr, indices, data, scale, free, limit, R):
+    """Which bodies have no S up to ``limit`` for certain, (N,) bool. R (N, 6, 6): zeros; becomes
+    the triangular factor of the rows of each other body, its free columns times scale."""
+    bodies = len(R)
+    felt = np.zeros(bodies, np.uint8)  # columns, a bit each
+    for e in range(len(indices)):
+        j = np.uint64(indices[e])  # unsigned: none is negative
+        if free[j] and abs(data[e] * scale[j]) > ZERO:
+            felt[j // np.uint64(6)] |= np.uint8(1 << j % np.uint64(6))
+    x = np.empty(6)
+    sure, count = np.zeros(bodies, np.bool_), np.zeros(bodies, np.int64)
+    seen = np.zeros(bodies, np.uint8)  # columns of the rows so far
+    for i in range(len(indptr) - 1):
+        e = indptr[i]
+        while e < indptr[i + 1]:
+            body = indices[e] // 6
+            for k in range(6):
+                x[k] = 0.0
+            while e < indptr[i + 1] and indices[e] // 6 == body:
+                j = indices[e]
+                value = data[e] * scale[j]
+                if free[j] and abs(value) > ZERO:
+                    x[j - 6 * body] = value
+                    seen[body] |= np.uint8(1 << j % 6)
+                e += 1
+            if not sure[body]:
+                _append(R[body], x)
+                count[body] += 1
+                look = count[body] % OFTEN == 0 and seen[body] == felt[body]
+                sure[body] = look and not _doubtful(R[body], limit)
+    for body in range(bodies):
+        sure[body] = sure[body] or not _doubtful(R[body], limit)
+    return sure
+
+
+@njit(cache=True)
+def _append(R, x):
+    """R of the rows so far becomes that with one more row x (6,), which is used up."""
+    for j in range(6):
+        if x[j] == 0.0:
+            continue
+        if R[j, j] == 0.0:
+            for k in range(j, 6):  # a slice compiles for 3 s
+                R[j, k] = x[k]
+            return
+        length = np.sqrt(R[j, j] ** 2 + x[j] ** 2)
+        c, s = R[j, j] / length, x[j] / length
+        R[j, j] = length
+        for k in range(j + 1, 6):
+            above = R[j, k]
+            R[j, k] = c * above + s * x[k]
+            x[k] = c * x[k] - s * above
+
+
+@njit(cache=True)
+def _doubtful(R, limit):
+    """Whether a body may have an S above 0 and up to ``limit``, by the determinant of R (6, 6)."""
+    k, size, product = 0, 0.0, 1.0
+    for j in range(6):
+        length = 0.0
+        for i in range(j + 1):
+            length += R[i, j] ** 2
+        if length > 0.0:  # a column that is felt
+            k += 1
+            size += length
+            product *= abs(R[j, j])
+    bound = limit
+    for _ in range(k - 1):
+        bound *= np.sqrt(size / (k - 1))
+    return k > 0 and product <= bound

@@ -1,0 +1,231 @@
+"""What closed contacts hardly feel of all bodies together: motions, and contacts that cannot bear.
+
+Bricks in a wall that lean on one another by some 1e-4 have motions that none of them has alone, and
+that all contacts together feel by 1e-7 to 1e-12: products of tilts. With columns over reach (see
+``one_body.py``)
+
+    B / a = U S V^T,
+
+balance along V with S <= WEAK is next to nothing in any case. Asked for all the same, it leaves
+forces to such tilts, and displacements of 1e6 to 1e15 overlaps, which no solver ends with. Two
+steps make a problem as well posed as any of it; in turn, as each may make more of the other:
+
+1. Motions. As many degrees of freedom are held (``HELD``) as there are motions with S <= WEAK
+   without a load of their own: those by which these motions differ most (V^T with column pivoting).
+   B keeps its other columns as they are, and no motion of what is left is felt as little. (Taking
+   V itself out of B, as for one body, leaves columns of 1e-7, which are divided by their own size.)
+2. Contacts that cannot bear. Forces that balance are f = f0 + Z y, Z orthonormal with B^T Z = 0. If
+   g >= 0 on contacts R that have no force in f0 and none elsewhere, and Z_R^T g = e, then
+
+       g . f_R = g . f0_R + e . y,   so that   f_i <= (g . f0_R + |e| |y|) / g_i :
+
+   nothing where |e| <= WEAK g_i. Such g are found by nonnegative least squares,
+
+       min |Z_R^T g|^2 + (1 - sum g)^2,   g >= 0,
+
+   again and again without those found before.
+
+Where step 2 converges all the same, but displacements are so long that only such motions can ask
+for them (``idle_contacts.far_moved``), the motions are taken out of B as for one body (``TAKEN``),
+part by part of all that hangs together, with a column for each of V and S <= ZERO; what hangs on
+tilts still shows then. Of parts too large for that it is told how far last digits leave forces open
+(``last_digits.py``).
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import qr
+from scipy.optimize import nnls
+from scipy.sparse.csgraph import connected_components
+
+from ..bodies import Bodies
+from ..network.columns import ROUNDING
+from .screening import WEAK, ZERO, finite_reach
+
+TAKEN, HELD, NONE = "taken", "held", "none"
+"""How motions of all bodies together are left out, NONE where contacts that cannot bear turned out
+to be enough; "" where that was not asked."""
+
+MOST = 400_000
+"""Entries of B, zeros included, up to which this is done: 0.1 s, as long as a solver takes to stop
+short there."""
+
+TALLEST = 1_500_000
+"""Square of the number of contacts up to which contacts that cannot bear are looked for: Z has
+nearly as many entries where few bodies have many contacts, and they cost a second at most."""
+
+EXACT = 1e-11
+"""Part of the largest singular value up to which one is zero, once motions are held."""
+
+ROUNDS = 4
+"""Times that contacts are looked for; mostly once is enough."""
+
+ORDER = 1e-3
+"""Part by which the last degree of freedom counts less than the first, so that rounding does not
+choose among equal ones."""
+
+
+def without_motions_together(bodies: Bodies, B: sp.csr_array, load, force, how, apart=None):
+    """(B, load) without motions of all ``bodies`` together that closed contacts hardly feel; those
+    given if there are none. B (m, 6 N), load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. how:
+    TAKEN, HELD or NONE. apart: (B, load) without such motions of one body, which stay where nothing
+    is TAKEN; those given if None."""
+    if how == NONE:
+        return B, load
+    if how == HELD:
+        return _with_held(bodies, B, load, force)
+    return _taken(bodies, B, load, force, (B, load) if apart is None else apart)
+
+
+def _taken(bodies, B, load, force, apart):
+    free = bodies.free.ravel()
+    reach = finite_reach(bodies.turning_arm.ravel())
+    size = np.abs(load / reach)[free].max(initial=0.0)
+    out, entries, place = np.zeros(B.shape[0], bool), [], []
+    for rows, columns in _parts(B, free):
+        if len(rows) * len(columns) > MOST:
+            continue
+        arm = reach[columns]
+        dense = B[rows][:, columns].toarray() / arm
+        VT, S, slight = _motions(dense, load[columns] / arm, size)
+        taken = slight & (S > ZERO)
+        if not taken.any():
+            continue
+        dense -= (dense @ VT[taken].T) @ VT[taken]
+        dense[:, columns_of(VT[slight | (S <= ZERO)])] = 0.0
+        dense[np.abs(dense) <= ZERO] = 0.0
+        felt = sp.coo_array(dense * arm)
+        out[rows] = True
+        entries.append(felt.data)
+        place.append(np.stack([rows[felt.row], columns[felt.col]]))
+    if not entries:
+        return apart
+    others = sp.csr_array(sp.diags_array(np.where(out, 0.0, 1.0)) @ apart[0])
+    here = tuple(np.concatenate(place, axis=1))
+    felt = sp.csr_array(others + sp.csr_array((np.concatenate(entries), here), shape=B.shape))
+    felt.eliminate_zeros()
+    felt.sort_indices()
+    return felt, np.where(free, felt.T @ force, 0.0)
+
+
+def _parts(B, free):
+    """(rows (r,), free columns (c,) of B with entries) of all that hangs together, in turn."""
+    m, n = B.shape
+    row = np.repeat(np.arange(m), np.diff(B.indptr))
+    here = free[B.indices]
+    row, column = row[here], B.indices[here]
+    joined = sp.csr_array((np.ones(len(row)), (row, m + column)), shape=(m + n, m + n))
+    part = connected_components(joined, directed=False)[1]
+    rows, columns = np.unique(row), np.unique(column)
+    order = np.argsort(part[rows], kind="stable"), np.argsort(part[m + columns], kind="stable")
+    rows, columns = rows[order[0]], columns[order[1]]
+    of_row, of_column = part[rows], part[m + columns]
+    numbers = np.unique(of_row)
+    for number in numbers:
+        a, b = np.searchsorted(of_row, [number, number + 1])
+        c, d = np.searchsorted(of_column, [number, number + 1])
+        yield rows[a:b], columns[c:d]
+
+
+def columns_of(motions):
+    """(r,) columns without which no combination of these motions (r, k) can move: one for each, as
+    far from one another as can be."""
+    return qr(motions, mode="r", pivoting=True)[1][: len(motions)]
+
+
+def _with_held(bodies, B, load, force):
+    found = _over_reach(bodies, B, MOST)
+    if found is None:
+        return B, load
+    dense, columns, arm = found
+    held = _held(dense, load[columns] / arm)
+    if not (np.abs(dense[:, held]) > ROUNDING).any():
+        return B, load
+    kept = np.ones(B.shape[1])
+    kept[columns[held]] = 0.0
+    B = sp.csr_array(B @ sp.diags_array(kept))
+    B.eliminate_zeros()
+    return B, np.where(bodies.free.ravel(), B.T @ force, 0.0)
+
+
+def never_bearing_together(bodies: Bodies, B: sp.csr_array, force) -> np.ndarray:
+    """Contacts (m,) bool that cannot bear once such motions are held. force (m,) [N]: forces that
+    made F~."""
+    out = np.zeros(B.shape[0], bool)
+    found = _over_reach(bodies, B, MOST)
+    if found is None or not force.any() or B.shape[0] ** 2 > TALLEST:
+        return out
+    whole = found[0]
+    for _ in range(ROUNDS):
+        rows = np.flatnonzero(~out)
+        dense = whole[rows]
+        dense = np.delete(dense, _held(dense, dense.T @ force[rows]), axis=1)
+        more = _without_force(dense, force[rows] <= WEAK * force.max())
+        if not more.any():
+            break
+        out[rows[more]] = True
+    return out
+
+
+def _over_reach(bodies, B, most):
+    """(B over reach (m, c) in its free columns that have entries, which these are (c,), their reach
+    (c,)); None where that is more than ``most`` entries, or nothing."""
+    columns = np.unique(B.indices)
+    columns = columns[bodies.free.ravel()[columns]]
+    if not 0 < B.shape[0] * len(columns) <= most:
+        return None
+    reach = finite_reach(bodies.turning_arm.ravel())[columns]
+    return B[:, columns].toarray() / reach, columns, reach
+
+
+def _motions(dense, load, size=None):
+    """(V^T (c, c), S (c,), which motions are felt by WEAK at most and have no load of their own
+    (c,) bool), of B over reach (m, c) and a load over reach (c,). size: of all loads, or None."""
+    m, c = dense.shape
+    _, S, VT = np.linalg.svd(dense, full_matrices=m < c)
+    S = np.pad(S, (0, c - len(S)))
+    size = np.abs(load).max(initial=0.0) if size is None else size
+    unloaded = np.abs(VT @ load) <= WEAK * size
+    return VT, S, (S <= WEAK) & unloaded
+
+
+def _held(dense, load):
+    """Columns of B over reach (m, c) to be held, for a load over reach (c,)."""
+    VT, _, slight = _motions(dense, load)
+    if not slight.any():
+        return np.zeros(0, int)
+    c = dense.shape[1]
+    return np.sort(columns_of(VT[slight] * (1.0 - ORDER * np.arange(c) / c)))
+
+
+def _without_force(dense, resting):
+    """Which of the ``resting`` contacts (m,) bool of B over reach (m, c) cannot bear, (m,) bool."""
+    out = np.zeros(len(resting), bool)
+    m, c = dense.shape
+    U, S, _ = np.linalg.svd(dense, full_matrices=c < m)
+    rank = np.count_nonzero(S / (S.max(initial=0.0) or 1.0) > EXACT)
+    Z, left = U[:, rank:], np.flatnonzero(resting)
+    while len(left) and Z.shape[1]:
+        length = np.linalg.norm(Z[left], axis=1)
+        fixed = length <= WEAK
+        if not fixed.any():
+            g = _pressing(Z[left])
+            fixed = np.linalg.norm(Z[left].T @ g) <= WEAK * g
+            fixed &= g > 0.0
+        if not fixed.any():
+            break
+        out[left[fixed]] = True
+        left = left[~fixed]
+    return out
+
+
+def _pressing(rows):
+    """g >= 0 (r,) with a sum of one and rows^T g as small as can be; zeros if none is found."""
+    E = np.vstack([rows.T, np.ones(len(rows))])
+    target = np.zeros(len(E))
+    target[-1] = 1.0
+    try:
+        g = nnls(E, target, maxiter=30 * len(rows))[0]
+    except RuntimeError:  # too many iterations
+        return np.zeros(len(rows))
+    return g / (g.sum() or 1.0)

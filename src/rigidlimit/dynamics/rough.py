@@ -1,0 +1,136 @@
+"""Step 1 with exact Coulomb friction (not its convex relaxation).
+
+    M (v+ - v) = dt F + dt (B^T f_n + T^T f_t)
+    0 <= f_n  _|_  u_n = B v+ + bias >= 0
+    |f_t| <= mu f_n,   f_t = -mu f_n u_t/|u_t| where u_t = T v+ is not zero
+
+by the method of multipliers (``equilibrium.multipliers``): where rigid friction leaves several
+motions open, it finds the one that elastic bodies take from the forces it starts from. The residual
+is that of ``equilibrium.multipliers``, over the fastest contact without contact forces.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._support.words import counted
+from ..equilibrium.mechanics import Bodies
+from ..equilibrium.multipliers import rigid_contacts
+from ..equilibrium.rows import checked_friction, contact_rows
+from ..network import column_arms
+from ..status import Status
+from .inertia import coupled, inverse_mass
+from .problem import ContactDynamicsResult
+
+SLIDES = 1e-9
+"""Tangential velocity, over the fastest contact without contact forces, from which on a contact
+counts as sliding."""
+
+
+@dataclass(frozen=True, repr=False)
+class RoughDynamicsResult(ContactDynamicsResult):
+    """``ContactDynamicsResult`` of rough contacts. ``force`` (m,) [N] stays the normal force.
+
+    tangential_force (m, d-1) [N]. tangential_velocity (m, d-1) [m/s]: u_t = T v+. sliding (m,)
+    bool: contacts that bear and whose |u_t| is above 1e-9 of the velocity scale. worst: the contact
+    of the largest residual.
+    """
+
+    tangential_force: np.ndarray | None = None
+    tangential_velocity: np.ndarray | None = None
+    sliding: np.ndarray | None = None
+    worst: int = 0
+
+    @property
+    def message(self) -> str:
+        slide = counted(int(self.sliding.sum()), "sliding contact")
+        return f"{super().message}; {slide}"
+
+
+def rough_dynamics(
+    M: sp.csr_array,
+    B: sp.csr_array,
+    tangential,
+    bias: np.ndarray,
+    velocity: np.ndarray,
+    external_force: np.ndarray,
+    dt: float,
+    *,
+    friction,
+    free: np.ndarray,
+    tolerance: float,
+    warm_start=None,
+    solver: str = "newton",
+) -> RoughDynamicsResult:
+    """See ``contact_dynamics``, of which this is the part with tangential rows."""
+    m = B.shape[0]
+    rows, d = contact_rows(B, tangential)
+    friction = checked_friction(friction, m)
+    dofs = np.flatnonzero(free)
+    mass = sp.csr_array(M[dofs][:, dofs])
+    inverse = inverse_mass(mass, dofs, coupled(mass))
+    offset = np.zeros((m, d))
+    offset[:, 0] = bias
+    offset += (rows @ np.where(free, 0.0, velocity)).reshape(m, d)  # held bodies may be driven
+    v_free = velocity[dofs] + dt * (inverse @ external_force[dofs])
+
+    inner = sp.csr_array(rows[:, dofs])
+    response = sp.csr_array(dt * (inner @ inverse))
+    trace = np.asarray(response.multiply(inner).sum(axis=1)).reshape(m, d).sum(axis=1)
+    moved = np.flatnonzero(trace > 0.0)
+    q = (inner @ v_free).reshape(m, d) + offset
+    scale = float(np.abs(q[moved]).max(initial=0.0))
+    force, new, status = np.zeros((m, d)), v_free, Status.CONVERGED
+    residual, worst, solves, history, routes = 0.0, 0, 0, np.zeros(0), ()
+    if scale > 0.0 and (q[moved, 0] < 0.0).any():
+        chosen = (d * moved[:, None] + np.arange(d)).ravel()
+        part = sp.csr_array(inner[chosen])
+        arm = np.maximum(column_arms(part)[0], np.finfo(float).tiny)
+        scaled = sp.csr_array(part @ sp.diags_array(1.0 / arm))
+        columns = sp.diags_array(1.0 / arm)
+        mechanics = Bodies(
+            scaled,
+            (mass @ v_free) / arm / dt,
+            d,
+            M=sp.csr_array(columns @ mass @ columns / dt),
+            inverse=sp.csr_array(sp.diags_array(arm) @ inverse @ sp.diags_array(arm) * dt),
+            offset=offset[moved],
+            unit=scale / np.maximum(inverse.diagonal() * arm**2 * dt, np.finfo(float).tiny),
+        )
+        start = None if warm_start is None else warm_start[moved]
+        found = rigid_contacts(
+            mechanics,
+            friction[moved],
+            d / trace[moved],
+            scale=scale,
+            tolerance=tolerance,
+            force=start,
+        )
+        force[moved] = found.force
+        new = found.x / arm
+        residual, worst = found.residual, int(moved[found.worst])
+        solves, history, routes = found.solves, found.history, found.routes
+        status = Status.CONVERGED if found.converged else Status.STALLED
+    end = velocity.copy()
+    end[dofs] = new
+    u = (rows @ end).reshape(m, d)
+    u[:, 0] += bias
+    slides = (np.linalg.norm(u[:, 1:], axis=1) > SLIDES * scale) & (force[:, 0] > 0.0)
+    return RoughDynamicsResult(
+        force=force[:, 0],
+        velocity=end,
+        slack=u[:, 0],
+        status=status,
+        residual=residual,
+        iterations=solves,
+        solver=solver,
+        tolerance=tolerance,
+        history=history,
+        factorizations=solves,
+        routes=tuple(dict.fromkeys(routes)),
+        tangential_force=force[:, 1:],
+        tangential_velocity=u[:, 1:],
+        sliding=slides,
+        worst=worst,
+    )

@@ -1,0 +1,1 @@
+"""The kernel for rough contacts: equilibrium of a network with Coulomb's law a contact."""

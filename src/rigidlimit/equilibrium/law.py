@@ -1,0 +1,191 @@
+"""What a rough elastic contact answers: Coulomb's law with springs, and its derivative.
+
+A contact has a displacement w = (w_n, w_t) of its second body relative to its first, normal first
+(w_n > 0 opens), and answers with a force f = (f_n, f_t) on the second body:
+
+    overlap      c   = max(0, -w_n)
+    normal       f_n = k_n c^(p-1)
+    trial        t   = s - k_t c^(p-2) w_t          s: tangential force kept from before
+    tangential   f_t = t if |t| <= mu f_n, else mu f_n t/|t|
+
+With p = 2 (Hooke) this is the return map of elastoplasticity with Coulomb's cone: associated in the
+tangent plane, not associated along the normal, so that its derivative is not symmetric. A positive
+p - 2 makes the tangential stiffness follow the contact radius, as Mindlin's does for Hertz.
+Contacts that are known to slide (step 1) have the direction of their tangential force given, and
+answer with mu f_n along it. The associated law of Hooke's contacts, by which a cone's nearest force
+answers (in the metric of the compliances), is that of least energy.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+
+
+@dataclass(frozen=True)
+class ContactLaw:
+    """The law of m contacts of d rows each (d = 2 in the plane, 3 in space).
+
+    normal, tangential (m,): stiffness k_n, k_t. friction (m,): mu. kept (m, d-1): tangential force
+    s kept from before. exponent: p. slide (m, d-1): unit direction of the tangential force of
+    contacts that are known to slide, zero elsewhere; None: nowhere. associated: the law of least
+    energy (p = 2, without kept forces).
+    """
+
+    normal: np.ndarray
+    tangential: np.ndarray
+    friction: np.ndarray
+    kept: np.ndarray
+    exponent: float = 2.0
+    slide: np.ndarray | None = None
+    associated: bool = False
+
+    @cached_property
+    def sliding(self) -> np.ndarray:
+        """Contacts that are known to slide, (m,) bool."""
+        m = len(self.friction)
+        return np.zeros(m, bool) if self.slide is None else self.slide.any(axis=1)
+
+    def respond(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(force (m, d), D (m, d, d)) at the displacement w (m, d); D = -df/dw."""
+        force, D = np.empty_like(w), np.empty((*w.shape, w.shape[1]))
+        if self.associated:
+            _respond_associated(w, self.normal, self.tangential, self.friction, force, D)
+        else:
+            slide = self.kept if self.slide is None else self.slide
+            _respond(w, *self._arrays, self.sliding, slide, force, D)
+        return force, D
+
+    def force(self, w: np.ndarray) -> np.ndarray:
+        """Force (m, d) at the displacement w (m, d)."""
+        return self.respond(w)[0]
+
+    def secant(self, w: np.ndarray, force: np.ndarray) -> np.ndarray:
+        """D (m, d, d) with which force = b - D w: slopes from the displacement at which a contact
+        begins to bear, the bound of friction held. Symmetric and not negative, but where contacts
+        are known to slide."""
+        D = np.zeros((*w.shape, w.shape[1]))
+        slide = self.kept if self.slide is None else self.slide
+        _secant(w, force, *self._arrays, self.sliding, slide, D)
+        return D
+
+    def sticking(self, force_size: float) -> np.ndarray:
+        """D (m, d, d) of contacts that all stick, pressed by ``force_size`` [N]."""
+        m, d = len(self.normal), self.kept.shape[1] + 1
+        radius = (force_size / self.normal) ** ((self.exponent - 2.0) / (self.exponent - 1.0))
+        D = np.zeros((m, d, d))
+        D[:, 0, 0] = self.normal * radius
+        D[:, range(1, d), range(1, d)] = (self.tangential * radius * (self.friction > 0.0))[:, None]
+        return D
+
+    @property
+    def _arrays(self):
+        return self.normal, self.tangential, self.friction, self.kept, float(self.exponent)
+
+
+@njit(cache=True, nogil=True)
+def _secant(w, force, k_n, k_t, mu, kept, p, sliding, slide, D):
+    m, d = w.shape
+    for i in range(m):
+        overlap = -w[i, 0]
+        if not overlap > 0.0:
+            continue
+        radius = 1.0 if p == 2.0 else overlap ** (p - 2.0)
+        D[i, 0, 0] = k_n[i] * radius
+        if sliding[i]:
+            for a in range(1, d):
+                D[i, a, 0] = mu[i] * slide[i, a - 1] * D[i, 0, 0]
+            continue
+        k, trial, bound = k_t[i] * radius, 0.0, 0.0
+        for a in range(1, d):
+            trial += (kept[i, a - 1] - k * w[i, a]) ** 2
+            bound += force[i, a] ** 2
+        if bound < trial:
+            k *= np.sqrt(bound / trial)
+        for a in range(1, d):
+            D[i, a, a] = k
+
+
+@njit(cache=True, nogil=True)
+def _respond(w, k_n, k_t, mu, kept, p, sliding, slide, force, D):
+    m, d = w.shape
+    trial = np.empty(d)
+    for i in range(m):
+        force[i] = 0.0
+        D[i] = 0.0
+        overlap = -w[i, 0]
+        if not overlap > 0.0:
+            continue
+        radius = 1.0 if p == 2.0 else overlap ** (p - 2.0)
+        normal = k_n[i] * radius * overlap
+        slope = k_n[i] * (p - 1.0) * radius
+        force[i, 0], D[i, 0, 0] = normal, slope
+        bound = mu[i] * normal
+        if not bound > 0.0:
+            continue
+        if sliding[i]:
+            for a in range(1, d):
+                force[i, a] = bound * slide[i, a - 1]
+                D[i, a, 0] = mu[i] * slope * slide[i, a - 1]
+            continue
+        k = k_t[i] * radius
+        size = 0.0
+        for a in range(1, d):
+            trial[a] = kept[i, a - 1] - k * w[i, a]
+            size += trial[a] * trial[a]
+        size = np.sqrt(size)
+        if size <= bound:
+            softer = (p - 2.0) / overlap
+            for a in range(1, d):
+                force[i, a] = trial[a]
+                D[i, a, a] = k
+                # along the normal: the overlap sets the tangential stiffness
+                D[i, a, 0] = -softer * k * w[i, a]
+            continue
+        for a in range(1, d):
+            ea = trial[a] / size
+            force[i, a] = bound * ea
+            along = 0.0
+            for b in range(1, d):
+                eb = trial[b] / size
+                part = bound / size * ((1.0 if a == b else 0.0) - ea * eb)
+                D[i, a, b] = k * part
+                along += part * w[i, b]
+            D[i, a, 0] = mu[i] * slope * ea
+            if p != 2.0:
+                D[i, a, 0] -= (p - 2.0) / overlap * k * along
+
+
+@njit(cache=True, nogil=True)
+def _respond_associated(w, k_n, k_t, mu, force, D):
+    """The force of the cone nearest to the trial force, in the metric of the compliances."""
+    m, d = w.shape
+    for i in range(m):
+        force[i] = 0.0
+        D[i] = 0.0
+        normal, size = -k_n[i] * w[i, 0], 0.0
+        for a in range(1, d):
+            size += (k_t[i] * w[i, a]) ** 2
+        size = np.sqrt(size)
+        if size <= mu[i] * normal:
+            force[i, 0], D[i, 0, 0] = normal, k_n[i]
+            for a in range(1, d):
+                force[i, a], D[i, a, a] = -k_t[i] * w[i, a], k_t[i]
+            continue
+        if normal / k_n[i] + mu[i] * size / k_t[i] <= 0.0:
+            continue
+        give = 1.0 / k_n[i] + mu[i] * mu[i] / k_t[i]
+        force[i, 0] = (normal / k_n[i] + mu[i] * size / k_t[i]) / give
+        D[i, 0, 0] = 1.0 / give
+        if mu[i] == 0.0:
+            continue
+        bound = mu[i] * force[i, 0]
+        for a in range(1, d):
+            ea = -k_t[i] * w[i, a] / size
+            force[i, a] = bound * ea
+            D[i, 0, a] = D[i, a, 0] = mu[i] / give * ea
+            for b in range(1, d):
+                eb = -k_t[i] * w[i, b] / size
+                across = (1.0 if a == b else 0.0) - ea * eb
+                D[i, a, b] = mu[i] * mu[i] / give * ea * eb + bound / size * k_t[i] * across

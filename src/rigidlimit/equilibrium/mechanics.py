@@ -1,0 +1,207 @@
+"""What moves between the contacts: bodies with rows of B, or the Delassus matrix W alone.
+
+Both map contact forces f (m, d) to displacements (or velocities) w (m, d) at the contacts, and
+solve the linear system of a Newton step, in which the contacts answer df = -D dw + b with a block D
+(d, d) a contact that need not be symmetric:
+
+    ``Bodies``    x = u (n,), w = B x + offset,  r = M x - g - B^T f,  (M + B^T D B) dx = B^T b - r
+    ``Delassus``  x = w (m d,),                  r = w - W f - q,          (I + W D) dx = W b - r
+
+Step 1 has M and g = M v_free with velocities; step 2 has no M, and g = -F~.
+"""
+
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from scipy.linalg import lapack
+
+from .blocks import BodyBlocks, bodies_of
+from .krylov import IncompleteFactor, gmres
+from .multifrontal import Elimination
+
+TIGHT = 1e-12
+"""Relative residual of linear systems that nothing looser is asked of."""
+
+SMALL = 2e7
+"""Multiplications up to which systems are factorized without trying GMRES: some milliseconds."""
+
+PATIENCE = 300
+"""Iterations of GMRES at most."""
+
+MOVED = 30
+"""Multiplications of a factorization, in dense fronts, that take as long as one entry of K in an
+iteration of GMRES, which reads it and its incomplete factor from memory; measured."""
+
+
+class Mechanics(Protocol):
+    """What ``newton`` and ``path`` need of a problem with m contacts of d rows."""
+
+    shape: tuple[int, int]
+
+    def start(self, force: np.ndarray) -> np.ndarray:
+        """Unknowns x that go with contact forces (m, d), as near to balance as is free."""
+
+    def displacement(self, x: np.ndarray) -> np.ndarray:
+        """w (m, d) at the contacts."""
+
+    def change(self, dx: np.ndarray) -> np.ndarray:
+        """Change of w (m, d) with a change of x."""
+
+    def residual(self, x: np.ndarray, force: np.ndarray) -> np.ndarray:
+        """r, zero in equilibrium."""
+
+    def size(self, r: np.ndarray) -> float:
+        """The largest entry of r in the unit in which residuals are judged."""
+
+    def factorize(self, D: np.ndarray):
+        """solve(r, b=None, accuracy=TIGHT) -> dx, for blocks D (m, d, d), to that relative
+        residual where it is found by iteration; raises ``LinAlgError`` if singular."""
+
+
+class Bodies:
+    """Bodies between contacts: B (m d, n) sparse, rows contact by contact; g (n,); offset (m, d);
+    M and its inverse (n, n) sparse, or None. Where there is no M, motions that no contact resists
+    are held by ``shift``, a stiffness far below all others. unit: of residuals, a number or (n,).
+    starts (bodies + 1,): first degree of freedom of each body; found from B if not given.
+
+    Small systems are factorized; large ones are solved by GMRES as long as that is faster.
+    """
+
+    def __init__(
+        self, B, g, d: int, *, M=None, inverse=None, offset=None, shift=0.0, unit=1.0, starts=None
+    ):
+        self.B, self.g, self.M, self.inverse = sp.csr_array(B), g, M, inverse
+        self.unit = unit
+        self.shape = (B.shape[0] // d, d)
+        self.BT = sp.csr_array(self.B.T)
+        self.offset = 0.0 if offset is None else offset
+        starts = bodies_of(self.B, d) if starts is None else np.asarray(starts)
+        self.blocks = BodyBlocks(self.B, M, d, starts, shift)
+        self.patience = PATIENCE
+
+    @cached_property
+    def elimination(self) -> Elimination:
+        return Elimination(self.blocks)
+
+    def start(self, force):
+        if self.M is None:
+            return np.zeros(self.B.shape[1])
+        return self.inverse @ (self.g + self.BT @ force.ravel())
+
+    def size(self, r):
+        return float(np.abs(r / self.unit).max(initial=0.0))
+
+    def displacement(self, x):
+        return (self.B @ x).reshape(self.shape) + self.offset
+
+    def change(self, dx):
+        return (self.B @ dx).reshape(self.shape)
+
+    def residual(self, x, force):
+        r = -self.g - self.BT @ force.ravel()
+        return r if self.M is None else r + self.M @ x
+
+    def factorize(self, D):
+        values = self.blocks.assemble(D)
+        work = self.elimination.operations
+        if work <= SMALL:
+            factor = self.elimination.factorize(values)
+            return lambda r, b=None, accuracy=TIGHT: self._unpad(factor.solve(self._pad(r, b)))
+        return _Large(self, values, work).solve
+
+    def _pad(self, r, b):
+        return self.blocks.pad(-r if b is None else self.BT @ b.ravel() - r)
+
+    def _unpad(self, x):
+        return self.blocks.unpad(x)
+
+
+class _Large:
+    """One large system: GMRES while it pays, else a factorization."""
+
+    def __init__(self, bodies, values, work):
+        self.bodies, self.values = bodies, values
+        self.K, self.factor = bodies.blocks.matrix(values), None
+        self.fair = work / (MOVED * values.size)  # iterations that a factorization is worth
+        self.incomplete = None
+
+    def solve(self, r, b=None, accuracy=TIGHT):
+        bodies, rhs = self.bodies, self.bodies._pad(r, b)
+        limit = int(min(bodies.patience, 2.0 * self.fair))
+        if self.factor is None:
+            if self.incomplete is None:
+                self.incomplete = IncompleteFactor(bodies.blocks, self.values)
+            x, _, reached = gmres(
+                self.K.__matmul__, self.incomplete.solve, rhs, accuracy, max(limit, 1)
+            )
+            good = reached <= accuracy
+            bodies.patience = int(np.clip(bodies.patience * (2.0 if good else 0.5), 10, PATIENCE))
+            if good:
+                return bodies._unpad(x)
+            self.factor = bodies.elimination.factorize(self.values)
+        x, _, _ = gmres(self.K.__matmul__, self.factor.solve, rhs, accuracy, 5)
+        return bodies._unpad(x)
+
+
+class Delassus:
+    """The contacts alone: w = W f + q with W (m d, m d), dense or sparse, and q (m d,)."""
+
+    def __init__(self, W, q, d: int):
+        self.W, self.q = np.ascontiguousarray(W.toarray() if sp.issparse(W) else W, float), q
+        self.unit = float(np.abs(q).max(initial=0.0)) or 1.0
+        self.shape = (len(q) // d, d)
+
+    def start(self, force):
+        return self.W @ force.ravel() + self.q
+
+    def size(self, r):
+        return float(np.abs(r).max(initial=0.0)) / self.unit
+
+    def displacement(self, x):
+        return x.reshape(self.shape)
+
+    change = displacement
+
+    def residual(self, x, force):
+        return x - self.W @ force.ravel() - self.q
+
+    def factorize(self, D):
+        m, d = self.shape
+        active = np.flatnonzero(D[:, 0, 0])
+        rows = (d * active[:, None] + np.arange(d)).ravel()
+        # of I + W D only the columns of contacts that answer differ from those of I
+        answer = np.empty((m * d, len(rows)))
+        _answer(self.W, D, active, answer)
+        K = answer[rows]
+        K[np.diag_indices(len(rows))] += 1.0
+        lu, pivots, wrong = lapack.dgetrf(K) if len(rows) else (K, None, 0)
+        if wrong > 0:
+            raise np.linalg.LinAlgError("singular matrix")
+
+        def solve(r, b=None, accuracy=TIGHT):
+            rhs = -r if b is None else self.W @ b.ravel() - r
+            if not len(rows):
+                return rhs
+            bearing, _ = lapack.dgetrs(lu, pivots, rhs[rows])
+            dx = rhs - answer @ bearing
+            dx[rows] = bearing
+            return dx
+
+        return solve
+
+
+@njit(cache=True, nogil=True)
+def _answer(W, D, active, out):
+    """Columns of W D of the contacts ``active``."""
+    d = D.shape[1]
+    for i in range(len(W)):
+        for at in range(len(active)):
+            k = active[at]
+            for b in range(d):
+                total = 0.0
+                for a in range(d):
+                    total += W[i, d * k + a] * D[k, a, b]
+                out[i, d * at + b] = total

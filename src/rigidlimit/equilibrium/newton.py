@@ -1,0 +1,67 @@
+"""Semismooth Newton on the exact law, with backtracking on the norm of the residual."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .law import ContactLaw
+from .mechanics import Mechanics
+
+DECREASE = 1e-4
+"""Armijo's constant on the norm of the residual."""
+
+HALVINGS = 10
+"""Step lengths tried before Newton gives up: 1, 1/2, ... 1/1024."""
+
+LOOSEST, SHARPEN = 1e-3, 0.5
+"""Relative residual of the linear systems: at most, and over that of the nonlinear system. The
+last keeps the order of convergence (Eisenstat & Walker, choice 2)."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """x: unknowns; force, displacement (m, d); residual: ``Mechanics.size`` of r; solves:
+    linear systems; converged."""
+
+    x: np.ndarray
+    force: np.ndarray
+    displacement: np.ndarray
+    residual: float
+    solves: int
+    converged: bool
+
+
+def newton(
+    mechanics: Mechanics, law: ContactLaw, x: np.ndarray, *, tolerance: float, iterations: int
+) -> Solution:
+    """Equilibrium r(x, f(w(x))) = 0 from the start x, until mechanics.size(r) <= tolerance."""
+    size = mechanics.size
+
+    def look(x):
+        w = mechanics.displacement(x)
+        force, D = law.respond(w)
+        return w, force, D, mechanics.residual(x, force)
+
+    w, force, D, r = look(x)
+    norm, solves, converged = np.linalg.norm(r), 0, size(r) <= tolerance
+    accuracy = LOOSEST
+    while not converged and solves < iterations:
+        try:
+            dx = mechanics.factorize(D)(r, accuracy=accuracy)
+        except np.linalg.LinAlgError:
+            break
+        solves += 1
+        for halving in range(HALVINGS + 1):
+            step = 0.5**halving
+            trial = look(x + step * dx)
+            new = np.linalg.norm(trial[3])
+            if new <= (1.0 - DECREASE * step) * norm:
+                break
+        else:
+            break
+        accuracy = min(LOOSEST, SHARPEN * (new / norm) ** 2)
+        x, norm = x + step * dx, new
+        w, force, D, r = trial
+        converged = size(r) <= tolerance
+        accuracy = max(accuracy, 0.1 * tolerance / max(size(r), tolerance))
+    return Solution(x, force, w, float(size(r)), solves, bool(converged))

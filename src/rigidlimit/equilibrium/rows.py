@@ -1,0 +1,33 @@
+"""Rows of rough contacts as they come from outside: normal ones B (m, n), tangential ones T."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._support import arrays
+from .._support.words import counted
+from ..errors import InputError
+
+
+def contact_rows(B: sp.csr_array, tangential) -> tuple[sp.csr_array, int]:
+    """(rows (m d, n) contact by contact, normal first; d). Raises InputError for a wrong count."""
+    m, n = B.shape
+    T = arrays.sparse("tangential", tangential, columns=n)
+    if T.shape[0] not in (m, 2 * m):
+        raise InputError(
+            f"tangential has {counted(T.shape[0], 'row')} for {counted(m, 'contact')}; expected "
+            f"one a contact in the plane ({m}) or two in space ({2 * m}), contact by contact"
+        )
+    d = 1 + T.shape[0] // m if m else 3
+    order = np.empty((m, d), int)
+    order[:, 0] = np.arange(m)
+    order[:, 1:] = m + np.arange(m * (d - 1)).reshape(m, d - 1)
+    return sp.csr_array(sp.vstack([B, T], format="csr")[order.ravel()]), d
+
+
+def checked_friction(friction, m: int) -> np.ndarray:
+    """mu (m,) >= 0; raises InputError."""
+    mu = arrays.vector("friction", friction, m, what="contact (row of B)")
+    if (mu < 0.0).any():
+        i = int(np.argmin(mu))
+        raise InputError(f"friction of contact {i} is {mu[i]}; expected mu >= 0")
+    return mu

@@ -1,0 +1,377 @@
+"""Step 2 with friction: the forces of stiff elastic bodies with rough contacts.
+
+B^T f_n + T^T f_t = F~ with Coulomb's law and springs at every contact (``equilibrium.law``). Which
+state the forces come from decides them, and is named in the result:
+
+    unloaded       one solve from the state without forces: the result of slow proportional loading,
+                   as the law is homogeneous
+    history        one increment (backward Euler, first order) from the forces of an earlier answer
+    least energy   min sum f_n^2/(2 k_n) + |f_t|^2/(2 k_t) in the cones: unique, there whenever any
+                   admissible forces are; not what a sliding contact does
+
+The first two are what was asked for; ``least energy`` is given where no equilibrium of the law was
+found, with a status that says so. Where no admissible force balances the load either, a motion
+shows that: it opens or slides at every contact without being resisted, and the load drives it.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._support import arrays
+from .._support.words import counted
+from ..equilibrium.law import ContactLaw
+from ..equilibrium.mechanics import Bodies
+from ..equilibrium.rows import checked_friction, contact_rows
+from ..equilibrium.solve import Settings, solve
+from ..errors import InputError
+from ..network import column_arms
+from ..status import Status
+from .problem import CompatibleForces, checked_law
+
+UNLOADED, HISTORY, LEAST_ENERGY = "unloaded", "history", "least energy"
+
+MINDLIN, MINDLIN_FORCE = "mindlin", "mindlin/force"
+"""Tangential laws of Hertzian contacts by LAMMPS' names: the spring's length is kept, or its force
+(with p = 2 they are the same)."""
+
+SHIFT = 1e-12
+"""Stiffness, over the largest of the contacts, of motions that no contact resists."""
+
+PATH = 120
+"""Iterations of the interior path at most; random packings take 40 to 90."""
+
+AT_BOUND = 1e-9
+"""Part of the bound by which a tangential force may stay below it and still count as sliding."""
+
+
+@dataclass(frozen=True)
+class ContactHistory:
+    """What contacts remember, to start the next increment from. Finite in the stiff limit.
+
+    normal (m,) [N]: k c^(p-1) of the overlap c, negative where the contact is open by an elastic
+    displacement. tangential (m, d-1) [N]: tangential force, zero where the contact does not bear.
+    """
+
+    normal: np.ndarray
+    tangential: np.ndarray
+
+
+@dataclass(frozen=True, repr=False)
+class RoughForces(CompatibleForces):
+    """``CompatibleForces`` of rough contacts. ``force`` (m,) [N] stays the normal force.
+
+    tangential_force (m, d-1) [N]: on the second body, along the contact's tangents. sliding (m,)
+    bool: contacts at their bound mu f_n. state: "unloaded", "history" or "least energy". history:
+    what the next increment starts from. mechanism (n,): where no admissible forces balance the
+    load, the motion that it drives, of largest entry 1; else None. routes: ways of the solver.
+    slip_followed: whether contacts with a given sliding direction bear along it; False where no
+    equilibrium with these directions was found, and all contacts follow their springs.
+    The energy gap of frictionless contacts has no meaning here; ``duality_gap`` and ``force_error``
+    are nan.
+    """
+
+    tangential_force: np.ndarray | None = None
+    sliding: np.ndarray | None = None
+    state: str = UNLOADED
+    history: ContactHistory | None = None
+    mechanism: np.ndarray | None = None
+    routes: tuple[str, ...] = ()
+    slip_followed: bool = True
+
+    @property
+    def message(self) -> str:
+        parts = [
+            f"{self.state}: {self.status}, residual {self.residual:.1e} (tolerance "
+            f"{self.tolerance:.1e}) after {counted(self.iterations, 'linear system')}",
+            self.status.advice,
+            counted(int(self.sliding.sum()), "sliding contact"),
+        ]
+        if not self.slip_followed:
+            parts.append(
+                "contacts that slide follow their springs, as no equilibrium with the given "
+                "directions was found"
+            )
+        if self.mechanism is not None:
+            parts.append("the motion that the load drives is in .mechanism")
+        return "; ".join(parts)
+
+
+def rough_forces(
+    B: sp.csr_array,
+    load: np.ndarray,
+    *,
+    tangential,
+    tangential_stiffness=1.0,
+    friction=0.0,
+    stiffness=1.0,
+    exponent: float = 2.0,
+    history: ContactHistory | None = None,
+    sliding_direction=None,
+    increments: int = 1,
+    tangential_law: str = MINDLIN,
+    fixed=None,
+    tolerance: float = 1e-10,
+    warm_start=None,
+) -> RoughForces:
+    """See ``compatible_forces``, of which this is the part with tangential rows."""
+    contacts = _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent)
+    m, d = contacts.shape
+    n = B.shape[1]
+    free = arrays.free_columns(fixed, n)
+    load = np.where(free, load, 0.0)
+    if tangential_law not in (MINDLIN, MINDLIN_FORCE):
+        raise InputError(
+            f"tangential_law is {tangential_law!r}; expected {MINDLIN!r} or {MINDLIN_FORCE!r}"
+        )
+    slide = None
+    if sliding_direction is not None and m:
+        slide = _directions(sliding_direction, m, d)
+    history = _checked_history(history, m, d) if m else None
+    problem = _Scaled(contacts, load, free)
+    if problem.size == 0.0 and (history is None or not history.normal.any()):
+        return _nothing(contacts, load, tolerance, history)
+    if increments < 1 or increments != int(increments):
+        raise InputError(f"increments is {increments!r}; expected a positive integer")
+    found = None
+    before = problem.carried(history) if history is not None else np.zeros(n)
+    for k in range(1, int(increments) + 1 if history is not None else 2):
+        part = k / increments if history is not None else 1.0
+        target = before + part * (load - before)
+        found = problem.solve(target, history, slide, tangential_law, tolerance, warm_start)
+        if found.status is Status.NO_EQUILIBRIUM and slide is not None:
+            # directions of all that slides may be more than springs at the others can balance
+            free_to_turn = problem.solve(target, history, None, tangential_law, tolerance, None)
+            if free_to_turn.converged:
+                found = replace(free_to_turn, slip_followed=False)
+        if found.status is not Status.CONVERGED:
+            break
+        history = found.history if history is not None else None
+    return replace(found, imbalance=problem.imbalance(found, load))
+
+
+@dataclass(frozen=True)
+class _Contacts:
+    """Rows (m d, n) contact by contact, normal first, and the law's numbers (m,)."""
+
+    rows: sp.csr_array
+    shape: tuple[int, int]
+    normal: np.ndarray
+    tangential: np.ndarray
+    friction: np.ndarray
+    exponent: float
+
+
+def _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent) -> _Contacts:
+    m = B.shape[0]
+    rows, d = contact_rows(B, tangential)
+    stiffness, exponent = checked_law(stiffness, exponent, m)
+    k_t = arrays.vector("tangential_stiffness", tangential_stiffness, m, what="contact (row of B)")
+    mu = checked_friction(friction, m)
+    if (k_t <= 0.0).any():
+        i = int(np.argmin(k_t))
+        raise InputError(
+            f"tangential_stiffness of contact {i} is {k_t[i]}; expected a positive number "
+            "(a smooth contact has friction 0)"
+        )
+    return _Contacts(rows, (m, d), stiffness, k_t, mu, exponent)
+
+
+def _directions(given, m: int, d: int) -> np.ndarray:
+    """Unit vectors (m, d-1), zero where the contact is not known to slide."""
+    given = np.asarray(given, float)
+    if given.shape != (m, d - 1) or not np.isfinite(given).all():
+        raise InputError(
+            f"sliding_direction has shape {given.shape}; expected ({m}, {d - 1}) finite numbers"
+        )
+    length = np.linalg.norm(given, axis=1, keepdims=True)
+    return np.divide(given, length, out=np.zeros_like(given), where=length > 0.0)
+
+
+def _checked_history(history, m: int, d: int) -> ContactHistory | None:
+    if history is None:
+        return None
+    if not isinstance(history, ContactHistory):
+        raise InputError(
+            f"history is {arrays.short(history)}; expected the .history of an earlier answer"
+        )
+    normal, tangential = np.asarray(history.normal), np.asarray(history.tangential)
+    if normal.shape != (m,) or tangential.shape != (m, d - 1):
+        raise InputError(
+            f"history is of {counted(len(normal), 'contact')} with tangential forces of shape "
+            f"{tangential.shape}; expected ({m},) and ({m}, {d - 1}): carry it over contact by "
+            "contact, zero for new ones"
+        )
+    return ContactHistory(normal.astype(float), tangential.astype(float))
+
+
+def _nothing(contacts, load, tolerance, history) -> RoughForces:
+    m, d = contacts.shape
+    n = contacts.rows.shape[1]
+    rest = ContactHistory(np.zeros(m), np.zeros((m, d - 1)))
+    return RoughForces(
+        **_common(np.zeros(m), np.zeros(n), Status.CONVERGED, 0.0, 0, np.zeros(n), tolerance),
+        tangential_force=np.zeros((m, d - 1)),
+        sliding=np.zeros(m, bool),
+        state=UNLOADED if history is None else HISTORY,
+        history=rest,
+    )
+
+
+def _common(force, u, status, residual, iterations, imbalance, tolerance):
+    return dict(
+        force=force,
+        displacement=u,
+        status=status,
+        residual=residual,
+        iterations=iterations,
+        imbalance=imbalance,
+        worst_dof=int(np.argmax(np.abs(imbalance))) if len(imbalance) else 0,
+        duality_gap=float("nan"),
+        force_error=float("nan"),
+        tolerance=tolerance,
+        method="newton",
+    )
+
+
+class _Scaled:
+    """The problem in units in which loads, stiffness and arms are of order one."""
+
+    def __init__(self, contacts: _Contacts, load: np.ndarray, free: np.ndarray):
+        self.contacts, self.free = contacts, free
+        arm, touched = column_arms(contacts.rows)
+        self.dofs = np.flatnonzero(free & touched)
+        self.arm_full = np.where(free & touched, arm, 1.0)
+        self.arm = arm[self.dofs]
+        self.n = len(free)
+        self.rows = sp.csr_array(contacts.rows[:, self.dofs] @ sp.diags_array(1.0 / self.arm))
+        self.stiffness_size = float(contacts.normal.max(initial=0.0)) or 1.0
+        self.size = float((np.abs(load) / self.arm_full).max(initial=0.0))
+        self.untouched = np.where(free & ~touched, load, 0.0)
+
+    def carried(self, history) -> np.ndarray:
+        """Load (n,) that the kept forces carry."""
+        force = np.column_stack([np.maximum(history.normal, 0.0), history.tangential])
+        return np.where(self.free, self.contacts.rows.T @ force.ravel(), 0.0)
+
+    def imbalance(self, found: RoughForces, load) -> np.ndarray:
+        force = np.column_stack([found.force, found.tangential_force])
+        return np.where(self.free, self.contacts.rows.T @ force.ravel() - load, 0.0)
+
+    def solve(self, load, history, slide, tangential_law, tolerance, warm_start) -> RoughForces:
+        """One increment to ``load`` (n,) [N]."""
+        contacts, p = self.contacts, self.contacts.exponent
+        m, d = contacts.shape
+        unit = self.size
+        if history is not None:
+            unit = max(unit, float(np.abs(history.normal).max(initial=0.0)))
+        length = (unit / self.stiffness_size) ** (1.0 / (p - 1.0))
+        k_n = contacts.normal / self.stiffness_size
+        k_t = contacts.tangential / self.stiffness_size
+        kept, offset = np.zeros((m, d - 1)), None
+        if history is not None:
+            offset = np.zeros((m, d))
+            normal = history.normal / unit
+            overlap = np.sign(normal) * (np.abs(normal) / k_n) ** (1.0 / (p - 1.0))
+            offset[:, 0] = -overlap
+            kept = history.tangential / unit
+            if p != 2.0 and tangential_law == MINDLIN:
+                # the spring's length is kept: its force grows with the radius
+                bears = overlap > 0.0
+                spring = np.where(bears, k_t * np.where(bears, overlap, 1.0) ** (p - 2.0), 1.0)
+                offset[:, 1:] = np.where(bears[:, None], -kept / spring[:, None], 0.0)
+                kept = np.zeros_like(kept)
+        elif tangential_law == MINDLIN_FORCE:
+            k_t = k_t / (p - 1.0)  # its stiffness, summed up along the way from zero
+        law = ContactLaw(k_n, k_t, contacts.friction, kept, p, slide)
+        goal = load[self.dofs] / self.arm / unit
+        mechanics = Bodies(
+            self.rows, -goal, d, offset=offset, shift=SHIFT, unit=max(self.size / unit, 1e-30)
+        )
+        x = np.zeros(len(self.dofs))
+        if warm_start is not None:
+            x = warm_start[self.dofs] * self.arm / length
+        usual = max(1.0 if history is None else float(np.abs(goal).max(initial=0.0)), 1e-3)
+        found, routes = solve(
+            mechanics,
+            law,
+            x,
+            tolerance=0.5 * tolerance,
+            force_size=usual,
+            settings=Settings(path=PATH),
+        )
+        state = UNLOADED if history is None else HISTORY
+        status, mechanism, solves = Status.CONVERGED, None, found.solves
+        if not found.converged:
+            status, state = Status.NO_EQUILIBRIUM, LEAST_ENERGY
+            k = contacts.normal / self.stiffness_size, contacts.tangential / self.stiffness_size
+            law = ContactLaw(*k, contacts.friction, np.zeros((m, d - 1)), associated=True)
+            mechanics = Bodies(self.rows, -goal, d, shift=SHIFT, unit=mechanics.unit)
+            found, more = solve(
+                mechanics,
+                law,
+                np.zeros(len(self.dofs)),
+                tolerance=0.5 * tolerance,
+                force_size=1.0,
+                settings=Settings(newton=0, path=PATH),
+            )
+            solves, routes = solves + found.solves, (*routes, "least energy", *more)
+            if not found.converged:
+                status = Status.STALLED
+                mechanism = self._mechanism(found, contacts, goal)
+                if mechanism is not None:
+                    status = Status.LOAD_NOT_CARRIED
+        if np.abs(self.untouched).max(initial=0.0) > tolerance * self.size:
+            status = Status.LOAD_NOT_CARRIED
+        return self._answer(found, law, load, unit, length, status, state, solves, tolerance,
+                            mechanism, routes)  # fmt: skip
+
+    def _mechanism(self, found, contacts, goal):
+        """The motion (n,) that the load drives and no contact resists, or None.
+
+        Admissible forces do no work f . w < 0 in it, as w_n >= mu |w_t| at every contact, and so
+        cannot balance a load with F~ . u < 0 (Farkas' lemma for cones).
+        """
+        u = found.x / (np.abs(found.x).max(initial=0.0) or 1.0)
+        w = (self.rows @ u).reshape(contacts.shape)
+        resists = contacts.friction * np.linalg.norm(w[:, 1:], axis=1) - w[:, 0]
+        driven = -float(goal @ u)
+        if driven <= 0.0 or resists.max(initial=0.0) > 1e-3 * driven:
+            return None
+        mechanism = np.zeros(self.n)
+        mechanism[self.dofs] = u / self.arm
+        return mechanism / np.abs(mechanism).max()
+
+    def _answer(self, found, law, load, unit, length, status, state, solves, tolerance,
+                mechanism, routes):  # fmt: skip
+        force = found.force * unit
+        u = np.zeros(self.n)
+        u[self.dofs] = found.x / self.arm * length
+        overlap = -found.displacement[:, 0]
+        normal = np.sign(overlap) * law.normal * np.abs(overlap) ** (law.exponent - 1.0) * unit
+        if law.associated:
+            normal = force[:, 0]
+        size = np.linalg.norm(force[:, 1:], axis=1)
+        bound = self.contacts.friction * force[:, 0]
+        bears = force[:, 0] > 10.0 * tolerance * force[:, 0].max(initial=0.0)
+        answer = RoughForces(
+            **_common(force[:, 0], u, status, 0.0, solves, np.zeros(self.n), tolerance),
+            tangential_force=force[:, 1:],
+            sliding=bears & (size >= (1.0 - AT_BOUND) * bound) & (bound > 0.0),
+            state=state,
+            history=ContactHistory(normal, force[:, 1:].copy()),
+            mechanism=mechanism,
+            routes=routes,
+        )
+        imbalance = self.imbalance(answer, load)
+        residual = float((np.abs(imbalance) / self.arm_full).max(initial=0.0)) / (self.size or unit)
+        if status is Status.CONVERGED and residual > tolerance:
+            status = Status.STALLED
+        return replace(
+            answer,
+            imbalance=imbalance,
+            residual=residual,
+            status=status,
+            worst_dof=int(np.argmax(np.abs(imbalance) / self.arm_full)),
+        )

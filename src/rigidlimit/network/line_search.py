@@ -1,0 +1,73 @@
+"""The line search of Newton's method on E(x): where the slope dE/dt along a direction vanishes.
+
+E is convex along a line, so that the full step is tried first, then expansion until the slope has
+changed its sign, then the Illinois variant of regula falsi. Energies would stall at rounding.
+"""
+
+from numba import njit
+
+from .law import law
+
+
+@njit(cache=True)
+def dot(a, b):
+    """a . b without the threads that a BLAS starts for it, which cost more than the sum."""
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i] * b[i]
+    return s
+
+
+@njit(cache=True)
+def _change(c, dc, f, k, p, slope, t):
+    """dE/dt at x + t d: the slope at t = 0, and what the forces f at c have changed since."""
+    s = slope
+    for i in range(len(c)):
+        ct = c[i] + t * dc[i]
+        if ct > 0.0:
+            s += dc[i] * (law(ct, k[i], p) - f[i])
+        else:
+            s -= dc[i] * f[i]
+    return s
+
+
+@njit(cache=True, nogil=True)
+def _between(lo, slope_lo, hi, slope_hi):
+    """Where a line through two slopes of unlike sign is zero, or the middle by rounding."""
+    t = (lo * slope_hi - hi * slope_lo) / (slope_hi - slope_lo)
+    return t if lo < t < hi else 0.5 * (lo + hi)
+
+
+@njit(cache=True, nogil=True)
+def minimum(c, dc, f, k, p, slope, part):
+    """t > 0 where dE/dt has fallen to this part of the slope < 0 at t = 0; 0 if that does not fall.
+
+    c (m,): overlaps, f (m,): their forces, dc = -B d. -1 if E falls without end along d, which is
+    then a motion that opens every contact it moves.
+    """
+    if slope >= 0.0:
+        return 0.0
+    goal = part * abs(slope)
+    lo, slope_lo, hi = 0.0, slope, 1.0
+    slope_hi = _change(c, dc, f, k, p, slope, hi)
+    for _ in range(60):
+        if slope_hi >= 0.0 or abs(slope_hi) <= goal:
+            break
+        lo, slope_lo = hi, slope_hi
+        hi *= 4.0
+        slope_hi = _change(c, dc, f, k, p, slope, hi)
+    if abs(slope_hi) <= goal:
+        return hi
+    if slope_hi < 0.0:
+        return -1.0
+    t = hi
+    for _ in range(100):
+        t = _between(lo, slope_lo, hi, slope_hi)
+        s = _change(c, dc, f, k, p, slope, t)
+        if abs(s) <= goal or hi - lo <= 1e-15 * hi:
+            break
+        if s < 0.0:  # Illinois: the slope at the other end counts half
+            lo, slope_lo, slope_hi = t, s, 0.5 * slope_hi
+        else:
+            slope_lo, hi, slope_hi = 0.5 * slope_lo, t, s
+    return t

@@ -1,0 +1,194 @@
+"""Kernels of the penalty method for rough balls, half-spaces and boxes that do not turn.
+
+The lists, gaps and leapfrog are those of ``balls.py``; beside them there are spins, and tangential
+springs (``friction.py``). One thread does all the work. Arms reach from a ball's centre to the
+middle of the overlap, where the contact search has the contact.
+
+Arrays: motion (n, 8), lists: as in ``balls.py``. spin (n, 3) [rad/s]. turn (n, 4): quaternions.
+force, inverse, push, mass (n, 6): forces and moments; 1/m and 1/I, accelerations by loads, and m
+and I, zero where held. radius (n,): 0 for all but balls. rough (c, 2): mu and k_t of each listed
+contact: pairs, walls, then boxes. spring (c, 3): of the ball relative to a wall or box, else of
+body j relative to i. law: (p, tensile, factor on gamma, whether springs are kept as forces); numba
+takes tuples of arrays apart slowly, so that what is called for each contact has them one by one.
+"""
+
+import numpy as np
+from numba import njit
+
+from .ball_on_box import box_contact
+from .balls import DONE, STALE
+from .friction import rub
+from .law import contact_force
+
+
+@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
+def _press(
+    e, a, b, nx, ny, nz, c, k, g, motion, spin, radius, rough, spring, force,
+    p, tensile, factor, keeps_force, h, rows,
+):  # fmt: skip
+    """The contact of listed number e, from body a to body b along n, overlap c: forces on both."""
+    ra = radius[a] - 0.5 * c if radius[a] > 0.0 else 0.0
+    rb = radius[b] - 0.5 * c if radius[b] > 0.0 else 0.0
+    wx = ra * spin[a, 0] + rb * spin[b, 0]
+    wy = ra * spin[a, 1] + rb * spin[b, 1]
+    wz = ra * spin[a, 2] + rb * spin[b, 2]
+    vx = motion[b, 3] - motion[a, 3] - (wy * nz - wz * ny)
+    vy = motion[b, 4] - motion[a, 4] - (wz * nx - wx * nz)
+    vz = motion[b, 5] - motion[a, 5] - (wx * ny - wy * nx)
+    rate = -(vx * nx + vy * ny + vz * nz)
+    f = tx = ty = tz = 0.0
+    if c > 0.0:
+        f = contact_force(c, rate, k, g, p, tensile)
+        vx, vy, vz = vx + rate * nx, vy + rate * ny, vz + rate * nz
+        twist = (spin[a, 0] + spin[b, 0]) * nx + (spin[a, 1] + spin[b, 1]) * ny
+        twist = 0.5 * (twist + (spin[a, 2] + spin[b, 2]) * nz)
+        stiffness, damping = rough[e, 1], factor * g
+        if p != 2.0:
+            stiffness, damping = stiffness * c ** (p - 2.0), damping * c ** (0.5 * p - 1.0)
+        bound = rough[e, 0] * max(f, 0.0)
+        tx, ty, tz = rub(
+            spring, e, nx, ny, nz, vx, vy, vz, twist, bound, stiffness, damping, keeps_force, h
+        )
+        mx, my, mz = ny * tz - nz * ty, nz * tx - nx * tz, nx * ty - ny * tx
+        px, py, pz = f * nx + tx, f * ny + ty, f * nz + tz
+        force[b, 0] += px
+        force[b, 1] += py
+        force[b, 2] += pz
+        force[b, 3] -= rb * mx
+        force[b, 4] -= rb * my
+        force[b, 5] -= rb * mz
+        force[a, 0] -= px
+        force[a, 1] -= py
+        force[a, 2] -= pz
+        force[a, 3] -= ra * mx
+        force[a, 4] -= ra * my
+        force[a, 5] -= ra * mz
+    elif h > 0.0:
+        spring[e, 0] = spring[e, 1] = spring[e, 2] = 0.0
+    if h == 0.0:
+        rows[e, 0], rows[e, 1], rows[e, 2] = f, c, rate
+        rows[e, 3], rows[e, 4], rows[e, 5] = tx, ty, tz
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def contact_forces(
+    first, other, pair, wall, wall_pair, box, box_pair, frame,
+    motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h, rows,
+):  # fmt: skip
+    """Sets force (n, 6); springs move on by h [s], and if h is 0, rows (c, 6) are set: normal
+    force, overlap, closing speed and f_t of each listed contact."""
+    force[:] = 0.0
+    pairs, walls = len(other), len(wall)
+    for i in range(len(first) - 1):
+        for e in range(first[i], first[i + 1]):
+            j = other[e]
+            ax, ay = motion[j, 0] - motion[i, 0], motion[j, 1] - motion[i, 1]
+            az = motion[j, 2] - motion[i, 2]
+            dx, dy, dz = pair[e, 0], pair[e, 1], pair[e, 2]
+            s = (2.0 * dx + ax) * ax + (2.0 * dy + ay) * ay + (2.0 * dz + az) * az
+            if s >= pair[e, 3] and h > 0.0:
+                spring[e, 0] = spring[e, 1] = spring[e, 2] = 0.0
+                continue
+            L0 = pair[e, 4]
+            L = np.sqrt(L0 * L0 + s)
+            c = -(pair[e, 5] + s / (L + L0))
+            _press(
+                e, i, j, (dx + ax) / L, (dy + ay) / L, (dz + az) / L, c, pair[e, 6], pair[e, 7],
+                motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h,
+                rows,
+            )  # fmt: skip
+    for e in range(walls):
+        i, w = wall[e, 0], wall[e, 1]
+        nx, ny, nz = wall_pair[e, 0], wall_pair[e, 1], wall_pair[e, 2]
+        c = (motion[w, 0] - motion[i, 0]) * nx + (motion[w, 1] - motion[i, 1]) * ny
+        c += (motion[w, 2] - motion[i, 2]) * nz - wall_pair[e, 3]
+        _press(
+            pairs + e, w, i, nx, ny, nz, c, wall_pair[e, 4], wall_pair[e, 5],
+            motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h, rows,
+        )  # fmt: skip
+    for e in range(len(box)):
+        c, _, nx, ny, nz = box_contact(e, box, box_pair, frame, motion)
+        _press(
+            pairs + walls + e, box[e, 1], box[e, 0], nx, ny, nz, c, box_pair[e, 6], box_pair[e, 7],
+            motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h, rows,
+        )  # fmt: skip
+
+
+@njit(cache=True, error_model="numpy")
+def _kick(motion, spin, force, inverse, push, mass, keep, gain):
+    """v := keep v + gain a of all free degrees of freedom; returns the sum of m v^2 and I w^2."""
+    energy = 0.0
+    for i in range(len(mass)):
+        for k in range(6):
+            if mass[i, k] > 0.0:
+                a = force[i, k] * inverse[i, k] + push[i, k]
+                v = (motion[i, 3 + k] if k < 3 else spin[i, k - 3]) * keep + gain * a
+                energy += mass[i, k] * v * v
+                if k < 3:
+                    motion[i, 3 + k] = v
+                else:
+                    spin[i, k - 3] = v
+    return energy
+
+
+@njit(cache=True, error_model="numpy")
+def _drift(motion, spin, turn, h):
+    """Moves and turns by h; returns the largest |u|^2."""
+    far = 0.0
+    for i in range(len(spin)):
+        u2 = 0.0
+        for k in range(3):
+            motion[i, k] += h * motion[i, 3 + k]
+            u2 += motion[i, k] * motion[i, k]
+        far = max(far, u2)
+        x, y, z = spin[i, 0], spin[i, 1], spin[i, 2]
+        size = np.sqrt(x * x + y * y + z * z)
+        if size > 0.0:
+            # the exact turn about a steady axis
+            c, s = np.cos(0.5 * h * size), np.sin(0.5 * h * size) / size
+            x, y, z = s * x, s * y, s * z
+            a, b, d, e = turn[i, 0], turn[i, 1], turn[i, 2], turn[i, 3]
+            turn[i, 0] = c * a - x * b - y * d - z * e
+            turn[i, 1] = c * b + x * a + y * e - z * d
+            turn[i, 2] = c * d - x * e + y * a + z * b
+            turn[i, 3] = c * e + x * d - y * b + z * a
+    return far
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def advance(
+    lists, world, turn, inverse, push, rate, mass, rows, steps, h, alpha, quench, reach2, law
+):
+    """Up to ``steps`` steps; stops where a body has moved further than the list allows.
+
+    rate (n, 6): of ``push`` [m/s^3], which moves on. quench: velocities are set to zero wherever
+    the kinetic energy passes a maximum. Returns (steps made, DONE or STALE).
+    """
+    first, other, pair, wall, wall_pair, box, box_pair, frame = lists
+    motion, spin, radius, rough, spring, force = world
+    p, tensile, factor, keeps_force = law
+    _kick(motion, spin, force, inverse, push, mass, 1.0, -0.5 * h)
+    keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
+    before, rising = -1.0, False
+    made, code = 0, DONE
+    while made < steps:
+        push += h * rate
+        energy = _kick(motion, spin, force, inverse, push, mass, keep, gain)
+        if quench:
+            if rising and energy < before:
+                _kick(motion, spin, force, inverse, push, mass, 0.0, 0.0)
+                energy, rising = 0.0, False
+            else:
+                rising = energy > before
+            before = energy
+        far = _drift(motion, spin, turn, h)
+        contact_forces(
+            first, other, pair, wall, wall_pair, box, box_pair, frame,
+            motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h, rows,
+        )  # fmt: skip
+        made += 1
+        if far > reach2:
+            code = STALE
+            break
+    _kick(motion, spin, force, inverse, push, mass, 1.0, 0.5 * h)
+    return made, code

@@ -1,0 +1,156 @@
+"""Penalty method for scenes of rough balls and half-spaces: ``BallEngine`` with spins and springs.
+
+Springs belong to listed contacts, by their keys, and outlast the lists.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..bodies import Bodies, Disk, HalfSpace, Sphere, State
+from ..collision.contacts import Contacts, empty
+from ..constraints import gap_gradient, tangential_gradient
+from ..forces.friction import contact_friction, contact_tangential_stiffness, tangential_ratio
+from . import ball_engine, rough_balls
+from .ball_engine import BallEngine
+from .balls import STALE
+from .engine import Law, Measures, expected_tangent
+from .friction import spring_energy
+from .timestep import critical_step
+
+
+def serves(bodies: Bodies, external_force: np.ndarray, spin: np.ndarray) -> bool:
+    """As of ``ball_engine``, and no half-space turns."""
+    turning = spin[bodies.are(HalfSpace)].any()
+    return not turning and ball_engine.serves(bodies, external_force, spin)
+
+
+class RoughBallEngine(BallEngine):
+    """State of a running penalty simulation of rough balls. See ``engine.Engine``."""
+
+    def __init__(self, bodies, state, external_force, law: Law, threads: int = 1):
+        n = len(bodies)
+        self.listed, self.spring = empty(n), np.zeros((0, 3))
+        self.radius = np.where(bodies.are(Sphere, Disk), bodies.bounding_radius, 0.0)
+        inertia = np.einsum("nkk->nk", bodies.inertia)
+        mass = np.column_stack([np.repeat(bodies.mass[:, None], 3, axis=1), inertia])
+        self.masses = np.where(bodies.free, mass, 0.0)
+        self.inverse = np.divide(1.0, mass, out=np.zeros((n, 6)), where=self.masses > 0)
+        self.forces = np.zeros((n, 6))
+        rub = law.friction
+        self.rough_law = (law.exponent, law.tensile, rub.damping, rub.keeps_force)
+        super().__init__(bodies, state, external_force, law)
+        # these move here
+        self.quaternion, self.spin = self.quaternion.copy(), self.spin.copy()
+
+    @property
+    def state(self) -> State:
+        return State(
+            self.origin + self.motion[:, :3],
+            self.quaternion.copy(),
+            np.column_stack([self.motion[:, 3:6], self.spin]),
+            self.time,
+        )
+
+    def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
+        """Make up to ``steps`` steps, fewer where the neighbour list had to be rebuilt."""
+        # moments on balls are none (``serves``)
+        push, rate = (np.pad(a, ((0, 0), (0, 3))) for a in (self.push, self.rate * self.free))
+        made, code = rough_balls.advance(
+            self.lists, self.world, self.quaternion, self.inverse, push, rate, self.masses,
+            self.rows, steps, dt, alpha, quench, (0.5 * self.skin) ** 2, self.rough_law,
+        )  # fmt: skip
+        self._load_on(made * dt)
+        self.elapsed += made * dt
+        self.lasted += made
+        if code == STALE:
+            self._choose_skin()
+            self._build()
+        return made
+
+    @property
+    def world(self):
+        return self.motion, self.spin, self.radius, self.rough, self.spring, self.forces
+
+    def stop(self) -> None:
+        self.spin[self.masses[:, 3:] > 0] = 0.0
+        super().stop()
+
+    def limit(self) -> float:
+        """Critical time step [s] with every listed pair closed and sticking."""
+        if self._limit is None or self.law.exponent != 2:
+            rows = self._measure()
+            tangent, overlap = expected_tangent(
+                self.law, self.k, self.pair_mass, rows[1], rows[2], self.pair_push
+            )
+            gamma = self.g * overlap ** (0.5 * self.law.exponent - 1)
+            each = self.bodies.dim - 1
+            along = np.repeat(self.ratio * tangent, each)
+            self._limit = critical_step(
+                self.gradient,
+                self.inverse.ravel(),
+                np.concatenate([tangent, along]),
+                np.concatenate([gamma, np.repeat(self.law.friction.damping * gamma, each)]),
+            )
+        return self._limit
+
+    def measures(self) -> Measures:
+        smooth = super().measures()
+        _, overlap, _ = self._measure()
+        mass = self.masses[:, 3:]
+        springs = spring_energy(
+            self.spring, self.rough[:, 1], overlap, self.law.exponent, self.rough_law[3]
+        )
+        balance = self.forces[:, :3] + self.external
+        moment = np.where(mass > 0, self.forces[:, 3:], 0.0)[self.radius > 0]
+        moment = np.abs(moment / self.radius[self.radius > 0, None])
+        return replace(
+            smooth,
+            kinetic_energy=smooth.kinetic_energy + float(0.5 * (mass * self.spin**2).sum()),
+            elastic_energy=smooth.elastic_energy + springs,
+            unbalanced=float(
+                max(np.abs(balance[self.mass > 0]).max(initial=0.0), moment.max(initial=0.0))
+            ),
+        )
+
+    def tangential_forces(self, contacts: Contacts) -> np.ndarray:
+        """Tangential force (m, 3) [N] on the second body of each of these contacts."""
+        self._measure()
+        force = np.where(self.swapped[:, None], -1.0, 1.0) * self.rows[:, 3:]
+        return self._of_listed(self.listed, force, contacts)
+
+    @staticmethod
+    def _of_listed(listed: Contacts, values: np.ndarray, contacts: Contacts) -> np.ndarray:
+        """``values`` (c, 3) of the listed contacts on other ones, by key; zero where not listed."""
+        order = np.argsort(listed.key)
+        at = contacts.places_in(listed.select(order))
+        out = np.zeros((len(contacts), 3))
+        out[at >= 0] = values[order[at[at >= 0]]]
+        return out
+
+    def _measure(self):
+        scratch = (*self.world[:-1], np.empty_like(self.forces))
+        rough_balls.contact_forces(*self.lists, *scratch, *self.rough_law, 0.0, self.rows)
+        return self.rows[:, :3].T
+
+    def _fill(self):
+        rough_balls.contact_forces(*self.lists, *self.world, *self.rough_law, 0.0, self.rows)
+
+    def _build(self):
+        before, springs = self.listed, self.spring
+        super()._build()
+        bodies, law, rub = self.bodies, self.law, self.law.friction
+        # each kernel's second body: j of a pair, the ball at a wall or box
+        second = np.concatenate([self.other, self.wall[:, 0], self.box[:, 0]])
+        self.swapped = self.listed.body[:, 1] != second
+        away = np.where(self.swapped, 1.0, -1.0) * self.radius[second]
+        point = self.origin[second] + away[:, None] * self.listed.normal
+        self.listed = listed = replace(self.listed, point=point)
+        mu = contact_friction(bodies, listed, rub.pair_friction)
+        self.ratio = tangential_ratio(bodies, listed, rub.pair_ratio)
+        k_t = contact_tangential_stiffness(bodies, listed, self.k, law.exponent, rub.pair_ratio)
+        self.rough, self.rows = np.column_stack([mu, k_t]), np.zeros((len(mu), 6))
+        self.spring = self._of_listed(before, springs, listed)
+        rows = (make(bodies, self._pose(), listed) for make in (gap_gradient, tangential_gradient))
+        self.gradient = sp.csr_array(sp.vstack(tuple(rows)))

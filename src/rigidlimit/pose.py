@@ -1,0 +1,188 @@
+"""Contact forces of a given pose, with the overlaps that its bodies have: no step is made.
+
+A packing from a DEM rests by its overlaps: they are what its contacts press with, and no error to
+be undone, as a step of rigid bodies would undo them. With gaps g (overlaps if negative) at the pose
+and loads F,
+
+    f_i = k_i max(0, -(B u)_i - g_i)^(p-1),    B^T f = -F,
+
+the equilibrium of the elastic bodies next to the pose, to first order in u. Where the stiffness k
+is that of the DEM, and the DEM was at rest, u is next to nothing and f are the DEM's forces.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._support import arrays
+from ._support.display import Brief
+from ._support.words import counted
+from .bodies import Bodies, State
+from .collision.contacts import Contacts
+from .collision.search import find_contacts
+from .constraints import gap_gradient
+from .errors import InputError
+from .forces import CompatibleForces, compatible_forces
+from .forces.law import contact_stiffness
+from .scenes.load import as_scene
+from .scenes.scene import law_exponent
+from .simulation import Simulation
+from .status import Status
+
+SEARCHES = 8
+"""Most searches for contacts, each as wide as bodies shift in the answer of the one before."""
+
+NEAR = 1e-3
+"""Least distance over the scene's length up to which contacts are listed: they cost nothing while
+they stay open."""
+
+OTHER = 0.1
+"""Shift of bodies over the deepest overlap from which on the pose is not the equilibrium of this
+stiffness and these loads."""
+
+
+RIGID = 1e-9
+"""Overlap over the scene's length up to which a pose is one of rigid bodies, as ``settle`` finds
+them: it was not made by a stiffness."""
+
+
+@dataclass(frozen=True, repr=False)
+class PoseForces(Brief):
+    """Forces of a pose: m contacts, those that are near or overlap.
+
+    force (m,) [N] pushes contacts.body[:, 1] along +normal. elastic: the solver's answer, with
+    displacement (6 n,) [m, rad] from the pose to the equilibrium. stiffness (m,) [N/m^(p-1)]. load
+    (6 n,) [N, N m]: what the contacts must deliver. shift [m]: longest way of a point of a body in
+    that displacement. overlap [m]: deepest, at the pose.
+    """
+
+    bodies: Bodies
+    state: State
+    contacts: Contacts
+    elastic: CompatibleForces
+    stiffness: np.ndarray
+    load: np.ndarray
+    shift: float
+    overlap: float
+
+    @property
+    def force(self) -> np.ndarray:
+        return self.elastic.force
+
+    @property
+    def status(self) -> Status:
+        return self.elastic.status
+
+    @property
+    def converged(self) -> bool:
+        return self.elastic.converged
+
+    @property
+    def residual(self) -> float:
+        return self.elastic.residual
+
+    @property
+    def imbalance(self) -> np.ndarray:
+        """Force and moment that contacts leave open, (6 n,) [N, N m]."""
+        return self.elastic.imbalance
+
+    @property
+    def message(self) -> str:
+        bears = int((self.force > 0.0).sum())
+        told = (
+            f"forces at the given pose, {self.elastic.message}; {bears} of "
+            f"{counted(len(self.contacts), 'near contact')} bear, deepest overlap "
+            f"{self.overlap:.3g} m, and bodies shift by {self.shift:.3g} m to balance"
+        )
+        if self.overlap > RIGID * self.bodies.length and self.shift > OTHER * self.overlap:
+            told += (
+                "; that is no small part of the overlaps: the pose is not the rest of this "
+                "stiffness and these loads, check them (stiffness=, gravity, loads)"
+            )
+        return told
+
+
+def forces_at_pose(
+    scene,
+    *,
+    stiffness: float | None = None,
+    law=None,
+    tolerance: float = 1e-10,
+) -> PoseForces:
+    """Contact forces of elastic bodies at a given pose, with the gaps and overlaps that it has.
+
+    scene: a ``Scene``, the name of one in the gallery, a TOML file, or a ``Simulation`` at its
+    present state and loads. Velocities are not looked at: the pose is one of rest, as of a DEM.
+    stiffness: k [N/m^(p-1)] of every contact, the DEM's; by default that of the scene's materials
+    and pairs. law: "hooke", "hertz" or the exponent p (default: the scene's). tolerance: on the
+    residual.
+
+    Returns PoseForces. Loads that no contact can carry, as of a ball without support, give the
+    status LOAD_NOT_CARRIED and the imbalance. Raises InputError where nothing touches.
+
+    >>> import rigidlimit
+    >>> scene = rigidlimit.Scene(dim=2, gravity=(0, -10))
+    >>> floor = scene.add(rigidlimit.HalfSpace(2), position=(0, 0))
+    >>> disk = scene.add(rigidlimit.Disk(0.1), position=(0, 0.1 - 2e-5), mass=1)
+    >>> rigidlimit.forces_at_pose(scene, stiffness=5e5).force.round(6)
+    array([10.])
+    """
+    given = scene if isinstance(scene, Simulation) else None
+    scene = given.scene if given is not None else as_scene(scene)
+    bodies = scene.bodies
+    state = scene.state if given is None else given.state
+    external = scene.external_force() if given is None else given.external_force
+    exponent = scene.exponent if given is None else given.settings.exponent
+    exponent = exponent if law is None else law_exponent(law)
+    if stiffness is not None:
+        stiffness = arrays.positive("stiffness", stiffness)
+    free = bodies.free.ravel()
+    load = np.where(free, -external, 0.0)
+    reach = NEAR * bodies.length
+    for _ in range(SEARCHES):
+        contacts = _near(bodies, state, reach)
+        if not len(contacts):
+            raise InputError(
+                f"scene {scene.name!r}: no bodies touch, so that there are no contact forces; "
+                "expected a pose of rest, with bodies that touch or overlap"
+            )
+        k = (
+            contact_stiffness(bodies, contacts, exponent, scene.pair_stiffness)
+            if stiffness is None
+            else np.full(len(contacts), stiffness)
+        )
+        answer = compatible_forces(
+            gap_gradient(bodies, state, contacts),
+            load,
+            stiffness=k,
+            exponent=exponent,
+            fixed=~free,
+            gap_error=contacts.gap,
+            tolerance=tolerance,
+            blocks=bodies.blocks,
+        )
+        moved = np.where(free, answer.displacement * bodies.turning_arm.ravel(), 0.0)
+        shift = float(np.linalg.norm(moved.reshape(-1, 6)[:, :3], axis=1).max(initial=0.0))
+        turn = float(np.linalg.norm(moved.reshape(-1, 6)[:, 3:], axis=1).max(initial=0.0))
+        # two bodies that come near each other
+        if 2.0 * (shift + turn) <= reach or not answer.converged:
+            break
+        reach = min(4.0 * (shift + turn), bodies.length)
+    return PoseForces(
+        bodies=bodies,
+        state=state,
+        contacts=contacts,
+        elastic=answer,
+        stiffness=k,
+        load=load,
+        shift=shift + turn,
+        overlap=float(max(0.0, -contacts.gap.min())),
+    )
+
+
+def _near(bodies: Bodies, state: State, reach: float) -> Contacts:
+    """Contacts of bodies that overlap or are less than ``reach`` [m] apart, of which one moves."""
+    around = np.where(np.isfinite(bodies.bounding_radius), reach, 0.0)
+    contacts = find_contacts(bodies, state, around)
+    moves = bodies.free.any(axis=1)[contacts.body].any(axis=1)
+    return contacts.select(np.flatnonzero(moves & (contacts.gap <= reach)))

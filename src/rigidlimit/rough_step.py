@@ -1,0 +1,191 @@
+"""What friction adds to a time step (``step.py``): frames, tangential rows, memory of contacts.
+
+Step 1 is solved with exact Coulomb friction, from the forces of the step before, and says which
+contacts slide. Step 2 is one increment of the elastic law from what the closed contacts remember:
+contacts that slide in step 1 bear mu f_n against their slip, the others follow their springs. The
+first step of a simulation, which remembers nothing, is the unloaded state.
+
+Memory goes with the contact's key, turned with its normal and with the mean spin of its bodies; a
+contact that opens forgets.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ._support.products import transposed_product
+from ._support.submatrix import submatrix
+from .bodies import Bodies, State
+from .collision.contacts import Contacts
+from .constraints import (
+    carry_tangential,
+    framed,
+    in_frame,
+    in_world,
+    mean_turn,
+    tangential_gradient,
+)
+from .dynamics import contact_dynamics
+from .forces import ContactHistory, RoughForces, compatible_forces
+from .forces.friction import contact_friction, contact_tangential_stiffness, has_friction
+from .forces.rough import MINDLIN
+
+
+@dataclass(frozen=True)
+class Friction:
+    """How contacts rub, beside what their materials say.
+
+    pair_friction: {(i, j): mu}, pair_ratio: {(i, j): k_t/k_n} for pairs of bodies.
+    tangential_law: "mindlin" or "mindlin/force". increments: of step 2 within a time step.
+    """
+
+    pair_friction: dict | None = None
+    pair_ratio: dict | None = None
+    tangential_law: str = MINDLIN
+    increments: int = 1
+
+    def acts_on(self, bodies: Bodies) -> bool:
+        """Whether any two bodies may rub on each other."""
+        return has_friction(bodies, self.pair_friction)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the contacts of one step hand to those of the next. Tangential vectors in the world.
+
+    force (m,), tangential_force (m, 3) [N]: of the step, from which step 1 starts. normal (m,),
+    tangential (m, 3) [N]: ``ContactHistory``; zero where the contact was open.
+    """
+
+    contacts: Contacts
+    force: np.ndarray
+    tangential_force: np.ndarray
+    normal: np.ndarray
+    tangential: np.ndarray
+
+    def carried(self, contacts: Contacts, velocity: np.ndarray, dt: float) -> "Memory":
+        """The memory of these contacts; velocity (n, 6): with which the bodies came here."""
+        turn = mean_turn(contacts, velocity, dt)
+        return Memory(
+            contacts,
+            contacts.carry_over(self.contacts, self.force),
+            carry_tangential(contacts, self.contacts, self.tangential_force, turn),
+            contacts.carry_over(self.contacts, self.normal),
+            carry_tangential(contacts, self.contacts, self.tangential, turn),
+        )
+
+
+def rough_contacts(
+    contacts: Contacts, bodies: Bodies, state: State, memory: Memory | None, dt: float
+) -> tuple[Contacts, Memory | None]:
+    """The contacts with tangents, and what they remember."""
+    contacts = framed(contacts, bodies.dim, None if memory is None else memory.contacts)
+    return contacts, None if memory is None else memory.carried(contacts, state.velocity, dt)
+
+
+def dynamics(
+    M, B, contacts: Contacts, state: State, F_ext, settings, bodies: Bodies, memory, exists
+):
+    """Step 1 with friction: (result, T, mu (m,)); settings: ``StepSettings``."""
+    T = tangential_gradient(bodies, state, contacts)
+    mu = contact_friction(bodies, contacts, settings.friction.pair_friction)
+    start = None
+    if memory is not None:
+        start = np.column_stack([memory.force, in_frame(contacts, memory.tangential_force)])
+    result = contact_dynamics(
+        M,
+        B,
+        contacts.gap,
+        state.velocity.ravel(),
+        F_ext,
+        settings.dt,
+        restitution=settings.restitution,
+        exists=exists,
+        fixed=~bodies.free.ravel(),
+        solver=settings.solver,
+        tolerance=settings.tolerance,
+        tangential=T,
+        friction=mu,
+        warm_start=start,
+    )
+    return result, T, mu
+
+
+def load_of(B, T, closed, classic, bodies: Bodies) -> np.ndarray:
+    """F~ (6 n,): what the closed contacts push by step 1."""
+    normal = transposed_product(B, np.where(closed, classic.force, 0.0))
+    rub = np.where(closed[:, None], classic.tangential_force, 0.0).ravel()
+    return np.where(bodies.free.ravel(), normal + transposed_product(T, rub), 0.0)
+
+
+def compatible(found, settings, memory: Memory | None) -> RoughForces:
+    """Step 2 of ``found``, a ``StepResult``, on its closed contacts."""
+    bodies, contacts, rub = found.bodies, found.contacts, settings.friction
+    chosen = np.flatnonzero(found.closed)
+    each = found.T.shape[0] // max(len(contacts), 1)
+    rows = (each * chosen[:, None] + np.arange(each)).ravel()
+    mu = found.friction
+    k_t = contact_tangential_stiffness(
+        bodies, contacts, found.stiffness, settings.exponent, rub.pair_ratio
+    )
+    history = None
+    if memory is not None and (memory.normal.any() or memory.tangential.any()):
+        history = ContactHistory(
+            memory.normal[chosen], in_frame(contacts, memory.tangential)[chosen]
+        )
+    slip = found.classic.tangential_velocity
+    slides = (found.classic.sliding & (mu > 0.0))[:, None]
+    return compatible_forces(
+        submatrix(found.B, rows=chosen),
+        found.load,
+        stiffness=found.stiffness[chosen],
+        exponent=settings.exponent,
+        fixed=~bodies.free.ravel(),
+        tolerance=settings.tolerance,
+        tangential=submatrix(found.T, rows=rows),
+        tangential_stiffness=k_t[chosen],
+        friction=mu[chosen],
+        history=history,
+        sliding_direction=np.where(slides, -slip, 0.0)[chosen],
+        increments=rub.increments,
+        tangential_law=rub.tangential_law,
+    )
+
+
+def remembered(found) -> Memory | None:
+    """What the contacts of the step ``found`` hand on; without step 2 they keep their memory."""
+    if found.T is None:
+        return None
+    memory = found.memory
+    contacts, m = found.contacts, len(found.contacts)
+    normal, tangential = np.zeros(m), np.zeros((m, 3))
+    if found.compatible is not None and found.closed.any():
+        chosen = np.flatnonzero(found.closed)
+        history, own = found.compatible.history, contacts.select(chosen)
+        normal[chosen], tangential[chosen] = history.normal, in_world(own, history.tangential)
+    elif found.compatible is None and memory is not None:
+        normal = np.where(found.closed, memory.normal, 0.0)
+        tangential = np.where(found.closed[:, None], memory.tangential, 0.0)
+    rub = in_world(contacts, found.tangential_force)
+    return Memory(contacts, found.force, rub, normal, tangential)
+
+
+STORED = ("normal", "tangents")
+"""Geometry of contacts that a memory needs beside their keys."""
+
+KEPT = ("force", "tangential_force", "normal", "tangential")
+
+
+def stored(memory: Memory) -> dict[str, np.ndarray]:
+    """The memory as arrays, for a checkpoint that holds the keys of its contacts."""
+    out = {f"memory_contact_{name}": getattr(memory.contacts, name) for name in STORED}
+    return out | {f"memory_{name}": getattr(memory, name) for name in KEPT}
+
+
+def restored(contacts: Contacts, saved) -> Memory | None:
+    """The memory that ``stored`` put away, at contacts with the same keys; None if none."""
+    if "memory_force" not in saved:
+        return None
+    geometry = {name: np.array(saved[f"memory_contact_{name}"]) for name in STORED}
+    kept = (np.array(saved[f"memory_{name}"]) for name in KEPT)
+    return Memory(replace(contacts, **geometry), *kept)

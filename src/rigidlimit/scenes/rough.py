@@ -1,0 +1,303 @@
+"""Scenes with friction and known answers: each function returns a fresh Scene and states what is
+known. Forces are in the order of the contacts, tangential ones along their tangents (``t1``)."""
+
+import numpy as np
+
+from ..bodies import Disk, HalfSpace, Material, Polygon, Sphere, rectangle
+from .arguments import at_least, between, checked, law, not_negative, positive
+from .gallery import SLOPE, add_packing, add_pyramid
+from .scene import Scene
+
+GRAVITY = 9.81
+
+
+@checked(
+    angle=SLOPE, friction=not_negative, tangential_stiffness=positive, weight=positive, law=law
+)
+def groove(
+    angle=45.0, *, friction=0.5, tangential_stiffness=2 / 7, weight=10.0, law="hooke"
+) -> Scene:
+    """A disk in a 2D groove whose sides' normals make ``angle`` [degrees] with the vertical.
+
+    tangential_stiffness: k_t/k_n = r. Known, loaded slowly from nothing, Hooke: the sides push with
+    f_n = W / (2 (cos a + m sin a)) and rub with m f_n, m = min(r tan a, mu).
+    """
+    a = np.radians(angle)
+    mobilised = float(min(tangential_stiffness * np.tan(a), friction))
+    force = float(weight / (2 * (np.cos(a) + mobilised * np.sin(a))))
+    scene = Scene(
+        name="groove",
+        dim=2,
+        gravity=(0.0, -10.0),
+        law=law,
+        duration=0.01,
+        description="a disk in a groove: friction shares its weight with the normal forces",
+        # up either side: against t1 = (n_y, -n_x) on the left, along it on the right
+        reference={
+            "forces": [force, force],
+            "tangential forces": [-mobilised * force, mobilised * force],
+        }
+        if law == "hooke"
+        else {},
+    )
+    rough = Material(friction=friction, tangential_stiffness=tangential_stiffness, name="rough")
+    for name, side in (("left", 1), ("right", -1)):
+        normal = (side * np.sin(a), np.cos(a))
+        scene.add(HalfSpace(2), position=(0, 0), normal=normal, material=rough, name=f"{name} side")
+    scene.add(
+        Disk(0.5), position=(0, 0.5 / np.cos(a)), mass=weight / 10, material=rough, name="disk"
+    )
+    return scene
+
+
+def _plane_and(scene, shape, slope, height, speed, friction):
+    """A plane through the origin that falls along +x at ``slope`` [rad], and a body on it."""
+    up, down = (np.sin(slope), np.cos(slope)), (np.cos(slope), -np.sin(slope))
+    if scene.dim == 3:
+        up, down = np.insert(up, 1, 0.0), np.insert(down, 1, 0.0)
+    rough = Material(friction=friction, name="rough")
+    zero = (0,) * scene.dim
+    scene.add(HalfSpace(scene.dim), position=zero, normal=up, material=rough, name="plane")
+    scene.add(
+        shape,
+        position=height * np.asarray(up),
+        orientation=-slope if scene.dim == 2 else None,
+        velocity=speed * np.asarray(down),
+        material=rough,
+        mass=1.0,
+        name="body",
+    )
+
+
+@checked(slope=SLOPE, friction=not_negative)
+def incline(slope=20.0, *, friction=0.5) -> Scene:
+    """A 2D block of 1 kg on an incline of ``slope`` [degrees].
+
+    Known: it stays where tan(slope) <= mu; else it slides with g (sin - mu cos).
+    """
+    a = np.radians(slope)
+    slides = GRAVITY * max(0.0, float(np.sin(a) - friction * np.cos(a)))
+    scene = Scene(
+        name="incline",
+        dim=2,
+        description="a block on an incline: it stays, or slides",
+        reference={"acceleration": slides},
+    )
+    _plane_and(scene, rectangle(0.4, 0.2), a, 0.1, 0.0, friction)
+    return scene
+
+
+@checked(
+    slope=between(-1e-300, 90, "an angle from 0 to below 90 degrees"),
+    friction=not_negative,
+    speed=not_negative,
+)
+def rolling_ball(slope=20.0, *, friction=0.5, speed=0.0) -> Scene:
+    """A ball of 1 kg on an incline of ``slope`` [degrees], that slides down with ``speed`` [m/s].
+
+    Known: from rest it rolls with 5/7 g sin(slope) while mu >= 2/7 tan(slope), and else slides with
+    g (sin - mu cos). On a level plane a sliding ball rolls from 5/7 of its speed on.
+    """
+    a = np.radians(slope)
+    rolls = friction >= 2 / 7 * np.tan(a)
+    pull = 5 / 7 * np.sin(a) if rolls else np.sin(a) - friction * np.cos(a)
+    known = {} if speed else {"acceleration": GRAVITY * float(pull)}
+    if slope == 0 and speed and friction:
+        known = {"final speed": 5 / 7 * speed}
+    scene = Scene(
+        name="rolling-ball",
+        duration=0.5,
+        description="a ball on an incline: it rolls, or slides",
+        reference=known,
+    )
+    _plane_and(scene, Sphere(0.1), a, 0.1, speed, friction)
+    return scene
+
+
+@checked(angle=SLOPE, friction=not_negative, length=positive, weight=positive)
+def ladder(angle=60.0, *, friction=0.5, length=4.0, weight=200.0) -> Scene:
+    """A 2D ladder on a rough floor against a smooth wall, ``angle`` [degrees] to the floor.
+
+    It is a twentieth as thick as long and touches with two corners. Known: the floor carries the
+    weight, the wall pushes with W (L/2 cos a - d/2 sin a) / (L sin a), d the thickness, and
+    friction holds the foot, as long as that is at most mu W: "stands".
+    """
+    a, thick = np.radians(angle), length / 20
+    push = float(weight * (length * np.cos(a) - thick * np.sin(a)) / (2 * length * np.sin(a)))
+    stands = 0 <= push <= friction * weight
+    scene = Scene(
+        name="ladder",
+        dim=2,
+        gravity=(0.0, -10.0),
+        duration=0.01,
+        description="a ladder against a smooth wall, held by friction at its foot",
+        reference={"stands": stands}
+        | ({"forces": [weight, push], "tangential forces": [-push, 0.0]} if stands else {}),
+    )
+    rough = Material(friction=friction, name="rough")
+    scene.add(HalfSpace(2), position=(0, 0), material=rough, name="floor")
+    scene.add(HalfSpace(2), position=(0, 0), normal=(1, 0), name="wall")
+    x = (length * np.cos(a) + thick * np.sin(a)) / 2
+    y = (length * np.sin(a) + thick * np.cos(a)) / 2
+    scene.add(
+        rectangle(length, thick),
+        position=(x, y),
+        orientation=np.pi - a,
+        mass=weight / 10,
+        material=rough,
+        name="ladder",
+    )
+    return scene
+
+
+ARCH_THICKNESS, ARCH_FRICTION = 0.1075, 0.395
+"""Least thickness of a semicircular arch over the radius of its middle line, of many voussoirs, and
+the friction that it needs (Milankovitch 1907, Heyman 1969)."""
+
+
+@checked(
+    voussoirs=at_least(3),
+    thickness=between(0, 1, "a part of the radius, between 0 and 1"),
+    friction=not_negative,
+)
+def arch(voussoirs=21, *, thickness=0.15, friction=0.6) -> Scene:
+    """A semicircular 2D arch of equal voussoirs with straight joints, its feet on a floor.
+
+    thickness: over the radius of the middle line, 1 m. Known: it stands from ARCH_THICKNESS on
+    where mu >= ARCH_FRICTION (fewer voussoirs stand a little thinner, thicker ones with less
+    friction); the floor carries half the weight at either foot.
+    """
+    scene = Scene(
+        name="arch",
+        dim=2,
+        duration=0.02,
+        description="a semicircular arch of voussoirs: friction and thickness hold it",
+        reference={"stands": True}
+        if thickness >= ARCH_THICKNESS and friction >= ARCH_FRICTION
+        else {},
+    )
+    stone = Material(friction=friction, name="stone")
+    scene.add(HalfSpace(2), position=(0, 0), material=stone, name="floor")
+    joints = np.pi * np.arange(voussoirs + 1) / voussoirs
+    along = np.column_stack([np.cos(joints), np.sin(joints)])
+    along[[0, -1], 1] = 0.0  # the feet lie flat, to the last digit
+    inner, outer = (1 - thickness / 2) * along, (1 + thickness / 2) * along
+    for k in range(voussoirs):
+        stones = Polygon(np.array([inner[k], outer[k], outer[k + 1], inner[k + 1]]))
+        scene.add(stones, position=stones.centre, material=stone, name=f"voussoir {k}")
+    return scene
+
+
+@checked(count=at_least(1), friction=not_negative, seed=at_least(0))
+def heap(count=500, *, friction=0.5, seed=1) -> Scene:
+    """Balls of unequal size, poured as a column on a bed of fixed balls, that hinder rolling.
+
+    Radii from 1.4 to 2 mm. Known: the bed carries the total weight once at rest.
+    """
+    rng = np.random.default_rng(seed)
+    scene = Scene(
+        name="heap",
+        dt=1e-3,
+        duration=1.0,
+        description=f"{count} rough balls poured into a heap",
+    )
+    rough, large = Material(friction=friction, name="rough"), 2e-3
+    # a cone of 10 degrees has room, and walls keep what rolls beyond
+    wide = (3 * count * 4.19 / 0.6 / (np.pi * np.tan(np.radians(10)))) ** (1 / 3)
+    across, rows = int(np.ceil(wide)), int(np.ceil(wide / np.sqrt(3)))
+    i, j = (
+        g.ravel() for g in np.meshgrid(np.arange(-across, across + 1), np.arange(-rows, rows + 1))
+    )
+    bed = large * np.column_stack([2 * i + j % 2, np.sqrt(3) * j, 0.0 * i])
+    scene.add_many(Sphere(large), bed, material=rough, fixed=True)
+    for name, sign, axis in (("x-", -1, 0), ("x+", 1, 0), ("y-", -1, 1), ("y+", 1, 1)):
+        at, normal = np.zeros(3), np.zeros(3)
+        at[axis], normal[axis] = sign * (np.abs(bed[:, axis]).max() + large), -sign
+        scene.add(HalfSpace(), position=at, normal=normal, material=rough, name=f"{name} wall")
+    side = max(2, round((count / 3) ** (1 / 3)))
+    k, pitch = np.arange(count), 2.05 * large
+    cells = np.column_stack([k % side, k // side % side, k // side**2]) - [side / 2, side / 2, 0]
+    radius = rng.uniform(0.7, 1.0, count) * large
+    centres = (cells + 0.5) * pitch + [0, 0, 1.5 * large]
+    centres[:, :2] += rng.uniform(-1, 1, (count, 2)) * (pitch / 2 - radius)[:, None]
+    scene.add_many([Sphere(float(r)) for r in radius], centres, material=rough)
+    return scene
+
+
+ROUGH_PYRAMID = {
+    (5, 0.5): (0.752234, 0.201409, 54.620262),
+    (5, 0.3): (0.767993, 0.196336, 57.487808),
+    (5, 0.1): (0.893457, 0.087924, 65.588633),
+    (10, 0.5): (1.606425, 0.446946, 900.199287),
+    (10, 0.3): (1.589281, 0.417696, 951.519007),
+    (10, 0.1): (1.857980, 0.182123, 1083.781320),
+    (10, 0.02): (2.092906, 0.040464, 1150.023136),
+}
+"""(base, mu): largest normal, largest tangential force and sum of the normal ones over a sphere's
+weight, k_t/k_n = 2/7, equal spheres with Hooke's law, loaded slowly from nothing."""
+
+
+@checked(
+    base=at_least(1),
+    friction=not_negative,
+    tangential_stiffness=positive,
+    young_ratio=positive,
+    law=law,
+)
+def rough_pyramid(
+    base=5, *, friction=0.5, tangential_stiffness=2 / 7, young_ratio=1.0, law="hooke"
+) -> Scene:
+    """The pyramid of the gallery with friction, its layers touching.
+
+    young_ratio: E1/E0 of spheres with odd index over those with even index. Known: ROUGH_PYRAMID.
+    """
+    usual = young_ratio == 1 and law == "hooke" and tangential_stiffness == 2 / 7
+    known = ROUGH_PYRAMID.get((base, friction), ()) if usual else ()
+    names = ("largest", "largest tangential", "sum of normal forces")
+    scene = Scene(
+        name="rough-pyramid",
+        law=law,
+        duration=1e-3,
+        description=f"cannonball pyramid of base {base} with friction, base layer fixed",
+        reference={f"{name} over weight": v for name, v in zip(names, known, strict=False)},
+    )
+    even, odd = (
+        Material(
+            young=50e9 * ratio,
+            friction=friction,
+            tangential_stiffness=tangential_stiffness,
+            name=name,
+        )
+        for name, ratio in (("even", 1.0), ("odd", young_ratio))
+    )
+    add_pyramid(scene, base, 2.5e-3, (even, odd))
+    return scene
+
+
+@checked(count=at_least(1), friction=not_negative, seed=at_least(0))
+def rough_packing(count=200, *, friction=0.5, seed=1) -> Scene:
+    """The packing of the gallery with friction: spheres of unequal size settling in an open box.
+
+    Known: floor and walls together carry the total weight once at rest.
+    """
+    scene = Scene(
+        name="rough-packing",
+        dt=2e-3,
+        duration=0.4,
+        description=f"{count} rough spheres of unequal size settling in a box",
+    )
+    add_packing(scene, count, seed, Material(friction=friction, name="rough"))
+    return scene
+
+
+ROUGH = {
+    "groove": groove,
+    "incline": incline,
+    "rolling-ball": rolling_ball,
+    "ladder": ladder,
+    "arch": arch,
+    "heap": heap,
+    "rough-pyramid": rough_pyramid,
+    "rough-packing": rough_packing,
+}
+"""The scenes with friction by name."""

@@ -1,0 +1,66 @@
+"""Linear systems of a Newton step, against sparse matrices put together by SciPy."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rigidlimit.equilibrium import mechanics
+from rigidlimit.equilibrium.mechanics import Bodies
+from tests.equilibrium.problems import rough_pyramid
+
+
+def reference(B, D, M, shift):
+    K = B.T @ sp.block_diag(list(D)) @ B + shift * sp.eye_array(B.shape[1])
+    return sp.csr_array(K if M is None else K + M)
+
+
+def unsymmetric(m, d, rng):
+    """Blocks of slipping contacts: normal slopes of one, tangential ones of friction."""
+    D = 0.2 * rng.random((m, d, d)) + 0.5 * np.eye(d)
+    D[rng.random(m) < 0.2] = 0.0
+    return D
+
+
+@pytest.mark.parametrize("base", [3, 8])
+@pytest.mark.parametrize("by", ["factorization", "iteration", "both"])
+def test_pyramids(monkeypatch, base, by):
+    if by != "factorization":
+        monkeypatch.setattr(mechanics, "SMALL", 0.0)
+    B, load, _ = rough_pyramid(base)
+    rng = np.random.default_rng(7)
+    D, b = unsymmetric(B.shape[0] // 3, 3, rng), rng.normal(size=(B.shape[0] // 3, 3))
+    bodies = Bodies(B, -load, 3, shift=1e-3)
+    if by == "both":
+        bodies.patience = 1  # GMRES gives up at once
+    solve = bodies.factorize(D)
+    K = reference(B, D, None, 1e-3)
+    for _ in range(2):
+        np.testing.assert_allclose(K @ solve(load), -load, atol=1e-10)
+    np.testing.assert_allclose(K @ solve(load, b), B.T @ b.ravel() - load, atol=1e-9)
+
+
+@pytest.mark.parametrize("starts", [None, [0, 3, 4, 7, 13]])
+def test_bodies_of_unlike_sizes(starts):
+    """Plane contacts between bodies of one to six degrees of freedom, with an inertia."""
+    rng = np.random.default_rng(8)
+    B = sp.csr_array(rng.random((30, 13)) * (rng.random((30, 13)) < 0.7))
+    M = sp.csr_array(np.diag(rng.uniform(1, 2, 13)))
+    D, r = unsymmetric(15, 2, rng), rng.random(13)
+    x = Bodies(B, np.zeros(13), 2, M=M, starts=starts).factorize(D)(r)
+    np.testing.assert_allclose(reference(B, D, M, 0.0) @ x, -r, atol=1e-12)
+
+
+def test_loose_systems_are_as_good_as_they_are_said_to_be(monkeypatch):
+    monkeypatch.setattr(mechanics, "SMALL", 0.0)
+    B, load, _ = rough_pyramid(8)
+    D = unsymmetric(B.shape[0] // 3, 3, np.random.default_rng(9))
+    solve, K = Bodies(B, -load, 3, shift=1e-3).factorize(D), reference(B, D, None, 1e-3)
+    for accuracy in (1e-2, 1e-6):
+        off = np.linalg.norm(K @ solve(load, accuracy=accuracy) + load)
+        assert off <= 1.01 * accuracy * np.linalg.norm(load)  # by GMRES' own account, to rounding
+
+
+def test_singular_systems_are_said():
+    B, load, _ = rough_pyramid(3)
+    with pytest.raises(np.linalg.LinAlgError):
+        Bodies(B, -load, 3).factorize(np.zeros((B.shape[0] // 3, 3, 3)))(load)

@@ -1,0 +1,117 @@
+"""Hard problems that tests and the corpus of the benchmarks share."""
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+import rigidlimit as rl
+from tests.problems import GRAVITY, contact_problem
+
+DT = 1e-3
+
+
+def boxed_lattice(kind, n, noise, *, seed=0):
+    """Unit spheres of a lattice, n a side, that fits its box exactly but for noise; no lid."""
+    rng = np.random.default_rng(seed)
+    place = np.stack(np.meshgrid(*[np.arange(n)] * 3, indexing="ij"), -1).reshape(-1, 3)
+    if kind == "bcc":
+        middle = place[(place < n - 1).all(axis=1)] + 0.5
+        centres = np.concatenate([place, middle]) * 2 / np.sqrt(3)
+    else:
+        k, j, i = place.T
+        centres = np.column_stack(
+            [i + (j + k) % 2 / 2, np.sqrt(3 / 4) * (j + k % 2 / 3), np.sqrt(2 / 3) * k]
+        )
+    low, high = centres.min(axis=0), centres.max(axis=0)
+    pairs = cKDTree(centres).query_pairs(1 + 1e-6, output_type="ndarray")
+    walls = [(axis, 1, low[axis]) for axis in range(3)] + [(a, -1, high[a]) for a in range(2)]
+    beside = [np.flatnonzero(np.abs(centres[:, axis] - at) < 1e-6) for axis, _, at in walls]
+    centres = centres + noise * rng.uniform(-1, 1, centres.shape)
+    rows, gaps = [], []
+    for a, b in pairs[np.lexsort(pairs.T[::-1])]:
+        apart = centres[b] - centres[a]
+        length = np.linalg.norm(apart)
+        row = np.zeros(centres.shape)
+        row[a], row[b] = -apart / length, apart / length
+        rows.append(row.ravel())
+        gaps.append(length - 1)
+    for (axis, sign, at), balls in zip(walls, beside, strict=True):
+        for ball in balls:
+            row = np.zeros(centres.shape)
+            row[ball, axis] = sign
+            rows.append(row.ravel())
+            gaps.append(sign * (centres[ball, axis] - at))
+    velocity = np.tile([0.0, 0.0, -GRAVITY * DT], len(centres))
+    return contact_problem(
+        np.array(rows), np.ones(len(velocity)), np.array(gaps) / DT, velocity, DT
+    )
+
+
+def hexagonal_wall(columns, rows, ratio):
+    """Disks in rows, each row ``ratio`` times as heavy as the one below, on a floor, no sides."""
+    x = np.array([(i + j % 2 / 2, np.sqrt(3 / 4) * j) for j in range(rows) for i in range(columns)])
+    pairs = cKDTree(x).query_pairs(1 + 1e-6, output_type="ndarray")
+    pairs = pairs[np.lexsort(pairs.T[::-1])]
+    B = np.zeros((len(pairs) + columns, *x.shape))
+    for row, (a, b) in zip(B, pairs, strict=False):
+        row[a], row[b] = x[a] - x[b], x[b] - x[a]
+    B[len(pairs) + np.arange(columns), np.arange(columns), 1] = 1.0
+    mass = np.repeat(ratio ** np.arange(rows, dtype=float), 2 * columns)
+    velocity = np.tile([0.0, -GRAVITY * DT], len(x))
+    return contact_problem(B.reshape(len(B), -1), mass, np.zeros(len(B)), velocity, DT)
+
+
+def squeezed_row(count, overlap):
+    """Unit spheres in a row between two walls that are too near by ``overlap``, on a floor; they
+    cannot climb over one another."""
+    rows, gaps = [], []
+    for i in range(count + 1):
+        row = np.zeros((count, 2))
+        if i > 0:
+            row[i - 1, 0] = -1.0
+        if i < count:
+            row[i, 0] = 1.0
+        rows.append(row.ravel())
+        gaps.append(-overlap / (count + 1))
+    for i in range(count):
+        row = np.zeros((count, 2))
+        row[i, 1] = 1.0
+        rows.append(row.ravel())
+        gaps.append(0.0)
+    velocity = np.tile([0.0, -GRAVITY * DT], count)
+    return contact_problem(np.array(rows), np.ones(2 * count), np.array(gaps) / DT, velocity, DT)
+
+
+def softened(seed, soft, motions=4, contacts=60, n=24):
+    """(B0, B, admissible): B = B0 T, where T makes ``motions`` directions all but free. T has an
+    inverse, so that B^T f = T^T B0^T f asks the same of forces as B0^T f."""
+    rng = np.random.default_rng(seed)
+    firm = rng.normal(size=(contacts, n))
+    admissible = np.where(rng.random(contacts) < 0.6, rng.random(contacts), 0.0)
+    turned = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    size = np.ones(n)
+    size[:motions] = soft * np.arange(1, motions + 1)
+    return firm, firm @ (turned * size @ turned.T), admissible
+
+
+def unlike_stiffness(seed, decades):
+    """A random problem that some f >= 0 do carry: B, load, stiffness over so many decades."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    m = int(rng.integers(n, 3 * n))
+    B = rng.normal(size=(m, n)) * (rng.random((m, n)) < rng.uniform(0.2, 1))
+    f = rng.uniform(0, 1, m) * (rng.random(m) < rng.uniform(0.3, 1))
+    return B, B.T @ f, 10.0 ** rng.uniform(-decades, 0, m)
+
+
+def wall(long, high):
+    """A running bond of blocks, half a block at the ends of every second course."""
+    scene = rl.Scene(dt=1e-3, duration=1.0)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    whole, half = [], []
+    for j in range(high):
+        z, odd = 0.05 + 0.1 * j, j % 2
+        whole += [(0.2 * i + 0.1 * odd, 0, z) for i in range(long - odd)]
+        half += [(-0.05, 0, z), (0.2 * long - 0.15, 0, z)] * odd
+    scene.add_many(rl.Box((0.2, 0.1, 0.1)), np.array(whole))
+    scene.add_many(rl.Box((0.1, 0.1, 0.1)), np.array(half))
+    return scene

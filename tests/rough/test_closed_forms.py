@@ -1,0 +1,176 @@
+"""Friction against closed forms: grooves, inclines, rolling. Evidence: analytic."""
+
+import numpy as np
+import pytest
+
+import rigidlimit
+from rigidlimit.bodies import Box, HalfSpace, Material, Sphere
+
+G = 9.81
+
+
+def groove(angle, weight=3.0, radius=1.0):
+    """(B, T, load) of a disk between two walls whose normals make ``angle`` with the vertical."""
+    B, T = [], []
+    for side in (1.0, -1.0):
+        n = np.array([side * np.sin(angle), np.cos(angle)])
+        t, arm = np.array([n[1], -n[0]]), -radius * n
+        B.append([*n, arm[0] * n[1] - arm[1] * n[0]])
+        T.append([*t, arm[0] * t[1] - arm[1] * t[0]])
+    return np.array(B), np.array(T), [0.0, weight, 0.0]
+
+
+@pytest.mark.parametrize("angle", [0.3, 0.7, 1.1])
+@pytest.mark.parametrize("mu", [0.05, 0.4, 2.0])
+@pytest.mark.parametrize("ratio", [2 / 7, 0.8, 1.0])
+def test_groove(angle, mu, ratio):
+    B, T, load = groove(angle)
+    found = rigidlimit.compatible_forces(
+        B, load, tangential=T, tangential_stiffness=ratio, friction=mu
+    )
+    mobilised = min(ratio * np.tan(angle), mu)
+    normal = 3.0 / (2 * (np.cos(angle) + mobilised * np.sin(angle)))
+    assert found.converged and found.state == "unloaded"
+    # the balance is solved to 1e-10 of the load
+    np.testing.assert_allclose(found.force, normal, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(found.tangential_force[:, 0]), mobilised * normal, rtol=1e-9)
+    assert (found.sliding == (ratio * np.tan(angle) > mu)).all()
+
+
+def on_an_incline(shape, mu, angle, steps=20, dt=1e-3):
+    """Mean acceleration down the slope of a body that starts at rest, and the last step."""
+    scene = rigidlimit.Scene(gravity=(G * np.sin(angle), 0, -G * np.cos(angle)))
+    rough = Material(friction=mu)
+    scene.add(HalfSpace(), position=(0, 0, 0), material=rough)
+    scene.add(shape, position=(0, 0, 0.1), mass=2.0, material=rough)
+    simulation = rigidlimit.Simulation(scene, dt=dt)
+    for _ in range(steps):
+        last = simulation.step()
+        assert last.converged, last.message
+    return simulation.state.velocity[1][0] / (steps * dt), last
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.05, 0.12, 0.13, 0.5])
+def test_ball_on_an_incline_rolls_or_slides(mu):
+    angle = 0.4
+    rolls = mu >= 2 / 7 * np.tan(angle)
+    expected = 5 / 7 * G * np.sin(angle) if rolls else G * (np.sin(angle) - mu * np.cos(angle))
+    acceleration, last = on_an_incline(Sphere(0.1), mu, angle)
+    assert acceleration == pytest.approx(expected, rel=1e-8)  # velocities are solved to 1e-10
+    if mu > 0:
+        assert last.sliding.all() == (not rolls)
+
+
+@pytest.mark.parametrize("mu", [0.2, 0.5])
+def test_block_on_an_incline_sticks_or_slides(mu):
+    angle = 0.4
+    acceleration, last = on_an_incline(Box((0.4, 0.4, 0.2)), mu, angle)
+    expected = max(0.0, G * (np.sin(angle) - mu * np.cos(angle)))
+    assert acceleration == pytest.approx(expected, abs=1e-8)
+    total = last.force_vectors.sum(axis=0)
+    push = 2.0 * (np.array([expected, 0, 0]) - np.array([G * np.sin(angle), 0, -G * np.cos(angle)]))
+    np.testing.assert_allclose(total, push, atol=1e-7)  # over a weight of 20 N: 1e-8
+    bound = mu * last.force
+    assert (np.linalg.norm(last.tangential_force, axis=1) <= bound * (1 + 1e-9)).all()
+
+
+def test_sliding_ball_rolls_at_five_sevenths_of_its_speed():
+    scene = rigidlimit.Scene(gravity=(0, 0, -G))
+    rough = Material(friction=0.3)
+    scene.add(HalfSpace(), position=(0, 0, 0), material=rough)
+    scene.add(Sphere(0.1), position=(0, 0, 0.1), velocity=(1, 0, 0), mass=2.0, material=rough)
+    simulation = rigidlimit.Simulation(scene, dt=1e-3, compatible="never")
+    for _ in range(150):  # it slides for 2/7 of its speed over mu g: 97 steps
+        simulation.step()
+    assert simulation.state.velocity[1][0] == pytest.approx(5 / 7, rel=1e-8)
+
+
+def test_a_checkpoint_keeps_what_contacts_remember():
+    scene = rigidlimit.Scene(gravity=(0, 0, -G))
+    rough = Material(friction=0.5)
+    scene.add(HalfSpace(), position=(0, 0, 0), material=rough)
+    scene.add(Box((0.4, 0.4, 0.2)), position=(0, 0, 0.1), mass=2.0, material=rough, name="block")
+
+    def pushed():
+        simulation = rigidlimit.Simulation(scene, dt=1e-3)
+        simulation.step()
+        simulation.set_load("block", (6.0, 1.0, 0))
+        simulation.step()
+        simulation.set_load("block", (0, 0, 0))
+        return simulation
+
+    one, other = pushed(), rigidlimit.Simulation(scene, dt=1e-3)
+    other.restore(one.checkpoint())
+    np.testing.assert_array_equal(one.step().force_vectors, other.step().force_vectors)
+
+
+def test_a_push_that_is_taken_back_leaves_its_trace():
+    """A side that slips under the push keeps its slip: forces at the end are not those before."""
+    B, T, load = groove(0.6)
+    keys = dict(tangential=T, tangential_stiffness=0.5, friction=0.3)
+    rest = rigidlimit.compatible_forces(B, load, **keys)
+    pushed = rigidlimit.compatible_forces(B, [0.8, 3.0, 0.0], history=rest.history, **keys)
+    assert pushed.sliding.any() and pushed.state == "history"
+    back = rigidlimit.compatible_forces(B, load, history=pushed.history, **keys)
+    assert back.converged
+    assert np.abs(back.force - rest.force).max() > 1e-3
+    again = rigidlimit.compatible_forces(B, load, history=back.history, **keys)
+    np.testing.assert_allclose(again.force, back.force, rtol=1e-9)  # solved to 1e-10
+
+
+def test_a_load_that_no_friction_carries_shows_its_mechanism():
+    B, T, _ = groove(0.6)
+    found = rigidlimit.compatible_forces(
+        B, [0, -1.0, 0], tangential=T, tangential_stiffness=0.5, friction=0.3
+    )
+    assert found.status is rigidlimit.Status.LOAD_NOT_CARRIED
+    assert found.mechanism[1] > 0.5  # it rises
+
+
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        (dict(friction=-0.1), "mu >= 0"),
+        (dict(friction=np.nan), "finite"),
+        (dict(tangential=np.zeros((3, 3))), "one a contact in the plane"),
+        (dict(tangential_stiffness=0.0), "positive"),
+        (dict(tangential=None), "tangential"),
+        (dict(history="before"), "history"),
+        (dict(increments=0), "increments"),
+    ],
+)
+def test_bad_input_is_one_clear_error(change, word):
+    B, T, load = groove(0.6)
+    keys = dict(tangential=T, friction=0.3) | change
+    with pytest.raises(rigidlimit.errors.InputError, match=word):
+        rigidlimit.compatible_forces(B, load, **keys)
+
+
+@pytest.mark.parametrize("name", ["ladder", "arch"])
+def test_settle_keeps_what_friction_holds(name):
+    rest = rigidlimit.settle(name)
+    assert rest.alone and rest.unbalanced < 1e-8  # both steps are solved to 1e-10
+    assert rest.farthest == ""
+
+
+def test_compare_refuses_friction():
+    with pytest.raises(rigidlimit.errors.InputError, match="friction"):
+        rigidlimit.penalty.compare("ladder")
+
+
+def test_a_captured_step_with_friction_has_the_same_velocities(tmp_path):
+    """Round trip: a sliding ball's step, written and solved as a captured problem."""
+    from rigidlimit.adapters import read_captured
+    from rigidlimit.adapters.formats.capture import capture_step
+    from rigidlimit.adapters.formats.fclib import write_fclib
+
+    scene = rigidlimit.scenes.load("rolling-ball")
+    simulation = rigidlimit.Simulation(scene, compatible="never")
+    before = simulation.state
+    result = simulation.step()
+    problem = capture_step(simulation.bodies, before, simulation.external_force, result)
+    write_fclib(problem, tmp_path / "ball.hdf5")
+    found = read_captured(tmp_path / "ball.hdf5").solve(tolerance=1e-12)
+    force = np.column_stack([result.force, result.tangential_force]) * simulation.dt
+    # the step is solved to 1e-10, the captured problem to more
+    np.testing.assert_allclose(found.reaction, force, atol=1e-8 * np.abs(force).max())

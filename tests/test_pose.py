@@ -1,0 +1,118 @@
+"""Forces of a given pose with its own overlaps, and what is said of steps that undo overlaps."""
+
+import json
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.adapters import lammps
+from rigidlimit.errors import InputError, MissingExtra, SceneWarning
+from rigidlimit.penalty import PenaltySimulation
+from rigidlimit.scenes.toml import write_scene
+
+from .cli.program import forked
+
+
+def imported(scene, position):
+    """The same bodies at other places, as a user reads them from a DEM."""
+    new, fixed = rl.Scene(name="imported", dt=1e-3), ~scene.bodies.free.any(axis=1)
+    for i, at in enumerate(position):
+        mass = None if fixed[i] else float(scene.bodies.mass[i])
+        new.add(scene.bodies.shape(i), position=at, fixed=bool(fixed[i]), mass=mass)
+    return new
+
+
+def test_forces_of_a_packing_from_lammps():
+    """Peer: forces at rest in LAMMPS, contact by contact, to the tolerance of the solver, from the
+    places of the balls alone. A step of 1 ms makes them a fifteenth too large, and says so."""
+    try:
+        lammps.library()
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    scene = rl.scenes.pyramid(5, drop=0)
+    scale = 1e-5  # overlaps of 2e-4 radii
+    steps = 3 * PenaltySimulation(scene, stiffness_scale=scale).run().steps + 10_000
+    theirs = lammps.march_spheres(PenaltySimulation(scene, stiffness_scale=scale), steps)
+    k = theirs.force.max() / -theirs.contacts.gap.min()
+    packing = imported(scene, theirs.state.position)
+    found = rl.forces_at_pose(packing, stiffness=k)
+    assert found.converged and found.shift < 1e-6 * found.overlap
+    force = theirs.contacts.carry_over(found.contacts, found.force)
+    # what LAMMPS's rest leaves, 1e-11 of the weight here
+    np.testing.assert_allclose(force, theirs.force, atol=1e-9 * theirs.force.max())
+    with pytest.warns(SceneWarning, match=r"overlap/dt\^2 = 0\.25\d m/s\^2, beside 9\.81"):
+        step = rl.Simulation(packing).step()
+    assert step.force.max() > 1.05 * theirs.force.max()
+    assert "forces_at_pose" in step.doubt and step.doubt in step.message
+
+
+def test_overlaps_of_the_program_are_not_told_of():
+    """Property: disks that fall, meet and come to rest leave overlaps of second order, and nothing
+    is said of these; nor of a pose that ``settle`` found."""
+    simulation = rl.Simulation(rl.scenes.pile_2d(20), compatible="never")
+    assert not any(simulation.step().overlapping for _ in range(300))
+    rl.settle(simulation)
+    assert simulation.step().overlapping == ""
+
+
+@pytest.mark.parametrize("law, p", [("hooke", 2.0), ("hertz", 2.5)])
+def test_own_gaps_share_the_load(law, p):
+    """Closed form: a beam on three springs of which the middle one overlaps by h at the pose and
+    the others by nothing; f = k (w + h)^(p-1) there and k w^(p-1) on the others, at the depth w at
+    which they bear its weight."""
+    k, h, weight = 1e6, 1e-5, 10.0
+    scene = rl.Scene(dim=2, gravity=(0, -10.0), law=law)
+    for x, up in ((-1, 0.0), (0, h), (1, 0.0)):
+        scene.add(rl.Disk(0.1), position=(x, up), fixed=True)
+    scene.add(rl.rectangle(2.2, 0.1), position=(0, 0.15), mass=weight / 10)
+    found = rl.forces_at_pose(scene, stiffness=k)
+    middle = found.force[np.abs(found.contacts.point[:, 0]).argmin()]
+    sides = (weight - middle) / 2
+    assert found.converged and found.force.sum() == pytest.approx(weight, rel=1e-9)
+    depth = (sides / k) ** (1 / (p - 1))
+    # tolerance of the solver, 1e-10 of the load
+    assert middle == pytest.approx(k * (depth + h) ** (p - 1), rel=1e-7)
+
+
+def test_another_stiffness_is_told():
+    """Closed form: a disk that overlaps twice as deep as it should bears its weight, and it is said
+    that it shifts by half the overlap."""
+    scene = rl.Scene(dim=2, gravity=(0, -10.0))
+    scene.add(rl.HalfSpace(2), position=(0, 0))
+    scene.add(rl.Disk(0.1), position=(0, 0.1 - 2e-5), mass=1)
+    found = rl.forces_at_pose(rl.Simulation(scene), stiffness=1e6)
+    assert found.force == pytest.approx([10.0]) and found.shift == pytest.approx(1e-5)
+    assert "not the rest of this stiffness" in found.message
+    assert "not the rest" not in rl.forces_at_pose(scene, stiffness=5e5).message
+    assert rl.body_forces(found)[0, 1] == pytest.approx(-10.0)
+    # it falls: nothing bears its weight
+    scene.add(rl.Disk(0.1), position=(1.0, 0.5), mass=1, name="loose")
+    lost = rl.forces_at_pose(scene, stiffness=5e5)
+    assert lost.status is rl.Status.LOAD_NOT_CARRIED
+    assert lost.imbalance.reshape(-1, 6)[2, 1] == pytest.approx(-10.0)
+
+
+def test_nothing_touches():
+    """Contract: one clear error for a pose without contacts, and for a stiffness that is none."""
+    scene = rl.Scene(name="far", dim=2)
+    scene.add(rl.Disk(0.1), position=(0, 0))
+    scene.add(rl.Disk(0.1), position=(1, 0))
+    with pytest.raises(InputError, match="no bodies touch"):
+        rl.forces_at_pose(scene)
+    with pytest.raises(InputError, match="stiffness"):
+        rl.forces_at_pose(scene, stiffness=-1.0)
+
+
+def test_the_command(tmp_path):
+    """Contract: the same forces from the command line, in a table and a file."""
+    scene = rl.Scene(name="disk", dim=2, gravity=(0, -10.0))
+    scene.add(rl.HalfSpace(2), position=(0, 0), name="floor")
+    scene.add(rl.Disk(0.1), position=(0, 0.1 - 2e-5), mass=1, name="disk")
+    write_scene(scene, tmp_path / "disk.toml")
+    out = tmp_path / "forces.json"
+    answer = forked("forces", str(tmp_path / "disk.toml"), "--stiffness", "5e5", "--out", str(out))
+    assert answer.returncode == 0 and "floor - disk" in answer.stdout
+    written = json.loads(out.read_text())
+    assert written["contacts"]["force"] == pytest.approx([10.0])
+    assert written["summary"]["status"] == "converged"

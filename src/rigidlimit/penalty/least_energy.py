@@ -67,6 +67,10 @@ NEAR_PATH, OFF, LAST = 10.0, 0.3, 30.0
 """A round kept to the path if the imbalance is below NEAR_PATH sqrt(mu) and OFF, and no product
 f w is off by more than LAST mu."""
 
+SLIDES, WIDEN, WIDEST = 10, 2.0, 10.0
+"""Rounds off the path after which mu grows again, its factor, and the most over where it began: a
+packing that slides goes on down to its next rest, in steps as short as its gaps, mu over forces."""
+
 SPREAD = 10.0
 """Factor within which forces are kept about mu/w."""
 
@@ -92,7 +96,7 @@ HELD = 1e-12
 """Gap gradients up to which no motion changes a gap, as walls a quarter turn apart have by
 rounding."""
 
-BISECTIONS, CLOSINGS = 12, 2
+BISECTIONS, CLOSINGS = 12, 4
 """Steps of the line search, and of the way from the end of the path to the corner."""
 
 
@@ -125,17 +129,15 @@ def least_energy(
     *,
     start: tuple[Contacts, np.ndarray] | None = None,
     begin: float = BEGIN,
-    patience: int | None = None,
-    max_rounds: int = 400,
+    max_rounds: int = 1000,
     callback: Callable[[str], object] | None = None,
 ) -> LeastEnergy:
     """Pose near ``state`` in which bodies that only shift are at rest, with zero velocities.
 
     external_force (6 n,) [N]. start: contacts and their forces (m,) [N] that about balance, to
-    begin with; begin: mu to begin with, the smaller the nearer ``state`` is to rest. patience:
-    rounds at one mu after which the search is given up. callback(text): told of each round; true
-    ends the search. Bodies do not turn. The answer is to be judged by a step of contact dynamics,
-    which must not move.
+    begin with; begin: mu to begin with, the smaller the nearer ``state`` is to rest.
+    callback(text): told of each round; true ends the search. Bodies do not turn. The answer is to
+    be judged by a step of contact dynamics, which must not move.
     """
     free = bodies.free.copy()
     free[:, 3:] = False
@@ -174,13 +176,15 @@ def least_energy(
             held = hold[body] * weight
             state, contacts, gap, f = _closed(near, state, F, f, w, held, starts, order, stats)
             break
-        if k == max_rounds or (patience is not None and stood >= patience):
+        if k == max_rounds:
             break
         kept = unbalanced <= min(OFF, NEAR_PATH * np.sqrt(mu)) and spread <= LAST * mu
         if apart and k and t > OFF and kept:
             mu, stood = max(FALL * mu, END), 0
         else:
             stood += 1
+            if apart and unbalanced > OFF and stood % SLIDES == 0:
+                mu = min(WIDEN * mu, WIDEST * begin)
         order.meet(contacts)
         held = hold[body] * weight
         d, opens = _newton(B, F, f, w, gap, mu, held, starts, order, stats)

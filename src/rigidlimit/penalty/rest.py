@@ -69,8 +69,8 @@ SETTLED = (1e-2, 1e-3, 1e-4)
 """Unbalanced force over the heaviest load at which the DEM ends, by tries: the next one where the
 packing had not come to rest yet, and only looked so between two slides."""
 
-BEGIN = (1e-4, 1e-5)
-"""mu to begin with from there, by tries, where contacts usually bear as much as the heaviest load;
+BEGIN = 1e-4
+"""mu to begin with from there, where contacts usually bear as much as the heaviest load;
 less where that is a lid, or few balls are far heavier than most: with more, contacts of the others
 would be pushed apart first."""
 
@@ -86,9 +86,8 @@ set it off again. Weaker dampers of the contacts also allow longer steps."""
 DEM_STEPS = 300_000
 """Most steps of the DEM in one try."""
 
-ROUNDS, STANDS = 400, 80
-"""Most rounds of least energy in one search; and at one mu, where a search that has not led to rest
-is followed by another: a packing that slides needs hundreds, and moves on in less time."""
+ROUNDS = 1000
+"""Most rounds of least energy in one search; a hundred are the rule, several where packings slide."""
 
 STOPS = 60
 """Stops of all bodies without a lower kinetic energy after which damping is given up: bodies that
@@ -341,14 +340,11 @@ class _Settling:
         self._check_loaded()
         if not self.balls:
             self._by_dem(SETTLED[-1])
-            return _turns_nothing(self.simulation.bodies) and self._rounds(BEGIN[0])
+            return _turns_nothing(self.simulation.bodies) and self._rounds(BEGIN)
         for tolerance in SETTLED:
             self._by_dem(tolerance)
-            at, part = self.simulation.state, self._part_of_heaviest()
-            for begin in BEGIN:
-                self.simulation.state = at
-                if self._rounds(part * begin):
-                    return True
+            if self._rounds(self._part_of_heaviest() * BEGIN):
+                return True
         return False
 
     def _by_present_contacts(self) -> bool:
@@ -357,7 +353,7 @@ class _Settling:
         simulation = self.simulation
         before, last = simulation.checkpoint(), simulation.last
         self.borne = last.contacts, last.classic.force
-        if self._rounds(self._part_of_heaviest() * BEGIN[0]):
+        if self._rounds(self._part_of_heaviest() * BEGIN):
             return True
         simulation.restore(before)
         return False
@@ -386,7 +382,6 @@ class _Settling:
             simulation.external_force,
             start=self.borne,
             begin=begin,
-            patience=STANDS,
             max_rounds=ROUNDS,
             callback=lambda text: self.tell(f"least potential energy, {text}"),
         )

@@ -80,7 +80,7 @@ def test_all_contacts_of_a_large_pyramid_carry():
     least = np.argsort(inside.force)[:2]
     model = programs._model(B, load, solver="ipm", run_crossover="off")
     for i in least:
-        assert -programs._optimum(model, i, -1.0) >= inside.force[i] * (1 - 1e-6)
+        assert -programs._optimum(model, ([i], [-1.0])) >= inside.force[i] * (1 - 1e-6)
 
 
 def test_paths_that_do_not_arrive(monkeypatch):

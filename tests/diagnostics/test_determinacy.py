@@ -436,7 +436,7 @@ def test_least_forces_do_not_pull(monkeypatch):
         status, fun = 0, -1e-8
 
     monkeypatch.setattr("scipy.optimize.linprog", lambda *a, **k: Answer)
-    found = programs._by_linprog(sp.csr_array(np.eye(2)), np.ones(2), [0, 1])
+    found = programs._by_linprog(sp.csr_array(np.eye(2)), np.ones(2), sp.csr_array(np.eye(2)))
     assert (found[:, 0] == 0).all()
 
 

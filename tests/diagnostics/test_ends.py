@@ -107,7 +107,7 @@ def test_large_pyramid_is_quick():
     path = time.perf_counter() - start
     start = time.perf_counter()
     model = programs._model(network.B, load, solver="ipm", run_crossover="off")
-    known = -programs._optimum(model, i, -1.0)
+    known = -programs._optimum(model, ([i], [-1.0]))
     assert path < 0.5 * (time.perf_counter() - start)
     # the program's own optimality is 1e-8 of its objective
     assert bound == pytest.approx(known, rel=1e-7) and reached == pytest.approx(known, rel=1e-7)

@@ -1,18 +1,38 @@
 """What can be said of contact forces: determinacy, certificate, sensitivity."""
 
 from .certificate import Certificate, certify
+from .cones import (
+    Collapse,
+    LeastFriction,
+    RoughCertificate,
+    RoughDeterminacy,
+    RoughSensitivity,
+    SelfStress,
+    least_friction,
+    load_factor,
+    self_stress,
+)
 from .degree import Degree
 from .determinacy import Determinacy, determinacy
 from .sensitivity import GapNoise, Sensitivity, gap_noise_spread, sensitivity
 
 __all__ = [
     "Certificate",
+    "Collapse",
     "Degree",
     "Determinacy",
     "GapNoise",
+    "LeastFriction",
+    "RoughCertificate",
+    "RoughDeterminacy",
+    "RoughSensitivity",
+    "SelfStress",
     "Sensitivity",
     "certify",
     "determinacy",
     "gap_noise_spread",
+    "least_friction",
+    "load_factor",
+    "self_stress",
     "sensitivity",
 ]

@@ -138,20 +138,25 @@ def _good(answer):
 
 def free_part(B: sp.csr_array, *, samples: int = 2, seed: int = 0) -> np.ndarray:
     """max over samples of |z|, (m,), z = w - B B^+ w for random w with entries of order one."""
+    return np.abs(self_stresses(B, samples=samples, seed=seed)).max(axis=1, initial=0.0)
+
+
+def self_stresses(B: sp.csr_array, *, samples: int = 2, seed: int = 0) -> np.ndarray:
+    """Random z with B^T z = 0, (m, samples): w - B B^+ w for w with entries of order one."""
     m = B.shape[0]
     network = Network(B)
     system = StiffnessSystem(network, np.ones(m), 1e-13)
     rng = np.random.default_rng(seed)
-    largest = np.zeros(m)
-    for _ in range(samples):
+    found = np.zeros((m, samples))
+    for k in range(samples):
         z = rng.choice([-1.0, 1.0], m) * rng.uniform(0.5, 1.0, m)
         for _ in range(2):  # a second pass takes out what the first left by rounding
             right = network.carried(z)
             size = float(np.abs(right).max(initial=0.0))
             if size > 0:
                 z = z - B @ system.solve(right, target=1e-9 * size, stats=LinearStats())
-        largest = np.maximum(largest, np.abs(z))
-    return largest
+        found[:, k] = z
+    return found
 
 
 def opening_motion(network: Network) -> np.ndarray | None:

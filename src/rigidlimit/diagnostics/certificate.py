@@ -22,9 +22,12 @@ import numpy as np
 
 from .._support import arrays
 from .._support.display import Brief
+from ..errors import InputError
 from ..forces import compatible_forces
 from ..forces.problem import checked_law, complementary_energy, pressing, strain_energy
 from ..network import column_arms
+from .cones.certificate import RoughCertificate, rough_certificate
+from .cones.problem import refuse_friction
 
 ENERGY_ROUNDING = 1e-12
 """Duality gap of exact forces, at most: rounding, and the residual of the u compared with."""
@@ -101,7 +104,11 @@ def certify(
     displacement=None,
     data_error: float = 0.0,
     tolerance: float = 1e-8,
-) -> Certificate:
+    tangential=None,
+    friction=0.0,
+    tangential_stiffness=1.0,
+    history=None,
+) -> Certificate | RoughCertificate:
     """Judge forces f (m,) [N] under the load F~ (n,); stiffness, exponent, fixed and gap_error
     as for ``compatible_forces``.
 
@@ -109,6 +116,11 @@ def certify(
     slack_scale: a large gap in the same unit; the largest |slack| by default. displacement (n,):
     the u to test f against. data_error: how far errors of B or the load move the forces, over the
     largest; beyond the tolerance nothing is certified. tolerance: on every relative measure.
+
+    Rough contacts: tangential, friction, tangential_stiffness and history as for
+    ``compatible_forces``, force (m, d), normal component first; without gap_error, slack,
+    displacement and data_error. The answer is a ``RoughCertificate``.
+
     Raises InputError for wrong shapes and values that are not finite.
 
     >>> import numpy as np, rigidlimit
@@ -116,6 +128,24 @@ def certify(
     >>> rigidlimit.certify(beam, [10.0, 0.0], [5.0, 0.0, 5.0]).verdict
     'admissible, not compatible: contact 1 is off by 67 % of the largest force'
     """
+    if tangential is not None:
+        smooth = {"gap_error": gap_error, "slack": slack, "displacement": displacement}
+        for name in (name for name, value in smooth.items() if value is not None):
+            raise InputError(f"{name} is given with tangential; expected one of the two")
+        return rough_certificate(
+            B,
+            load,
+            force,
+            tangential=tangential,
+            friction=friction,
+            stiffness=stiffness,
+            tangential_stiffness=tangential_stiffness,
+            exponent=exponent,
+            fixed=fixed,
+            history=history,
+            tolerance=tolerance,
+        )
+    refuse_friction(friction, history)
     B = arrays.sparse("B", B)
     m, n = B.shape
     load = arrays.vector("load", load, n, what="degree of freedom (column of B)")

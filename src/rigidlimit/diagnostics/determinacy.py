@@ -28,6 +28,8 @@ from ..errors import InputError
 from ..network import Network, body_starts, column_arms, kept_starts
 from ..status import Status
 from . import admissible, programs
+from .cones.determinacy import RoughDeterminacy, rough_determinacy
+from .cones.problem import refuse_friction
 from .rank import Rank, rank
 
 INTERVALS = "exact", "bounds", "auto", "none"
@@ -173,7 +175,10 @@ def determinacy(
     intervals: str = "auto",
     blocks=None,
     workers: int | None = None,
-) -> Determinacy:
+    tangential=None,
+    friction=0.0,
+    sliding_direction=None,
+) -> Determinacy | RoughDeterminacy:
     """The admissible forces of a load: degree of indeterminacy, determined forces, intervals.
 
     B (m, n), load (n,), fixed (n,) bool, blocks: as for ``compatible_forces``. force (m,): forces
@@ -183,6 +188,11 @@ def determinacy(
     ALL_INTERVALS are open. intervals: "exact" (linear programs), "bounds" (safe outer bounds, for
     large systems), "auto" (small systems exact; large ones bounds, and linear programs where they
     are not met by forces) or "none". workers: threads.
+
+    Rough contacts: tangential, friction and sliding_direction as for ``compatible_forces``, force
+    (m, d), normal component first. The answer is a ``RoughDeterminacy``; its intervals are of all
+    components, by linear programs in the plane and second-order cone programs in space (Clarabel).
+    Contacts that are known to slide have one unknown in place of d.
 
     Raises InputError for wrong shapes, and for a load that no f >= 0 balances.
 
@@ -194,6 +204,23 @@ def determinacy(
     """
     if intervals not in INTERVALS:
         raise InputError(f"intervals is {intervals!r}; expected one of {', '.join(INTERVALS)}")
+    if tangential is not None:
+        if intervals == "bounds":
+            raise InputError("intervals is 'bounds' with tangential; expected exact, auto or none")
+        return rough_determinacy(
+            B,
+            load,
+            tangential=tangential,
+            friction=friction,
+            force=force,
+            fixed=fixed,
+            sliding_direction=sliding_direction,
+            tolerance=tolerance,
+            contacts=contacts,
+            intervals=intervals != "none",
+            blocks=blocks,
+        )
+    refuse_friction(friction, sliding_direction)
     B = arrays.sparse("B", B)
     m, n = B.shape
     load = arrays.vector("load", load, n, what="degree of freedom (column of B)")

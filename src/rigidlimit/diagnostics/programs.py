@@ -1,6 +1,7 @@
 """Least and greatest force of single contacts over P = {f >= 0 : B^T f = F}, by HiGHS.
 
-2 linear programs a contact that differ in their objective only. Small systems: primal simplex,
+2 linear programs a contact (or a sum of forces, as the components of rough contacts are in the
+plane) that differ in their objective only. Small systems: primal simplex,
 each from the last vertex, neighbours one after another. Large systems: the least forces that way
 (0 is near everywhere), with a limit on the pivots beyond which, as for the greatest forces, the
 interior point method takes over: force chains gathered from far away take thousands of pivots.
@@ -23,34 +24,42 @@ PIVOTS = 600
 FEASIBILITY = 1e-9
 
 
-def extremes(B: sp.csr_array, load, contacts, *, workers: int | None = None):
-    """((len(contacts), 2) least and greatest f_i, method in words). inf where unbounded.
+def extremes(B: sp.csr_array, load, wanted, *, workers: int | None = None):
+    """((k, 2) least and greatest values, method in words). infinite where unbounded.
 
-    B (m, n), load (n,) of order one; P must not be empty.
+    B (m, n), load (n,) of order one; P must not be empty. wanted: contacts (k,), or sums of forces,
+    the rows of a sparse (k, m).
     """
-    contacts = np.asarray(contacts, int)
-    if not len(contacts):
+    sums = wanted if sp.issparse(wanted) else _single(wanted, B.shape[0])
+    if not sums.shape[0]:
         return np.zeros((0, 2)), "none needed"
     try:
         import highspy  # noqa: F401
     except ImportError:
-        return _by_linprog(B, load, contacts), "linear programs (HiGHS of scipy, cold starts)"
+        return _by_linprog(B, load, sums), "linear programs (HiGHS of scipy, cold starts)"
     place = np.empty(B.shape[0], int)
     place[reverse_cuthill_mckee(sp.csr_matrix(B @ B.T), symmetric_mode=True)] = np.arange(
         len(place)
     )
-    order = np.argsort(place[contacts], kind="stable")
-    workers = min(workers or min(4, os.cpu_count() or 1), -(-len(contacts) // 8))
+    order = np.argsort(place[sums.indices[sums.indptr[:-1]]], kind="stable")
+    workers = min(workers or min(4, os.cpu_count() or 1), -(-sums.shape[0] // 8))
     large = B.shape[0] > SIMPLEX_SIZE
     basis = _first_basis(B, load) if large else None
     pieces = np.array_split(order, workers)
-    out = np.empty((len(contacts), 2))
+    out = np.empty((sums.shape[0], 2))
     with ThreadPoolExecutor(workers) as pool:
-        jobs = [pool.submit(_chain, B, load, contacts[piece], basis, large) for piece in pieces]
+        jobs = [pool.submit(_chain, B, load, sums[piece], basis, large) for piece in pieces]
         for piece, job in zip(pieces, jobs, strict=True):
             out[piece] = job.result()
     method = "linear programs (HiGHS, warm-started simplex"
     return out, method + (" and interior point)" if large else ")")
+
+
+def _single(contacts, m: int) -> sp.csr_array:
+    """Sums of one force each."""
+    contacts = np.asarray(contacts, int)
+    k = len(contacts)
+    return sp.csr_array((np.ones(k), (np.arange(k), contacts)), shape=(k, m))
 
 
 def _model(B, load, **options):
@@ -85,58 +94,68 @@ def _first_basis(B, load):
     return model.getBasis()
 
 
-def _chain(B, load, contacts, basis, large):
-    """Extremes of some contacts, one after another."""
+def _chain(B, load, sums, basis, large):
+    """Extremes of some sums of forces, one after another."""
     simplex = _model(B, load, solver="simplex", presolve="off", simplex_strategy=4)
     if basis is not None:
         simplex.setBasis(basis)
     inner = _model(B, load, solver="ipm", run_crossover="off") if large else None
-    out = np.empty((len(contacts), 2))
+    out = np.empty((sums.shape[0], 2))
     for side, sign in ((0, 1.0), (1, -1.0)):
-        for row, i in enumerate(contacts):
+        for row in range(sums.shape[0]):
+            part = slice(sums.indptr[row], sums.indptr[row + 1])
+            total = sums.indices[part], sign * sums.data[part]
             value = None
             if large and side == 1:
-                value = _optimum(inner, i, sign)
+                value = _optimum(inner, total)
             if value is None:
-                value = _optimum(simplex, i, sign, PIVOTS if inner is not None else None)
+                value = _optimum(simplex, total, PIVOTS if inner is not None else None)
             if value is None and inner is not None:
-                value = _optimum(inner, i, sign)
+                value = _optimum(inner, total)
             if value is None:  # the last word: simplex without limit
-                value = _optimum(simplex, i, sign)
+                value = _optimum(simplex, total)
             out[row, side] = np.nan if value is None else sign * value
-    out[:, 0] = np.maximum(out[:, 0], 0.0)
+    return _no_pull(out, sums)
+
+
+def _no_pull(out, sums):
+    """Sums of forces without negative parts are not negative, but for rounding."""
+    least = np.minimum.reduceat(sums.data, sums.indptr[:-1])
+    out[:, 0] = np.where(least >= 0.0, np.maximum(out[:, 0], 0.0), out[:, 0])
     return out
 
 
-def _optimum(model, i, sign, pivots=None):
-    """min sign f_i; -inf if unbounded; None if the method did not get there."""
+def _optimum(model, total, pivots=None):
+    """min of the sum (contacts, factors); -inf if unbounded; None if the method did not get
+    there."""
     import highspy
 
     status = highspy.HighsModelStatus
     model.setOptionValue("simplex_iteration_limit", 2**31 - 1 if pivots is None else pivots)
-    model.changeColCost(int(i), sign)
+    for i, factor in zip(*total, strict=True):
+        model.changeColCost(int(i), float(factor))
     model.run()
     outcome = model.getModelStatus()
     value = model.getInfo().objective_function_value
-    model.changeColCost(int(i), 0.0)
+    for i in total[0]:
+        model.changeColCost(int(i), 0.0)
     if outcome == status.kOptimal:
         return value
     return -np.inf if outcome == status.kUnbounded else None
 
 
-def _by_linprog(B, load, contacts):
+def _by_linprog(B, load, sums):
     from scipy.optimize import linprog
 
     BT = sp.csc_array(B.T)
-    out = np.full((len(contacts), 2), np.nan)
+    out = np.full((sums.shape[0], 2), np.nan)
     options = {
         "primal_feasibility_tolerance": FEASIBILITY,
         "dual_feasibility_tolerance": FEASIBILITY,
     }
-    for row, i in enumerate(contacts):
+    for row in range(sums.shape[0]):
         for side, sign in ((0, 1.0), (1, -1.0)):
-            cost = np.zeros(B.shape[0])
-            cost[i] = sign
+            cost = sign * sums[[row]].toarray().ravel()
             answer = linprog(cost, A_eq=BT, b_eq=load, method="highs", options=options)
             if answer.status == 4 or (answer.status == 2 and side == 1):  # presolve cannot tell
                 answer = linprog(
@@ -145,6 +164,5 @@ def _by_linprog(B, load, contacts):
             if answer.status == 0:
                 out[row, side] = sign * answer.fun
             elif answer.status == 3:
-                out[row, side] = np.inf if side else 0.0
-    out[:, 0] = np.maximum(out[:, 0], 0.0)
-    return out
+                out[row, side] = -sign * np.inf
+    return _no_pull(out, sums)

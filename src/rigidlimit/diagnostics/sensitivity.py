@@ -28,6 +28,8 @@ from ..forces import compatible_forces
 from ..forces.problem import checked_law
 from ..network import Network, body_starts, column_arms, kept_starts
 from ..network.stiffness import LinearStats, StiffnessSystem
+from .cones.problem import refuse_friction
+from .cones.sensitivity import RoughSensitivity, rough_sensitivity
 
 WEAK = 1e-8
 """Part of the largest overlap or force below which a contact touches without force."""
@@ -136,11 +138,15 @@ def sensitivity(
     gap_error=None,
     blocks=None,
     tolerance: float = 1e-12,
-) -> Sensitivity:
+    tangential=None,
+    friction=0.0,
+    tangential_stiffness=1.0,
+) -> Sensitivity | RoughSensitivity:
     """Derivatives of compatible forces to stiffness ratios, gap errors and load.
 
-    Arguments as for ``compatible_forces``, at which the derivatives are taken. Raises InputError
-    if the load is not carried.
+    Arguments as for ``compatible_forces``, at which the derivatives are taken; with tangential, in
+    the unloaded state, a ``RoughSensitivity`` to friction, both stiffnesses and load. Raises
+    InputError if the load is not carried.
 
     >>> import numpy as np, rigidlimit
     >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
@@ -148,6 +154,21 @@ def sensitivity(
     >>> change.forward(log_stiffness=[0, 1, 0]).round(6)  # middle support stiffer
     array([-1.111111,  2.222222, -1.111111])
     """
+    if tangential is not None:
+        if gap_error is not None:
+            raise InputError("gap_error is given with tangential; expected one of the two")
+        return rough_sensitivity(
+            B,
+            load,
+            tangential=tangential,
+            friction=friction,
+            stiffness=stiffness,
+            tangential_stiffness=tangential_stiffness,
+            exponent=exponent,
+            fixed=fixed,
+            tolerance=tolerance,
+        )
+    refuse_friction(friction)
     B = arrays.sparse("B", B)
     m, n = B.shape
     stiffness, exponent = checked_law(stiffness, exponent, m)

@@ -1,0 +1,23 @@
+"""What statics says of rough contacts, whose forces lie in friction cones."""
+
+from .certificate import RoughCertificate, rough_certificate
+from .determinacy import RoughDeterminacy, rough_determinacy
+from .least_friction import LeastFriction, least_friction
+from .limit import Collapse, load_factor
+from .sensitivity import RoughSensitivity, rough_sensitivity
+from .wedging import SelfStress, self_stress
+
+__all__ = [
+    "Collapse",
+    "LeastFriction",
+    "RoughCertificate",
+    "RoughDeterminacy",
+    "RoughSensitivity",
+    "SelfStress",
+    "least_friction",
+    "load_factor",
+    "rough_certificate",
+    "rough_determinacy",
+    "rough_sensitivity",
+    "self_stress",
+]

@@ -1,0 +1,154 @@
+"""A verdict on forces at rough contacts: balanced, within the cones, those of elastic bodies?
+
+Forces f (m, d), normal first, are admissible if B^T f_n + T^T f_t = F~ and each lies in its cone.
+They are compatible if springs with Coulomb's law would carry them. The kernel that computes such
+forces (``forces/rough.py``) is asked for those of the resultant of f, from the unloaded state or
+from a history, and the largest difference is the compatibility residual.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._support import arrays
+from ..._support.display import Brief
+from ...forces import compatible_forces
+from .determinacy import checked_force
+from .problem import rough_contacts
+
+
+@dataclass(frozen=True, repr=False)
+class RoughCertificate(Brief):
+    """What is wrong with forces at rough contacts, each relative.
+
+    balance: largest imbalance over the largest load, columns over their longest arm; worst_dof:
+    where. sign: max(0, -f_n), cone: max(0, |f_t| - mu f_n), both over the largest force;
+    worst_sign, worst_cone: contacts. compatibility: largest difference to the forces of elastic
+    bodies over the largest force, nan where none were found; worst_contact: where. state:
+    "unloaded" or "history", from which these were asked. sliding (m,) bool: at the edge of the
+    cone, to the tolerance. converged: whether the elastic forces were found. verdict: one sentence.
+    """
+
+    balance: float
+    worst_dof: int
+    sign: float
+    worst_sign: int
+    cone: float
+    worst_cone: int
+    compatibility: float
+    worst_contact: int
+    state: str
+    sliding: np.ndarray
+    converged: bool
+    tolerance: float
+    verdict: str
+
+    @property
+    def admissible(self) -> bool:
+        """Balanced and within the cones."""
+        return max(self.balance, self.sign, self.cone) <= self.tolerance
+
+    @property
+    def compatible(self) -> bool:
+        """Admissible, and the forces of stiff elastic contacts from ``state``."""
+        return self.admissible and self.converged and self.compatibility <= self.tolerance
+
+    @property
+    def message(self) -> str:
+        return (
+            f"{self.verdict} (balance {self.balance:.1e}, sign {self.sign:.1e}, cones "
+            f"{self.cone:.1e}, compatibility {self.compatibility:.1e}; tolerance "
+            f"{self.tolerance:.0e})"
+        )
+
+
+def rough_certificate(
+    B,
+    load,
+    force,
+    *,
+    tangential,
+    friction,
+    stiffness=1.0,
+    tangential_stiffness=1.0,
+    exponent: float = 2.0,
+    fixed=None,
+    history=None,
+    tolerance: float = 1e-8,
+) -> RoughCertificate:
+    """See ``certify``, of which this is the part with tangential rows."""
+    problem = rough_contacts(B, load, tangential=tangential, friction=friction, fixed=fixed)
+    m, d = problem.shape
+    force = checked_force(force, m, d)
+    tolerance = arrays.positive("tolerance", tolerance)
+    largest = float(np.linalg.norm(force, axis=1).max(initial=0.0)) or 1.0
+    missing = np.abs(problem.rows.T @ (force / problem.size).ravel() - problem.load)
+    balance = max(float(missing.max(initial=0.0)), problem.unmoved)
+    size = np.linalg.norm(force[:, 1:], axis=1)
+    beyond = size - problem.friction * force[:, 0]
+    resultant = np.zeros(problem.n)
+    resultant[problem.dofs] = (problem.rows.T @ force.ravel()) * problem.arm
+    elastic = compatible_forces(
+        B,
+        resultant,
+        stiffness=stiffness,
+        exponent=exponent,
+        fixed=fixed,
+        tangential=tangential,
+        tangential_stiffness=tangential_stiffness,
+        friction=friction,
+        history=history,
+        tolerance=min(1e-11, tolerance),
+    )
+    converged = elastic.converged or elastic.residual <= tolerance
+    off = np.linalg.norm(force - np.column_stack([elastic.force, elastic.tangential_force]), axis=1)
+    compatibility = float(off.max(initial=0.0)) / largest if converged else np.nan
+    numbers = dict(
+        balance=balance,
+        worst_dof=int(problem.dofs[missing.argmax()]) if len(missing) else -1,
+        sign=max(0.0, -float(force[:, 0].min(initial=0.0))) / largest,
+        worst_sign=int(force[:, 0].argmin()) if m else -1,
+        cone=max(0.0, float(beyond.max(initial=0.0))) / largest,
+        worst_cone=int(beyond.argmax()) if m else -1,
+        compatibility=compatibility,
+        worst_contact=int(off.argmax()) if m else -1,
+        state="unloaded" if history is None else "history",
+        converged=bool(converged),
+    )
+    bears = (force[:, 0] > tolerance * largest) & (problem.friction > 0.0)
+    return RoughCertificate(
+        **numbers,
+        sliding=bears & (beyond >= -tolerance * largest),
+        tolerance=tolerance,
+        verdict=_verdict(numbers, tolerance),
+    )
+
+
+def _verdict(found, tolerance) -> str:
+    faults = []
+    if found["balance"] > tolerance:
+        faults.append(
+            f"out of balance by {found['balance']:.2g} of the largest load at degree of freedom "
+            f"{found['worst_dof']}"
+        )
+    if found["sign"] > tolerance:
+        faults.append(f"contact {found['worst_sign']} pulls")
+    if found["cone"] > tolerance:
+        faults.append(
+            f"contact {found['worst_cone']} rubs more than its friction allows, by "
+            f"{found['cone']:.2g} of the largest force"
+        )
+    if faults:
+        return "not admissible: " + "; ".join(faults)
+    state = found["state"]
+    if not found["converged"]:
+        return (
+            f"admissible; whether compatible is not known: no forces of elastic bodies from the "
+            f"state {state!r} were found; give the history that the contacts come from"
+        )
+    if found["compatibility"] <= tolerance:
+        return f"compatible: the forces of stiff elastic bodies, state {state!r}"
+    return (
+        f"admissible, not those of stiff elastic bodies (state {state!r}): contact "
+        f"{found['worst_contact']} is off by {found['compatibility']:.2g} of the largest force"
+    )

@@ -1,0 +1,339 @@
+"""Which forces friction leaves open: degree of indeterminacy, intervals, determined components.
+
+The admissible forces P of ``problem.py`` have the dimension
+
+    dim P = sum_i dim(face of cone i) - rank of R^T on these faces,
+
+with the faces of ``faces.py``: d where contact i can stick, 1 where it slides in all of P, or is
+known to slide, or is smooth, 0 where it can carry nothing. (Unger, Kertesz, Wolf, PRL 94 (2005)
+178001, count sliding contacts in this way.) A component of a force is determined if it is the same
+in all of P: if every self-stress within the faces has it zero. Least and greatest values are 2
+linear programs (in the plane) or second-order cone programs (in space) a component.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ..._support import arrays
+from ..._support.display import Displayed
+from ..._support.words import counted
+from ...errors import InputError
+from ...status import Status
+from .. import programs
+from ..rank import Rank, rank
+from .conic import ACCEPTED, OPTIMAL, UNBOUNDED, Series
+from .faces import Face, smallest_face
+from .problem import BALANCED, RoughContacts, rough_contacts
+
+STILL = 1e-6
+"""Part of a self-stress below which a component counts as free of it."""
+
+RAY = 1e-5
+"""Rank tolerance where rays of cones in space are among the faces: programs know them so far."""
+
+DENSE = 4000
+"""Generators of faces up to which self-stresses come from a dense decomposition."""
+
+ALL_INTERVALS = 300
+"""Open contacts up to which all get their intervals if none are chosen."""
+
+DOUBTFUL = 1e3
+"""Factor between a value and its threshold below which the degree is in doubt."""
+
+
+@dataclass(frozen=True, repr=False)
+class RoughDeterminacy(Displayed):
+    """What statics says of the forces of rough contacts. m contacts of d components, normal first,
+    then along the tangents.
+
+    degree: dimension of P. sliding: contacts that slide in all of P, those known to slide among
+    them, (m,) bool; can_carry, can_stick (m,) bool: in some forces of P. mobility: motions that no
+    loaded contact feels. rank: of the balance on the faces. determined (m, d) bool. example (m, d)
+    [N]: admissible forces inside every face. interval (m, d, 2) [N]: least and greatest value; nan
+    where not asked for, infinite where forces can grow without end. interval_method, interval_gap
+    [N]: how, and the largest distance of a value from its bound by duality. diameter [N]: widest
+    finite interval. squeezed: contacts whose force can grow without end (the scene can be wedged).
+    position (m, d): of given forces in their intervals, 0 least, 1 greatest. residual: imbalance of
+    ``example`` over the largest load; status, message.
+    """
+
+    degree: int
+    sliding: np.ndarray
+    can_carry: np.ndarray
+    can_stick: np.ndarray
+    determined: np.ndarray
+    example: np.ndarray
+    interval: np.ndarray
+    interval_method: str
+    interval_gap: float
+    mobility: int
+    rank: Rank
+    diameter: float
+    squeezed: np.ndarray
+    proven: bool
+    margin: float
+    residual: float
+    status: Status
+    position: np.ndarray | None = None
+
+    @property
+    def converged(self) -> bool:
+        return self.status is Status.CONVERGED
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a singular value or a force lies so near its threshold that the degree hangs on
+        it, or not all that can carry may have been found."""
+        return bool(min(self.rank.margin, self.margin) < DOUBTFUL or not self.proven)
+
+    @property
+    def message(self) -> str:
+        """The findings in a few lines."""
+        return self.described("N")
+
+    def described(self, unit: str) -> str:
+        """``message`` of forces in another unit, as impulses in N s."""
+        m = len(self.determined)
+        whole = int(self.determined.all(axis=1).sum())
+        lines = [
+            f"degree of indeterminacy {self.degree} with friction: {whole} of "
+            f"{counted(m, 'contact force')} determined in all components; "
+            f"{int((~self.can_carry).sum())} can carry nothing, {int(self.sliding.sum())} slide in "
+            "all admissible forces",
+            f"rank {self.rank.rank} of the balance on what can carry, by {self.rank.method}, "
+            f"tolerance {self.rank.tolerance:.0e}; admissible forces: {self.status}, residual "
+            f"{self.residual:.1e}",
+        ]
+        if self.doubtful:
+            near = min(self.rank.margin, self.margin)
+            lines.append(
+                "the degree hangs on thresholds: "
+                + (
+                    f"a value lies within a factor {near:.3g} of one"
+                    if self.proven
+                    else "not all that can carry may have been found"
+                )
+            )
+        known = int((~np.isnan(self.interval[:, 0, 0]) & ~self.determined.all(axis=1)).sum())
+        lines.append(
+            f"intervals of {counted(known, 'open contact')} by {self.interval_method}, to "
+            f"{self.interval_gap:.1g} {unit}; widest finite one {self.diameter:.6g} {unit}"
+            if known
+            else f"intervals: {self.interval_method}"
+        )
+        if self.squeezed.any():
+            lines.append(
+                f"{counted(int(self.squeezed.sum()), 'contact')} can be squeezed without end: "
+                "friction holds a self-stress that no load needs (wedging)"
+            )
+        return "\n".join(lines)
+
+
+def rough_determinacy(
+    B,
+    load,
+    *,
+    tangential,
+    friction,
+    force=None,
+    fixed=None,
+    sliding_direction=None,
+    tolerance: float = 1e-9,
+    contacts=None,
+    intervals: bool = True,
+    blocks=None,
+) -> RoughDeterminacy:
+    """See ``determinacy``, of which this is the part with tangential rows."""
+    problem = rough_contacts(
+        B,
+        load,
+        tangential=tangential,
+        friction=friction,
+        fixed=fixed,
+        sliding_direction=sliding_direction,
+        blocks=blocks,
+    )
+    m, d = problem.shape
+    if force is not None:
+        force = checked_force(force, m, d)
+        near = force / problem.size
+        if max(problem.imbalance(near), problem.outside(near)) <= BALANCED:
+            # of the load that it carries, which is the same to its imbalance
+            problem = replace(problem, load=problem.rows.T @ near.ravel())
+    face = smallest_face(problem)
+    if not face.found or problem.unmoved > BALANCED:
+        raise InputError(
+            "no forces in the friction cones were found that balance the load; expected a load "
+            "that contacts can carry, as contact dynamics gives it (rigidlimit.least_friction "
+            "tells how much friction that takes)"
+        )
+    return _told(problem, face, force, tolerance, contacts, intervals)
+
+
+def _told(problem: RoughContacts, face: Face, force, tolerance, contacts, intervals):
+    m, d = problem.shape
+    g = problem.generators
+    span, rays = _span(problem, face)
+    balance = sp.csr_array((problem.columns @ span).T)
+    columns = np.unique(balance.indices[np.abs(balance.data) > 1e-12])
+    if rays:
+        tolerance = max(tolerance, RAY)
+    found = rank(sp.csr_array(balance[:, columns]), tolerance=tolerance)
+    degree = balance.shape[0] - found.rank
+    to_force = sp.csr_array(g.G @ span)
+    determined = _determined(balance, to_force, degree, found).reshape(m, d)
+    carries = np.zeros(m, bool)
+    carries[g.contact[face.carries]] = True
+    sticks = _sticks(problem, face)
+    example = problem.force(face.x)
+    chosen = _chosen(contacts, m)
+    interval, gap, method = _intervals(problem, example, determined, chosen, intervals)
+    width = interval[..., 1] - interval[..., 0]
+    finite = width[np.isfinite(width)]
+    position = None
+    if force is not None:
+        open_ = np.isfinite(width) & (width > 1e-9)
+        position = np.full((m, d), np.nan)
+        position[open_] = (force[open_] / problem.size - interval[..., 0][open_]) / width[open_]
+    size = problem.size
+    residual = problem.imbalance(example)
+    return RoughDeterminacy(
+        degree=degree,
+        sliding=carries & ~sticks & (problem.friction > 0.0),
+        can_carry=carries,
+        can_stick=sticks & (problem.friction > 0.0),
+        determined=determined,
+        example=example * size,
+        interval=interval * size,
+        interval_method=method,
+        interval_gap=gap * size,
+        mobility=len(columns) - found.rank,
+        rank=found,
+        diameter=float(finite.max(initial=0.0)) * size,
+        squeezed=np.isinf(interval[:, 0, 1]),
+        proven=face.proven,
+        margin=face.margin,
+        residual=residual,
+        status=Status.CONVERGED if residual <= ACCEPTED else Status.STALLED,
+        position=position,
+    )
+
+
+def checked_force(force, m: int, d: int) -> np.ndarray:
+    """Forces (m, d), normal first, as an array of finite numbers; raises InputError."""
+    try:
+        force = np.asarray(force, float)
+    except (TypeError, ValueError):
+        force = np.full(0, np.nan)
+    if force.shape != (m, d) or not np.isfinite(force).all():
+        raise InputError(
+            f"force is {arrays.short(force.shape)} in shape; expected ({m}, {d}) finite numbers: a "
+            "row for each contact, normal component first, then along its tangents"
+        )
+    return force
+
+
+def _chosen(contacts, m: int):
+    if contacts is None:
+        return None
+    chosen = np.unique(np.asarray(contacts, int))
+    if len(chosen) and (chosen[0] < 0 or chosen[-1] >= m):
+        raise InputError(
+            f"contacts reaches from {chosen[0]} to {chosen[-1]}; expected indices from 0 to {m - 1}"
+        )
+    return chosen
+
+
+def _span(problem: RoughContacts, face: Face):
+    """((N, k) basis of the span of the faces, whether rays of second-order cones are in it)."""
+    g, d = problem.generators, problem.shape[1]
+    N = len(g.contact)
+    whole = np.flatnonzero(face.inside)
+    tips = g.positive + d * np.arange(g.cones)
+    rays = tips[face.carries[tips] & ~face.inside[tips]]
+    data, rows, columns = [np.ones(len(whole))], [whole], [np.arange(len(whole))]
+    for k, tip in enumerate(rays):
+        part = face.x[tip : tip + d]
+        data.append(part / part[0])
+        rows.append(np.arange(tip, tip + d))
+        columns.append(np.full(d, len(whole) + k))
+    shape = (N, len(whole) + len(rays))
+    entries = np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))
+    return sp.csr_array(entries, shape=shape), bool(len(rays))
+
+
+def _sticks(problem: RoughContacts, face: Face) -> np.ndarray:
+    """Contacts whose whole cone is spanned, (m,) bool."""
+    g, (m, d) = problem.generators, problem.shape
+    count = np.zeros(m, int)
+    np.add.at(count, g.contact[face.inside], 1)
+    return count == d
+
+
+def _determined(balance, to_force, degree: int, found: Rank) -> np.ndarray:
+    """Components (m d,) bool that no self-stress within the faces moves."""
+    k = balance.shape[0]
+    if degree == 0:
+        return np.ones(to_force.shape[0], bool)
+    if k <= DENSE:
+        U, s, _ = scipy.linalg.svd(balance.toarray(), full_matrices=True)
+        null = U[:, int((s > found.tolerance * found.largest).sum()) :]
+    else:  # random ones show every component with probability one
+        from ..admissible import self_stresses
+
+        null = self_stresses(balance)
+    moved = to_force @ null
+    return np.linalg.norm(moved, axis=1) <= STILL * max(1.0, np.abs(null).max(initial=0.0))
+
+
+def _intervals(problem, example, determined, chosen, wanted):
+    """((m, d, 2) least and greatest values, largest gap, method in words), loads of order one."""
+    m, d = problem.shape
+    interval = np.full((m, d, 2), np.nan)
+    interval[determined] = example[determined][:, None]
+    if not wanted:
+        return interval, 0.0, "not asked for"
+    open_ = ~determined
+    if chosen is not None:
+        some = np.zeros(m, bool)
+        some[chosen] = True
+        interval[~some & open_.any(axis=1)] = np.nan
+        open_ &= some[:, None]
+    elif open_.any(axis=1).sum() > ALL_INTERVALS:
+        count = int(open_.any(axis=1).sum())
+        said = f"not computed for all {count} open contacts; choose some with contacts="
+        return interval, 0.0, said
+    components = np.flatnonzero(open_.ravel())
+    if not len(components):
+        return interval, 0.0, "every force is determined, nothing to solve"
+    costs = problem.generators.G[components]
+    if problem.program().linear:
+        ends, method = programs.extremes(sp.csr_array(problem.columns.T), problem.load, costs)
+        gap = programs.FEASIBILITY
+    else:
+        ends, gap = _conic_ends(problem, costs)
+        method = "second-order cone programs (Clarabel)"
+    interval.reshape(-1, 2)[components] = ends
+    normal = interval[:, 0]
+    normal[:] = np.where(np.abs(normal) < ACCEPTED, np.maximum(normal, 0.0), normal)
+    return interval, gap, method
+
+
+def _conic_ends(problem: RoughContacts, costs: sp.csr_array):
+    """(least and greatest values (k, 2) of the rows of ``costs`` (k, N), largest gap); nan where
+    the solver did not come to an end."""
+    series = Series(problem.program())
+    ends, gap = np.full((costs.shape[0], 2), np.nan), 0.0
+    for row in range(costs.shape[0]):
+        cost = costs[[row]].toarray().ravel()
+        for side, sign in ((0, 1.0), (1, -1.0)):
+            answer = series.solve(sign * cost)
+            if answer.outcome == OPTIMAL:
+                ends[row, side] = sign * answer.value
+                gap = max(gap, abs(answer.gap), answer.residual)
+            elif answer.outcome == UNBOUNDED:
+                ends[row, side] = -sign * np.inf
+    return ends, gap

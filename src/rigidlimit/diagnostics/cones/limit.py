@@ -1,0 +1,201 @@
+"""Load factor at collapse and its mechanism: limit analysis of rigid blocks with friction.
+
+A load grows from F~_0 by factors of F~_1 (both as what contacts must deliver). Static theorem:
+
+    max lambda   subject to   R^T f = F~_0 + lambda F~_1,   f in the cones,
+
+a linear program in the plane, a second-order cone program in space. Its dual is the kinematic
+theorem: a motion u, of unit work of the growing load, that no contact resists (w = R u in the dual
+cones) and with the least work of the rest, which equals lambda. (J. Heyman, The Stone Skeleton,
+Int. J. Solids Struct. 2 (1966) 249; R. K. Livesley, Int. J. Numer. Methods Eng. 12 (1978) 1853.)
+
+The theorem is that of an associated law: contacts open by mu |w_t| while they slide. Coulomb's
+friction slides without opening. So lambda bounds the true factor from above and not from below (D.
+C. Drucker, J. Appl. Mech. 21 (1954) 71): beyond it no forces balance the load; below it bodies may
+still slide, by how they were loaded. Where no contact slides in the mechanism, it is one of
+Coulomb's law too, though others may come earlier.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._support import arrays
+from ..._support.display import Brief
+from ..._support.words import counted
+from ...errors import InputError
+from ...status import Status
+from .conic import INFEASIBLE, UNBOUNDED, Answer, Program, solve
+from .feasible import feasible
+from .problem import BALANCED, RoughContacts, rough_contacts
+
+MOVES = 1e-6
+"""Part of the largest displacement at a contact from which on it counts as opening or sliding."""
+
+
+@dataclass(frozen=True, repr=False)
+class Collapse(Brief):
+    """Load factor and mechanism. m contacts of d components, normal first.
+
+    factor: lambda; inf where the load can grow without end, nan where even its fixed part is not
+    carried. force (m, d) [N]: admissible at that factor. mechanism (n,): motion of the bodies at
+    collapse, largest displacement at a contact 1; where the fixed part is not carried, the motion
+    that it drives; zero where there is no limit. displacement (m, d): of contacts in it. opens,
+    slides (m,) bool: which contacts do, rough ones that bear (hinges stand where one corner of
+    a joint opens). gap:
+    factor less the bound that the mechanism gives. residual: of balance and cones, over the largest
+    load. status: "converged", "load_not_carried" (the fixed part) or "stalled".
+    """
+
+    factor: float
+    force: np.ndarray
+    mechanism: np.ndarray
+    displacement: np.ndarray
+    opens: np.ndarray
+    slides: np.ndarray
+    gap: float
+    residual: float
+    status: Status
+
+    @property
+    def converged(self) -> bool:
+        return self.status is Status.CONVERGED
+
+    @property
+    def exact(self) -> bool:
+        """Whether the mechanism is one of Coulomb's law too: it slides nowhere."""
+        return self.converged and not self.slides.any()
+
+    @property
+    def message(self) -> str:
+        told = f"({self.status}, residual {self.residual:.1e}, gap {self.gap:.1e})"
+        if self.status is Status.LOAD_NOT_CARRIED:
+            return (
+                f"no forces in the friction cones balance the fixed load {told}; the motion that "
+                "it drives is in .mechanism"
+            )
+        if np.isinf(self.factor):
+            return f"no limit: friction holds the growing load at any factor {told}"
+        moves = f"{counted(int(self.opens.sum()), 'contact')} open"
+        if self.slides.any():
+            return (
+                f"load factor at collapse {self.factor:.6g} at most {told}: the mechanism slides "
+                f"at {counted(int(self.slides.sum()), 'contact')} ({moves}). An upper bound: "
+                "static theorem with the associated law, by which contacts open while they slide; "
+                "Coulomb's friction does not, so that collapse may come earlier"
+            )
+        return (
+            f"load factor at collapse {self.factor:.6g} {told}: the mechanism rocks without "
+            f"sliding ({moves}), as under Coulomb's law; beyond this factor no forces balance "
+            "the load"
+        )
+
+
+def load_factor(
+    B,
+    load,
+    growing,
+    *,
+    tangential,
+    friction,
+    fixed=None,
+    blocks=None,
+) -> Collapse:
+    """The largest factor of a growing load that admissible forces carry, and the mechanism.
+
+    Parameters
+    ----------
+    B, tangential, friction, fixed, blocks
+        As for ``compatible_forces``.
+    load, growing : (n,) [N, N m]
+        What the contacts must deliver: the fixed part, and the one that is multiplied by the factor
+        (external forces with the sign turned).
+
+    Raises
+    ------
+    InputError
+        For wrong shapes, or a growing load that is zero.
+
+    Examples
+    --------
+    A block of unit weight, 2 wide and 1 high, on a floor with mu = 0.7, pushed at its middle: it
+    slides at 0.7. With more friction it would tip at 2.
+
+    >>> import rigidlimit
+    >>> B = [[0.0, 1.0, -1.0], [0.0, 1.0, 1.0]]  # columns: along, up, turn; two corners
+    >>> T = [[1.0, 0.0, 0.5], [1.0, 0.0, 0.5]]
+    >>> rl = rigidlimit
+    >>> found = rl.load_factor(B, [0, 1, 0], [-1, 0, 0], tangential=T, friction=0.7)
+    >>> round(found.factor, 6), found.slides.any()
+    (0.7, np.True_)
+    """
+    n = np.shape(load)[0] if np.ndim(load) else 0
+    growing = arrays.vector("growing", growing, n, what="degree of freedom (column of B)")
+    problem = rough_contacts(
+        B,
+        load,
+        tangential=tangential,
+        friction=friction,
+        fixed=fixed,
+        blocks=blocks,
+        also=growing,
+    )
+    return collapse_of(problem, growing)
+
+
+def collapse_of(problem: RoughContacts, growing: np.ndarray) -> Collapse:
+    """``load_factor`` of a problem at hand; growing (n,) [N]."""
+    more = problem.scaled(growing)
+    if not more.any() and problem.unmoved <= BALANCED:
+        raise InputError("growing is zero on all bodies that move; expected a load")
+    if problem.unmoved > BALANCED:
+        raise InputError(
+            "a load acts on a motion that no contact feels: no force balances it at any factor; "
+            "expected loads on bodies in contact, and held motions in fixed"
+        )
+    g = problem.generators
+    A = sp.hstack([sp.csr_array(-more[:, None]), problem.columns], format="csr")
+    cost = np.zeros(A.shape[1])
+    cost[0] = -1.0
+    answer = solve(Program(cost, A, problem.load, 1, g.positive, g.cones, problem.shape[1]))
+    if answer.outcome == UNBOUNDED:
+        return _answer(problem, np.inf, None, np.zeros(len(problem.dofs)), 0.0)
+    if answer.outcome == INFEASIBLE or not answer.optimal:
+        found = feasible(problem)
+        if found.balanced and answer.outcome != INFEASIBLE:
+            raise InputError(
+                f"the conic solver ended with {answer.outcome}, residual {answer.residual:.1e}; "
+                "expected loads and arms within some ten orders of magnitude"
+            )
+        return _answer(problem, np.nan, None, found.u, 0.0)
+    at = replace(problem, load=problem.load + answer.x[0] * more)
+    return _answer(at, float(answer.x[0]), answer, -answer.y, answer.gap)
+
+
+def _answer(problem: RoughContacts, factor: float, answer: Answer | None, u, gap) -> Collapse:
+    force = np.zeros(problem.shape) if answer is None else problem.force(answer.x[1:])
+    w = problem.displacement(u)
+    largest = float(np.abs(w).max(initial=0.0)) or 1.0
+    w, u = w / largest, u / largest
+    # a smooth contact slides by its own, associated law
+    slides = (np.linalg.norm(w[:, 1:], axis=1) > MOVES) & (problem.friction > 0.0)
+    bears = force[:, 0] > BALANCED * max(1.0, float(np.abs(force).max(initial=0.0)))
+    status, residual = Status.CONVERGED, 0.0
+    if answer is not None:
+        residual = max(problem.imbalance(force), problem.outside(force), answer.residual)
+        if residual > BALANCED * max(1.0, float(np.abs(force).max(initial=0.0))):
+            status = Status.STALLED
+    elif np.isnan(factor):
+        status, bears = Status.LOAD_NOT_CARRIED, np.ones(len(force), bool)
+    return Collapse(
+        factor=factor,
+        force=force * problem.size,
+        mechanism=problem.motion(u),
+        displacement=w,
+        opens=w[:, 0] > MOVES,
+        slides=slides & bears,
+        gap=float(gap),
+        residual=residual,
+        status=status,
+    )

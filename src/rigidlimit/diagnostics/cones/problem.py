@@ -1,0 +1,199 @@
+"""Rough contacts under a load, in units of order one, and the generators of their cones.
+
+Admissible forces f (m, d), normal first, balance the load and lie in the cones of Coulomb's law:
+
+    P = { f : sum_i R_i^T f_i = F~,  f_in >= 0,  |f_it| <= mu_i f_in }
+
+with R the rows of B and T, contact by contact. Each cone is the image of half-lines or of a
+second-order cone, f = G x: one half-line where mu = 0 or where the direction of sliding is known,
+two in the plane, f = a (1, mu) + b (1, -mu), and in space f_n = x_0 / mu, f_t = (x_1, x_2).
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._support import arrays
+from ...equilibrium.rows import checked_friction, contact_rows
+from ...errors import InputError
+from ...network import body_starts, column_arms, kept_starts
+from .conic import Program
+
+BALANCED = 1e-8
+"""Imbalance, over the largest load, up to which forces count as balancing it."""
+
+
+@dataclass(frozen=True)
+class Generators:
+    """f = G x, x in K: ``positive`` half-lines, then ``cones`` second-order cones of d variables.
+
+    G (m d, N) sparse. contact (N,): whose variable it is.
+    """
+
+    G: sp.csr_array
+    contact: np.ndarray
+    positive: int
+    cones: int
+
+
+@dataclass(frozen=True)
+class RoughContacts:
+    """m contacts of d rows under a load.
+
+    rows (m d, k): R on the k degrees of freedom that move and are felt, columns over their longest
+    arm. load (k,): F~ in units of ``size`` [N]. friction (m,). slide (m, d-1): unit direction of
+    the tangential force where contacts are known to slide, zero elsewhere. dofs (k,), arm (k,) [m
+    or 1]: which columns, and their arms; n: all. starts: first kept column of each body. unmoved:
+    largest load on what no contact feels, in units of ``size``.
+    """
+
+    rows: sp.csr_array
+    load: np.ndarray
+    friction: np.ndarray
+    slide: np.ndarray
+    size: float
+    dofs: np.ndarray
+    arm: np.ndarray
+    n: int
+    starts: np.ndarray
+    unmoved: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.slide.shape[0], self.slide.shape[1] + 1
+
+    @cached_property
+    def generators(self) -> Generators:
+        return _generators(self.friction, self.slide)
+
+    @cached_property
+    def columns(self) -> sp.csr_array:
+        """What the generators' forces push, (k, N): R^T G."""
+        return sp.csr_array(self.rows.T @ self.generators.G)
+
+    def with_friction(self, friction: np.ndarray) -> "RoughContacts":
+        return replace(self, friction=np.asarray(friction, float))
+
+    def program(self, cost: np.ndarray | None = None) -> Program:
+        """min cost . x over the admissible x; feasibility without a cost."""
+        g = self.generators
+        cost = np.zeros(g.G.shape[1]) if cost is None else cost
+        width = self.shape[1]
+        return Program(cost, self.columns, self.load, 0, g.positive, g.cones, width)
+
+    def force(self, x: np.ndarray) -> np.ndarray:
+        """Forces (m, d) in units of ``size``."""
+        return (self.generators.G @ x).reshape(self.shape)
+
+    def scaled(self, load: np.ndarray) -> np.ndarray:
+        """A load (n,) [N] on the kept columns, in units of ``size``."""
+        return load[self.dofs] / self.arm / self.size
+
+    def motion(self, u: np.ndarray) -> np.ndarray:
+        """A motion (n,) from one (k,) of the kept columns."""
+        out = np.zeros(self.n)
+        out[self.dofs] = u / self.arm
+        return out
+
+    def displacement(self, u: np.ndarray) -> np.ndarray:
+        """w (m, d) at the contacts of a motion (k,) of the kept columns."""
+        return (self.rows @ u).reshape(self.shape)
+
+    def imbalance(self, force: np.ndarray) -> float:
+        """|R^T f - F~| of forces (m, d), largest entry, both in units of ``size``."""
+        return float(np.abs(self.rows.T @ force.ravel() - self.load).max(initial=0.0))
+
+    def outside(self, force: np.ndarray) -> float:
+        """How far forces (m, d) lie outside their cones, at most: f_n < 0, or |f_t| > mu f_n."""
+        beyond = np.linalg.norm(force[:, 1:], axis=1) - self.friction * force[:, 0]
+        return float(max(0.0, (-force[:, 0]).max(initial=0.0), beyond.max(initial=0.0)))
+
+
+def rough_contacts(
+    B, load, *, tangential, friction, fixed=None, sliding_direction=None, blocks=None, also=None
+) -> RoughContacts:
+    """Arguments as for ``compatible_forces``; also (n,): another load that counts for ``size``.
+
+    Raises InputError for wrong shapes and negative friction.
+    """
+    B = arrays.sparse("B", B)
+    m, n = B.shape
+    rows, d = contact_rows(B, tangential)
+    load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
+    friction = checked_friction(friction, m)
+    free = arrays.free_columns(fixed, n)
+    slide = np.zeros((m, d - 1))
+    if sliding_direction is not None:
+        slide = unit_directions(sliding_direction, m, d)
+    arm, touched = column_arms(rows)
+    kept = np.flatnonzero(free & touched)
+    scale = np.where(touched, arm, 1.0)
+    loads = np.abs(load) if also is None else np.maximum(np.abs(load), np.abs(also))
+    size = float((loads / scale)[free].max(initial=0.0)) or 1.0
+    scaled = sp.csr_array(rows[:, kept] @ sp.diags_array(1.0 / arm[kept]))
+    scaled.sort_indices()
+    return RoughContacts(
+        rows=scaled,
+        load=load[kept] / arm[kept] / size,
+        friction=friction,
+        slide=slide,
+        size=size,
+        dofs=kept,
+        arm=arm[kept],
+        n=n,
+        starts=kept_starts(body_starts(n, blocks), kept),
+        unmoved=float(loads[free & ~touched].max(initial=0.0)) / size,
+    )
+
+
+def refuse_friction(friction, *others) -> None:
+    """Raises InputError where friction is given without the rows T it acts along."""
+    if np.any(friction) or any(other is not None for other in others):
+        raise InputError("friction is given without tangential; expected the rows T")
+
+
+def unit_directions(given, m: int, d: int) -> np.ndarray:
+    """Unit vectors (m, d-1), zero where a contact is not known to slide; raises InputError."""
+    given = np.asarray(given, float)
+    if given.shape != (m, d - 1) or not np.isfinite(given).all():
+        raise InputError(
+            f"sliding_direction has shape {given.shape}; expected ({m}, {d - 1}) finite numbers"
+        )
+    length = np.linalg.norm(given, axis=1, keepdims=True)
+    return np.divide(given, length, out=np.zeros_like(given), where=length > 0.0)
+
+
+def _generators(mu: np.ndarray, slide: np.ndarray) -> Generators:
+    m, d = len(mu), slide.shape[1] + 1
+    known = slide.any(axis=1)
+    single = (mu == 0.0) | known
+    rough = np.flatnonzero(~single)
+    one = np.flatnonzero(single)
+    rows, columns, data = [d * one], [np.arange(len(one))], [np.ones(len(one))]
+    for a in range(1, d):
+        rows.append(d * one + a)
+        columns.append(np.arange(len(one)))
+        data.append(mu[one] * slide[one, a - 1])
+    first = len(one)
+    count = len(rough)
+    if d == 2:
+        for k, sign in ((0, 1.0), (1, -1.0)):
+            at = first + 2 * np.arange(count) + k
+            rows += [d * rough, d * rough + 1]
+            columns += [at, at]
+            data += [np.ones(count), sign * mu[rough]]
+        positive, cones, each = first + 2 * count, 0, 2
+    else:
+        for a in range(d):
+            rows.append(d * rough + a)
+            columns.append(first + d * np.arange(count) + a)
+            data.append(1.0 / mu[rough] if a == 0 else np.ones(count))
+        positive, cones, each = first, count, d
+    N = first + each * count
+    G = sp.csr_array(
+        (np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))), shape=(m * d, N)
+    )
+    G.eliminate_zeros()
+    return Generators(G, np.concatenate([one, np.repeat(rough, each)]), positive, cones)

@@ -87,7 +87,7 @@ DEM_STEPS = 300_000
 """Most steps of the DEM in one try."""
 
 ROUNDS = 1000
-"""Most rounds of least energy in one search; a hundred are the rule, several where packings slide."""
+"""Most rounds of least energy in a search; a hundred are the rule, several where packings slide."""
 
 STOPS = 60
 """Stops of all bodies without a lower kinetic energy after which damping is given up: bodies that

@@ -50,7 +50,7 @@ def test_wrench_and_vectors_are_the_engines(cone, jacobian, dim):
         np.testing.assert_allclose(vectors[i], known, atol=1e-11)
 
 
-@pytest.mark.parametrize("on_friction", ["keep", "move"])
+@pytest.mark.parametrize("on_friction", ["keep", "joint"])
 @pytest.mark.parametrize("slope", [0, 5, 20])
 def test_large_matrices_give_the_same(monkeypatch, slope, on_friction):
     """Reference twin: compressed rows, as for large scenes, and plain arrays, as for small ones."""

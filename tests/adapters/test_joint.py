@@ -92,8 +92,8 @@ def test_symmetric_grasp(order, cone, halves):
     """Closed form: 12 N on four pads, and 0.8 kg on eight, whatever the engine has after two sweeps
     and in whatever order; two halves that a weld joins are one body."""
     model, data = grasp(order, cone=cone, halves=halves)
-    mended = from_mujoco(model, data, on_friction="joint", load="rest")
-    assert mended.converged and mended.answer.state == "unloaded"
+    mended = from_mujoco(model, data, load="rest")
+    assert mended.converged and set(mended.state) == {"unloaded"}
     np.testing.assert_allclose(mended.force, 3.0, **CLOSE)
     np.testing.assert_allclose(sizes(mended), 0.981, **CLOSE)
     assert "the state 'unloaded'" in mended.message
@@ -105,8 +105,8 @@ def test_total_wrench_is_kept(order, condim):
     """Property: force and moment on every body are the engine's, spin and rolling moments too, and
     cones hold, where the engine has moved for a while and stopped far from its solution."""
     model, data = grasp(order, steps=50, condim=condim)
-    mended = from_mujoco(model, data, on_friction="joint")
-    assert mended.converged and mended.friction_moved.any()
+    mended = from_mujoco(model, data)
+    assert mended.converged and mended.friction_changed.any()
     assert np.abs(mended.change).max() > 1e-6
     assert wrench_error(mended) < 1e-9 and mended.total_error < 1e-9
     assert within_cones(mended, MU)
@@ -118,7 +118,7 @@ def test_the_same_from_any_share_of_the_engine(load):
     """Property: forces of the engine of the same total wrench, as in another order of its contacts,
     give the same forces."""
     model, data = grasp(steps=20)
-    mended = from_mujoco(model, data, on_friction="joint", load=load)
+    mended = from_mujoco(model, data, load=load)
     contacts = mended.contacts
     rows = np.vstack([contacts.B, contacts.sliding])
     m = len(contacts.row)
@@ -159,7 +159,7 @@ def test_pushed_block(push, back, front):
     """Closed form: normal forces 2.5 -+ push/4 by moments; all corners move along the floor alike,
     so that friction is the same at all, or at its bound 0.8 f_n at the back."""
     model, data = block(push)
-    mended = from_mujoco(model, data, on_friction="joint", load="rest")
+    mended = from_mujoco(model, data, load="rest")
     ahead = mended.places.point[:, 0] > 0
     np.testing.assert_allclose(mended.force, np.where(ahead, 2.5 + push / 4, 2.5 - push / 4),
                                atol=2e-5)  # fmt: skip  # floor and corners are 1e-6 of 0.1 m off
@@ -171,7 +171,7 @@ def test_pushed_block(push, back, front):
 def test_sliding_block():
     """Closed form: all corners at their bounds along the push, the total wrench the engine's."""
     model, data = block(12.0, steps=40, mu=0.4)
-    mended = from_mujoco(model, data, on_friction="joint")
+    mended = from_mujoco(model, data)
     assert data.qvel[0] > 0.1 and mended.converged
     np.testing.assert_allclose(sizes(mended), 0.4 * mended.force, rtol=1e-6)
     assert wrench_error(mended) < 1e-9 and within_cones(mended, 0.4)
@@ -186,7 +186,6 @@ def test_no_admissible_forces():
     told."""
     mended = mend_forces(
         B, [2.0, 2], tangential=[[5.0, 0], [0, 0]], friction=0.5 * np.ones(2), sliding=ALONG,
-        on_friction="joint",
     )  # fmt: skip
     assert not mended.converged and mended.kept.all()
     np.testing.assert_array_equal(mended.force, [2, 2])
@@ -205,7 +204,6 @@ def test_least_energy():
         tangential=[[1.0, 0], [1, 0]],
         friction=[0.5, 0.5],
         sliding=upward,
-        on_friction="joint",
     )
     np.testing.assert_allclose(mended.contact_force, [[2, 1, 0]] * 2, **CLOSE)
     assert mended.answer.state == "least energy" and not mended.kept.any()
@@ -218,7 +216,7 @@ def test_two_coefficients():
     for ratio in (0.1, 1.0):
         mended = mend_forces(
             B, [3.0, 3], tangential=[[1.0, 0], [0, 0]], friction=[[0.5, 0.0]] * 2, sliding=ALONG,
-            on_friction="joint", tangential_stiffness=ratio,
+            tangential_stiffness=ratio,
         )  # fmt: skip
         np.testing.assert_allclose(mended.contact_force, [[3, 0.5, 0]] * 2, atol=1e-9)
 
@@ -226,11 +224,12 @@ def test_two_coefficients():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "needs sliding="),
-        ({"sliding": ALONG}, "needs tangential="),
-        ({"sliding": ALONG, "tangential": np.ones((2, 2))}, r"needs friction=.*contact 0"),
+        ({"friction": 0.5}, "needs sliding="),
+        ({"tangential": np.ones((2, 2))}, "needs sliding="),
+        ({"sliding": ALONG, "tangential": np.ones((2, 1))}, "needs tangential="),
+        ({"sliding": ALONG, "tangential": np.ones((2, 2))}, r"needs friction=.*contact 0.*'keep'"),
     ],
 )
 def test_what_is_missing_is_named(given, words):
     with pytest.raises(InputError, match=words):
-        mend_forces(B, [1.0, 1], on_friction="joint", **given)
+        mend_forces(B, [1.0, 1], **given)

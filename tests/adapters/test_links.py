@@ -150,6 +150,7 @@ def test_contacts_within_linked_parts_keep_their_force():
         tangential=pulls,
         friction=np.full(9, 0.5),
         gap=np.zeros(9),
+        on_friction="keep",
         **options,
     )
     np.testing.assert_allclose(mended.force, np.r_[SHARES, 7.0], **CLOSE)

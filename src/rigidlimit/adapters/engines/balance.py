@@ -1,8 +1,7 @@
-"""The reduced balance: the motions along which normal forces are asked to balance their load.
+"""The reduced balance: the motions along which contact forces are asked to balance their load.
 
-In turn left out are motions that rigid links restrain (``links``), those that are friction's to
-balance (``friction_motions``), and weakly determined ones: of one body or mechanism
-(``weak_motions``) and, where forces are seen to depend on them, of several
+In turn left out are motions that rigid links restrain (``links``) and weakly determined ones: of
+one body or mechanism (``weak_motions``) and, where forces are seen to depend on them, of several
 (``weak_motions_of_several``).
 """
 
@@ -12,12 +11,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._support.words import counted
-from .friction_motions import friction_motions
 from .links import without_links
-from .matrices import without_columns
-from .mechanisms import ROUNDING, BlockMotions, partition
+from .matrices import components, entries, without_columns
+from .mechanisms import BlockMotions, partition
 from .weak_motions import weak_motions
 from .weak_motions_of_several import SLIGHT, hangs_on_rounding, weak_motions_of_several
+
+UNRESISTED = 1e-10
+"""Part of the largest load up to which one that no contact resists is rounding."""
 
 RIGID = 6
 """Motions of a rigid body."""
@@ -30,9 +31,7 @@ class Balance:
     B (d m, n), load (n,); held (n,) bool; mechanism (n,) int, or None where it is not known; reach,
     accuracy (n,); force (d m,) [N]: the engine's, or zeros. directions: rows d of each contact, one
     after another, normal first. motions: what B's columns are, one change
-    after another, none: the engine's velocities. restrained (n,) bool: by links, or None.
-    to_friction: the change of motions by which some were left to friction, and which (n,) bool, or
-    None. notes: what was left out.
+    after another, none: the engine's velocities. notes: what was left out.
     """
 
     B: np.ndarray | sp.csr_array
@@ -43,8 +42,6 @@ class Balance:
     accuracy: np.ndarray
     force: np.ndarray
     motions: tuple[BlockMotions, ...] = ()
-    restrained: np.ndarray | None = None
-    to_friction: tuple[BlockMotions, np.ndarray] | None = None
     notes: tuple[str, ...] = ()
     directions: int = 1
 
@@ -52,12 +49,6 @@ class Balance:
     def parts(self) -> tuple[np.ndarray, ...]:
         """Columns of all mechanisms, as from ``partition``."""
         return partition(self.mechanism, ~self.held)
-
-    def in_motions(self, A):
-        """Rows A (k, n), given in the engine's velocities, in the motions of this balance."""
-        for motions in self.motions:
-            A = motions.of(A)
-        return A
 
     def velocities(self, x):
         """Engine's velocities (n,) of amounts (n,) of the motions."""
@@ -88,20 +79,36 @@ class Balance:
         rows = (d * np.asarray(contacts)[:, None] + np.arange(d)).ravel()
         return replace(self, B=self.B[rows], force=self.force[rows])
 
+    def alone(self, contacts) -> "Balance":
+        """Of the contacts (indices) of one island, with the load on what they touch."""
+        part = self.of(contacts)
+        return replace(part, load=np.where(part._touched, self.load, 0.0))
+
+    @property
+    def unresisted(self) -> np.ndarray:
+        """(n,) bool: loads on what no contact touches, and that are more than rounding."""
+        size = np.where(self.held, 0.0, np.abs(self.load)) / self.reach
+        return ~self._touched & (size > UNRESISTED * size.max(initial=0.0))
+
+    @property
+    def _touched(self):
+        touched = np.zeros(len(self.load), bool)
+        touched[entries(self.B)[1]] = True
+        return touched
+
+    @property
+    def islands(self) -> np.ndarray:
+        """Number from 0 of the set of bodies that each contact belongs to, (m,) int: those that
+        contacts join, whose forces do not depend on the others'."""
+        label = self.mechanism
+        if label is not None:
+            label = np.unique(label, return_inverse=True)[1]
+        of_contact = components(self.B, ~self.held, label, each=self.directions)[1]
+        return np.unique(of_contact, return_inverse=True)[1]
+
     def told(self, *notes: str) -> "Balance":
         """With more notes."""
         return replace(self, notes=(*self.notes, *notes))
-
-    def with_given(self, given) -> "Balance":
-        """Of the other contacts only, where those ``given`` (m,) bool keep the engine's forces."""
-        if not given.any():
-            return self
-        known = np.where(np.repeat(given, self.directions), self.force, 0.0)
-        load = self.load - self.B.T @ known
-        # what they carry alone is not to be left over as rounding, a load that nothing carries
-        size = np.abs(self.load) + np.abs(self.B).T @ np.abs(known)
-        rest = self.of(np.flatnonzero(~given))
-        return replace(rest, load=np.where(np.abs(load) > ROUNDING * size, load, 0.0))
 
     def reduced(self, reduction) -> "Balance":
         """In new motions, without those that are left out; itself for None."""
@@ -149,25 +156,7 @@ class Balance:
             balance,
             mechanism=found.mechanism,
             accuracy=np.maximum(balance.accuracy, inexact),
-            restrained=found.restrained,
         ), within
-
-    def without_friction_motions(self, T, mu, share) -> "Balance":
-        """Without the motions that are friction's; T (2 m, n): in the engine's velocities."""
-        if T is None or self.mechanism is None:
-            return self
-        reduction = friction_motions(self.B, self.in_motions(T), mu, self, share)
-        if reduction is None:
-            return self
-        balance = self.reduced(reduction)
-        if reduction.count:
-            balance = balance.told(
-                f"{counted(reduction.count, 'sliding motion')} left to friction, which can take "
-                f"{1 / share:.3g} times what normal forces push along them"
-            )
-        pushed = abs(reduction.motions.of(self.B)).sum(axis=0) > 0
-        asked = abs(balance.B).sum(axis=0) > 0
-        return replace(balance, to_friction=(reduction.motions, pushed & ~asked))
 
     def without_weak_motions(self) -> "Balance":
         """Without the motions of one mechanism that geometry resolves as noise only."""

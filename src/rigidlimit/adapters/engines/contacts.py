@@ -23,6 +23,7 @@ from ...errors import InputError
 from .coulomb import CONES, friction_forces
 from .geometry import ContactGeometry, mechanism_sizes
 from .links import joined
+from .materials import friction_of, stiffness_of
 from .matrices import matrix, refused_shape, row_sizes, without_rounding
 from .mechanisms import ROUNDING
 
@@ -46,7 +47,9 @@ class EngineContacts(Brief):
     tangential : (m, k) [N, N m], friction forces and moments.
     friction : (m, k), their coefficients, nan where not given.
     cone : what the engine bounds by f_n: a key of ``coulomb.CONES``.
-    stiffness : (m,), relative.
+    stiffness : (m,), relative, or by name: see ``materials``.
+    own_friction : in place of the engine's coefficients of both sliding directions, a number, one
+        per entry of its list, or by name; None: the engine's.
     gap : (m,) [m], at the end of the step, or None; gap_tolerance (m,) [m].
     load : (n,) to carry in place of the engine's resultant B^T f, or None; load_from says which.
     held : (n,) bool, degrees of freedom taken as rigidly held.
@@ -68,6 +71,7 @@ class EngineContacts(Brief):
     friction: Any = None
     cone: str = "elliptic"
     stiffness: Any = 1.0
+    own_friction: Any = None
     gap: Any = None
     gap_tolerance: Any = None
     load: Any = None
@@ -101,9 +105,8 @@ class EngineContacts(Brief):
         if self.places is not None and not isinstance(self.places, ContactGeometry):
             kind = type(self.places).__name__
             raise InputError(f"places is a {kind}; expected Places of the rows of B")
-        by_contact = _given(
-            self, ("engine_force", "gap", "gap_tolerance", "stiffness"), m, "row of B"
-        )
+        by_contact = _given(self, ("engine_force", "gap", "gap_tolerance"), m, "row of B")
+        stiffness, said = stiffness_of(self.stiffness, self.places, m)
         mechanism = self.mechanism
         if mechanism is not None:
             mechanism = arrays.integers("mechanism", mechanism, n, what="column of B")
@@ -113,19 +116,21 @@ class EngineContacts(Brief):
             links = matrix("links", links, columns=n)
             what = "row of links"
             link_accuracy = _parts("link_accuracy", link_accuracy, links.shape[0], what=what)
-        tangential, friction = friction_forces(self.tangential, self.friction, m)
-        sliding = self.sliding
+        sliding, directions = self.sliding, 0
         if sliding is not None:
             sliding = matrix("sliding", sliding, columns=n)
+            directions = sliding.shape[0] // max(m, 1)
             if sliding.shape[0] % max(m, 1) or sliding.shape[0] < 2 * m:
                 raise refused_shape("sliding", sliding, f"({2 * m}, {n})")
+        tangential, friction = friction_forces(self.tangential, self.friction, m, directions)
         load = self.load
         if load is not None:
             load = arrays.vector("load", load, n, what="column")
-        return replace(
+        found = replace(
             self,
             B=B,
             **by_contact,
+            stiffness=stiffness,
             sliding=sliding,
             tangential=tangential,
             friction=friction,
@@ -139,7 +144,10 @@ class EngineContacts(Brief):
             link_accuracy=link_accuracy,
             row=row,
             contacts=contacts,
-        )._without_rounding()
+            notes=(*said, *self.notes),
+        )
+        friction, said = friction_of(self.own_friction, friction, found)
+        return replace(found, friction=friction, notes=(*found.notes, *said))._without_rounding()
 
     def _without_rounding(self) -> "EngineContacts":
         B, force, load = self.B, self.engine_force, self.load
@@ -195,6 +203,11 @@ class EngineContacts(Brief):
         return mechanism_sizes(self.B, whole, self.places)[1]
 
     @property
+    def rough(self) -> bool:
+        """Whether there is friction: coefficients above zero, or forces without any."""
+        return bool((self.friction > 0).any() or self.tangential[np.isnan(self.friction)].any())
+
+    @property
     def normal_force(self) -> np.ndarray:
         """The engine's normal forces (m,) [N], zeros where they are not known."""
         return np.zeros(len(self.row)) if self.engine_force is None else self.engine_force
@@ -215,9 +228,7 @@ class EngineContacts(Brief):
         """The engine's contact forces on the second bodies, (m, 3) [N]; None without tangents."""
         if self.places is None or self.places.tangents is None:
             return None
-        both = self.tangential[:, :2]
-        slide = np.einsum("ik,ikj->ij", both, self.places.tangents[:, : both.shape[1]])
-        return self.normal_force[:, None] * self.places.normal + slide
+        return self.places.vectors(self.normal_force, self.tangential)
 
     def wrench(self) -> np.ndarray:
         """What all contact forces of the engine deliver, (n,): B^T f_n + T^T f_t."""

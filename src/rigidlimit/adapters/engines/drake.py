@@ -26,12 +26,13 @@ from ..._support.words import counted
 from ...errors import InputError
 from .arguments import check_linear, expect, imported, joint_names, wanted_load
 from .contacts import TOUCHING, EngineContacts
-from .friction_motions import across, in_world, interleaved
-from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
+from .geometry import OUTSIDE, ContactGeometry, across, mechanism_sizes
 from .links import joined, joined_systems
-from .matrices import compact
+from .materials import by_name
+from .matrices import compact, interleaved
 from .mend import mend
 from .options import sorted_options
+from .parts import NamedParts
 from .result import MendedForces
 
 FLOATING = ("quaternion_floating", "rpy_floating")
@@ -54,7 +55,7 @@ def from_drake(
     load="engine",
     held=None,
     links=None,
-    on_friction: str = "move",
+    on_friction: str = "joint",
     **options,
 ) -> MendedForces:
     """Compatible forces in the order of ``ContactResults.point_pair_contact_info``.
@@ -89,11 +90,12 @@ def from_drake(
     J = _relative_velocities(plant, context, tree, bodies, point)
     B = compact(np.einsum("ij,ijk->ik", normal, J))
     friction, series = _properties(plant, context, infos)
-    said = "stiffness: as given"
+    said = () if by_name(stiffness) else ("stiffness: as given",)
     if stiffness is None:
-        stiffness, said = 1.0, "stiffness: equal"
+        stiffness, said = 1.0, ("stiffness: equal",)
         if count and np.isfinite(series).all():
-            stiffness, said = series, "stiffness: point_contact_stiffness of both sides in series"
+            stiffness = series
+            said = ("stiffness: point_contact_stiffness of both sides in series",)
             check_linear("Drake's point_contact_stiffness is", exponent)
     held = _held(plant, held)
     mechanism, turns, system = _mechanisms(plant, held)
@@ -102,7 +104,7 @@ def from_drake(
         links = arrays.sparse("links", links, columns=plant.num_velocities())
         whole = joined(mechanism, links, held)
         system = _joined(plant, context, system, links)
-    places = _geometry(plant, context, bodies, point, normal, axes, system)
+    places = _geometry(plant, context, infos, bodies, point, normal, axes, system)
     sizes, near = mechanism_sizes(B, whole, places)
     if load_from == "rest":
         load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
@@ -124,11 +126,11 @@ def from_drake(
         places=places,
         contacts=count,
         engine="Drake",
-        notes=(said,),
+        notes=said,
         gap_tolerance=TOUCHING * near,
         velocity=plant.GetVelocities(context),
     )
-    return in_world(mend(replace(contacts, **given), options), axes, slide)
+    return mend(replace(contacts, **given), options)
 
 
 def _point_pairs(plant, context):
@@ -146,9 +148,10 @@ def _point_pairs(plant, context):
     return [results.point_pair_contact_info(i) for i in range(count)]
 
 
-def _geometry(plant, context, bodies, point, normal, axes, system) -> ContactGeometry:
+def _geometry(plant, context, infos, bodies, point, normal, axes, system) -> ContactGeometry:
     """bodies: both of each contact; axes (2, m, 3): tangents; system: of each body of the plant."""
     number = np.array([[int(x.index()) for x in pair] for pair in bodies], int).reshape(-1, 2)
+    parts = _parts(plant, context, infos, number)
     centre = np.array([[_middle(plant, context, x) for x in pair] for pair in bodies])
     return ContactGeometry(
         point=point,
@@ -157,6 +160,25 @@ def _geometry(plant, context, bodies, point, normal, axes, system) -> ContactGeo
         names=tuple((a.name(), b.name()) for a, b in bodies),
         system=system[number],
         centre=centre.reshape(-1, 2, 3),
+        parts=parts,
+    )
+
+
+def _parts(plant, context, infos, number) -> NamedParts:
+    """Geometries and bodies of the plant by Drake's scoped names; number (m, 2): of the bodies."""
+    from pydrake.multibody.tree import BodyIndex
+
+    inspector = plant.get_geometry_query_input_port().Eval(context).inspector()
+    every = inspector.GetAllGeometryIds()
+    place = {geometry.get_value(): i for i, geometry in enumerate(every)}
+    pairs = [(info.point_pair().id_A, info.point_pair().id_B) for info in infos]
+    geom = [[place[geometry.get_value()] for geometry in pair] for pair in pairs]
+    bodies = [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
+    return NamedParts(
+        geom=np.array(geom, int).reshape(-1, 2),
+        body=number,
+        geoms=[inspector.GetName(geometry) for geometry in every],
+        bodies=[body.scoped_name().get_full() for body in bodies],
     )
 
 

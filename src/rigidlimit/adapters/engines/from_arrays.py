@@ -22,25 +22,24 @@ def mend_forces(B, engine_force=None, **given) -> MendedForces:
     engine_force : (m,) [N], the engine's normal forces, >= 0.
     load : (n,) [N, N m], F~ to carry instead of the engine's resultant B^T f, e.g. minus the
         external force at rest; one of the two is needed.
-    stiffness, exponent : as for ``compatible_forces``.
+    stiffness, exponent : as for ``compatible_forces``; stiffness also by the names in ``places``,
+        {"pad": 2.0, ("pad", "cube"): 3.0}, or a function of both names.
     held : (n,) bool, degrees of freedom taken as rigidly held (locked joints): their load is
         whatever is needed.
-    tangential : (m, k), friction forces and moments.
+    tangential : (m, k), friction forces and moments: two along the contact, then spin and rolling.
     friction : (m,) or (m, k), their coefficients.
-    cone : what the engine bounds, the sum of squares of f_t/mu ("elliptic"), of magnitudes
-        ("pyramid"), or each alone ("box").
-    on_friction : "refuse" raises InputError where keeping the friction forces breaks Coulomb's law,
-        "keep" returns and flags, "move" moves friction forces as little as the law asks for, their
-        resultant kept; "joint" finds normal and friction forces together from the total wrench, in
-        the stiff limit with Coulomb's cones (needs ``sliding``, ``tangential`` and ``friction``;
-        ``load`` is then the total).
-    tangential_stiffness : for "joint", k_t / k_n of every contact.
-    friction_tolerance : part of the largest normal force within which a force is at its bound, or
-        unchanged.
     sliding : (s m, n), velocities along the first s >= 2 directions of ``tangential``, rows s i,
-        s i + 1, ... of contact i; all that have friction for "move". Given, with mechanism, what
-        normal forces push along sliding motions is left to friction where that is at most
-        ``friction_share`` of what friction that holds can take (0: nothing is).
+        s i + 1, ... of contact i.
+    on_friction : "joint" finds normal and friction forces together from the total wrench, in the
+        stiff limit with Coulomb's cones, wherever there is friction (needs ``sliding`` and
+        ``friction``; ``load`` is then the total). "keep" mends normal forces alone, under the
+        engine's friction, and flags where that breaks Coulomb's law.
+    tangential_stiffness : k_t / k_n of every contact.
+    own_friction : coefficients in place of ``friction``: a number, one a contact, or by name.
+    cone : what the engine bounds, the sum of squares of f_t/mu ("elliptic"), of magnitudes
+        ("pyramid"), or each alone ("box"); for the flags of "keep".
+    friction_tolerance : part of the largest force within which a force is at its bound, or
+        unchanged.
     gap : (m,) [m], at the end of the step. Contacts without engine force and a gap above
         ``gap_tolerance``, by default 1e-5 of the size of the smaller body's or mechanism's set of
         contacts (of all contacts without mechanism), are open and carry nothing.
@@ -60,7 +59,7 @@ def mend_forces(B, engine_force=None, **given) -> MendedForces:
 
     Raises
     ------
-    InputError : wrong shapes, pulls, names that are not known, and what ``on_friction`` refuses.
+    InputError : wrong shapes, pulls, names that are not known, friction without its rows.
 
     >>> import numpy as np
     >>> from rigidlimit.adapters import mend_forces

@@ -10,16 +10,27 @@ side) and centres c_i of what they touch,
 the second for bodies whose contacts lie close together.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..._support.display import Brief
+from ...errors import InputError
 from .matrices import entries
+from .parts import NamedParts, Pairs
 
 OUTSIDE = -1
 """System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
+
+
+def across(normal):
+    """Two unit vectors across each normal and each other, (2, m, 3)."""
+    least = np.abs(normal).argmin(axis=1)
+    first = np.cross(normal, np.eye(3)[least])
+    first /= np.maximum(np.linalg.norm(first, axis=1), 1e-300)[:, None]
+    return np.stack([first, np.cross(normal, first)])
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,18 +41,49 @@ class ContactGeometry(Brief):
     ----------
     point : (m, 3), or (m, 2, 3) with one on each side [m].
     normal : (m, 3), from the first to the second body.
-    names : (first, second) of each.
+    names : (first, second) of each, a sequence of pairs.
     system : (m, 2) int, the freely moving body or mechanism of each side, or OUTSIDE.
     centre : (m, 2, 3) [m], of the body or mechanism of each side, nan where that cannot move.
     tangents : (m, 2, 3), the two directions of friction forces.
+    parts : geoms and bodies of both sides, by name; None: only ``names`` are known.
     """
 
     point: np.ndarray
     normal: np.ndarray
-    names: tuple[tuple[str, str], ...]
+    names: Sequence[tuple[str, str]]
     system: np.ndarray
     centre: np.ndarray | None = None
     tangents: np.ndarray | None = None
+    parts: NamedParts | None = None
+
+    @property
+    def named_parts(self) -> NamedParts:
+        """``parts``, or those of ``names``."""
+        return NamedParts.of_pairs(self.names) if self.parts is None else self.parts
+
+    def vectors(self, normal_force, tangential) -> np.ndarray:
+        """Forces on the second bodies (m, 3) [N] of normal ones (m,) and those along the tangents,
+        the first two columns of ``tangential`` (m, k)."""
+        push = normal_force[:, None] * self.normal
+        both = tangential[:, :2]
+        if both.any():
+            push += np.einsum("ik,ikj->ij", both, self._tangents()[:, : both.shape[1]])
+        return push
+
+    def moments(self, tangential) -> np.ndarray:
+        """Moments on the second bodies (m, 3) [N m]: spin about the normal and rolling about both
+        tangents, the columns of ``tangential`` (m, k) after the second."""
+        spin = np.zeros((len(self.normal), 3))
+        rest = tangential[:, 2:]
+        if rest.any():
+            axes = np.concatenate([np.asarray(self.normal)[:, None], self._tangents()], axis=1)
+            spin += np.einsum("ik,ikj->ij", rest, axes[:, : rest.shape[1]])
+        return spin
+
+    def _tangents(self):
+        if self.tangents is None:
+            raise InputError("friction forces as vectors need the tangents of places=")
+        return self.tangents
 
     @property
     def frames(self) -> np.ndarray | None:
@@ -82,11 +124,15 @@ class ContactGeometry(Brief):
 
     def __getitem__(self, rows) -> "ContactGeometry":
         """Those of some rows: indices."""
-        names = tuple(self.names[i] for i in rows)
         centre = None if self.centre is None else self.centre[rows]
         tangents = None if self.tangents is None else self.tangents[rows]
+        parts = None if self.parts is None else self.parts[rows]
+        if isinstance(self.names, Pairs):
+            names = self.names[np.asarray(rows)]
+        else:
+            names = tuple(self.names[i] for i in rows)
         return ContactGeometry(
-            self.point[rows], self.normal[rows], names, self.system[rows], centre, tangents
+            self.point[rows], self.normal[rows], names, self.system[rows], centre, tangents, parts
         )
 
     @property

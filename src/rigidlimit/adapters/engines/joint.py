@@ -9,13 +9,20 @@ where ' marks the engine's forces. The cone is Coulomb's own, elliptic where bot
 differ, also where the engine bounds friction by a pyramid or a box. With mu the larger coefficient
 and weights s_k = mu_k / mu, rows s_k T_k and forces f_tk / s_k make it circular; the tangential
 stiffness is then k_t s_k^2. Spin and rolling moments stay the engine's: they are part of the load.
+
+Islands (bodies that contacts join) do not depend on one another. They are solved at once; where
+that does not end in the state "unloaded", each on its own, so that one that has no such state does
+not decide about the others.
 """
+
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from ...errors import InputError
-from ...forces import CompatibleForces, compatible_forces
+from ...forces import RoughForces, compatible_forces
+from ...status import Status
 from .balance import Balance
 from .contacts import EngineContacts
 from .matrices import compact, scaled
@@ -28,21 +35,22 @@ ROWS = 3
 def check_joint(contacts: EngineContacts) -> None:
     """Raises InputError where ``contacts`` lack the directions of friction or its coefficients."""
     m = len(contacts.row)
-    if m and contacts.directions < 2:
+    otherwise = "; on_friction='keep' mends normal forces alone, under the engine's friction"
+    if contacts.directions < 2:
         raise InputError(
-            "on_friction='joint' needs sliding=, the velocities along two tangential directions a "
-            f"contact, {2 * m} rows; found none"
+            "contacts have friction, and on_friction='joint' needs sliding=, the velocities along "
+            f"two tangential directions a contact, {2 * m} rows; found none{otherwise}"
         )
     if contacts.tangential.shape[1] < 2:
         raise InputError(
             "on_friction='joint' needs tangential=, the engine's forces along two directions a "
-            f"contact (zeros where it has none); found shape {contacts.tangential.shape}"
+            f"contact (zeros where it has none); found shape {contacts.tangential.shape}{otherwise}"
         )
     wrong = ~np.isfinite(contacts.friction[:, :2]).all(axis=1)
     if wrong.any():
         raise InputError(
             "on_friction='joint' needs friction=, finite; that of "
-            f"{contacts.where(int(wrong.argmax()))} is not given or infinite"
+            f"{contacts.where(int(wrong.argmax()))} is not given or infinite{otherwise}"
         )
 
 
@@ -54,6 +62,14 @@ def coefficients(contacts: EngineContacts) -> tuple[np.ndarray, np.ndarray]:
     return mu, weight
 
 
+def in_rows(contacts: EngineContacts, rows, normal_force, tangential) -> np.ndarray:
+    """Forces (3 b,) in the rows of ``joint_balance`` of some contacts (indices)."""
+    weight = coefficients(contacts)[1][rows]
+    rubs = tangential[:, :2]
+    rubs = np.divide(rubs, weight, out=np.zeros_like(rubs), where=weight > 0.0)
+    return np.column_stack([normal_force, rubs]).ravel()
+
+
 def joint_balance(contacts: EngineContacts) -> Balance:
     """The balance of the total wrench, with rows [B_i; T_2i; T_2i+1] of each contact in turn."""
     m = len(contacts.row)
@@ -62,11 +78,9 @@ def joint_balance(contacts: EngineContacts) -> Balance:
     T = scaled(T, rows=weight.ravel())
     order = np.column_stack([np.arange(m), m + np.arange(2 * m).reshape(m, 2)]).ravel()
     rows = compact(sp.csr_array(sp.vstack([sp.csr_array(contacts.B), sp.csr_array(T)]))[order])
-    friction = contacts.tangential[:, :2]
-    friction = np.divide(friction, weight, out=np.zeros_like(friction), where=weight > 0.0)
-    force = np.column_stack([contacts.normal_force, friction])
-    force[contacts.powerless] = 0.0
-    carried = T.T @ force[:, 1:].ravel()
+    force = in_rows(contacts, np.arange(m), contacts.normal_force, contacts.tangential)
+    force[np.repeat(contacts.powerless, ROWS)] = 0.0
+    carried = T.T @ force.reshape(m, ROWS)[:, 1:].ravel()
     # loads of the readers take friction as given; one of the caller's own is the total
     load = contacts.load if contacts.load_from == "given" else contacts.load + carried
     return Balance(
@@ -76,7 +90,7 @@ def joint_balance(contacts: EngineContacts) -> Balance:
         contacts.mechanism,
         contacts.reach,
         contacts.accuracy,
-        force.ravel(),
+        force,
         notes=contacts.notes,
         directions=ROWS,
     )
@@ -84,7 +98,7 @@ def joint_balance(contacts: EngineContacts) -> Balance:
 
 def rough_answer(
     contacts: EngineContacts, rows: np.ndarray, balance: Balance, options: MendOptions
-) -> CompatibleForces:
+) -> RoughForces:
     """Normal and tangential forces of some contacts (indices) under ``balance``."""
     mu = coefficients(contacts)[0][rows]
     stiffness = contacts.stiffness[rows]
@@ -98,4 +112,59 @@ def rough_answer(
         tangential_stiffness=options.tangential_stiffness * (options.exponent - 1) * stiffness,
         friction=mu,
         **options.solver_for(rows, len(contacts.row)),
+    )
+
+
+def by_islands(
+    contacts: EngineContacts,
+    rows: np.ndarray,
+    balance: Balance,
+    options: MendOptions,
+    answer: RoughForces,
+) -> tuple[RoughForces, np.ndarray]:
+    """(answer, state (b,) of each contact: that of its island's forces, or "engine").
+
+    answer: of all contacts ``rows`` at once. Where that is not of the state asked for and there are
+    several islands, the answer is put together from theirs.
+    """
+    if answer.converged:
+        return answer, np.full(len(rows), answer.state, object)
+    island = balance.islands
+    count = int(island.max(initial=-1)) + 1
+    if count < 2 and not balance.unresisted.any():
+        return answer, np.full(len(rows), _state(answer), object)
+    parts = [np.flatnonzero(island == i) for i in range(count)]
+    found = [rough_answer(contacts, rows[part], balance.alone(part), options) for part in parts]
+    return _together(balance, parts, found), np.array([_state(a) for a in found], object)[island]
+
+
+def _state(answer: RoughForces) -> str:
+    """ "engine" where no admissible forces were found that balance the load."""
+    solved = answer.status in (Status.CONVERGED, Status.NO_EQUILIBRIUM)
+    return answer.state if solved and answer.residual <= answer.tolerance else "engine"
+
+
+def _together(balance, parts, found) -> RoughForces:
+    """One answer of those of all islands, with the status, residual and state of the worst."""
+    order = [(not a.converged, _state(a) == "engine", a.residual) for a in found]
+    worst = found[max(range(len(found)), key=order.__getitem__)]
+    every = np.argsort(np.concatenate(parts))
+
+    def in_order(name):
+        return np.concatenate([getattr(a, name) for a in found])[every]
+
+    force, tangential = in_order("force"), in_order("tangential_force")
+    imbalance = balance.B.T @ np.column_stack([force, tangential]).ravel() - balance.load
+    if balance.unresisted.any():
+        worst = replace(worst, status=Status.LOAD_NOT_CARRIED, residual=1.0)
+    return replace(
+        worst,
+        force=force,
+        tangential_force=tangential,
+        sliding=in_order("sliding"),
+        displacement=sum(a.displacement for a in found),
+        imbalance=np.where(balance.held, 0.0, imbalance),
+        iterations=sum(a.iterations for a in found),
+        history=None,
+        mechanism=None,
     )

@@ -59,6 +59,15 @@ def scaled(A, *, rows=None, columns=None):
     return sp.csr_array(A if columns is None else A @ sp.diags_array(columns))
 
 
+def interleaved(first, second):
+    """(2 m, n): rows of the first direction and of the second in turns."""
+    if not sp.issparse(first):
+        return np.stack([first, second], axis=1).reshape(2 * len(first), first.shape[1])
+    m = first.shape[0]
+    order = np.arange(2 * m).reshape(2, m).T.ravel()
+    return sp.csr_array(sp.csr_array(sp.vstack([first, second]))[order])
+
+
 def without_columns(A, gone):
     """A with zeros in the columns ``gone`` (n,) bool."""
     if not sp.issparse(A):
@@ -103,18 +112,20 @@ def groups(label):
     return {label[part[0]]: part for part in np.split(order, ends) if len(part)}
 
 
-def components(A, use, label=None):
+def components(A, use, label=None, *, each: int = 1):
     """Which rows and columns of A hang together through the columns ``use`` (n,) bool.
 
-    label (n,) int >= 0: columns of one label hang together in any case; None: none do. Returns
-    the number of the set of each label and of each row.
+    label (n,) int >= 0: columns of one label hang together in any case; None: none do. each: rows
+    that follow one another and hang together. Returns the number of the set of each label and of
+    each row, or of each ``each`` rows.
     """
     label = np.arange(A.shape[1]) if label is None else label
     row, column, _ = entries(A)
     picked = use[column]
     count = int(label.max(initial=-1)) + 1
     first = label[column[picked]].astype(np.int64)
-    root = _united(first, count + row[picked].astype(np.int64), count + A.shape[0])
+    second = count + row[picked].astype(np.int64) // each
+    root = _united(first, second, count + A.shape[0] // each)
     return root[:count], root[count:]
 
 

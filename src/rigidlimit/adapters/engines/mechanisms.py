@@ -59,14 +59,6 @@ class BlockMotions:
             out[columns] = np.einsum("gcd,gc->gd", motions, load[columns])
         return out
 
-    def load_back(self, load):
-        """The load (n,) that is ``load`` on these motions."""
-        out = load.copy()
-        for columns, motions in self.blocks:
-            solved = np.linalg.solve(motions.transpose(0, 2, 1), load[columns][:, :, None])
-            out[columns] = solved[:, :, 0]
-        return out
-
     def velocities(self, x):
         """Velocities (n,) of amounts (n,) of these motions."""
         out = x.copy()

@@ -10,45 +10,44 @@ Stages, in turn:
 1. ``EngineContacts.checked``: what the reader of the engine found, in arrays of known shapes.
 2. ``bearing_contacts``: contacts that can bear. Open ones carry nothing in any admissible f (eq.
    21); no balance tells of those between parts that links hold to each other.
-3. ``reduced_balance``: motions along which normal forces are asked to balance (``balance``).
-4. ``shared_out``: eq. 36 on what is left; then friction forces that go with them, or the check of
-   Coulomb's law. With ``on_friction="joint"`` ``shared_jointly``: both kinds of forces at once,
-   from the total wrench.
+3. Weakly determined motions are left out of their balance (``balance``).
+4. ``shared_jointly``: normal and friction forces at once, from the total wrench, with Coulomb's
+   cones. Without friction, or where it is kept as the engine has it, ``shared_out``: eq. 36.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
 from .balance import Balance
 from .contacts import EngineContacts
-from .coulomb import CoulombLaw, check_movable
+from .coulomb import JOINT
 from .joint import check_joint, joint_balance
 from .options import MendOptions
 from .result import MendedForces
-from .shares import Bearing, shared_jointly, shared_out
+from .shares import ENGINE, Bearing, shared_jointly, shared_out
 
 
 def mend(contacts: EngineContacts, options: MendOptions) -> MendedForces:
     """Mended forces of one step of an engine.
 
-    Raises InputError for wrong shapes, and for what ``options.on_friction`` refuses.
+    Raises InputError for wrong shapes, and for friction whose directions or coefficients
+    ``options.on_friction`` needs and that are not given.
     """
     contacts = contacts.checked()
-    if options.on_friction == "move":
-        check_movable(contacts)
-    if options.on_friction == "joint":
+    joint = options.on_friction == JOINT and contacts.rough
+    if joint:
         check_joint(contacts)
-    bearing = bearing_contacts(contacts, options)
-    law = CoulombLaw(contacts.friction, contacts.cone, options.friction_tolerance).of(bearing.rows)
-    balance = reduced_balance(contacts, bearing, law, options)
-    share = shared_jointly if options.on_friction == "joint" else shared_out
-    shares = share(contacts, bearing, balance, law, options)
+    bearing = bearing_contacts(contacts, joint)
+    bearing = replace(bearing, balance=bearing.balance.without_weak_motions())
+    shares = (shared_jointly if joint else shared_out)(contacts, bearing, options)
     return _result(contacts, bearing, shares, options)
 
 
-def bearing_contacts(contacts: EngineContacts, options: MendOptions) -> Bearing:
-    """Contacts that can bear, and the balance of their forces on what links leave to move."""
+def bearing_contacts(contacts: EngineContacts, joint: bool) -> Bearing:
+    """Contacts that can bear, and the balance of their forces on what links leave to move; joint:
+    of normal and tangential ones."""
     opened, powerless = contacts.open, contacts.powerless
-    joint = options.on_friction == "joint"
     balance = joint_balance(contacts) if joint else normal_balance(contacts)
     bearing = ~opened & ~powerless
     balance, within = balance.without_links(contacts.links, contacts.link_accuracy, bearing)
@@ -74,19 +73,6 @@ def normal_balance(contacts: EngineContacts) -> Balance:
     )
 
 
-def reduced_balance(
-    contacts: EngineContacts, bearing: Bearing, law: CoulombLaw, options: MendOptions
-) -> Balance:
-    """The balance without motions that are friction's and without weakly determined ones."""
-    balance = bearing.balance
-    normal_only = options.on_friction != "joint"
-    if normal_only and contacts.sliding is not None and contacts.mechanism is not None:
-        T = contacts.tangential_rows(bearing.rows, 2)
-        mu = law.holding(balance.force, contacts.tangential[bearing.rows])
-        balance = balance.without_friction_motions(T, mu, options.friction_share)
-    return balance.without_weak_motions()
-
-
 def _pushes_on_nothing(contacts, powerless):
     first = int(np.flatnonzero(powerless)[0])
     more = int(powerless.sum()) - 1
@@ -104,6 +90,8 @@ def _result(contacts, bearing, shares, options) -> MendedForces:
     def spread(values, rows=None):
         at = every if rows is None else every[rows]
         full = np.zeros((contacts.contacts, *values.shape[1:]), values.dtype)
+        if values.dtype == object:
+            full[:] = ""
         full[at] = values
         return full
 
@@ -126,9 +114,9 @@ def _result(contacts, bearing, shares, options) -> MendedForces:
         slid=spread(shares.slid, rows),
         open=spread(bearing.open),
         within=spread(bearing.within),
-        kept=spread(shares.kept, rows),
-        solved=rows[~shares.kept],
+        kept=spread(shares.state == ENGINE, rows),
+        state=spread(shares.state, rows),
+        solved=rows,
         balance=shares.balance,
         answer=shares.answer,
-        friction_missing=shares.missing,
     )

@@ -39,12 +39,14 @@ from .arguments import (
 from .contacts import TOUCHING, EngineContacts
 from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
 from .links import joined, joined_systems
+from .materials import by_name, given_stiffness
 from .matrices import compact, scaled
 from .mend import mend
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
 from .mujoco_state import check_positions, engine_residual
 from .options import sorted_options
+from .parts import NamedParts
 from .result import MendedForces
 
 ADVICE = "let it iterate more (opt.iterations, opt.tolerance), or load='rest' where all rests"
@@ -65,7 +67,7 @@ def from_mujoco(
     load="engine",
     held=None,
     equalities="rigid",
-    on_friction: str = "move",
+    on_friction: str = "joint",
     **options,
 ) -> MendedForces:
     """Compatible forces in the order of ``data.contact`` and its frames.
@@ -74,8 +76,10 @@ def from_mujoco(
     ----------
     model, data : mjModel and mjData after ``mj_step``, whose contacts and forces are those of the
         start of that step, or after ``mj_forward``.
-    stiffness : relative k, a number or one per entry of ``data.contact``; None: MuJoCo's own
-        springs where every solref is direct, else equal.
+    stiffness : relative k, a number or one per entry of ``data.contact``, or by name of geoms and
+        bodies (``mend_forces``); None: MuJoCo's own springs where every solref is direct, else
+        equal.
+    friction : coefficients of both sliding directions, likewise, in place of MuJoCo's.
     load : "engine" keeps its resultant; "rest": what holds all without acceleration under the
         forces applied (where the solver stopped early); or (nv,).
     held : names of joints taken as rigidly held, or (nv,) bool.
@@ -85,12 +89,12 @@ def from_mujoco(
     exponent, on_friction and further keywords : as for ``mend_forces``.
 
     Contacts that MuJoCo lists without solving (no efc_address) get zero. ``tangential`` has the
-    columns of ``mj_contactForce`` after the first.
+    columns of ``mj_contactForce`` after the first. Torsional and rolling friction (condim 4 and 6)
+    stays MuJoCo's, as part of the load.
 
     Raises
     ------
-    InputError : data of another model, or forces that are not of the present state; what
-        ``on_friction`` refuses.
+    InputError : data of another model, or forces that are not of the present state.
     """
     mujoco = library()
     options, given = sorted_options(
@@ -103,7 +107,7 @@ def from_mujoco(
     k, said = _stiffness(data, solved, stiffness, exponent)
     held = _held(mujoco, model, held)
     contacts = _contacts(mujoco, model, data, solved, load, held, equalities)
-    notes = ([said] if len(solved.row) else []) + list(contacts.notes)
+    notes = ([said] if said and len(solved.row) else []) + list(contacts.notes)
     return mend(replace(contacts, stiffness=k, notes=tuple(notes), **given), options)
 
 
@@ -189,6 +193,7 @@ def _solved(mujoco, model, data) -> _Solved:
     address = address[row]
     dim = np.array(contact.dim, int).reshape(ncon)[row]
     friction = np.array(contact.friction, float).reshape(ncon, 5)[row]
+    friction = np.where(np.arange(5) < dim[:, None] - 1, friction, 0.0)
     if len(row) and (address + dim).max() > data.nefc:
         raise InputError(
             f"contacts point to constraint row {address.max()} of {data.nefc}; call mj_forward or "
@@ -341,8 +346,8 @@ def _stiffness(data, solved, stiffness, exponent):
     """(m,), and what was done: as given, MuJoCo's own contact springs [N/m], or ones."""
     row, ncon = solved.row, int(data.ncon)
     if stiffness is not None:
-        given = arrays.vector("stiffness", stiffness, ncon, what="entry of data.contact")
-        return given[row], "stiffness: as given"
+        value = given_stiffness(stiffness, ncon, "entry of data.contact", row)
+        return value, "" if by_name(stiffness) else "stiffness: as given"
     solref = np.array(data.contact.solref, float).reshape(ncon, 2)[row]
     if not len(row) or not (solref < 0).all():
         direct = int((solref < 0).all(axis=1).sum())
@@ -379,13 +384,20 @@ def _geometry(mujoco, model, data, row, held, mechanism, links):
     centre = _middles(model, data, root, mechanism)[body]
     moves = (geom >= 0) & (np.array(model.body_treeid, int)[body] >= 0)
     frame = np.array(data.contact.frame, float).reshape(ncon, 3, 3)[row]
+    parts = NamedParts(
+        geom=np.where(geom >= 0, geom, int(model.ngeom) + flex),
+        body=np.where(geom >= 0, body, OUTSIDE),
+        geoms=_Names(model, ("GEOM", int(model.ngeom)), ("FLEX", int(model.nflex))),
+        bodies=_Names(model, ("BODY", int(model.nbody))),
+    )
     return ContactGeometry(
         point=np.array(data.contact.pos, float).reshape(ncon, 3)[row],
         normal=frame[:, 0],
         tangents=frame[:, 1:],
-        names=_Names(model, geom, flex),
+        names=parts.pairs,
         system=np.where(geom >= 0, system[body], OUTSIDE),
         centre=np.where(moves[:, :, None], centre, np.nan),
+        parts=parts,
     )
 
 
@@ -410,23 +422,24 @@ def _systems(mujoco, model, data, held, links):
     return system
 
 
-@dataclass(frozen=True)
 class _Names(Sequence):
-    """Names of both sides of each contact, made when they are asked for: geom, flex (m, 2)."""
+    """Names of all objects of some kinds, one kind after another, made when they are asked for.
 
-    model: object
-    geom: np.ndarray
-    flex: np.ndarray
+    kinds: (MuJoCo's name of the kind, how many the model has) of each.
+    """
+
+    def __init__(self, model, *kinds):
+        self.model, self.kinds = model, kinds
 
     def __len__(self):
-        return len(self.geom)
+        return sum(count for _, count in self.kinds)
 
     def __getitem__(self, i):
-        mujoco = library()
-        return tuple(
-            _name(mujoco, self.model, "GEOM", g) if g >= 0 else _name(mujoco, self.model, "FLEX", f)
-            for g, f in zip(self.geom[i], self.flex[i], strict=True)
-        )
+        for kind, count in self.kinds:
+            if i < count:
+                return _name(library(), self.model, kind, i)
+            i -= count
+        raise IndexError(i)
 
 
 def _middles(model, data, root, mechanism):

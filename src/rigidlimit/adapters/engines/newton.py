@@ -20,15 +20,16 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from ..._support import arrays
 from ..._support.words import counted
 from ...errors import InputError, MissingExtra
 from .arguments import check_joint, expect, imported, joint_names, wanted_load
 from .contacts import TOUCHING, EngineContacts
-from .friction_motions import across, in_world, interleaved
-from .geometry import OUTSIDE, ContactGeometry, mechanism_distances, mechanism_sizes
+from .geometry import OUTSIDE, ContactGeometry, across, mechanism_distances, mechanism_sizes
+from .materials import by_name, given_stiffness
+from .matrices import interleaved
 from .mend import mend
 from .options import sorted_options
+from .parts import NamedParts
 from .result import MendedForces
 
 SINGLE = 1e-5
@@ -59,7 +60,7 @@ def from_newton(
     exponent: float = 2.0,
     load="engine",
     held=None,
-    on_friction: str = "move",
+    on_friction: str = "joint",
     **options,
 ) -> MendedForces:
     """Compatible forces in the order of Newton's rigid contacts, along its normals.
@@ -109,13 +110,21 @@ def from_newton(
             axis = np.tile(np.eye(3)[k], (count, 1))
             load -= (_twists(body, point, centre, axis) @ J).T @ slide[:, k]
     free, joint_of, turns = _joints(newton, model)
+    said = "equal" if stiffness is None else "as given"
+    parts = NamedParts(
+        geom=np.array(shapes, int).T.reshape(-1, 2),
+        body=body,
+        geoms=list(map(str, model.shape_label)),
+        bodies=list(map(str, model.body_label)),
+    )
     places = ContactGeometry(
         point=point,
         normal=normal,
         tangents=axes.transpose(1, 0, 2),
-        names=tuple((_name(model, a), _name(model, b)) for a, b in zip(*shapes, strict=True)),
+        names=parts.pairs,
         system=np.where(body >= 0, free[body], OUTSIDE),
         centre=np.where(body[:, :, None] >= 0, centre[body], np.nan),
+        parts=parts,
     )
     articulation = _articulation_of(model, joint_of)
     sizes, near = mechanism_sizes(twist, articulation, places)
@@ -126,9 +135,7 @@ def from_newton(
         force,
         load=load,
         load_from=load_from,
-        stiffness=1.0
-        if stiffness is None
-        else arrays.vector("stiffness", stiffness, count, what="rigid contact"),
+        stiffness=given_stiffness(1.0 if stiffness is None else stiffness, count, "rigid contact"),
         held=_held(model, held, joint_of),
         tangential=np.einsum("ij,kij->ik", slide, axes),
         # combined coefficients differ by solver; the mean is XPBD's
@@ -140,12 +147,12 @@ def from_newton(
         places=places,
         contacts=count,
         engine="Newton",
-        notes=("stiffness: " + ("equal" if stiffness is None else "as given"),),
+        notes=() if by_name(stiffness) else (f"stiffness: {said}",),
         accuracy=np.clip(FAR * far / sizes, SINGLE, 0.1),
         gap_tolerance=TOUCHING * near,
         velocity=state.joint_qd.numpy().astype(float),
     )
-    return in_world(mend(replace(contacts_, **given), options), axes, slide)
+    return mend(replace(contacts_, **given), options)
 
 
 def _check_sizes(model, state, contacts, contact_force, count):
@@ -263,7 +270,3 @@ def _held(model, held, joint_of):
         check_joint(name, labels)
         mask[joint_of == labels.index(name)] = True
     return mask
-
-
-def _name(model, shape):
-    return str(model.shape_label[shape])

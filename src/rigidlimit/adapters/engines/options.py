@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._support import arrays
 from ...errors import InputError, nearest
-from .coulomb import ON_FRICTION
+from .coulomb import JOINT, ON_FRICTION
 
 SOLVER = (
     "tolerance",
@@ -25,11 +25,11 @@ SOLVER = (
 BY_CONTACT = ("gap_error", "admissible")
 """Of these the ones with an entry a contact."""
 
-OF_MENDING = ("friction_tolerance", "friction_share", "tangential_stiffness")
+OF_MENDING = ("friction_tolerance", "tangential_stiffness")
 """Further options that readers of engines take, beside those of their own."""
 
-OF_CONTACTS = ("gap_tolerance", "accuracy")
-"""What readers set themselves where it is not given."""
+OF_CONTACTS = {"gap_tolerance": "gap_tolerance", "accuracy": "accuracy", "friction": "own_friction"}
+"""Options of readers, and what of ``EngineContacts`` they set in place of the reader."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,12 @@ class MendOptions:
     friction_tolerance : part of the largest normal force within which a force is at its bound, or
         unchanged.
     tangential_stiffness : k_t / k_n of every contact, for on_friction="joint".
-    friction_share : what normal forces push along sliding motions is left to friction where that is
-        at most this part of what friction that holds can take; 0: nothing is.
     solver : keywords for ``compatible_forces``.
     """
 
     exponent: float = 2.0
-    on_friction: str = "refuse"
+    on_friction: str = JOINT
     friction_tolerance: float = 1e-6
-    friction_share: float = 0.01
     tangential_stiffness: float = 1.0
     solver: Mapping[str, Any] = field(default_factory=dict)
 
@@ -61,10 +58,6 @@ class MendOptions:
             raise InputError(f"on_friction is {self.on_friction!r}; expected one of {known}")
         arrays.positive("friction_tolerance", self.friction_tolerance)
         arrays.positive("tangential_stiffness", self.tangential_stiffness)
-        if not 0 <= arrays.number(self.friction_share) < 1:
-            raise InputError(
-                f"friction_share is {self.friction_share!r}; expected 0 <= friction_share < 1"
-            )
 
     def solver_for(self, rows, m: int) -> dict[str, Any]:
         """Keywords for ``compatible_forces`` of some of m contacts: indices. Raises InputError for
@@ -86,7 +79,7 @@ def sorted_options(function, given, **own) -> tuple[MendOptions, dict[str, Any]]
     check_names(function, given, known)
     mending = {name: given[name] for name in OF_MENDING if name in given}
     solver = {name: given[name] for name in SOLVER if name in given}
-    left = {name: given[name] for name in OF_CONTACTS if name in given}
+    left = {field: given[name] for name, field in OF_CONTACTS.items() if name in given}
     return MendOptions(solver=solver, **own, **mending), left
 
 

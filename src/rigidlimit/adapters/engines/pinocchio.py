@@ -37,9 +37,11 @@ from .arguments import (
 from .contacts import EngineContacts
 from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
 from .links import from_error, joined, joined_systems
+from .materials import by_name
 from .matrices import compact
 from .mend import mend
 from .options import sorted_options
+from .parts import NamedParts
 from .result import MendedForces
 
 POINT_CONTACT = "PointContactConstraintModel"
@@ -77,7 +79,7 @@ def from_pinocchio(
     g=None,
     held=None,
     equalities="rigid",
-    on_friction: str = "move",
+    on_friction: str = "joint",
     **options,
 ) -> MendedForces:
     """Compatible forces, one per point contact in the order of ``constraint_models``.
@@ -99,8 +101,7 @@ def from_pinocchio(
 
     Raises
     ------
-    InputError : sizes that do not agree, impulses of a solver that diverged; what ``on_friction``
-        refuses.
+    InputError : sizes that do not agree, impulses of a solver that diverged.
     """
     pinocchio = library()
     options, given = sorted_options(
@@ -132,6 +133,7 @@ def from_pinocchio(
         kept[normal] = 0.0
         load = _solved(data, B, g, normal, J.T @ kept, dt, J.shape[0])
     turns = _turns(model)
+    said = "equal, Pinocchio has none" if stiffness is None else "as given"
     links, link_accuracy = _links(J, anchors, sizes)
     found = EngineContacts(
         B,
@@ -152,7 +154,7 @@ def from_pinocchio(
         engine="Pinocchio",
         engine_residual=residual,
         notes=(
-            "stiffness: " + ("equal, Pinocchio has none" if stiffness is None else "as given"),
+            *(() if by_name(stiffness) else (f"stiffness: {said}",)),
             *_notes(J.shape[0] - 3 * len(contacts) - len(rows), residual, len(contacts)),
         ),
     )
@@ -188,13 +190,16 @@ def _geometry(model, data, contacts, system) -> ContactGeometry:
     frame = np.array([d.oMc1.rotation for _, _, d in contacts]).reshape(-1, 3, 3)
     joints = [(c.joint1_id, c.joint2_id) for _, c, _ in contacts]
     centre = np.array([[_root(model, data, joint) for joint in pair] for pair in joints])
+    joint = np.array(joints, int).reshape(-1, 2)
+    parts = NamedParts(joint, np.full_like(joint, OUTSIDE), list(model.names), ())
     return ContactGeometry(
         point=point.reshape(-1, 2, 3),
         normal=frame[:, :, 2],
         tangents=frame[:, :, :2].transpose(0, 2, 1),
-        names=tuple((model.names[a], model.names[b]) for a, b in joints),
-        system=system[np.array(joints, int).reshape(-1, 2)],
+        names=parts.pairs,
+        system=system[parts.geom],
         centre=centre.reshape(-1, 2, 3),
+        parts=parts,
     )
 
 

@@ -19,23 +19,23 @@ rolling friction are not reported; double precision forces stop at the solver's 
 refused.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..._support import arrays
 from ..._support.words import counted
 from ...errors import InputError
 from .arguments import check_linear, expect, imported, rigid_or_given, wanted_load
 from .contacts import TOUCHING, EngineContacts
-from .friction_motions import interleaved
 from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
 from .links import joined, joined_systems
-from .matrices import compact
+from .materials import by_name, given_stiffness
+from .matrices import compact, interleaved
 from .mend import mend
 from .options import sorted_options
+from .parts import NamedParts
 from .pybullet_links import constraint_rows, in_displacements
 from .result import MendedForces
 
@@ -58,7 +58,7 @@ def from_pybullet(
     load="engine",
     held=None,
     equalities="rigid",
-    on_friction: str = "move",
+    on_friction: str = "joint",
     **options,
 ) -> MendedForces:
     """Compatible forces in the order of ``pybullet.getContactPoints()``, along its normals.
@@ -97,29 +97,31 @@ def from_pybullet(
     if stiffness is None:
         stiffness, said = world.springs(points, exponent)
     else:
-        stiffness = arrays.vector("stiffness", stiffness, len(points), what="contact point")
-        said = "stiffness: as given"
+        said = "" if by_name(stiffness) else "stiffness: as given"
+        stiffness = given_stiffness(stiffness, len(points), "contact point")
     sliding = interleaved(*sliding)
     held = world.mask(held)
     links, turning, error, others = constraint_rows(world, rigid_or_given(equalities))
-    notes = [said]
+    notes = [said] if said else []
     if others:
         notes.append(f"{counted(others, 'constraint')} kept as PyBullet has them")
     whole = joined(world.mechanism, links, held)
     world.join_systems(links)
     if load_from == "rest":
         load = -(world.applied() + sliding.T @ tangential.ravel())
+    parts = world.parts([((p[2], p[4]), (p[1], p[3])) for p in points])
     places = ContactGeometry(
         point=np.stack([on_b, on_a], axis=1),
         normal=normal,
         tangents=tangents,
-        names=tuple((world.name(p[2], p[4]), world.name(p[1], p[3])) for p in points),
+        names=parts.pairs,
         system=np.array([[world.system(p[2]), world.system(p[1])] for p in points], int).reshape(
             -1, 2
         ),
         centre=np.array([[world.middle(p[2]), world.middle(p[1])] for p in points]).reshape(
             -1, 2, 3
         ),
+        parts=parts,
     )
     sizes, near = mechanism_sizes(gradient, whole, places)
     links, accuracy = in_displacements(links, turning, error, sizes)
@@ -180,7 +182,7 @@ class _World:
         self.dt = parameters["fixedTimeStep"]
         self.gravity = np.array([parameters[f"gravityAcceleration{axis}"] for axis in "XYZ"])
         self.base, self.centre, self.parent, self.joint = {}, {}, {}, {}
-        self.bodies, self.moving, self._info, self._names = [], set(), {}, {}
+        self.bodies, self.moving, self._info = [], set(), {}
         self.columns = 0
         self.mechanism, self.turns = [], []  # of each column
         for i in range(pybullet.getNumBodies(**self.client)):
@@ -360,12 +362,34 @@ class _World:
         """Its base's centre of mass; nan for a body that cannot move."""
         return self.centre[body] if body in self.moving else np.full(3, np.nan)
 
-    def name(self, body, link):
-        if (body, link) not in self._names:
-            self._names[body, link] = self._name(body, link)
-        return self._names[body, link]
+    def parts(self, pairs) -> NamedParts:
+        """Of the links (body, link) of both sides of each contact."""
+        links = [(body, BASE) for body in self.bodies] + list(self.parent)
+        place = {link: i for i, link in enumerate(links)}
+        body = {number: i for i, number in enumerate(self.bodies)}
+        return NamedParts(
+            geom=np.array([[place[link] for link in pair] for pair in pairs], int).reshape(-1, 2),
+            body=np.array([[body[b] for b, _ in pair] for pair in pairs], int).reshape(-1, 2),
+            geoms=_Names(self.bullet, self.client, links),
+            bodies=_Names(self.bullet, self.client, [(number, None) for number in self.bodies]),
+        )
 
-    def _name(self, body, link):
+
+class _Names(Sequence):
+    """Names of links (body, link), or of whole bodies (body, None), made when they are asked for:
+    "body 2 robot foot"."""
+
+    def __init__(self, bullet, client, links):
+        self.bullet, self.client, self.links = bullet, client, links
+
+    def __len__(self):
+        return len(self.links)
+
+    def __getitem__(self, i):
+        body, link = self.links[i]
         base, label = self.bullet.getBodyInfo(body, **self.client)[:2]
-        part = base if link == BASE else self.bullet.getJointInfo(body, link, **self.client)[12]
+        part = b""
+        if link is not None:
+            info = () if link == BASE else self.bullet.getJointInfo(body, link, **self.client)
+            part = info[12] if info else base
         return " ".join(filter(None, (f"body {body}", label.decode(), part.decode())))

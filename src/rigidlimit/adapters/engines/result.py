@@ -6,36 +6,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._support.display import Brief
-from ..._support.words import counted
 from ...errors import InputError
-from ...forces import CompatibleForces
-from ...status import Status
+from ...forces import CompatibleForces, RoughForces
 from .balance import Balance
 from .contacts import EngineContacts
 from .geometry import ContactGeometry
+from .joint import in_rows
+from .message import message
+from .net_forces import NetForce, net_forces, of_part
 from .options import MendOptions
-
-MISSING = 1e-5
-"""What friction lacks of the engine's resultant from which on it is told."""
-
-CONDITION = (
-    "normal forces are the compatible ones under the engine's friction: what that carries of the "
-    "load of each body is kept, and another share of it would change them"
-)
-"""Said wherever there is friction: only normal forces are made unique."""
-
-JOINT = (
-    "normal and friction forces are found together from the total wrench on each body, in the "
-    "stiff limit with Coulomb's cones: those of the state {state!r}"
-)
-"""Said with on_friction="joint"."""
-
-_LOADS = {
-    "engine": "the engine's own resultant, so total force and moment are its own",
-    "given": "as given, not the engine's resultant",
-    "step": "the engine's own step solved anew, not the resultant of its forces",
-    "rest": "what holds everything without acceleration, not the engine's resultant",
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,20 +26,18 @@ class MendedForces(Brief):
     contacts : ``EngineContacts``, what the engine's step left; options : ``MendOptions``.
     force, engine_force : (contacts,) [N], normal forces, mended and the engine's (nan if not
         given); zero where the engine lists a contact without solving it.
-    tangential, engine_tangential : (contacts, k), friction forces and moments in the engine's own
-        contact frame, and the engine's; the same unless on_friction is "move" or "joint".
-    outside_cone, slid : (contacts,) bool, Coulomb's law broken by keeping them (always False with
-        on_friction="refuse").
+    tangential, engine_tangential : (contacts, k), friction forces and moments along
+        ``places.tangents`` (spin about the normal, rolling about the tangents), and the engine's.
+    outside_cone, slid : (contacts,) bool, Coulomb's law broken by what is kept of them.
     open : (contacts,) bool, left out because they are apart at the end of the step.
     within : (contacts,) bool, between parts that links hold to each other, or that push on nothing
         that can move: the engine's force is kept.
-    kept : (contacts,) bool, the engine's force is kept: with on_friction="move" because no friction
-        goes with another one, with "joint" because no admissible forces were found.
+    state : (contacts,) str, what the forces belong to where they were found jointly: "unloaded",
+        "least energy", or "engine" where that is kept; else "".
+    kept : (contacts,) bool, the engine's force is kept because no admissible forces were found.
     solved : (b,) int, which rows of ``contacts.B`` took part.
-    balance : ``Balance``, what their forces obey; answer : its ``CompatibleForces``, with "joint"
-        ``RoughForces``, whose ``state`` names the forces.
-    friction_missing : with "move", what friction forces lack of the engine's resultant, over the
-        largest normal force of the bodies concerned.
+    balance : ``Balance``, what their forces obey; answer : its ``CompatibleForces``, with friction
+        ``RoughForces``.
     """
 
     contacts: EngineContacts
@@ -73,11 +50,11 @@ class MendedForces(Brief):
     slid: np.ndarray
     open: np.ndarray
     within: np.ndarray
+    state: np.ndarray
     kept: np.ndarray
     solved: np.ndarray
     balance: Balance
     answer: CompatibleForces
-    friction_missing: float
 
     @property
     def engine(self) -> str:
@@ -103,7 +80,7 @@ class MendedForces(Brief):
 
     @property
     def T(self) -> sp.csr_array:
-        """(2 b, n), tangential rows of the problem solved with "joint", else none."""
+        """(2 b, n), tangential rows of the problem solved, none without friction."""
         return sp.csr_array(self.balance.tangential_rows)
 
     @property
@@ -132,9 +109,9 @@ class MendedForces(Brief):
         return self.contacts.load_from
 
     @property
-    def on_friction(self) -> str:
-        """What became of friction forces."""
-        return self.options.on_friction
+    def joint(self) -> bool:
+        """Whether normal and friction forces were found together; else friction is the engine's."""
+        return isinstance(self.answer, RoughForces)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -156,14 +133,62 @@ class MendedForces(Brief):
         return self.force - self.engine_force
 
     @property
-    def friction_moved(self) -> np.ndarray:
+    def friction_changed(self) -> np.ndarray:
         """Contacts whose friction force is another than the engine's, (contacts,) bool."""
         return (self.tangential != self.engine_tangential).any(axis=1)
 
     @property
+    def largest_change(self) -> float:
+        """The largest change of a contact's force vector over the largest of the engine's, of the
+        contacts that took part; nan where the engine's forces were not given."""
+        rows = self.row
+        before = np.column_stack([self.engine_force, self.engine_tangential[:, :2]])[rows]
+        after = np.column_stack([self.force, self.tangential[:, :2]])[rows]
+        largest = float(np.linalg.norm(before, axis=1).max(initial=0.0))
+        change = float(np.linalg.norm(after - before, axis=1).max(initial=0.0))
+        return change / largest if largest else change
+
+    @property
+    def already_compatible(self) -> bool:
+        """Whether the engine's forces were the compatible ones already, to the part
+        ``friction_tolerance`` (1e-6) of the largest."""
+        return self.converged and self.largest_change <= self.options.friction_tolerance
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """Contact forces on the second part of each contact in world axes, (contacts, 3) [N]."""
+        return self._vectors(self.force, self.tangential)
+
+    @property
+    def engine_vectors(self) -> np.ndarray:
+        """The same of the engine's forces."""
+        return self._vectors(self.engine_force, self.engine_tangential)
+
+    def on(self, name: str, *, about=None) -> NetForce:
+        """Net contact force and torque on a part of the engine's model, as a sensor there has it.
+
+        name: of a geom, a body or a link; its end after "/", "::" or a space will do where only one
+        part is called so. about (3,) [m]: point of the torque; None: the centroid of its contacts,
+        weighted by their normal forces.
+
+        Raises InputError for a name that the model does not have, or for several parts.
+        """
+        return of_part(self, name, about)
+
+    @property
+    def by_geom(self) -> dict[str, NetForce]:
+        """Net force on every geom (shape, link) that has contacts, by name."""
+        return net_forces(self, "geom")
+
+    @property
+    def by_body(self) -> dict[str, NetForce]:
+        """Net force on every body that has contacts, by name."""
+        return net_forces(self, "body")
+
+    @property
     def total(self) -> np.ndarray:
-        """Force and moment on each free system, (systems, 6) [N, N m]: of normal forces, with
-        on_friction="joint" of friction forces too."""
+        """Force and moment on each free system, (systems, 6) [N, N m]: of normal forces, and of
+        friction forces where they were found with them."""
         return self._totals(self.force, self.tangential)
 
     @property
@@ -193,107 +218,29 @@ class MendedForces(Brief):
     @property
     def held_change(self) -> np.ndarray:
         """What the held degrees of freedom must deliver beyond the load given, (n,) [N, N m]."""
-        delivered = self.B.T @ self.force[self.row]
-        if self.on_friction == "joint" and len(self.row):
-            delivered += self.T.T @ self.answer.tangential_force.ravel()
-        return np.where(self.held, self.load - delivered, 0.0)
+        force = self.force[self.row]
+        if self.joint:
+            force = in_rows(self.contacts, self.solved, force, self.tangential[self.row])
+        return np.where(self.held, self.load - self.balance.B.T @ force, 0.0)
 
     @property
     def message(self) -> str:
-        largest = float(np.abs(self.engine_force[~self.within]).max(initial=0.0))
-        part = float(np.abs(self.change).max(initial=0.0)) / largest if largest > 0 else 0.0
-        change = f"forces changed by up to {100 * part:.2g} % of the engine's largest"
-        if np.isnan(largest):
-            change = "the engine's forces were not given"
-        if not len(self.force):
-            none = f"{self.engine}: no contacts (an engine lists none before its first step)"
-            return "; ".join([none, *self.notes])
-        opened = int(self.open.sum())
-        parts = [
-            f"{self.engine}: {counted(len(self.force), 'contact')}, {change}",
-            f"load: {_LOADS.get(self.load_from, self.load_from)}",
-            *self.notes,
-            *([f"{counted(opened, 'open contact')}: zero force"] if opened else []),
-            self._friction_message(),
-            *self._held_message(),
-            self.answer.message,
-            *self._rest_message(),
-        ]
-        return "; ".join(parts)
+        """What was done, and what to know of it, in words."""
+        return message(self)
 
-    def _held_message(self):
-        change = float(np.abs(self.held_change).max(initial=0.0))
-        if not self.held.any():
-            return []
-        return [
-            f"held joints deliver up to {change:.3g} (N, N m) beyond their load; what they squeeze "
-            "harder than the balance of the others asks for is not kept"
-        ]
-
-    def _rest_message(self):
-        if self.load_from != "rest" or self.answer.status is not Status.LOAD_NOT_CARRIED:
-            return []
-        return [
-            "load='rest' asks for no acceleration at all, and the engine is "
-            f"{self.answer.residual:.1e} of the load away from that; let it come to rest, take "
-            "load='engine', or, where that is near enough, a tolerance above it"
-        ]
-
-    def _friction_message(self):
-        if self.on_friction == "joint":
-            if self.kept.any():
-                return "no admissible normal and friction forces found: the engine's are kept"
-            return JOINT.format(state=self.answer.state)
-        if not self.engine_tangential.any():
-            return "no friction forces"
-        text = "friction forces kept as the engine has them"
-        if self.on_friction == "move":
-            text = self._moved_message()
-        return f"{text}{self._broken_message()}; {CONDITION}"
-
-    def _broken_message(self):
-        broken = np.flatnonzero(self.outside_cone | self.slid)
-        if not len(broken):
-            return ""
-        return (
-            f"; Coulomb's law is broken at {counted(len(broken), 'contact')}, first at contact "
-            f"{broken[0]}: do not use these forces as a solution with friction"
-        )
-
-    def _moved_message(self):
-        moved = self.friction_moved
-        change = np.abs(self.tangential - self.engine_tangential)
-        largest = float(np.abs(self.engine_tangential[~self.within]).max(initial=0.0))
-        text = "friction forces kept as the engine has them"
-        if moved.any():
-            part = float(change.max()) / largest
-            text = (
-                f"friction forces of {counted(int(moved.sum()), 'contact')} moved by up to "
-                f"{100 * part:.2g} % of the engine's largest, to the nearest that Coulomb's law "
-                "admits with these normal forces"
-            )
-        if self.friction_missing > MISSING:
-            text += (
-                f"; beside contacts that slide friction misses the engine's resultant by "
-                f"{self.friction_missing:.1e} of the largest normal force"
-            )
-        if self.kept.any():
-            text += (
-                f"; {counted(int(self.kept.sum()), 'contact')}, first contact "
-                f"{np.flatnonzero(self.kept)[0]}, slide or bear at the bound of friction in a way "
-                "that goes with the engine's normal forces only: both are kept there"
-            )
-        return text
+    def _vectors(self, force, tangential):
+        contacts, places = self.contacts, self._places(all_rows=True)
+        out = np.zeros((len(self.force), 3))
+        out[contacts.row] = places.vectors(force[contacts.row], tangential[contacts.row])
+        return out
 
     def _totals(self, force, tangential):
-        places = self._places()
-        vectors = force[self.row, None] * places.normal
-        if self.on_friction == "joint" and places.tangents is not None:
-            vectors += np.einsum("ik,ikj->ij", tangential[self.row, :2], places.tangents)
-        return places.totals(vectors)
+        places, rows = self._places(), self.row
+        rubs = tangential[rows] if self.joint else np.zeros((len(rows), 0))
+        return places.totals(places.vectors(force[rows], rubs))
 
-    def _places(self) -> ContactGeometry:
-        places = self.places
+    def _places(self, all_rows: bool = False) -> ContactGeometry:
+        places = self.contacts.places if all_rows else self.places
         if places is None:
             raise InputError("totals need places=: contact points, normals and systems")
         return places

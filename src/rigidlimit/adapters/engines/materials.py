@@ -1,0 +1,97 @@
+"""Stiffness and friction of contacts as a user gives them: numbers, arrays, or by names of parts.
+
+By name, {"pad": 2.0, ("pad", "cube"): 3.0}, or a function of the names of both parts. A pair is
+what the contact itself has. Single names are of one part each: stiffness of two that touch is in
+series, k_1 k_2 / (k_1 + k_2), with one that is not named rigid; friction is the smaller of both.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..._support import arrays
+from ..._support.words import counted
+from ...errors import InputError
+
+
+def by_name(given) -> bool:
+    """Whether values are given by name, or by a function of names."""
+    return callable(given) or isinstance(given, Mapping)
+
+
+def given_stiffness(stiffness, count: int, what: str, rows=slice(None)):
+    """One of each row (indices) of ``count`` entries of an engine's list; by name as it is."""
+    if by_name(stiffness):
+        return stiffness
+    return arrays.vector("stiffness", stiffness, count, what=what)[rows]
+
+
+def stiffness_of(given, places, m: int) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Stiffness (m,), and what to say of it; contacts that no name speaks of have 1."""
+    if not by_name(given):
+        return arrays.vector("stiffness", given, m, what="row of B"), ()
+    value, known = _named("stiffness", given, places, m, _in_series)
+    wrong = np.flatnonzero(known & ~(value > 0.0))
+    if len(wrong):
+        raise InputError(f"stiffness by name is {value[wrong[0]]:.6g}; expected positive numbers")
+    others = int(m - known.sum())
+    more = f", 1 at {counted(others, 'contact')} that it does not name" if others else ""
+    return np.where(known, value, 1.0), (f"stiffness: by name{more}",)
+
+
+def friction_of(given, friction, contacts) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Coefficients (m, k) with those ``given`` for both sliding directions, and what to say.
+
+    friction (m, k): the engine's, which stay where no name speaks of a contact; contacts:
+    ``EngineContacts``, for the places of its rows in the engine's list.
+    """
+    if given is None:
+        return friction, ()
+    m = len(friction)
+    if by_name(given):
+        value, known = _named("friction", given, contacts.places, m, np.minimum)
+    else:
+        value = arrays.vector("friction", given, contacts.contacts, what="contact")[contacts.row]
+        known = np.ones(m, bool)
+    if (value[known] < 0.0).any():
+        raise InputError(f"friction is {value[known].min():.6g}; expected coefficients >= 0")
+    friction = friction.copy()
+    friction[known, :2] = value[known, None]
+    kept = int(m - known.sum())
+    more = f", the engine's at {counted(kept, 'contact')}" if kept else ""
+    return friction, (f"friction: as given{more}",)
+
+
+def _named(what, given, places, m, combine):
+    """One value a contact (m,), nan where none is given, and which are known, (m,) bool."""
+    if places is None:
+        raise InputError(f"{what} is given by name, and contacts have no names; give places=")
+    parts = places.named_parts
+    if callable(given):
+        names = parts.pairs
+        value = np.array([arrays.number(given(*pair)) for pair in names]).reshape(m)
+        if np.isnan(value).any():
+            pair = names[int(np.isnan(value).argmax())]
+            raise InputError(f"{what} is no number for {pair[0]} and {pair[1]}; expected one")
+        return value, np.ones(m, bool)
+    side, own = np.full((m, 2), np.nan), np.full(m, np.nan)
+    for key, value in given.items():
+        number = arrays.number(value)
+        if np.isnan(number):
+            raise InputError(f"{what} of {key!r} is {value!r}; expected a number")
+        if not isinstance(key, tuple):
+            side[parts.find(key)[1]] = number
+            continue
+        if len(key) != 2:
+            raise InputError(f"{what} names {key!r}; expected a name, or a pair of names")
+        a, b = (parts.find(name)[1] for name in key)
+        own[(a[:, 0] & b[:, 1]) | (a[:, 1] & b[:, 0])] = number
+    single = np.where(np.isnan(side[:, 0]), side[:, 1], side[:, 0])
+    both = ~np.isnan(side).any(axis=1)
+    single[both] = combine(side[both, 0], side[both, 1])
+    value = np.where(np.isnan(own), single, own)
+    return value, ~np.isnan(value)
+
+
+def _in_series(a, b):
+    return a * b / (a + b)

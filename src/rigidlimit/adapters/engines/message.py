@@ -1,0 +1,122 @@
+"""What a mending did, and what to know of it, in words."""
+
+import numpy as np
+
+from ..._support.words import counted
+from ...status import Status
+
+LOADS = {
+    "engine": "the engine's own resultant, so total force and moment are its own",
+    "given": "as given, not the engine's resultant",
+    "step": "the engine's own step solved anew, not the resultant of its forces",
+    "rest": "what holds everything without acceleration, not the engine's resultant",
+}
+
+UNDER_FRICTION = (
+    "normal forces are the compatible ones under the engine's friction: what that carries of the "
+    "load of each body is kept, and another share of it would change them"
+)
+"""Said where friction is kept: only normal forces are made unique."""
+
+TOGETHER = (
+    "normal and friction forces are found together from the total wrench on each body, in the "
+    "stiff limit with Coulomb's cones"
+)
+
+
+def message(mended) -> str:
+    """Of ``MendedForces``."""
+    if not len(mended.force):
+        none = f"{mended.engine}: no contacts (an engine lists none before its first step)"
+        return "; ".join([none, *mended.notes])
+    opened = int(mended.open.sum())
+    parts = [
+        f"{mended.engine}: {counted(len(mended.force), 'contact')}, {_change(mended)}",
+        f"load: {LOADS.get(mended.load_from, mended.load_from)}",
+        *mended.notes,
+        *([f"{counted(opened, 'open contact')}: zero force"] if opened else []),
+        _friction(mended),
+        *_held(mended),
+        mended.answer.message,
+        *_rest(mended),
+    ]
+    return "; ".join(parts)
+
+
+def _change(mended):
+    part = mended.largest_change
+    if np.isnan(part):
+        return "the engine's forces were not given"
+    if mended.already_compatible:
+        return f"the engine's forces were compatible already (changed by {part:.1e} of the largest)"
+    return f"forces changed by up to {100 * part:.2g} % of the engine's largest"
+
+
+def _friction(mended):
+    if mended.joint:
+        return "; ".join([f"{TOGETHER}: {_states(mended)}", *_moments(mended)])
+    if not mended.engine_tangential.any():
+        return "no friction forces"
+    text = "friction forces kept as the engine has them"
+    broken = np.flatnonzero(mended.outside_cone | mended.slid)
+    if len(broken):
+        text += (
+            f"; Coulomb's law is broken at {counted(len(broken), 'contact')}, first at contact "
+            f"{broken[0]}: do not use these forces as a solution with friction"
+        )
+    return f"{text}; {UNDER_FRICTION}"
+
+
+def _states(mended):
+    """The states by name, with numbers of contacts where there are several."""
+    state = mended.state[mended.row]
+    kept = np.flatnonzero(mended.kept)
+    names = [name for name in dict.fromkeys(state.tolist()) if name != "engine"]
+    if not len(state):
+        names = [mended.answer.state]
+    count = "" if len(names) + bool(len(kept)) < 2 else " at {}"
+    said = [
+        f"those of the state {name!r}"
+        + count.format(counted(int((state == name).sum()), "contact"))
+        for name in names
+    ]
+    if len(kept):
+        said.append(
+            f"no admissible normal and friction forces found at {counted(len(kept), 'contact')}, "
+            f"first contact {kept[0]}: the engine's are kept"
+        )
+    return ", ".join(said)
+
+
+def _moments(mended):
+    """Spin and rolling moments, which stay the engine's."""
+    bounds = mended.contacts.friction[:, 2:] > 0.0
+    if not bounds.any():
+        return
+    number = counted(int(bounds.any(axis=1).sum()), "contact")
+    text = f"torsional and rolling friction of {number} kept as the engine has it"
+    outside = np.flatnonzero(mended.outside_cone)
+    if len(outside):
+        text += (
+            f", at {counted(len(outside), 'contact')}, first contact {outside[0]}, more than the "
+            "new normal force bears"
+        )
+    yield text
+
+
+def _held(mended):
+    if mended.held.any():
+        change = float(np.abs(mended.held_change).max(initial=0.0))
+        yield (
+            f"held joints deliver up to {change:.3g} (N, N m) beyond their load; what they squeeze "
+            "harder than the balance of the others asks for is not kept"
+        )
+
+
+def _rest(mended):
+    if mended.load_from == "rest" and mended.answer.status is Status.LOAD_NOT_CARRIED:
+        yield (
+            "load='rest' asks for no acceleration at all, and the engine is "
+            f"{mended.answer.residual:.1e} of the load away from that; let it come to rest, take "
+            "load='engine', or, where that is near enough, a tolerance above it"
+        )

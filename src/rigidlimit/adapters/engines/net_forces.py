@@ -1,0 +1,88 @@
+"""Net contact force and torque on a named part of an engine's model, as a sensor there has it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._support.display import Brief
+from ...errors import InputError
+
+
+@dataclass(frozen=True, repr=False)
+class NetForce(Brief):
+    """What all contacts of a part push on it, in world axes.
+
+    Attributes
+    ----------
+    name : of the part; contacts (k,) int: its contacts, places in the engine's list.
+    force (3,) [N]; torque (3,) [N m] about ``point`` (3,) [m].
+    normal_force [N] : the sum of its normal forces, as a touch sensor has it.
+    engine_force, engine_torque : the same of the engine's forces.
+    """
+
+    name: str
+    contacts: np.ndarray
+    force: np.ndarray
+    torque: np.ndarray
+    point: np.ndarray
+    normal_force: float
+    engine_force: np.ndarray
+    engine_torque: np.ndarray
+
+
+def of_part(mended, name: str, about) -> NetForce:
+    """On the geom or body ``name`` of ``MendedForces``; see ``MendedForces.on``."""
+    parts = _parts(mended)
+    return _net(mended, *parts.find(name), about)
+
+
+def net_forces(mended, kind: str) -> dict[str, NetForce]:
+    """On all geoms or bodies, ``kind``, that have contacts."""
+    parts = _parts(mended)
+    known, number = parts.of_kind(kind)
+    return {
+        known[i]: _net(mended, known[i], number == i, None)
+        for i in np.unique(number[number >= 0]).tolist()
+    }
+
+
+def _parts(mended):
+    places = mended.contacts.places
+    if places is None:
+        raise InputError("net forces need places=: contact points, normals and names")
+    return places.named_parts
+
+
+def _net(mended, name, sides, about) -> NetForce:
+    """sides (m, 2) bool: sides of the rows that belong to the part."""
+    contacts, places = mended.contacts, mended.contacts.places
+    row, side = np.nonzero(sides)
+    sign = np.where(side == 1, 1.0, -1.0)[:, None]
+    point = places.sides[row, side]
+    weight = mended.force[contacts.row[row]]
+    if about is None:
+        about = _centroid(point, weight)
+    about = np.asarray(about, float)
+    if about.shape != (3,) or not np.isfinite(about).all():
+        raise InputError(f"about has shape {about.shape}; expected a point (3,) [m]")
+    sums = []
+    for force, tangential in (
+        (mended.force, mended.tangential),
+        (mended.engine_force, mended.engine_tangential),
+    ):
+        normal, rubs = force[contacts.row], tangential[contacts.row]
+        push = sign * places.vectors(normal, rubs)[row]
+        turn = np.cross(point - about, push) + sign * places.moments(rubs)[row]
+        sums += [push.sum(axis=0), turn.sum(axis=0)]
+    force, torque, engine_force, engine_torque = sums
+    own = contacts.row[np.unique(row)]
+    return NetForce(
+        name, own, force, torque, about, float(weight.sum()), engine_force, engine_torque
+    )
+
+
+def _centroid(point, weight):
+    if not len(point):
+        return np.zeros(3)
+    total = float(weight.sum())
+    return point.mean(axis=0) if total <= 0.0 else weight @ point / total

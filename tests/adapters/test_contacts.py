@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from rigidlimit._support import matrices
 from rigidlimit.adapters import from_mujoco
-from rigidlimit.adapters.engines import matrices
 
 SCENE = """<mujoco><option cone="{cone}" jacobian="{jacobian}"/>
 <default><geom condim="{dim}" friction=".7 .01 .01"/></default><worldbody>

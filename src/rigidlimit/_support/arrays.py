@@ -16,8 +16,9 @@ def vector(name: str, value, size: int, *, what: str) -> np.ndarray:
         array = np.full(size, float(array))
     if array.shape != (size,):
         raise InputError(f"{name} has shape {array.shape}; expected ({size},), one per {what}")
-    bad = np.flatnonzero(~np.isfinite(array))
-    if len(bad):
+    finite = np.isfinite(array)
+    if not finite.all():
+        bad = np.flatnonzero(~finite)
         raise InputError(
             f"{name}[{bad[0]}] is {array[bad[0]]} ({len(bad)} of {size} not finite); "
             f"expected finite numbers, one per {what}"
@@ -54,10 +55,11 @@ def short(value) -> str:
 def integers(name: str, value, size: int, *, what: str) -> np.ndarray:
     """``value`` as an integer array (size,); a number is repeated. ``what``: one per ..."""
     array = vector(name, value, size, what=what)
-    bad = np.flatnonzero(array != np.round(array))
-    if len(bad):
-        raise InputError(f"{name}[{bad[0]}] is {array[bad[0]]}; expected an integer")
-    return array.astype(int)
+    whole = array.astype(int)
+    bad = array != whole
+    if bad.any():
+        raise InputError(f"{name}[{bad.argmax()}] is {array[bad.argmax()]}; expected an integer")
+    return whole
 
 
 def free_columns(fixed, n: int) -> np.ndarray:

@@ -4,20 +4,31 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._support import arrays
+from .._support.matrices import matrix
 from .._support.words import counted
 from ..errors import InputError
 
 
-def contact_rows(B: sp.csr_array, tangential) -> tuple[sp.csr_array, int]:
-    """(rows (m d, n) contact by contact, normal first; d). Raises InputError for a wrong count."""
+def contact_rows(B, tangential):
+    """(rows (m d, n) contact by contact, normal first; d). Raises InputError for a wrong count.
+
+    B (m, n): a plain array or compressed rows; of that form are the rows, a plain array only while
+    it is small.
+    """
     m, n = B.shape
-    T = arrays.sparse("tangential", tangential, columns=n)
+    if sp.issparse(B):
+        T = arrays.sparse("tangential", tangential, columns=n)
+    else:
+        T = matrix("tangential", tangential, columns=n)
     if T.shape[0] not in (m, 2 * m):
         raise InputError(
             f"tangential has {counted(T.shape[0], 'row')} for {counted(m, 'contact')}; expected "
             f"one a contact in the plane ({m}) or two in space ({2 * m}), contact by contact"
         )
     d = 1 + T.shape[0] // m if m else 3
+    if not (sp.issparse(B) or sp.issparse(T)):
+        each = np.concatenate([B[:, None], T.reshape(m, d - 1, n)], axis=1)
+        return each.reshape(m * d, n), d
     order = np.empty((m, d), int)
     order[:, 0] = np.arange(m)
     order[:, 1:] = m + np.arange(m * (d - 1)).reshape(m, d - 1)

@@ -91,9 +91,6 @@ def compatible_forces(
     """
     if method not in METHODS:
         raise InputError(f"method is {method!r}; expected one of {', '.join(METHODS)}")
-    B = arrays.sparse("B", B)
-    m, n = B.shape
-    load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
     if tangential is not None:
         others = {"gap_error": gap_error, "admissible": admissible, "handover": handover}
         for name in (name for name, value in others.items() if value is not None):
@@ -116,6 +113,9 @@ def compatible_forces(
             tolerance=tolerance,
             warm_start=warm_start,
         )
+    B = arrays.sparse("B", B)
+    m, n = B.shape
+    load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
     if np.any(friction) or history is not None:
         raise InputError("friction or history is given without tangential; expected the rows T")
     stiffness, exponent = checked_law(stiffness, exponent, m)

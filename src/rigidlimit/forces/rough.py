@@ -20,7 +20,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._support import arrays
+from .._support.matrices import matrix, scaled
 from .._support.words import counted
+from ..equilibrium.dense import DenseBodies
 from ..equilibrium.law import ContactLaw
 from ..equilibrium.mechanics import Bodies
 from ..equilibrium.rows import checked_friction, contact_rows
@@ -99,8 +101,8 @@ class RoughForces(CompatibleForces):
 
 
 def rough_forces(
-    B: sp.csr_array,
-    load: np.ndarray,
+    B,
+    load,
     *,
     tangential,
     tangential_stiffness=1.0,
@@ -116,9 +118,11 @@ def rough_forces(
     warm_start=None,
 ) -> RoughForces:
     """See ``compatible_forces``, of which this is the part with tangential rows."""
+    B = matrix("B", B)
+    n = B.shape[1]
+    load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
     contacts = _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent)
     m, d = contacts.shape
-    n = B.shape[1]
     free = arrays.free_columns(fixed, n)
     load = np.where(free, load, 0.0)
     if tangential_law not in (MINDLIN, MINDLIN_FORCE):
@@ -155,7 +159,7 @@ def rough_forces(
 class _Contacts:
     """Rows (m d, n) contact by contact, normal first, and the law's numbers (m,)."""
 
-    rows: sp.csr_array
+    rows: np.ndarray | sp.csr_array
     shape: tuple[int, int]
     normal: np.ndarray
     tangential: np.ndarray
@@ -245,7 +249,7 @@ class _Scaled:
         self.arm_full = np.where(free & touched, arm, 1.0)
         self.arm = arm[self.dofs]
         self.n = len(free)
-        self.rows = sp.csr_array(contacts.rows[:, self.dofs] @ sp.diags_array(1.0 / self.arm))
+        self.rows = scaled(contacts.rows[:, self.dofs], columns=1.0 / self.arm)
         self.stiffness_size = float(contacts.normal.max(initial=0.0)) or 1.0
         self.size = float((np.abs(load) / self.arm_full).max(initial=0.0))
         self.untouched = np.where(free & ~touched, load, 0.0)
@@ -286,7 +290,8 @@ class _Scaled:
             k_t = k_t / (p - 1.0)  # its stiffness, summed up along the way from zero
         law = ContactLaw(k_n, k_t, contacts.friction, kept, p, slide)
         goal = load[self.dofs] / self.arm / unit
-        mechanics = Bodies(
+        between = DenseBodies if isinstance(self.rows, np.ndarray) else Bodies
+        mechanics = between(
             self.rows, -goal, d, offset=offset, shift=SHIFT, unit=max(self.size / unit, 1e-30)
         )
         x = np.zeros(len(self.dofs))
@@ -307,7 +312,7 @@ class _Scaled:
             status, state = Status.NO_EQUILIBRIUM, LEAST_ENERGY
             k = contacts.normal / self.stiffness_size, contacts.tangential / self.stiffness_size
             law = ContactLaw(*k, contacts.friction, np.zeros((m, d - 1)), associated=True)
-            mechanics = Bodies(self.rows, -goal, d, shift=SHIFT, unit=mechanics.unit)
+            mechanics = between(self.rows, -goal, d, shift=SHIFT, unit=mechanics.unit)
             found, more = solve(
                 mechanics,
                 law,

@@ -16,8 +16,10 @@ ROUNDING = 1e-12
 rounding."""
 
 
-def largest_entries(B: sp.csr_array) -> np.ndarray:
-    """max_i |B_ij| of every column, (n,)."""
+def largest_entries(B) -> np.ndarray:
+    """max_i |B_ij| of every column, (n,), of a plain array or compressed rows."""
+    if not sp.issparse(B):
+        return np.abs(B).max(axis=0, initial=0.0)
     largest = np.zeros(B.shape[1])
     _largest(B.indices, B.data, largest)
     return largest
@@ -30,7 +32,7 @@ def _largest(indices, data, largest):
         largest[j] = max(largest[j], abs(data[e]))
 
 
-def column_arms(B: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+def column_arms(B) -> tuple[np.ndarray, np.ndarray]:
     """(arm (n,), felt (n,) bool). arm_j = max_i |B_ij|: 1 or less for translations, the longest arm
     [m] for rotations, 1 for columns that are not felt, which hold nothing or rounding only."""
     arm = largest_entries(B)

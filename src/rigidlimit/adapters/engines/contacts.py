@@ -19,12 +19,13 @@ import numpy as np
 
 from ..._support import arrays
 from ..._support.display import Brief
+from ..._support.matrices import matrix
 from ...errors import InputError
 from .coulomb import CONES, friction_forces
 from .geometry import ContactGeometry, mechanism_sizes
 from .links import joined
 from .materials import friction_of, stiffness_of
-from .matrices import matrix, refused_shape, row_sizes, without_rounding
+from .matrices import refused_shape, row_sizes, without_rounding
 from .mechanisms import ROUNDING
 
 PULL = 1e-9
@@ -260,7 +261,8 @@ def _rows(row, contacts, m):
     if contacts is None:
         contacts = row.max(initial=-1) + 1
     contacts = int(arrays.integers("contacts", contacts, 1, what="list")[0])
-    if len(np.unique(row)) < m or (row < 0).any() or (row >= contacts).any():
+    apart = not m or (row.min() >= 0 and row.max() < contacts and np.bincount(row).max() == 1)
+    if not apart:
         raise InputError(f"row must give each of {m} rows of B its own contact of {contacts}")
     return row, contacts
 

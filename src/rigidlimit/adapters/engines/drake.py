@@ -22,6 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..._support import arrays
+from ..._support.matrices import compact
 from ..._support.words import counted
 from ...errors import InputError
 from .arguments import check_linear, expect, imported, joint_names, wanted_load
@@ -29,7 +30,7 @@ from .contacts import TOUCHING, EngineContacts
 from .geometry import OUTSIDE, ContactGeometry, across, mechanism_sizes
 from .links import joined, joined_systems
 from .materials import by_name
-from .matrices import compact, interleaved
+from .matrices import interleaved
 from .mend import mend
 from .options import sorted_options
 from .parts import NamedParts

@@ -18,14 +18,14 @@ not decide about the others.
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 
+from ..._support.matrices import scaled
+from ...equilibrium.rows import contact_rows
 from ...errors import InputError
 from ...forces import RoughForces, compatible_forces
 from ...status import Status
 from .balance import Balance
 from .contacts import EngineContacts
-from .matrices import compact, scaled
 from .options import MendOptions
 
 ROWS = 3
@@ -76,8 +76,7 @@ def joint_balance(contacts: EngineContacts) -> Balance:
     weight = coefficients(contacts)[1]
     T = contacts.tangential_rows(np.arange(m), 2) if m else contacts.B[:0]
     T = scaled(T, rows=weight.ravel())
-    order = np.column_stack([np.arange(m), m + np.arange(2 * m).reshape(m, 2)]).ravel()
-    rows = compact(sp.csr_array(sp.vstack([sp.csr_array(contacts.B), sp.csr_array(T)]))[order])
+    rows = contact_rows(contacts.B, T)[0]
     force = in_rows(contacts, np.arange(m), contacts.normal_force, contacts.tangential)
     force[np.repeat(contacts.powerless, ROWS)] = 0.0
     carried = T.T @ force.reshape(m, ROWS)[:, 1:].ravel()

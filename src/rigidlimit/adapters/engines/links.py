@@ -21,8 +21,9 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ..._support.matrices import compact
 from .geometry import OUTSIDE
-from .matrices import compact, components, entries, groups, row_sizes, without_rounding
+from .matrices import components, entries, groups, row_sizes, without_rounding
 from .mechanisms import BlockMotions, Reduction
 
 ROUNDING = 1e-12

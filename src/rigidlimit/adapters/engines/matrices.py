@@ -1,38 +1,11 @@
-"""Matrices of an engine's contacts: plain arrays while they are small, compressed rows beyond.
-
-Building or multiplying a sparse matrix of scipy's takes some 50 us, whatever is in it. The matrices
-of a robot's contacts are multiplied in 2 us as plain arrays. All functions here take either form.
-"""
+"""Matrices of an engine's contacts in either form of ``_support/matrices.py``: what is in them, and
+what hangs together by them."""
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from ..._support import arrays
 from ...errors import InputError
-
-DENSE = 40_000
-"""Entries, zeros included, up to which a matrix is a plain array: 50 contacts of a dozen bodies."""
-
-
-def matrix(name: str, value, *, columns: int | None = None):
-    """``value`` as a matrix of finite numbers, in the form that suits its size.
-
-    Raises InputError for a wrong shape or numbers that are not finite.
-    """
-    if isinstance(value, np.ndarray) and value.dtype == float and value.ndim == 2:
-        fits = columns is None or value.shape[1] == columns
-        if value.size <= DENSE and fits and np.isfinite(value).all():
-            return value
-    return compact(arrays.sparse(name, value, columns=columns))
-
-
-def compact(A):
-    """The matrix in the form that suits its size."""
-    small = A.shape[0] * A.shape[1] <= DENSE
-    if small:
-        return A.toarray() if sp.issparse(A) else A
-    return sp.csr_array(A)
 
 
 def entries(A):
@@ -47,16 +20,6 @@ def entries(A):
         return found.row[real], found.col[real], found.data[real]
     row, column = np.nonzero(A)
     return row, column, A[row, column]
-
-
-def scaled(A, *, rows=None, columns=None):
-    """diag(rows) A diag(columns)."""
-    if not sp.issparse(A):
-        A = A if rows is None else rows[:, None] * A
-        return A if columns is None else A * columns
-    if rows is not None:
-        A = sp.diags_array(rows) @ A
-    return sp.csr_array(A if columns is None else A @ sp.diags_array(columns))
 
 
 def interleaved(first, second):
@@ -80,6 +43,9 @@ def without_columns(A, gone):
 
 def row_sizes(A, reach, *, largest: bool = False):
     """Of each row the norm, or the ``largest`` entry, of its entries over ``reach`` (n,)."""
+    if not sp.issparse(A):
+        size = np.abs(A) / reach
+        return size.max(axis=1, initial=0.0) if largest else np.sqrt((size**2).sum(axis=1))
     row, column, value = entries(A)
     size = np.abs(value) / reach[column]
     if largest:

@@ -121,8 +121,8 @@ def _from_dense(A, columns, reach):
     c = dense.shape[2]
     r = int(count.max())
     rows = np.argsort(~touched, axis=1, kind="stable")[:, :r]
-    dense = np.take_along_axis(dense, rows[:, :, None], axis=1)
-    rows = np.where(np.take_along_axis(touched, rows, axis=1), rows, -1)
+    each = np.arange(len(rows))[:, None]
+    dense, rows = dense[each, rows], np.where(touched[each, rows], rows, -1)
     if r < c:
         dense = np.pad(dense, ((0, 0), (0, c - r), (0, 0)))
         rows = np.pad(rows, ((0, 0), (0, c - r)), constant_values=-1)

@@ -25,6 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._support import arrays
+from ..._support.matrices import compact, from_rows, scaled
 from ..._support.words import counted
 from ...errors import InputError
 from .arguments import (
@@ -40,7 +41,6 @@ from .contacts import TOUCHING, EngineContacts
 from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
 from .links import joined, joined_systems
 from .materials import by_name, given_stiffness
-from .matrices import compact, scaled
 from .mend import mend
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
@@ -294,7 +294,7 @@ def _jacobian(mujoco, model, data):
     ends = np.r_[0, np.cumsum(count)]
     entry = np.arange(ends[-1]) + np.repeat(start - ends[:-1], count)
     column = np.array(data.efc_J_colind, int).ravel()[entry]
-    return compact(sp.csr_array((values[entry], column, ends), shape=shape))
+    return from_rows(values[entry], column, ends, shape)
 
 
 def _normal_rows(jacobian, solved):

@@ -40,7 +40,7 @@ class Equalities:
     equality (k,): whose; engine_row (r,): rows of efc that they stand for, and own (r,): whose
     these are; notes: what was left as given."""
 
-    rows: sp.csr_array
+    rows: np.ndarray | sp.csr_array
     turns: np.ndarray
     coupling: np.ndarray
     equality: np.ndarray
@@ -54,16 +54,15 @@ def equalities(mujoco, model, data, jacobian, wanted) -> Equalities:
     named = _named(mujoco, model, wanted)
     active = np.array(data.efc_type, int).ravel() == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
     efc = np.flatnonzero(active[: int(data.nefc)])
+    if not len(efc):
+        none = np.zeros(0, int)
+        return Equalities(np.zeros((0, int(model.nv))), none != 0, none != 0, none, none, none, ())
     number = np.array(data.efc_id, int).ravel()[efc]
     # numpy's numbers and MuJoCo's names compare in one direction only
     connect, weld, joint, tendon = (
         int(getattr(mujoco.mjtEq, f"mjEQ_{kind}"))
         for kind in ("CONNECT", "WELD", "JOINT", "TENDON")
     )
-    if not len(efc):
-        none = np.zeros(0, int)
-        empty = sp.csr_array((0, int(model.nv)))
-        return Equalities(empty, none != 0, none != 0, none, none, none, ())
     rows, turns, coupling, equality, taken, drives = [], [], [], [], [], 0
     for e in np.unique(number):
         kind = int(model.eq_type[e])

@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._support import arrays
+from ..._support.matrices import compact
 from ..._support.words import counted
 from ...dynamics import contact_dynamics
 from ...errors import InputError, MissingExtra
@@ -38,7 +39,6 @@ from .contacts import EngineContacts
 from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
 from .links import from_error, joined, joined_systems
 from .materials import by_name
-from .matrices import compact
 from .mend import mend
 from .options import sorted_options
 from .parts import NamedParts

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from ..._support.matrices import compact
 from ..._support.words import counted
 from ...errors import InputError
 from .arguments import check_linear, expect, imported, rigid_or_given, wanted_load
@@ -32,7 +33,7 @@ from .contacts import TOUCHING, EngineContacts
 from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
 from .links import joined, joined_systems
 from .materials import by_name, given_stiffness
-from .matrices import compact, interleaved
+from .matrices import interleaved
 from .mend import mend
 from .options import sorted_options
 from .parts import NamedParts

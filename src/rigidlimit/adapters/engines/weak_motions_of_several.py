@@ -39,6 +39,8 @@ def weak_motions_of_several(B, load, held, reach, accuracy, force, displacement,
     [N]: the engine's, or zeros. displacement (n,) and overlap (m,): of the forces found.
     """
     moved = np.where(held, 0.0, np.abs(displacement)) * reach
+    if moved.max(initial=0.0) <= LONG * overlap.min(initial=np.inf):
+        return np.zeros(0, int), 0
     # bodies whose contacts bear nothing move by rounding of all the others'
     least = ROUNDING * float(overlap.max(initial=0.0))
     out, large = [], 0

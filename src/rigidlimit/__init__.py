@@ -43,6 +43,7 @@ _HOME = {
     "Sensitivity": "diagnostics",
     "Simulation": "simulation",
     "Sphere": "bodies",
+    "Statics": "statics",
     "Status": "status",
     "StepResult": "step",
     "body_forces": "output.measures",
@@ -63,6 +64,7 @@ _HOME = {
     "self_stress": "diagnostics",
     "sensitivity": "diagnostics",
     "settle": "penalty",
+    "statics": "statics",
     "stress": "output.measures",
 }
 _PACKAGES = (

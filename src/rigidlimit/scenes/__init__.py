@@ -14,9 +14,9 @@ from .gallery import (
     pyramid,
 )
 from .load import load
+from .masonry import arch, buttressed_arch, dome, tower, wall_with_door
 from .names import GALLERY
 from .rough import (
-    arch,
     groove,
     heap,
     incline,
@@ -34,8 +34,10 @@ __all__ = [
     "beam",
     "block_on_legs",
     "box_stack",
+    "buttressed_arch",
     "container",
     "disk_in_corner",
+    "dome",
     "four_leg_table",
     "groove",
     "heap",
@@ -50,4 +52,6 @@ __all__ = [
     "rolling_ball",
     "rough_packing",
     "rough_pyramid",
+    "tower",
+    "wall_with_door",
 ]

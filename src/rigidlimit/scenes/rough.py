@@ -3,7 +3,7 @@ known. Forces are in the order of the contacts, tangential ones along their tang
 
 import numpy as np
 
-from ..bodies import Disk, HalfSpace, Material, Polygon, Sphere, rectangle
+from ..bodies import Disk, HalfSpace, Material, Sphere, rectangle
 from .arguments import at_least, between, checked, law, not_negative, positive
 from .gallery import SLOPE, add_packing, add_pyramid
 from .scene import Scene
@@ -150,44 +150,6 @@ def ladder(angle=60.0, *, friction=0.5, length=4.0, weight=200.0) -> Scene:
     return scene
 
 
-ARCH_THICKNESS, ARCH_FRICTION = 0.1075, 0.395
-"""Least thickness of a semicircular arch over the radius of its middle line, of many voussoirs, and
-the friction that it needs (Milankovitch 1907, Heyman 1969)."""
-
-
-@checked(
-    voussoirs=at_least(3),
-    thickness=between(0, 1, "a part of the radius, between 0 and 1"),
-    friction=not_negative,
-)
-def arch(voussoirs=21, *, thickness=0.15, friction=0.6) -> Scene:
-    """A semicircular 2D arch of equal voussoirs with straight joints, its feet on a floor.
-
-    thickness: over the radius of the middle line, 1 m. Known: it stands from ARCH_THICKNESS on
-    where mu >= ARCH_FRICTION (fewer voussoirs stand a little thinner, thicker ones with less
-    friction); the floor carries half the weight at either foot.
-    """
-    scene = Scene(
-        name="arch",
-        dim=2,
-        duration=0.02,
-        description="a semicircular arch of voussoirs: friction and thickness hold it",
-        reference={"stands": True}
-        if thickness >= ARCH_THICKNESS and friction >= ARCH_FRICTION
-        else {},
-    )
-    stone = Material(friction=friction, name="stone")
-    scene.add(HalfSpace(2), position=(0, 0), material=stone, name="floor")
-    joints = np.pi * np.arange(voussoirs + 1) / voussoirs
-    along = np.column_stack([np.cos(joints), np.sin(joints)])
-    along[[0, -1], 1] = 0.0  # the feet lie flat, to the last digit
-    inner, outer = (1 - thickness / 2) * along, (1 + thickness / 2) * along
-    for k in range(voussoirs):
-        stones = Polygon(np.array([inner[k], outer[k], outer[k + 1], inner[k + 1]]))
-        scene.add(stones, position=stones.centre, material=stone, name=f"voussoir {k}")
-    return scene
-
-
 @checked(count=at_least(1), friction=not_negative, seed=at_least(0))
 def heap(count=500, *, friction=0.5, seed=1) -> Scene:
     """Balls of unequal size, poured as a column on a bed of fixed balls, that hinder rolling.
@@ -295,7 +257,6 @@ ROUGH = {
     "incline": incline,
     "rolling-ball": rolling_ball,
     "ladder": ladder,
-    "arch": arch,
     "heap": heap,
     "rough-pyramid": rough_pyramid,
     "rough-packing": rough_packing,

@@ -56,9 +56,15 @@ class LeastFriction(Brief):
                 f"({self.status}, {after}); the motion that the load drives is in .mechanism"
             )
         low, high = self.bracket
+        alike = np.unique(self.friction[self.friction > 0.0])
+        plain = len(alike) == 0 or (len(alike) == 1 and alike[0] == self.factor)
+        what = f"{self.factor:.6g} times the given friction"
+        if plain:
+            what = f"friction {self.factor:.6g}"
+        between = "" if self.factor == 0.0 else f"between {low:.8g} and {high:.8g}, "
         return (
-            f"forces in the friction cones balance the load from {self.factor:.6g} times the given "
-            f"friction on (between {low:.8g} and {high:.8g}, {self.status} {after})"
+            f"forces in the friction cones balance the load from {what} on "
+            f"({between}{self.status} {after})"
         )
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 _HOME = {
     "Fallback": "spatial",
     "Frame": "frames",
+    "collapse_mechanism": "masonry",
     "comparison": "network",
     "determinacy_map": "determinacy",
     "floor_forces": "floor",
@@ -18,6 +19,7 @@ _HOME = {
     "frame": "frames",
     "save_figure": "style",
     "scene_figure": "network",
+    "thrust_line": "masonry",
 }
 
 __all__ = sorted(_HOME)

@@ -1,0 +1,190 @@
+"""Pictures of statics: line of thrust with mobilised friction, mechanism at collapse."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...bodies import rotations
+from ...errors import InputError
+from .bodies import draw_bodies, extent_of, patch, plane_of
+from .canvas import Extent, canvas, colour_bar
+from .frames import Frame
+from .lines import label_axes
+from .style import Palette, force_colours, look
+
+if TYPE_CHECKING:
+    from ...diagnostics import Collapse
+    from ...statics import Joints, Statics
+
+WIDEST = 3.0
+"""Width of the line of the largest thrust [pt]."""
+
+SHOWN = 0.12
+"""Largest displacement in the picture of a mechanism, over the size of what is shown."""
+
+BEND = 1e-9
+"""Resultants over the largest below which a joint counts as idle."""
+
+
+def thrust_line(
+    statics: "Statics", force=None, *, view: str = "front", title: str = "", dark: bool = False
+):
+    """Where the thrust passes: centres of pressure of the joints, joined through the blocks.
+
+    statics: of ``rigidlimit.statics``. force (m, d) [N]: normal forces first; by default those of
+    stiff elastic bodies (``Statics.forces``). Lines are wide by the resultant; joints are coloured
+    by the friction that they mobilise, 1 where one is about to slide. In a block that two joints
+    hold, the line goes from one to the other, in others from all joints to one point.
+    """
+    from matplotlib.colors import Normalize
+
+    if force is None:
+        found = statics.forces()
+        force = np.column_stack([found.force, found.tangential_force])
+        title = title or f"forces of elastic bodies: {found.state}"
+    joints = statics.joints(force)
+    shown = pose(statics)
+    axes, _ = plane_of(shown, view)
+    with look(dark) as p:
+        made = canvas(p, extent_of(shown, axes).widened(), panels=1, bars=1, titled=False,
+                      heading=title)  # fmt: skip
+        panel = made.panels[0]
+        draw_bodies(panel, shown, view, p)
+        free = np.flatnonzero(statics.bodies.free.any(axis=1))
+        _draw_thrust(panel, joints, free, axes, p)
+        scale, colours = Normalize(0, 1), force_colours(p)
+        _draw_joints(panel, statics, joints, axes, colours(scale(np.nan_to_num(joints.mobilised))))
+        label_axes(made, axes)
+        colour_bar(made.bars[0], scale, colours, "mobilised friction [-]", p)
+        return made.figure
+
+
+def collapse_mechanism(
+    statics: "Statics",
+    collapse: "Collapse",
+    *,
+    view: str = "front",
+    size: float = SHOWN,
+    title: str | None = None,
+    dark: bool = False,
+):
+    """The mechanism at collapse: blocks where they begin to go, over their outlines at rest.
+
+    collapse: of ``Statics.load_factor``. size: largest displacement drawn, over the size of what is
+    shown. Dots mark hinges: contacts that keep touching where a joint opens; crosses sliding ones.
+    Raises InputError where there is no mechanism.
+    """
+    if not collapse.mechanism.any():
+        raise InputError("there is no mechanism to draw: the load can grow without end")
+    shown = pose(statics)
+    axes, _ = plane_of(shown, view)
+    extent = extent_of(shown, axes)
+    moved = displaced(shown, collapse.mechanism, size * float(extent.size.max()))
+    after = extent_of(moved, axes)
+    extent = Extent(np.minimum(extent.low, after.low), np.maximum(extent.high, after.high))
+    heading = f"load factor {collapse.factor:.4g}" if title is None else title
+    with look(dark) as p:
+        made = canvas(p, extent.widened(), panels=1, bars=0, titled=False, heading=heading)
+        panel = made.panels[0]
+        draw_bodies(panel, moved, view, p)
+        _draw_outlines(panel, shown, axes, p)
+        _mark(panel, statics, collapse, axes, p)
+        label_axes(made, axes)
+        return made.figure
+
+
+def pose(statics: "Statics") -> Frame:
+    """What is drawn of a ``Statics``: its bodies, without forces."""
+    return Frame(
+        bodies=statics.bodies,
+        position=statics.state.position,
+        quaternion=rotations.normalized(statics.state.quaternion),
+        contacts=statics.contacts,
+        forces={"none": np.zeros(len(statics.contacts))},
+        gravity=np.zeros(3),
+        name=statics.name,
+    )
+
+
+def displaced(shown: Frame, motion: np.ndarray, largest: float) -> Frame:
+    """The bodies moved along a motion (6 n,), the farthest point by about ``largest`` [m]."""
+    velocity = motion.reshape(-1, 6)
+    radius = np.where(np.isfinite(shown.bodies.bounding_radius), shown.bodies.bounding_radius, 0.0)
+    way = np.linalg.norm(velocity[:, :3], axis=1) + radius * np.linalg.norm(velocity[:, 3:], axis=1)
+    step = largest / (way.max() or 1.0)
+    return replace(
+        shown,
+        position=shown.position + step * velocity[:, :3],
+        quaternion=rotations.turned(shown.quaternion, step * velocity[:, 3:]),
+    )
+
+
+def _draw_thrust(panel, joints: "Joints", bodies, axes, p: Palette) -> None:
+    from matplotlib.collections import LineCollection
+
+    size = np.linalg.norm(joints.force, axis=1)
+    carries = np.flatnonzero(size > BEND * size.max(initial=0.0))
+    ends, widths = [], []
+    for body in bodies:
+        own = carries[(joints.body[carries] == body).any(axis=1)]
+        if len(own) < 2:
+            continue
+        at = joints.point[own][:, list(axes)]
+        if len(own) == 2:
+            ends.append(at)
+            widths.append(size[own].mean())
+            continue
+        middle = (at * size[own, None]).sum(axis=0) / size[own].sum()
+        ends += [np.array([point, middle]) for point in at]
+        widths += list(size[own])
+    if not ends:
+        return
+    widths = 0.4 + (WIDEST - 0.4) * np.array(widths) / max(widths)
+    lines = LineCollection(ends, linewidths=widths, colors=p.marks[1], capstyle="round", zorder=4)
+    lines.set_gid("thrust")
+    panel.add_collection(lines)
+
+
+def _draw_joints(panel, statics: "Statics", joints: "Joints", axes, colours) -> None:
+    """The joints as lines between their outermost contacts; dots where there is one contact."""
+    from matplotlib.collections import LineCollection
+
+    points = statics.contacts.point[:, list(axes)]
+    ends, shades = [], []
+    for joint in np.flatnonzero(~np.isnan(joints.mobilised)):
+        own = points[joints.contact == joint]
+        along = own - own.mean(axis=0)
+        way = along[np.abs(along).sum(axis=1).argmax()]
+        order = along @ way
+        ends.append(own[[order.argmin(), order.argmax()]])
+        shades.append(colours[joint])
+    lines = LineCollection(ends, linewidths=1.4, colors=shades, capstyle="round", zorder=3)
+    lines.set_gid("joints")
+    panel.add_collection(lines)
+
+
+def _draw_outlines(panel, shown: Frame, axes, p: Palette) -> None:
+    from matplotlib.collections import PatchCollection
+
+    patches = [patch(shown, b, axes) for b in np.flatnonzero(~shown.half_space)]
+    outlines = PatchCollection(
+        patches, facecolor="none", edgecolor=p.faint, linewidths=0.6, linestyles=":", zorder=2
+    )
+    outlines.set_gid("at rest")
+    panel.add_collection(outlines)
+
+
+def _mark(panel, statics: "Statics", collapse: "Collapse", axes, p: Palette) -> None:
+    """Hinges and sliding contacts, where they are at rest."""
+    joint = statics.joints(np.zeros_like(collapse.force)).contact
+    opening = np.zeros(joint.max(initial=-1) + 1, bool)
+    opening[joint[collapse.opens]] = True
+    closed = opening[joint] & ~collapse.opens
+    points = statics.contacts.point[:, list(axes)]
+    for chosen, marker, colour, name in (
+        (closed & ~collapse.slides, "o", p.marks[0], "hinges"),
+        (collapse.slides, "x", p.marks[1], "sliding"),
+    ):
+        panel.scatter(*points[chosen].T, s=14, marker=marker, color=colour, linewidths=0.9,
+                      zorder=5, gid=name)  # fmt: skip

@@ -1,0 +1,308 @@
+"""Statics of a pose: the closed contacts, their cones, and what can be said without a step.
+
+Engineers of masonry ask of a drawing: does it stand, with how much friction, how far may it be
+pushed? The closed contacts of a ``Scene`` as it begins, of a ``Simulation`` as it stands, or of a
+``StepResult`` are gathered here once, with B, T, friction and the load that they must deliver, for
+the functions of ``diagnostics/cones/`` and the forces of elastic bodies.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ._support import arrays
+from ._support.display import Brief
+from ._support.submatrix import submatrix
+from ._support.words import counted
+from .bodies import Bodies, State
+from .collision.contacts import Contacts
+from .collision.search import find_contacts
+from .constraints import framed, gap_gradient, in_world, tangential_gradient
+from .diagnostics import (
+    Collapse,
+    LeastFriction,
+    RoughDeterminacy,
+    SelfStress,
+    determinacy,
+    least_friction,
+    load_factor,
+    self_stress,
+)
+from .errors import InputError, nearest
+from .forces import RoughForces, compatible_forces
+from .forces.friction import contact_friction, contact_tangential_stiffness
+from .forces.law import contact_stiffness
+from .scenes.load import as_scene
+from .simulation import Simulation
+from .step import StepResult
+
+CLOSED = 1e-6
+"""Gap over the scene's length up to which a contact of a pose counts as closed."""
+
+NOTHING = 1e-9
+"""Resultant of a joint, over the largest, up to which it carries nothing."""
+
+
+@dataclass(frozen=True, repr=False)
+class Joints(Brief):
+    """What passes from body to body: j pairs of bodies that touch, or faces of such pairs.
+
+    body (j, 2): the two; force (j, 3) [N]: resultant on the second; point (j, 3) [m]: where it
+    passes, the centre of pressure; normal (j, 3): mean normal; mobilised (j,): tangential over mu
+    times normal resultant, 1 where the joint is about to slide, nan where it carries nothing.
+    contact (m,): joint of each contact.
+    """
+
+    body: np.ndarray
+    force: np.ndarray
+    point: np.ndarray
+    normal: np.ndarray
+    mobilised: np.ndarray
+    contact: np.ndarray
+
+
+@dataclass(frozen=True, repr=False)
+class Statics(Brief):
+    """Closed contacts of a pose. m contacts of d components, n bodies.
+
+    load (6 n,) [N, N m]: what the contacts must deliver, F~; at rest minus the external force.
+    friction (m,): mu. gravity [m/s^2]: its size; stiffness, tangential_stiffness (m,), exponent: of
+    the elastic law; these are None of a step, which has its own forces.
+    """
+
+    name: str
+    bodies: Bodies
+    state: State
+    contacts: Contacts
+    B: object
+    T: object
+    load: np.ndarray
+    friction: np.ndarray
+    gravity: float | None = None
+    stiffness: np.ndarray | None = None
+    tangential_stiffness: np.ndarray | None = None
+    exponent: float | None = None
+
+    @property
+    def message(self) -> str:
+        free = int(self.bodies.free.any(axis=1).sum())
+        return (
+            f"{self.name}: {counted(len(self.contacts), 'closed contact')} of "
+            f"{counted(free, 'body')} that may move"
+        )
+
+    def with_friction(self, friction) -> "Statics":
+        """The same contacts with friction mu, a number or (m,)."""
+        mu = arrays.vector("friction", friction, len(self.contacts), what="contact")
+        return replace(self, friction=mu)
+
+    def determinacy(self, force=None, **options) -> RoughDeterminacy:
+        """Degree of indeterminacy and intervals, see ``rigidlimit.determinacy``. Raises InputError
+        where no forces in the friction cones balance the load."""
+        return determinacy(
+            load=self.load, force=force, blocks=self.bodies.blocks, **self._rows, **options
+        )
+
+    def least_friction(self, **options) -> LeastFriction:
+        """The least friction with which forces balance the load, the same at all contacts but those
+        without any; see ``rigidlimit.least_friction``."""
+        rough = np.where(self.friction > 0.0, 1.0, 0.0)
+        return least_friction(load=self.load, **self._rows | {"friction": rough}, **options)
+
+    def self_stress(self) -> SelfStress:
+        """Whether the contacts can hold a squeeze without load."""
+        return self_stress(**self._rows)
+
+    def load_factor(self, push=None, *, loads=None) -> Collapse:
+        """How far a load may grow, and the mechanism at collapse.
+
+        Parameters
+        ----------
+        push : (dim,), optional
+            Direction in which all bodies are pushed by their weight times the factor, as by an
+            earthquake or a tilted floor. The default is along +x.
+        loads : {name: (dim,)} [N], optional
+            Forces on bodies, at their centres, that grow instead. ``{name: (force, point)}`` with
+            two (dim,) acts at a point [m].
+
+        Raises
+        ------
+        InputError
+            For unknown bodies, or a push that is zero.
+        """
+        return load_factor(load=self.load, growing=-self.growing(push, loads), **self._rows)
+
+    def growing(self, push=None, loads=None) -> np.ndarray:
+        """External force (6 n,) [N, N m] that ``load_factor`` lets grow."""
+        dim, bodies = self.bodies.dim, self.bodies
+        force = np.zeros((len(bodies), 6))
+        if loads is None:
+            push = (1.0,) + (0.0,) * (dim - 1) if push is None else push
+            way = arrays.vector("push", push, dim, what="axis of the scene")
+            if not way.any():
+                raise InputError("push is zero; expected the direction in which bodies are pushed")
+            if not self.gravity:
+                raise InputError(
+                    f"{self.name} has no gravity to push with; expected loads={{name: force}}"
+                )
+            moves = bodies.free.any(axis=1)
+            weight = np.where(moves, bodies.mass, 0.0) * self.gravity
+            force[:, :dim] = weight[:, None] * way / np.linalg.norm(way)
+        elif push is not None:
+            raise InputError("push and loads are both given; expected one of the two")
+        else:
+            for name, value in loads.items():
+                self._add(force, name, value)
+        return np.where(bodies.free, force, 0.0).ravel()
+
+    def forces(self, **options) -> RoughForces:
+        """Forces of stiff elastic bodies, loaded slowly from nothing (``compatible_forces``)."""
+        if self.exponent is None:
+            raise InputError(f"{self.name} has its forces: see the step's force_vectors")
+        rows = dict(self._rows)
+        return compatible_forces(
+            rows.pop("B"),
+            self.load,
+            stiffness=self.stiffness,
+            exponent=self.exponent,
+            tangential_stiffness=self.tangential_stiffness,
+            **rows,
+            **options,
+        )
+
+    def joints(self, force) -> Joints:
+        """Resultants of forces (m, d) [N], normal first, from body to body."""
+        contacts, force = self.contacts, np.asarray(force, float)
+        m, d = len(contacts), self.bodies.dim
+        if force.shape != (m, d):
+            raise InputError(f"force has shape {force.shape}; expected ({m}, {d}), normal first")
+        label = _faces(contacts)
+        count = int(label.max(initial=-1)) + 1
+        first = np.zeros(count, int)
+        first[label[::-1]] = np.arange(m)[::-1]
+        vectors = force[:, :1] * contacts.normal + in_world(contacts, force[:, 1:])
+        total, normal, point = np.zeros((count, 3)), np.zeros(count), np.zeros((count, 3))
+        np.add.at(total, label, vectors)
+        np.add.at(normal, label, force[:, 0])
+        np.add.at(point, label, force[:, :1] * contacts.point)
+        carries = normal > NOTHING * max(normal.max(initial=0.0), 1e-300)
+        point = np.where(carries[:, None], point / np.where(carries, normal, 1.0)[:, None], np.nan)
+        way = contacts.normal[first]
+        along = np.linalg.norm(total - normal[:, None] * way, axis=1)
+        bound = self.friction[first] * normal
+        used = np.divide(along, bound, out=np.full(count, np.inf), where=carries & (bound > 0.0))
+        used = np.where(carries, np.where((bound > 0.0), used, 0.0), np.nan)
+        return Joints(contacts.body[first], total, point, way, used, label)
+
+    @property
+    def _rows(self) -> dict:
+        return dict(
+            B=self.B,
+            tangential=self.T,
+            friction=self.friction,
+            fixed=~self.bodies.free.ravel(),
+        )
+
+    def _add(self, force, name, value) -> None:
+        names, dim = list(self.bodies.names), self.bodies.dim
+        if name not in names:
+            raise InputError(f"there is no body {name!r}; {nearest(str(name), names)}")
+        i = names.index(name)
+        at = self.state.position[i, :dim]
+        if len(value) == 2 and np.ndim(value[0]) == 1:
+            value, at = value
+        push, arm = np.zeros(3), np.zeros(3)
+        push[:dim] = arrays.vector(f"force on {name}", value, dim, what="axis of the scene")
+        arm[:dim] = (
+            arrays.vector(f"point on {name}", at, dim, what="axis") - (self.state.position[i, :dim])
+        )
+        force[i, :3] += push
+        force[i, 3:] += np.cross(arm, push)
+
+
+def statics(source, *, closed: float = CLOSED) -> Statics:
+    """The closed contacts of a pose, for questions of statics.
+
+    Parameters
+    ----------
+    source
+        A ``Scene``, the name of one in the gallery or a TOML file, as it begins; a ``Simulation``
+        as it stands; or a ``StepResult``, with the contacts and the load of its step.
+    closed : float
+        Gap over the scene's length up to which a contact of a pose may carry.
+
+    Raises
+    ------
+    InputError
+        Where no bodies touch.
+
+    Examples
+    --------
+    >>> import rigidlimit
+    >>> arch = rigidlimit.statics("arch")
+    >>> round(arch.load_factor().factor, 4), round(arch.least_friction().factor, 4)
+    (0.1483, 0.3505)
+    """
+    if isinstance(source, StepResult):
+        return _of_step(source)
+    simulation = source if isinstance(source, Simulation) else None
+    scene = as_scene(source) if simulation is None else simulation.scene
+    bodies = scene.bodies
+    state = scene.state if simulation is None else simulation.state
+    external = scene.external_force() if simulation is None else simulation.external_force
+    reach = arrays.positive("closed", closed) * bodies.length
+    around = np.where(np.isfinite(bodies.bounding_radius), reach, 0.0)
+    contacts = find_contacts(bodies, state, around)
+    moves = bodies.free.any(axis=1)[contacts.body].any(axis=1)
+    contacts = contacts.select(np.flatnonzero(moves & (contacts.gap <= reach)))
+    if not len(contacts):
+        raise InputError(
+            f"scene {scene.name!r}: no bodies touch; expected a pose of rest, with bodies whose "
+            f"gaps are at most {reach:.1e} m (closed= takes in wider ones)"
+        )
+    contacts = framed(contacts, bodies.dim)
+    stiffness = contact_stiffness(bodies, contacts, scene.exponent, scene.pair_stiffness)
+    return Statics(
+        name=scene.name,
+        bodies=bodies,
+        state=state,
+        contacts=contacts,
+        B=gap_gradient(bodies, state, contacts),
+        T=tangential_gradient(bodies, state, contacts),
+        load=np.where(bodies.free.ravel(), -external, 0.0),
+        friction=contact_friction(bodies, contacts, scene.pair_friction),
+        gravity=float(np.linalg.norm(scene.gravity)),
+        stiffness=stiffness,
+        tangential_stiffness=contact_tangential_stiffness(
+            bodies, contacts, stiffness, scene.exponent, scene.pair_tangential_stiffness
+        ),
+        exponent=scene.exponent,
+    )
+
+
+def _of_step(step: StepResult) -> Statics:
+    if step.bodies is None or step.T is None:
+        raise InputError(
+            "the step has no rough contacts; expected one of a scene whose materials have friction "
+            "(smooth ones: rigidlimit.determinacy(*result.balance))"
+        )
+    chosen = np.flatnonzero(step.closed)
+    d = step.bodies.dim
+    rows = ((d - 1) * chosen[:, None] + np.arange(d - 1)).ravel()
+    return Statics(
+        name=f"step at t = {step.time:.6g} s",
+        bodies=step.bodies,
+        state=step.state,
+        contacts=step.contacts.select(chosen),
+        B=submatrix(step.B, rows=chosen),
+        T=submatrix(step.T, rows=rows),
+        load=step.load,
+        friction=step.friction[chosen],
+    )
+
+
+def _faces(contacts: Contacts) -> np.ndarray:
+    """Joint of each contact (m,): contacts of one pair of bodies with one normal."""
+    key = np.column_stack([contacts.body, np.round(contacts.normal, 6)])
+    _, label = np.unique(key, axis=0, return_inverse=True)
+    return label.ravel()

@@ -1,0 +1,116 @@
+"""Masonry: what its scenes state, and the arch of the books."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.diagnostics.cones.feasible import feasible
+from rigidlimit.diagnostics.cones.problem import rough_contacts
+from rigidlimit.scenes.masonry import ARCH_FRICTION, ARCH_THICKNESS
+
+
+def stands(scene) -> bool:
+    s = rl.statics(scene)
+    rows = dict(B=s.B, tangential=s.T, friction=s.friction, fixed=~s.bodies.free.ravel())
+    return feasible(rough_contacts(load=s.load, **rows)).balanced
+
+
+def least_thickness(voussoirs: int, friction: float = 10.0) -> float:
+    """By bisection; without sliding."""
+    low, high = 0.09, 0.12
+    while high - low > 1e-5:
+        middle = 0.5 * (low + high)
+        if stands(rl.scenes.arch(voussoirs, thickness=middle, friction=friction)):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def test_least_arch_converges_to_the_books():
+    """Closed form of Milankovitch and Heyman for many voussoirs, 0.1075 and 0.395: the error falls
+    with the number of voussoirs (hinges are at joints alone), below 2e-4 at 48, and its friction
+    within 1e-3."""
+    found = [least_thickness(n) for n in (8, 16, 48)]
+    off = ARCH_THICKNESS - np.array(found)
+    # the books' four digits
+    assert (np.diff(off) < 0).all() and -1e-4 < off[-1] < 2e-4
+    least = rl.statics(rl.scenes.arch(48, thickness=found[-1] + 1e-6)).least_friction()
+    assert least.factor == pytest.approx(ARCH_FRICTION, abs=1e-3)
+    # thicker arches need less, and one that is too thin has no admissible forces at any friction
+    assert rl.statics(rl.scenes.arch(16, thickness=0.2)).least_friction().factor < ARCH_FRICTION
+    thin = rl.statics(rl.scenes.arch(16, thickness=0.1)).least_friction()
+    assert thin.status is rl.Status.LOAD_NOT_CARRIED and np.isinf(thin.factor)
+
+
+@pytest.mark.parametrize("friction", [0.2, 0.6])
+def test_tower_slides_or_tips(friction):
+    """Closed form, stated by the scene; tolerance of the linear programs."""
+    scene = rl.scenes.tower(friction=friction)
+    found = rl.statics(scene).load_factor()
+    assert found.factor == pytest.approx(scene.reference["load factor"], rel=1e-8)
+    assert found.exact == (friction == 0.6)
+    # and by one point load at the middle of the topmost block: its own share of the height
+    top = rl.statics(scene).load_factor(loads={"block 4 - 0": (1.0, 0.0)})
+    weight = scene.bodies.mass[1] * 9.81
+    tips = min(k * 0.25 / ((k - 0.5) * 0.3) for k in range(1, 6))
+    assert top.factor == pytest.approx(min(friction, tips) * weight, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", ["buttressed-arch", "wall-with-door", "dome"])
+def test_stated_weights(name):
+    """Closed form: what the floor carries, of elastic forces that balance to 1e-10."""
+    s = rl.statics(name)
+    scene = rl.scenes.load(name)
+    answer = s.forces()
+    joints = s.joints(np.column_stack([answer.force, answer.tangential_force]))
+    up = joints.force[joints.body[:, 0] == 0][:, scene.dim - 1]
+    (known,) = scene.reference.values()
+    assert answer.converged
+    total = 2 * known if "pier" in next(iter(scene.reference)) else known
+    assert up.sum() == pytest.approx(total, rel=1e-9)
+    if total != known:
+        np.testing.assert_allclose(up, known, rtol=1e-9)
+
+
+def test_mechanism_of_the_arch():
+    """Property: pushed sideways a semicircular arch fails by four hinges, one motion of its blocks
+    that no contact resists, as its forces and its power tell."""
+    s = rl.statics("arch")
+    found = s.load_factor()
+    assert found.exact and int(found.opens.sum()) == 4
+    w = np.column_stack([s.B @ found.mechanism, s.T @ found.mechanism])
+    np.testing.assert_allclose(w, found.displacement, atol=1e-9)
+    power = found.mechanism @ s.growing()
+    assert found.factor * power == pytest.approx(s.load @ found.mechanism, rel=1e-9)
+    # forces do no work in it
+    assert np.abs(found.force * w).sum(axis=1).max() < 1e-9 * found.force.max()
+
+
+def test_pictures_of_statics():
+    """Contract: what is drawn can be told apart by the names of its parts."""
+    s = rl.statics("arch")
+    thrust = rl.plots.thrust_line(s)
+    names = {c.get_gid() for c in thrust.axes[0].collections}
+    assert {"thrust", "joints", "bodies"} <= names
+    line = next(c for c in thrust.axes[0].collections if c.get_gid() == "thrust")
+    assert len(line.get_segments()) == 21  # one a voussoir
+    moved = rl.plots.collapse_mechanism(s, s.load_factor())
+    hinges = next(c for c in moved.axes[0].collections if c.get_gid() == "hinges")
+    assert len(hinges.get_offsets()) == 4
+
+
+def test_statics_of_a_step_and_wrong_input():
+    """Contract: a step's contacts and load are taken over; errors say what was found."""
+    step = rl.Simulation(rl.scenes.arch(8, thickness=0.2)).step()
+    s = rl.statics(step)
+    force = np.column_stack([step.force, step.tangential_force])[step.closed]
+    known = s.determinacy(force, intervals="none")
+    assert known.converged and len(known.determined) == len(s.contacts)
+    with pytest.raises(rl.errors.InputError, match="gravity"):
+        s.load_factor()
+    arch = rl.statics("arch")
+    with pytest.raises(rl.errors.InputError, match="voussoir 1"):
+        arch.load_factor(loads={"vousoir 1": (0, -1.0)})
+    with pytest.raises(rl.errors.InputError, match="push is zero"):
+        arch.load_factor((0, 0))

@@ -1,11 +1,15 @@
 """Mending an engine's forces, beside the engine's own step.
 
-    python -m benchmarks.engines [--boxes 2 6 12 100] [--repeat 200]
+    python -m benchmarks.engines [--only scenes tables stacks] [--boxes 2 5 12 75] [--repeat 200]
 
-Stacks of boxes, four contacts each, in MuJoCo and in PyBullet (those installed), at rest with
-friction. Prints for each: contacts, and milliseconds of the engine's own step, of mending, and of
-the compatible forces alone within it: of CPU time, the least of the repeats, which take turns, so
-that other work on the machine counts little.
+Rough contacts in the engines installed: scenes in MuJoCo in which no balance tells every force, one
+table in every engine, and stacks of boxes, four contacts each. Prints for each: contacts;
+milliseconds of the engine's own step, of mending, and of finding forces alone within it (CPU time,
+the least of the repeats, which take turns, so that other work on the machine counts little); the
+part of the largest force by which mending changed forces; and how the forces obey what is asked of
+them, each over the largest normal force: the engine's total wrench, Coulomb's cones, the same in
+three orders of creation, and symmetry of what is symmetric (the last two with ``load="rest"``,
+which no engine's share can change).
 """
 
 import os
@@ -19,12 +23,15 @@ import argparse
 import time
 from importlib.util import find_spec
 
-import rigidlimit as rl
+from benchmarks.engine_scenes import ACROSS_Y, SCENES, judged
+from benchmarks.engine_tables import MODULES, ORDERS, TABLES
 from rigidlimit.adapters import from_mujoco, from_pybullet
+from rigidlimit.adapters.engines.joint import rough_answer
 
 HALF = 0.1
 BOX = '<body pos="0 0 {z}"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>'
 SCENE = '<mujoco><worldbody><geom type="plane" size="5 5 .1"/>{boxes}</worldbody></mujoco>'
+SEEDS = (1, 2)
 
 
 def mujoco_stack(boxes, settle=500):
@@ -64,16 +71,13 @@ def pybullet_stack(boxes, settle=240):
 ENGINES = {"mujoco": mujoco_stack, "pybullet": pybullet_stack}
 
 
-def measured(stack, boxes, repeat):
-    """(the mended forces, milliseconds of a step, of mending, of the compatible forces alone)."""
-    step, mend = stack(boxes)
+def measured(step, mend, repeat):
+    """(the mended forces, milliseconds of a step, of mending, of finding forces alone in it)."""
     mended = mend()
-    balance, stiffness = mended.balance, mended.stiffness
+    balance, options = mended.balance, mended.options
 
     def solve():
-        return rl.compatible_forces(
-            balance.B, balance.load, stiffness=stiffness, fixed=balance.held
-        )
+        return rough_answer(mended.contacts, mended.solved, balance, options)
 
     calls = (step, mend, solve)
     least = [float("inf")] * len(calls)
@@ -85,20 +89,58 @@ def measured(stack, boxes, repeat):
     return mended, *(1e3 * seconds for seconds in least)
 
 
+def scene(name, repeat):
+    """(mended forces, milliseconds of three, ``Judged`` with the engine's load and at rest)."""
+    import mujoco
+
+    made = SCENES[name]()
+    model, data = made.made()
+    own = measured(lambda: mujoco.mj_forward(model, data), lambda: from_mujoco(model, data), repeat)
+    rest, *others = (from_mujoco(*made.made(seed), load="rest") for seed in (None, *SEEDS))
+    return *own, judged(own[0]), judged(rest, others, made.symmetries)
+
+
+def table(engine, repeat):
+    """The same of the table in one engine."""
+    step, mend = TABLES[engine](ORDERS[0])
+    judgement = judged(mend())
+    rest, *others = (TABLES[engine](order)[1](load="rest") for order in ORDERS)
+    return *measured(step, mend, repeat), judgement, judged(rest, others, (ACROSS_Y,))
+
+
+def line(name, mended, step, mending, solve, own=None, rest=None):
+    """One of the printed table."""
+    text = f"{name:24} {len(mended.force):5} {step:8.3f} {mending:8.3f} {solve:8.3f}"
+    text += f" {mended.largest_change:9.1e}"
+    if own is not None:
+        cone = max(own.cone, rest.cone)
+        text += f" {own.wrench:8.0e} {cone:8.0e} {rest.order:8.0e} {rest.symmetry:8.0e}"
+    return f"{text}  {', '.join(sorted(filter(None, set(mended.state))))}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--boxes", type=int, nargs="+", default=[2, 6, 12, 100])
+    kinds = ("scenes", "tables", "stacks")
+    parser.add_argument("--only", nargs="+", choices=kinds, default=kinds)
+    parser.add_argument("--boxes", type=int, nargs="+", default=[2, 5, 12, 75])
     parser.add_argument("--repeat", type=int, default=200)
     options = parser.parse_args()
-    print(f"{'engine':10} {'contacts':>8} {'step':>9} {'mending':>9} {'its solve':>9}   ms")
-    for name, stack in ENGINES.items():
-        if find_spec(name) is None:
-            print(f"{name:10} not installed")
+    print(
+        f"{'':24} {'':>5} {'step':>8} {'mending':>8} {'forces':>8} {'change':>9} {'wrench':>8} "
+        f"{'cone':>8} {'order':>8} {'symmetry':>8}"
+    )
+    if "scenes" in options.only and find_spec("mujoco") is not None:
+        for name in SCENES:
+            print(line(name, *scene(name, options.repeat)))
+    for engine in TABLES if "tables" in options.only else ():
+        if find_spec(MODULES[engine]) is None:
+            print(f"table, {engine}: not installed")
             continue
-        for boxes in options.boxes:
-            mended, *times = measured(stack, boxes, max(3, min(options.repeat, 2400 // boxes)))
-            figures = " ".join(f"{value:9.3f}" for value in times)
-            print(f"{name:10} {len(mended.force):8} {figures}   {mended.answer.status}")
+        print(line(f"table, {engine}", *table(engine, options.repeat)))
+    for engine, stack in ENGINES.items() if "stacks" in options.only else ():
+        for boxes in options.boxes if find_spec(engine) is not None else ():
+            repeat = max(3, min(options.repeat, 2400 // boxes))
+            print(line(f"stack, {engine}", *measured(*stack(boxes), repeat)))
 
 
 if __name__ == "__main__":

@@ -155,7 +155,7 @@ def test_corpus_tells_what_became_worse(tmp_path, monkeypatch, capsys):
 def test_engines(name):
     """Example: stacks of two boxes; every box's weight is carried."""
     pytest.importorskip(name)
-    mended, *milliseconds = engines.measured(engines.ENGINES[name], 2, 1)
+    mended, *milliseconds = engines.measured(*engines.ENGINES[name](2), 1)
     assert mended.converged and all(value > 0 for value in milliseconds)
     # by what the engine leaves of the motion
     assert mended.force.sum() == pytest.approx(mended.engine_force.sum(), rel=1e-3)

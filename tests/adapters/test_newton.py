@@ -16,6 +16,7 @@ from tests.adapters.problems import (
     box_shares,
     box_stiffness,
 )
+from tests.adapters.test_rough_scenes import check_table
 
 wp = pytest.importorskip("warp", reason="needs the extra rigidlimit[newton]")
 newton = pytest.importorskip("newton", reason="needs the extra rigidlimit[newton]")
@@ -140,6 +141,11 @@ def test_normal_and_friction_forces_together():
     assert mended.converged and mended.total_error < SINGLE and np.abs(mended.change).max() > 1
     size = np.linalg.norm(mended.tangential, axis=1)
     np.testing.assert_allclose(size, 0.3 * mended.force, rtol=SINGLE)
+
+
+def test_table_with_friction():
+    """Property: as for all engines, see ``test_rough_scenes``."""
+    check_table("newton")
 
 
 def test_forces_of_another_model():

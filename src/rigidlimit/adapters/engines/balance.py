@@ -80,9 +80,12 @@ class Balance:
         return replace(self, B=self.B[rows], force=self.force[rows])
 
     def alone(self, contacts) -> "Balance":
-        """Of the contacts (indices) of one island, with the load on what they touch."""
+        """Of the contacts (indices) of one island, with the load on the bodies that they touch."""
         part = self.of(contacts)
-        return replace(part, load=np.where(part._touched, self.load, 0.0))
+        own = part._touched
+        if self.mechanism is not None:
+            own = np.isin(self.mechanism, self.mechanism[own & ~self.held])
+        return replace(part, load=np.where(own, self.load, 0.0))
 
     @property
     def unresisted(self) -> np.ndarray:

@@ -70,16 +70,26 @@ def in_rows(contacts: EngineContacts, rows, normal_force, tangential) -> np.ndar
     return np.column_stack([normal_force, rubs]).ravel()
 
 
-def joint_balance(contacts: EngineContacts) -> Balance:
-    """The balance of the total wrench, with rows [B_i; T_2i; T_2i+1] of each contact in turn."""
+def _carried(contacts, weight, tolerance):
+    """The engine's friction forces (m, 2), without what is rounding where there is no friction."""
+    rubs, size = contacts.tangential[:, :2], contacts.normal_force[~contacts.powerless]
+    rounding = (weight == 0.0) & (np.abs(rubs) <= tolerance * size.max(initial=0.0))
+    return np.where(rounding | contacts.powerless[:, None], 0.0, rubs)
+
+
+def joint_balance(contacts: EngineContacts, tolerance: float) -> Balance:
+    """The balance of the total wrench, with rows [B_i; T_2i; T_2i+1] of each contact in turn.
+
+    tolerance: part of the largest normal force up to which friction forces of contacts without
+    friction are rounding.
+    """
     m = len(contacts.row)
     weight = coefficients(contacts)[1]
     T = contacts.tangential_rows(np.arange(m), 2) if m else contacts.B[:0]
-    T = scaled(T, rows=weight.ravel())
-    rows = contact_rows(contacts.B, T)[0]
+    rows = contact_rows(contacts.B, scaled(T, rows=weight.ravel()))[0]
     force = in_rows(contacts, np.arange(m), contacts.normal_force, contacts.tangential)
     force[np.repeat(contacts.powerless, ROWS)] = 0.0
-    carried = T.T @ force.reshape(m, ROWS)[:, 1:].ravel()
+    carried = T.T @ _carried(contacts, weight, tolerance).ravel()
     # loads of the readers take friction as given; one of the caller's own is the total
     load = contacts.load if contacts.load_from == "given" else contacts.load + carried
     return Balance(

@@ -38,17 +38,20 @@ def mend(contacts: EngineContacts, options: MendOptions) -> MendedForces:
     joint = options.on_friction == JOINT and contacts.rough
     if joint:
         check_joint(contacts)
-    bearing = bearing_contacts(contacts, joint)
+    bearing = bearing_contacts(contacts, options, joint)
     bearing = replace(bearing, balance=bearing.balance.without_weak_motions())
     shares = (shared_jointly if joint else shared_out)(contacts, bearing, options)
     return _result(contacts, bearing, shares, options)
 
 
-def bearing_contacts(contacts: EngineContacts, joint: bool) -> Bearing:
+def bearing_contacts(contacts: EngineContacts, options: MendOptions, joint: bool) -> Bearing:
     """Contacts that can bear, and the balance of their forces on what links leave to move; joint:
     of normal and tangential ones."""
     opened, powerless = contacts.open, contacts.powerless
-    balance = joint_balance(contacts) if joint else normal_balance(contacts)
+    if joint:
+        balance = joint_balance(contacts, options.friction_tolerance)
+    else:
+        balance = normal_balance(contacts)
     bearing = ~opened & ~powerless
     balance, within = balance.without_links(contacts.links, contacts.link_accuracy, bearing)
     powerless = powerless & ~opened

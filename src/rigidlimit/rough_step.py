@@ -29,6 +29,7 @@ from .dynamics import contact_dynamics
 from .forces import ContactHistory, RoughForces, compatible_forces
 from .forces.friction import contact_friction, contact_tangential_stiffness, has_friction
 from .forces.rough import MINDLIN
+from .status import Status
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,6 @@ def compatible(found, settings, memory: Memory | None) -> RoughForces:
         history = ContactHistory(
             memory.normal[chosen], in_frame(contacts, memory.tangential)[chosen]
         )
-    slip = found.classic.tangential_velocity
     slides = (found.classic.sliding & (mu > 0.0))[:, None]
     return compatible_forces(
         submatrix(found.B, rows=chosen),
@@ -146,28 +146,40 @@ def compatible(found, settings, memory: Memory | None) -> RoughForces:
         tangential_stiffness=k_t[chosen],
         friction=mu[chosen],
         history=history,
-        sliding_direction=np.where(slides, -slip, 0.0)[chosen],
+        # against the slip, by the digits with which step 1 balances
+        sliding_direction=np.where(slides, found.classic.tangential_force, 0.0)[chosen],
         increments=rub.increments,
         tangential_law=rub.tangential_law,
     )
 
 
 def remembered(found) -> Memory | None:
-    """What the contacts of the step ``found`` hand on; without step 2 they keep their memory."""
+    """What the contacts of the step ``found`` hand on. Without forces of step 2 that balance they
+    keep their memory, but for those that slid in step 1, which bear at their bound against it."""
     if found.T is None:
         return None
-    memory = found.memory
+    memory, answer = found.memory, found.compatible
     contacts, m = found.contacts, len(found.contacts)
     normal, tangential = np.zeros(m), np.zeros((m, 3))
-    if found.compatible is not None and found.closed.any():
-        chosen = np.flatnonzero(found.closed)
-        history, own = found.compatible.history, contacts.select(chosen)
-        normal[chosen], tangential[chosen] = history.normal, in_world(own, history.tangential)
-    elif found.compatible is None and memory is not None:
+    if answer is not None and answer.status in (Status.CONVERGED, Status.NO_EQUILIBRIUM):
+        if found.closed.any():
+            chosen = np.flatnonzero(found.closed)
+            history, own = answer.history, contacts.select(chosen)
+            normal[chosen], tangential[chosen] = history.normal, in_world(own, history.tangential)
+    elif memory is not None:
         normal = np.where(found.closed, memory.normal, 0.0)
         tangential = np.where(found.closed[:, None], memory.tangential, 0.0)
+        against = in_world(contacts, _unit(found.classic.tangential_force))
+        bound = found.friction * np.maximum(normal, 0.0)
+        slid = (found.classic.sliding & found.closed)[:, None]
+        tangential = np.where(slid, bound[:, None] * against, tangential)
     rub = in_world(contacts, found.tangential_force)
     return Memory(contacts, found.force, rub, normal, tangential)
+
+
+def _unit(vectors):
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
 
 
 STORED = ("normal", "tangents")

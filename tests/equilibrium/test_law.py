@@ -21,7 +21,13 @@ def law_of(m, d, p, rng, *, slide=False, associated=False):
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize(
     ("p", "slide", "associated"),
-    [(2.0, False, False), (2.5, False, False), (2.5, True, False), (2.0, False, True)],
+    [
+        (2.0, False, False),
+        (2.5, False, False),
+        (2.5, True, False),
+        (2.0, False, True),
+        (2.0, True, True),
+    ],
 )
 def test_derivative(d, p, slide, associated):
     """D = -df/dw, sticking, slipping and open contacts, against central differences."""

@@ -174,3 +174,50 @@ def test_a_captured_step_with_friction_has_the_same_velocities(tmp_path):
     force = np.column_stack([result.force, result.tangential_force]) * simulation.dt
     # the step is solved to 1e-10, the captured problem to more
     np.testing.assert_allclose(found.reaction, force, atol=1e-8 * np.abs(force).max())
+
+
+def test_sliding_that_jams():
+    """Contacts that slide along given directions push a guide by (1 + mu e t) f_n, while all are
+    pressed alike: with negative stiffness in sum springs cannot carry what admissible forces can.
+    The least energy has f_i = c a_i / (1/k_i + mu^2/k_t,i) where a_i > 0."""
+    k, k_t, mu = np.array([1.0, 3.0, 2.0]), np.array([0.5, 1.0, 1.0]), 0.5
+    t = np.array([[1.0], [-6.0], [-1.0]])
+    a = 1.0 + mu * t[:, 0]
+    assert a @ k < 0.0 < a.max()
+    answer = rigidlimit.compatible_forces(
+        np.ones((3, 1)), [1.0], stiffness=k, tangential=t, tangential_stiffness=k_t, friction=mu,
+        sliding_direction=np.ones((3, 1)),
+    )  # fmt: skip
+    share = np.maximum(a, 0.0) / (1.0 / k + mu**2 / k_t)
+    known = share / (share @ a)
+    # the tolerance of 1e-10
+    np.testing.assert_allclose(answer.force, known, atol=1e-9)
+    np.testing.assert_allclose(answer.tangential_force[:, 0], mu * known, atol=1e-9)
+    assert answer.state == "least energy" and answer.status.value == "no_equilibrium"
+    # against the load the same springs carry, and follow the given directions
+    answer = rigidlimit.compatible_forces(
+        np.ones((3, 1)), [-1.0], stiffness=k, tangential=t, tangential_stiffness=k_t, friction=mu,
+        sliding_direction=np.ones((3, 1)),
+    )  # fmt: skip
+    np.testing.assert_allclose(answer.force, k / -(a @ k), atol=1e-9)
+    assert answer.converged and answer.state == "unloaded"
+
+
+def test_settling_packing_bears_along_its_slip():
+    """Property: in steps of impacts, where many contacts slide, forces of step 2 are an equilibrium
+    of springs against the slip of step 1, and balance what step 1 asks for."""
+    simulation = rigidlimit.Simulation(rigidlimit.scenes.rough_packing(12))
+    slid = 0
+    for _ in range(25):
+        step = simulation.step()
+        assert step.converged, step.message
+        slides = step.classic.sliding & step.closed
+        slid += slides.sum()
+        against = (step.tangential_force * step.classic.tangential_velocity)[slides].sum(axis=1)
+        speed = np.linalg.norm(step.classic.tangential_velocity[slides], axis=1)
+        bound = step.friction[slides] * step.force[slides]
+        # directions: the residual of step 1 over a slip of 1e-9 at least, both of the scale
+        np.testing.assert_allclose(
+            against, -bound * speed, atol=1e-6 * (bound * speed).max(initial=0)
+        )
+    assert slid > 20 and step.compatible.state == "history"

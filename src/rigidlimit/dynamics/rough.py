@@ -33,7 +33,8 @@ class RoughDynamicsResult(ContactDynamicsResult):
     """``ContactDynamicsResult`` of rough contacts. ``force`` (m,) [N] stays the normal force.
 
     tangential_force (m, d-1) [N]. tangential_velocity (m, d-1) [m/s]: u_t = T v+. sliding (m,)
-    bool: contacts that bear and whose |u_t| is above 1e-9 of the velocity scale. worst: the contact
+    bool: contacts that bear and whose |u_t| is above 1e-9 of the velocity scale, and above the
+    residual where that is larger. worst: the contact
     of the largest residual.
     """
 
@@ -116,7 +117,8 @@ def rough_dynamics(
     end[dofs] = new
     u = (rows @ end).reshape(m, d)
     u[:, 0] += bias
-    slides = (np.linalg.norm(u[:, 1:], axis=1) > SLIDES * scale) & (force[:, 0] > 0.0)
+    known = max(SLIDES, residual) * scale  # a slip below the residual may be none
+    slides = (np.linalg.norm(u[:, 1:], axis=1) > known) & (force[:, 0] > 0.0)
     return RoughDynamicsResult(
         force=force[:, 0],
         velocity=end,

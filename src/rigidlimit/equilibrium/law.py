@@ -13,7 +13,8 @@ tangent plane, not associated along the normal, so that its derivative is not sy
 p - 2 makes the tangential stiffness follow the contact radius, as Mindlin's does for Hertz.
 Contacts that are known to slide (step 1) have the direction of their tangential force given, and
 answer with mu f_n along it. The associated law of Hooke's contacts, by which a cone's nearest force
-answers (in the metric of the compliances), is that of least energy.
+answers (in the metric of the compliances), is that of least energy; where they are
+known to slide it is the nearest force along their direction.
 """
 
 from dataclasses import dataclass
@@ -51,9 +52,10 @@ class ContactLaw:
         """(force (m, d), D (m, d, d)) at the displacement w (m, d); D = -df/dw."""
         force, D = np.empty_like(w), np.empty((*w.shape, w.shape[1]))
         if self.associated:
-            _respond_associated(w, self.normal, self.tangential, self.friction, force, D)
+            k_n, k_t, mu = self.normal, self.tangential, self.friction
+            _respond_associated(w, k_n, k_t, mu, self.sliding, self._directions, force, D)
         else:
-            slide = self.kept if self.slide is None else self.slide
+            slide = self._directions
             _respond(w, *self._arrays, self.sliding, slide, force, D)
         return force, D
 
@@ -66,8 +68,7 @@ class ContactLaw:
         begins to bear, the bound of friction held. Symmetric and not negative, but where contacts
         are known to slide."""
         D = np.zeros((*w.shape, w.shape[1]))
-        slide = self.kept if self.slide is None else self.slide
-        _secant(w, force, *self._arrays, self.sliding, slide, D)
+        _secant(w, force, *self._arrays, self.sliding, self._directions, D)
         return D
 
     def sticking(self, force_size: float) -> np.ndarray:
@@ -78,6 +79,10 @@ class ContactLaw:
         D[:, 0, 0] = self.normal * radius
         D[:, range(1, d), range(1, d)] = (self.tangential * radius * (self.friction > 0.0))[:, None]
         return D
+
+    @property
+    def _directions(self):
+        return self.kept if self.slide is None else self.slide
 
     @property
     def _arrays(self):
@@ -158,12 +163,32 @@ def _respond(w, k_n, k_t, mu, kept, p, sliding, slide, force, D):
 
 
 @njit(cache=True, nogil=True)
-def _respond_associated(w, k_n, k_t, mu, force, D):
+def _respond_along(i, w, k_n, k_t, mu, slide, force, D):
+    """The force f_n (1, mu e) of contact i nearest to the trial force; e: ``slide``."""
+    d = w.shape[1]
+    opening = w[i, 0]
+    for a in range(1, d):
+        opening += mu * slide[i, a - 1] * w[i, a]
+    if opening >= 0.0:
+        return
+    stiffness = 1.0 / (1.0 / k_n + mu * mu / k_t)
+    for a in range(d):
+        ea = 1.0 if a == 0 else mu * slide[i, a - 1]
+        force[i, a] = -stiffness * opening * ea
+        for b in range(d):
+            D[i, a, b] = stiffness * ea * (1.0 if b == 0 else mu * slide[i, b - 1])
+
+
+@njit(cache=True, nogil=True)
+def _respond_associated(w, k_n, k_t, mu, sliding, slide, force, D):
     """The force of the cone nearest to the trial force, in the metric of the compliances."""
     m, d = w.shape
     for i in range(m):
         force[i] = 0.0
         D[i] = 0.0
+        if sliding[i]:
+            _respond_along(i, w, k_n[i], k_t[i], mu[i], slide, force, D)
+            continue
         normal, size = -k_n[i] * w[i, 0], 0.0
         for a in range(1, d):
             size += (k_t[i] * w[i, a]) ** 2

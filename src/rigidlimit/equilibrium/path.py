@@ -11,7 +11,8 @@ normal. t = 0 is the law. For t > 0 every contact gives way a little, none is at
 Newton's systems are regular; t goes to zero with Mehrotra's predictor, steps end short of the
 bounds (Nocedal & Wright, chapter 14). The associated law adds mu^2 l f_n to the opening:
 its path is that of a convex program (least energy). Contacts that are known to slide
-follow their normal force, f_t = mu f_n e, and have no l.
+follow their normal force, f_t = mu f_n e, and have no l; in the associated law their opening
+is w_n + mu e . w_t.
 """
 
 from dataclasses import dataclass
@@ -106,12 +107,21 @@ def _linearized(
         da = 0.0 if p == 2.0 else -(p - 2.0) / overlap * give * a  # da/df_n
         if l == 0.0:  # smooth, or known to slide: the tangential force follows the normal one
             D[i] = 0.0
+            opening = w[i, 0]
+            if dilation > 0.0:  # along (1, mu e), also in what opens
+                give, overlap = give + mm / k_t[i], overlap + mm / k_t[i] * fn
+                for u in range(1, d):
+                    opening += mu[i] * known[i, u - 1] * w[i, u]
             D[i, 0, 0] = 1.0 / (give + s / fn)
-            b[i, 0] = D[i, 0, 0] * (s - overlap - w[i, 0] + (target - fn * s - second[i, 0]) / fn)
+            b[i, 0] = D[i, 0, 0] * (s - overlap - opening + (target - fn * s - second[i, 0]) / fn)
             for u in range(1, d):
                 along = mu[i] * known[i, u - 1]
                 D[i, u, 0] = along * D[i, 0, 0]
                 b[i, u] = along * (fn + b[i, 0]) - force[i, u]
+                if dilation > 0.0:
+                    D[i, 0, u] = along * D[i, 0, 0]
+                    for v in range(1, u + 1):
+                        D[i, u, v] = D[i, v, u] = along * mu[i] * known[i, v - 1] * D[i, 0, 0]
             continue
         missing = overlap + w[i, 0] - dilation * mm * l * fn - s
         of_gap = (target - fn * s - second[i, 0]) / fn  # ds = of_gap - s/f_n df_n

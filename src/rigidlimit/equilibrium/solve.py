@@ -27,13 +27,14 @@ SECANT_ACCURACY = 1e-2
 class Settings:
     """newton: iterations of Newton from the given start. path: of the interior path. finish: of
     Newton from the path, tried each time the mean complementarity product has fallen by ``again``,
-    from ``first`` of its initial value on."""
+    from ``first`` of its initial value on until ``last`` of it, below which it is rounding."""
 
     newton: int = 30
     path: int = 60
     finish: int = 12
     first: float = 1e-2
     again: float = 1e-1
+    last: float = 1e-20
 
 
 def solve(
@@ -74,7 +75,7 @@ def solve(
             break  # singular, of all contacts or of one: multipliers grow without bound
         solves += 1
         first = first or t
-        if not np.isfinite(t):
+        if not t > settings.last * first:  # also where it is no number
             break
         if t > settings.first * first or t > settings.again * tried:
             continue

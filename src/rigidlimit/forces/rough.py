@@ -10,8 +10,9 @@ state the forces come from decides them, and is named in the result:
                    admissible forces are; not what a sliding contact does
 
 The first two are what was asked for; ``least energy`` is given where no equilibrium of the law was
-found, with a status that says so. Where no admissible force balances the load either, a motion
-shows that: it opens or slides at every contact without being resisted, and the load drives it.
+found, with a status that says so; contacts that slide along a given direction keep it. Where no
+admissible force balances the load either, a motion shows that: it opens or slides at every contact
+without being resisted, and the load drives it.
 """
 
 from dataclasses import dataclass, replace
@@ -68,8 +69,6 @@ class RoughForces(CompatibleForces):
     bool: contacts at their bound mu f_n. state: "unloaded", "history" or "least energy". history:
     what the next increment starts from. mechanism (n,): where no admissible forces balance the
     load, the motion that it drives, of largest entry 1; else None. routes: ways of the solver.
-    slip_followed: whether contacts with a given sliding direction bear along it; False where no
-    equilibrium with these directions was found, and all contacts follow their springs.
     The energy gap of frictionless contacts has no meaning here; ``duality_gap`` and ``force_error``
     are nan.
     """
@@ -80,7 +79,6 @@ class RoughForces(CompatibleForces):
     history: ContactHistory | None = None
     mechanism: np.ndarray | None = None
     routes: tuple[str, ...] = ()
-    slip_followed: bool = True
 
     @property
     def message(self) -> str:
@@ -90,11 +88,6 @@ class RoughForces(CompatibleForces):
             self.status.advice,
             counted(int(self.sliding.sum()), "sliding contact"),
         ]
-        if not self.slip_followed:
-            parts.append(
-                "contacts that slide follow their springs, as no equilibrium with the given "
-                "directions was found"
-            )
         if self.mechanism is not None:
             parts.append("the motion that the load drives is in .mechanism")
         return "; ".join(parts)
@@ -144,11 +137,6 @@ def rough_forces(
         part = k / increments if history is not None else 1.0
         target = before + part * (load - before)
         found = problem.solve(target, history, slide, tangential_law, tolerance, warm_start)
-        if found.status is Status.NO_EQUILIBRIUM and slide is not None:
-            # directions of all that slides may be more than springs at the others can balance
-            free_to_turn = problem.solve(target, history, None, tangential_law, tolerance, None)
-            if free_to_turn.converged:
-                found = replace(free_to_turn, slip_followed=False)
         if found.status is not Status.CONVERGED:
             break
         history = found.history if history is not None else None
@@ -311,7 +299,9 @@ class _Scaled:
         if not found.converged:
             status, state = Status.NO_EQUILIBRIUM, LEAST_ENERGY
             k = contacts.normal / self.stiffness_size, contacts.tangential / self.stiffness_size
-            law = ContactLaw(*k, contacts.friction, np.zeros((m, d - 1)), associated=True)
+            law = ContactLaw(
+                *k, contacts.friction, np.zeros((m, d - 1)), slide=slide, associated=True
+            )
             mechanics = between(self.rows, -goal, d, shift=SHIFT, unit=mechanics.unit)
             found, more = solve(
                 mechanics,
@@ -324,7 +314,7 @@ class _Scaled:
             solves, routes = solves + found.solves, (*routes, "least energy", *more)
             if not found.converged:
                 status = Status.STALLED
-                mechanism = self._mechanism(found, contacts, goal)
+                mechanism = self._mechanism(found, law, goal)
                 if mechanism is not None:
                     status = Status.LOAD_NOT_CARRIED
         if np.abs(self.untouched).max(initial=0.0) > tolerance * self.size:
@@ -332,15 +322,19 @@ class _Scaled:
         return self._answer(found, law, load, unit, length, status, state, solves, tolerance,
                             mechanism, routes)  # fmt: skip
 
-    def _mechanism(self, found, contacts, goal):
+    def _mechanism(self, found, law, goal):
         """The motion (n,) that the load drives and no contact resists, or None.
 
-        Admissible forces do no work f . w < 0 in it, as w_n >= mu |w_t| at every contact, and so
-        cannot balance a load with F~ . u < 0 (Farkas' lemma for cones).
+        Admissible forces do no work f . w < 0 in it, as w_n >= mu |w_t| at every contact (w_n >=
+        -mu e . w_t where it slides along a given e), and so cannot balance a load with F~ . u < 0
+        (Farkas' lemma for cones).
         """
         u = found.x / (np.abs(found.x).max(initial=0.0) or 1.0)
-        w = (self.rows @ u).reshape(contacts.shape)
-        resists = contacts.friction * np.linalg.norm(w[:, 1:], axis=1) - w[:, 0]
+        w = (self.rows @ u).reshape(self.contacts.shape)
+        along = np.linalg.norm(w[:, 1:], axis=1)
+        if law.slide is not None:
+            along = np.where(law.sliding, -(law.slide * w[:, 1:]).sum(axis=1), along)
+        resists = law.friction * along - w[:, 0]
         driven = -float(goal @ u)
         if driven <= 0.0 or resists.max(initial=0.0) > 1e-3 * driven:
             return None

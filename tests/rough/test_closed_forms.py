@@ -206,9 +206,9 @@ def test_sliding_that_jams():
 def test_settling_packing_bears_along_its_slip():
     """Property: in steps of impacts, where many contacts slide, forces of step 2 are an equilibrium
     of springs against the slip of step 1, and balance what step 1 asks for."""
-    simulation = rigidlimit.Simulation(rigidlimit.scenes.rough_packing(12))
+    simulation = rigidlimit.Simulation(rigidlimit.scenes.rough_packing(50))
     slid = 0
-    for _ in range(25):
+    for _ in range(15):
         step = simulation.step()
         assert step.converged, step.message
         slides = step.classic.sliding & step.closed
@@ -220,4 +220,4 @@ def test_settling_packing_bears_along_its_slip():
         np.testing.assert_allclose(
             against, -bound * speed, atol=1e-6 * (bound * speed).max(initial=0)
         )
-    assert slid > 20 and step.compatible.state == "history"
+    assert slid > 30 and step.compatible.state == "history"

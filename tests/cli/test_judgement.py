@@ -204,6 +204,54 @@ def test_solve_with_friction(call, tmp_path):
     assert answer["summary"]["status"] == "converged"
 
 
+def test_determinacy_with_friction(call, tmp_path):
+    """Closed form: of a disk in a groove of 45 degrees, W = 10, mu = 0.5, f_n lies between
+    W/sqrt(2) over 1 + mu and over 1 - mu; a captured problem with W = 1 is determined."""
+    out = tmp_path / "groove.json"
+    text = call("determinacy", "groove", "--out", out)
+    assert row(text, "0")[2:6] == ["5.49972", "4.71405", "14.1421", "1.57135"]
+    assert "degree of indeterminacy 1 with friction" in text and "from friction 0 on" in text
+    told = json.loads(out.read_text())
+    assert told["summary"]["degree_of_indeterminacy"] == 1
+    # tolerance of the linear programs
+    np.testing.assert_allclose(told["contacts"]["greatest_tangential"][0], 10 / 2**0.5, atol=1e-6)
+    q = np.array([-1.0, -0.2, -1.0, -3.0, 1.0, 0.0])
+    path = tmp_path / "three.hdf5"
+    write_fclib(CapturedProblem("local", 2, np.full(3, 0.5), W=np.eye(6), q=q), path)
+    text = call("determinacy", path, "--friction")
+    assert "degree of indeterminacy 0" in text and "1 slide in all" in text
+    assert "--friction is for captured" in str(_refused("determinacy", "groove", "--friction"))
+
+
+def test_collapse(call, tmp_path):
+    """Closed form: a stack tips at width over height; a load on one block is told by its name."""
+    out, picture = tmp_path / "tower.json", tmp_path / "tower.svg"
+    text = call("collapse", "tower", "--out", out, "--picture", picture, "--push", "-x")
+    assert "load factor at collapse 0.333333" in text and row_of(text, "opens")
+    assert json.loads(out.read_text())["summary"]["status"] == "converged"
+    assert 'id="hinges"' in picture.read_text()
+    slides = call("collapse", "tower", "--friction", "0.2")
+    assert "0.2 at most" in slides and "An upper bound" in slides
+    low = call("collapse", "tower", "--on", "block 0 - 0", "--force", "1,0", "--at", "0,0")
+    assert "slides" in low
+    for wrong, said in (
+        (("--push", "1"), "2 numbers like 1,0"),
+        (("--on", "block 9", "--force", "1,0"), "block 4 - 0"),
+        (("--force", "1,0"), "--on NAME"),
+    ):
+        assert said in str(_refused("collapse", "tower", *wrong))
+
+
+def row_of(text, word):
+    return any(word in line for line in text.splitlines() if "block" in line)
+
+
+def _refused(*arguments):
+    done = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert isinstance(done.exception, InputError), done.output
+    return done.exception
+
+
 def test_noise_of_a_file_forbids_a_certificate(call, tmp_path):
     """A W that is asymmetric by 1e-6: what is cut is said, no certificate at 1e-8, one at 1e-3."""
     W = np.array([[2.0, 1.0], [1.0 + 2e-6, 2.0]])

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from .collapse import collapse
 from .compare import compare
 from .demo import demo
 from .determinacy import determinacy
@@ -49,6 +50,7 @@ def _common(
     pass
 
 
-for _command in (run, plot, scenes, demo, view, compare, determinacy, solve, settle, forces):
+JUDGEMENTS = determinacy, collapse, solve, settle, forces
+for _command in (run, plot, scenes, demo, view, compare, *JUDGEMENTS):
     app.command()(stoppable(_command))
 app.command()(stoppable(paper, kept="the same command goes on with the results kept"))

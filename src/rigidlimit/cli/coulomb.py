@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 import typer
 
 from .._support.words import counted
 from ..errors import InputError
 from .contacts import SHOWN, largest_first
+from .rough_contacts import Rough
 from .tables import new_table, terminal
 
 SLIDES = 1e-6
@@ -43,6 +45,46 @@ def solve_with_friction(file: Path, tolerance: float, out: Path | None) -> None:
         typer.echo(f"written: {out}")
     if not answer.converged:
         raise typer.Exit(1)
+
+
+def captured_contacts(file: Path) -> Rough:
+    """The contacts of a captured problem that its motion leaves closed, with the impulses found.
+
+    Admissible are all impulses that make the same motion, B^T r = B^T r_found (of local problems
+    W r = W r_found); those of sliding contacts lie against the slip.
+    """
+    from ..adapters import read_captured
+
+    captured = read_captured(file)
+    if not captured.contacts:
+        raise InputError(f"{file} has no contacts; there are no forces to be found")
+    answer = captured.solve()
+    typer.echo(answer.message)
+    if not answer.converged:
+        raise InputError(f"{file}: the motion was not found, so that its impulses are not known")
+    r, u, d = answer.reaction, answer.velocity, captured.dim
+    rows = sp.csr_array(captured.W if captured.kind == "local" else captured.H.T)
+    largest = max(float(np.abs(u).max(initial=0.0)), 1e-300)
+    closed = np.flatnonzero((r[:, 0] > 0.0) | (u[:, 0] <= SLIDES * largest))
+    at = d * closed[:, None] + np.arange(d)
+    part = sp.csr_array(rows[at.ravel()])
+    slides = np.linalg.norm(u[closed, 1:], axis=1, keepdims=True) > SLIDES * largest
+    return Rough(
+        title=file.name,
+        rows=dict(
+            B=sp.csr_array(rows[at[:, 0]]),
+            load=part.T @ r[closed].ravel(),
+            tangential=sp.csr_array(rows[at[:, 1:].ravel()]),
+            friction=captured.mu[closed],
+            sliding_direction=np.where(slides, -u[closed, 1:], 0.0),
+        ),
+        force=r[closed],
+        whose="found",
+        names=None,
+        number=closed,
+        total=captured.contacts,
+        unit="N s",
+    )
 
 
 def _columns(captured, answer) -> dict:

@@ -21,7 +21,9 @@ from .contacts import (
     show,
     store,
 )
+from .coulomb import captured_contacts
 from .folders import check_file
+from .rough_contacts import Rough, tell
 
 CAPTURED = (".hdf5", ".h5", ".dat")
 """Files that hold a captured problem; other names are scenes."""
@@ -44,9 +46,16 @@ def determinacy(
     ] = None,
     contacts: ContactsOption = None,
     intervals: IntervalsOption = Intervals.auto,
+    friction: Annotated[
+        bool,
+        typer.Option("--friction", help="Of a captured problem: with its Coulomb friction."),
+    ] = False,
     out: ResultsOption = None,
 ) -> None:
     """Degree of indeterminacy, determined forces, and how far the others are open.
+
+    Of scenes with friction: within its cones, with the least friction that balances the load, and
+    whether contacts can be wedged.
 
     Example: `rigidlimit determinacy beam`, `rigidlimit determinacy problem.hdf5 --contacts 0-9`.
     """
@@ -64,15 +73,26 @@ def determinacy(
     if until is not None and (is_run or is_captured):
         other = "; --frame chooses a step of a run" if is_run else ""
         raise InputError(f"--until is for scenes, and {scene} is none{other}")
+    if friction and not is_captured:
+        raise InputError(
+            f"--friction is for captured problems, and {scene} is none; expected friction in its "
+            "materials"
+        )
     watch_compiler()
     if is_run:
         rigid = _stored(path, -1 if frame is None else frame)
+    elif is_captured and friction:
+        rigid = captured_contacts(path)
     elif is_captured:
         from .solve import solved
 
         rigid = solved(path)[0]
     else:
         rigid = _settled(scene, until)
+    if isinstance(rigid, Rough):
+        if not tell(rigid, contacts, intervals, out):
+            raise typer.Exit(1)
+        return
     found, chosen = judge(rigid, contacts, intervals)
     show(rigid, found, chosen)
     if found is not None:
@@ -82,7 +102,7 @@ def determinacy(
         raise typer.Exit(1)
 
 
-def _stored(path, index) -> Rigid:
+def _stored(path, index) -> Rigid | Rough:
     """The contacts closed in one step of a run."""
     from ..forces import compatible_forces
     from ..output.hdf5 import read_run
@@ -90,8 +110,10 @@ def _stored(path, index) -> Rigid:
 
     run = read_run(path)
     shown = frame(run, index=index)
-    _refuse_friction(path, shown.bodies, run.scene.pair_friction)
     closed = np.flatnonzero(shown.closed)
+    title = f"{path.name} at t = {shown.time:.6g} s"
+    if "classic" in shown.tangential:
+        return _rough_frame(title, shown, closed)
     forces, balance = dict(shown.forces), shown.balance
     if "compatible" not in forces:  # steps between those that asked for them
         answer = compatible_forces(
@@ -102,17 +124,13 @@ def _stored(path, index) -> Rigid:
         )
         forces["compatible"] = np.zeros(len(shown.contacts))
         forces["compatible"][closed] = answer.force
-    title = f"{path.name} at t = {shown.time:.6g} s"
     return _rigid(title, shown.bodies, balance, shown.contacts, closed, forces)
 
 
 def _rigid(title, bodies, balance, contacts, closed, forces) -> Rigid:
     """The closed contacts (indices) of a scene. balance: their B and load. forces: classic and
     compatible, (m,) each."""
-    if not len(closed):
-        raise InputError(
-            f"{title}: no contact is closed; try another time (scenes: --until, runs: --frame)"
-        )
+    _refuse_nothing(title, closed)
     return Rigid(
         title=title,
         B=balance[0],
@@ -127,27 +145,57 @@ def _rigid(title, bodies, balance, contacts, closed, forces) -> Rigid:
     )
 
 
-def _refuse_friction(name, bodies, pair_friction) -> None:
-    """Raises InputError for rough bodies: intervals within friction cones are not known here."""
-    from ..forces.friction import has_friction
+def _rough_frame(title, shown, closed) -> Rough:
+    """The closed contacts (indices) of a frame with friction, and its best forces."""
+    from ..bodies import State
+    from ..constraints import in_frame, tangential_gradient
 
-    if has_friction(bodies, pair_friction):
+    _refuse_nothing(title, closed)
+    contacts = shown.contacts.select(closed)
+    state = State(shown.start, shown.quaternion, np.zeros((len(shown.start), 6)))
+    rub = in_frame(contacts, shown.tangential[shown.best][closed])
+    slide = {}
+    if shown.step is not None and shown.step.classic.sliding[closed].any():
+        slides = (shown.step.classic.sliding & (shown.friction > 0.0))[closed, None]
+        along = -shown.step.classic.tangential_velocity[closed]
+        slide = {"sliding_direction": np.where(slides, along, 0.0)}
+    names = shown.bodies.names
+    return Rough(
+        title=title,
+        rows=dict(
+            B=shown.B[closed],
+            load=shown.load,
+            tangential=tangential_gradient(shown.bodies, state, contacts),
+            friction=shown.friction[closed],
+            fixed=~shown.bodies.free.ravel(),
+            blocks=shown.bodies.blocks,
+            **slide,
+        ),
+        force=np.column_stack([shown.forces[shown.best][closed], rub]),
+        whose=shown.best,
+        names=[f"{names[a]} - {names[b]}" for a, b in contacts.body],
+        number=np.arange(len(closed)),
+        total=len(closed),
+    )
+
+
+def _refuse_nothing(title, closed) -> None:
+    if not len(closed):
         raise InputError(
-            f"{name} has friction, and which forces are determined is told of smooth contacts; "
-            "expected a scene without friction"
+            f"{title}: no contact is closed; try another time (scenes: --until, runs: --frame)"
         )
 
 
-def _settled(name, until) -> Rigid:
+def _settled(name, until) -> Rigid | Rough:
     """The contacts that are closed in the scene at rest, or at its end."""
     from rich.console import Console
 
+    from ..output.plots import frame
     from ..scenes import load
     from ..simulation import Simulation
 
     loaded = load(name)
     simulation = Simulation(loaded, compatible="never")
-    _refuse_friction(name, simulation.bodies, loaded.pair_friction)
     end = loaded.duration if until is None else until
     if not (np.isfinite(end) and end > 0):
         raise InputError(f"--until is {until}; expected a positive, finite time in seconds")
@@ -162,11 +210,14 @@ def _settled(name, until) -> Rigid:
         raise InputError(f"{name} at t = {result.time:.6g} s: {result.message}")
     if told := result.motion:
         typer.echo(f"not at rest at t = {result.time:.6g} s: {told}; this judges the pose of then")
+    closed = np.flatnonzero(result.closed)
+    if result.T is not None:
+        return _rough_frame(f"{loaded.name} at t = {result.time:.6g} s", frame(result), closed)
     return _rigid(
         f"{loaded.name} at t = {result.time:.6g} s",
         simulation.bodies,
         result.balance,
         result.contacts,
-        np.flatnonzero(result.closed),
+        closed,
         {"classic": result.classic.force, "compatible": result.force},
     )

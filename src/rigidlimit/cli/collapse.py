@@ -1,0 +1,198 @@
+"""``rigidlimit collapse SCENE``: load factor of a pose, its mechanism, the least friction."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from ..errors import InputError
+from .compiling import watch_compiler
+from .folders import check_file
+from .tables import new_table, terminal
+
+SHOWN = 12
+"""Rows of the table."""
+
+AXES = "xyz"
+
+
+def collapse(
+    scene: Annotated[str, typer.Argument(help="A gallery scene, or a TOML file, at its pose.")],
+    push: Annotated[
+        str | None,
+        typer.Option(
+            help="Direction of a push by all bodies' weights times the factor: x, -x, y, ..., or "
+            "numbers like 1,0.2. Default x, as of an earthquake, or of a floor that tilts."
+        ),
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option(help="Instead: a load that grows on the body of this name.")
+    ] = None,
+    force: Annotated[
+        str | None, typer.Option(help="With --on: its force at factor 1 [N], like 0,-1000.")
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(help="With --on: the point where it acts [m]; default the body's centre."),
+    ] = None,
+    friction: Annotated[
+        float | None, typer.Option(help="Friction of all contacts, in place of the scene's.")
+    ] = None,
+    closed: Annotated[
+        float, typer.Option(help="Gap over the scene's length up to which contacts may carry.")
+    ] = 1e-6,
+    picture: Annotated[
+        Path | None, typer.Option(help="Mechanism as .pdf, .png or .svg, seen from the front.")
+    ] = None,
+    thrust: Annotated[
+        Path | None,
+        typer.Option(help="Line of thrust and mobilised friction of the forces at rest, likewise."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Results as .json or .csv.")] = None,
+) -> None:
+    """Load factor at collapse of a scene at its pose, its mechanism, and the least friction.
+
+    Limit analysis by the static theorem: with Coulomb friction an upper bound where the mechanism
+    slides. Example: `rigidlimit collapse arch --picture mechanism.png`.
+    """
+    from ..output.plots.style import figure_format
+    from ..output.results import check_name
+    from ..statics import statics
+
+    check_name(out)
+    for option, path in (("--out", out), ("--picture", picture), ("--thrust", thrust)):
+        check_file(option, path)
+    for path in (picture, thrust):
+        if path is not None:
+            figure_format(path)
+    watch_compiler()
+    pose = statics(scene, closed=closed)
+    if friction is not None:
+        pose = pose.with_friction(friction)
+    way, loads = _load(pose, push, on, force, at)
+    typer.echo(pose.message)
+    least = pose.least_friction() if pose.friction.any() else None
+    if least is not None:
+        typer.echo(least.message)
+    typer.echo(pose.self_stress().message)
+    found = pose.load_factor(way, loads=loads)
+    typer.echo(found.message)
+    if found.mechanism.any():
+        _show(pose, found)
+    _draw(pose, found, picture, thrust)
+    _store(out, pose, found, least)
+    if not found.converged:
+        raise typer.Exit(1)
+
+
+def _load(pose, push, on, force, at):
+    """(direction of the push or None, loads or None) from the options."""
+    dim = pose.bodies.dim
+    if on is None:
+        if force is not None or at is not None:
+            raise InputError("--force and --at are for --on; expected --on NAME with them")
+        return _direction(push, dim), None
+    if push is not None or force is None:
+        raise InputError("--on needs --force, like 0,-1000, and takes no --push")
+    value = _numbers("--force", force, dim)
+    return None, {on: value if at is None else (value, _numbers("--at", at, dim))}
+
+
+def _direction(text: str | None, dim: int) -> np.ndarray:
+    text = "x" if text is None else text.strip()
+    axis = text.lstrip("+-")
+    if len(axis) == 1 and axis in AXES[:dim]:
+        way = np.zeros(dim)
+        way[AXES.index(axis)] = -1.0 if text.startswith("-") else 1.0
+        return way
+    return _numbers("--push", text, dim)
+
+
+def _numbers(option: str, text: str, dim: int) -> np.ndarray:
+    try:
+        found = np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        found = np.zeros(0)
+    if found.shape != (dim,) or not np.isfinite(found).all():
+        like = "1,0,0"[: 2 * dim - 1]
+        raise InputError(f"{option} is {text!r}; expected {dim} numbers like {like}")
+    return found
+
+
+def _moves(pose, found) -> list[str]:
+    return [
+        " and ".join(word for word, does in (("opens", o), ("slides", s)) if does)
+        for o, s in zip(found.opens, found.slides, strict=True)
+    ]
+
+
+def _show(pose, found) -> None:
+    """Table of the contacts that move most in the mechanism."""
+    from rich.markup import escape
+
+    moves = _moves(pose, found)
+    size = np.linalg.norm(found.displacement, axis=1)
+    order = [i for i in np.argsort(-size, kind="stable") if moves[i]][:SHOWN]
+    names = pose.bodies.names
+    table = new_table(
+        f"{pose.name}: what moves most in the mechanism (largest displacement 1)",
+        ("contact", "bodies", "opens by", "slides by", "contact does"),
+        names="bodies",
+    )
+    for i in order:
+        a, b = pose.contacts.body[i]
+        slip = float(np.linalg.norm(found.displacement[i, 1:]))
+        table.add_row(
+            str(i),
+            escape(f"{names[a]} - {names[b]}"),
+            f"{found.displacement[i, 0]:.4f}",
+            f"{slip:.4f}",
+            moves[i],
+        )
+    terminal().print(table)
+
+
+def _draw(pose, found, picture, thrust) -> None:
+    from ..output import plots
+
+    if picture is not None:
+        if found.mechanism.any():
+            heading = None if found.converged else "falls: the load at rest is not carried"
+            plots.save_figure(plots.collapse_mechanism(pose, found, title=heading), picture)
+            typer.echo(f"written: {picture}")
+        else:
+            typer.echo("no mechanism to draw: the load can grow without end")
+    if thrust is not None:
+        if not found.converged:
+            typer.echo("no line of thrust to draw: no forces balance the load at rest")
+            return
+        plots.save_figure(plots.thrust_line(pose), thrust)
+        typer.echo(f"written: {thrust}")
+
+
+def _store(out, pose, found, least) -> None:
+    from ..output.results import write_results
+
+    if out is None:
+        return
+    names = pose.bodies.names
+    d = pose.bodies.dim
+    parts = ("normal", "tangential") if d == 2 else ("normal", "tangential_1", "tangential_2")
+    columns = {"bodies": [f"{names[a]} - {names[b]}" for a, b in pose.contacts.body]}
+    columns |= {f"force_{part}": found.force[:, k] for k, part in enumerate(parts)}
+    columns |= {f"moves_{part}": found.displacement[:, k] for k, part in enumerate(parts)}
+    columns |= {"opens": found.opens, "slides": found.slides, "friction": pose.friction}
+    summary = {
+        "title": pose.name,
+        "unit": "N",
+        "load_factor": found.factor,
+        "exact_for_coulomb_mechanism": found.exact,
+        "gap": found.gap,
+        "residual": found.residual,
+        "status": str(found.status),
+    }
+    if least is not None:
+        summary |= {"least_friction": least.factor, "least_friction_bracket": least.bracket}
+    write_results(out, summary, columns)
+    typer.echo(f"written: {out}")

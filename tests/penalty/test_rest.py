@@ -359,18 +359,28 @@ def test_what_is_at_rest_stays_where_it_is():
 
 def test_another_load_goes_on_from_present_contacts():
     """Closed form: disks at rest under 1.5 times their weight bear 1.5 times the forces, in the
-    same pose; from 300 disks on they were shaken by a soft DEM. Method: the same for every size."""
-    simulation, told = rl.Simulation(rl.scenes.pile_2d(310), compatible="never"), []
-    rest = rl.settle(simulation, callback=told.append)
-    assert told[0].startswith("contact dynamics") and rest.how.startswith("contact dynamics")
+    same pose; from 300 disks on they were shaken by a soft DEM."""
+    simulation = rl.Simulation(rl.scenes.pile_2d(310), compatible="never")
+    rl.settle(simulation)
     before, at = simulation.step(compatible=True), simulation.state.position
     simulation.set_gravity(1.5 * simulation.gravity[:2])
-    rl.settle(simulation)
+    assert rl.settle(simulation).how.startswith("contact dynamics")
     after = simulation.step(compatible=True)
     # gaps count as closed to 1e-9 of the scene's length in such poses
     assert abs(simulation.state.position - at).max() < 1e-8 * simulation.bodies.length
     force = before.contacts.carry_over(after.contacts, after.force)
     np.testing.assert_allclose(force, 1.5 * before.force, atol=1e-6 * force.max())
+
+
+@pytest.mark.parametrize("count", [12, 310])
+def test_the_state_decides_who_goes_first(count):
+    """Property: disks above the floor, with nothing to lose, are poured by the DEM, however many;
+    the same at rest, tilted by six degrees, go on from their contacts."""
+    simulation = rl.Simulation(rl.scenes.pile_2d(count), compatible="never")
+    assert rl.settle(simulation).how.startswith("DEM")
+    g = np.linalg.norm(simulation.gravity)
+    simulation.set_gravity((g * np.sin(0.1), -g * np.cos(0.1)))
+    assert rl.settle(simulation).how.startswith("contact dynamics") and simulation.at_rest
 
 
 def test_a_rest_far_away_says_who_went_how_far():
@@ -508,7 +518,7 @@ def test_settle_takes_what_a_simulation_takes():
     assert rest.alone and rest.simulation.at_rest
     for mistake, fragment in (
         (lambda: rl.settle(3), "scene is 3"),
-        (lambda: rl.settle("beam", by="dam"), "expected 'dynamics' or 'dem'"),
+        (lambda: rl.settle("beam", by="dam"), "expected 'state', 'dynamics' or"),
         (lambda: rl.settle("beam", max_steps=0), "max_steps is 0"),
         (lambda: rl.settle("beam", max_seconds=-1), "max_seconds is -1"),
     ):

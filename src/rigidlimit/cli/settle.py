@@ -12,6 +12,7 @@ from .folders import check_file, check_new, same_file
 
 
 class By(StrEnum):
+    state = "state"
     dynamics = "dynamics"
     dem = "dem"
 
@@ -24,9 +25,10 @@ def settle(
     by: Annotated[
         By,
         typer.Option(
-            help="Who goes first: contact dynamics, or a soft DEM, quicker for large packings."
+            help="Who goes first: contact dynamics, or a soft DEM that pours the scene anew; as "
+            "the state has it, the DEM where balls are poured loosely."
         ),
-    ] = By.dynamics,
+    ] = By.state,
     max_seconds: Annotated[
         float | None, typer.Option("--max-seconds", help="Give up after so much time [s].")
     ] = None,

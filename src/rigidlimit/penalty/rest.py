@@ -13,8 +13,10 @@ carry the loads and all that is left is creeping. What stands still is not touch
 at rest that got another load goes on from its pose and the contact forces of one step, whatever
 its size. Shapes that can roll to the foot of a valley rest elsewhere; they are left to damping.
 
-Where it is asked for, a DEM goes first, whose steps are cheaper: soft at first, then stiffer. It
-pours a loose packing anew and takes no notice of contacts that were there.
+Balls that are poured loosely have no contacts to lose. There a DEM goes first, whose steps are
+cheaper: soft at first, then stiffer. It takes no notice of contacts that were there, so that the
+state decides, not the number of balls: the DEM is taken where contacts bear next to nothing in the
+first step, and fewer are near than there are balls to hold.
 
 Only contacts that the rest closes may bear. The least energy closes them to 1e-9 of the scene's
 length and contact dynamics closes the rest of the way, but in a packing of thousands of balls
@@ -32,6 +34,7 @@ import numpy as np
 from .._support import arrays
 from .._support.words import counted
 from ..bodies import Bodies, Disk, Sphere, State
+from ..collision.search import find_contacts
 from ..conditioning.screening import finite_reach
 from ..doubtful import largest_pull
 from ..errors import InputError, NoRest
@@ -42,12 +45,18 @@ from .ball_engine import serves
 from .least_energy import least_energy
 from .simulation import PenaltySimulation, TooSoft
 
+STATE, DYNAMICS, DEM = "state", "dynamics", "dem"
+"""Who goes first."""
+
 CLOSED = 1e-9
 """Gap over the scene's length up to which a contact counts as closed in a least-energy pose."""
 
 CARRIED = 0.1
 """Part of the loads, summed over bodies, that contacts leave open at most where they carry them: a
 packing that creeps leaves a tenth and less, one that slides a half, one that falls all of it."""
+
+CLOSE = 1e-2
+"""Gap over the smaller one's radius up to which bodies count as near, and not as poured loosely."""
 
 CREEPS = 50
 """Steps of contact dynamics in which contacts carry the loads, less those in which they do not,
@@ -146,7 +155,7 @@ class Rest:
 def settle(
     scene,
     *,
-    by: str = "dynamics",
+    by: str = STATE,
     max_steps: int = 5000,
     max_seconds: float | None = None,
     callback: Callable[[str], object] | None = None,
@@ -156,8 +165,10 @@ def settle(
     scene: a ``Scene``, the name of one in the gallery, a TOML file, or a ``Simulation``, which goes
     on from its state, with the loads and gravity that were set, and is at rest afterwards; one that
     is at rest stays as it is. by: "dynamics", contact dynamics for the scene's duration, or until
-    all that balls do is creep; or "dem", a soft DEM that pours the scene anew, quicker for large
-    packings of balls of unequal size. What still moves then is stopped, see the head of this file.
+    all that balls do is creep; "dem", a soft DEM that pours the scene anew; or "state": the DEM for
+    balls that are poured loosely, whose first step is borne by next to no contacts and of which
+    fewer pairs are within a hundredth of a radius than there are balls, else contact dynamics. What
+    still moves then is stopped, see the head of this file.
     max_steps: of contact dynamics. max_seconds: of the wall clock; it is looked at between steps
     and rounds. callback(text): how it goes.
 
@@ -174,8 +185,8 @@ def settle(
     True
     >>> forces = rest.simulation.step(compatible=True).force
     """
-    if by not in ("dynamics", "dem"):
-        raise InputError(f"by is {by!r}; expected 'dynamics' or 'dem'")
+    if by not in (STATE, DYNAMICS, DEM):
+        raise InputError(f"by is {by!r}; expected {STATE!r}, {DYNAMICS!r} or {DEM!r}")
     if not (1 <= arrays.number(max_steps) < np.inf):
         raise InputError(f"max_steps is {max_steps!r}; expected a number of steps, 1 or more")
     if max_seconds is not None:
@@ -183,7 +194,7 @@ def settle(
     given = isinstance(scene, Simulation)
     simulation = scene if given else Simulation(scene, compatible="never")
     if simulation.rough:
-        if by == "dem":
+        if by == DEM:
             raise InputError(
                 "by is 'dem' in a scene with friction; expected 'dynamics' (PenaltySimulation runs "
                 "the DEM of such a scene)"
@@ -206,18 +217,18 @@ class _Settling:
         external = np.where(bodies.free.ravel(), simulation.external_force, 0.0)
         self.rough = simulation.rough
         self.balls = serves(bodies, external, simulation.state.velocity[:, 3:]) and not self.rough
-        self.by, self.how = by, "DEM" if by == "dem" else "contact dynamics"
+        self.by, self.how = by, "DEM" if by == DEM else "contact dynamics"
 
     def run(self) -> Rest:
         simulation = self.simulation
         if simulation.at_rest:
             return self._rest(alone=True)
-        if self.by == "dynamics":
+        if self.by == DEM:
+            found = self._by_poured()
+        else:
             found = self._by_dynamics()
             if simulation.stands_still:
                 return self._rest(alone=True)
-        else:
-            found = self._by_poured()
         if not found:
             self.how += ", then contact dynamics with kinetic damping"
         self._stop_all()
@@ -247,6 +258,9 @@ class _Settling:
         carried, wait, last = 0, LAST if self._stands() else CREEPS, simulation.steps + steps
         while simulation.steps < last and not simulation.stands_still:
             self.tell(f"{self.how}, {simulation.step(compatible=self.rough).summary}")
+            if self.by == STATE and simulation.steps == self.first + 1 and self._is_loose():
+                self.how = "DEM"
+                return self._by_poured()
             carried = max(0, carried + (1 if self._carries() else -1))
             if turns_nothing and loaded and carried > wait:
                 if self._by_present_contacts():
@@ -273,12 +287,30 @@ class _Settling:
 
     def _carries(self) -> bool:
         """Whether contacts carried the loads in the last step, all but ``CARRIED``."""
-        simulation, result = self.simulation, self.simulation.last
-        shifts = simulation.bodies.free.copy()
+        load, pushed = self._loads()
+        return bool(np.abs(load + pushed).sum() <= CARRIED * np.abs(load).sum())
+
+    def _loads(self):
+        """Loads on what is free to shift, and what contacts pushed in the last step [N]."""
+        shifts = self.simulation.bodies.free.copy()
         shifts[:, 3:] = False
-        load = simulation.external_force[shifts.ravel()]
-        left = (simulation.external_force + result.pushed)[shifts.ravel()]
-        return bool(np.abs(left).sum() <= CARRIED * np.abs(load).sum())
+        at = np.flatnonzero(shifts)
+        return self.simulation.external_force[at], self.simulation.last.pushed[at]
+
+    def _is_loose(self) -> bool:
+        """Whether balls are poured loosely, as the first step has it: contacts bear next to
+        nothing, and fewer are near than there are balls to hold."""
+        simulation, bodies = self.simulation, self.simulation.bodies
+        if not (self.balls and self._is_loaded()) or _driven(simulation):
+            return False
+        load, pushed = self._loads()
+        if np.abs(pushed).sum() > CARRIED * np.abs(load).sum():
+            return False
+        radius = np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)
+        near = find_contacts(bodies, self.begun, CLOSE * radius)
+        least = bodies.bounding_radius[near.body].min(axis=1, initial=np.inf)
+        close = np.count_nonzero(near.gap <= CLOSE * least)
+        return bool(close < np.count_nonzero(bodies.free[:, :3].any(axis=1)))
 
     def _by_dem(self, tolerance: float):
         """The pose in which a DEM rests that is as soft as the scene allows; of balls, which go on

@@ -19,7 +19,7 @@ def test_what_is_written_is_at_rest(tmp_path):
     out = tmp_path / "rest.toml"
     answer = call("settle", str(dropped), "--out", str(out))
     assert answer.exit_code == 0, answer.output
-    assert "at rest by contact dynamics" in answer.output and "written: " in answer.output
+    assert "at rest by DEM" in answer.output and "written: " in answer.output
     simulation = rl.Simulation(rl.scenes.load(str(out)))
     result = simulation.step()
     assert result.converged and simulation.at_rest

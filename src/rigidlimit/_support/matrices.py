@@ -47,6 +47,38 @@ def scaled(A, *, rows=None, columns=None):
     if not sp.issparse(A):
         A = A if rows is None else rows[:, None] * A
         return A if columns is None else A * columns
+    A = A.tocsr()
+    data = A.data
     if rows is not None:
-        A = sp.diags_array(rows) @ A
-    return sp.csr_array(A if columns is None else A @ sp.diags_array(columns))
+        data = data * np.repeat(rows, np.diff(A.indptr))
+    if columns is not None:
+        data = data * columns[A.indices]
+    return sp.csr_array((data, A.indices, A.indptr), shape=A.shape)
+
+
+def taken(matrices, order):
+    """The rows ``order`` of several matrices under one another: all plain arrays, or all sparse."""
+    if not any(sp.issparse(A) for A in matrices):
+        return np.concatenate(matrices)[order]
+    matrices = [A.tocsr() if sp.issparse(A) else sp.csr_array(A) for A in matrices]
+    count = np.concatenate([np.diff(A.indptr) for A in matrices]).astype(np.int64)
+    first = (np.cumsum(count) - count)[order]
+    count = count[order]
+    ends = np.concatenate([[0], np.cumsum(count)])
+    place = np.repeat(first - ends[:-1], count) + np.arange(ends[-1])
+    data, column = (
+        np.concatenate([getattr(A, name) for A in matrices])[place] for name in ("data", "indices")
+    )
+    return sp.csr_array((data, column, ends), shape=(len(order), matrices[0].shape[1]))
+
+
+def combined(first, a, second, b):
+    """diag(a) first + diag(b) second, of matrices of one form and shape."""
+    if not sp.issparse(first):
+        return a[:, None] * first + b[:, None] * second
+    first, second = scaled(first, rows=a), scaled(second, rows=b)
+    same = np.array_equal(first.indptr, second.indptr)
+    if same and np.array_equal(first.indices, second.indices):
+        data = first.data + second.data
+        return sp.csr_array((data, first.indices, first.indptr), shape=first.shape)
+    return first + second

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._support import arrays
-from .._support.matrices import matrix
+from .._support.matrices import matrix, taken
 from .._support.words import counted
 from ..errors import InputError
 
@@ -32,7 +32,7 @@ def contact_rows(B, tangential):
     order = np.empty((m, d), int)
     order[:, 0] = np.arange(m)
     order[:, 1:] = m + np.arange(m * (d - 1)).reshape(m, d - 1)
-    return sp.csr_array(sp.vstack([B, T], format="csr")[order.ravel()]), d
+    return taken((B, T), order.ravel()), d
 
 
 def checked_friction(friction, m: int) -> np.ndarray:

@@ -5,6 +5,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from ..._support.matrices import taken
 from ...errors import InputError
 
 
@@ -15,9 +16,11 @@ def entries(A):
         if not A.has_canonical_format:
             A = A.copy()
             A.sum_duplicates()
-        found = A.tocoo()
-        real = found.data != 0.0
-        return found.row[real], found.col[real], found.data[real]
+        row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        real = A.data != 0.0
+        if real.all():
+            return row, A.indices, A.data
+        return row[real], A.indices[real], A.data[real]
     row, column = np.nonzero(A)
     return row, column, A[row, column]
 
@@ -27,8 +30,7 @@ def interleaved(first, second):
     if not sp.issparse(first):
         return np.stack([first, second], axis=1).reshape(2 * len(first), first.shape[1])
     m = first.shape[0]
-    order = np.arange(2 * m).reshape(2, m).T.ravel()
-    return sp.csr_array(sp.csr_array(sp.vstack([first, second]))[order])
+    return taken((first, second), np.arange(2 * m).reshape(2, m).T.ravel())
 
 
 def without_columns(A, gone):
@@ -61,7 +63,8 @@ def without_rounding(A, reach, part):
         return np.where(np.abs(A) / reach > part[:, None], A, 0.0)
     row, column, value = entries(A)
     real = np.abs(value) / reach[column] > part[row]
-    return sp.csr_array((value[real], (row[real], column[real])), shape=A.shape)
+    ends = np.concatenate([[0], np.cumsum(np.bincount(row[real], minlength=A.shape[0]))])
+    return sp.csr_array((value[real], column[real], ends), shape=A.shape)
 
 
 def dense_block(A, rows, columns):

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._support import arrays
-from ..._support.matrices import compact, from_rows, scaled
+from ..._support.matrices import combined, compact, from_rows, taken
 from ..._support.words import counted
 from ...errors import InputError
 from .arguments import (
@@ -300,7 +300,9 @@ def _jacobian(mujoco, model, data):
 def _normal_rows(jacobian, solved):
     """(m, nv): a pyramid's two edges lean to both sides of its normal."""
     second = solved.address + solved.pyramidal
-    return compact(0.5 * (jacobian[solved.address] + jacobian[second]))
+    half = np.full(len(second), 0.5)
+    edges = taken((jacobian,), solved.address), taken((jacobian,), second)
+    return compact(combined(edges[0], half, edges[1], half))
 
 
 def _sliding(jacobian, solved):
@@ -319,9 +321,9 @@ def _sliding(jacobian, solved):
     second = np.where(has & pyramidal, first + 1, 0)
     if not m or not jacobian.shape[0]:
         return compact(sp.csr_array((s * m, jacobian.shape[1])))
-    along = scaled(jacobian[first], rows=np.where(has, weight, 0.0))
-    back = scaled(jacobian[second], rows=np.where(has & pyramidal, weight, 0.0))
-    return compact(along - back)
+    along, back = np.where(has, weight, 0.0), np.where(has & pyramidal, -weight, 0.0)
+    edges = taken((jacobian,), first), taken((jacobian,), second)
+    return compact(combined(edges[0], along, edges[1], back))
 
 
 def _gap(model, data, address, B):

@@ -14,7 +14,7 @@ from rigidlimit.collision.contacts import FEATURES
 from rigidlimit.collision.patches import ACROSS, MISSED, ON_FACE
 from rigidlimit.collision.pieces import Pieces
 from rigidlimit.collision.planes import STANDING
-from rigidlimit.collision.polytopes import PATCH
+from rigidlimit.collision.polytope_patch import PATCH
 from rigidlimit.collision.separation import ALIGNED
 from rigidlimit.errors import ContactError
 

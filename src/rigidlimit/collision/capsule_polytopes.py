@@ -9,7 +9,15 @@ the way out is along a face's normal or across the axis and an edge.
 import numpy as np
 from numba import njit
 
-from .separation import best_edges, best_face, corner_edge, crossing, edge_edge, place
+from .polytope_pair import Polytope
+from .separation import (
+    best_edges,
+    best_face,
+    corner_edge,
+    crossing,
+    edge_edge,
+    place,
+)
 
 NEARLY = 1e-12
 """Difference of two separations, over the polytope's size, that counts as rounding."""
@@ -44,13 +52,16 @@ def nearest_of_capsule(
     normal, on_a, on_b = np.empty((m, 3)), np.empty((m, 3)), np.empty((m, 3))
     ends, axis, ends_local = np.empty((2, 3)), np.empty((1, 3)), np.zeros((2, 3))
     one, none = np.array([[0, 1]]), np.array([[-1, -1]])
-    no_normals = np.empty((0, 3))
+    no_normals, no_heights = np.empty((0, 3)), np.empty(0)
     trial, crossed, n = np.empty((2, 3)), np.empty((2, 3)), np.empty(3)
     longest = 1
     for p in range(m):
         s = shape_a[p]
         longest = max(longest, f_start[s + 1] - f_start[s], e_start[s + 1] - e_start[s])
     pa, pb, apart = np.empty((longest, 1)), np.empty((1, longest)), np.empty(longest)
+    segment = Polytope(
+        np.int64(0), ends, no_normals, no_heights, np.int64(0), v_start, one, none, axis, no_heights
+    )
     for p in range(m):
         s = shape_a[p]
         r, half = size_of[shape_b[p], 0], size_of[shape_b[p], 2]
@@ -83,10 +94,11 @@ def nearest_of_capsule(
                             on_b[p, k] = ends[c, k]
                             on_a[p, k] = ends[c, k] - best * n[k]
         else:
-            best, i, _ = best_edges(
-                v, ed, sides[e_start[s] : e_start[s + 1]], along[e_start[s] : e_start[s + 1]], fn,
-                ends, one, none, axis, no_normals, best, tol, reach[p] + r, pa, pb, n,
+            solid = Polytope(
+                s, v, fn, fh, f_start[s], v_start, ed,
+                sides[e_start[s] : e_start[s + 1]], along[e_start[s] : e_start[s + 1]], apart,
             )  # fmt: skip
+            best, i, _ = best_edges(solid, segment, best, tol, reach[p] + r, (pa, pb, trial[0]), n)
             distance, settled = best, best <= 0
             if i >= 0:
                 crossing(v, ed[i, 0], ed[i, 1], ends, np.int64(0), np.int64(1), trial)

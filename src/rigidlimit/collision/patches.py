@@ -14,7 +14,7 @@ from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
 from .kinds import CYLINDER
 from .planes import RIM_POINTS, STANDING
-from .polytopes import LARGER, PATCH
+from .polytope_patch import LARGER, PATCH
 from .separation import ALIGNED, ASKEW, midway, place, step
 from .solid_table import UPRIGHT, curvature_near, facing, support, to_body
 

@@ -4,15 +4,14 @@ Each kind of item has a ``start`` (shapes + 1,): the items of shape s are start[
 Corner, face and edge numbers stored in the table count from the first one of their own shape.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..bodies import Bodies, Box, ConvexPolyhedron
 
 
-@dataclass(frozen=True)
-class PolytopeTable:
+class PolytopeTable(NamedTuple):
     """vertices (V, 3); normals (F, 3), outward; heights (F,): largest normal . vertex [m].
 
     loops (L,): corners of face f, counter-clockwise, at loop_start[f] : loop_start[f + 1], with f

@@ -63,12 +63,16 @@ def best_face(normals, heights, w, limit, apart):
 
 
 @njit(cache=True)
-def best_edges(va, ea, sa, ua, na, vb, eb, sb, ub, nb, best, tol, limit, pa, pb, n):
-    """The pair of edges that separates more than ``best``, if any: (separation, edge, edge).
+def best_edges(a, b, best, tol, limit, scratch, n):
+    """The pair of edges of ``Polytope`` a and b that separates more than ``best``, if any:
+    (separation, edge, edge), -1 without one.
 
-    e edges, s their faces, u their directions. pa (edges of a, faces of b), pb: scratch for the
-    products of directions and the other body's normals. n (3,): gets the direction.
+    scratch: (edges of a, faces of b), (edges of b, faces of a) for the products of directions and
+    the other body's normals, (3,). n (3,): gets the direction.
     """
+    pa, pb, trial = scratch
+    va, ea, sa, ua, na = a.corners, a.edges, a.sides, a.along, a.normals
+    vb, eb, sb, ub, nb = b.corners, b.edges, b.sides, b.along, b.normals
     for i in range(len(ea)):
         for f in range(len(nb)):
             pa[i, f] = ua[i, 0] * nb[f, 0] + ua[i, 1] * nb[f, 1] + ua[i, 2] * nb[f, 2]
@@ -76,7 +80,6 @@ def best_edges(va, ea, sa, ua, na, vb, eb, sb, ub, nb, best, tol, limit, pa, pb,
         for f in range(len(na)):
             pb[j, f] = ub[j, 0] * na[f, 0] + ub[j, 1] * na[f, 1] + ub[j, 2] * na[f, 2]
     best_i, best_j = -1, -1
-    trial = np.empty(3)
     for i in range(len(ea)):
         p, q = sa[i, 0], sa[i, 1]
         x, y, z = va[ea[i, 0], 0], va[ea[i, 0], 1], va[ea[i, 0], 2]
@@ -193,25 +196,3 @@ def edge_edge(v, ev, w, ew, best, trial, on):
                     for k in range(3):
                         on[0, k], on[1, k] = trial[0, k], trial[1, k]
     return best
-
-
-@njit(cache=True)
-def facing(v, normals, first_face, loop_start, loops, around_start, around, n, sign, level):
-    """The face of the extreme corner along sign * n that looks along sign * n.
-
-    Of the corner's faces, the one with most corners within ``level`` of the extreme, then the best
-    aligned: an edge that lies on a plane keeps both its ends.
-    """
-    low, corner = lowest(v, n, -sign)
-    face, most, best = 0, 0, -np.inf
-    for k in range(around_start[corner], around_start[corner + 1]):
-        f = around[k]
-        cosine = sign * (normals[f, 0] * n[0] + normals[f, 1] * n[1] + normals[f, 2] * n[2])
-        count = 0
-        for c in range(loop_start[first_face + f], loop_start[first_face + f + 1]):
-            x = v[loops[c]]
-            if -sign * (x[0] * n[0] + x[1] * n[1] + x[2] * n[2]) <= low + level:
-                count += 1
-        if count > most or (count == most and cosine > best):
-            most, best, face = count, cosine, f
-    return face

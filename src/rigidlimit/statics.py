@@ -260,6 +260,18 @@ def statics(source, *, closed: float = CLOSED) -> Statics:
             f"scene {scene.name!r}: no bodies touch; expected a pose of rest, with bodies whose "
             f"gaps are at most {reach:.1e} m (closed= takes in wider ones)"
         )
+    return of_contacts(scene, contacts, state=state, external=external)
+
+
+def of_contacts(scene, contacts: Contacts, *, state=None, external=None) -> Statics:
+    """The statics of contacts that are known, as from another program.
+
+    scene: their ``Scene``; state, external (6 n,) [N, N m]: pose and external forces, the scene's
+    by default.
+    """
+    bodies = scene.bodies
+    state = scene.state if state is None else state
+    external = scene.external_force() if external is None else external
     contacts = framed(contacts, bodies.dim)
     stiffness = contact_stiffness(bodies, contacts, scene.exponent, scene.pair_stiffness)
     return Statics(

@@ -3,6 +3,8 @@
 from importlib import import_module
 
 _HOME = {
+    "Block": "blocks.assembly",
+    "BlockAssembly": "blocks.assembly",
     "CapturedProblem": "formats.problem",
     "EngineContacts": "engines.contacts",
     "MendOptions": "engines.options",
@@ -19,8 +21,10 @@ _HOME = {
     "mend_forces": "engines.from_arrays",
     "normal_problem": "frictionless",
     "read_captured": "formats",
+    "read_compas": "blocks.compas",
     "solve_captured": "frictionless",
     "solve_coulomb": "coulomb",
+    "write_compas": "blocks.compas",
     "write_fclib": "formats.fclib",
     "write_siconos": "formats.siconos_text",
 }

@@ -20,8 +20,9 @@ from ...status import Status
 from .feasible import feasible, stuck
 from .problem import BALANCED, RoughContacts, rough_contacts
 
-MOST = 1e4
-"""Factor up to which friction is tried."""
+MOST, LEAST = 1e4, 1e-4
+"""Factors between which friction is tried. Where a squeeze does it, as of a block between walls,
+any friction is enough, with forces that grow as it falls."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,6 +62,8 @@ class LeastFriction(Brief):
         what = f"{self.factor:.6g} times the given friction"
         if plain:
             what = f"friction {self.factor:.6g}"
+        if 0.0 < self.factor <= LEAST:
+            what = f"any friction tried, down to {self.factor:.0e} times the given,"
         between = "" if self.factor == 0.0 else f"between {low:.8g} and {high:.8g}, "
         return (
             f"forces in the friction cones balance the load from {what} on "
@@ -124,16 +127,16 @@ def least_friction(
         high *= 4.0
         if high > MOST:
             return trials.answer(np.inf, tolerance)
-    while trials.high - trials.low > tolerance * trials.high:
+    while trials.high - trials.low > tolerance * trials.high and trials.high > LEAST:
         trials.holds(_between(trials.low, trials.high))
     return trials.answer(trials.high, tolerance)
 
 
 def _between(low: float, high: float) -> float:
     """The middle; in logarithm where the ends are of different orders."""
-    if low > 0.0 and high > 4.0 * low:
-        return float(np.sqrt(low * high))
-    return 0.5 * (low + high) if low > 0.0 or high < 1e-3 else 0.1 * high
+    if low == 0.0:
+        return max(0.1 * high, LEAST)
+    return float(np.sqrt(low * high)) if high > 4.0 * low else 0.5 * (low + high)
 
 
 class _Trials:

@@ -1,0 +1,1 @@
+"""Assemblies of blocks given as meshes, as masonry programs keep them."""

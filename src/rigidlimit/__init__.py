@@ -43,7 +43,7 @@ _HOME = {
     "Sensitivity": "diagnostics",
     "Simulation": "simulation",
     "Sphere": "bodies",
-    "Statics": "statics",
+    "Statics": "static_pose",
     "Status": "status",
     "StepResult": "step",
     "body_forces": "output.measures",
@@ -64,7 +64,7 @@ _HOME = {
     "self_stress": "diagnostics",
     "sensitivity": "diagnostics",
     "settle": "penalty",
-    "statics": "statics",
+    "statics": "static_pose",
     "stress": "output.measures",
 }
 _PACKAGES = (

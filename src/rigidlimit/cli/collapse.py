@@ -18,7 +18,12 @@ AXES = "xyz"
 
 
 def collapse(
-    scene: Annotated[str, typer.Argument(help="A gallery scene, or a TOML file, at its pose.")],
+    scene: Annotated[
+        str,
+        typer.Argument(
+            help="A gallery scene or TOML file, at its pose, or a COMPAS assembly (.json)."
+        ),
+    ],
     push: Annotated[
         str | None,
         typer.Option(
@@ -39,9 +44,17 @@ def collapse(
     friction: Annotated[
         float | None, typer.Option(help="Friction of all contacts, in place of the scene's.")
     ] = None,
+    supports: Annotated[
+        str | None,
+        typer.Option(help="Of a COMPAS assembly: blocks that are held, like 0,7; default its own."),
+    ] = None,
     closed: Annotated[
-        float, typer.Option(help="Gap over the scene's length up to which contacts may carry.")
-    ] = 1e-6,
+        float | None,
+        typer.Option(
+            help="Gap up to which contacts may carry: over the scene's length, default 1e-6; of a "
+            "COMPAS assembly over the blocks' size, default 1e-3."
+        ),
+    ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Mechanism as .pdf, .png or .svg, seen from the front.")
     ] = None,
@@ -58,7 +71,6 @@ def collapse(
     """
     from ..output.plots.style import figure_format
     from ..output.results import check_name
-    from ..statics import statics
 
     check_name(out)
     for option, path in (("--out", out), ("--picture", picture), ("--thrust", thrust)):
@@ -67,9 +79,7 @@ def collapse(
         if path is not None:
             figure_format(path)
     watch_compiler()
-    pose = statics(scene, closed=closed)
-    if friction is not None:
-        pose = pose.with_friction(friction)
+    pose = _pose(scene, friction, supports, {} if closed is None else {"closed": closed})
     way, loads = _load(pose, push, on, force, at)
     typer.echo(pose.message)
     least = pose.least_friction() if pose.friction.any() else None
@@ -84,6 +94,22 @@ def collapse(
     _store(out, pose, found, least)
     if not found.converged:
         raise typer.Exit(1)
+
+
+def _pose(scene: str, friction, supports, closed: dict):
+    """The closed contacts of a scene, or the patches of a COMPAS assembly."""
+    from ..static_pose import statics
+
+    if not scene.lower().endswith(".json"):
+        if supports is not None:
+            raise InputError(f"--supports is for COMPAS assemblies, and {scene} is none")
+        pose = statics(scene, **closed)
+        return pose if friction is None else pose.with_friction(friction)
+    from ..adapters import read_compas
+
+    rough = {} if friction is None else {"friction": friction}
+    held = None if supports is None else [name.strip() for name in supports.split(",")]
+    return read_compas(scene).statics(supports=held, **rough, **closed)
 
 
 def _load(pose, push, on, force, at):

@@ -18,7 +18,7 @@ from ...bodies import ConvexPolyhedron, Material
 from ...collision.contacts import Contacts
 from ...errors import InputError
 from ...scenes.scene import Scene
-from ...statics import Statics, of_contacts
+from ...static_pose import Statics, of_contacts
 
 OPPOSITE = 1e-3
 """Sine of the angle between two faces up to which they look against each other."""

@@ -1,0 +1,113 @@
+"""COMPAS assemblies: blocks in and out, and the patches on which they touch."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.adapters import Block, BlockAssembly, read_compas, write_compas
+from rigidlimit.errors import InputError
+
+FACES = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+"""Of a box whose corners run over z, then y, then x."""
+
+
+def box(name, low, high, support=False) -> Block:
+    ends = zip(low, high, strict=True)
+    corners = np.array(np.meshgrid(*ends, indexing="ij")).reshape(3, -1).T
+    return Block(name, corners, tuple(np.array(f) for f in FACES), support)
+
+
+def stack(offset=0.3) -> BlockAssembly:
+    ground = box("ground", (0, 0, -1), (2, 2, 0), support=True)
+    return BlockAssembly("stack", (ground, box("block", (offset, 0, 0), (1 + offset, 1, 2))))
+
+
+def test_blocks_in_closed_form(tmp_path):
+    """Closed form: a block pushed along x slides at mu or tips at half its width over its middle's
+    height; the file gives the same blocks back, with or without its patches, and older names."""
+    path = tmp_path / "stack.json"
+    for friction, factor in ((0.3, 0.3), (0.9, 0.5)):
+        s = stack().statics(friction=friction)
+        assert len(s.contacts) == 4 and s.contacts.body.tolist() == [[0, 1]] * 4
+        np.testing.assert_allclose(s.contacts.normal, [[0, 0, 1]] * 4, atol=1e-12)
+        # tolerances of the cone programs
+        assert s.load_factor().factor == pytest.approx(factor, rel=1e-7)
+    answer = s.forces()
+    write_compas(path, s, np.column_stack([answer.force, answer.tangential_force]))
+    again = read_compas(path)
+    assert [b.support for b in again.blocks] == [True, False] and len(again.patches) == 1
+    for assembly in (again, replace(again, patches=())):
+        other = assembly.statics(friction=0.9)
+        assert other.load_factor().factor == pytest.approx(0.5, rel=1e-7)
+        np.testing.assert_allclose(
+            np.sort(other.contacts.point, axis=0), np.sort(s.contacts.point, axis=0), atol=1e-12
+        )
+    old = tmp_path / "old.json"
+    old.write_text(path.read_text().replace('"data"', '"value"'))
+    assert read_compas(old).blocks[1].volume == pytest.approx(2.0)
+    stored = json.loads(path.read_text())["data"]["graph"]["data"]["edge"]["0"]["1"]
+    pressed = sum(f["c_np"] for f in stored["interfaces"][0]["data"]["forces"])
+    assert pressed == pytest.approx(2000 * 2 * 9.81, rel=1e-9)
+    assert stored["interfaces"][0]["data"]["size"] == pytest.approx(1.0)
+
+
+def test_patches_are_those_of_the_contact_search():
+    """Cross-check: faces of a dome's wedges, cut here, and its contacts found by separating axes
+    give one limit analysis; tolerance of the cone programs."""
+    scene = rl.scenes.dome(6, courses=2)
+    known = rl.statics(scene)
+    blocks = [box("floor", (-3, -3, -1), (3, 3, 0), support=True)]
+    for i in range(1, len(scene)):
+        shape = scene.bodies.shape(i)
+        blocks.append(Block(f"{i}", shape.vertices + scene.state.position[i], shape.faces))
+    found = BlockAssembly("dome", tuple(blocks)).statics()
+    assert len(found.contacts) == len(known.contacts)
+    assert found.load_factor().factor == pytest.approx(known.load_factor().factor, rel=1e-7)
+
+
+def test_blocks_that_are_not_convex():
+    """Closed form: a hook over an edge, its two prongs on two sides: mass and centre are those of
+    its three boxes, though its hull is larger."""
+    low = box("a", (0, 0, 0), (3, 1, 1))
+    # a U: a base with two prongs, faces of boxes that touch cancel in the sums
+    prongs = [box("b", (0, 0, -1), (1, 1, 0)), box("c", (2, 0, -1), (3, 1, 0))]
+    points = np.concatenate([b.points for b in (low, *prongs)])
+    faces = [f + 8 * k for k, b in enumerate((low, *prongs)) for f in b.faces]
+    hook = Block("hook", points, tuple(faces))
+    assert hook.volume == pytest.approx(5.0)
+    np.testing.assert_allclose(hook.centre, [1.5, 0.5, (3 * 0.5 - 2 * 0.5) / 5])
+    beam = box("beam", (1, -1, -1), (2, 2, 0), support=True)
+    s = BlockAssembly("hook", (beam, hook)).statics(friction=0.0)
+    normals = {tuple(np.round(n).astype(int)) for n in s.contacts.normal}
+    assert normals == {(0, 0, 1), (1, 0, 0), (-1, 0, 0)}
+    assert np.isinf(s.load_factor((1, 0, 0)).factor)  # it hooks on
+    assert s.load_factor((0, 1, 0)).factor == pytest.approx(0.0, abs=1e-9)
+
+
+def test_wrong_files(tmp_path):
+    """Contract: one line that says what was found."""
+    path = tmp_path / "x.json"
+    path.write_text('{"data": {}}')
+    with pytest.raises(InputError, match="not a COMPAS assembly"):
+        read_compas(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_compas(tmp_path / "none.json")
+    with pytest.raises(InputError, match="no block 'x'"):
+        stack().statics(supports=["x"])
+    with pytest.raises(InputError, match="in the plane"):
+        write_compas(path, rl.statics("tower"))
+    apart = BlockAssembly("apart", (stack().blocks[0], box("b", (0, 0, 1), (1, 1, 2))))
+    with pytest.raises(InputError, match="no faces of blocks touch"):
+        apart.statics()
+
+
+def test_compas_reads_what_is_written(tmp_path):
+    """Peer: COMPAS, where it is installed."""
+    compas = pytest.importorskip("compas")
+    pytest.importorskip("compas_assembly")
+    write_compas(tmp_path / "stack.json", stack().statics())
+    assembly = compas.json_load(tmp_path / "stack.json")
+    assert assembly.node_block(1).volume() == pytest.approx(2.0)

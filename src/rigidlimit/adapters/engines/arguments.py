@@ -94,13 +94,18 @@ STOPPED = 1e-3
 """Part of the largest force from which on what an engine's solver left over is told."""
 
 
-def stopped_short(engine: str, residual: float, advice: str) -> str:
+def stopped_short(engine: str, residual: float, load_from: str, advice: str) -> str:
     """What to say of an engine's forces that are ``residual`` of the largest from solving its own
     equations; nothing where that is little, or nan."""
     if not residual > STOPPED:
         return ""
-    return (
+    text = (
         f"{engine}'s solver stopped {100 * residual:.2g} % of the largest force short of its own "
-        "solution; its resultant, which is kept, and the mended forces with it depend on the "
-        f"order of contacts by about as much: {advice}"
+        "solution; "
+    )
+    if load_from != "engine":
+        return f"{text}the mended forces do not go by it"
+    return (
+        f"{text}its resultant, which is kept, and the mended forces with it depend on the order of "
+        f"contacts by about as much: {advice}"
     )

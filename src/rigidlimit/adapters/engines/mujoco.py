@@ -158,7 +158,7 @@ def _contacts(mujoco, model, data, solved, wanted, held, equalities) -> EngineCo
     sizes, near = mechanism_sizes(B, whole, geometry)
     reach = np.where(_turns(mujoco, model), sizes, 1.0)
     link_rows, link_accuracy, soft = in_displacements(links, model, data, reach, sizes)
-    doubt = stopped_short("MuJoCo", residual, ADVICE)
+    doubt = stopped_short("MuJoCo", residual, load_from, ADVICE)
     cone = model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
     return EngineContacts(
         B,

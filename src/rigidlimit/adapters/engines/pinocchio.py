@@ -155,7 +155,7 @@ def from_pinocchio(
         engine_residual=residual,
         notes=(
             *(() if by_name(stiffness) else (f"stiffness: {said}",)),
-            *_notes(J.shape[0] - 3 * len(contacts) - len(rows), residual, len(contacts)),
+            *_notes(J.shape[0] - 3 * len(contacts) - len(rows), residual, load_from, len(contacts)),
         ),
     )
     return mend(replace(found, **given), options)
@@ -173,11 +173,12 @@ def _by_kind(models, datas, rigid):
     return contacts, anchors
 
 
-def _notes(others, residual, contacts):
+def _notes(others, residual, load_from, contacts):
     """What was taken for what; others: rows of constraints that are kept."""
     if others:
         yield f"{counted(others, 'row of other constraints')} kept as Pinocchio has them"
-    doubt = stopped_short("Pinocchio", residual, "let it iterate more, or load='step'")
+    advice = "let it iterate more, or load='step'"
+    doubt = stopped_short("Pinocchio", residual, load_from, advice)
     if doubt:
         yield doubt
     if np.isnan(residual) and contacts:

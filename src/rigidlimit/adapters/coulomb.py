@@ -18,7 +18,8 @@ from .._support.display import Brief
 from .._support.memory import check_room
 from .._support.words import counted
 from ..dynamics.inertia import inverse_mass
-from ..equilibrium.mechanics import Bodies, Delassus
+from ..equilibrium.dense import Dense
+from ..equilibrium.mechanics import Bodies
 from ..equilibrium.multipliers import rigid_contacts
 from ..errors import InputError
 from ..status import Status
@@ -94,7 +95,7 @@ def _mechanics(captured):
     if captured.kind == "local":
         W = sp.csr_array(captured.W)
         check_room(8.0 * W.shape[0] ** 2 * 3, "a dense W and its factors")
-        return Delassus(W, captured.q, d), _traces(W.diagonal(), d), captured.q
+        return Dense.delassus(W, captured.q, d), _traces(W.diagonal(), d), captured.q
     M, B = captured.M, sp.csr_array(captured.H.T)
     inverse = inverse_mass(M, np.arange(M.shape[0]))
     mobility = sp.csr_array(B @ inverse)

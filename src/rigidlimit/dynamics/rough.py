@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._support.words import counted
-from ..equilibrium.mechanics import Bodies
+from ..equilibrium.dense import between_bodies
 from ..equilibrium.multipliers import rigid_contacts
 from ..equilibrium.rows import checked_friction, contact_rows
 from ..network import column_arms
@@ -90,7 +90,7 @@ def rough_dynamics(
         arm = np.maximum(column_arms(part)[0], np.finfo(float).tiny)
         scaled = sp.csr_array(part @ sp.diags_array(1.0 / arm))
         columns = sp.diags_array(1.0 / arm)
-        mechanics = Bodies(
+        mechanics = between_bodies(
             scaled,
             (mass @ v_free) / arm / dt,
             d,

@@ -55,8 +55,7 @@ class ContactLaw:
             k_n, k_t, mu = self.normal, self.tangential, self.friction
             _respond_associated(w, k_n, k_t, mu, self.sliding, self._directions, force, D)
         else:
-            slide = self._directions
-            _respond(w, *self._arrays, self.sliding, slide, force, D)
+            respond(w, *self.compiled, force, D)
         return force, D
 
     def force(self, w: np.ndarray) -> np.ndarray:
@@ -68,16 +67,14 @@ class ContactLaw:
         begins to bear, the bound of friction held. Symmetric and not negative, but where contacts
         are known to slide."""
         D = np.zeros((*w.shape, w.shape[1]))
-        _secant(w, force, *self._arrays, self.sliding, self._directions, D)
+        secant_blocks(w, force, *self.compiled, D)
         return D
 
     def sticking(self, force_size: float) -> np.ndarray:
         """D (m, d, d) of contacts that all stick, pressed by ``force_size`` [N]."""
         m, d = len(self.normal), self.kept.shape[1] + 1
-        radius = (force_size / self.normal) ** ((self.exponent - 2.0) / (self.exponent - 1.0))
-        D = np.zeros((m, d, d))
-        D[:, 0, 0] = self.normal * radius
-        D[:, range(1, d), range(1, d)] = (self.tangential * radius * (self.friction > 0.0))[:, None]
+        D = np.empty((m, d, d))
+        sticking_blocks(force_size, *self.compiled, D)
         return D
 
     @property
@@ -85,12 +82,28 @@ class ContactLaw:
         return self.kept if self.slide is None else self.slide
 
     @property
+    def compiled(self):
+        """What compiled code takes of a law that is not associated."""
+        return *self._arrays, self.sliding, self._directions
+
+    @property
     def _arrays(self):
         return self.normal, self.tangential, self.friction, self.kept, float(self.exponent)
 
 
 @njit(cache=True, nogil=True)
-def _secant(w, force, k_n, k_t, mu, kept, p, sliding, slide, D):
+def sticking_blocks(force_size, k_n, k_t, mu, kept, p, sliding, slide, D):
+    for i in range(len(D)):
+        radius = 1.0 if p == 2.0 else (force_size / k_n[i]) ** ((p - 2.0) / (p - 1.0))
+        D[i] = 0.0
+        D[i, 0, 0] = k_n[i] * radius
+        if mu[i] > 0.0:
+            for a in range(1, D.shape[1]):
+                D[i, a, a] = k_t[i] * radius
+
+
+@njit(cache=True, nogil=True)
+def secant_blocks(w, force, k_n, k_t, mu, kept, p, sliding, slide, D):
     m, d = w.shape
     for i in range(m):
         overlap = -w[i, 0]
@@ -113,7 +126,7 @@ def _secant(w, force, k_n, k_t, mu, kept, p, sliding, slide, D):
 
 
 @njit(cache=True, nogil=True)
-def _respond(w, k_n, k_t, mu, kept, p, sliding, slide, force, D):
+def respond(w, k_n, k_t, mu, kept, p, sliding, slide, force, D):
     m, d = w.shape
     trial = np.empty(d)
     for i in range(m):

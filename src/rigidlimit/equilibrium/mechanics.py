@@ -4,19 +4,19 @@ Both map contact forces f (m, d) to displacements (or velocities) w (m, d) at th
 solve the linear system of a Newton step, in which the contacts answer df = -D dw + b with a block D
 (d, d) a contact that need not be symmetric:
 
-    ``Bodies``    x = u (n,), w = B x + offset,  r = M x - g - B^T f,  (M + B^T D B) dx = B^T b - r
-    ``Delassus``  x = w (m d,),                  r = w - W f - q,          (I + W D) dx = W b - r
+    ``Bodies``       x = u (n,), w = B x + offset,  r = M x - g - B^T f,
+                     (M + B^T D B) dx = B^T b - r
+    ``dense.Dense``  x = w (m d,),                  r = w - W f - q,     (I + W D) dx = W b - r
 
 Step 1 has M and g = M v_free with velocities; step 2 has no M, and g = -F~.
 """
 
+from copy import copy
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
-from scipy.linalg import lapack
 
 from .blocks import BodyBlocks, bodies_of
 from .krylov import IncompleteFactor, gmres
@@ -40,6 +40,9 @@ class Mechanics(Protocol):
     """What ``newton`` and ``path`` need of a problem with m contacts of d rows."""
 
     shape: tuple[int, int]
+
+    def shifted(self, lead: np.ndarray) -> "Mechanics":
+        """The same with displacements less ``lead`` (m, d)."""
 
     def start(self, force: np.ndarray) -> np.ndarray:
         """Unknowns x that go with contact forces (m, d), as near to balance as is free."""
@@ -81,6 +84,12 @@ class Bodies:
         starts = bodies_of(self.B, d) if starts is None else np.asarray(starts)
         self.blocks = BodyBlocks(self.B, M, d, starts, shift)
         self.patience = PATIENCE
+
+    def shifted(self, lead):
+        other = copy(self)
+        other.offset = self.offset - lead
+        other.factorize = self.factorize  # with one elimination, and what is known of its cost
+        return other
 
     @cached_property
     def elimination(self) -> Elimination:
@@ -144,64 +153,3 @@ class _Large:
             self.factor = bodies.elimination.factorize(self.values)
         x, _, _ = gmres(self.K.__matmul__, self.factor.solve, rhs, accuracy, 5)
         return bodies._unpad(x)
-
-
-class Delassus:
-    """The contacts alone: w = W f + q with W (m d, m d), dense or sparse, and q (m d,)."""
-
-    def __init__(self, W, q, d: int):
-        self.W, self.q = np.ascontiguousarray(W.toarray() if sp.issparse(W) else W, float), q
-        self.unit = float(np.abs(q).max(initial=0.0)) or 1.0
-        self.shape = (len(q) // d, d)
-
-    def start(self, force):
-        return self.W @ force.ravel() + self.q
-
-    def size(self, r):
-        return float(np.abs(r).max(initial=0.0)) / self.unit
-
-    def displacement(self, x):
-        return x.reshape(self.shape)
-
-    change = displacement
-
-    def residual(self, x, force):
-        return x - self.W @ force.ravel() - self.q
-
-    def factorize(self, D):
-        m, d = self.shape
-        active = np.flatnonzero(D[:, 0, 0])
-        rows = (d * active[:, None] + np.arange(d)).ravel()
-        # of I + W D only the columns of contacts that answer differ from those of I
-        answer = np.empty((m * d, len(rows)))
-        _answer(self.W, D, active, answer)
-        K = answer[rows]
-        K[np.diag_indices(len(rows))] += 1.0
-        lu, pivots, wrong = lapack.dgetrf(K) if len(rows) else (K, None, 0)
-        if wrong > 0:
-            raise np.linalg.LinAlgError("singular matrix")
-
-        def solve(r, b=None, accuracy=TIGHT):
-            rhs = -r if b is None else self.W @ b.ravel() - r
-            if not len(rows):
-                return rhs
-            bearing, _ = lapack.dgetrs(lu, pivots, rhs[rows])
-            dx = rhs - answer @ bearing
-            dx[rows] = bearing
-            return dx
-
-        return solve
-
-
-@njit(cache=True, nogil=True)
-def _answer(W, D, active, out):
-    """Columns of W D of the contacts ``active``."""
-    d = D.shape[1]
-    for i in range(len(W)):
-        for at in range(len(active)):
-            k = active[at]
-            for b in range(d):
-                total = 0.0
-                for a in range(d):
-                    total += W[i, d * k + a] * D[k, a, b]
-                out[i, d * at + b] = total

@@ -12,10 +12,11 @@ The residual, by which every solver is judged: e_i = |f_i - P(f_i - rho_i u_i)| 
 the worst of them over the largest |q|.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from .dense import UNSOLVED, WAYS, Dense, ahead, errors
 from .law import ContactLaw
 from .mechanics import Mechanics
 from .solve import Settings as InnerSettings
@@ -26,7 +27,13 @@ from .solve import solve
 class Settings:
     """outer: iterations at most. growth, fall: factors of s after a success and a failure;
     stiffest: its largest value. inner: part of the residual to which an inner problem is solved;
-    loosest: at most. newton: iterations of Newton in an inner problem."""
+    loosest: at most. network: of inner problems.
+
+    Systems of at most ``cheap`` unknowns are tried boldly: s begins with ``bold``, and after a
+    success with k linear systems it grows by bold thrift^(k-1) if that is more. ``patience``
+    Newton iterations must do then; if they do not, s is what it would have been, and bold its
+    square root. In larger systems the failures cost more than what is won.
+    """
 
     outer: int = 200
     growth: float = 2.0
@@ -35,6 +42,10 @@ class Settings:
     softest: float = 1e-6
     inner: float = 1e-2
     loosest: float = 1e-4
+    cheap: int = 200
+    bold: float = 1e3
+    thrift: float = 1 / 3
+    patience: int = 15
     network: InnerSettings = field(default_factory=InnerSettings)
 
 
@@ -58,8 +69,10 @@ class RigidContacts:
 
 def residuals(force, velocity, friction, rho) -> np.ndarray:
     """e_i (m,) of contact forces f (m, d) and velocities u (m, d), as above; rho (m,)."""
-    back = prestressed(force, friction, rho).force(velocity - _lead(force, rho))
-    return np.linalg.norm(force - back, axis=1) / rho
+    (m, d), e = force.shape, np.empty(len(force))
+    space = np.empty((m, d - 1)), np.empty((m, d)), np.empty((m, d)), np.empty((m, d, d))
+    errors(force, velocity, friction, rho, *space, e)
+    return e
 
 
 def prestressed(force, friction, rho) -> ContactLaw:
@@ -72,19 +85,6 @@ def _lead(force, rho):
     lead = np.zeros_like(force)
     lead[:, 0] = force[:, 0] / rho
     return lead
-
-
-class _Led:
-    """Mechanics with displacements less a lead: the springs' zero is where they bear f_k."""
-
-    def __init__(self, mechanics, lead):
-        self.mechanics, self.lead, self.shape = mechanics, lead, mechanics.shape
-        self.start, self.change = mechanics.start, mechanics.change
-        self.residual, self.factorize = mechanics.residual, mechanics.factorize
-        self.size = mechanics.size
-
-    def displacement(self, x):
-        return self.mechanics.displacement(x) - self.lead
 
 
 def rigid_contacts(
@@ -103,45 +103,49 @@ def rigid_contacts(
     (m, d): to start from.
     """
     m, d = mechanics.shape
-    force = np.zeros((m, d)) if force is None else force
-    x = mechanics.start(force)
-
-    def judged(force, x):
-        e = residuals(force, mechanics.displacement(x), friction, rho)
-        worst = int(np.argmax(e)) if m else 0
-        return (float(e[worst]) / scale if m else 0.0), worst
-
-    residual, worst = judged(force, x)
-    s, solves, history, routes = 1.0, 0, [], []
-    for _outer in range(settings.outer):
-        if residual <= tolerance or s < settings.softest:
+    force = np.zeros((m, d)) if force is None else np.array(force, float)
+    x, s, solves, history, routes = mechanics.start(force), 1.0, 0, [], []
+    small = isinstance(mechanics, Dense) and m > 0
+    network = replace(settings.network, starts=not small)
+    bold = settings.bold if small and len(x) <= settings.cheap else 1.0
+    while True:
+        if small:
+            end, s, residual, worst, spent = _ahead(
+                mechanics, friction, rho, scale, tolerance, settings, s, bold, force, x, history,
+                routes,
+            )  # fmt: skip
+            bold = 1.0
+            solves += spent
+            done = end != UNSOLVED
+        else:
+            e = residuals(force, mechanics.displacement(x), friction, rho)
+            worst = int(np.argmax(e)) if m else 0
+            residual = float(e[worst]) / scale if m else 0.0
+            done = residual <= tolerance or s < settings.softest or len(history) == settings.outer
+        if history:
+            history[-1] = residual
+        if done:
             break
         springs = s * rho
-        led = _Led(mechanics, _lead(force, springs))
-        law = prestressed(force, friction, springs)
-        goal = max(min(settings.inner * residual, settings.loosest), 0.1 * tolerance)
-
         found, how = solve(
-            led,
-            law,
+            mechanics.shifted(_lead(force, springs)),
+            prestressed(force, friction, springs),
             x,
-            tolerance=goal,
+            tolerance=max(min(settings.inner * residual, settings.loosest), 0.1 * tolerance),
             force_size=_usual(force, rho, scale),
-            settings=settings.network,
+            settings=network,
         )
         solves += found.solves
         if found.converged:
             force, x = found.force, mechanics.start(found.force)
-            residual, worst = judged(force, x)
             s = min(settings.growth * s, settings.stiffest)
         else:
             s *= settings.fall
         routes.append(how[-1] if found.converged else "failed")
         history.append(residual)
-    velocity = mechanics.displacement(x)
     return RigidContacts(
         force,
-        velocity,
+        mechanics.displacement(x),
         x,
         residual,
         worst,
@@ -151,6 +155,26 @@ def rigid_contacts(
         np.array(history),
         tuple(routes),
     )
+
+
+def _ahead(
+    mechanics, friction, rho, scale, tolerance, settings, s, bold, force, x, history, routes
+):  # fmt: skip
+    """``dense.ahead``: outer iterations, in place, as far as Newton and secants lead."""
+    after = np.empty(settings.outer - len(history))
+    ways = np.empty(len(after), np.int64)
+    limits = (
+        float(scale), float(tolerance), settings.growth, settings.stiffest, settings.softest,
+        settings.inner, settings.loosest, settings.network.newton, bold, settings.thrift,
+        settings.patience,
+    )  # fmt: skip
+    end, s, outer, solves, residual, worst = ahead(
+        mechanics.network, mechanics.offset, mechanics.unit, friction, rho, limits, bold * s, s,
+        force, x, after, ways,
+    )  # fmt: skip
+    history.extend(after[:outer])
+    routes.extend(WAYS[way] for way in ways[:outer])
+    return end, s, residual, worst, solves
 
 
 def _usual(force, rho, scale):

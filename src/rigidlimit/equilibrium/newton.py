@@ -17,6 +17,15 @@ LOOSEST, SHARPEN = 1e-3, 0.5
 """Relative residual of the linear systems: at most, and over that of the nonlinear system. The
 last keeps the order of convergence (Eisenstat & Walker, choice 2)."""
 
+SECANTS = 30
+"""Secant iterations at most."""
+
+NEAR = 0.01
+"""Residual over that of the start from which Newton takes over."""
+
+RUNAWAY = 3.0
+"""Residual over that of the start at which they are given up."""
+
 
 @dataclass(frozen=True)
 class Solution:

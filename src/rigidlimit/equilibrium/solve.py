@@ -5,19 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .dense import Dense
 from .law import ContactLaw
 from .mechanics import Mechanics
-from .newton import Solution, newton
+from .newton import NEAR, RUNAWAY, SECANTS, Solution, newton
 from .path import advance, start
-
-SECANTS = 30
-"""Secant iterations at most."""
-
-NEAR = 0.01
-"""Residual over that of the start from which Newton takes over."""
-
-RUNAWAY = 3.0
-"""Residual over that of the start at which they are given up."""
 
 SECANT_ACCURACY = 1e-2
 """Relative residual of their linear systems."""
@@ -27,8 +19,10 @@ SECANT_ACCURACY = 1e-2
 class Settings:
     """newton: iterations of Newton from the given start. path: of the interior path. finish: of
     Newton from the path, tried each time the mean complementarity product has fallen by ``again``,
-    from ``first`` of its initial value on until ``last`` of it, below which it is rounding."""
+    from ``first`` of its initial value on until ``last`` of it, below which it is rounding.
+    starts: whether Newton is tried from the start."""
 
+    starts: bool = True
     newton: int = 30
     path: int = 60
     finish: int = 12
@@ -61,11 +55,18 @@ def solve(
         routes.append(name)
         return found
 
-    for name, from_here, spent in _starts(mechanics, law, x, force_size):
-        found = finish(from_here, settings.newton, name)
-        solves += spent
+    if settings.starts and isinstance(mechanics, Dense) and not law.associated:
+        found, name = mechanics.equilibrium(law, x, tolerance, settings.newton, force_size)
+        solves += found.solves
+        routes.append(name)
         if found.converged:
-            return replace(found, solves=solves), tuple(routes)
+            return found, tuple(routes)
+    elif settings.starts:
+        for name, from_here, spent in _starts(mechanics, law, x, force_size):
+            found = finish(from_here, settings.newton, name)
+            solves += spent
+            if found.converged:
+                return replace(found, solves=solves), tuple(routes)
     routes.append("path")
     at, first, tried = start(mechanics, law, force_size), None, np.inf
     for _ in range(settings.path):

@@ -23,9 +23,8 @@ import scipy.sparse as sp
 from .._support import arrays
 from .._support.matrices import matrix, scaled
 from .._support.words import counted
-from ..equilibrium.dense import DenseBodies
+from ..equilibrium.dense import between_bodies
 from ..equilibrium.law import ContactLaw
-from ..equilibrium.mechanics import Bodies
 from ..equilibrium.rows import checked_friction, contact_rows
 from ..equilibrium.solve import Settings, solve
 from ..errors import InputError
@@ -278,8 +277,7 @@ class _Scaled:
             k_t = k_t / (p - 1.0)  # its stiffness, summed up along the way from zero
         law = ContactLaw(k_n, k_t, contacts.friction, kept, p, slide)
         goal = load[self.dofs] / self.arm / unit
-        between = DenseBodies if isinstance(self.rows, np.ndarray) else Bodies
-        mechanics = between(
+        mechanics = between_bodies(
             self.rows, -goal, d, offset=offset, shift=SHIFT, unit=max(self.size / unit, 1e-30)
         )
         x = np.zeros(len(self.dofs))
@@ -302,7 +300,7 @@ class _Scaled:
             law = ContactLaw(
                 *k, contacts.friction, np.zeros((m, d - 1)), slide=slide, associated=True
             )
-            mechanics = between(self.rows, -goal, d, shift=SHIFT, unit=mechanics.unit)
+            mechanics = between_bodies(self.rows, -goal, d, shift=SHIFT, unit=mechanics.unit)
             found, more = solve(
                 mechanics,
                 law,

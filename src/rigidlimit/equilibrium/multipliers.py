@@ -16,9 +16,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .dense import UNSOLVED, WAYS, Dense, ahead, errors
+from .dense import Dense
 from .law import ContactLaw
 from .mechanics import Mechanics
+from .small_multipliers import UNSOLVED, ahead, errors
+from .small_newton import WAYS
 from .solve import Settings as InnerSettings
 from .solve import solve
 
@@ -160,7 +162,7 @@ def rigid_contacts(
 def _ahead(
     mechanics, friction, rho, scale, tolerance, settings, s, bold, force, x, history, routes
 ):  # fmt: skip
-    """``dense.ahead``: outer iterations, in place, as far as Newton and secants lead."""
+    """``small_multipliers.ahead``: outer iterations as far as Newton and secants lead, in place."""
     after = np.empty(settings.outer - len(history))
     ways = np.empty(len(after), np.int64)
     limits = (

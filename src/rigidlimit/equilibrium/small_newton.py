@@ -1,0 +1,248 @@
+"""Newton and secant starts for the networks of ``dense``, compiled.
+
+The loops are those of ``newton`` and ``solve``, which serve sparse systems of any size: a system of
+few contacts is solved in less time than Python takes to call its solver.
+"""
+
+import numpy as np
+from numba import njit
+
+from ..network.lapack import routine
+from .law import respond, secant_blocks, sticking_blocks
+from .newton import DECREASE, HALVINGS, NEAR, RUNAWAY, SECANTS
+
+_dgetrf = routine("cython_lapack", "dgetrf", 6)
+_dgetrs = routine("cython_lapack", "dgetrs", 9)
+
+NOT_TURNED = np.frombuffer(b"N", np.uint8)
+
+WAYS = "newton", "secant"
+
+
+@njit(cache=True, nogil=True)
+def _answer(D, out, first, b, g):
+    """g = U D e_b: what an approach of one contact along its row b adds to r."""
+    g[:] = 0.0
+    for a in range(len(D)):
+        t = D[a, b]
+        if t != 0.0:
+            row = out[first + a]
+            for k in range(len(g)):
+                g[k] += t * row[k]
+
+
+@njit(cache=True, nogil=True)
+def assemble(a, rows, out, D, K):
+    """The transpose of a + U D L."""
+    m, d, n = D.shape[0], D.shape[1], len(K)
+    g = np.empty(n)
+    K[:] = 0.0
+    for k in range(n):
+        K[k, k] = a
+    for i in range(m):
+        if D[i, 0, 0] == 0.0:  # an open contact
+            continue
+        for b in range(d):
+            _answer(D[i], out, d * i, b, g)
+            if rows.size == 0:
+                K[d * i + b] += g
+                continue
+            for k in range(n):
+                t = rows[d * i + b, k]
+                if t != 0.0:
+                    row = K[k]
+                    for j in range(n):
+                        row[j] += t * g[j]
+
+
+@njit(cache=True, nogil=True)
+def _lapack_solve(K, x, size, pivots):
+    """x := A^-1 x, where K holds the transpose of A (size, size) row by row; False: singular."""
+    sizes = np.array([size, 1, 0], np.int32)
+    n, one, wrong = sizes[0:1], sizes[1:2], sizes[2:3]
+    _dgetrf(n.ctypes, n.ctypes, K.ctypes, n.ctypes, pivots.ctypes, wrong.ctypes)
+    if wrong[0] != 0:
+        return False
+    letter = NOT_TURNED[0:1]
+    _dgetrs(
+        letter.ctypes, n.ctypes, one.ctypes, K.ctypes, n.ctypes, pivots.ctypes, x.ctypes,
+        n.ctypes, wrong.ctypes,
+    )  # fmt: skip
+    return True
+
+
+@njit(cache=True, nogil=True)
+def room_for(m, d, n):
+    """Arrays that the loops work in."""
+    system = np.empty((n, n)), np.empty((n, n)), np.empty(n), np.empty(n, np.int32)
+    here = np.empty((m, d, d)), np.empty(n), np.empty(n)
+    there = np.empty(n), np.empty((m, d)), np.empty((m, d)), np.empty((m, d, d)), np.empty(n)
+    return system, here, there
+
+
+@njit(cache=True, nogil=True)
+def _step(network, D, r, dx, room):
+    """dx = -(a + U D L)^-1 r; False if singular."""
+    a, shift, rows, out, c = network
+    a += shift
+    K, answer, part, pivots = room
+    n, d = len(c), D.shape[1]
+    for k in range(n):
+        dx[k] = -r[k]
+    if rows.size > 0:
+        assemble(a, rows, out, D, K)
+        return _lapack_solve(K, dx, n, pivots)
+    # of a + U D only the columns of contacts that answer differ from those of a
+    size = 0
+    for i in range(len(D)):
+        if D[i, 0, 0] != 0.0:
+            for b in range(d):
+                _answer(D[i], out, d * i, b, answer[size])
+                part[size] = dx[d * i + b]
+                size += 1
+    flat, k = K.reshape(-1), 0
+    for p in range(size):
+        for i in range(len(D)):
+            if D[i, 0, 0] != 0.0:
+                for b in range(d):
+                    flat[k] = answer[p, d * i + b]
+                    k += 1
+        flat[p * size + p] += a
+    if size > 0 and not _lapack_solve(K, part, size, pivots):
+        return False
+    for p in range(size):
+        for k in range(n):
+            dx[k] -= part[p] * answer[p, k]
+    size = 0
+    for i in range(len(D)):
+        for b in range(d):
+            if D[i, 0, 0] != 0.0:
+                dx[d * i + b] = part[size]
+                size += 1
+            else:
+                dx[d * i + b] /= a
+    return True
+
+
+@njit(cache=True, nogil=True)
+def displacement(rows, offset, x, w):
+    m, d = w.shape
+    for i in range(m):
+        for b in range(d):
+            total = offset[i, b]
+            if rows.size == 0:
+                total += x[d * i + b]
+            else:
+                row = rows[d * i + b]
+                for k in range(len(x)):
+                    total += row[k] * x[k]
+            w[i, b] = total
+
+
+@njit(cache=True, nogil=True)
+def balance(network, x, force, r):
+    """r = a x - U f - c; returns its norm."""
+    a, _, _, out, c = network
+    m, d = force.shape
+    for k in range(len(r)):
+        r[k] = a * x[k] - c[k]
+    for i in range(m):
+        if force[i, 0] == 0.0:
+            continue
+        for b in range(d):
+            t, row = force[i, b], out[d * i + b]
+            for k in range(len(r)):
+                r[k] -= t * row[k]
+    total = 0.0
+    for k in range(len(r)):
+        total += r[k] * r[k]
+    return np.sqrt(total)
+
+
+@njit(cache=True, nogil=True)
+def _size(r, unit):
+    largest = 0.0
+    for k in range(len(r)):
+        largest = max(largest, abs(r[k] / unit[k]))
+        if np.isnan(r[k]):
+            return np.inf
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _look(network, offset, law, x, w, force, D, r):
+    displacement(network[2], offset, x, w)
+    respond(w, *law, force, D)
+    return balance(network, x, force, r)
+
+
+@njit(cache=True, nogil=True)
+def _newton(network, offset, law, unit, x, w, force, tolerance, iterations, room):
+    """(linear systems, residual); x, w and force in place: as ``newton.newton``."""
+    system, (D, r, dx), (x2, w2, force2, D2, r2) = room
+    norm, solves = _look(network, offset, law, x, w, force, D, r), 0
+    residual = _size(r, unit)
+    while residual > tolerance and solves < iterations:
+        if not _step(network, D, r, dx, system):
+            break
+        solves += 1
+        step, new = 1.0, np.inf
+        for _ in range(HALVINGS + 1):
+            for k in range(len(x)):
+                x2[k] = x[k] + step * dx[k]
+            new = _look(network, offset, law, x2, w2, force2, D2, r2)
+            if new <= (1.0 - DECREASE * step) * norm:
+                break
+            step *= 0.5
+        if not new < norm:
+            break
+        x[:], w[:], force[:], D[:], r[:] = x2, w2, force2, D2, r2
+        norm, residual = new, _size(r, unit)
+    return solves, residual
+
+
+@njit(cache=True, nogil=True)
+def equilibrium_in(
+    network, offset, law, unit, x, w, force, tolerance, iterations, force_size, secants, room
+):
+    """``equilibrium`` with its room; secants: how many at most."""
+    system, (D, r, dx), _ = room
+    start, spent = x.copy(), 0
+    norm = _look(network, offset, law, x, w, force, D, r)
+    bears = force.any()
+    if bears:
+        spent, residual = _newton(
+            network, offset, law, unit, x, w, force, tolerance, iterations, room
+        )
+        if residual <= tolerance or secants == 0:
+            return spent, residual, 0
+        x[:] = start
+        norm = _look(network, offset, law, x, w, force, D, r)
+    first = norm
+    for k in range(secants):
+        if bears or k > 0:
+            D[:] = 0.0
+            secant_blocks(w, force, *law, D)
+        else:
+            sticking_blocks(force_size, *law, D)
+        if not _step(network, D, r, dx, system):
+            return spent, np.inf, 1
+        spent += 1
+        x += dx
+        norm = _look(network, offset, law, x, w, force, D, r)
+        if not norm < RUNAWAY * first:
+            return spent, np.inf, 1
+        if norm <= NEAR * first:
+            break
+    more, residual = _newton(network, offset, law, unit, x, w, force, tolerance, iterations, room)
+    return spent + more, residual, 1
+
+
+@njit(cache=True, nogil=True)
+def equilibrium(network, offset, law, unit, x, w, force, tolerance, iterations, force_size):
+    """(linear systems, residual, way) from the start x, as ``solve.solve`` before its path; x, w
+    and force in place. way: 0 Newton from x, 1 from the end of secants."""
+    room = room_for(w.shape[0], w.shape[1], len(x))
+    return equilibrium_in(
+        network, offset, law, unit, x, w, force, tolerance, iterations, force_size, SECANTS, room
+    )

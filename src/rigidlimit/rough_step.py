@@ -5,6 +5,9 @@ contacts slide. Step 2 is one increment of the elastic law from what the closed 
 contacts that slide in step 1 bear mu f_n against their slip, the others follow their springs. The
 first step of a simulation, which remembers nothing, is the unloaded state.
 
+Gaps and overlaps up to the closing tolerance count as none (the slop of physics engines): stuck
+contacts outnumber degrees of freedom, and could not all close them.
+
 Memory goes with the contact's key, turned with its normal and with the mean spin of its bodies; a
 contact that opens forgets.
 """
@@ -27,6 +30,7 @@ from .constraints import (
 )
 from .dynamics import contact_dynamics
 from .forces import ContactHistory, RoughForces, compatible_forces
+from .forces.closed import closing_gap
 from .forces.friction import contact_friction, contact_tangential_stiffness, has_friction
 from .forces.rough import MINDLIN
 from .status import Status
@@ -93,10 +97,16 @@ def dynamics(
     start = None
     if memory is not None:
         start = np.column_stack([memory.force, in_frame(contacts, memory.tangential_force)])
+    # closed contacts stay as they are: where bodies stick, more contacts than degrees of freedom
+    # cannot all close what rounding and earlier steps left, and would pass on forces without end
+    bore = np.zeros(len(contacts)) if memory is None else memory.force
+    slight = closing_gap(contacts.gap, bore, bodies.length)
+    if settings.closed is not None:
+        slight = settings.closed * bodies.length
     result = contact_dynamics(
         M,
         B,
-        contacts.gap,
+        np.where(np.abs(contacts.gap) <= slight, 0.0, contacts.gap),
         state.velocity.ravel(),
         F_ext,
         settings.dt,

@@ -30,7 +30,7 @@ def compact(A):
     small = A.shape[0] * A.shape[1] <= DENSE
     if small:
         return A.toarray() if sp.issparse(A) else A
-    return sp.csr_array(A)
+    return A if type(A) is sp.csr_array else sp.csr_array(A)
 
 
 def from_rows(values, column, ends, shape):

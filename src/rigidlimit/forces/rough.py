@@ -109,7 +109,10 @@ def rough_forces(
     tolerance: float = 1e-10,
     warm_start=None,
 ) -> RoughForces:
-    """See ``compatible_forces``, of which this is the part with tangential rows."""
+    """See ``compatible_forces``, of which this is the part with tangential rows.
+
+    B (m d, n) may have these too, contact by contact, normal first; then tangential is d.
+    """
     B = matrix("B", B)
     n = B.shape[1]
     load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
@@ -155,8 +158,8 @@ class _Contacts:
 
 
 def _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent) -> _Contacts:
-    m = B.shape[0]
-    rows, d = contact_rows(B, tangential)
+    rows, d = (B, tangential) if isinstance(tangential, int) else contact_rows(B, tangential)
+    m = rows.shape[0] // d
     stiffness, exponent = checked_law(stiffness, exponent, m)
     k_t = arrays.vector("tangential_stiffness", tangential_stiffness, m, what="contact (row of B)")
     mu = checked_friction(friction, m)
@@ -236,7 +239,8 @@ class _Scaled:
         self.arm_full = np.where(free & touched, arm, 1.0)
         self.arm = arm[self.dofs]
         self.n = len(free)
-        self.rows = scaled(contacts.rows[:, self.dofs], columns=1.0 / self.arm)
+        used = contacts.rows if len(self.dofs) == self.n else contacts.rows[:, self.dofs]
+        self.rows = scaled(used, columns=1.0 / self.arm)
         self.stiffness_size = float(contacts.normal.max(initial=0.0)) or 1.0
         self.size = float((np.abs(load) / self.arm_full).max(initial=0.0))
         self.untouched = np.where(free & ~touched, load, 0.0)

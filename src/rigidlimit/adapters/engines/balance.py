@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from ..._support.matrices import taken
 from ..._support.words import counted
 from .links import without_links
 from .matrices import components, entries, without_columns
@@ -74,10 +75,12 @@ class Balance:
         return self.B[np.arange(self.B.shape[0]) % self.directions > 0]
 
     def of(self, contacts) -> "Balance":
-        """Of some contacts: indices."""
+        """Of some contacts: indices, in their order."""
         d = self.directions
+        if len(contacts) == len(self.force) // d:
+            return self
         rows = (d * np.asarray(contacts)[:, None] + np.arange(d)).ravel()
-        return replace(self, B=self.B[rows], force=self.force[rows])
+        return replace(self, B=taken((self.B,), rows), force=self.force[rows])
 
     def alone(self, contacts) -> "Balance":
         """Of the contacts (indices) of one island, with the load on the bodies that they touch."""

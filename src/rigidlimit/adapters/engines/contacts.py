@@ -19,7 +19,7 @@ import numpy as np
 
 from ..._support import arrays
 from ..._support.display import Brief
-from ..._support.matrices import matrix
+from ..._support.matrices import matrix, taken
 from ...errors import InputError
 from .coulomb import CONES, friction_forces
 from .geometry import ContactGeometry, mechanism_sizes
@@ -222,7 +222,9 @@ class EngineContacts(Brief):
     def tangential_rows(self, contacts, directions: int):
         """Rows of ``sliding`` of some contacts (indices), the first ``directions`` of each."""
         place = self.directions * np.asarray(contacts)[:, None] + np.arange(directions)
-        return self.sliding[place.ravel()]
+        if directions == self.directions and len(contacts) == len(self.row):
+            return self.sliding
+        return taken((self.sliding,), place.ravel())
 
     @property
     def force_vectors(self) -> np.ndarray | None:

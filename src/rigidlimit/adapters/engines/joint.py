@@ -22,7 +22,8 @@ import numpy as np
 from ..._support.matrices import scaled
 from ...equilibrium.rows import contact_rows
 from ...errors import InputError
-from ...forces import RoughForces, compatible_forces
+from ...forces import RoughForces
+from ...forces.rough import rough_forces
 from ...status import Status
 from .balance import Balance
 from .contacts import EngineContacts
@@ -86,7 +87,9 @@ def joint_balance(contacts: EngineContacts, tolerance: float) -> Balance:
     m = len(contacts.row)
     weight = coefficients(contacts)[1]
     T = contacts.tangential_rows(np.arange(m), 2) if m else contacts.B[:0]
-    rows = contact_rows(contacts.B, scaled(T, rows=weight.ravel()))[0]
+    # of friction alike in both directions the rows are as they are
+    weighted = T if (weight == 1.0).all() else scaled(T, rows=weight.ravel())
+    rows = contact_rows(contacts.B, weighted)[0]
     force = in_rows(contacts, np.arange(m), contacts.normal_force, contacts.tangential)
     force[np.repeat(contacts.powerless, ROWS)] = 0.0
     carried = T.T @ _carried(contacts, weight, tolerance).ravel()
@@ -109,18 +112,17 @@ def rough_answer(
     contacts: EngineContacts, rows: np.ndarray, balance: Balance, options: MendOptions
 ) -> RoughForces:
     """Normal and tangential forces of some contacts (indices) under ``balance``."""
-    mu = coefficients(contacts)[0][rows]
     stiffness = contacts.stiffness[rows]
-    return compatible_forces(
-        balance.normal_rows,
+    return rough_forces(
+        balance.B,
         balance.load,
         fixed=balance.held,
         stiffness=stiffness,
         exponent=options.exponent,
-        tangential=balance.tangential_rows,
+        tangential=ROWS,
         tangential_stiffness=options.tangential_stiffness * (options.exponent - 1) * stiffness,
-        friction=mu,
-        **options.solver_for(rows, len(contacts.row)),
+        friction=coefficients(contacts)[0][rows],
+        **options.solver_for_friction(len(balance.load)),
     )
 
 

@@ -69,6 +69,26 @@ class MendOptions:
                 chosen[name] = np.asarray(value)[rows]
         return chosen
 
+    def solver_for_friction(self, n: int) -> dict[str, Any]:
+        """Keywords for forces with friction, of n degrees of freedom. Raises InputError for those
+        that only normal forces know."""
+        chosen = {name: value for name, value in self.solver.items() if value is not None}
+        if chosen.pop("method", "newton") != "newton":
+            raise InputError(
+                f"method is {self.solver['method']!r} with friction; expected 'newton'"
+            )
+        chosen.pop("blocks", None)  # speeds up normal forces, no more
+        if "tolerance" in chosen:
+            arrays.positive("tolerance", chosen["tolerance"])
+        if "warm_start" in chosen:
+            start = chosen["warm_start"]
+            chosen["warm_start"] = arrays.vector("warm_start", start, n, what="degree of freedom")
+        for name in chosen.keys() - {"tolerance", "warm_start"}:
+            raise InputError(
+                f"{name} is given and contacts have friction; expected it with on_friction='keep'"
+            )
+        return chosen
+
 
 def sorted_options(function, given, **own) -> tuple[MendOptions, dict[str, Any]]:
     """Options of mending, ``own`` and those among ``given``, and what is left: of the contacts.

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import rigidlimit as rl
 from rigidlimit.adapters import Block, BlockAssembly, read_compas, write_compas
+from rigidlimit.cli.app import app
 from rigidlimit.errors import InputError
 
 FACES = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
@@ -85,6 +87,13 @@ def test_blocks_that_are_not_convex():
     assert normals == {(0, 0, 1), (1, 0, 0), (-1, 0, 0)}
     assert np.isinf(s.load_factor((1, 0, 0)).factor)  # it hooks on
     assert s.load_factor((0, 1, 0)).factor == pytest.approx(0.0, abs=1e-9)
+
+
+def test_collapse_of_a_file(tmp_path):
+    """Closed form: the command takes such a file; by its patches the block tips at 0.5."""
+    write_compas(tmp_path / "stack.json", stack().statics())
+    done = CliRunner().invoke(app, ["collapse", str(tmp_path / "stack.json"), "--friction", "0.9"])
+    assert done.exit_code == 0 and "load factor at collapse 0.5 " in done.output
 
 
 def test_wrong_files(tmp_path):

@@ -27,14 +27,13 @@ def timed(work):
 def measure(name, B, load, blocks):
     import scipy.sparse as sp
 
-    from rigidlimit.network import Network
-    from rigidlimit.network.direct import Factor
-    from rigidlimit.network.dissection import elimination_order
-    from rigidlimit.network.multifrontal import MultifrontalFactor
-    from rigidlimit.network.stiffness import StiffnessSystem
+    from rigidlimit.linear import Network
+    from rigidlimit.linear.dissection import elimination_order
+    from rigidlimit.linear.library_factors import LUFactor
+    from rigidlimit.linear.multifrontal import MultifrontalFactor
 
     network = Network(B, blocks=blocks)
-    system = StiffnessSystem(network, np.ones(B.shape[0]), SHIFT)
+    system = network.system(np.ones(B.shape[0]), SHIFT)
     K = sp.csr_array(B.T @ B + SHIFT * sp.eye_array(B.shape[1]))
     ordering, place = timed(lambda: elimination_order(B, network.mass, network.starts))
     order = np.argsort(place[network.block_of], kind="stable")
@@ -52,7 +51,7 @@ def measure(name, B, load, blocks):
     print(f"{name}: {B.shape[0]} contacts, {B.shape[1]} degrees of freedom, order {ordering:.4f} s")
     ours, factor = timed(lambda: MultifrontalFactor(rows, mass, SHIFT, network.starts, place))
     line("rigidlimit", ours, len(factor.values), factor.solve)
-    theirs, factor = timed(lambda: Factor(K, order))
+    theirs, factor = timed(lambda: LUFactor(K, order))
     line("SuperLU", theirs, factor.lu.L.nnz + factor.lu.U.nnz, factor.solve)
     print(f"  SuperLU takes {theirs / ours:.1f} times as long")
     try:

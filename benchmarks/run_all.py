@@ -53,8 +53,7 @@ def warm_up():
     import numpy as np
 
     import rigidlimit as rl
-    from rigidlimit.network import Network
-    from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
+    from rigidlimit.linear import LinearStats, Network
 
     from . import peers, problems
 
@@ -64,7 +63,7 @@ def warm_up():
         peers.compatibility_solvers()[peers.OURS](problem, 1e-10)
         peers.compatibility_solvers()[peers.PAPER](problem, 1e-3)
     problem = problems.compatibility(10, "Hooke")
-    system = StiffnessSystem(Network(problem.B, blocks=problem.blocks), problem.stiffness, 1e-12)
+    system = Network(problem.B, blocks=problem.blocks).system(problem.stiffness, 1e-12)
     for rhs in (problem.load, np.outer(problem.load, np.ones(60))):
         system.solve_directly(rhs, LinearStats())
     for state in problems.STATES:

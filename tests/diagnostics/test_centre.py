@@ -5,7 +5,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.diagnostics import admissible, centre, programs
-from rigidlimit.network import Network
+from rigidlimit.linear import Network
 
 from .test_determinacy import static_pyramid
 

@@ -11,7 +11,7 @@ import rigidlimit as rl
 from rigidlimit import scenes
 from rigidlimit.diagnostics.admissible import nearest
 from rigidlimit.errors import InputError
-from rigidlimit.network import Network
+from rigidlimit.linear import Network
 from rigidlimit.status import Status
 from tests.problems import static_pyramid, tower
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rigidlimit.dynamics import active_set, apgd, newton
-from rigidlimit.network import Network
-from rigidlimit.network.stiffness import LinearStats
+from rigidlimit.linear import LinearStats, Network
 from tests.problems import contact_problem, pyramid, random_problem, reference_velocity
 
 

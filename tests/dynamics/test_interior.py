@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from rigidlimit.dynamics import active_set, contact_dynamics, interior, newton
-from rigidlimit.network import Network
-from rigidlimit.network.stiffness import LinearStats
+from rigidlimit.linear import LinearStats, Network
 from rigidlimit.status import Status
 from tests.hard_problems import boxed_lattice, hexagonal_wall, squeezed_row
 from tests.problems import contact_problem, pyramid, random_problem, reference_velocity

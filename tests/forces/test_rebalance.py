@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from rigidlimit.forces.rebalance import rebalanced
-from rigidlimit.network import Network
+from rigidlimit.linear import Network
 
 
 def springs(seed):

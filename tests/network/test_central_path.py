@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from rigidlimit import compatible_forces
-from rigidlimit.network import Network, equilibrium
+from rigidlimit.linear import LinearStats, Network
+from rigidlimit.network import equilibrium
 from rigidlimit.network.central_path import follow
-from rigidlimit.network.stiffness import LinearStats
 from tests.problems import reference_forces, static_pyramid
 
 

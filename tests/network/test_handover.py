@@ -6,10 +6,10 @@ import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit.forces import active_set
-from rigidlimit.network import Network, handover
-from rigidlimit.network.changing import ChangingSystem
+from rigidlimit.linear import LinearStats, Network
+from rigidlimit.linear.low_rank_update import ChangingSystem
+from rigidlimit.network import handover
 from rigidlimit.network.handover import BorrowedSystem, Handover
-from rigidlimit.network.stiffness import LinearStats
 from tests.problems import nearly_determinate
 
 

@@ -7,9 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import rigidlimit as rl
-from rigidlimit.network import Network
+from rigidlimit.linear import LinearStats, Network
 from rigidlimit.network.soft import soft_equilibrium
-from rigidlimit.network.stiffness import LinearStats
 from rigidlimit.status import Status
 from tests.problems import soft_motions
 

@@ -34,7 +34,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..bodies import Bodies
-from ..network.columns import ROUNDING, largest_entries
+from ..linear.column_scaling import ROUNDING, largest_entries
 from .screening import WEAK, ZERO, finite_reach, weak_motions
 from .several_bodies import TAKEN, columns_of, without_motions_together
 

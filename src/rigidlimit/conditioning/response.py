@@ -16,8 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._support.submatrix import submatrix
-from ..network import Network, kept_starts
-from ..network.stiffness import LinearStats, StiffnessSystem
+from ..linear import LinearStats, Network, kept_starts
 from .screening import WEAK
 from .step_data import StepData
 
@@ -57,10 +56,10 @@ class Response:
         mass = submatrix(step.M, rows=dofs, columns=dofs, scale=per_reach)
         mass.data *= np.repeat(per_reach, np.diff(mass.indptr)) / step.dt
         blocks = kept_starts(np.arange(0, len(free) + 1, 6), dofs)
-        network = Network(B, mass=mass, blocks=blocks)
-        network.rounded = False  # the springs are stiffer than single precision tells
+        # the springs are stiffer than single precision tells
+        network = Network(B, mass=mass, blocks=blocks, rounded=False)
         self.off, self.network, self.D = off, network, 1 / (WEAK**2 * off.diagonal)
-        self.system = StiffnessSystem(network, self.D, 0.0)
+        self.system = network.system(self.D, 0.0)
 
     def to_residual(self) -> np.ndarray:
         """|h| (k,) [N] for what is wrong with the slacks."""

@@ -22,7 +22,7 @@ from .._support.arrays import with_short_indices
 
 ZERO = 1e-13
 """Entries of B over the reach, and S, that are zero but for rounding of normals and arms: nothing
-below 1e-12 pins any force (``network/columns.py``)."""
+below 1e-12 pins any force (``linear/column_scaling.py``)."""
 
 WEAK = 5e-7
 """S up to which a motion without a load tells nothing of forces (``one_body.py``): eps / S^2,

@@ -39,7 +39,7 @@ from scipy.optimize import nnls
 from scipy.sparse.csgraph import connected_components
 
 from ..bodies import Bodies
-from ..network.columns import ROUNDING
+from ..linear.column_scaling import ROUNDING
 from .screening import WEAK, ZERO, finite_reach
 
 TAKEN, HELD, NONE = "taken", "held", "none"

@@ -25,9 +25,10 @@ import scipy.sparse as sp
 
 from ..dynamics import newton as projection
 from ..dynamics.problem import ContactProblem
-from ..network import Network, equilibrium
+from ..linear import LinearStats, Network
+from ..linear.stiffness import DIRECT_SIZE
+from ..network import equilibrium
 from ..network.soft import soft_equilibrium
-from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
 from ..status import Status
 from .centre import CARRIES, centre, threshold_of
 from .ends import SHARP, end
@@ -145,7 +146,7 @@ def self_stresses(B: sp.csr_array, *, samples: int = 2, seed: int = 0) -> np.nda
     """Random z with B^T z = 0, (m, samples): w - B B^+ w for w with entries of order one."""
     m = B.shape[0]
     network = Network(B)
-    system = StiffnessSystem(network, np.ones(m), 1e-13)
+    system = network.system(np.ones(m), 1e-13)
     rng = np.random.default_rng(seed)
     found = np.zeros((m, samples))
     for k in range(samples):

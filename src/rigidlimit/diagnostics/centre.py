@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
+from ..linear import LinearStats
 from ..network.central_path import Tangent, room
-from ..network.stiffness import LinearStats, StiffnessSystem
 
 CENTRING = 0.1
 """mu over what it was the step before."""
@@ -62,7 +62,7 @@ def centre(network, load, near):
             found, least = (np.where(carries, f, 0.0), carries, worst, step), worst
             if threshold == CARRIES:
                 break
-        system = StiffnessSystem(network, f / w, 0.0)
+        system = network.system(f / w, 0.0)
         solve = partial(_solve, system, target=ACCURATE * worst, stats=stats)
         tangent = Tangent(network, f, w, rigid, imbalance, opens - w, solve)
         dy, df, dw = tangent.step(CENTRING * total / m, ACCURATE)

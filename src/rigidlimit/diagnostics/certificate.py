@@ -25,7 +25,7 @@ from .._support.display import Brief
 from ..errors import InputError
 from ..forces import compatible_forces
 from ..forces.problem import checked_law, complementary_energy, pressing, strain_energy
-from ..network import column_arms
+from ..linear import column_arms
 from .cones.certificate import RoughCertificate, rough_certificate
 from .cones.problem import refuse_friction
 

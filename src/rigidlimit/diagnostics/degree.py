@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._support.submatrix import submatrix
-from ..network import body_starts, column_arms, kept_starts
+from ..linear import body_starts, column_arms, kept_starts
 from .rank import rank
 
 

@@ -25,7 +25,7 @@ from .._support import arrays
 from .._support.display import Displayed
 from .._support.words import counted
 from ..errors import InputError
-from ..network import Network, body_starts, column_arms, kept_starts
+from ..linear import Network, body_starts, column_arms, kept_starts
 from ..status import Status
 from . import admissible, programs
 from .cones.determinacy import RoughDeterminacy, rough_determinacy

@@ -15,8 +15,8 @@ from functools import partial
 
 import numpy as np
 
+from ..linear import LinearStats
 from ..network.central_path import INTERIOR, Tangent, mehrotra
-from ..network.stiffness import LinearStats, StiffnessSystem
 
 SHARP = 1e-7
 """An outer bound this near to a force that is reached, over the largest force, is good enough;
@@ -58,7 +58,7 @@ def end(network, load, inside, opening, i: int, sign: float):
         imbalance, opens = network.carried(f) - load, B @ y - one
         bound = min(bound, _bound(load, y, opens, opening))
         gap = float(f @ w)
-        system = StiffnessSystem(network, f / w, 0.0)
+        system = network.system(f / w, 0.0)
         endless = opening is None and f[i] > GROWN * size
         if gap <= SHARP * size or endless or not np.isfinite(gap):
             break

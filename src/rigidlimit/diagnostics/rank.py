@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dtrcon
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from ..network import body_starts, kept_starts
+from ..linear import body_starts, kept_starts
 from .still import smallest_singular_values
 
 DENSE = 1200

@@ -26,8 +26,7 @@ from .._support.display import Brief
 from ..errors import InputError
 from ..forces import compatible_forces
 from ..forces.problem import checked_law
-from ..network import Network, body_starts, column_arms, kept_starts
-from ..network.stiffness import LinearStats, StiffnessSystem
+from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
 from .cones.problem import refuse_friction
 from .cones.sensitivity import RoughSensitivity, rough_sensitivity
 
@@ -296,7 +295,7 @@ class _Linear:
         if size == 0.0 or top == 0.0:
             return out
         D = tangent / top
-        system = StiffnessSystem(network, D, 1e-12)
+        system = network.system(D, 1e-12)
         x, left = np.zeros(len(right)), right
         for _ in range(4):  # the shift, and rounding, are taken out by refinement
             x = x + system.solve(left, target=1e-10 * size, stats=LinearStats())

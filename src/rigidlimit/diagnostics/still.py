@@ -11,8 +11,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ..network import Network
-from ..network.stiffness import LinearStats, StiffnessSystem
+from ..linear import LinearStats, Network
 
 SAMPLES = 12
 """Random motions: up to one less than this many independent still ones are found."""
@@ -35,7 +34,7 @@ def smallest_singular_values(B: sp.csr_array, starts, largest: float, *, seed: i
     n = B.shape[1]
     rng = np.random.default_rng(seed)
     network = Network(B, blocks=starts)
-    system = StiffnessSystem(network, np.ones(B.shape[0]), 1e-14 * largest**2)
+    system = network.system(np.ones(B.shape[0]), 1e-14 * largest**2)
     motions = rng.choice([-1.0, 1.0], (n, SAMPLES)) * rng.uniform(0.5, 1.0, (n, SAMPLES))
     still = np.zeros((n, 0))
     for batch in (slice(0, 2), slice(2, SAMPLES)):

@@ -19,8 +19,8 @@ w is computed anew from l each time, so rounding is never amplified by D.
 
 import numpy as np
 
-from ..network.changing import ChangingSystem
-from ..network.stiffness import LinearStats
+from ..linear import LinearStats
+from ..linear.low_rank_update import ChangingSystem
 
 FROM_AFAR = ("bent", 1e7), ("whole", 1e7), ("whole", 1e9), ("bent", 1e4)
 FROM_NEAR = (("bent", 1e8),)
@@ -46,15 +46,15 @@ ROUNDING = 1e-14
 """Of the objective, over the sum of its terms' sizes."""
 
 
-def pays(price, force, gradient_steps, reached, tolerance) -> bool:
+def pays(cost, force, gradient_steps, reached, tolerance) -> bool:
     """Whether a factorization is cheaper than the gradient steps that are still to come.
 
-    price: ``Network.price``. gradient_steps: taken so far, to the residual ``reached``.
+    cost: ``Network.cost``. gradient_steps: taken so far, to the residual ``reached``.
     """
-    if np.count_nonzero(force) > price.dofs or not 0.0 < reached < 1.0:
+    if np.count_nonzero(force) > cost.dofs or not 0.0 < reached < 1.0:
         return False
     remaining = np.log(reached / tolerance) * gradient_steps / -np.log(reached)
-    return remaining > price.of_factorization / 3 and price.affordable
+    return remaining > cost.of_factorization / 3 and cost.affordable
 
 
 def finish(

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from .._support import arrays
 from .._support.products import transposed_product
 from ..errors import InputError, nearest
-from ..network import column_arms
+from ..linear import column_arms
 from ..network.handover import check_handover
 from ..status import Status
 from . import apgd, newton, pgs

@@ -18,8 +18,8 @@ from functools import partial
 
 import numpy as np
 
+from ..linear import LinearStats
 from ..network.central_path import Tangent, mehrotra
-from ..network.stiffness import LinearStats, StiffnessSystem
 
 STEPS = 60
 """Steps after which the path is given up; 40 are seldom needed."""
@@ -63,7 +63,7 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
         over = rising and (decided or stuck or not residual <= SPOILT)
         if least <= tolerance or over or stuck == STUCK or step == last:
             break
-        solve = partial(_solve, StiffnessSystem(network, l / w, 0.0), stats=stats)
+        solve = partial(_solve, network.system(l / w, 0.0), stats=stats)
         mismatch, rigid = problem.p + B @ x - w, np.zeros(len(l))
         tangent = Tangent(
             network, l, w, rigid, network.carried(l) - M @ x, mismatch, solve, refined=True
@@ -94,7 +94,7 @@ def _begin(problem, network, effective_mass, stats):
     unlike masses the light ones may have to pass on what the heavy ones need. Springs of contacts
     that are far open may pull all others open; then it is what one contact alone would need."""
     rhs = -network.carried(effective_mass * problem.p)
-    x = _solve(StiffnessSystem(network, effective_mass, 0.0), rhs, 0.0, stats=stats)
+    x = _solve(network.system(effective_mass, 0.0), rhs, 0.0, stats=stats)
     w = problem.p + network.B @ x
     largest = max((-effective_mass * w).max(), problem.scale * problem.dt)
     return x, np.full(len(w), largest), np.maximum(w, problem.speed)

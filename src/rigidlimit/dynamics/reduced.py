@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from .._support.submatrix import submatrix
-from ..network import body_starts, kept_starts
+from ..linear import body_starts, kept_starts
 from .inertia import coupled, inverse_mass
 from .problem import ContactDynamicsResult, ContactProblem
 

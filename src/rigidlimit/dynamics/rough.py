@@ -18,7 +18,7 @@ from .._support.words import counted
 from ..equilibrium.dense import between_bodies
 from ..equilibrium.multipliers import rigid_contacts
 from ..equilibrium.rows import checked_friction, contact_rows
-from ..network import column_arms
+from ..linear import column_arms
 from ..status import Status
 from .inertia import coupled, inverse_mass
 from .problem import ContactDynamicsResult

@@ -12,9 +12,9 @@ from numba import njit
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
-from ..network.dissection import grouped
-from ..network.pairs import body_rows
-from ..network.starts import MAX_BLOCK, cut_starts
+from ..linear.block_ic0 import body_rows
+from ..linear.block_offsets import MAX_BLOCK, cut_starts
+from ..linear.dissection import grouped
 
 PADDED = 1.5
 """Zeros that pad the rows of small bodies may make them this much longer."""

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from ..network.dissection import coupled_bodies
+from ..linear.dissection import coupled_bodies
 
 WIDEST = 6
 """Degrees of freedom of a body at most, where bodies are found from the columns of B."""

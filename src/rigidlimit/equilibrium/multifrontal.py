@@ -14,9 +14,9 @@ import numpy as np
 from numba import njit
 
 from .._support.memory import check_room
-from ..network.dissection import elimination_order
-from ..network.fronts import Fronts, dense_fronts
-from ..network.lapack import routine
+from ..linear.dissection import elimination_order
+from ..linear.fronts import Fronts, dense_fronts
+from ..linear.lapack import routine
 from .blocks import BodyBlocks
 
 ONE_FRONT = 72

@@ -7,7 +7,7 @@ few contacts is solved in less time than Python takes to call its solver.
 import numpy as np
 from numba import njit
 
-from ..network.lapack import routine
+from ..linear.lapack import routine
 from .law import respond, secant_blocks, sticking_blocks
 from .newton import DECREASE, HALVINGS, NEAR, RUNAWAY, SECANTS
 

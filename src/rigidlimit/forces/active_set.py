@@ -18,10 +18,10 @@ the linearisation is exact; otherwise it is renewed until the forces stay.
 
 import numpy as np
 
-from ..network.changing import ChangingSystem
-from ..network.dissection import has_metis
+from ..linear import LinearStats
+from ..linear.dissection import has_metis
+from ..linear.low_rank_update import ChangingSystem
 from ..network.handover import BorrowedSystem
-from ..network.stiffness import LinearStats
 from .rebalance import rebalanced
 
 FEW = 200

@@ -9,9 +9,8 @@ from .._support import arrays
 from .._support.products import transposed_product
 from .._support.submatrix import submatrix
 from ..errors import InputError
-from ..network import Network, body_starts, column_arms, kept_starts
+from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
 from ..network.handover import Handover, check_handover
-from ..network.stiffness import LinearStats
 from ..status import Status
 from . import augmented_lagrangian, newton
 from .carried import NOT_CARRIED, nearest_carried

@@ -18,12 +18,13 @@ import numpy as np
 
 from .._support.products import absolute_product
 from ..errors import NoRoom
-from ..network import Network, equilibrium
+from ..linear import LinearStats, Network
+from ..linear.stiffness import DIRECT_SIZE
+from ..network import equilibrium
 from ..network.central_path import INTERIOR, follow
 from ..network.equilibrium import NEAR
 from ..network.handover import Handover
 from ..network.soft import soft_equilibrium
-from ..network.stiffness import DIRECT_SIZE, LinearStats, StiffnessSystem
 from ..status import Status
 from . import active_set
 from .active_set import FEW
@@ -202,8 +203,8 @@ class _Search:
         network = self.network
         if self.no_room:
             return False
-        hard = network.direct or self.stats.cg_failures > 0
-        return len(self.load) <= DIRECT_SIZE or (hard and network.price.affordable)
+        hard = network.cost.direct or self.stats.cg_failures > 0
+        return len(self.load) <= DIRECT_SIZE or (hard and network.cost.affordable)
 
     def attempt(self, start, limit):
         """Newton from ``start``, with ``limit`` steps where its systems are solved loosely."""
@@ -264,7 +265,7 @@ class _Search:
         if not top > 0.0:
             return force, 0.0
         self.stats.took("rebalanced")
-        system = StiffnessSystem(self.network, tangent / top, 1e-12)
+        system = self.network.system(tangent / top, 1e-12)
 
         def solve(missing):
             return system.solve(missing, target=0.01 * tolerance, stats=self.stats)

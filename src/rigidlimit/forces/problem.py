@@ -15,7 +15,7 @@ from .._support import arrays
 from .._support.display import Displayed
 from .._support.words import counted
 from ..errors import InputError
-from ..network import column_arms
+from ..linear import column_arms
 from ..status import Status, work
 
 

@@ -28,7 +28,7 @@ from ..equilibrium.law import ContactLaw
 from ..equilibrium.rows import checked_friction, contact_rows
 from ..equilibrium.solve import Settings, solve
 from ..errors import InputError
-from ..network import column_arms
+from ..linear import column_arms
 from ..status import Status
 from .problem import CompatibleForces, checked_law
 

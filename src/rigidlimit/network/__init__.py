@@ -5,15 +5,6 @@ under the load F~; contact dynamics (eq. 22) is a sequence of networks with the 
 bodies added (``dynamics/newton.py``).
 """
 
-from .columns import column_arms
-from .equilibrium import Equilibrium, Network, equilibrium
-from .starts import body_starts, kept_starts
+from .equilibrium import Equilibrium, equilibrium
 
-__all__ = [
-    "Equilibrium",
-    "Network",
-    "body_starts",
-    "column_arms",
-    "equilibrium",
-    "kept_starts",
-]
+__all__ = ["Equilibrium", "equilibrium"]

@@ -23,7 +23,7 @@ from functools import partial
 import numpy as np
 from numba import njit
 
-from .stiffness import LinearStats, StiffnessSystem
+from ..linear import LinearStats
 
 ROUGH, FAIR = 0.1, 0.02
 """Relative accuracy of the linear solves: of the predictor, which only sets the centring, and of
@@ -88,7 +88,7 @@ def follow(
         if arrived or iteration == max_iterations or not np.isfinite(size + gap):
             break
         D = f / (w + q * yielding)
-        matrix = StiffnessSystem(network, D, 1e-12 * float(D.max(initial=1e-300)))
+        matrix = network.system(D, 1e-12 * float(D.max(initial=1e-300)))
         solve = partial(_solve, matrix, stats=stats)
         mismatch = yielding + B @ u - s - w
         tangent = Tangent(network, f, w, q * yielding, imbalance, mismatch, solve)
@@ -99,7 +99,7 @@ def follow(
 
 def _begin(network, k, s, q, load, stats):
     """(u, f, w) of every contact as a linear spring, as in a cold start of Newton, lifted."""
-    u = _solve(StiffnessSystem(network, k.astype(float), 1e-12 * k.max()), -load, FAIR, stats=stats)
+    u = _solve(network.system(k.astype(float), 1e-12 * k.max()), -load, FAIR, stats=stats)
     f = -k * (network.B @ u)
     # 1: where the linear solve could not even begin
     f = np.maximum(f, 0.1 * (np.abs(f).max() or 1.0))

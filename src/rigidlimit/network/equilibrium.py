@@ -13,23 +13,14 @@ that vanishes with the residual keeps the iteration quadratic. For p < 2 it has 
 central path is the way (``central_path.py``).
 """
 
-import copy
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 
-from .._support.arrays import with_short_indices
-from .._support.products import transposed_product
+from ..linear import LinearStats, Network
 from ..status import Status
-from .dissection import elimination_order
 from .law import forces_of, stretch_to_law, tangents
 from .line_search import dot, minimum
-from .pairs import PairNetwork
-from .price import Price
-from .starts import cut_starts
-from .stiffness import LinearStats, StiffnessSystem
 
 LOOSE = 0.1
 """Part of the slope that line searches leave."""
@@ -50,47 +41,6 @@ which carry next to nothing stand in each other's way."""
 FAR, REBOUNDS = 100.0, 6
 """Once the residual has been below NEAR, Newton steps to FAR times the smallest one after which a
 solve counts as stalled: contacts that carry next to nothing open and close a few at a time."""
-
-
-class Network:
-    """B (m, n) with what the compiled kernels need of it.
-
-    mass: inertia M (n, n) or None. blocks: first degree of freedom of each body's block, ending
-    with n; a preconditioning hint only, cut into pieces of at most MAX_BLOCK. two_sorts: whether
-    springs are of very unlike stiffness, which asks for another preconditioner (``pairs.py``).
-    """
-
-    def __init__(self, B: sp.csr_array, *, mass=None, blocks=None, two_sorts: bool = False):
-        self.B = with_short_indices(B)
-        n = B.shape[1]
-        mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
-        self.mass = with_short_indices(mass)
-        self.starts = cut_starts(n, blocks)
-        self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        self.price = Price(self)
-        self.two_sorts = two_sorts
-        self.direct = False  # whether conjugate gradients have proved too dear; ``StiffnessSystem``
-        self.rounded = True  # whether large factors may be kept in single precision; the same
-
-    def unspent(self) -> "Network":
-        """The same network, without what solves on it have told of their cost."""
-        other = copy.copy(self)
-        other.price, other.direct = Price(other), False
-        return other
-
-    def carried(self, force: np.ndarray) -> np.ndarray:
-        """B^T f (n,), the load that forces (m,) carry."""
-        return transposed_product(self.B, force)
-
-    @cached_property
-    def pairs(self) -> PairNetwork:
-        """The structure for incomplete factorizations; ``serves`` tells whether it has one."""
-        return PairNetwork(self.B, self.starts, self.mass)
-
-    @cached_property
-    def elimination_order(self) -> np.ndarray | None:
-        """Place of each body in the order of a factorization; None where METIS is missing."""
-        return elimination_order(self.B, self.mass, self.starts)
 
 
 @dataclass(frozen=True)
@@ -185,7 +135,7 @@ def equilibrium(
         mean = float(D.max(initial=0.0)) or 1.0
         shift = mean * min(1e-4, max(1e-12, 1e-3 * residual))
         forcing = max(min(FORCING, residual**rate), 0.05 * tolerance / residual)
-        system = StiffnessSystem(network, D, shift)
+        system = network.system(D, shift)
         rhs = -g
         if let_be and history[0] <= NEAR:
             rhs = np.copysign(np.maximum(np.abs(g) - let_be * tolerance * scale, 0.0), rhs)

@@ -15,9 +15,10 @@ import scipy.sparse as sp
 from .._support.submatrix import submatrix
 from .._support.words import counted
 from ..errors import InputError
-from .changing import ChangingSystem
-from .preconditioned import solve
-from .stiffness import DIRECT_SIZE, LinearStats
+from ..linear import LinearStats
+from ..linear.low_rank_update import ChangingSystem
+from ..linear.preconditioned import solve
+from ..linear.stiffness import DIRECT_SIZE
 
 STEPS, IN_ALL = 15, 30
 """Conjugate gradient steps of one solve, and of all, that a factor still serves with; five and

@@ -22,12 +22,12 @@ overlaps before such a motion bears its load. Two things keep Newton from its en
 import numpy as np
 
 from .._support.products import absolute_product
+from ..linear import LinearStats
+from ..linear.column_scaling import ROUNDING
 from ..status import Status
-from .columns import ROUNDING
 from .equilibrium import Equilibrium
 from .law import forces_of, stretch_to_law, tangents
 from .line_search import dot, minimum
-from .stiffness import LinearStats, StiffnessSystem
 
 EXACT = 1e-12
 """Part of the slope that line searches leave: nothing but soft steps sees what they leave."""
@@ -91,7 +91,7 @@ class _Stiffness:
         """(K + e I)^-1 rhs, e = part max D."""
         if part not in self.systems:
             shift = part * float(self.D.max())
-            self.systems[part] = StiffnessSystem(self.network, self.D, shift)
+            self.systems[part] = self.network.system(self.D, shift)
         return self.systems[part].solve_directly(rhs, self.stats)
 
     def step(self, g, soft):

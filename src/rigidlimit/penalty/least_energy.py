@@ -38,9 +38,9 @@ from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
 from ..constraints import gap_gradient
 from ..errors import InputError
+from ..linear import LinearStats
 from ..network.central_path import room
 from ..network.equilibrium import Network
-from ..network.stiffness import LinearStats, StiffnessSystem
 from ..status import Status
 
 TRUST = 0.05
@@ -264,10 +264,6 @@ class _Order:
         if self.rounds > KEPT or new > NEW * len(pairs):
             self.place, self.known, self.rounds = None, pairs, 0
 
-    def lend(self, network):
-        if self.place is not None:
-            network.elimination_order = self.place
-
     def keep(self, network):
         self.place = vars(network).get("elimination_order")
 
@@ -311,11 +307,10 @@ def _closed(near, state, F, f, w, hold, starts, order, stats):
 
 def _newton(B, F, f, w, gap, mu, hold, starts, order, stats, refined=False):
     """(d (n,), B d (m,)). hold (n,): diagonal of P."""
-    network = Network(B, mass=sp.diags_array(hold).tocsr(), blocks=starts)
+    mass = sp.diags_array(hold).tocsr()
     # contacts bear or not by factors of 1e12 at the end, which single precision does not resolve
-    network.rounded = False
-    order.lend(network)
-    system = StiffnessSystem(network, f / w, 0.0)
+    network = Network(B, mass=mass, blocks=starts, order=order.place, rounded=False)
+    system = network.system(f / w, 0.0)
     rhs = F + network.carried(mu / w - f / w * (gap - w))
     d = system.solve_directly(rhs, stats, refined=refined)
     order.keep(network)

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from ..._support import arrays
 from ...equilibrium.rows import checked_friction, contact_rows
 from ...errors import InputError
-from ...network import body_starts, column_arms, kept_starts
+from ...linear import body_starts, column_arms, kept_starts
 from .conic import Program
 
 BALANCED = 1e-8

@@ -45,7 +45,7 @@ from .blocks import (
     times_lower,
     times_upper,
 )
-from .threshold import ThresholdSolver
+from .drop_tolerance import ThresholdSolver
 
 LIFT = 1e-7
 """Part of its largest diagonal entry by which a block G is lifted before E. E^-1 cancels in
@@ -53,8 +53,9 @@ L_ij E_j^-1 L_ij^T; in soft networks, which only the shift holds, rounding would
 body until E is no longer positive."""
 
 UNLIKE, FEW_SOFT = 30.0, 0.05
-"""Ratio of tangent stiffnesses from which on blocks are kept by their size (``threshold.py``): of
-the contacts among which this part is stiffer to those among which as many are softer."""
+"""Ratio of tangent stiffnesses from which on blocks are kept by their size
+(``drop_tolerance.py``): of the contacts among which this part is stiffer to those among which as
+many are softer."""
 
 SAMPLE = 5000
 """Contacts looked at for that, at most twice as many."""
@@ -150,6 +151,8 @@ class PairSolver:
 
     contacts: (ptr, lo, up, low), the active contacts scaled by sqrt(D); up and low are changed.
     """
+
+    route = "cg"
 
     def __init__(self, network: PairNetwork, contacts, shift: float):
         self.network = network

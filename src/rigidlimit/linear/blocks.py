@@ -58,8 +58,8 @@ def add_outer(A, x, y, s, block):
 
 @njit(cache=True, nogil=True)
 def diagonal_blocks(ptr, lo, up, low, mass, shift, block):
-    """Those of K = M + C^T C + shift (bodies, d, d), lower triangles. Rows C as in ``pairs.py``:
-    up on the later body, low on the earlier one lo, -1 for none."""
+    """Those of K = M + C^T C + shift (bodies, d, d), lower triangles. Rows C as in
+    ``block_ic0.py``: up on the later body, low on the earlier one lo, -1 for none."""
     G = mass.copy()
     for i in range(len(G)):
         for u in range(len(block)):

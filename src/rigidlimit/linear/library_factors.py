@@ -11,8 +11,10 @@ LIFTS = 0.0, 1e-13, 1e-10
 """Tried in turn where a pivot is lost to rounding: all are lifted by this part of the largest."""
 
 
-class Factor:
-    """K = P^T L U P of a symmetric positive definite K; ``solve`` solves."""
+class LUFactor:
+    """K = P^T L U P of a symmetric positive definite K, by SuperLU."""
+
+    route, rounded = "superlu", False
 
     def __init__(self, K: sp.csr_array, order: np.ndarray | None):
         from scipy.sparse.linalg import splu
@@ -48,7 +50,9 @@ class Factor:
 
 
 class DenseFactor:
-    """K = L L^T of a small symmetric positive definite K (n, n); ``solve`` solves."""
+    """K = L L^T of a small symmetric positive definite K (n, n), by LAPACK."""
+
+    route, rounded = "dense", False
 
     def __init__(self, K: np.ndarray):
         from scipy.linalg.lapack import dpotrf

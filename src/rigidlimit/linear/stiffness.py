@@ -4,7 +4,7 @@ D >= 0 holds the contacts' tangent stiffness, M the inertia (or nothing), e I a 
 term. Two roads, chosen here:
 
 - networks of pairs (bodies in space or in the plane): conjugate gradients with an incomplete
-  factorization (``pairs.py``);
+  factorization (``block_ic0.py``);
 - a factorization (``multifrontal.py``) for small systems, where contacts move more than two bodies
   (mechanisms), where conjugate gradients fail, and for
   the rest of a network's life once one loose solve has taken a good part of a factorization's time
@@ -12,7 +12,6 @@ term. Two roads, chosen here:
   Newton steps.
 """
 
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -20,9 +19,10 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..errors import NoRoom
-from .direct import DenseFactor, Factor
+from .library_factors import DenseFactor, LUFactor
 from .multifrontal import MultifrontalFactor
 from .preconditioned import solve
+from .protocol import Factorization, LinearStats
 
 DIRECT_SIZE = 300
 """Systems up to this many degrees of freedom are factorized at once: it costs less than a
@@ -38,26 +38,10 @@ takes ten, as in networks that only the shift holds, motions of little energy st
 contacts outside of the working set feel."""
 
 DEAR = 1 / 2
-"""Part of the price of a factorization above which conjugate gradients are too dear to go on."""
+"""Part of the cost of a factorization above which conjugate gradients are too dear to go on."""
 
 LOOSE = 1.3
 """Decades that a loose solve gains."""
-
-
-@dataclass
-class LinearStats:
-    """Work done so far: conjugate gradient steps, factorizations, failed CG solves; and the routes
-    taken to an answer, in order of their first use."""
-
-    products: int = 0
-    factorizations: int = 0
-    cg_failures: int = 0
-    routes: list[str] = field(default_factory=list)
-
-    def took(self, route: str):
-        """Note a route."""
-        if route not in self.routes:
-            self.routes.append(route)
 
 
 def by_rounded_factor(product, by_factor, rhs, *, stats, refined):
@@ -147,18 +131,18 @@ class StiffnessSystem:
         n, network = len(rhs), self.network
         if n == 0:
             return np.zeros(0)
-        price = network.price
-        fits = price.affordable
-        if n <= DIRECT_SIZE or (fits and (network.direct or not network.pairs.serves)):
+        cost = network.cost
+        fits = cost.affordable
+        if n <= DIRECT_SIZE or (fits and (cost.direct or not network.pairs.serves)):
             try:
                 return self.solve_directly(rhs, stats)
             except NoRoom:
                 fits = False
-        max_steps = price.patience if fits else 30_000
+        max_steps = cost.patience if fits else 30_000
         x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
         # a tight solve may take more than a loose one
         decades = np.log10(max(float(np.abs(rhs).max()), target) / target)
-        network.direct |= steps > DEAR * price.of_factorization * max(1.0, decades / LOOSE)
+        cost.direct |= steps > DEAR * cost.of_factorization * max(1.0, decades / LOOSE)
         if worst <= target:
             return x
         stats.cg_failures += 1
@@ -171,23 +155,23 @@ class StiffnessSystem:
         """(x, |K x - rhs|_inf reached, steps) by conjugate gradients alone."""
         network = self.network
         if network.pairs.serves:
-            stats.took("threshold cg" if "Threshold" in type(self._incomplete).__name__ else "cg")
+            stats.took(self._incomplete.route)
             x, steps, worst = self._incomplete.solve(rhs, target=target, max_steps=max_steps)
         else:
             stats.took("jacobi cg")
             options = dict(enough=target, most=max_steps, near=False)
-            found = solve(self.product, self._by_blocks, rhs, **options)
+            found = solve(self.apply, self._by_blocks, rhs, **options)
             x, steps = found.x, found.steps
             reached = steps < max_steps and not np.isnan(found.error)
             worst = target if reached else np.inf
         stats.products += steps
-        network.price.steps += steps
+        network.cost.steps += steps
         return x, worst, steps
 
-    def product(self, x):
+    def apply(self, x: np.ndarray) -> np.ndarray:
         """K x, for x (n,) or (n, c)."""
         if x.ndim == 2:
-            return np.column_stack([self.product(column) for column in x.T])
+            return np.column_stack([self.apply(column) for column in x.T])
         y = np.empty_like(x)
         _product(*self.arrays, x, y)
         return y
@@ -231,7 +215,12 @@ class StiffnessSystem:
         place = self.network.elimination_order if n > DENSE_SIZE else None
         if place is not None:
             factor = MultifrontalFactor(
-                rows, mass, self.shift, self.network.starts, place, rounded=self.network.rounded
+                rows,
+                mass,
+                self.shift,
+                self.network.starts,
+                place,
+                rounded=self.network.cost.rounded,
             )
             if not factor.failed:
                 return factor
@@ -239,58 +228,43 @@ class StiffnessSystem:
         C = sp.csr_array((val, idx, ptr), shape=(len(ptr) - 1, n))
         K = sp.csr_array(C.T @ C + self.network.mass + self.shift * sp.eye_array(n))
         if place is None:
-            return Factor(K, None)
-        return Factor(K, np.argsort(place[self.network.block_of], kind="stable"))
+            return LUFactor(K, None)
+        return LUFactor(K, np.argsort(place[self.network.block_of], kind="stable"))
 
-    def factor_entries(self, stats) -> int:
-        """Entries that are stored of the factor. Raises NoRoom."""
-        return self._counted_factor(stats).entries
+    def factorize(self, stats: LinearStats) -> Factorization:
+        """The factorization of K, made at the first call. Raises NoRoom."""
+        known = "_factor" in self.__dict__
+        factor = self._factor
+        stats.factorizations += not known
+        stats.took(factor.route)
+        return factor
 
-    def solve_directly(self, rhs, stats, *, refined=True):
+    def refactorize(self) -> None:
+        """Have factors in double precision from now on: those in single precision do not serve."""
+        self.network.cost.rounded = False
+        del self._factor
+
+    def solve_directly(
+        self, rhs: np.ndarray, stats: LinearStats, *, refined: bool = True
+    ) -> np.ndarray:
         """K^-1 rhs for rhs (n,) or (n, c). refined: as far as rounding allows, by one step of
         iterative refinement where the factor is in double precision.
 
         Raises NoRoom.
         """
-        if self.rounded(stats):
-            return self._by_rounded(rhs, stats, refined)
-        x = self.by_factor(rhs, stats)
+        factor = self.factorize(stats)
+        if factor.rounded:
+            return self._by_rounded(factor, rhs, stats, refined)
+        x = factor.solve(rhs)
         # with the unassembled product
-        return x + self.by_factor(rhs - self.product(x), stats) if refined else x
+        return x + factor.solve(rhs - self.apply(x)) if refined else x
 
-    def _by_rounded(self, rhs, stats, refined):
+    def _by_rounded(self, factor, rhs, stats, refined):
         if rhs.ndim == 2:
             columns = [self.solve_directly(column, stats, refined=refined) for column in rhs.T]
             return np.column_stack(columns)
-        x = by_rounded_factor(
-            self.product, lambda r: self.by_factor(r, stats), rhs, stats=stats, refined=refined
-        )
+        x = by_rounded_factor(self.apply, factor.solve, rhs, stats=stats, refined=refined)
         if x is not None:
             return x
         self.refactorize()
         return self.solve_directly(rhs, stats, refined=refined)
-
-    def rounded(self, stats) -> bool:
-        """Whether the factor is kept in single precision. Raises NoRoom."""
-        return getattr(self._counted_factor(stats), "rounded", False)
-
-    def by_factor(self, rhs, stats):
-        """(L L^T)^-1 rhs for rhs (n,) or (n, c), with L as it is kept. Raises NoRoom."""
-        return self._counted_factor(stats).solve(rhs)
-
-    def refactorize(self):
-        """Have factors in double precision from now on: those in single precision do not serve."""
-        self.network.rounded = False
-        del self._factor
-
-    def _counted_factor(self, stats):
-        known = "_factor" in self.__dict__
-        factor = self._factor
-        stats.factorizations += not known
-        rounded = " (single)" if getattr(factor, "rounded", False) else ""
-        stats.took(
-            {"DenseFactor": "dense", "Factor": "superlu"}.get(
-                type(factor).__name__, "multifrontal" + rounded
-            )
-        )
-        return factor

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import rigidlimit as rl
-from rigidlimit.network import column_arms
+from rigidlimit.linear import column_arms
 
 SCALES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn

@@ -248,6 +248,10 @@ class MultifrontalFactor:
         return update if positive else None
 
     @property
+    def route(self) -> str:
+        return "multifrontal (single)" if self.rounded else "multifrontal"
+
+    @property
     def entries(self) -> int:
         return len(self.values)
 

@@ -20,8 +20,8 @@ DEARER, FEWER = 8, 4
 """How many times dearer a factorization is by SuperLU in its own order, where METIS is missing, and
 how many times fewer the degrees of freedom up to which it is taken."""
 
-ASKED, BYTES_EACH = 15_000, 5_500
-"""Degrees of freedom from which memory is asked for: solves ask often, and it takes as long as one
+MEMORY_MATTERS, BYTES_EACH = 15_000, 5_500
+"""Degrees of freedom from which memory is looked at: solves ask often, and it takes as long as one
 of fewer (the factorization itself asks again, ``memory.LITTLE``). Bytes for each in packings of
 ``DIRECT_LIMIT``, at the peak."""
 
@@ -37,7 +37,7 @@ STEP = 220
 """Multiplications of ``Fronts.operations`` that take as long as one step, a contact."""
 
 
-def price(n: int) -> int:
+def guessed_cost(n: int) -> int:
     """Steps of conjugate gradients that take as long as one factorization of n degrees of freedom.
 
     Measured with the order on pyramids of 855 to 61,620 degrees of freedom: 210 to 2,800; on random
@@ -49,20 +49,24 @@ def price(n: int) -> int:
 def affordable(n: int) -> bool:
     """Whether a factorization of n degrees of freedom is to be thought of at all where there are
     other ways: of no more than DIRECT_LIMIT, and if it does not take too much memory."""
-    if n <= ASKED:
+    if n <= MEMORY_MATTERS:
         return True
     return n <= DIRECT_LIMIT / (1 if has_metis() else FEWER) and fits(n * BYTES_EACH)
 
 
-class Price:
-    """Of one network. steps: of conjugate gradients, or of others as dear, taken on it so far.
+class FactorizationCost:
+    """Of one network, as solves on it learn of it.
 
-    The network holds its price, and must not be held by it: in a circle it would outlive its step
+    steps: of conjugate gradients, or of others as dear, taken so far. direct: whether conjugate
+    gradients have proved too dear. rounded: whether large factors may be kept in single precision.
+
+    The network holds its cost, and must not be held by it: in a circle it would outlive its step
     until Python looks for circles, with all that was made of it.
     """
 
-    def __init__(self, network):
+    def __init__(self, network, *, rounded: bool = True):
         self._of, self.steps = weakref.ref(network), 0
+        self.direct, self.rounded = False, rounded
 
     @property
     def _network(self):
@@ -72,13 +76,13 @@ class Price:
     def of_factorization(self) -> float:
         """Steps that take as long as a factorization."""
         if self._structure is None:
-            return price(self.dofs)
+            return guessed_cost(self.dofs)
         return self._structure.operations / (STEP * max(1, self._network.B.shape[0]))
 
     @property
     def patience(self) -> int:
         """Steps of one solve after which it is factorized: what is known to be near may be waited
-        for, up to twice the price; a guess is mostly too high."""
+        for, up to twice the cost; a guess is mostly too high."""
         return int((1 if self._structure is None else 2) * self.of_factorization)
 
     @property
@@ -86,9 +90,9 @@ class Price:
         """Whether a factorization is to be thought of at all."""
         if self._structure is None:
             return affordable(self.dofs)
-        if self.of_factorization > price(DIRECT_LIMIT):
+        if self.of_factorization > guessed_cost(DIRECT_LIMIT):
             return False
-        return fits(self._structure.bytes(self._network.rounded))
+        return fits(self._structure.bytes(self.rounded))
 
     @property
     def dofs(self) -> int:

@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rigidlimit._support import memory
-from rigidlimit.network import Network
-from rigidlimit.network.price import LOOK, price
+from rigidlimit.linear import Network
+from rigidlimit.linear.cost import LOOK, guessed_cost
 from tests.problems import pyramid_gradient, random_springs
 
 
@@ -35,10 +35,10 @@ def test_structure_tells_once_it_is_worth_a_look():
     for name, B in (("layer", layer(150)), ("solid", pyramid_gradient(30))):
         n = B.shape[1]
         network = Network(B, blocks=np.arange(0, n + 1, 3))
-        cost = network.price
-        assert cost.of_factorization == price(n) and cost.affordable
+        cost = network.cost
+        assert cost.of_factorization == guessed_cost(n) and cost.affordable
         cost.steps = LOOK
-        ratio[name] = cost.of_factorization / price(n)
+        ratio[name] = cost.of_factorization / guessed_cost(n)
     # a fifth, and two thirds
     assert ratio["layer"] < 0.4 < ratio["solid"] < 1.5
 
@@ -48,7 +48,7 @@ def test_not_affordable_without_memory(monkeypatch):
     B = random_springs(6000, 2.9)
     n = B.shape[1]
     network = Network(B, blocks=np.arange(0, n + 1, 3))
-    cost = network.price
+    cost = network.cost
     assert cost.affordable
     monkeypatch.setattr(memory, "_of_machine", lambda: 1e6)
     monkeypatch.setattr(memory, "LITTLE", 0)
@@ -65,8 +65,8 @@ def test_a_network_goes_with_its_last_user():
     gc.disable()
     try:
         network = Network(B, blocks=np.arange(0, B.shape[1] + 1, 3))
-        network.price.steps = LOOK
-        assert network.price.of_factorization > 0 and network.pairs.serves
+        network.cost.steps = LOOK
+        assert network.cost.of_factorization > 0 and network.pairs.serves
         seen = weakref.ref(network)
         del network
         assert seen() is None

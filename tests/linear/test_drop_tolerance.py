@@ -5,12 +5,12 @@ import pytest
 import scipy.sparse as sp
 
 from rigidlimit import compatible_forces
-from rigidlimit.network import threshold
-from rigidlimit.network.pairs import PairNetwork, unlike
-from rigidlimit.network.threshold import ThresholdSolver
+from rigidlimit.linear import drop_tolerance
+from rigidlimit.linear.block_ic0 import PairNetwork, unlike
+from rigidlimit.linear.drop_tolerance import ThresholdSolver
 from tests.problems import pyramid_gradient, random_springs
 
-from .test_pairs import body_network, check_against_dense, partly_active
+from .test_block_ic0 import body_network, check_against_dense, partly_active
 
 
 def two_sorts(m, seed=0, ratio=1000.0):
@@ -31,7 +31,7 @@ def test_solution_against_dense(sizes, inertial):
 @pytest.mark.parametrize("sizes", [(3,), (6,)])
 def test_nothing_dropped_is_the_whole_factorization(sizes, monkeypatch):
     """Closed form: with all blocks kept P is K but for the lifts, and one step or two suffice."""
-    monkeypatch.setattr(threshold, "DROPPED", 0.0)
+    monkeypatch.setattr(drop_tolerance, "DROPPED", 0.0)
     B, starts = body_network(sizes=sizes, contacts=120)
     n = B.shape[1]
     network = PairNetwork(B, starts, sp.csr_array((n, n)))
@@ -46,8 +46,8 @@ def test_nothing_dropped_is_the_whole_factorization(sizes, monkeypatch):
 def test_whole_compensation_leaves_out_what_is_semidefinite(dropped, monkeypatch):
     """Property, from the header: with the whole compensation P - K' has no negative eigenvalue, so
     that E is positive; a dense P from its parts tells."""
-    monkeypatch.setattr(threshold, "DROPPED", dropped)
-    monkeypatch.setattr(threshold, "COMPENSATED", 1.0)
+    monkeypatch.setattr(drop_tolerance, "DROPPED", dropped)
+    monkeypatch.setattr(drop_tolerance, "COMPENSATED", 1.0)
     B, starts = body_network(sizes=(3,), bodies=25, contacts=120, seed=3, repeated=False)
     network = PairNetwork(B, starts, sp.csr_array((B.shape[1], B.shape[1])))
     D = two_sorts(B.shape[0])
@@ -72,18 +72,18 @@ def test_whole_compensation_leaves_out_what_is_semidefinite(dropped, monkeypatch
 
 def test_made_anew_where_a_part_is_too_little(monkeypatch):
     """Edge: without any compensation E loses its sign in some network; the solver still arrives."""
-    monkeypatch.setattr(threshold, "COMPENSATED", 0.0)
+    monkeypatch.setattr(drop_tolerance, "COMPENSATED", 0.0)
     B = random_springs(500, 3.6)
     n = B.shape[1]
     network = PairNetwork(B, np.arange(0, n + 1, 3), sp.csr_array((n, n)))
     D = two_sorts(B.shape[0])
-    made, real = [], threshold.factor
+    made, real = [], drop_tolerance.factor
 
     def counted(*args):
         made.append(args[-2])
         return real(*args)
 
-    monkeypatch.setattr(threshold, "factor", counted)
+    monkeypatch.setattr(drop_tolerance, "factor", counted)
     solver = network.solver(D, 1e-8, two_sorts=True)
     assert made == [0.0, 1.0]
     rhs = B.T @ (D * np.random.default_rng(1).normal(size=B.shape[0]))

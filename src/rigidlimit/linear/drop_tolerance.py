@@ -1,6 +1,6 @@
 """Conjugate gradients for networks of pairs whose contacts are of very unlike stiffness.
 
-Solves K x = r for K = M + C^T C + e I as ``pairs.py`` does, by an incomplete factorization that
+Solves K x = r for K = M + C^T C + e I as ``block_ic0.py`` does, by an incomplete factorization that
 keeps what is large instead of what is there. Where some contacts are a thousand times as stiff as
 others, a body that is eliminated couples its stiff neighbours far more firmly than their own soft
 contacts do, and most of these hardly matter: the blocks kept are half as many as the contacts, and
@@ -11,9 +11,9 @@ With the diagonal blocks G = Q Q^T of K (lifted a little, ``LIFT``), everything 
     K' = Q^-1 K Q^-T,    x' = Q^T x,    r' = Q^-1 r,
 
 whose diagonal blocks are the identity, so that stiff and soft directions of a body compare.
-``by_size.py`` factorizes K' without blocks smaller than ``DROPPED``, to the diagonal blocks of both
-bodies ``COMPENSATED`` of what keeps P positive for certain. A part of that takes fewer steps than
-the whole; where E is not positive then, it is made anew with the whole.
+``drop_tolerance_factor.py`` factorizes K' without blocks smaller than ``DROPPED``, to the diagonal
+blocks of both bodies ``COMPENSATED`` of what keeps P positive for certain. A part of that takes
+fewer steps than the whole; where E is not positive then, it is made anew with the whole.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ from .blocks import (
     times_lower,
     times_upper,
 )
-from .by_size import LIFT, by_columns, factor
+from .drop_tolerance_factor import LIFT, by_columns, factor
 
 DROPPED = 0.05
 """Frobenius norm of the blocks of L that are left out, those on the diagonal having one of 1 in
@@ -45,6 +45,8 @@ class ThresholdSolver:
     contacts: (ptr, lo, up, low), the active contacts scaled by sqrt(D), of a ``PairNetwork``; up
     and low are changed.
     """
+
+    route = "threshold cg"
 
     def __init__(self, network, contacts, shift: float):
         self.network, block = network, network.block

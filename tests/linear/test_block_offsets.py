@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rigidlimit.network import body_starts, kept_starts
-from rigidlimit.network.starts import MAX_BLOCK, cut_starts
+from rigidlimit.linear import body_starts, kept_starts
+from rigidlimit.linear.block_offsets import MAX_BLOCK, cut_starts
 
 
 @pytest.mark.parametrize("seed", range(20))

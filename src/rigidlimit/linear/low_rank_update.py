@@ -7,7 +7,8 @@ small dense system for every right side.
 
 import numpy as np
 
-from .stiffness import LinearStats, StiffnessSystem, by_rounded_factor
+from .protocol import LinearStats
+from .stiffness import by_rounded_factor
 
 AT_ONCE = 16
 """Right sides that are solved together: more hardly gain."""
@@ -36,12 +37,12 @@ class ChangingSystem:
         """Factorize K for the present working set."""
         self.system, self._factorized = None, self.held.copy()  # its factor is large
         D, stats, network = np.where(self.held, self.D, 0.0), self.stats, self.network
-        self.system = StiffnessSystem(network, D, self.shift)
+        self.system = network.system(D, self.shift)
         # contacts that entered (sign 1) or left (-1) since
         self.changed = np.zeros(0, int)
         self.sign = np.zeros(0)
         n = network.B.shape[1]
-        worth = WORTH * self.system.factor_entries(stats) / max(1, n)
+        worth = WORTH * self.system.factorize(stats).entries / max(1, n)
         self.most = int(np.clip(worth, LEAST, FEW))
         # the motion K^-1 B_i^T of each, in the first columns, and what the others feel of it
         self._motions = np.empty((n, self.most), order="F")
@@ -49,13 +50,13 @@ class ChangingSystem:
 
     def solve(self, rhs: np.ndarray, *, refined=True) -> np.ndarray:
         """K^-1 r for the present working set; NaN if K is singular."""
-        if self.system.rounded(self.stats):
+        if self.system.factorize(self.stats).rounded:
             return self._by_rounded(rhs, refined=refined)
         return self._now(self.system.solve_directly(rhs, self.stats, refined=refined))
 
     def nearly(self, rhs: np.ndarray) -> np.ndarray:
         """K^-1 r for the present working set, to the digits in which the factor is kept."""
-        return self._now(self.system.by_factor(rhs, self.stats))
+        return self._now(self.system.factorize(self.stats).solve(rhs))
 
     def _by_rounded(self, rhs, *, refined):
         found = by_rounded_factor(
@@ -63,7 +64,7 @@ class ChangingSystem:
         )
         if found is not None:
             return found
-        self.network.rounded = False
+        self.network.cost.rounded = False
         self._begin()
         return self.solve(rhs, refined=refined)
 
@@ -82,7 +83,7 @@ class ChangingSystem:
     def displacement(self) -> np.ndarray:
         """K^-1 (B_W^T push - load) for the present working set, from one solve in all where the
         factor is in double precision."""
-        if self.system.rounded(self.stats):
+        if self.system.factorize(self.stats).rounded:
             return self._by_rounded(self._rhs(self.held), refined=True)
         if self._loaded is None:
             self._loaded = self.system.solve_directly(self._rhs(self._factorized), self.stats)
@@ -130,7 +131,7 @@ class ChangingSystem:
             here = slice(B.indptr[i], B.indptr[i + 1])
             rows[B.indices[here], k] = B.data[here]
         columns = rows[:, 0] if len(enters) == 1 else rows
-        more = self.system.by_factor(columns, self.stats)
+        more = self.system.factorize(self.stats).solve(columns)
         more = more.reshape(len(more), -1)
         self._motions[:, known:count] = more
         self.changed = np.append(self.changed, enters)

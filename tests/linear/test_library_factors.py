@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import scipy.sparse as sp
 
-from rigidlimit.network.direct import Factor
-from rigidlimit.network.dissection import elimination_order
-from rigidlimit.network.price import affordable, price
+from rigidlimit.linear.cost import affordable, guessed_cost
+from rigidlimit.linear.dissection import elimination_order
+from rigidlimit.linear.library_factors import LUFactor
 from tests.problems import pyramid_gradient
 
 
@@ -18,12 +18,12 @@ def test_without_metis_or_with_a_singular_matrix(monkeypatch):
     n = B.shape[1]
     assert elimination_order(B, sp.csr_array((n, n)), np.arange(0, n + 1, 3)) is None
     K = sp.csr_array(np.diag([1.0, 2.0, 0.0]))
-    x = Factor(K, None).solve(np.array([1.0, 2.0, 0.0]))
+    x = LUFactor(K, None).solve(np.array([1.0, 2.0, 0.0]))
     np.testing.assert_allclose(x[:2], 1.0, rtol=1e-12)
 
 
 def test_without_metis_factorizations_are_thought_dearer(monkeypatch):
     """Property: where only SuperLU's own order is there, conjugate gradients go on for longer."""
-    with_metis = price(10_000), affordable(100_000)
-    monkeypatch.setattr("rigidlimit.network.price.has_metis", lambda: False)
-    assert price(10_000) > with_metis[0] and with_metis[1] and not affordable(100_000)
+    with_metis = guessed_cost(10_000), affordable(100_000)
+    monkeypatch.setattr("rigidlimit.linear.cost.has_metis", lambda: False)
+    assert guessed_cost(10_000) > with_metis[0] and with_metis[1] and not affordable(100_000)

@@ -5,12 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 import rigidlimit as rl
-from rigidlimit.network import Network, fronts
-from rigidlimit.network.changing import ChangingSystem
-from rigidlimit.network.dissection import elimination_order
-from rigidlimit.network.multifrontal import MultifrontalFactor
-from rigidlimit.network.preconditioned import solve
-from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
+from rigidlimit.linear import LinearStats, Network, fronts
+from rigidlimit.linear.dissection import elimination_order
+from rigidlimit.linear.low_rank_update import ChangingSystem
+from rigidlimit.linear.multifrontal import MultifrontalFactor
+from rigidlimit.linear.preconditioned import solve
 from tests.forces.test_active_set import nearly_determinate
 from tests.problems import pyramid_gradient
 
@@ -62,7 +61,7 @@ def system_of(base, shift, monkeypatch):
     monkeypatch.setattr(fronts, "LARGE", 0)
     B = pyramid_gradient(base)
     network = Network(B, blocks=np.arange(0, B.shape[1] + 1, 3))
-    return network, StiffnessSystem(network, np.ones(B.shape[0]), shift)
+    return network, network.system(np.ones(B.shape[0]), shift)
 
 
 def test_factor_in_single_precision(monkeypatch):
@@ -71,7 +70,7 @@ def test_factor_in_single_precision(monkeypatch):
     network, _ = system_of(10, 0.0, monkeypatch)
     m, n = network.B.shape
     D = np.geomspace(1.0, 1e8, m)
-    system = StiffnessSystem(network, D, 1e-7)
+    system = network.system(D, 1e-7)
     given = system.arrays[:3], system.arrays[3:6], 1e-7, network.starts
     given = *given, elimination_order(network.B, network.mass, network.starts)
     double, single = (MultifrontalFactor(*given, rounded=kept) for kept in (False, True))
@@ -99,7 +98,7 @@ def test_solves_as_well_as_in_double_precision(monkeypatch):
     K = (network.B.T @ network.B).toarray() + 1e-6 * np.eye(n)
     expected = np.linalg.solve(K, rhs)
     x = system.solve_directly(rhs, stats)
-    assert system.rounded(stats) and stats.factorizations == 1
+    assert system.factorize(stats).rounded and stats.factorizations == 1
     # condition 1e7, times rounding
     np.testing.assert_allclose(x, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
     assert stats.products <= 3 * 4
@@ -116,12 +115,12 @@ def test_double_precision_where_single_does_not_serve(monkeypatch):
     D = np.where(rng.uniform(size=m) < 0.5, 1e15, 1.0)
     mass = sp.csr_array(sp.eye_array(n))
     network = Network(network.B, mass=mass, blocks=network.starts)
-    system, stats = StiffnessSystem(network, D, 0.0), LinearStats()
+    system, stats = network.system(D, 0.0), LinearStats()
     rhs = rng.normal(size=n)
     x = system.solve_directly(rhs, stats)
-    assert not system.rounded(stats) and not network.rounded
+    assert not system.factorize(stats).rounded and not network.cost.rounded
     assert stats.factorizations == 2
-    residual = np.abs(system.product(x) - rhs).max()
+    residual = np.abs(system.apply(x) - rhs).max()
     # rounding of 1e15 x with |x| of 1
     assert residual < 1.0
 
@@ -142,7 +141,7 @@ def test_contacts_that_come_and_go(serves, monkeypatch):
         if turn == 4 and not serves:
             system.system._factor.values[:] = 1.0  # no factor of anything
         system.toggle(rng.choice(m, 3, replace=False))
-        fresh = StiffnessSystem(twin, np.where(system.held, D, 0.0), 1e-3)
+        fresh = twin.system(np.where(system.held, D, 0.0), 1e-3)
         rhs = rng.normal(size=n)
         for mine, of in (
             (system.solve(rhs), rhs),
@@ -151,7 +150,7 @@ def test_contacts_that_come_and_go(serves, monkeypatch):
             expected = fresh.solve_directly(of, LinearStats())
             # condition 1e5, times rounding
             np.testing.assert_allclose(mine, expected, atol=1e-9 * np.abs(expected).max())
-    assert network.rounded is serves
+    assert network.cost.rounded is serves
     assert stats.factorizations == (1 if serves else 2)
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit.network import Network
-from rigidlimit.network.pairs import LIFT, PairNetwork
-from rigidlimit.network.preconditioned import solve
-from rigidlimit.network.stiffness import StiffnessSystem
+from rigidlimit.linear import Network
+from rigidlimit.linear.block_ic0 import LIFT, PairNetwork
+from rigidlimit.linear.preconditioned import solve
 from tests.problems import pyramid_gradient, random_springs
 
 
@@ -107,11 +106,11 @@ def test_far_fewer_steps_than_block_jacobi():
     B = pyramid_gradient(12)
     n = B.shape[1]
     network = Network(B, blocks=np.arange(0, n + 1, 3))
-    system = StiffnessSystem(network, np.ones(B.shape[0]), 1e-9)
+    system = network.system(np.ones(B.shape[0]), 1e-9)
     rhs = np.tile([0.0, 0.0, -1.0], n // 3)
     _, steps, _ = system._incomplete.solve(rhs, target=1e-10, max_steps=1000)
     options = dict(enough=1e-10, most=1000, near=False)
-    peer = solve(system.product, system._by_blocks, rhs, **options).steps
+    peer = solve(system.apply, system._by_blocks, rhs, **options).steps
     assert steps < 0.7 * peer
 
 

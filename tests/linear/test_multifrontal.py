@@ -9,11 +9,10 @@ import scipy.sparse as sp
 
 from rigidlimit._support import memory
 from rigidlimit.errors import NoRoom
-from rigidlimit.network import Network, blas_threads, fronts, lapack
-from rigidlimit.network.direct import Factor
-from rigidlimit.network.dissection import elimination_order, neighbours
-from rigidlimit.network.multifrontal import MultifrontalFactor
-from rigidlimit.network.stiffness import LinearStats, StiffnessSystem
+from rigidlimit.linear import LinearStats, Network, blas_threads, fronts, lapack
+from rigidlimit.linear.dissection import elimination_order, neighbours
+from rigidlimit.linear.library_factors import LUFactor
+from rigidlimit.linear.multifrontal import MultifrontalFactor
 from tests.problems import pyramid_gradient
 
 
@@ -36,7 +35,7 @@ def test_memory_is_known_beforehand(threads, rounded, monkeypatch):
     B = pyramid_gradient(16)
     n = B.shape[1]
     network = Network(B, blocks=np.arange(0, n + 1, 3))
-    system = StiffnessSystem(network, np.ones(B.shape[0]), 1e-9)
+    system = network.system(np.ones(B.shape[0]), 1e-9)
     place = network.elimination_order
     rows, mass = system.arrays[:3], system.arrays[3:6]
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
@@ -51,7 +50,7 @@ def test_memory_is_known_beforehand(threads, rounded, monkeypatch):
     told = found.fronts.bytes(rounded)
     # above it: lists of contacts and rows, views, what the order takes
     assert 0.95 * least < peak < 1.5 * told
-    network.rounded = rounded
+    network.cost.rounded = rounded
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "_of_machine", lambda: told)
         patch.setattr(memory, "LITTLE", 0)
@@ -75,7 +74,7 @@ def test_threads_change_nothing(monkeypatch):
         for wide, gain in ((10**9, 1.2), (20, 0.0), (20, 1e9)):
             monkeypatch.setattr(blas_threads, "WIDE", wide)
             monkeypatch.setattr(blas_threads, "GAIN", gain)
-            system = StiffnessSystem(network, np.ones(B.shape[0]), 1e-3)
+            system = network.system(np.ones(B.shape[0]), 1e-3)
             found.append(system.solve_directly(rhs, LinearStats()))
             assert all(library.num_threads == 2 for library in libraries)
     finally:
@@ -203,7 +202,7 @@ def test_pyramid_against_superlu():
     found = factor(B, none, 1e-6, starts, place)
     K = sp.csr_array(B.T @ B + 1e-6 * sp.eye_array(n))
     order = np.argsort(np.repeat(place, 3), kind="stable")
-    theirs = Factor(K, order)
+    theirs = LUFactor(K, order)
     rhs = np.random.default_rng(0).normal(size=(n, 60))
     x = found.solve(rhs)
     # backward error of factorizations without pivoting, condition 1e7
@@ -226,12 +225,12 @@ def test_floating_bodies_fall_back():
     place = np.arange(n // 3)
     assert factor(loose, none, 0.0, starts, place).failed
     network = Network(loose, blocks=starts)
-    system = StiffnessSystem(network, np.ones(B.shape[0]), 0.0)
+    system = network.system(np.ones(B.shape[0]), 0.0)
     rhs = loose.T @ np.random.default_rng(1).normal(size=B.shape[0])
     x = system._factor.solve(rhs)
     assert np.isfinite(x).all()
     # lifted pivots are 1e-13 of the largest entry
-    assert np.abs(system.product(x) - rhs).max() < 1e-6 * np.abs(rhs).max()
+    assert np.abs(system.apply(x) - rhs).max() < 1e-6 * np.abs(rhs).max()
 
 
 def test_neighbours_from_contacts_and_inertia():

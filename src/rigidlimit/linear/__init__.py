@@ -1,0 +1,11 @@
+"""Systems K = M + B^T D B + e I: structure, factorizations, conjugate gradients, and their choice.
+
+What the kernels above ask for stands in ``protocol.py``; ``stiffness.py`` answers it.
+"""
+
+from .block_offsets import body_starts, kept_starts
+from .column_scaling import column_arms
+from .network import Network
+from .protocol import LinearStats
+
+__all__ = ["LinearStats", "Network", "body_starts", "column_arms", "kept_starts"]

@@ -1,0 +1,77 @@
+"""The rows of contacts between bodies, with what the linear algebra on them needs and keeps."""
+
+import copy
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._support.arrays import with_short_indices
+from .._support.products import transposed_product
+from .block_ic0 import PairNetwork
+from .block_offsets import cut_starts
+from .cost import FactorizationCost
+from .dissection import elimination_order
+from .protocol import Backend, LinearSystem
+from .stiffness import StiffnessSystem
+
+
+class Network:
+    """B (m, n) with what the compiled kernels need of it.
+
+    mass: inertia M (n, n) or None. blocks: first degree of freedom of each body's block, ending
+    with n; a preconditioning hint only, cut into pieces of at most MAX_BLOCK. two_sorts: whether
+    springs are of very unlike stiffness, which asks for another preconditioner (``block_ic0.py``).
+    order: place of each body in a factorization, if a network of the same contacts had one.
+    rounded: whether large factors may be kept in single precision.
+    backend: who answers ``system``.
+
+    cost: what is known of a factorization, and of the ways that proved too dear, from the solves
+    so far. They choose the way of the next ones, never their answer.
+    """
+
+    def __init__(
+        self,
+        B: sp.csr_array,
+        *,
+        mass: sp.csr_array | None = None,
+        blocks: np.ndarray | None = None,
+        two_sorts: bool = False,
+        order: np.ndarray | None = None,
+        rounded: bool = True,
+        backend: Backend = StiffnessSystem,
+    ):
+        self.B = with_short_indices(B)
+        n = B.shape[1]
+        mass = sp.csr_array((n, n)) if mass is None else sp.csr_array(mass)
+        self.mass = with_short_indices(mass)
+        self.starts = cut_starts(n, blocks)
+        self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        self.two_sorts, self.backend = two_sorts, backend
+        self.cost = FactorizationCost(self, rounded=rounded)
+        if order is not None:
+            self.elimination_order = order
+
+    def unspent(self) -> "Network":
+        """The same network, without what solves on it have told of their cost."""
+        other = copy.copy(self)
+        other.cost = FactorizationCost(other, rounded=self.cost.rounded)
+        return other
+
+    def system(self, tangent: np.ndarray, shift: float) -> LinearSystem:
+        """K = M + B^T D B + shift I for the tangent stiffness D (m,), zero at inactive contacts."""
+        return self.backend(self, tangent, shift)
+
+    def carried(self, force: np.ndarray) -> np.ndarray:
+        """B^T f (n,), the load that forces (m,) carry."""
+        return transposed_product(self.B, force)
+
+    @cached_property
+    def pairs(self) -> PairNetwork:
+        """The structure for incomplete factorizations; ``serves`` tells whether it has one."""
+        return PairNetwork(self.B, self.starts, self.mass)
+
+    @cached_property
+    def elimination_order(self) -> np.ndarray | None:
+        """Place of each body in the order of a factorization; None where METIS is missing."""
+        return elimination_order(self.B, self.mass, self.starts)

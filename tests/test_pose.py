@@ -116,3 +116,28 @@ def test_the_command(tmp_path):
     written = json.loads(out.read_text())
     assert written["contacts"]["force"] == pytest.approx([10.0])
     assert written["summary"]["status"] == "converged"
+
+
+def test_forces_of_a_rough_pose():
+    """Peer: our DEM at rest, pose and tangential springs taken over; and what is said without."""
+    scene = rl.scenes.rough_pyramid(3, friction=0.3)
+    weights = scene.external_force()
+    dem = PenaltySimulation(
+        scene, external_force=0 * weights, restitution=0.3, stiffness_scale=1e-5
+    )
+    dem.load(weights, over=0.2)
+    theirs = dem.run()
+    assert theirs.at_rest
+    pose = rl.Simulation(scene)
+    pose.start_from(theirs.state, theirs.contacts, theirs.force)
+    k = float(theirs.force.max() / -theirs.contacts.gap.min())
+    found = rl.forces_at_pose(pose, stiffness=k, springs=theirs)
+    assert found.converged and found.elastic.state == "history"
+    at = theirs.contacts.places_in(found.contacts)
+    mine = np.where(at[:, None] >= 0, found.force_vectors[at], 0.0)
+    # the DEM's rest, 1e-8 of the weight, and its arms, shorter by half of overlaps of 3e-5
+    np.testing.assert_allclose(mine, theirs.force_vectors, atol=1e-4 * theirs.force.max())
+    assert np.abs(found.tangential_force).max() > 0.1 * found.force.max()
+    bare = rl.forces_at_pose(pose, stiffness=k)
+    assert "tangential springs, which a pose does not tell" in bare.message
+    assert np.abs(bare.force_vectors - found.force_vectors).max() > 1e-2 * theirs.force.max()

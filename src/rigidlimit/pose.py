@@ -8,6 +8,9 @@ and loads F,
 
 the equilibrium of the elastic bodies next to the pose, to first order in u. Where the stiffness k
 is that of the DEM, and the DEM was at rest, u is next to nothing and f are the DEM's forces.
+
+Where bodies rub this is one increment from the forces of the overlaps and of tangential springs
+(``springs``: those of a DEM; a pose alone does not tell them, and they are none then).
 """
 
 from dataclasses import dataclass
@@ -20,9 +23,17 @@ from ._support.words import counted
 from .bodies import Bodies, State
 from .collision.contacts import Contacts
 from .collision.search import find_contacts
-from .constraints import gap_gradient
+from .constraints import (
+    carry_tangential,
+    framed,
+    gap_gradient,
+    in_frame,
+    in_world,
+    tangential_gradient,
+)
 from .errors import InputError
-from .forces import CompatibleForces, compatible_forces
+from .forces import CompatibleForces, ContactHistory, compatible_forces
+from .forces.friction import contact_friction, contact_tangential_stiffness, has_friction
 from .forces.law import contact_stiffness
 from .scenes.load import as_scene
 from .scenes.scene import law_exponent
@@ -53,7 +64,8 @@ class PoseForces(Brief):
     force (m,) [N] pushes contacts.body[:, 1] along +normal. elastic: the solver's answer, with
     displacement (6 n,) [m, rad] from the pose to the equilibrium. stiffness (m,) [N/m^(p-1)]. load
     (6 n,) [N, N m]: what the contacts must deliver. shift [m]: longest way of a point of a body in
-    that displacement. overlap [m]: deepest, at the pose.
+    that displacement. overlap [m]: deepest, at the pose. friction (m,): mu where bodies rub, else
+    None; sprung: whether their tangential springs were given.
     """
 
     bodies: Bodies
@@ -64,10 +76,27 @@ class PoseForces(Brief):
     load: np.ndarray
     shift: float
     overlap: float
+    friction: np.ndarray | None = None
+    sprung: bool = False
 
     @property
     def force(self) -> np.ndarray:
         return self.elastic.force
+
+    @property
+    def tangential_force(self) -> np.ndarray:
+        """Components (m, d - 1) [N] along ``contacts.tangents``; zero without friction."""
+        if self.friction is None:
+            return np.zeros((len(self.contacts), self.bodies.dim - 1))
+        return self.elastic.tangential_force
+
+    @property
+    def force_vectors(self) -> np.ndarray:
+        """Contact forces (m, 3) [N] on contacts.body[:, 1], in the world frame."""
+        normal = self.force[:, None] * self.contacts.normal
+        if self.friction is None:
+            return normal
+        return normal + in_world(self.contacts, self.tangential_force)
 
     @property
     def status(self) -> Status:
@@ -94,6 +123,8 @@ class PoseForces(Brief):
             f"{counted(len(self.contacts), 'near contact')} bear, deepest overlap "
             f"{self.overlap:.3g} m, and bodies shift by {self.shift:.3g} m to balance"
         )
+        if self.friction is not None and not self.sprung:
+            told += "; tangential springs, which a pose does not tell, are taken as none (springs=)"
         if self.overlap > RIGID * self.bodies.length and self.shift > OTHER * self.overlap:
             told += (
                 "; that is no small part of the overlaps: the pose is not the rest of this "
@@ -108,6 +139,7 @@ def forces_at_pose(
     stiffness: float | None = None,
     law=None,
     tolerance: float = 1e-10,
+    springs=None,
 ) -> PoseForces:
     """Contact forces of elastic bodies at a given pose, with the gaps and overlaps that it has.
 
@@ -115,7 +147,8 @@ def forces_at_pose(
     present state and loads. Velocities are not looked at: the pose is one of rest, as of a DEM.
     stiffness: k [N/m^(p-1)] of every contact, the DEM's; by default that of the scene's materials
     and pairs. law: "hooke", "hertz" or the exponent p (default: the scene's). tolerance: on the
-    residual.
+    residual. springs: of bodies that rub, what has ``contacts`` and their tangential forces
+    ``tangential`` (m, 3) [N], as the result of a DEM or of LAMMPS; None: none.
 
     Returns PoseForces. Loads that no contact can carry, as of a ball without support, give the
     status LOAD_NOT_CARRIED and the imbalance. Raises InputError where nothing touches.
@@ -136,6 +169,7 @@ def forces_at_pose(
     exponent = exponent if law is None else law_exponent(law)
     if stiffness is not None:
         stiffness = arrays.positive("stiffness", stiffness)
+    rough = has_friction(bodies, scene.pair_friction)
     free = bodies.free.ravel()
     load = np.where(free, -external, 0.0)
     reach = NEAR * bodies.length
@@ -151,15 +185,19 @@ def forces_at_pose(
             if stiffness is None
             else np.full(len(contacts), stiffness)
         )
+        asked, mu = {"gap_error": contacts.gap, "blocks": bodies.blocks}, None
+        if rough:
+            contacts = framed(contacts, bodies.dim)
+            mu = contact_friction(bodies, contacts, scene.pair_friction)
+            asked = _rubbing(scene, state, contacts, k, exponent, mu, springs)
         answer = compatible_forces(
             gap_gradient(bodies, state, contacts),
             load,
             stiffness=k,
             exponent=exponent,
             fixed=~free,
-            gap_error=contacts.gap,
             tolerance=tolerance,
-            blocks=bodies.blocks,
+            **asked,
         )
         moved = np.where(free, answer.displacement * bodies.turning_arm.ravel(), 0.0)
         shift = float(np.linalg.norm(moved.reshape(-1, 6)[:, :3], axis=1).max(initial=0.0))
@@ -177,7 +215,27 @@ def forces_at_pose(
         load=load,
         shift=shift + turn,
         overlap=float(max(0.0, -contacts.gap.min())),
+        friction=mu,
+        sprung=springs is not None,
     )
+
+
+def _rubbing(scene, state, contacts, k, exponent, mu, springs) -> dict:
+    """What ``compatible_forces`` is asked for beside, from overlaps and tangential springs."""
+    bodies = scene.bodies
+    kept = np.zeros((len(contacts), bodies.dim - 1))
+    if springs is not None:
+        kept = in_frame(contacts, carry_tangential(contacts, springs.contacts, springs.tangential))
+    overlap = -contacts.gap
+    return {
+        "tangential": tangential_gradient(bodies, state, contacts),
+        "tangential_stiffness": contact_tangential_stiffness(
+            bodies, contacts, k, exponent, scene.pair_tangential_stiffness
+        ),
+        "friction": mu,
+        "tangential_law": scene.tangential_law,
+        "history": ContactHistory(np.sign(overlap) * k * np.abs(overlap) ** (exponent - 1), kept),
+    }
 
 
 def _near(bodies: Bodies, state: State, reach: float) -> Contacts:

@@ -19,6 +19,7 @@ import numpy as np
 from ._support.products import transposed_product
 from ._support.submatrix import submatrix
 from .bodies import Bodies, State
+from .bodies.materials import MINDLIN
 from .collision.contacts import Contacts
 from .constraints import (
     carry_tangential,
@@ -32,7 +33,6 @@ from .dynamics import contact_dynamics
 from .forces import ContactHistory, RoughForces, compatible_forces
 from .forces.closed import closing_gap
 from .forces.friction import contact_friction, contact_tangential_stiffness, has_friction
-from .forces.rough import MINDLIN
 from .status import Status
 
 

@@ -11,6 +11,7 @@ from ._support.progress import progress as bar
 from ._support.warned import warn
 from ._support.words import counted
 from .bodies import HalfSpace, State
+from .bodies.materials import TANGENTIAL_LAWS
 from .collision.contacts import Contacts
 from .doubtful import (
     driven_into_a_jam,
@@ -20,7 +21,6 @@ from .doubtful import (
 )
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
-from .forces.rough import MINDLIN
 from .rough_step import Friction, remembered, restored, stored
 from .scenes.load import as_scene
 from .scenes.scene import law_exponent
@@ -48,6 +48,17 @@ def steps_between(time: float, until: float, dt: float) -> int:
     return int(np.ceil((until - time) / dt - 1e-9))
 
 
+def _tangential(scene, law: str | None, increments: int | None) -> tuple[str, int]:
+    """Tangential law and increments of step 2: those given, else the scene's."""
+    law = scene.tangential_law if law is None else law
+    increments = scene.increments if increments is None else increments
+    if law not in TANGENTIAL_LAWS:
+        raise InputError(f"tangential_law is {law!r}; expected {' or '.join(TANGENTIAL_LAWS)}")
+    if not (arrays.is_positive(increments) and increments == int(increments)):
+        raise InputError(f"increments is {increments!r}; expected a positive integer")
+    return law, int(increments)
+
+
 class Simulation:
     """Rigid bodies moving under contact dynamics, with compatible forces.
 
@@ -59,8 +70,9 @@ class Simulation:
     contact may carry compatible forces; smaller than the gaps between bodies that do not touch,
     larger than what is known of the geometry; by default 1e-6, and less the more neighbours come
     near without touching. warm_start: whether a step starts from the forces of the one before.
-    tangential_law: of Hertzian contacts that rub, "mindlin" or "mindlin/force" (as in LAMMPS).
-    increments: of what rough contacts remember within a step; its error falls in proportion.
+    tangential_law: of Hertzian contacts that rub, "mindlin" or "mindlin/force" (as in LAMMPS);
+    increments: of what rough contacts remember within a step, whose error falls in proportion
+    (defaults: the scene's).
 
     >>> import rigidlimit
     >>> sim = rigidlimit.Simulation(rigidlimit.scenes.beam(), dt=1e-3)
@@ -81,8 +93,8 @@ class Simulation:
         tolerance: float = 1e-10,
         closed: float | None = None,
         warm_start: bool = True,
-        tangential_law: str = MINDLIN,
-        increments: int = 1,
+        tangential_law: str | None = None,
+        increments: int | None = None,
     ):
         scene = as_scene(scene)
         check_solver(solver, solver_options or {})
@@ -120,8 +132,7 @@ class Simulation:
             friction=Friction(
                 scene.pair_friction,
                 scene.pair_tangential_stiffness,
-                tangential_law,
-                increments,
+                *_tangential(scene, tangential_law, increments),
             ),
         )
         self.steps = 0

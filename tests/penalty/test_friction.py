@@ -225,7 +225,10 @@ def test_without_friction_nothing_rubs():
 @pytest.mark.parametrize(
     ("options", "fragment"),
     [
-        ({"tangential_law": "coulomb"}, "tangential_law is 'coulomb'; expected one of mindlin"),
+        (
+            {"tangential_law": "coulomb"},
+            "tangential_law is 'coulomb'; expected mindlin or mindlin.force",
+        ),
         ({"tangential_damping": -1}, "tangential_damping is -1; expected a factor >= 0"),
     ],
 )

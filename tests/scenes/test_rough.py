@@ -13,6 +13,7 @@ from rigidlimit.forces.friction import contact_friction, contact_tangential_stif
 from rigidlimit.forces.law import contact_stiffness
 from rigidlimit.penalty import PenaltySimulation
 from rigidlimit.scenes.rough import ROUGH_PYRAMID
+from rigidlimit.scenes.toml import parse_scene, scene_text
 
 STATICS = [
     rl.scenes.groove(),
@@ -259,6 +260,22 @@ def test_poured_scenes_start_apart():
         scene = make(60)
         assert not len(find_contacts(scene.bodies, scene.state, 0.0))
         np.testing.assert_array_equal(scene.state.position, make(60).state.position)
+
+
+def test_settings_of_friction_in_files():
+    """Property: written and read again, also beside a scene of the gallery; a simulation takes
+    them unless it is told others."""
+    text = 'gallery = "groove"\ntangential_law = "mindlin/force"\nincrements = 4'
+    for _ in range(2):
+        scene = parse_scene(text)
+        rub = rl.Simulation(scene).settings.friction
+        assert (rub.tangential_law, rub.increments) == ("mindlin/force", 4)
+        text = scene_text(scene)
+    assert rl.Simulation(scene, increments=2).settings.friction.increments == 2
+    with pytest.raises(InputError, match=r"increments is 1.5; expected a positive integer"):
+        rl.Simulation(scene, increments=1.5)
+    with pytest.raises(InputError, match="expected one of mindlin, mindlin/force"):
+        parse_scene('tangential_law = "coulomb"')
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,10 @@ import numpy as np
 from .._support.arrays import is_positive, number
 from ..errors import SceneError
 
+MINDLIN, MINDLIN_FORCE = TANGENTIAL_LAWS = ("mindlin", "mindlin/force")
+"""Tangential laws of Hertzian contacts by LAMMPS' names: the spring's length is kept, or its force
+(for Hooke they are the same)."""
+
 
 @dataclass(frozen=True)
 class Material:

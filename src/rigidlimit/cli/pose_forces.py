@@ -33,6 +33,7 @@ def forces(
     For packings from a DEM: no step is made, no overlap is undone. Example: `rigidlimit forces
     packing.toml --stiffness 1e6 --out forces.csv`.
     """
+    from ..forces.friction import mobilised_friction
     from ..output.results import check_name, write_results
     from ..pose import forces_at_pose
     from ..scenes import load
@@ -54,8 +55,15 @@ def forces(
             "shift": found.shift,
         }
         columns = {"body_a": a, "body_b": b, "gap": contacts.gap, "force": found.force}
-        for k, axis in enumerate("xyz"[: found.bodies.dim]):
+        axes = "xyz"[: found.bodies.dim]
+        for k, axis in enumerate(axes):
             columns[f"normal_{axis}"] = contacts.normal[:, k]
+        if found.friction is not None:
+            for k, axis in enumerate(axes):
+                columns[f"force_{axis}"] = found.force_vectors[:, k]
+            columns["mobilised"] = mobilised_friction(
+                found.force, found.tangential_force, found.friction
+            )
         write_results(out, summary, columns)
         typer.echo(f"written: {out}")
     if not found.converged:
@@ -65,10 +73,16 @@ def forces(
 def _show(found, a, b, largest: int) -> None:
     from rich.markup import escape
 
-    table = new_table(
-        f"largest of {len(found.force)} forces", ("bodies", "gap [m]", "force [N]"), names="bodies"
-    )
+    from ..forces.friction import mobilised_friction
+
+    rough = found.friction is not None
+    heads = ("bodies", "gap [m]", "force [N]", *(("along [N]", "mobilised") if rough else ()))
+    table = new_table(f"largest of {len(found.force)} forces", heads, names="bodies")
+    if rough:
+        size = np.linalg.norm(found.tangential_force, axis=1)
+        mobilised = mobilised_friction(found.force, found.tangential_force, found.friction)
     for i in np.argsort(-found.force, kind="stable")[:largest]:
-        row = escape(f"{a[i]} - {b[i]}"), f"{found.contacts.gap[i]:.2e}", f"{found.force[i]:.6g}"
+        row = [escape(f"{a[i]} - {b[i]}"), f"{found.contacts.gap[i]:.2e}", f"{found.force[i]:.6g}"]
+        row += [f"{size[i]:.6g}", f"{mobilised[i]:.3f}"] if rough else []
         table.add_row(*row)
     terminal().print(table)

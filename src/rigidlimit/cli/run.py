@@ -36,6 +36,16 @@ def run(
     law: Annotated[
         str | None, typer.Option(help="hooke, hertz or an exponent p > 1; default: the scene's.")
     ] = None,
+    tangential_law: Annotated[
+        str | None,
+        typer.Option(
+            help="Of Hertzian contacts that rub, mindlin or mindlin/force; default: the scene's."
+        ),
+    ] = None,
+    increments: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of rough contacts within a step; default: the scene's."),
+    ] = None,
     forces: Annotated[
         str,
         typer.Option(help="When to compute compatible forces: every, end, never, or times 0.1,0.2"),
@@ -78,7 +88,15 @@ def run(
     _check_options(scene, out, vtk, picture, capture, capture_hard, resume, overwrite)
     loaded = load(scene)
     watch_compiler(quiet=quiet)
-    simulation = Simulation(loaded, dt=dt, solver=str(solver), law=law, tolerance=tolerance)
+    simulation = Simulation(
+        loaded,
+        dt=dt,
+        solver=str(solver),
+        law=law,
+        tolerance=tolerance,
+        tangential_law=tangential_law,
+        increments=increments,
+    )
     until = loaded.duration if until is None else until
     if not (np.isfinite(until) and until > 0):
         raise InputError(f"--until is {until}; expected a positive, finite time in seconds")
@@ -99,6 +117,9 @@ def run(
         "tolerance": tolerance,
         "every": every,
     }
+    if simulation.rough:
+        rub = simulation.settings.friction
+        settings |= {"tangential_law": rub.tangential_law, "increments": rub.increments}
     writer = None if out is None else _writer(out, simulation, settings, resume, overwrite)
     replaced = out is not None and out.exists()
     begun = simulation.time

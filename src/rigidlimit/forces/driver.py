@@ -8,6 +8,7 @@ import numpy as np
 from .._support import arrays
 from .._support.products import transposed_product
 from .._support.submatrix import submatrix
+from ..bodies.materials import MINDLIN
 from ..errors import InputError
 from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
 from ..network.handover import Handover, check_handover
@@ -23,7 +24,7 @@ from .problem import (
     force_bound,
     pressing,
 )
-from .rough import MINDLIN, ContactHistory, rough_forces
+from .rough import ContactHistory, rough_forces
 
 METHODS = ("newton", "augmented_lagrangian")
 

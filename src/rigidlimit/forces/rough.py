@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from .._support import arrays
 from .._support.matrices import matrix, scaled
 from .._support.words import counted
+from ..bodies.materials import MINDLIN, MINDLIN_FORCE, TANGENTIAL_LAWS
 from ..equilibrium.dense import between_bodies
 from ..equilibrium.law import ContactLaw
 from ..equilibrium.rows import checked_friction, contact_rows
@@ -33,10 +34,6 @@ from ..status import Status
 from .problem import CompatibleForces, checked_law
 
 UNLOADED, HISTORY, LEAST_ENERGY = "unloaded", "history", "least energy"
-
-MINDLIN, MINDLIN_FORCE = "mindlin", "mindlin/force"
-"""Tangential laws of Hertzian contacts by LAMMPS' names: the spring's length is kept, or its force
-(with p = 2 they are the same)."""
 
 SHIFT = 1e-12
 """Stiffness, over the largest of the contacts, of motions that no contact resists."""
@@ -120,9 +117,9 @@ def rough_forces(
     m, d = contacts.shape
     free = arrays.free_columns(fixed, n)
     load = np.where(free, load, 0.0)
-    if tangential_law not in (MINDLIN, MINDLIN_FORCE):
+    if tangential_law not in TANGENTIAL_LAWS:
         raise InputError(
-            f"tangential_law is {tangential_law!r}; expected {MINDLIN!r} or {MINDLIN_FORCE!r}"
+            f"tangential_law is {tangential_law!r}; expected {' or '.join(TANGENTIAL_LAWS)}"
         )
     slide = None
     if sliding_direction is not None and m:

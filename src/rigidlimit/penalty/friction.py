@@ -23,13 +23,12 @@ from numba import njit
 
 from .._support import arrays
 from ..bodies import Bodies
+from ..bodies.materials import MINDLIN_FORCE, TANGENTIAL_LAWS
 from ..collision.contacts import Contacts
 from ..constraints import in_frame
 from ..errors import InputError
 from ..forces.law import contact_stiffness
-from ..forces.rough import MINDLIN, MINDLIN_FORCE, ContactHistory
-
-LAWS = (MINDLIN, MINDLIN_FORCE)
+from ..forces.rough import ContactHistory
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,9 @@ class Friction:
 
 
 def friction_law(scene, law: str, damping: float) -> Friction:
-    """``Friction`` of a scene; law: one of ``LAWS``, damping: factor on gamma."""
-    if law not in LAWS:
-        raise InputError(f"tangential_law is {law!r}; expected one of {', '.join(LAWS)}")
+    """``Friction`` of a scene; law: one of ``TANGENTIAL_LAWS``, damping: factor on gamma."""
+    if law not in TANGENTIAL_LAWS:
+        raise InputError(f"tangential_law is {law!r}; expected {' or '.join(TANGENTIAL_LAWS)}")
     if not 0 <= arrays.number(damping) < np.inf:
         raise InputError(f"tangential_damping is {damping!r}; expected a factor >= 0")
     return Friction(

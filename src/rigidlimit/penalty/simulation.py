@@ -178,7 +178,8 @@ class PenaltySimulation:
     threads: for scenes of balls. engine: "balls" (compiled: spheres, disks, half-spaces, and boxes
     that cannot turn, of which one may shift), "convex" (any shape, through the contact search) or
     None, the first that serves. state: to begin with; external_force (6 n,) [N]: loads and weights;
-    both are the scene's by default. tangential_law ("mindlin" or "mindlin/force") and
+    both are the scene's by default. tangential_law ("mindlin" or "mindlin/force", the
+    scene's by default) and
     tangential_damping (over the normal one): of scenes with friction, see ``friction.py``.
 
     >>> import rigidlimit
@@ -204,7 +205,7 @@ class PenaltySimulation:
         engine: str | None = None,
         state: State | None = None,
         external_force: np.ndarray | None = None,
-        tangential_law: str = "mindlin",
+        tangential_law: str | None = None,
         tangential_damping: float = 1.0,
     ):
         scene = as_scene(scene)
@@ -227,7 +228,7 @@ class PenaltySimulation:
             tensile=bool(tensile),
             scale=self.stiffness_scale,
             pair_stiffness=scene.pair_stiffness,
-            friction=friction_law(scene, tangential_law, tangential_damping)
+            friction=friction_law(scene, tangential_law or scene.tangential_law, tangential_damping)
             if has_friction(self.bodies, scene.pair_friction)
             else None,
         )

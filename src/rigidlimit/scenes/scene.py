@@ -20,6 +20,7 @@ from ..bodies import (
     rotations,
 )
 from ..bodies.bodies import PLANAR
+from ..bodies.materials import MINDLIN, TANGENTIAL_LAWS
 from ..collision.search import find_contacts
 from ..errors import ContactError, SceneError, SceneWarning, nearest
 
@@ -56,7 +57,9 @@ class Scene(Displayed):
     """A set of bodies with gravity and a contact law; units are SI.
 
     dim: 2 or 3. gravity (dim,) [m/s^2], along -y in 2D and -z in 3D by default. restitution: e_n.
-    law: "hooke", "hertz" or the exponent p > 1. dt [s], duration [s]: suggested step and time.
+    law: "hooke", "hertz" or the exponent p > 1. tangential_law: of contacts that rub, "mindlin" or
+    "mindlin/force" (as in LAMMPS; alike for Hooke). increments: of what they remember within a
+    step. dt [s], duration [s]: suggested step and time.
     reference: known answers by name, for tests and readers.
 
     >>> import rigidlimit as rl
@@ -75,6 +78,8 @@ class Scene(Displayed):
         gravity=None,
         restitution: float = 0.0,
         law="hooke",
+        tangential_law: str = MINDLIN,
+        increments: int = 1,
         dt: float = 1e-3,
         duration: float = 0.1,
         description: str = "",
@@ -84,6 +89,12 @@ class Scene(Displayed):
             raise SceneError(f"dim is {dim!r}; expected 2 or 3")
         if not 0 <= number(restitution) <= 1:
             raise SceneError(f"restitution is {restitution!r}; expected 0 <= e_n <= 1")
+        if tangential_law not in TANGENTIAL_LAWS:
+            raise SceneError(
+                f"tangential_law is {tangential_law!r}; expected {' or '.join(TANGENTIAL_LAWS)}"
+            )
+        if not (is_positive(increments) and increments == int(increments)):
+            raise SceneError(f"increments is {increments!r}; expected a positive integer")
         for what, value in (("dt", dt), ("duration", duration)):
             if not is_positive(value):
                 raise SceneError(f"{what} is {value!r}; expected a positive time in seconds")
@@ -92,6 +103,7 @@ class Scene(Displayed):
         self.gravity = self._vector("gravity", default if gravity is None else gravity)
         self.restitution = float(restitution)
         self.law, self.exponent = law, law_exponent(law)
+        self.tangential_law, self.increments = tangential_law, int(increments)
         self.dt, self.duration = float(dt), float(duration)
         self.description, self.reference = description, dict(reference or {})
         self.pair_stiffness: dict[tuple[int, int], float] = {}

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .._support.words import counted
+from ..bodies.materials import MINDLIN, TANGENTIAL_LAWS
 from ..errors import nearest
 from .names import GALLERY
 
@@ -98,6 +99,8 @@ class SceneTable(_Strict):
     gravity: Vector | None = None
     restitution: Annotated[float, Field(ge=0, le=1)] = 0.0
     law: str | float = "hooke"
+    tangential_law: Literal[TANGENTIAL_LAWS] = MINDLIN
+    increments: Annotated[int, Field(ge=1)] = 1
     dt: Positive = 1e-3
     duration: Positive = 0.1
     materials: dict[str, MaterialTable] = {}

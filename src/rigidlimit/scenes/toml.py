@@ -52,10 +52,14 @@ from .._support.warned import warn
 from .._support.words import counted
 from ..bodies import Material, State, rotations
 from ..bodies.bodies import PLANAR
+from ..bodies.materials import MINDLIN
 from ..errors import InputError, SceneError, SceneWarning, nearest
 from .names import GALLERY
 from .scene import DEGREES, PAIR_KEYS, Scene
 from .tables import SHAPES, BodyTable, SceneTable, first_fault
+
+OF_A_FILE = ("name", "description", "dt", "duration", "tangential_law", "increments")
+"""Keys that a file may give beside a scene of the gallery."""
 
 MANY = 10**8
 """Bodies of one lattice that no machine steps: a slip of the pen."""
@@ -175,6 +179,8 @@ def _begun(table: SceneTable) -> tuple[Scene, dict[str, Material]]:
         gravity=table.gravity,
         restitution=table.restitution,
         law=table.law,
+        tangential_law=table.tangential_law,
+        increments=table.increments,
         dt=table.dt,
         duration=table.duration,
         description=table.description,
@@ -186,13 +192,13 @@ def _begun(table: SceneTable) -> tuple[Scene, dict[str, Material]]:
 
 
 def _adjusted(scene, table):
-    """A gallery scene with the name, description, dt and duration that the file gives."""
+    """A gallery scene with what the file gives that is no matter of the gallery (``OF_A_FILE``)."""
     given = table.model_fields_set - {"gallery", "parameters"}
-    kept = given - {"name", "description", "dt", "duration"}
+    kept = given - set(OF_A_FILE)
     if kept:
         key = sorted(kept)[0]
         raise SceneError(
-            f"{key}: not with gallery, whose keys are parameters, name, description, dt, duration; "
+            f"{key}: not with gallery, whose keys are parameters, {', '.join(OF_A_FILE)}; "
             f"try [parameters], or `rigidlimit scenes {table.gallery} --write FILE` and change that"
         )
     for key in given:
@@ -397,6 +403,9 @@ def head_text(scene: Scene) -> str:
     lines = ["# Units: m, kg, s, N, Pa, rad"]
     for key in ("name", "description", "dim", "restitution", "law", "dt", "duration"):
         lines.append(f"{key} = {_value(getattr(scene, key))}")
+    if scene.tangential_law != MINDLIN or scene.increments != 1:
+        lines.append(f"tangential_law = {_value(scene.tangential_law)}")
+        lines.append(f"increments = {_value(scene.increments)}")
     lines.append(f"gravity = {_value(scene.gravity[: scene.dim])}")
     materials = scene.bodies.materials
     for name, material in zip(_material_names(materials), materials, strict=True):

@@ -47,6 +47,7 @@ class Order:
 
 _seen = {}
 DRAWING = (
+    "collapse_mechanism",
     "comparison",
     "determinacy_map",
     "floor_forces",
@@ -54,6 +55,7 @@ DRAWING = (
     "force_histogram",
     "force_network",
     "scene_figure",
+    "thrust_line",
 )
 
 

@@ -477,3 +477,18 @@ def test_normal_and_friction_forces_together(client, scene):
         assert (used <= bound + 1e-10 * mended.force.max(initial=0.0)).all()
         friction = max(friction, np.abs(mended.change).max(initial=0.0))
     assert friction > 0.1
+
+
+def test_solver_that_stops_early_is_told(client):
+    """Property: what Bullet's own analytics leave over is said, over gravity's part."""
+    bricks(client)
+    bullet.setPhysicsEngineParameter(reportSolverAnalytics=1, physicsClientId=client)
+    for _ in range(5):
+        left = bullet.stepSimulation(physicsClientId=client)
+    mended = from_pybullet(client, analytics=left)
+    assert mended.contacts.engine_residual > 1e-3 and "PyBullet's solver stopped" in mended.message
+    assert "solver stopped" not in from_pybullet(client).message
+    half = [{"remainingResidual": (0.5 * 10 / 240) ** 2}]
+    assert from_pybullet(client, analytics=half).contacts.engine_residual == pytest.approx(0.5)
+    with pytest.raises(InputError, match="expected what stepSimulation returned"):
+        from_pybullet(client, analytics=3)

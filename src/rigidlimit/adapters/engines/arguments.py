@@ -94,15 +94,14 @@ STOPPED = 1e-3
 """Part of the largest force from which on what an engine's solver left over is told."""
 
 
-def stopped_short(engine: str, residual: float, load_from: str, advice: str) -> str:
-    """What to say of an engine's forces that are ``residual`` of the largest from solving its own
+def stopped_short(
+    engine: str, residual: float, load_from: str, advice: str, of: str = "the largest force"
+) -> str:
+    """What to say of an engine's forces that are ``residual`` of something from solving its own
     equations; nothing where that is little, or nan."""
     if not residual > STOPPED:
         return ""
-    text = (
-        f"{engine}'s solver stopped {100 * residual:.2g} % of the largest force short of its own "
-        "solution; "
-    )
+    text = f"{engine}'s solver stopped {100 * residual:.2g} % of {of} short of its own solution; "
     if load_from != "engine":
         return f"{text}the mended forces do not go by it"
     return (

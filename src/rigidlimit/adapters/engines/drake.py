@@ -63,12 +63,12 @@ def from_drake(
 
     plant: finalized MultibodyPlant connected to a SceneGraph; context: the plant's own context
     (``plant.GetMyContextFromRoot(root)``) after a step.
-    stiffness: relative k, a number or one per point pair; None: see above. load: "engine" keeps its
-    resultant; "rest": what holds everything without acceleration under gravity, springs, actuators
-    and friction forces; or (nv,). held: names of joints taken as rigidly held.
+    stiffness: relative k, a number, one per point pair or by name; None: see above. load: "engine"
+    keeps its resultant; "rest": what holds everything without acceleration under gravity, springs
+    and actuators; or (nv,). held: names of joints taken as rigidly held.
     links (k, nv): rows of rigid links, G v = 0, such as J_A(p) - J_B(p) of a constraint; those not
-    given keep Drake's forces. exponent, on_friction and further keywords: as for
-    ``mend_forces``.
+    given keep Drake's forces. friction: coefficients in place of Drake's. exponent, on_friction and
+    further keywords: as for ``mend_forces``.
     """
     tree = library()
     from pydrake.multibody.plant import MultibodyPlant

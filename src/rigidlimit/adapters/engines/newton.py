@@ -71,7 +71,8 @@ def from_newton(
     contact; None: equal. load: "engine" keeps its resultant; "rest": what holds everything without
     acceleration under gravity and friction forces, joints unloaded; or (n,). held: labels of joints
     taken as rigidly held.
-    exponent, on_friction and further keywords: as for ``mend_forces``.
+    friction: coefficients in place of the mean of both shapes'. exponent, on_friction and further
+    keywords: as for ``mend_forces``. Stiffness and friction also by name.
     """
     newton = library()
     options, given = sorted_options(

@@ -89,7 +89,8 @@ def from_pinocchio(
     model, data, constraint_models, constraint_datas : Pinocchio's, ``calc`` called.
     impulses : of the solver, all rows of all constraints [N s].
     dt : [s], turns impulses into forces (1 if they are forces).
-    stiffness : relative k, a number or one per point contact; None: equal.
+    stiffness : relative k, a number, one per point contact or by names of joints; None: equal.
+    friction : coefficients likewise, in place of those of the constraints.
     load : "engine" keeps the impulses' resultant; "step" solves 0 <= x_n _|_ G x + g >= 0 of the
         normal rows anew, with friction and other constraints as they are, and needs ``g`` and
         ``data.M``; or (nv,).

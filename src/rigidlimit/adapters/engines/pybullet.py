@@ -15,8 +15,8 @@ What PyBullet does not give: contact points are those of the start of the step, 
 end, so moment arms are off by a step's motion; normals of points that it does not find anew are
 older still (off by 5e-6 in a stack of plates): the noise left out of B is 1e-4 here; spinning and
 rolling friction are not reported; double precision forces stop at the solver's own threshold
-(solverResidualThreshold), which ``load="rest"`` does not inherit. Soft bodies and planar joints are
-refused.
+(solverResidualThreshold; ``analytics`` tells how far), which ``load="rest"`` does not inherit. Soft
+bodies and planar joints are refused.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,10 +25,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from ..._support import arrays
 from ..._support.matrices import compact
 from ..._support.words import counted
 from ...errors import InputError
-from .arguments import check_linear, expect, imported, rigid_or_given, wanted_load
+from .arguments import (
+    check_linear,
+    expect,
+    imported,
+    rigid_or_given,
+    stopped_short,
+    wanted_load,
+)
 from .contacts import TOUCHING, EngineContacts
 from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
 from .links import joined, joined_systems
@@ -39,6 +47,12 @@ from .options import sorted_options
 from .parts import NamedParts
 from .pybullet_links import constraint_rows, in_displacements
 from .result import MendedForces
+
+ADVICE = "more numSolverIterations, a smaller solverResidualThreshold, or load='rest'"
+"""What to do where PyBullet's solver stopped early."""
+
+GAINED = "the speed that gravity gives in a step"
+"""What its solver's residual is measured by."""
 
 BASE = -1
 SOFT = 3  # body type in getDynamicsInfo
@@ -60,19 +74,28 @@ def from_pybullet(
     held=None,
     equalities="rigid",
     on_friction: str = "joint",
+    analytics=None,
     **options,
 ) -> MendedForces:
     """Compatible forces in the order of ``pybullet.getContactPoints()``, along its normals.
 
-    client: physicsClientId. stiffness: relative k, a number or one per contact point; None: the
-    series of both links' contactStiffness where every contact has one, else equal. load: "engine"
-    keeps its resultant; "rest": what holds everything without acceleration under gravity, joint
-    motors and friction forces; or (n,). held: pairs (body, joint) taken as rigidly held.
-    equalities: "rigid": constraints are rigid links, or "given": they keep their forces.
-    exponent, on_friction and further keywords: as for ``mend_forces``.
+    Parameters
+    ----------
+    client : physicsClientId.
+    stiffness : relative k, a number, one per contact point or by name; None: the series of both
+        links' contactStiffness where every contact has one, else equal.
+    load : "engine" keeps its resultant; "rest": what holds everything without acceleration under
+        gravity and joint motors; or (n,).
+    held : pairs (body, joint) taken as rigidly held.
+    equalities : "rigid": constraints are rigid links, or "given": they keep their forces.
+    friction : coefficients likewise, in place of PyBullet's.
+    analytics : what the last ``stepSimulation`` returned, with
+        ``setPhysicsEngineParameter(reportSolverAnalytics=1)``: whether its solver had converged is
+        then told.
+    exponent, on_friction and further keywords : as for ``mend_forces``.
 
-    Friction: PyBullet bounds each direction on its own unless cone friction is enabled, which
-    cannot be read; Coulomb's circle is what is checked.
+    PyBullet bounds each direction of friction on its own unless cone friction is enabled, which
+    cannot be read; forces found with friction are within Coulomb's circle.
     """
     pybullet = library()
     options, given = sorted_options(
@@ -103,7 +126,9 @@ def from_pybullet(
     sliding = interleaved(*sliding)
     held = world.mask(held)
     links, turning, error, others = constraint_rows(world, rigid_or_given(equalities))
-    notes = [said] if said else []
+    residual = world.residual(analytics)
+    doubt = stopped_short("PyBullet", residual, load_from, ADVICE, GAINED)
+    notes = [text for text in (said, doubt) if text]
     if others:
         notes.append(f"{counted(others, 'constraint')} kept as PyBullet has them")
     whole = joined(world.mechanism, links, held)
@@ -146,6 +171,7 @@ def from_pybullet(
         places=places,
         contacts=len(points),
         engine="PyBullet",
+        engine_residual=residual,
         notes=tuple(notes),
         accuracy=STALE,
         gap_tolerance=TOUCHING * near,
@@ -293,6 +319,21 @@ class _World:
                 rate = self.bullet.getJointStateMultiDof(body, j, **self.client)[1]
                 v[joint.column : joint.column + 3] = rate
         return v
+
+    def residual(self, analytics) -> float:
+        """By how much the solver's last sweep still changed velocities, over what gravity adds in
+        a step; nan where that is not known. Bullet tells the square of the largest."""
+        if analytics is None:
+            return np.nan
+        try:
+            left = [float(island["remainingResidual"]) for island in analytics]
+        except (TypeError, KeyError):
+            raise InputError(
+                f"analytics is {arrays.short(analytics)}; expected what stepSimulation returned, "
+                "after setPhysicsEngineParameter(reportSolverAnalytics=1)"
+            ) from None
+        added = float(np.linalg.norm(self.gravity)) * self.dt
+        return max(left, default=0.0) ** 0.5 / added if added else np.nan
 
     def applied(self):
         """Gravity and joint motors (n,) [N, N m]."""

@@ -104,3 +104,11 @@ def test_statics_of_a_step_and_wrong_input():
         arch.load_factor(loads={"vousoir 1": (0, -1.0)})
     with pytest.raises(rl.errors.InputError, match="push is zero"):
         arch.load_factor((0, 0))
+
+
+def test_map_of_rough_contacts():
+    """Contract: contacts with friction are drawn by the widths of their normal forces."""
+    step = rl.Simulation(rl.scenes.ladder()).step()
+    figure = rl.plots.determinacy_map(step)
+    assert figure.axes[0].get_title() == "degree of indeterminacy 0"
+    assert any(c.get_gid() == "determined" for c in figure.axes[0].collections)

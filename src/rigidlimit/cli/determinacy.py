@@ -147,33 +147,17 @@ def _rigid(title, bodies, balance, contacts, closed, forces) -> Rigid:
 
 def _rough_frame(title, shown, closed) -> Rough:
     """The closed contacts (indices) of a frame with friction, and its best forces."""
-    from ..bodies import State
-    from ..constraints import in_frame, tangential_gradient
+    from ..output.plots.determinacy import rough_rows
 
     _refuse_nothing(title, closed)
-    contacts = shown.contacts.select(closed)
-    state = State(shown.start, shown.quaternion, np.zeros((len(shown.start), 6)))
-    rub = in_frame(contacts, shown.tangential[shown.best][closed])
-    slide = {}
-    if shown.step is not None and shown.step.classic.sliding[closed].any():
-        slides = (shown.step.classic.sliding & (shown.friction > 0.0))[closed, None]
-        along = -shown.step.classic.tangential_velocity[closed]
-        slide = {"sliding_direction": np.where(slides, along, 0.0)}
+    rows, force = rough_rows(shown, closed)
     names = shown.bodies.names
     return Rough(
         title=title,
-        rows=dict(
-            B=shown.B[closed],
-            load=shown.load,
-            tangential=tangential_gradient(shown.bodies, state, contacts),
-            friction=shown.friction[closed],
-            fixed=~shown.bodies.free.ravel(),
-            blocks=shown.bodies.blocks,
-            **slide,
-        ),
-        force=np.column_stack([shown.forces[shown.best][closed], rub]),
+        rows=rows,
+        force=force,
         whose=shown.best,
-        names=[f"{names[a]} - {names[b]}" for a, b in contacts.body],
+        names=[f"{names[a]} - {names[b]}" for a, b in shown.contacts.body[closed]],
         number=np.arange(len(closed)),
         total=len(closed),
     )

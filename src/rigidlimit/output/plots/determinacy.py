@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...bodies import State
+from ...constraints import in_frame, tangential_gradient
 from ...diagnostics import determinacy
 from ...errors import InputError
 from ..vtk import contact_lines
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from ...scenes.scene import Scene
     from .frames import Source
 
+CONES = 60
+"""Rough contacts in space up to which the widths are computed: six second-order cone programs each,
+of some milliseconds."""
+
 INTERVALS = 1000
 """Closed contacts up to which the widths of the intervals are computed; two linear programs each.
 Larger systems get their degree and which forces are determined."""
@@ -34,8 +40,13 @@ def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
             f"no contact is closed at t = {shown.time:.4g} s; a determinacy map needs some: try "
             "another frame"
         )
-    if intervals == "auto" and len(closed) > INTERVALS:
+    rough = shown.best in shown.tangential
+    most = CONES if rough and shown.bodies.dim == 3 else INTERVALS
+    if intervals == "auto" and len(closed) > most:
         intervals = "none"
+    if rough:
+        rows, force = rough_rows(shown, closed)
+        return determinacy(**rows, force=force, intervals=intervals), closed
     found = determinacy(
         *shown.balance,
         force=shown.of(None)[1][closed],
@@ -44,6 +55,27 @@ def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
         blocks=shown.bodies.blocks,
     )
     return found, closed
+
+
+def rough_rows(shown: Frame, closed: np.ndarray) -> tuple[dict, np.ndarray]:
+    """(what ``determinacy`` takes of rough contacts, their best forces (m, d) [N]) of the contacts
+    ``closed`` (m,). Those that slide in step 1 are known to slide."""
+    contacts = shown.contacts.select(closed)
+    state = State(shown.start, shown.quaternion, np.zeros((len(shown.start), 6)))
+    rows = dict(
+        B=shown.B[closed],
+        load=shown.load,
+        tangential=tangential_gradient(shown.bodies, state, contacts),
+        friction=shown.friction[closed],
+        fixed=~shown.bodies.free.ravel(),
+        blocks=shown.bodies.blocks,
+    )
+    if shown.step is not None and shown.step.classic.sliding[closed].any():
+        slides = (shown.step.classic.sliding & (shown.friction > 0.0))[closed, None]
+        along = -shown.step.classic.tangential_velocity[closed]
+        rows["sliding_direction"] = np.where(slides, along, 0.0)
+    rub = in_frame(contacts, shown.tangential[shown.best][closed])
+    return rows, np.column_stack([shown.forces[shown.best][closed], rub])
 
 
 def determinacy_map(
@@ -57,7 +89,8 @@ def determinacy_map(
     dark: bool = False,
 ):
     """Contacts as lines: determined ones in one colour, the others by the width of the interval
-    of their admissible forces; contacts that can carry nothing dotted.
+    of their admissible forces; contacts that can carry nothing dotted. Of rough contacts widths are
+    those of normal forces, and determined are those with all components.
 
     view: as for ``force_network``. intervals: as for ``determinacy``; "auto"
     leaves them out above INTERVALS closed contacts.
@@ -89,7 +122,7 @@ class _Group:
 
 def _groups(found, top: float, p) -> list[_Group]:
     """All closed contacts in groups, the widest intervals last in theirs."""
-    open_, width, colours = ~found.determined, found.width, force_colours(p)
+    open_, width, colours = ~_determined(found), _width(found), force_colours(p)
     finite = np.flatnonzero(open_ & np.isfinite(width))
     finite = finite[np.argsort(width[finite], kind="stable")]
     shades = colours(width[finite] / (top or 1.0))
@@ -107,11 +140,23 @@ def _groups(found, top: float, p) -> list[_Group]:
     ]
 
 
+def _determined(found) -> np.ndarray:
+    return found.determined if found.determined.ndim == 1 else found.determined.all(axis=1)
+
+
+def _width(found) -> np.ndarray:
+    """Widths of the intervals of normal forces (m,) [N]."""
+    if found.determined.ndim == 1:
+        return found.width
+    with np.errstate(invalid="ignore"):
+        return found.interval[:, 0, 1] - found.interval[:, 0, 0]
+
+
 def _figure(shown, found, closed, view, units, p):
     from matplotlib.colors import Normalize
     from matplotlib.lines import Line2D
 
-    finite = found.width[~found.determined]
+    finite = _width(found)[~_determined(found)]
     finite = finite[np.isfinite(finite)]
     top = float(finite.max(initial=0.0))
     groups = _groups(found, top, p)

@@ -8,7 +8,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.collision.search import find_contacts
 from rigidlimit.constraints import framed, gap_gradient, in_world, tangential_gradient
-from rigidlimit.errors import InputError
+from rigidlimit.errors import InputError, SceneError
 from rigidlimit.forces.friction import contact_friction, contact_tangential_stiffness
 from rigidlimit.forces.law import contact_stiffness
 from rigidlimit.penalty import PenaltySimulation
@@ -274,7 +274,7 @@ def test_settings_of_friction_in_files():
     assert rl.Simulation(scene, increments=2).settings.friction.increments == 2
     with pytest.raises(InputError, match=r"increments is 1.5; expected a positive integer"):
         rl.Simulation(scene, increments=1.5)
-    with pytest.raises(InputError, match="expected one of mindlin, mindlin/force"):
+    with pytest.raises(SceneError, match="expected one of mindlin, mindlin/force"):
         parse_scene('tangential_law = "coulomb"')
 
 

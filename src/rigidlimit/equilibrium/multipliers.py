@@ -134,7 +134,7 @@ def rigid_contacts(
             prestressed(force, friction, springs),
             x,
             tolerance=max(min(settings.inner * residual, settings.loosest), 0.1 * tolerance),
-            force_size=_usual(force, rho, scale),
+            force_size=max(_usual(rho, scale), float(force[:, 0].mean())),
             settings=network,
         )
         solves += found.solves
@@ -168,7 +168,7 @@ def _ahead(
     limits = (
         float(scale), float(tolerance), settings.growth, settings.stiffest, settings.softest,
         settings.inner, settings.loosest, settings.network.newton, bold, settings.thrift,
-        settings.patience,
+        settings.patience, _usual(rho, scale),
     )  # fmt: skip
     end, s, outer, solves, residual, worst = ahead(
         mechanics.network, mechanics.offset, mechanics.unit, friction, rho, limits, bold * s, s,
@@ -179,6 +179,6 @@ def _ahead(
     return end, s, residual, worst, solves
 
 
-def _usual(force, rho, scale):
-    """A force [N] of the size that contacts bear."""
-    return max(float(np.median(rho)) * scale, float(force[:, 0].mean()))
+def _usual(rho, scale):
+    """A force [N] of the size that contacts bear at the least."""
+    return float(np.median(rho)) * scale

@@ -33,10 +33,10 @@ def errors(force, velocity, mu, rho, kept, w, back, D, e):
 def _lead(force, springs, offset, shifted, kept):
     """Prestress by ``force``: displacements less those at which the springs bear it, and what is
     kept along the tangents."""
-    shifted[:] = offset
     for i in range(len(force)):
-        shifted[i, 0] -= force[i, 0] / springs[i]
+        shifted[i, 0] = offset[i, 0] - force[i, 0] / springs[i]
         for b in range(1, force.shape[1]):
+            shifted[i, b] = offset[i, b]
             kept[i, b - 1] = force[i, b]
 
 
@@ -47,14 +47,14 @@ def ahead(network, offset, unit, mu, rho, limits, s, modest, force, x, history, 
     systems, residual, worst contact)."""
     (
         scale, tolerance, growth, stiffest, softest, inner, loosest, iterations, bold, thrift,
-        patience,
+        patience, usual,
     ) = limits  # fmt: skip
     (m, d), n = force.shape, len(x)
     kept, shifted, w, back = (
         np.empty((m, d - 1)), np.empty((m, d)), np.empty((m, d)), np.empty((m, d))
     )  # fmt: skip
     e, springs, nowhere = np.empty(m), np.empty(m), np.zeros(m, np.bool_)
-    nothing, usual, room = np.zeros(n), scale * np.median(rho), room_for(m, d, n)
+    nothing, room = np.zeros(n), room_for(m, d, n)
     y, solves = np.empty(n), 0
     for outer in range(len(history) + 1):
         displacement(network[2], offset, x, shifted)
@@ -71,7 +71,8 @@ def ahead(network, offset, unit, mu, rho, limits, s, modest, force, x, history, 
         _lead(force, springs, offset, shifted, kept)
         law = springs, springs, mu, kept, 2.0, nowhere, kept
         goal = max(min(inner * residual, loosest), 0.1 * tolerance)
-        y[:] = x
+        for k in range(n):
+            y[k] = x[k]
         try_only = s > modest
         spent, left, ways[outer] = equilibrium_in(
             network, shifted, law, unit, y, w, back, goal, patience if try_only else iterations,
@@ -83,7 +84,9 @@ def ahead(network, offset, unit, mu, rho, limits, s, modest, force, x, history, 
         if left > goal:
             s, bold = modest, np.sqrt(bold)
             continue
-        force[:] = back
+        for i in range(m):
+            for b in range(d):
+                force[i, b] = back[i, b]
         balance(network, nothing, force, y)  # x that balances these forces
         for k in range(n):
             x[k] = -y[k]

@@ -216,7 +216,8 @@ def equilibrium_in(
         )
         if residual <= tolerance or secants == 0:
             return spent, residual, 0
-        x[:] = start
+        for k in range(len(x)):
+            x[k] = start[k]
         norm = _look(network, offset, law, x, w, force, D, r)
     first = norm
     for k in range(secants):

@@ -31,6 +31,10 @@ OFF = 1e-5
 """Part of a body's own load from which on it is told that forces leave it open: well above what the
 tolerance of a step leaves of bodies a thousand times lighter than the heaviest."""
 
+FREE = 1e-9
+"""Acceleration that contacts give a body over the largest of all bodies, up to which it flies
+freely."""
+
 PLACED = 1e-13
 """Overlap over the scene's length that is rounding of places."""
 
@@ -107,7 +111,10 @@ def left_unbalanced(bodies: Bodies, result) -> str:
     )
     pressed = np.zeros(len(bodies))
     np.add.at(pressed, result.contacts.body, result.classic.force[:, None])
-    off = np.divide(left, loads, where=loads > SLIGHT * pressed, out=np.zeros(len(bodies)))
+    # what flies freely has no load but the rounding of its contacts
+    given = np.divide(loads, bodies.mass, where=bodies.mass > 0, out=np.zeros(len(bodies)))
+    told = (loads > SLIGHT * pressed) & (given > FREE * given.max(initial=0.0))
+    off = np.divide(left, loads, where=told, out=np.zeros(len(bodies)))
     worst = int(off.argmax())
     if not off[worst] > OFF:
         return ""

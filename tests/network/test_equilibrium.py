@@ -77,6 +77,23 @@ def test_newton_converges_superlinearly():
     assert len(history) <= 12
 
 
+@pytest.mark.parametrize("inertial", [False, True])
+def test_full_matrices_are_factorized_densely(inertial):
+    """Reference twin: numpy's solve, of a B in which every contact moves everything, as a factor of
+    a Delassus matrix; with some contacts open."""
+    rng = np.random.default_rng(2)
+    B = rng.normal(size=(260, 240))
+    M = sp.diags_array(rng.uniform(0.5, 2, 240)).tocsr() if inertial else None
+    D = np.where(rng.random(260) < 0.8, rng.uniform(0.1, 10, 260), 0.0)
+    system, stats = Network(sp.csr_array(B), mass=M).system(D, 1e-3), LinearStats()
+    rhs = rng.normal(size=240)
+    x = system.solve_directly(rhs, stats)
+    K = B.T @ (D[:, None] * B) + 1e-3 * np.eye(240) + (M.toarray() if inertial else 0.0)
+    # condition of K about 1e6 times rounding
+    np.testing.assert_allclose(x, np.linalg.solve(K, rhs), atol=1e-9 * np.abs(x).max())
+    assert stats.routes == ["dense"]
+
+
 def test_pattern_does_not_depend_on_values():
     """Property: stiffnesses that cancel entries of B^T D B in a lattice change nothing but values.
 

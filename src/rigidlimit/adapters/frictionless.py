@@ -26,6 +26,9 @@ import scipy.sparse as sp
 
 from .._support import arrays
 from .._support.display import Brief
+from .._support.singular import svd
+from ..conditioning.screening import WEAK
+from ..conditioning.several_bodies import ROUNDS, TALLEST, cannot_bear
 from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.inertia import inverse_mass
 from ..forces import CompatibleForces, compatible_forces
@@ -91,7 +94,7 @@ class NormalProblem(Brief):
         parts = islands(abs(rows) @ abs(rows.T))
         blocks = [rows[part] for part in parts]
         blocks = [A[:, np.unique(A.indices)].toarray() for A in blocks]
-        spectra = [np.linalg.svd(A, full_matrices=False)[:2] for A in blocks]
+        spectra = [svd(A)[:2] for A in blocks]
         limit = np.sqrt(self.threshold) * max(s.max(initial=0.0) for _, s in spectra)
         return assembled([U[:, s > limit] * s[s > limit] for U, s in spectra], parts, len(contacts))
 
@@ -102,7 +105,8 @@ class CapturedAnswer(Brief):
 
     closed: contacts that do not open, (c,); B (c, n'), load (n',): what was balanced on them.
     doubtful: how many of them are closed only within the errors of the stored matrices. data_error:
-    how far these errors move an impulse, over the largest impulse.
+    how far these errors move an impulse, over the largest impulse. idle: how many others touch and
+    cannot bear, but by motions that contacts hardly feel; they are not among ``closed``.
     """
 
     problem: NormalProblem
@@ -113,6 +117,7 @@ class CapturedAnswer(Brief):
     compatible: CompatibleForces
     doubtful: int = 0
     data_error: float = 0.0
+    idle: int = 0
 
     @property
     def force(self) -> np.ndarray:
@@ -155,14 +160,40 @@ def solve_captured(
         forces = compatible_forces(B, load, stiffness=stiffness[contacts], exponent=exponent)
         return CapturedAnswer(problem, classic, contacts, B, load, forces)
 
-    certain = np.flatnonzero(classic.slack <= limit)
+    certain = classic.slack <= limit
     possible = np.flatnonzero(classic.slack <= limit + problem.velocity_error(classic.force))
-    answer = balanced(possible)
+    answer, others = balanced(possible), []
+    if not answer.compatible.converged:
+        bearing = _bearing(problem, possible, classic.force)
+        less = balanced(bearing) if len(bearing) < len(possible) else answer
+        if less.compatible.converged:
+            answer, others = less, [answer]
+    sure = answer.closed[certain[answer.closed]]
+    if len(sure) < len(answer.closed):
+        others.append(balanced(sure))
     error = _data_error(answer, closed)
-    if len(certain) < len(possible):
-        apart = np.abs(answer.force - balanced(certain).force).max()
+    for other in others:
+        apart = np.abs(answer.force - other.force).max()
         error = max(error, float(apart / (answer.force.max() or 1.0)))
-    return replace(answer, data_error=error, doubtful=len(possible) - len(certain))
+    doubtful = len(possible) - int(certain.sum())
+    return replace(
+        answer, data_error=error, doubtful=doubtful, idle=len(possible) - len(answer.closed)
+    )
+
+
+def _bearing(problem, contacts, force):
+    """``contacts`` without those that no forces of this balance can press, but by motions that the
+    others hardly feel (``several_bodies.cannot_bear``): as the sides of blocks in a tower, which
+    lean on one another by a millionth. force (m,): of step 1."""
+    for _ in range(ROUNDS):
+        if len(contacts) ** 2 > TALLEST:
+            break
+        resting = force[contacts] <= WEAK * force.max()
+        out = cannot_bear(problem.gradient_of(contacts).toarray(), resting)
+        if not out.any():
+            break
+        contacts = contacts[~out]
+    return contacts
 
 
 def _data_error(answer, small):

@@ -98,6 +98,11 @@ def _tell(answer, certificate):
         f"{counted(problem.B.shape[0], 'contact')}, {len(answer.closed)} of them closed at the end "
         "of the step"
         + (f", {answer.doubtful} only within the errors of the file" if answer.doubtful else "")
+        + (
+            f"; {answer.idle} more touch and cannot bear, but by slight tilts"
+            if answer.idle
+            else ""
+        )
     )
     if problem.local:
         typer.echo(
@@ -123,6 +128,7 @@ def _summary(answer, certificate):
         "duality_gap": certificate.duality_gap,
         "data_error": answer.data_error,
         "closed_within_errors": answer.doubtful,
+        "closed_and_idle": answer.idle,
         "asymmetry": answer.problem.asymmetry,
         "noise": answer.problem.noise,
         "threshold": answer.problem.threshold,

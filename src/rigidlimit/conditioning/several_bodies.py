@@ -38,6 +38,7 @@ from scipy.linalg import qr
 from scipy.optimize import nnls
 from scipy.sparse.csgraph import connected_components
 
+from .._support.singular import svd
 from ..bodies import Bodies
 from ..linear.column_scaling import ROUNDING
 from .screening import WEAK, ZERO, finite_reach
@@ -160,7 +161,7 @@ def never_bearing_together(bodies: Bodies, B: sp.csr_array, force) -> np.ndarray
         rows = np.flatnonzero(~out)
         dense = whole[rows]
         dense = np.delete(dense, _held(dense, dense.T @ force[rows]), axis=1)
-        more = _without_force(dense, force[rows] <= WEAK * force.max())
+        more = cannot_bear(dense, force[rows] <= WEAK * force.max())
         if not more.any():
             break
         out[rows[more]] = True
@@ -182,7 +183,7 @@ def _motions(dense, load, size=None):
     """(V^T (c, c), S (c,), which motions are felt by WEAK at most and have no load of their own
     (c,) bool), of B over reach (m, c) and a load over reach (c,). size: of all loads, or None."""
     m, c = dense.shape
-    _, S, VT = np.linalg.svd(dense, full_matrices=m < c)
+    _, S, VT = svd(dense, full_matrices=m < c)
     S = np.pad(S, (0, c - len(S)))
     size = np.abs(load).max(initial=0.0) if size is None else size
     unloaded = np.abs(VT @ load) <= WEAK * size
@@ -198,11 +199,11 @@ def _held(dense, load):
     return np.sort(columns_of(VT[slight] * (1.0 - ORDER * np.arange(c) / c)))
 
 
-def _without_force(dense, resting):
+def cannot_bear(dense, resting):
     """Which of the ``resting`` contacts (m,) bool of B over reach (m, c) cannot bear, (m,) bool."""
     out = np.zeros(len(resting), bool)
     m, c = dense.shape
-    U, S, _ = np.linalg.svd(dense, full_matrices=c < m)
+    U, S, _ = svd(dense, full_matrices=c < m)
     rank = np.count_nonzero(S / (S.max(initial=0.0) or 1.0) > EXACT)
     Z, left = U[:, rank:], np.flatnonzero(resting)
     while len(left) and Z.shape[1]:

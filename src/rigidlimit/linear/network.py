@@ -15,6 +15,9 @@ from .dissection import elimination_order
 from .protocol import Backend, LinearSystem
 from .stiffness import StiffnessSystem
 
+FULL = 0.5
+"""Part of the entries of B from which on it is a full matrix."""
+
 
 class Network:
     """B (m, n) with what the compiled kernels need of it.
@@ -65,6 +68,12 @@ class Network:
     def carried(self, force: np.ndarray) -> np.ndarray:
         """B^T f (n,), the load that forces (m,) carry."""
         return transposed_product(self.B, force)
+
+    @cached_property
+    def full(self) -> bool:
+        """Whether every contact moves about everything, as of a captured problem that is known by
+        its Delassus matrix alone."""
+        return self.B.nnz > FULL * self.B.shape[0] * self.B.shape[1]
 
     @cached_property
     def pairs(self) -> PairNetwork:

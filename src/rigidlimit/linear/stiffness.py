@@ -206,9 +206,9 @@ class StiffnessSystem:
     @cached_property
     def _factor(self):
         n = self.network.B.shape[1]
-        if n <= DENSE_SIZE:
+        if n <= DENSE_SIZE or self.network.full:
             try:
-                return DenseFactor(_dense(*self.arrays, np.zeros((n, n))))
+                return DenseFactor(self._assembled(n))
             except np.linalg.LinAlgError:
                 pass  # pivoting gets through
         rows, mass = self.arrays[:3], self.arrays[3:6]
@@ -230,6 +230,16 @@ class StiffnessSystem:
         if place is None:
             return LUFactor(K, None)
         return LUFactor(K, np.argsort(place[self.network.block_of], kind="stable"))
+
+    def _assembled(self, n: int) -> np.ndarray:
+        """K (n, n) as a plain array."""
+        if not self.network.full:
+            return _dense(*self.arrays, np.zeros((n, n)))
+        ptr, idx, val = self.arrays[:3]
+        C = sp.csr_array((val, idx, ptr), shape=(len(ptr) - 1, n)).toarray()
+        K = C.T @ C
+        K.flat[:: n + 1] += self.shift
+        return K + self.network.mass if self.network.mass.nnz else K
 
     def factorize(self, stats: LinearStats) -> Factorization:
         """The factorization of K, made at the first call. Raises NoRoom."""

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..._support.matrices import compact
+from ..._support.singular import svd
 from .geometry import OUTSIDE
 from .matrices import components, entries, groups, row_sizes, without_rounding
 from .mechanisms import BlockMotions, Reduction
@@ -175,7 +176,7 @@ def _left(G, free, sets):
         left = left[np.abs(felt[:, left]).max(axis=0) > ROUNDING * limit]
         if not len(left):
             continue
-        U, S, V = np.linalg.svd(_tall(felt[:, left]), full_matrices=False)
+        U, S, V = svd(_tall(felt[:, left]), full_matrices=False)
         rank = int(np.count_nonzero(limit < S))
         stopped = V[:rank].T
         # the rest by projecting unit motions, which keeps those that nothing restrains

@@ -14,6 +14,7 @@ differ most, are no longer asked to balance: what is missing along the others is
 
 import numpy as np
 
+from ..._support.singular import svd
 from ...conditioning.several_bodies import columns_of
 from .matrices import components, dense_block, entries
 from .mechanisms import ROUNDING
@@ -50,7 +51,7 @@ def weak_motions_of_several(B, load, held, reach, accuracy, force, displacement,
             continue
         arm = reach[columns]
         dense = dense_block(B, rows, columns) / arm
-        _, S, VT = np.linalg.svd(dense, full_matrices=len(rows) < len(columns))
+        _, S, VT = svd(dense, full_matrices=len(rows) < len(columns))
         S = np.pad(S, (0, len(columns) - len(S)))
         limit = min(float(accuracy[columns].max()), SLIGHT)
         size = S.max() * float(np.linalg.norm(force[rows]))

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ..._support.matrices import taken
 from ..._support.words import counted
 from .links import without_links
-from .matrices import components, entries, without_columns
+from .matrices import components, entries, numbered, without_columns
 from .mechanisms import BlockMotions, partition
 from .weak_motions import weak_motions
 from .weak_motions_of_several import SLIGHT, hangs_on_rounding, weak_motions_of_several
@@ -108,9 +108,9 @@ class Balance:
         contacts join, whose forces do not depend on the others'."""
         label = self.mechanism
         if label is not None:
-            label = np.unique(label, return_inverse=True)[1]
+            label = numbered(label)
         of_contact = components(self.B, ~self.held, label, each=self.directions)[1]
-        return np.unique(of_contact, return_inverse=True)[1]
+        return numbered(of_contact)
 
     def told(self, *notes: str) -> "Balance":
         """With more notes."""

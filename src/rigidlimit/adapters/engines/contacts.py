@@ -111,6 +111,7 @@ class EngineContacts(Brief):
         mechanism = self.mechanism
         if mechanism is not None:
             mechanism = arrays.integers("mechanism", mechanism, n, what="column of B")
+            mechanism = np.unique(mechanism, return_inverse=True)[1]
         held = 0.0 if self.held is None else self.held
         links, link_accuracy = self.links, self.link_accuracy
         if links is not None:

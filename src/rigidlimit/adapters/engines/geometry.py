@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from ..._support.display import Brief
 from ...errors import InputError
-from .matrices import entries
+from .matrices import entries, numbered
 from .parts import NamedParts, Pairs
 
 OUTSIDE = -1
@@ -183,23 +183,24 @@ def mechanism_distances(B, mechanism, geometry):
 
 def _parts(B, mechanism):
     """Mechanism of each column, from 0; their number; mechanism and row of each that meet."""
-    _, label = np.unique(mechanism, return_inverse=True)
+    label = numbered(mechanism)
     count = int(label.max(initial=-1)) + 1
     if sp.issparse(B):
         rows = max(B.shape[0], 1)
         row, column, _ = entries(B)
-        pair = np.unique(label[column].astype(np.int64) * rows + row)
-        return label, count, *np.divmod(pair, rows)
+        pair = label[column].astype(np.int64) * rows + row
+        new = np.ones(len(pair), bool)  # most columns of a mechanism follow one another
+        new[1:] = pair[1:] != pair[:-1]
+        return label, count, *np.divmod(np.unique(pair[new]), rows)
     meets = (B != 0.0).astype(float) @ (label[:, None] == np.arange(count))
     return label, count, *np.nonzero(meets.T)
 
 
 def middles(point, part, count):
     """(count, 3): mean of the points (k, sides, 3) of each part; zero for a part without any."""
-    middle = point.mean(axis=1)
-    number = np.bincount(part, minlength=count)
-    total = [np.bincount(part, weights=middle[:, k], minlength=count) for k in range(3)]
-    return np.stack(total, axis=1) / np.maximum(number, 1)[:, None]
+    total, number = np.zeros((count, 3)), np.bincount(part, minlength=count)
+    np.add.at(total, part, point.mean(axis=1))
+    return total / np.maximum(number, 1)[:, None]
 
 
 def distance_from_middle(point, part, count):

@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import connected_components
 from ..._support.matrices import compact
 from ..._support.singular import svd
 from .geometry import OUTSIDE
-from .matrices import components, entries, groups, row_sizes, without_rounding
+from .matrices import components, entries, groups, numbered, row_sizes, without_rounding
 from .mechanisms import BlockMotions, Reduction
 
 ROUNDING = 1e-12
@@ -47,9 +47,9 @@ def from_error(error):
 
 def joined(mechanism, links, held):
     """Labels (n,) of mechanisms; those are one whose free columns a row of ``links`` joins."""
-    _, label = np.unique(mechanism, return_inverse=True)
     if not links.shape[0]:
-        return label
+        return mechanism
+    label = numbered(mechanism)
     return components(links, ~held, label)[0][label]
 
 
@@ -123,7 +123,7 @@ def without_links(B, held, mechanism, reach, links, accuracy) -> Linked:
     links = sp.csr_array(sp.csr_array(links) @ sp.diags_array(1.0 / np.where(held, 1.0, reach)))
     row, column, value = entries(links)
     largest = float(np.abs(value).max(initial=0.0))
-    _, label = np.unique(mechanism, return_inverse=True)
+    label = numbered(mechanism)
     together = components(links, np.ones(n, bool))[0]
     blocks, exact, restrained = [], np.zeros(n), np.zeros(n, bool)
     for part in groups(together[column]).values():

@@ -74,6 +74,13 @@ def dense_block(A, rows, columns):
     return A[rows[:, None], columns]
 
 
+def numbered(label):
+    """Labels (n,) int >= 0 as numbers from 0 in their order, without gaps."""
+    seen = np.zeros(int(label.max(initial=-1)) + 1, bool)
+    seen[label] = True
+    return (np.cumsum(seen) - 1)[label]
+
+
 def groups(label):
     """Indices of every value of ``label``."""
     order = np.argsort(label, kind="stable")

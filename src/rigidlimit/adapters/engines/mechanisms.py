@@ -93,14 +93,16 @@ class Reduction:
 def partition(mechanism, use) -> tuple[np.ndarray, ...]:
     """Columns (g, c) of all mechanisms with c columns that are looked at, for each c.
 
-    mechanism (n,) int: of each column; use (n,) bool: columns that are looked at.
+    mechanism (n,) int >= 0: of each column; use (n,) bool: columns that are looked at.
     """
     columns = np.flatnonzero(use)
     order = np.argsort(mechanism[columns], kind="stable")
     columns = columns[order]
-    begins = np.flatnonzero(np.diff(mechanism[columns], prepend=np.nan))
-    count = np.diff(np.append(begins, len(columns)))
-    return tuple(columns[begins[count == c][:, None] + np.arange(c)] for c in np.unique(count))
+    count = np.bincount(mechanism[columns])
+    count = count[count > 0]
+    begins = np.cumsum(count) - count
+    sizes = sorted(set(count.tolist()))
+    return tuple(columns[begins[count == c][:, None] + np.arange(c)] for c in sizes)
 
 
 def stacks(A, parts, reach) -> Iterator[Stack]:

@@ -448,13 +448,12 @@ def _middles(model, data, root, mechanism):
     """(nbody, 3): centre of mass of the mechanism that each body is of, links included [m]."""
     tree = np.array(model.body_treeid, int)
     moving = tree >= 0
-    _, first = np.unique(np.array(model.dof_treeid, int), return_index=True)
-    part = mechanism[first[tree[moving]]]
+    part = mechanism[np.searchsorted(model.dof_treeid, tree[moving])]  # by its first column
     mass = np.array(model.body_mass, float)[moving]
-    moment = mass[:, None] * np.array(data.xipos, float)[moving]
     total = np.bincount(part, weights=mass)
+    mean = np.zeros((len(total), 3))
+    np.add.at(mean, part, mass[:, None] * np.array(data.xipos, float)[moving])
     middle = np.array(data.subtree_com, float)[root]
-    mean = np.stack([np.bincount(part, weights=moment[:, k]) for k in range(3)], axis=1)
     heavy = total[part] > 0
     place = np.flatnonzero(moving)[heavy]
     middle[place] = mean[part[heavy]] / total[part[heavy], None]

@@ -131,7 +131,8 @@ def from_pybullet(
     notes = [text for text in (said, doubt) if text]
     if others:
         notes.append(f"{counted(others, 'constraint')} kept as PyBullet has them")
-    whole = joined(world.mechanism, links, held)
+    mechanism = np.array(world.mechanism, int)
+    whole = joined(mechanism, links, held)
     world.join_systems(links)
     if load_from == "rest":
         load = -(world.applied() + sliding.T @ tangential.ravel())
@@ -164,7 +165,7 @@ def from_pybullet(
         friction=friction,
         sliding=sliding,
         gap=gap,
-        mechanism=world.mechanism,
+        mechanism=mechanism,
         reach=np.where(world.turns, sizes, 1.0),
         links=links,
         link_accuracy=accuracy,

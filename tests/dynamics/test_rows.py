@@ -31,7 +31,7 @@ def product(rows, others, shape, d):
     return out
 
 
-@pytest.mark.parametrize("size", [1, 3, 6])
+@pytest.mark.parametrize("size", [2, 3, 6])
 def test_product_in_both_forms(size):
     """Reference twin: B R^T d by scipy."""
     B, starts = contacts_of_pairs(size=size)
@@ -59,7 +59,9 @@ def test_smaller_bodies_are_padded():
 
 
 def test_what_is_no_pair_of_like_bodies_stays_csr():
-    """Edges: three bodies in a row, bodies of very unlike size, no columns."""
+    """Edges: three bodies in a row, bodies of very unlike or rare size, no columns."""
+    B, starts = contacts_of_pairs(size=4)
+    assert len(rows_of(B, starts)[0]) == 3
     B = sp.csr_array(np.ones((1, 9)))
     assert len(rows_of(B, np.array([0, 3, 6, 9]))[0]) == 3
     assert len(rows_of(B, np.array([0, 1, 2, 3, 9]))[0]) == 3

@@ -13,8 +13,12 @@ from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
 from ..linear.block_ic0 import body_rows
-from ..linear.block_offsets import MAX_BLOCK, cut_starts
+from ..linear.block_offsets import cut_starts
 from ..linear.dissection import grouped
+
+SIZES = (2, 3, 6)
+"""Degrees of freedom of a body whose rows are stored by pairs: balls and bodies of the plane and of
+space. Each size is compiled on its own, in seconds; the rare others have the form for any matrix."""
 
 PADDED = 1.5
 """Zeros that pad the rows of small bodies may make them this much longer."""
@@ -24,12 +28,12 @@ def rows_of(A: sp.csr_array, blocks=None):
     """(rows, shape of the vectors they act on) of A (m, n).
 
     blocks: first column of each body, ending with n; where every row touches at most two bodies of
-    about one size the rows are stored by pairs, and vectors have a spare body at the end.
+    about one size, of ``SIZES``, the rows are stored by pairs, and vectors have a spare body at the end.
     """
     if blocks is not None and A.shape[1]:
         blocks = cut_starts(A.shape[1], blocks)
         bodies, size = len(blocks) - 1, int(np.diff(blocks).max(initial=1))
-        if size <= MAX_BLOCK and size * bodies <= PADDED * A.shape[1]:
+        if size in SIZES and size * bodies <= PADDED * A.shape[1]:
             found = body_rows(A, blocks)
             if found is not None:
                 first, second, on_first, on_second = found

@@ -18,7 +18,7 @@ from ..linear.dissection import grouped
 
 SIZES = (2, 3, 6)
 """Degrees of freedom of a body whose rows are stored by pairs: balls and bodies of the plane and of
-space. Each size is compiled on its own, in seconds; the rare others have the form for any matrix."""
+space. Each size takes seconds to compile; the rare others have the form for any matrix."""
 
 PADDED = 1.5
 """Zeros that pad the rows of small bodies may make them this much longer."""
@@ -28,7 +28,8 @@ def rows_of(A: sp.csr_array, blocks=None):
     """(rows, shape of the vectors they act on) of A (m, n).
 
     blocks: first column of each body, ending with n; where every row touches at most two bodies of
-    about one size, of ``SIZES``, the rows are stored by pairs, and vectors have a spare body at the end.
+    about one size, of ``SIZES``, the rows are stored by pairs, and vectors have a spare body at
+    the end.
     """
     if blocks is not None and A.shape[1]:
         blocks = cut_starts(A.shape[1], blocks)

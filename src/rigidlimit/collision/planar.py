@@ -15,11 +15,13 @@ outward unit normal i. Coordinates are relative to the centre of the pair's firs
 rounding does not grow with the distance from the origin.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.experimental import structref
 
+from .._support.structs import StructType, define
 from ..bodies import Bodies, Polygon, State, rotations
 from .pieces import Pieces
 from .separation import ASKEW, midway
@@ -36,8 +38,7 @@ ROUNDING = 1e-12
 """Difference of gaps, over the pair's size, that counts as rounding."""
 
 
-@dataclass(frozen=True)
-class PolygonTable:
+class PolygonTable(NamedTuple):
     """Corners and outward edge normals of all polygons (sum of k, 2); start (shapes + 1,)."""
 
     start: np.ndarray
@@ -107,20 +108,11 @@ def polygon_polygon(
 ) -> Pieces:
     """Contacts of polygon pairs (a_k, b_k) with gap <= reach_k; normals point from a to b."""
     table = bodies.derived(_polygon_table)
-    pair, feature, point, normal, gap = _polygon_pairs(
-        a,
-        b,
-        reach,
-        bodies.bounding_radius,
-        bodies.shape_of,
-        state.position,
-        _turns(state),
-        table.start,
-        table.vertices,
-        table.normals,
-        table.largest,
+    found = _polygon_pairs(
+        a, b, reach, bodies.bounding_radius, bodies.shape_of, state.position, _turns(state), table
     )
-    return _pieces(a[pair], b[pair], feature, point, normal, gap, 0.0, state)
+    pair, feature, gap = found[:, 0].astype(np.int64), found[:, 1], found[:, 2]
+    return _pieces(a[pair], b[pair], feature, found[:, 5:], found[:, 3:5], gap, 0.0, state)
 
 
 @njit(cache=True)
@@ -166,52 +158,94 @@ def _point_polygon(arm, shape_of, turn, start, vertices, normals):
     return distance, outward
 
 
+@structref.register
+class _SideType(StructType):
+    pass
+
+
+class Side:
+    """One polygon of a pair, relative to the centre of the first.
+
+    corners, normals (.., 2), of which it has ``count``; apart (..,): scratch, separations by each
+    edge. separation: the largest [m]; edge: whose it is; equal: how many edges separate about as
+    much.
+    """
+
+    corners: np.ndarray
+    normals: np.ndarray
+    apart: np.ndarray
+    count: int
+    separation: float
+    edge: int
+    equal: int
+
+
+define(Side, _SideType)
+
+
 @njit(cache=True)
-def _placed(v, n, shape, turn, x, y, start, vertices, normals):
-    """Writes one polygon's corners and normals, turned and moved by (x, y), into v and n."""
-    lo, hi = start[shape], start[shape + 1]
+def _side(largest):
+    return Side(
+        np.empty((largest, 2)), np.empty((largest, 2)), np.empty(largest), 0, 0.0, 0, 0
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _place(side, shape, turn, x, y, table):
+    """Makes ``side`` a shape that is turned and moved by (x, y)."""
+    lo, hi = table.start[shape], table.start[shape + 1]
+    v, n, vertices, normals = side.corners, side.normals, table.vertices, table.normals
     for i in range(lo, hi):
         v[i - lo, 0] = turn[0, 0] * vertices[i, 0] + turn[0, 1] * vertices[i, 1] + x
         v[i - lo, 1] = turn[1, 0] * vertices[i, 0] + turn[1, 1] * vertices[i, 1] + y
         n[i - lo, 0] = turn[0, 0] * normals[i, 0] + turn[0, 1] * normals[i, 1]
         n[i - lo, 1] = turn[1, 0] * normals[i, 0] + turn[1, 1] * normals[i, 1]
-    return hi - lo
+    side.count = hi - lo
 
 
 @njit(cache=True)
-def _separation(v, n, k, w, m, level):
-    """Largest distance of the corners w beyond one edge line of v, that edge, edges above level."""
+def _separate(side, other, level):
+    """Separation of the other polygon by each edge line of ``side``: the largest, its edge, and how
+    many are above ``level``."""
+    v, n, apart, w, m = side.corners, side.normals, side.apart, other.corners, other.count
     best, edge, count = -np.inf, 0, 0
-    for i in range(k):
+    for i in range(side.count):
         least = np.inf
         for j in range(m):
             h = (w[j, 0] - v[i, 0]) * n[i, 0] + (w[j, 1] - v[i, 1]) * n[i, 1]
             least = min(least, h)
+        apart[i] = least
         if least >= level:
             count += 1
         if least > best:
             best, edge = least, i
-    return best, edge, count
+    side.separation, side.edge, side.equal = best, edge, count
 
 
 @njit(cache=True)
-def _separations(v, n, k, w, m, apart):
-    """Distances of the corners w beyond each edge line of v, into apart (k,)."""
-    for i in range(k):
-        apart[i] = np.inf
-        for j in range(m):
-            h = (w[j, 0] - v[i, 0]) * n[i, 0] + (w[j, 1] - v[i, 1]) * n[i, 1]
-            apart[i] = min(apart[i], h)
+def _without_width(a, b, same, ties):
+    """Whether polygons whose separation is zero up to ``same`` [m] touch with no width."""
+    best = max(a.separation, b.separation)
+    if abs(best) > same:
+        return False
+    na, nb = a.normals, b.normals
+    # the common case: one edge of each body, facing each other
+    cosine = na[a.edge, 0] * nb[b.edge, 0] + na[a.edge, 1] * nb[b.edge, 1]
+    if a.equal <= 1 and b.equal <= 1 and cosine < -WIDE:
+        return False
+    return touches_without_width(na, a.apart, a.count, nb, b.apart, b.count, best, same, ties)
 
 
 @njit(cache=True)
-def _clip(ref, normals, k, edge, inc, inc_normals, m, out):
-    """Ends of the incident edge, cut to the reference edge's width.
+def _clip(side, other, out):
+    """Ends of the incident edge of ``other``, cut to the width of the reference edge of ``side``.
 
     out (2, 3): position along the reference edge and gap of either end. Returns (how many ends,
-    number of the incident edge, reference tangent x, y).
+    number of the incident edge, reference tangent x, y, least gap).
     """
-    nx, ny = normals[edge, 0], normals[edge, 1]
+    ref, k, edge = side.corners, side.count, side.edge
+    inc, inc_normals, m = other.corners, other.normals, other.count
+    nx, ny = side.normals[edge, 0], side.normals[edge, 1]
     j = (edge + 1) % k
     tx, ty = ref[j, 0] - ref[edge, 0], ref[j, 1] - ref[edge, 1]
     length = np.sqrt(tx * tx + ty * ty)
@@ -227,27 +261,29 @@ def _clip(ref, normals, k, edge, inc, inc_normals, m, out):
     s0, h0 = x0 * tx + y0 * ty, x0 * nx + y0 * ny
     s1, h1 = x1 * tx + y1 * ty, x1 * nx + y1 * ny
     if s1 < 0 or s0 > length:
-        return 0, e, tx, ty
+        return 0, e, tx, ty, np.inf
     slope = 0.0 if s1 - s0 <= 1e-12 * length else (h1 - h0) / (s1 - s0)
     c0, c1 = min(max(s0, 0.0), length), min(max(s1, 0.0), length)
-    out[0, 0], out[0, 1] = c0, h0 + (c0 - s0) * slope
-    out[1, 0], out[1, 1] = c1, h1 + (c1 - s1) * slope
-    return 1 if c1 - c0 < 1e-9 * length else 2, e, tx, ty
+    out[0, 0], out[0, 2] = c0, h0 + (c0 - s0) * slope
+    out[1, 0], out[1, 2] = c1, h1 + (c1 - s1) * slope
+    return 1 if c1 - c0 < 1e-9 * length else 2, e, tx, ty, min(out[0, 2], out[1, 2])
 
 
 @njit(cache=True)
-def _length(v, k, edge):
-    """Length of an edge of v."""
-    j = (edge + 1) % k
-    return np.sqrt((v[j, 0] - v[edge, 0]) ** 2 + (v[j, 1] - v[edge, 1]) ** 2)
+def _length(side):
+    """Length of the edge that separates most."""
+    v, i = side.corners, side.edge
+    j = (i + 1) % side.count
+    return np.sqrt((v[j, 0] - v[i, 0]) ** 2 + (v[j, 1] - v[i, 1]) ** 2)
 
 
 @njit(cache=True)
-def _between(v, k, ea, w, m, eb, mid, out):
-    """Ends of the common stretch of two edges, seen along the direction ``mid`` (2,) midway between
-    their normals, from v to w. out (2, 3): place of either end on the line midway between the
-    edges, and its gap. Returns how many ends."""
-    f, g = (ea + 1) % k, (eb + 1) % m  # the edge of w runs back
+def _between(a, b, mid, out):
+    """Ends of the common stretch of the edges of a and b, seen along the direction ``mid`` (2,)
+    midway between their normals, from a to b. out (2, 3): place of either end on the line midway
+    between the edges, and its gap. Returns how many ends."""
+    v, w, ea, eb = a.corners, b.corners, a.edge, b.edge
+    f, g = (ea + 1) % a.count, (eb + 1) % b.count  # the edge of b runs back
     tx, ty = -mid[1], mid[0]
     s0, s1 = v[ea, 0] * tx + v[ea, 1] * ty, v[f, 0] * tx + v[f, 1] * ty
     h0, h1 = v[ea, 0] * mid[0] + v[ea, 1] * mid[1], v[f, 0] * mid[0] + v[f, 1] * mid[1]
@@ -264,6 +300,48 @@ def _between(v, k, ea, w, m, eb, mid, out):
         out[c, 0], out[c, 1] = at * tx + middle * mid[0], at * ty + middle * mid[1]
         out[c, 2] = above - below
     return 1 if high - low < 1e-9 * (s1 - s0) else 2
+
+
+@njit(cache=True)
+def _midway_ends(a, b, size, mid, ends):
+    """How many ends the edges have on the line midway between them; 0 where one of them is the
+    reference: they do not separate equally, one is longer, or they are parallel."""
+    if abs(a.separation - b.separation) > EQUAL * size:
+        return 0
+    long_a, long_b = _length(a), _length(b)
+    if long_b > LONGER * long_a or long_a > LONGER * long_b:
+        return 0
+    askew, half = midway(a.normals[a.edge], b.normals[b.edge], mid)
+    if not (askew > ASKEW and half > WIDE):
+        return 0
+    found = _between(a, b, mid, ends)
+    if found == 0:
+        return 0
+    lowest, best = min(ends[0, 2], ends[1, 2]), max(a.separation, b.separation)
+    return found if abs(lowest - best) <= EQUAL * size else 0
+
+
+@njit(cache=True)
+def _a_is_reference(a, b, size):
+    """Whether the edge of a goes first: it separates more, or as much and is no shorter."""
+    if abs(a.separation - b.separation) <= EQUAL * size:
+        return not _length(b) > LONGER * _length(a)
+    return a.separation >= b.separation
+
+
+@njit(cache=True)
+def _write_ends(rows, p, number, found, ends, nx, ny, limit):
+    """Contacts of pair p at the ends (2, 3) within ``limit`` into rows (.., 7); how many. Of two
+    ends in one place the nearer one."""
+    nearer, count = 0 if ends[0, 2] <= ends[1, 2] else 1, 0
+    for c in range(2):
+        if ends[c, 2] > limit or (found == 1 and c != nearer):
+            continue
+        row = rows[count]
+        row[0], row[1], row[2] = p, number + c, ends[c, 2]
+        row[3], row[4], row[5], row[6] = nx, ny, ends[c, 0], ends[c, 1]
+        count += 1
+    return count
 
 
 @njit(cache=True)
@@ -290,117 +368,65 @@ def _closest(v, k, w, m, best, sign, out):
 
 
 @njit(cache=True)
-def _polygon_pairs(
-    a, b, reach, radius, shape_of, position, turn, start, vertices, normals, largest
-):
-    """(pair, feature, point, normal, gap) of all contacts."""
-    pair = np.empty(2 * len(a), np.int64)
-    feature = np.empty(2 * len(a), np.int64)
-    point = np.empty((2 * len(a), 2))
-    normal = np.empty((2 * len(a), 2))
-    gap = np.empty(2 * len(a))
-    va, na = np.empty((largest, 2)), np.empty((largest, 2))
-    vb, nb = np.empty((largest, 2)), np.empty((largest, 2))
-    ends, near, shared, mid = np.empty((2, 2)), np.empty(6), np.empty((2, 3)), np.empty(2)
-    ties, apart_a, apart_b = np.empty((2 * largest, 2)), np.empty(largest), np.empty(largest)
-    count = 0
+def _write_corners(row, p, a, b, own, sign, size, near):
+    """The contact of pair p at its closest points into row (7,). Where bodies overlap by rounding,
+    the normal and separation are those of the edge of ``own``, a (sign 1) or b (sign -1)."""
+    square = _closest(a.corners, a.count, b.corners, b.count, np.inf, 1.0, near)
+    i_at, j_at = near[4], near[5]
+    other = _closest(b.corners, b.count, a.corners, a.count, square, -1.0, near)
+    if other < square:
+        square, i_at, j_at = other, near[5], near[4]
+    distance = np.sqrt(square)
+    if own.separation <= 0 or distance <= ROUNDING * size:
+        distance = own.separation
+        row[3], row[4] = sign * own.normals[own.edge, 0], sign * own.normals[own.edge, 1]
+    else:
+        row[3], row[4] = near[2] / distance, near[3] / distance
+    row[0], row[1], row[2] = p, int(i_at * b.count + j_at) % 32768, distance
+    row[5], row[6] = near[0], near[1]
+
+
+@njit(cache=True)
+def _polygon_pairs(a, b, reach, radius, shape_of, position, turn, table):
+    """Rows (pair, feature, gap, normal, point) of all contacts, (.., 7)."""
+    out, count = np.empty((2 * len(a), 7)), 0
+    one, two, ties = _side(table.largest), _side(table.largest), np.empty((2 * table.largest, 2))
+    ends, near, mid = np.empty((2, 3)), np.empty(6), np.empty(2)
     for p in range(len(a)):
-        i, j = a[p], b[p]
+        i, j, limit = a[p], b[p], reach[p]
         x, y = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1]
-        k = _placed(va, na, shape_of[i], turn[i], 0.0, 0.0, start, vertices, normals)
-        m = _placed(vb, nb, shape_of[j], turn[j], x, y, start, vertices, normals)
-        same = SAME * min(radius[i], radius[j])
-        sa, ea, level_a = _separation(va, na, k, vb, m, -2 * same)
-        if sa > reach[p]:
+        size, same = radius[i] + radius[j], SAME * min(radius[i], radius[j])
+        _place(one, shape_of[i], turn[i], 0.0, 0.0, table)
+        _place(two, shape_of[j], turn[j], x, y, table)
+        _separate(one, two, -2 * same)
+        if one.separation > limit:
             continue
-        sb, eb, level_b = _separation(vb, nb, m, va, k, -2 * same)
-        if sb > reach[p]:
+        _separate(two, one, -2 * same)
+        if two.separation > limit or _without_width(one, two, same, ties):
             continue
-        best = max(sa, sb)
-        if abs(best) <= same:
-            # the common case needs no list of all: one edge of each body, facing each other
-            facing = na[ea, 0] * nb[eb, 0] + na[ea, 1] * nb[eb, 1] < -WIDE
-            if level_a > 1 or level_b > 1 or not facing:
-                _separations(va, na, k, vb, m, apart_a)
-                _separations(vb, nb, m, va, k, apart_b)
-                if touches_without_width(na, apart_a, k, nb, apart_b, m, best, same, ties):
-                    continue
-        size = radius[i] + radius[j]
-        first, even = sa >= sb, False
-        if abs(sa - sb) <= EQUAL * size:
-            long_a, long_b = _length(va, k, ea), _length(vb, m, eb)
-            first = not long_b > LONGER * long_a
-            if first and not long_a > LONGER * long_b:
-                askew, half = midway(na[ea], nb[eb], mid)
-                even = askew > ASKEW and half > WIDE
-        if even:
-            found, lowest = _between(va, k, ea, vb, m, eb, mid, shared), np.inf
-            for c in range(found):
-                lowest = min(lowest, shared[c, 2])
-            if found == 1:
-                lowest = min(lowest, shared[1, 2])
-            even = abs(lowest - best) <= EQUAL * size
-        if even:
-            number = ((ea % 128) * 128 + eb % 128) * 4
-            for c in range(2):
-                g = shared[c, 2]
-                nearer = 0 if shared[0, 2] <= shared[1, 2] else 1
-                if g > reach[p] or (found == 1 and c != nearer):
-                    continue
-                pair[count], feature[count], gap[count] = p, number + c, g
-                point[count, 0], point[count, 1] = shared[c, 0], shared[c, 1]
-                normal[count, 0], normal[count, 1] = mid[0], mid[1]
-                count += 1
+        found = _midway_ends(one, two, size, mid, ends)
+        if found > 0:
+            number = ((one.edge % 128) * 128 + two.edge % 128) * 4
+            count += _write_ends(out[count:], p, number, found, ends, mid[0], mid[1], limit)
             continue
-        preferred = first
-        while True:
-            if first:
-                found, e, tx, ty = _clip(va, na, k, ea, vb, nb, m, ends)
-                ref, n, edge, s, side, sign = va, na, ea, sa, 0, 1.0
-            else:
-                found, e, tx, ty = _clip(vb, nb, m, eb, va, na, k, ends)
-                ref, n, edge, s, side, sign = vb, nb, eb, sb, 2, -1.0
-            lowest = np.inf
-            for c in range(found):
-                lowest = min(lowest, ends[c, 1])
-            if found == 1:  # both ends in one place: the nearer one
-                lowest = min(lowest, ends[1, 1])
-            other = sb if first else sa
-            if lowest <= s + ROUNDING * size or first != preferred or other <= s:
-                break
-            first = not first  # preferred, but its nearest corner lies beside it
+        first, slack = _a_is_reference(one, two, size), ROUNDING * size
+        own, other = (one, two) if first else (two, one)
+        found, e, tx, ty, lowest = _clip(own, other, ends)
+        if lowest > own.separation + slack and other.separation > own.separation:
+            # preferred, but its nearest corner lies beside it
+            first, own, other = not first, other, own
+            found, e, tx, ty, lowest = _clip(own, other, ends)
+        s, edge, sign = own.separation, own.edge, 1.0 if first else -1.0
         # the nearest corner is not above the reference edge: overlapping bodies only by rounding
-        if lowest > s + ROUNDING * size:
-            square = _closest(va, k, vb, m, np.inf, 1.0, near)
-            i_at, j_at = near[4], near[5]
-            other = _closest(vb, m, va, k, square, -1.0, near)
-            if other < square:
-                square, i_at, j_at = other, near[5], near[4]
-            distance = np.sqrt(square)
-            if s <= 0 or distance <= ROUNDING * size:
-                distance = s
-                near[2], near[3] = sign * n[edge, 0], sign * n[edge, 1]
-            else:
-                near[2], near[3] = near[2] / distance, near[3] / distance
-            if distance <= reach[p]:
-                pair[count] = p
-                feature[count] = int(i_at * m + j_at) % 32768
-                point[count, 0], point[count, 1] = near[0], near[1]
-                normal[count, 0], normal[count, 1] = near[2], near[3]
-                gap[count] = distance
-                count += 1
+        if lowest > s + slack:
+            _write_corners(out[count], p, one, two, own, sign, size, near)
+            count += 1 if out[count, 2] <= limit else 0
             continue
-        number = ((edge % 128) * 128 + e % 128) * 4 + side
+        nx, ny, corner = own.normals[edge, 0], own.normals[edge, 1], own.corners[edge]
         for c in range(2):
-            g = ends[c, 1]
-            if g > reach[p] or (found == 1 and c != (0 if ends[0, 1] <= ends[1, 1] else 1)):
-                continue
-            pair[count] = p
-            feature[count] = number + c
-            nx, ny = n[edge, 0], n[edge, 1]
-            point[count, 0] = ref[edge, 0] + ends[c, 0] * tx + 0.5 * g * nx
-            point[count, 1] = ref[edge, 1] + ends[c, 0] * ty + 0.5 * g * ny
-            normal[count, 0], normal[count, 1] = sign * nx, sign * ny
-            gap[count] = g
-            count += 1
-    return pair[:count], feature[:count], point[:count], normal[:count], gap[:count]
+            along, g = ends[c, 0], ends[c, 2]
+            ends[c, 0] = corner[0] + along * tx + 0.5 * g * nx
+            ends[c, 1] = corner[1] + along * ty + 0.5 * g * ny
+        number = ((edge % 128) * 128 + e % 128) * 4 + (0 if first else 2)
+        count += _write_ends(out[count:], p, number, found, ends, sign * nx, sign * ny, limit)
+    return out[:count]

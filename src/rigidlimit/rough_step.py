@@ -118,6 +118,7 @@ def dynamics(
         tangential=T,
         friction=mu,
         warm_start=start,
+        **(settings.solver_options or {}),
     )
     return result, T, mu
 

@@ -21,6 +21,7 @@ from .doubtful import (
 )
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
+from .forces.friction import has_friction
 from .rough_step import Friction, remembered, restored, stored
 from .scenes.load import as_scene
 from .scenes.scene import law_exponent
@@ -97,7 +98,8 @@ class Simulation:
         increments: int | None = None,
     ):
         scene = as_scene(scene)
-        check_solver(solver, solver_options or {})
+        rough = has_friction(scene.bodies, scene.pair_friction)
+        check_solver(solver, solver_options or {}, rough=rough)
         restitution = scene.restitution if restitution is None else restitution
         if not 0 <= arrays.number(restitution) <= 1:
             raise InputError(f"restitution is {restitution!r}; expected 0 <= e_n <= 1")

@@ -15,6 +15,7 @@ class Status(Enum):
     NO_ROOM = "no_room"
     NO_EQUILIBRIUM = "no_equilibrium"
     JAMMED = "jammed"
+    RELAXED = "relaxed"
 
     @property
     def advice(self) -> str:
@@ -44,6 +45,10 @@ _ADVICE = {
         "the forces balance the load but need not be those of elastic bodies: to find these, a "
         "factorization needs more memory than is free (for a million contacts some 8 kB each); "
         "free memory, or use a machine with more"
+    ),
+    Status.RELAXED: (
+        "the convex relaxation of friction is solved, in which contacts open while they slide; for "
+        "Coulomb's law take solver='newton' or 'pgs'"
     ),
     Status.JAMMED: (
         "no motion undoes all overlaps, as where held bodies overlap: the forces are those that "

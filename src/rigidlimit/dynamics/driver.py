@@ -16,7 +16,7 @@ from . import apgd, newton, pgs
 from .inertia import check_symmetry
 from .problem import ROUNDING, ContactDynamicsResult
 from .reduced import Reduced
-from .rough import rough_dynamics
+from .rough import SWEEPS, rough_dynamics
 
 DIVERGED = 10.0
 """Forces over those that leave overlaps as they are, beyond which these are taken: undoing overlaps
@@ -73,7 +73,9 @@ def contact_dynamics(
     Rough contacts: tangential ((d-1) m, n): rows T of the tangential motion, contact by contact,
     one in the plane (d = 2) or two in space (d = 3). friction: mu >= 0, a number or (m,). Coulomb's
     law is exact (no convex relaxation). warm_start may then be (m, d), and decides which motion is
-    taken where rigid friction leaves several open. Only solver "newton"; returns
+    taken where rigid friction leaves several open. "newton" is the method of multipliers, "pgs"
+    plain sweeps (order, seed, max_iterations, callback), "apgd" solves the convex relaxation, with
+    the residual of Coulomb's law and the status RELAXED where that is another. Returns
     ``RoughDynamicsResult`` with tangential_force, tangential_velocity (m, d-1) and sliding (m,).
 
     Returns ContactDynamicsResult with velocity (n,), force (m,), status, residual; contacts between
@@ -81,7 +83,7 @@ def contact_dynamics(
     InputError for wrong shapes, values that are not finite, or a mass matrix that is not
     positive on the free degrees of freedom.
     """
-    check_solver(solver, options, others=KEYWORDS)
+    check_solver(solver, options, others=KEYWORDS, rough=tangential is not None)
     B = arrays.sparse("B", B)
     m, n = B.shape
     M = sp.diags_array(np.asarray(M, float)).tocsr() if np.ndim(M) == 1 else M
@@ -96,11 +98,8 @@ def contact_dynamics(
         check_handover(handover)
         handover.taken()
     if tangential is not None:
-        if solver != "newton" or options:
-            raise InputError(
-                f"solver is {solver!r} with {arrays.short(options)} for rough contacts; expected "
-                "'newton' without further options"
-            )
+        if max_iterations is not None and solver != "newton":
+            options["max_iterations"] = max_iterations
         return rough_dynamics(
             M,
             B,
@@ -113,6 +112,8 @@ def contact_dynamics(
             free=arrays.free_columns(fixed, n),
             tolerance=tolerance,
             warm_start=warm_start,
+            solver=solver,
+            options=options,
         )
     if np.any(friction):
         raise InputError("friction is given without tangential; expected the rows T")
@@ -219,25 +220,29 @@ KEYWORDS = tuple(
 """Options of ``contact_dynamics`` itself."""
 
 
-def check_solver(solver: str, options=(), *, others=()) -> None:
+def check_solver(solver: str, options=(), *, others=(), rough: bool = False) -> None:
     """Raises InputError for an unknown solver, or for one of ``options`` that it does not have.
 
-    others: keywords that may have been meant instead.
+    others: keywords that may have been meant instead. rough: for contacts with friction.
     """
     if solver not in SOLVERS:
         raise InputError(
             f"solver is {solver!r}; {nearest(solver, SOLVERS)} (solvers: {', '.join(SOLVERS)})"
         )
-    known = _options_of(solver) if options else ()
+    known = _options_of(solver, rough) if options else ()
     for name in options:
         if name not in known:
             meant = nearest(name, sorted(known.union(others)))
-            raise InputError(f"solver {solver!r} has no option {name!r}; {meant}")
+            kind = " for contacts with friction" if rough else ""
+            raise InputError(f"solver {solver!r} has no option {name!r}{kind}; {meant}")
 
 
-def _options_of(solver) -> set[str]:
-    taken = {"problem", "tolerance", "warm_start", "handover"}
-    return set(inspect.signature(SOLVERS[solver]).parameters) - taken
+def _options_of(solver, rough) -> set[str]:
+    taken = {"problem", "tolerance", "warm_start", "handover", "force"}
+    if rough and solver == "newton":
+        return set()
+    function = (SWEEPS if rough else SOLVERS)[solver]
+    return set(inspect.signature(function).parameters) - taken
 
 
 def contact_bias(B, gap, velocity, dt, restitution, exists):

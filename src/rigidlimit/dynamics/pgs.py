@@ -179,7 +179,7 @@ def solve(
     callback(sweeps made, residual): called at every measurement.
     """
     m = problem.B.shape[0]
-    visits = _visits(order, seed, m)
+    sequence = visits(order, seed, m)
     if max_iterations is None:
         max_iterations = 5_000 if subspace else 50_000
     network = _Network(problem)
@@ -207,7 +207,7 @@ def solve(
             v = problem.free_velocity + network.RT @ f
             linear += steps
         for _ in range(min(sweeps, max_iterations - iterations)):
-            change = network.sweep(next(visits), f, v)
+            change = network.sweep(next(sequence), f, v)
             iterations += 1
     return ContactDynamicsResult(
         force=best_force,
@@ -260,7 +260,7 @@ def _projected_step(network, f, w, s):
     return None, None
 
 
-def _visits(order, seed, m):
+def visits(order, seed, m):
     """Endless sequence of contact permutations, one for each sweep."""
     if isinstance(order, str):
         if order not in ORDERS:

@@ -6,7 +6,8 @@
 
 by the method of multipliers (``equilibrium.multipliers``): where rigid friction leaves several
 motions open, it finds the one that elastic bodies take from the forces it starts from. The residual
-is that of ``equilibrium.multipliers``, over the fastest contact without contact forces.
+is that of ``equilibrium.multipliers``, over the fastest contact without contact forces. Sweeps and
+gradient steps, as of engines, are in ``rough_sweeps``.
 """
 
 from dataclasses import dataclass
@@ -21,11 +22,16 @@ from ..equilibrium.rows import checked_friction, contact_rows
 from ..linear import column_arms
 from ..status import Status
 from .inertia import coupled, inverse_mass
+from .pgs import permutation
 from .problem import ContactDynamicsResult
+from .rough_sweeps import RoughProblem, Swept, apgd, pgs
 
 SLIDES = 1e-9
 """Tangential velocity, over the fastest contact without contact forces, from which on a contact
 counts as sliding."""
+
+SWEEPS = {"pgs": pgs, "apgd": apgd}
+"""Solvers beside the method of multipliers ("newton")."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,8 +69,10 @@ def rough_dynamics(
     tolerance: float,
     warm_start=None,
     solver: str = "newton",
+    options: dict | None = None,
 ) -> RoughDynamicsResult:
-    """See ``contact_dynamics``, of which this is the part with tangential rows."""
+    """See ``contact_dynamics``, of which this is the part with tangential rows. options: of the
+    solver."""
     m = B.shape[0]
     rows, d = contact_rows(B, tangential)
     friction = checked_friction(friction, m)
@@ -82,37 +90,32 @@ def rough_dynamics(
     moved = np.flatnonzero(trace > 0.0)
     q = (inner @ v_free).reshape(m, d) + offset
     scale = float(np.abs(q[moved]).max(initial=0.0))
-    force, new, status = np.zeros((m, d)), v_free, Status.CONVERGED
-    residual, worst, solves, history, routes = 0.0, 0, 0, np.zeros(0), ()
     if scale > 0.0 and (q[moved, 0] < 0.0).any():
         chosen = (d * moved[:, None] + np.arange(d)).ravel()
-        part = sp.csr_array(inner[chosen])
-        arm = np.maximum(column_arms(part)[0], np.finfo(float).tiny)
-        scaled = sp.csr_array(part @ sp.diags_array(1.0 / arm))
-        columns = sp.diags_array(1.0 / arm)
-        mechanics = between_bodies(
-            scaled,
-            (mass @ v_free) / arm / dt,
-            d,
-            M=sp.csr_array(columns @ mass @ columns / dt),
-            inverse=sp.csr_array(sp.diags_array(arm) @ inverse @ sp.diags_array(arm) * dt),
-            offset=offset[moved],
-            unit=scale / np.maximum(inverse.diagonal() * arm**2 * dt, np.finfo(float).tiny),
-        )
-        start = None if warm_start is None else warm_start[moved]
-        found = rigid_contacts(
-            mechanics,
+        problem = RoughProblem(
+            sp.csr_array(inner[chosen]),
+            sp.csr_array(response[chosen]),
+            offset[moved],
+            v_free,
             friction[moved],
             d / trace[moved],
-            scale=scale,
-            tolerance=tolerance,
-            force=start,
+            scale,
         )
+        start = np.zeros((len(moved), d)) if warm_start is None else warm_start[moved]
+        options = options or {}
+        if solver == "newton":
+            found = _by_multipliers(problem, mass, inverse, dt, start, tolerance, **options)
+        else:
+            options = _among(options, moved, m)
+            found = SWEEPS[solver](problem, start, tolerance=tolerance, **options)
+        status, force = found.status, np.zeros((m, d))
         force[moved] = found.force
-        new = found.x / arm
-        residual, worst = found.residual, int(moved[found.worst])
-        solves, history, routes = found.solves, found.history, found.routes
-        status = Status.CONVERGED if found.converged else Status.STALLED
+        new = problem.velocity(found.force)
+        residual, worst = problem.residual(found.force, problem.contact_velocity(new))
+        worst = int(moved[worst])
+    else:
+        found = Swept(np.zeros((m, d)), Status.CONVERGED, 0, np.zeros(0))
+        status, force, new, residual, worst = found.status, found.force, v_free, 0.0, 0
     end = velocity.copy()
     end[dofs] = new
     u = (rows @ end).reshape(m, d)
@@ -125,14 +128,52 @@ def rough_dynamics(
         slack=u[:, 0],
         status=status,
         residual=residual,
-        iterations=solves,
+        iterations=found.iterations,
         solver=solver,
         tolerance=tolerance,
-        history=history,
-        factorizations=solves,
-        routes=tuple(dict.fromkeys(routes)),
+        history=found.history,
+        factorizations=found.iterations if solver == "newton" else 0,
+        routes=found.routes,
         tangential_force=force[:, 1:],
         tangential_velocity=u[:, 1:],
         sliding=slides,
         worst=worst,
     )
+
+
+def _by_multipliers(problem, mass, inverse, dt, start, tolerance):
+    """The method of multipliers from the forces ``start`` (m, d)."""
+    d, rows = start.shape[1], problem.rows
+    arm = np.maximum(column_arms(rows)[0], np.finfo(float).tiny)
+    columns = sp.diags_array(1.0 / arm)
+    mechanics = between_bodies(
+        sp.csr_array(rows @ columns),
+        (mass @ problem.v_free) / arm / dt,
+        d,
+        M=sp.csr_array(columns @ mass @ columns / dt),
+        inverse=sp.csr_array(sp.diags_array(arm) @ inverse @ sp.diags_array(arm) * dt),
+        offset=problem.offset,
+        unit=problem.scale / np.maximum(inverse.diagonal() * arm**2 * dt, np.finfo(float).tiny),
+    )
+    found = rigid_contacts(
+        mechanics,
+        problem.friction,
+        problem.rho,
+        scale=problem.scale,
+        tolerance=tolerance,
+        force=start,
+    )
+    status = Status.CONVERGED if found.converged else Status.STALLED
+    routes = tuple(dict.fromkeys(found.routes))
+    return Swept(found.force, status, found.solves, found.history, routes)
+
+
+def _among(options, moved, m):
+    """Options in the numbers of the contacts that forces can move."""
+    order = options.get("order")
+    if order is None or isinstance(order, str):
+        return options
+    place = np.full(m, -1)
+    place[moved] = np.arange(len(moved))
+    order = place[permutation(order, m)]
+    return options | {"order": order[order >= 0]}

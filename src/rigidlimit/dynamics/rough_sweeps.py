@@ -1,0 +1,241 @@
+"""Gauss-Seidel and projected gradients for rigid contacts with friction: what engines do.
+
+Both know contact forces f (m, d) and the velocities u = B v + offset of their contacts, normal
+first, with v = v_free + R^T f, R = dt B M^-1, and are judged by the residual of exact Coulomb
+friction (``equilibrium.multipliers``).
+
+``pgs``   one contact after the other, normal then tangential, as in Bullet and ODE; a fixed point
+          is exact Coulomb friction (Siconos' NSGS with a projection a contact):
+              f_n <- max(0, f_n - u_n/W_nn),    f_t <- P_[|.| <= mu f_n](f_t - u_t/|W_tt|)
+``apgd``  Nesterov's method on the convex relaxation, as in Chrono (Mazhar et al. 2015, alg. 1):
+              min 1/2 f^T W f + q^T f  over the cones |f_t| <= mu f_n,
+          whose solution opens a sliding contact by mu |u_t|: the residual of Coulomb's law
+          stays at that size, and says so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from ..equilibrium.multipliers import residuals
+from ..status import Status
+from .pgs import ROUNDING, visits
+
+STRIDE = 10
+"""Sweeps or gradient steps between two measurements of the residual."""
+
+LIMIT = 20_000
+"""Sweeps or gradient steps at most, by default."""
+
+FLAT, LOUDER, QUIETER = 1e-14, 2.0, 0.9
+"""Nesterov's method: part of |d|^2 below which a step has no curvature; factors by which the
+estimate of L grows until it bounds the curvature, and shrinks after a step."""
+
+
+@dataclass(frozen=True)
+class RoughProblem:
+    """m contacts of d rows. rows B, response R (m d, n) sparse; offset (m, d) and v_free (n,)
+    [m/s]; friction (m,); rho (m,): d/tr(W_ii); scale [m/s]: unit of the residual."""
+
+    rows: sp.csr_array
+    response: sp.csr_array
+    offset: np.ndarray
+    v_free: np.ndarray
+    friction: np.ndarray
+    rho: np.ndarray
+    scale: float
+
+    @cached_property
+    def pushes(self) -> sp.csr_array:
+        """R^T."""
+        return sp.csr_array(self.response.T)
+
+    def velocity(self, force) -> np.ndarray:
+        return self.v_free + self.pushes @ force.ravel()
+
+    def contact_velocity(self, v) -> np.ndarray:
+        return (self.rows @ v).reshape(self.offset.shape) + self.offset
+
+    def residual(self, force, u) -> tuple[float, int]:
+        """(largest residual of Coulomb's law over the scale, its contact)."""
+        e = residuals(force, u, self.friction, self.rho)
+        worst = int(np.argmax(e))
+        return float(e[worst]) / self.scale, worst
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Where a method ended: the iterate of least residual, and the residual by measurements."""
+
+    force: np.ndarray
+    status: Status
+    iterations: int
+    history: np.ndarray
+    routes: tuple[str, ...] = ()
+
+
+def pgs(
+    problem: RoughProblem,
+    force: np.ndarray,
+    *,
+    tolerance: float,
+    max_iterations: int | None = None,
+    order="natural",
+    seed: int = 0,
+    callback: Callable[[int, float], None] | None = None,
+) -> Swept:
+    """Projected Gauss-Seidel from ``force`` (m, d); order, seed, callback as in ``pgs.solve``."""
+    limit = LIMIT if max_iterations is None else max_iterations
+    diagonal = np.empty((len(force), 2))
+    arrays = _csr(problem.rows), _csr(problem.response)
+    _diagonals(*arrays, problem.offset.shape[1], diagonal)
+    f, history, done, change = np.array(force, float), [], 0, np.inf
+    best, best_force, status = np.inf, f.copy(), Status.MAX_ITERATIONS
+    sequence = visits(order, seed, len(f))
+    while True:
+        v = problem.velocity(f)  # anew, so that rounding does not add up
+        residual, _ = problem.residual(f, problem.contact_velocity(v))
+        history.append(residual)
+        if residual < best:
+            best, best_force = residual, f.copy()
+        if callback is not None:
+            callback(done, best)
+        if residual <= tolerance:
+            status = Status.CONVERGED
+        elif change <= ROUNDING * np.abs(f).max(initial=0.0):
+            status = Status.STALLED
+        if status is not Status.MAX_ITERATIONS or done >= limit:
+            return Swept(best_force, status, done, np.array(history))
+        for _ in range(min(STRIDE, limit - done)):
+            change = _sweep(
+                next(sequence), *arrays, diagonal, problem.friction, problem.offset, f, v
+            )
+            done += 1
+
+
+def apgd(
+    problem: RoughProblem,
+    force: np.ndarray,
+    *,
+    tolerance: float,
+    max_iterations: int | None = None,
+) -> Swept:
+    """Accelerated projected gradient descent on the convex relaxation, from ``force`` (m, d)."""
+    limit = LIMIT if max_iterations is None else max_iterations
+    mu, rho = problem.friction, problem.rho[:, None]
+
+    def slope(f):
+        return problem.contact_velocity(problem.velocity(f))
+
+    def relaxed(f, u):
+        back = cone_projection(f - rho * u, mu)
+        return float(np.abs((f - back) / rho).max(initial=0.0)) / problem.scale
+
+    f = cone_projection(np.array(force, float), mu)
+    u = slope(f)
+    y, at_y, theta, history, done = f, u, 1.0, [], 0
+    lipschitz = 1.0 / float(problem.rho.max())
+    while True:
+        if done % STRIDE == 0:
+            history.append(problem.residual(f, u)[0])
+            solved = relaxed(f, u) <= tolerance
+            if solved or history[-1] <= tolerance or done >= limit:
+                break
+        while True:
+            new = cone_projection(y - at_y / lipschitz, mu)
+            d, at_new = new - y, slope(new)
+            curvature, size = float(((at_new - at_y) * d).sum()), float((d * d).sum())
+            if curvature <= lipschitz * size * (1.0 + FLAT):
+                break
+            lipschitz *= LOUDER
+        following = 0.5 * (np.sqrt(theta**4 + 4.0 * theta**2) - theta**2)
+        beta = theta * (1.0 - theta) / (theta**2 + following)
+        if float(((y - new) * (new - f)).sum()) > 0.0:  # the momentum climbs
+            beta, following = 0.0, 1.0
+        y, at_y = new + beta * (new - f), at_new + beta * (at_new - u)
+        f, u, theta, lipschitz, done = new, at_new, following, QUIETER * lipschitz, done + 1
+    status = Status.MAX_ITERATIONS
+    if history[-1] <= tolerance:
+        status = Status.CONVERGED
+    elif solved:
+        status = Status.RELAXED
+    return Swept(f, status, done, np.array(history), ("convex relaxation",))
+
+
+def cone_projection(f: np.ndarray, mu: np.ndarray) -> np.ndarray:
+    """The forces (m, d) in the cones |f_t| <= mu f_n nearest to f."""
+    size = np.linalg.norm(f[:, 1:], axis=1)
+    normal = np.maximum((f[:, 0] + mu * size) / (1.0 + mu**2), 0.0)
+    part = np.divide(mu * normal, size, out=np.zeros_like(size), where=size > 0.0)
+    inside = size <= mu * f[:, 0]
+    normal, part = np.where(inside, f[:, 0], normal), np.where(inside, 1.0, part)
+    return np.column_stack([normal, part[:, None] * f[:, 1:]])
+
+
+def _csr(A):
+    return A.indptr, A.indices, A.data
+
+
+@njit(cache=True, nogil=True)
+def _between(rows, response, i, j):
+    """Entry (i, j) of W = B R^T."""
+    (bp, bj, bx), (rp, rj, rx) = rows, response
+    total = 0.0
+    for a in range(bp[i], bp[i + 1]):
+        for c in range(rp[j], rp[j + 1]):
+            if bj[a] == rj[c]:
+                total += bx[a] * rx[c]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _diagonals(rows, response, d, out):
+    """W_nn and the largest eigenvalue of W_tt of each contact, (m, 2)."""
+    for i in range(len(out)):
+        out[i, 0] = _between(rows, response, d * i, d * i)
+        first = _between(rows, response, d * i + 1, d * i + 1)
+        if d == 2:
+            out[i, 1] = first
+            continue
+        second = _between(rows, response, d * i + 2, d * i + 2)
+        across = _between(rows, response, d * i + 1, d * i + 2)
+        mean, half = 0.5 * (first + second), 0.5 * (first - second)
+        out[i, 1] = mean + np.sqrt(half * half + across * across)
+
+
+@njit(cache=True, nogil=True)
+def _sweep(order, rows, response, diagonal, mu, offset, f, v):
+    """One sweep over the contacts in this order, f (m, d) and v (n,) in place; the largest change
+    of a force."""
+    (bp, bj, bx), (rp, rj, rx) = rows, response
+    d, change = f.shape[1], 0.0
+    new = np.empty(d)
+    for i in order:
+        bound = 0.0
+        for first, last in ((0, 1), (1, d)):
+            size = 0.0
+            for a in range(first, last):
+                u, row = offset[i, a], d * i + a
+                for e in range(bp[row], bp[row + 1]):
+                    u += bx[e] * v[bj[e]]
+                w = diagonal[i, min(first, 1)]
+                new[a] = f[i, a] - u / w if w > 0.0 else f[i, a]
+                size += new[a] * new[a]
+            if first == 0:
+                new[0] = max(0.0, new[0])
+                bound = mu[i] * new[0]
+            elif size > bound * bound:
+                for a in range(first, last):
+                    new[a] *= bound / np.sqrt(size)
+            for a in range(first, last):
+                df, row = new[a] - f[i, a], d * i + a
+                if df != 0.0:
+                    f[i, a] = new[a]
+                    change = max(change, abs(df))
+                    for e in range(rp[row], rp[row + 1]):
+                        v[rj[e]] += rx[e] * df
+    return change

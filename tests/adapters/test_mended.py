@@ -123,6 +123,10 @@ def test_noise_of_normals_does_not_pin_forces(slope, noise):
     # noise acts on moments as on forces
     np.testing.assert_allclose(mended.force, [2, 6, 2], atol=100 * noise)
     assert "left out" in mended.message and mended.total_error < 10 * noise
+    named = mend_forces(
+        B, force, reach=[1, 1, 1, 0.5, 0.5, 0.5], **options | {"mechanism": [-7] * 6}
+    )
+    np.testing.assert_array_equal(named.force, mended.force)  # whatever the label
     assert rl.determinacy(mended.B, mended.load).degree == 1
 
 

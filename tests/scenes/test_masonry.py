@@ -99,6 +99,8 @@ def test_statics_of_a_step_and_wrong_input():
     assert known.converged and len(known.determined) == len(s.contacts)
     with pytest.raises(rl.errors.InputError, match="gravity"):
         s.load_factor()
+    # at a smooth wall nothing slides against friction
+    assert rl.statics("ladder").load_factor().slides.tolist() == [True, False]
     arch = rl.statics("arch")
     with pytest.raises(rl.errors.InputError, match="voussoir 1"):
         arch.load_factor(loads={"vousoir 1": (0, -1.0)})

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
+from rigidlimit.bodies import rotations
 from rigidlimit.diagnostics.cones.feasible import feasible
 from rigidlimit.diagnostics.cones.problem import rough_contacts
+from rigidlimit.output.plots import masonry
 from rigidlimit.scenes.masonry import ARCH_FRICTION, ARCH_THICKNESS
 
 
@@ -114,3 +116,20 @@ def test_map_of_rough_contacts():
     figure = rl.plots.determinacy_map(step)
     assert figure.axes[0].get_title() == "degree of indeterminacy 0"
     assert any(c.get_gid() == "determined" for c in figure.axes[0].collections)
+
+
+def test_parts_that_move_as_one_stay_together_in_the_picture():
+    """Property: of a bar in two blocks that swings about its end, by a large angle, corners that
+    coincide at rest coincide, and the end stays where it is; rounding of places of size one."""
+    scene = rl.Scene(dim=2)
+    for x in (0.5, 1.5):
+        scene.add(rl.rectangle(1.0, 0.2), position=(x, 0.0))
+    motion = np.zeros((2, 6))
+    motion[:, 5] = 1.0
+    motion[:, 1] = scene.state.position[:, 0]  # about the origin
+    moved = masonry.displaced(masonry.pose(rl.statics(scene)), motion.ravel(), 1.0)
+    turn = rotations.matrix(moved.quaternion)
+    place = moved.position[:, None] + np.einsum("bij,kj->bki", turn, [[-0.5, 0, 0], [0.5, 0, 0]])
+    np.testing.assert_allclose(place[0, 0], 0.0, atol=1e-15)
+    np.testing.assert_allclose(place[0, 1], place[1, 0], atol=1e-15)
+    assert np.linalg.norm(moved.position[1]) == pytest.approx(1.5, rel=1e-14)

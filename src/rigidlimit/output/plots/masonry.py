@@ -23,6 +23,9 @@ WIDEST = 3.0
 SHOWN = 0.12
 """Largest displacement in the picture of a mechanism, over the size of what is shown."""
 
+NO_TURN = 1e-9
+"""Angle in the picture of a mechanism below which a body only shifts."""
+
 BEND = 1e-9
 """Resultants over the largest below which a joint counts as idle."""
 
@@ -108,15 +111,25 @@ def pose(statics: "Statics") -> Frame:
 
 
 def displaced(shown: Frame, motion: np.ndarray, largest: float) -> Frame:
-    """The bodies moved along a motion (6 n,), the farthest point by about ``largest`` [m]."""
+    """The bodies moved along a motion (6 n,), the farthest point by about ``largest`` [m].
+
+    Each turns about its own instantaneous axis, so that bodies that move as one stay together."""
     velocity = motion.reshape(-1, 6)
     radius = np.where(np.isfinite(shown.bodies.bounding_radius), shown.bodies.bounding_radius, 0.0)
     way = np.linalg.norm(velocity[:, :3], axis=1) + radius * np.linalg.norm(velocity[:, 3:], axis=1)
     step = largest / (way.max() or 1.0)
+    shift, turn = step * velocity[:, :3], step * velocity[:, 3:]
+    angle = (turn**2).sum(axis=1, keepdims=True)
+    from_axis = -np.divide(
+        np.cross(turn, shift), angle, out=np.zeros_like(shift), where=angle > NO_TURN**2
+    )
+    along = shift - np.cross(turn, from_axis)
+    turns = rotations.matrix(rotations.turned(rotations.identity(len(turn)), turn))
+    swung = np.einsum("bij,bj->bi", turns, from_axis)
     return replace(
         shown,
-        position=shown.position + step * velocity[:, :3],
-        quaternion=rotations.turned(shown.quaternion, step * velocity[:, 3:]),
+        position=shown.position - from_axis + swung + along,
+        quaternion=rotations.turned(shown.quaternion, turn),
     )
 
 

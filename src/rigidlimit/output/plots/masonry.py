@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WIDEST = 3.0
 """Width of the line of the largest thrust [pt]."""
 
-SHOWN = 0.12
+SHOWN = 0.06
 """Largest displacement in the picture of a mechanism, over the size of what is shown."""
 
 NO_TURN = 1e-9

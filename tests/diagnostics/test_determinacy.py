@@ -461,3 +461,9 @@ def test_given_forces_that_balance_are_admissible(monkeypatch):
     for other in (None, force + [0.1, 0.0, 0.0], [-1.0, 12.0, -1.0]):
         with pytest.raises(InputError, match="forces that balance it"):
             rl.determinacy(BEAM, [10.0, 0.0], force=other)
+
+
+def test_programs_print_nothing(capfd):
+    """Contract: what a command prints is its own; HiGHS tells its version unless it is stopped."""
+    rl.determinacy(BEAM, [10.0, 0.0], intervals="exact")
+    assert capfd.readouterr() == ("", "")

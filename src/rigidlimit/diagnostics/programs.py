@@ -76,13 +76,26 @@ def _model(B, load, **options):
     lp.a_matrix_.start_ = columns.indptr
     lp.a_matrix_.index_ = columns.indices
     lp.a_matrix_.value_ = columns.data
-    model = highspy.Highs()
-    model.setOptionValue("output_flag", False)
+    model = _silent()
     model.setOptionValue("primal_feasibility_tolerance", FEASIBILITY)
     model.setOptionValue("dual_feasibility_tolerance", FEASIBILITY)
     for name, value in options.items():
         model.setOptionValue(name, value)
     model.passModel(lp)
+    return model
+
+
+def _silent():
+    """A model that prints nothing: HiGHS tells its version as soon as callbacks are enabled."""
+    import highspy
+
+    class Silent(highspy.Highs):
+        def enableCallbacks(self):
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    model = Silent()
+    model.setOptionValue("output_flag", False)
     return model
 
 

@@ -40,6 +40,20 @@ def test_random_packing():
     assert answer.contact_error["compatible"] < 1e-3
 
 
+def test_rough_bodies_loaded_slowly():
+    """Peer: vectors of compatible forces are the DEM's, of two materials, within its overlaps of
+    1e-4 of a diameter and less where it is stiffer; classic solvers find others."""
+    scene = rl.scenes.rough_pyramid(3, friction=0.3, young_ratio=5.0)
+    answer = compare(scene, stiffness_scale=1e-4)
+    assert answer.contact_error["compatible"] < 1e-3 and answer.shared_error < 1e-3
+    assert min(answer.contact_error[name] for name in ("pgs", "pgs permuted", "apgd")) > 0.02
+    assert all(found.converged for found in answer.classic_results.values())
+    assert np.abs(answer.vectors["dem"]).max() > 0.0 and not answer.unrest
+    # overlaps are inverse to stiffness; the finite pace of the ramp leaves 1e-4 of 4e-4
+    slope = stiffness_sweep(scene, (1e-7, 1e-6), result=answer.result)[2]
+    assert -1.1 < slope < -0.7
+
+
 def test_whole_run_finds_the_same_rest():
     """Property: dropped in the DEM itself, the pile comes to the same forces."""
     scene = rl.scenes.pyramid(3, young=50e5)

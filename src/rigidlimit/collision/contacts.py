@@ -76,8 +76,10 @@ class Contacts(Brief):
         )
 
     def resultants(self, force: np.ndarray) -> np.ndarray:
-        """Resultant (n, 3) [N] on each body of the contact forces (m,) [N]."""
-        total, push = np.zeros((self.bodies, 3)), force[:, None] * self.normal
+        """Resultant (n, 3) [N] on each body of the contact forces [N]: (m,) along the normals, or
+        vectors (m, 3)."""
+        push = force if force.ndim == 2 else force[:, None] * self.normal
+        total = np.zeros((self.bodies, 3))
         np.add.at(total, self.body[:, 1], push)
         np.add.at(total, self.body[:, 0], -push)
         return total

@@ -1,4 +1,9 @@
-"""Classic contact dynamics, compatible forces and the DEM on one scene, at rest."""
+"""Classic contact dynamics, compatible forces and the DEM on one scene, at rest.
+
+Forces of rough bodies depend on how they were loaded. Compatible forces are those of the unloaded
+state then (``forces.rough``), and the DEM sets out from the pose of rest without loads, which grow
+slowly: the same history. A pose that stands by the squeeze of its past may not come to rest so.
+"""
 
 import time as clock
 from dataclasses import dataclass, field, replace
@@ -37,6 +42,14 @@ IDLE = {"balls": 100_000, "convex": 30_000}
 it has only overlaps to find, in some thousands. (From a scene's own pose packings rearrange on
 their way, and it is waited for five times as long and more.)"""
 
+RAMP = 40_000
+"""Steps of the DEM in which loads on rough bodies grow: hundreds of periods of the slowest elastic
+wave of some ten layers. The finite pace leaves some 1e-4 of the forces, in proportion to 1/RAMP."""
+
+LIVELY = 0.3
+"""Restitution of the DEM for rough bodies: more damping enters Coulomb's bound on the way, by up to
+half of the forces, and less rings for long."""
+
 LEFT = 1.0
 """Way of a body in the DEM, over the scene's length, from which on it has left the pose of rest."""
 
@@ -51,7 +64,8 @@ class Comparison(Brief):
     force: {method: (m,) [N]} with the methods "pgs" (sweeps in natural order), "pgs permuted",
     "apgd", "compatible" and "dem". state: at rest, after ``physical_time`` [s].
     floor_error: |F - F_dem| / |F_dem| of the resultant forces on held bodies, as in the paper's
-    table 1; contact_error: the same over all contact forces. overshoot: largest force over the
+    table 1; contact_error: the same over all contact forces, as vectors where bodies rub
+    (``vectors``: {method: (m, 3) [N]}, None of smooth bodies). overshoot: largest force over the
     DEM's, less one. seconds: wall time of each method. dem: the run itself. result: the step at
     rest that the compatible forces are of, by the Newton solver. how: who found the rest.
     loaded: the DEM started from ``loaded_pose``. classic_results: {method: result} of the classic
@@ -73,6 +87,7 @@ class Comparison(Brief):
     loaded: bool = False
     classic_results: dict[str, ContactDynamicsResult] = field(default_factory=dict)
     unrest: str = ""
+    vectors: dict[str, np.ndarray] | None = None
 
     @property
     def message(self) -> str:
@@ -93,7 +108,8 @@ class Comparison(Brief):
     @property
     def shared_error(self) -> float:
         """|f - f_dem| / |f_dem| of the compatible forces over the ``shared`` contacts."""
-        f, dem = (self.force[name][self.shared] for name in ("compatible", "dem"))
+        whole = self.force if self.vectors is None else self.vectors
+        f, dem = (whole[name][self.shared] for name in ("compatible", "dem"))
         return float(np.linalg.norm(f - dem) / (np.linalg.norm(dem) or 1.0))
 
 
@@ -133,7 +149,9 @@ def _plain_sweeps(simulation: Simulation, sweeps: int, tell) -> StepResult:
                 f"at most {left:.0f} s to go"
             )
 
-    plain = {"subspace": False, "max_iterations": sweeps, "callback": report}
+    plain = {"max_iterations": sweeps, "callback": report}
+    if not simulation.rough:  # sweeps with friction are plain
+        plain["subspace"] = False
     options = (simulation.settings.solver_options or {}) | plain
     simulation.settings = replace(simulation.settings, solver_options=options)
     return simulation.step(compatible=False)
@@ -185,11 +203,7 @@ def compare(
     if settle not in ("dynamics", "dem"):
         raise InputError(f"settle is {settle!r}; expected 'dynamics' or 'dem'")
     arrays.positive("stiffness_scale", stiffness_scale)
-    if has_friction(scene.bodies, scene.pair_friction):
-        raise InputError(
-            f"scene {scene.name!r} has friction, whose classic solvers are not there to compare; "
-            "expected smooth bodies (Simulation and PenaltySimulation run the scene as it is)"
-        )
+    rough = has_friction(scene.bodies, scene.pair_friction)
     if sweeps < 1:
         raise InputError(f"sweeps is {sweeps}; expected one at least")
     results, seconds = {}, {}
@@ -197,7 +211,7 @@ def compare(
     rest = bring_to_rest(scene, by=settle, callback=tell)
     settling = clock.perf_counter() - start
     # compatible forces do not depend on the start; a cold one is slow in random packings
-    results["newton"], last = last_step(rest.simulation, cold=rest.alone)
+    results["newton"], last = last_step(rest.simulation, cold=rest.alone or rough)
     _check_stiff(scene, results["newton"], stiffness_scale)
     seconds["newton"] = settling + last
     for solver in ("pgs", "apgd"):
@@ -219,21 +233,19 @@ def compare(
             seconds["pgs permuted"] = settling_here + last
     result = results["newton"]
     seconds["compatible"] = seconds.pop("newton")
-    loaded = not (whole_run or rest.alone)
+    loaded = not (whole_run or rest.alone or rough)
     state = None if whole_run else _still(result.state)
     if loaded:
         state = loaded_pose(result, stiffness_scale, scene.exponent)
-    dem = PenaltySimulation(
-        scene,
-        state=state,
-        stiffness_scale=stiffness_scale,
-        rest_tolerance=rest_tolerance,
-        damping=damping,
-    )
+    options = {"stiffness_scale": stiffness_scale, "rest_tolerance": rest_tolerance}
+    if damping is not None:
+        options["damping"] = damping
+    start = clock.perf_counter()
+    dem = _started(scene, state, rough and not whole_run, options)
     begun = None if whole_run else dem.state
     reference = _watched(dem, begun, lambda text: tell(f"DEM, {text}"))
     unrest = "" if reference.at_rest else _unrest(result, reference, begun)
-    seconds["dem"] = reference.seconds
+    seconds["dem"] = clock.perf_counter() - start
     contacts = result.contacts
     force = {
         name: contacts.nearest(results[name].contacts, results[name].classic.force)
@@ -241,7 +253,18 @@ def compare(
     }
     force["compatible"] = result.force
     force["dem"] = contacts.nearest(reference.contacts, reference.force)
-    floor = {name: _on_held(scene.bodies, contacts, f) for name, f in force.items()}
+    vectors = None
+    if rough:
+        vectors = {
+            name: _nearest_vectors(
+                contacts, results[name].contacts, _classic_vectors(results[name])
+            )
+            for name in ("pgs", "pgs permuted", "apgd")
+        }
+        vectors["compatible"] = result.force_vectors
+        vectors["dem"] = _nearest_vectors(contacts, reference.contacts, reference.force_vectors)
+    whole = force if vectors is None else vectors
+    floor = {name: _on_held(scene.bodies, contacts, f) for name, f in whole.items()}
     top = force["dem"].max(initial=0.0) or 1.0
 
     def errors(values):
@@ -253,7 +276,7 @@ def compare(
         contacts,
         force,
         errors(floor),
-        errors(force),
+        errors(whole),
         {name: float(f.max(initial=0.0) / top - 1) for name, f in force.items() if name != "dem"},
         seconds,
         reference,
@@ -264,7 +287,30 @@ def compare(
         loaded,
         {name: results[name].classic for name in ("pgs", "pgs permuted", "apgd")},
         unrest,
+        vectors,
     )
+
+
+def _started(scene: Scene, state: State | None, slowly: bool, options: dict) -> PenaltySimulation:
+    """The DEM of the scene from ``state``; slowly: with loads that have grown from nothing."""
+    if not slowly:
+        return PenaltySimulation(scene, state=state, **options)
+    if "damping" not in options:
+        options = options | {"restitution": LIVELY}
+    loads = scene.external_force()
+    dem = PenaltySimulation(scene, state=state, external_force=0.0 * loads, **options)
+    dem.load(loads, over=RAMP * dem.dt)
+    return dem
+
+
+def _classic_vectors(step: StepResult) -> np.ndarray:
+    """Forces of step 1 (m, 3) [N] of rough bodies."""
+    return replace(step, compatible=None).force_vectors
+
+
+def _nearest_vectors(contacts, other, vectors) -> np.ndarray:
+    """``Contacts.nearest`` of vectors (k, 3)."""
+    return np.column_stack([contacts.nearest(other, v) for v in vectors.T])
 
 
 def _watched(dem: PenaltySimulation, begun: State | None, tell) -> PenaltyResult:
@@ -348,7 +394,8 @@ def _still(state: State) -> State:
 
 
 def _on_held(bodies, contacts, force) -> np.ndarray:
-    """Resultant contact force on each held body, (n, 3) [N]; zero for free ones."""
+    """Resultant on each held body, (n, 3) [N], of contact forces (m,) along normals or (m, 3);
+    zero for free ones."""
     return np.where(bodies.free.any(axis=1)[:, None], 0.0, contacts.resultants(force))
 
 
@@ -395,8 +442,9 @@ def stiffness_sweep(
         raise InputError(f"scales has {counted(len(scales), 'entry')}; expected two at least")
     if result is None:
         rest = bring_to_rest(scene, callback=callback)
-        result, _ = last_step(rest.simulation, cold=rest.alone)
-        loaded = not rest.alone
+        rough = rest.simulation.rough
+        result, _ = last_step(rest.simulation, cold=rest.alone or rough)
+        loaded = not (rest.alone or rough)
     _check_stiff(scene, result, min(scales))
     errors = []
     for scale in scales:
@@ -406,9 +454,8 @@ def stiffness_sweep(
             if callback is not None:
                 callback(f"DEM, stiffness x {scale:g}, {text}")
 
-        simulation = PenaltySimulation(
-            scene, state=state, stiffness_scale=scale, rest_tolerance=rest_tolerance
-        )
+        options = {"stiffness_scale": scale, "rest_tolerance": rest_tolerance}
+        simulation = _started(scene, state, result.T is not None, options)
         begun = simulation.state
         dem = _watched(simulation, begun, tell)
         if _has_left(dem.state, begun, scene.bodies):
@@ -416,7 +463,10 @@ def stiffness_sweep(
                 f"DEM, stiffness x {scale:g}: {_unrest(result, dem, begun)}; expected scales at "
                 "which it stays"
             )
-        force = result.contacts.nearest(dem.contacts, dem.force)
-        errors.append(np.linalg.norm(force - result.force) / np.linalg.norm(result.force))
+        own, force = result.force, result.contacts.nearest(dem.contacts, dem.force)
+        if result.T is not None:
+            own = result.force_vectors
+            force = _nearest_vectors(result.contacts, dem.contacts, dem.force_vectors)
+        errors.append(np.linalg.norm(force - own) / np.linalg.norm(own))
     slope = float(np.polyfit(np.log(scales), np.log(errors), 1)[0])
     return np.asarray(scales), np.array(errors), slope

@@ -9,6 +9,7 @@ _HOME = {
     "EngineContacts": "engines.contacts",
     "MendOptions": "engines.options",
     "MendedForces": "engines.result",
+    "NetForce": "engines.net_forces",
     "Places": "engines.geometry",
     "capture": "formats.capture",
     "capture_step": "formats.capture",

@@ -21,6 +21,7 @@ from ..._support import arrays
 from ..._support.display import Brief
 from ..._support.matrices import matrix, taken
 from ...errors import InputError
+from .checks import given, lengths, parts, rows
 from .coulomb import CONES, friction_forces
 from .geometry import ContactGeometry, mechanism_sizes
 from .links import joined
@@ -102,11 +103,11 @@ class EngineContacts(Brief):
             raise InputError("neither engine_force nor load is given; expected one of them")
         B = matrix("B", self.B)
         m, n = B.shape
-        row, contacts = _rows(self.row, self.contacts, m)
+        row, contacts = rows(self.row, self.contacts, m)
         if self.places is not None and not isinstance(self.places, ContactGeometry):
             kind = type(self.places).__name__
             raise InputError(f"places is a {kind}; expected Places of the rows of B")
-        by_contact = _given(self, ("engine_force", "gap", "gap_tolerance"), m, "row of B")
+        by_contact = given(self, ("engine_force", "gap", "gap_tolerance"), m, "row of B")
         stiffness, said = stiffness_of(self.stiffness, self.places, m)
         mechanism = self.mechanism
         if mechanism is not None:
@@ -117,7 +118,7 @@ class EngineContacts(Brief):
         if links is not None:
             links = matrix("links", links, columns=n)
             what = "row of links"
-            link_accuracy = _parts("link_accuracy", link_accuracy, links.shape[0], what=what)
+            link_accuracy = parts("link_accuracy", link_accuracy, links.shape[0], what=what)
         sliding, directions = self.sliding, 0
         if sliding is not None:
             sliding = matrix("sliding", sliding, columns=n)
@@ -140,8 +141,8 @@ class EngineContacts(Brief):
             load_from=self.load_from or ("engine" if load is None else "given"),
             held=arrays.vector("held", held, n, what="column of B") != 0,
             mechanism=mechanism,
-            reach=_lengths("reach", self.reach, n),
-            accuracy=_parts("accuracy", self.accuracy, n, what="column of B"),
+            reach=lengths("reach", self.reach, n),
+            accuracy=parts("accuracy", self.accuracy, n, what="column of B"),
             links=links,
             link_accuracy=link_accuracy,
             row=row,
@@ -209,6 +210,15 @@ class EngineContacts(Brief):
         """Whether there is friction: coefficients above zero, or forces without any."""
         return bool((self.friction > 0).any() or self.tangential[np.isnan(self.friction)].any())
 
+    @cached_property
+    def coefficients(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of sliding: mu (m,), the larger of both directions, and the part of it that each has,
+        (m, 2)."""
+        friction = self.friction[:, :2]
+        mu = friction.max(axis=1, initial=0.0)
+        part = np.divide(friction, mu[:, None], out=np.zeros_like(friction), where=mu[:, None] > 0)
+        return mu, part
+
     @property
     def normal_force(self) -> np.ndarray:
         """The engine's normal forces (m,) [N], zeros where they are not known."""
@@ -247,39 +257,3 @@ class EngineContacts(Brief):
         """ "contact 3 (floor and box)" of a row."""
         between = "" if self.places is None else self.places.between(row)
         return f"contact {self.row[row]}{between}"
-
-
-def _given(contacts, names, m, what):
-    """Vectors (m,) of those that are given."""
-    found = {name: getattr(contacts, name) for name in names}
-    return {
-        name: value if value is None else arrays.vector(name, value, m, what=what)
-        for name, value in found.items()
-    }
-
-
-def _rows(row, contacts, m):
-    """(row (m,), number of contacts in the engine's list)."""
-    row = np.arange(m) if row is None else arrays.integers("row", row, m, what="row of B")
-    if contacts is None:
-        contacts = row.max(initial=-1) + 1
-    contacts = int(arrays.integers("contacts", contacts, 1, what="list")[0])
-    apart = not m or (row.min() >= 0 and row.max() < contacts and np.bincount(row).max() == 1)
-    if not apart:
-        raise InputError(f"row must give each of {m} rows of B its own contact of {contacts}")
-    return row, contacts
-
-
-def _parts(name, value, size, *, what):
-    """``arrays.vector`` of parts of something, (size,)."""
-    value = arrays.vector(name, value, size, what=what)
-    if (value < 0).any() or (value >= 1).any():
-        raise InputError(f"{name} is {value.max():.6g}; expected 0 <= {name} < 1")
-    return value
-
-
-def _lengths(name, value, n):
-    value = arrays.vector(name, value, n, what="degree of freedom (column of B)")
-    if (value <= 0).any():
-        raise InputError(f"{name}[{value.argmin()}] is {value.min()}; expected positive lengths")
-    return value

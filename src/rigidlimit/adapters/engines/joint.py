@@ -55,17 +55,9 @@ def check_joint(contacts: EngineContacts) -> None:
         )
 
 
-def coefficients(contacts: EngineContacts) -> tuple[np.ndarray, np.ndarray]:
-    """mu (m,), the larger coefficient of both directions; weights s (m, 2)."""
-    friction = contacts.friction[:, :2]
-    mu = friction.max(axis=1, initial=0.0)
-    weight = np.divide(friction, mu[:, None], out=np.zeros_like(friction), where=mu[:, None] > 0.0)
-    return mu, weight
-
-
 def in_rows(contacts: EngineContacts, rows, normal_force, tangential) -> np.ndarray:
     """Forces (3 b,) in the rows of ``joint_balance`` of some contacts (indices)."""
-    weight = coefficients(contacts)[1][rows]
+    weight = contacts.coefficients[1][rows]
     rubs = tangential[:, :2]
     rubs = np.divide(rubs, weight, out=np.zeros_like(rubs), where=weight > 0.0)
     return np.column_stack([normal_force, rubs]).ravel()
@@ -85,7 +77,7 @@ def joint_balance(contacts: EngineContacts, tolerance: float) -> Balance:
     friction are rounding.
     """
     m = len(contacts.row)
-    weight = coefficients(contacts)[1]
+    weight = contacts.coefficients[1]
     T = contacts.tangential_rows(np.arange(m), 2) if m else contacts.B[:0]
     # of friction alike in both directions the rows are as they are
     weighted = T if (weight == 1.0).all() else scaled(T, rows=weight.ravel())
@@ -121,7 +113,7 @@ def rough_answer(
         exponent=options.exponent,
         tangential=ROWS,
         tangential_stiffness=options.tangential_stiffness * (options.exponent - 1) * stiffness,
-        friction=coefficients(contacts)[0][rows],
+        friction=contacts.coefficients[0][rows],
         **options.solver_for_friction(len(balance.load)),
     )
 

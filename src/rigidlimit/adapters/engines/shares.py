@@ -13,7 +13,7 @@ from ...forces import CompatibleForces, compatible_forces
 from .balance import Balance
 from .contacts import EngineContacts
 from .coulomb import CoulombLaw
-from .joint import by_islands, coefficients, rough_answer
+from .joint import by_islands, rough_answer
 from .options import MendOptions
 
 MANY = 300
@@ -88,7 +88,7 @@ def shared_jointly(contacts: EngineContacts, bearing: Bearing, options: MendOpti
     balance, answer = _without_weak(contacts, rows, bearing.balance, options, solved)
     answer, state = by_islands(contacts, rows, balance, options, answer)
     kept = state == ENGINE
-    found = answer.tangential_force * coefficients(contacts)[1][rows]
+    found = answer.tangential_force * contacts.coefficients[1][rows]
     tangential = contacts.tangential[rows].copy()
     tangential[:, :2] = np.where(kept[:, None], tangential[:, :2], found)
     force = np.where(kept, contacts.normal_force[rows], answer.force)

@@ -17,20 +17,25 @@ from ._support.words import counted
 from .bodies import Bodies, State
 from .collision.contacts import Contacts
 from .collision.search import find_contacts
-from .constraints import framed, gap_gradient, in_world, tangential_gradient
+from .constraints import framed, gap_gradient, tangential_gradient
 from .diagnostics import (
     Collapse,
     LeastFriction,
+    RoughCertificate,
     RoughDeterminacy,
+    RoughSensitivity,
     SelfStress,
+    certify,
     determinacy,
     least_friction,
     load_factor,
     self_stress,
+    sensitivity,
 )
 from .errors import InputError, nearest
 from .forces import RoughForces, compatible_forces
 from .forces.friction import contact_friction, contact_tangential_stiffness
+from .forces.joints import Joints, joints_of
 from .forces.law import contact_stiffness
 from .scenes.load import as_scene
 from .simulation import Simulation
@@ -39,27 +44,6 @@ from .step import StepResult
 CLOSED = 1e-6
 """Gap over the scene's length up to which a contact of a pose counts as closed."""
 
-NOTHING = 1e-9
-"""Resultant of a joint, over the largest, up to which it carries nothing."""
-
-
-@dataclass(frozen=True, repr=False)
-class Joints(Brief):
-    """What passes from body to body: j pairs of bodies that touch, or faces of such pairs.
-
-    body (j, 2): the two; force (j, 3) [N]: resultant on the second; point (j, 3) [m]: where it
-    passes, the centre of pressure; normal (j, 3): mean normal; mobilised (j,): tangential over mu
-    times normal resultant, 1 where the joint is about to slide, nan where it carries nothing.
-    contact (m,): joint of each contact.
-    """
-
-    body: np.ndarray
-    force: np.ndarray
-    point: np.ndarray
-    normal: np.ndarray
-    mobilised: np.ndarray
-    contact: np.ndarray
-
 
 @dataclass(frozen=True, repr=False)
 class Statics(Brief):
@@ -67,7 +51,8 @@ class Statics(Brief):
 
     load (6 n,) [N, N m]: what the contacts must deliver, F~; at rest minus the external force.
     friction (m,): mu. gravity [m/s^2]: its size; stiffness, tangential_stiffness (m,), exponent: of
-    the elastic law; these are None of a step, which has its own forces.
+    the elastic law; these are None of a step, which has its own forces. slide (m, d-1): direction
+    of the tangential force of contacts that slide in the step, zero elsewhere; else None.
     """
 
     name: str
@@ -82,6 +67,7 @@ class Statics(Brief):
     stiffness: np.ndarray | None = None
     tangential_stiffness: np.ndarray | None = None
     exponent: float | None = None
+    slide: np.ndarray | None = None
 
     @property
     def message(self) -> str:
@@ -97,11 +83,20 @@ class Statics(Brief):
         return replace(self, friction=mu)
 
     def determinacy(self, force=None, **options) -> RoughDeterminacy:
-        """Degree of indeterminacy and intervals, see ``rigidlimit.determinacy``. Raises InputError
-        where no forces in the friction cones balance the load."""
-        return determinacy(
-            load=self.load, force=force, blocks=self.bodies.blocks, **self._rows, **options
-        )
+        """Degree of indeterminacy and intervals, see ``rigidlimit.determinacy``; contacts that
+        slide in a step are known to slide. Raises InputError where no forces in the friction cones
+        balance the load."""
+        known = dict(load=self.load, force=force, sliding_direction=self.slide)
+        return determinacy(blocks=self.bodies.blocks, **self._rows, **known | options)
+
+    def certify(self, force, **options) -> RoughCertificate:
+        """A verdict on forces (m, d) [N], normal first: balance, cones, and whether elastic bodies
+        would press so; see ``rigidlimit.certify``."""
+        return certify(load=self.load, force=force, **self._rows, **self._law, **options)
+
+    def sensitivity(self, **options) -> RoughSensitivity:
+        """Derivatives of the forces of elastic bodies, see ``rigidlimit.sensitivity``."""
+        return sensitivity(load=self.load, **self._rows, **self._law, **options)
 
     def least_friction(self, **options) -> LeastFriction:
         """The least friction with which forces balance the load, the same at all contacts but those
@@ -157,42 +152,11 @@ class Statics(Brief):
 
     def forces(self, **options) -> RoughForces:
         """Forces of stiff elastic bodies, loaded slowly from nothing (``compatible_forces``)."""
-        if self.exponent is None:
-            raise InputError(f"{self.name} has its forces: see the step's force_vectors")
-        rows = dict(self._rows)
-        return compatible_forces(
-            rows.pop("B"),
-            self.load,
-            stiffness=self.stiffness,
-            exponent=self.exponent,
-            tangential_stiffness=self.tangential_stiffness,
-            **rows,
-            **options,
-        )
+        return compatible_forces(load=self.load, **self._rows, **self._law, **options)
 
     def joints(self, force) -> Joints:
         """Resultants of forces (m, d) [N], normal first, from body to body."""
-        contacts, force = self.contacts, np.asarray(force, float)
-        m, d = len(contacts), self.bodies.dim
-        if force.shape != (m, d):
-            raise InputError(f"force has shape {force.shape}; expected ({m}, {d}), normal first")
-        label = _faces(contacts)
-        count = int(label.max(initial=-1)) + 1
-        first = np.zeros(count, int)
-        first[label[::-1]] = np.arange(m)[::-1]
-        vectors = force[:, :1] * contacts.normal + in_world(contacts, force[:, 1:])
-        total, normal, point = np.zeros((count, 3)), np.zeros(count), np.zeros((count, 3))
-        np.add.at(total, label, vectors)
-        np.add.at(normal, label, force[:, 0])
-        np.add.at(point, label, force[:, :1] * contacts.point)
-        carries = normal > NOTHING * max(normal.max(initial=0.0), 1e-300)
-        point = np.where(carries[:, None], point / np.where(carries, normal, 1.0)[:, None], np.nan)
-        way = contacts.normal[first]
-        along = np.linalg.norm(total - normal[:, None] * way, axis=1)
-        bound = self.friction[first] * normal
-        used = np.divide(along, bound, out=np.full(count, np.inf), where=carries & (bound > 0.0))
-        used = np.where(carries, np.where((bound > 0.0), used, 0.0), np.nan)
-        return Joints(contacts.body[first], total, point, way, used, label)
+        return joints_of(self.contacts, self.friction, force, self.bodies.dim)
 
     @property
     def _rows(self) -> dict:
@@ -201,6 +165,19 @@ class Statics(Brief):
             tangential=self.T,
             friction=self.friction,
             fixed=~self.bodies.free.ravel(),
+        )
+
+    @property
+    def _law(self) -> dict:
+        if self.exponent is None:
+            raise InputError(
+                f"{self.name} does not know its elastic law; expected the statics of a scene (the "
+                "step has its forces: force_vectors)"
+            )
+        return dict(
+            stiffness=self.stiffness,
+            exponent=self.exponent,
+            tangential_stiffness=self.tangential_stiffness,
         )
 
     def _add(self, force, name, value) -> None:
@@ -310,11 +287,13 @@ def _of_step(step: StepResult) -> Statics:
         T=submatrix(step.T, rows=rows),
         load=step.load,
         friction=step.friction[chosen],
+        slide=_sliding(step, chosen),
     )
 
 
-def _faces(contacts: Contacts) -> np.ndarray:
-    """Joint of each contact (m,): contacts of one pair of bodies with one normal."""
-    key = np.column_stack([contacts.body, np.round(contacts.normal, 6)])
-    _, label = np.unique(key, axis=0, return_inverse=True)
-    return label.ravel()
+def _sliding(step: StepResult, chosen: np.ndarray) -> np.ndarray | None:
+    """Direction of the tangential forces that slide in step 1, (m, d-1); None if none do."""
+    slides = (step.classic.sliding & (step.friction > 0.0))[chosen]
+    if not slides.any():
+        return None
+    return np.where(slides[:, None], -step.classic.tangential_velocity[chosen], 0.0)

@@ -99,11 +99,17 @@ def test_statics_of_a_step_and_wrong_input():
     force = np.column_stack([step.force, step.tangential_force])[step.closed]
     known = s.determinacy(force, intervals="none")
     assert known.converged and len(known.determined) == len(s.contacts)
+    sliding = rl.statics(rl.Simulation(rl.scenes.incline(35, friction=0.3)).step()).determinacy()
+    assert sliding.sliding.all() and sliding.degree == 0  # two normal forces, two balances
     with pytest.raises(rl.errors.InputError, match="gravity"):
         s.load_factor()
     # at a smooth wall nothing slides against friction
     assert rl.statics("ladder").load_factor().slides.tolist() == [True, False]
-    arch = rl.statics("arch")
+    arch = rl.statics(rl.scenes.arch(8, thickness=0.2))
+    found = arch.forces()
+    force = np.column_stack([found.force, found.tangential_force])
+    assert arch.certify(force).compatible and not arch.certify(0.9 * force).admissible
+    assert arch.sensitivity().smooth
     with pytest.raises(rl.errors.InputError, match="voussoir 1"):
         arch.load_factor(loads={"vousoir 1": (0, -1.0)})
     with pytest.raises(rl.errors.InputError, match="push is zero"):

@@ -19,15 +19,10 @@ from ...collision.contacts import Contacts
 from ...errors import InputError
 from ...scenes.scene import Scene
 from ...static_pose import Statics, of_contacts
-
-OPPOSITE = 1e-3
-"""Sine of the angle between two faces up to which they look against each other."""
+from .patches import patches_of
 
 ALONG = 0.9
 """Cosine of the angle between a given patch and a face that it may be a part of."""
-
-SLIVER = 1e-9
-"""Area of a patch, over the smaller face's, up to which it is none."""
 
 
 @dataclass(frozen=True)
@@ -214,56 +209,7 @@ class BlockAssembly(Brief):
             for b in range(a + 1, len(self.blocks)):
                 gap = closed * min(size[a], size[b])
                 if (low[a] <= high[b] + gap).all() and (low[b] <= high[a] + gap).all():
-                    for patch, normal in _patches(self.blocks[a], self.blocks[b], gap):
+                    for patch, normal in patches_of(
+                        self.blocks[a].planes, self.blocks[b].planes, gap
+                    ):
                         yield a, b, patch, normal
-
-
-def _patches(one: Block, other: Block, gap: float):
-    """(corners (k, 3) in the middle plane, normal from one to the other) of each patch."""
-    for corners, normal in one.planes:
-        for against, opposite in other.planes:
-            if normal @ opposite > 0.0 or np.linalg.norm(np.cross(normal, opposite)) > OPPOSITE:
-                continue
-            if abs((against.mean(axis=0) - corners.mean(axis=0)) @ normal) > gap:
-                continue
-            patch = _intersection(corners, against, normal)
-            if patch is not None:
-                yield patch, normal
-
-
-def _intersection(one: np.ndarray, other: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
-    """Corners (k, 3) of the overlap of two convex polygons, laid into the plane between them."""
-    x = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
-    x /= np.linalg.norm(x)
-    frame = np.column_stack([x, np.cross(normal, x)])
-    origin = one.mean(axis=0)
-    P, Q = (one - origin) @ frame, (other - origin) @ frame
-    clip = P if _area(P) > 0.0 else P[::-1]
-    poly = list(Q if _area(Q) > 0.0 else Q[::-1])
-    across = np.ptp(P, axis=0).max()
-    for start, end in zip(clip, np.roll(clip, -1, axis=0), strict=True):
-        way = end - start
-        inward = np.array([-way[1], way[0]]) / (np.linalg.norm(way) or 1.0)
-        height = [float((p - start) @ inward) for p in poly]
-        height = [0.0 if abs(h) < 1e-9 * across else h for h in height]
-        kept = []
-        for k, p in enumerate(poly):
-            h, before, last = height[k], height[k - 1], poly[k - 1]
-            if h * before < 0.0:
-                kept.append(last + (p - last) * (before / (before - h)))
-            if h >= 0.0:
-                kept.append(p)
-        poly = kept
-        if len(poly) < 3:
-            return None
-    flat = np.array(poly)
-    flat = flat[np.linalg.norm(flat - np.roll(flat, 1, axis=0), axis=1) > 1e-9 * across]
-    if len(flat) < 3 or _area(flat) <= SLIVER * min(abs(_area(P)), abs(_area(Q))):
-        return None
-    between = 0.5 * float((other.mean(axis=0) - origin) @ normal)
-    return flat @ frame.T + origin + between * normal
-
-
-def _area(flat: np.ndarray) -> float:
-    x, y = flat.T
-    return 0.5 * float(x @ np.roll(y, -1) - y @ np.roll(x, -1))

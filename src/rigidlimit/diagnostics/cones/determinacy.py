@@ -22,10 +22,10 @@ from ..._support.display import Displayed
 from ..._support.words import counted
 from ...errors import InputError
 from ...status import Status
-from .. import programs
 from ..rank import Rank, rank
-from .conic import ACCEPTED, OPTIMAL, UNBOUNDED, Series
+from .conic import ACCEPTED
 from .faces import Face, smallest_face
+from .intervals import intervals_of
 from .problem import BALANCED, RoughContacts, rough_contacts
 
 STILL = 1e-6
@@ -36,9 +36,6 @@ RAY = 1e-5
 
 DENSE = 4000
 """Generators of faces up to which self-stresses come from a dense decomposition."""
-
-ALL_INTERVALS = 300
-"""Open contacts up to which all get their intervals if none are chosen."""
 
 DOUBTFUL = 1e3
 """Factor between a value and its threshold below which the degree is in doubt."""
@@ -190,7 +187,7 @@ def _told(problem: RoughContacts, face: Face, force, tolerance, contacts, interv
     sticks = _sticks(problem, face)
     example = problem.force(face.x)
     chosen = _chosen(contacts, m)
-    interval, gap, method = _intervals(problem, example, determined, chosen, intervals)
+    interval, gap, method = intervals_of(problem, example, determined, chosen, intervals)
     width = interval[..., 1] - interval[..., 0]
     finite = width[np.isfinite(width)]
     position = None
@@ -287,53 +284,3 @@ def _determined(balance, to_force, degree: int, found: Rank) -> np.ndarray:
         null = self_stresses(balance)
     moved = to_force @ null
     return np.linalg.norm(moved, axis=1) <= STILL * max(1.0, np.abs(null).max(initial=0.0))
-
-
-def _intervals(problem, example, determined, chosen, wanted):
-    """((m, d, 2) least and greatest values, largest gap, method in words), loads of order one."""
-    m, d = problem.shape
-    interval = np.full((m, d, 2), np.nan)
-    interval[determined] = example[determined][:, None]
-    if not wanted:
-        return interval, 0.0, "not asked for"
-    open_ = ~determined
-    if chosen is not None:
-        some = np.zeros(m, bool)
-        some[chosen] = True
-        interval[~some & open_.any(axis=1)] = np.nan
-        open_ &= some[:, None]
-    elif open_.any(axis=1).sum() > ALL_INTERVALS:
-        count = int(open_.any(axis=1).sum())
-        said = f"not computed for all {count} open contacts; choose some with contacts="
-        return interval, 0.0, said
-    components = np.flatnonzero(open_.ravel())
-    if not len(components):
-        return interval, 0.0, "every force is determined, nothing to solve"
-    costs = problem.generators.G[components]
-    if problem.program().linear:
-        ends, method = programs.extremes(sp.csr_array(problem.columns.T), problem.load, costs)
-        gap = programs.FEASIBILITY
-    else:
-        ends, gap = _conic_ends(problem, costs)
-        method = "second-order cone programs (Clarabel)"
-    interval.reshape(-1, 2)[components] = ends
-    normal = interval[:, 0]
-    normal[:] = np.where(np.abs(normal) < ACCEPTED, np.maximum(normal, 0.0), normal)
-    return interval, gap, method
-
-
-def _conic_ends(problem: RoughContacts, costs: sp.csr_array):
-    """(least and greatest values (k, 2) of the rows of ``costs`` (k, N), largest gap); nan where
-    the solver did not come to an end."""
-    series = Series(problem.program())
-    ends, gap = np.full((costs.shape[0], 2), np.nan), 0.0
-    for row in range(costs.shape[0]):
-        cost = costs[[row]].toarray().ravel()
-        for side, sign in ((0, 1.0), (1, -1.0)):
-            answer = series.solve(sign * cost)
-            if answer.outcome == OPTIMAL:
-                ends[row, side] = sign * answer.value
-                gap = max(gap, abs(answer.gap), answer.residual)
-            elif answer.outcome == UNBOUNDED:
-                ends[row, side] = -sign * np.inf
-    return ends, gap

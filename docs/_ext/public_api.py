@@ -11,6 +11,7 @@ import rigidlimit
 OTHERS = (
     "pose",
     "simulation",
+    "static_pose",
     "step",
     "status",
     "output.hdf5",

@@ -11,7 +11,7 @@ SLIVER = 1e-9
 
 
 def patches_of(one, other, gap: float):
-    """(corners (k, 3) in the middle plane, normal from one to the other) of each patch of two blocks,
+    """(corners (k, 3) in the middle plane, normal from one to the other) of patches of two blocks,
     given as (corners (k, 3), outward unit normal (3,)) of their faces; gap [m]: at most."""
     for corners, normal in one:
         for against, opposite in other:

@@ -1,10 +1,13 @@
 """Net forces on parts by name, as sensors have them; stiffness and friction by name."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from benchmarks.engine_scenes import SCENES
 from rigidlimit.adapters import Places, from_mujoco, mend_forces
+from rigidlimit.adapters.engines.parts import NamedParts
 from rigidlimit.errors import InputError
 
 mujoco = pytest.importorskip("mujoco", reason="needs the extra rigidlimit[mujoco]")
@@ -67,6 +70,11 @@ def test_parts_without_contacts_and_names_that_are_wrong():
     np.testing.assert_allclose(mended.on("ground").force, [0, 0, -4])
     with pytest.raises(InputError, match="2 parts are called 'foot': robot/left"):
         mended.on("foot")
+    alike = NamedParts(np.array([[0, 1], [0, 2]]), np.full((2, 2), -1), ["floor", "a", "a"], ())
+    mended = mend_forces([[1.0], [1.0]], [3.0, 1.0], places=replace(places, parts=alike))
+    with pytest.raises(InputError, match="2 parts are called 'a'"):
+        mended.on("a")
+    assert list(mended.by_geom) == ["floor", "a (1)", "a (2)"]
 
 
 def test_stiffness_and_friction_by_name():

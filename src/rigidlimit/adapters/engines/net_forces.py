@@ -37,13 +37,15 @@ def of_part(mended, name: str, about) -> NetForce:
 
 
 def net_forces(mended, kind: str) -> dict[str, NetForce]:
-    """On all geoms or bodies, ``kind``, that have contacts."""
-    parts = _parts(mended)
-    known, number = parts.of_kind(kind)
-    return {
-        known[i]: _net(mended, known[i], number == i, None)
-        for i in np.unique(number[number >= 0]).tolist()
-    }
+    """On all geoms or bodies, ``kind``, that have contacts; a name that several have comes with
+    the number of each, "foot (3)"."""
+    known, number = _parts(mended).of_kind(kind)
+    found, touching = {}, np.unique(number[number >= 0]).tolist()
+    names = [known[i] for i in touching]
+    for i, name in zip(touching, names, strict=True):
+        whole = name if names.count(name) == 1 else f"{name} ({i})"
+        found[whole] = _net(mended, whole, number == i, None)
+    return found
 
 
 def _parts(mended):

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -50,30 +49,20 @@ class NamedParts:
         """
         if not isinstance(name, str):
             raise InputError(f"a part is named {name!r}; expected the name of a geom or body")
-        for kind in ("geom", "body"):
-            found = self._numbers[kind].get(name)
-            if found is not None:
-                return name, self.of_kind(kind)[1] == found
-        ends = {
-            whole: (kind, i)
-            for kind in ("geom", "body")
-            for whole, i in self._numbers[kind].items()
-            if whole.endswith(tuple(end + name for end in ENDS))
-        }
-        if len(ends) > 1:
-            raise InputError(
-                f"{counted(len(ends), 'part')} are called {name!r}: {', '.join(ends)}; expected "
-                "the whole name of one"
-            )
-        for whole, (kind, i) in ends.items():
-            return whole, self.of_kind(kind)[1] == i
-        known = [*self._numbers["geom"], *self._numbers["body"]]
+        for fits in (name.__eq__, lambda whole: whole.endswith(tuple(end + name for end in ENDS))):
+            for kind in ("geom", "body"):
+                names, number = self.of_kind(kind)
+                found = [i for i, whole in enumerate(names) if fits(whole)]
+                if len(found) == 1:
+                    return names[found[0]], number == found[0]
+                if found:
+                    called = ", ".join(names[i] for i in found)
+                    raise InputError(
+                        f"{counted(len(found), 'part')} are called {name!r}: {called}; expected "
+                        "the whole name of one, that no other has"
+                    )
+        known = [*self.geoms, *self.bodies]
         raise InputError(f"no geom or body is called {name!r}; {nearest(name, known)}")
-
-    @cached_property
-    def _numbers(self):
-        kinds = {"geom": self.geoms, "body": self.bodies}
-        return {kind: {name: i for i, name in enumerate(all_)} for kind, all_ in kinds.items()}
 
     @property
     def pairs(self) -> "Pairs":

@@ -232,3 +232,13 @@ def test_packing_settles_in_solved_steps():
         assert step.converged, step.message
     # gaps that count as none, and the second order of a step's way on a radius: (4e-4 m)^2 / 1 cm
     assert step.contacts.gap.min() > -2e-5
+
+
+def test_settle_says_whom_it_stopped():
+    """Property: a ball that rolls on a level floor would roll for ever; it is stopped, and named."""
+    scene = rigidlimit.scenes.rolling_ball(0, friction=0.5, speed=0.1)
+    scene.duration = 0.01
+    rest = rigidlimit.settle(scene)
+    assert rest.simulation.at_rest and "1 of 1 body moves, 'body' fastest at 0.07" in rest.stopped
+    assert rest.stopped in rest.message
+    assert rigidlimit.settle(rigidlimit.scenes.groove()).stopped == ""

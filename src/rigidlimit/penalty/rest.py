@@ -123,7 +123,8 @@ class Rest:
     rounds: of least energy. unbalanced: largest force on a body that contact forces of the last
     step leave open, over the heaviest load. overlap: deepest, over the scene's length. farthest:
     which body went farthest on the way, and how far, in words; "" where none moved. seconds: wall
-    clock.
+    clock. stopped: who still moved in a scene with friction when damping began, in words, else "":
+    balls that would roll on for ever lie where they were stopped.
     """
 
     simulation: Simulation
@@ -135,6 +136,7 @@ class Rest:
     overlap: float = 0.0
     farthest: str = ""
     seconds: float = 0.0
+    stopped: str = ""
 
     @property
     def state(self) -> State:
@@ -149,6 +151,7 @@ class Rest:
             f"{rounds}; unbalanced force {self.unbalanced:.1e} of the heaviest load, deepest "
             f"overlap {self.overlap:.1e} of the scene's length"
             + (f"; {self.farthest}" if self.farthest else "")
+            + (f"; stopped while moving: {self.stopped}" if self.stopped else "")
         )
 
 
@@ -212,7 +215,7 @@ class _Settling:
         self.max_seconds = np.inf if max_seconds is None else max_seconds
         self.began, self.first, self.rounds = time.monotonic(), simulation.steps, 0
         self.begun = simulation.state
-        self.dem, self.borne, self.energy = None, None, 0.0
+        self.dem, self.borne, self.energy, self.stopped = None, None, 0.0, ""
         bodies = simulation.bodies
         external = np.where(bodies.free.ravel(), simulation.external_force, 0.0)
         self.rough = simulation.rough
@@ -231,6 +234,8 @@ class _Settling:
                 return self._rest(alone=True)
         if not found:
             self.how += ", then contact dynamics with kinetic damping"
+        if self.rough:
+            self.stopped = motion(simulation.bodies, None, simulation.state, simulation.dt)
         self._stop_all()
         return self._rest(alone=False)
 
@@ -503,6 +508,7 @@ class _Settling:
             overlap=overlap,
             farthest=farthest(simulation.bodies, self.begun, simulation.state),
             seconds=time.monotonic() - self.began,
+            stopped=self.stopped,
         )
 
 

@@ -235,7 +235,7 @@ def test_packing_settles_in_solved_steps():
 
 
 def test_settle_says_whom_it_stopped():
-    """Property: a ball that rolls on a level floor would roll for ever; it is stopped, and named."""
+    """Property: a ball that would roll for ever on a level floor is stopped, and named."""
     scene = rigidlimit.scenes.rolling_ball(0, friction=0.5, speed=0.1)
     scene.duration = 0.01
     rest = rigidlimit.settle(scene)

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit.linear import LinearStats, Network, fronts
+from rigidlimit.linear import network as network_module
 from rigidlimit.linear.dissection import elimination_order
 from rigidlimit.linear.low_rank_update import ChangingSystem
 from rigidlimit.linear.multifrontal import MultifrontalFactor
@@ -190,6 +191,7 @@ def test_networks_that_only_the_shift_holds(monkeypatch):
     no energy decide which contact enters; single precision is given up for them at once, and the
     search among forces ends (it went on for 401 steps, to no end)."""
     monkeypatch.setattr(fronts, "LARGE", 0)
+    monkeypatch.setattr(network_module, "FULL", 1.0)  # this B is full, and would go another way
     B, load, _, _ = nearly_determinate(3, n=320, redundant=-40, idle=60)
     found = rl.compatible_forces(B, load)
     assert found.converged and found.factorizations == 2 and found.iterations < 100

@@ -160,8 +160,9 @@ def test_one_state_one_answer(tilt):
 
 
 def test_parts_too_large_are_told(monkeypatch):
-    """Property: where bodies that hang together are too many to be solved again, forces stay, and
-    what the solver leaves of them is told."""
+    """Property: where bodies that hang together are too many to be solved again exactly, the step
+    goes on to a thousandth of its tolerance (forces were off by more than 5 % of the load), and
+    what is left is told."""
     scene, _, state = leaning(1e-5)
     simulation = rl.Simulation(scene, dt=DT, solver="pgs")
     simulation.state = state
@@ -171,7 +172,7 @@ def test_parts_too_large_are_told(monkeypatch):
     simulation.state = state
     result = simulation.step()
     off = np.abs(on_shaft(result) - exact).max()
-    assert result.converged and off > 0.05 * LOAD
+    assert result.converged and 1e-3 * LOAD < off < 0.02 * LOAD
     assert result.doubt and result.open.max() > 0.1 * off
 
 

@@ -62,6 +62,10 @@ SLENDER, SHALLOW = 20.0, 0.01
 """Second order of an overlap d, over d^2 and one over a body's radius: of a brick three times as
 long as wide; and the part of it that stays at most."""
 
+TIGHT = 1e-3
+"""Part of the tolerance to which step 1 is solved where motions that contacts hardly resist leave
+forces open at the tolerance: near rounding."""
+
 FEW = 300
 """Closed contacts up to which ``StepResult.message`` computes the degree of indeterminacy: two
 ranks, of some milliseconds."""
@@ -274,12 +278,22 @@ class StepResult(Displayed):
         )
 
     @property
+    def open_forces(self) -> bool:
+        """Whether forces are ``open`` by a thousandth of the largest or more, by what step 1 leaves
+        at its tolerance or by last digits."""
+        return self.open is not None and bool(self.open.max(initial=0.0) > self._least_told)
+
+    @property
+    def _least_told(self) -> float:
+        return TOLD * max(self.force.max(initial=0.0), self.classic.force.max(initial=0.0))
+
+    @property
     def doubt(self) -> str:
         """Which forces are open though solved, by a thousandth of the largest or more; or ""."""
         if self.open is None or self.bodies is None:
             return self.overlapping
         names = self.bodies.names
-        least = TOLD * max(self.force.max(initial=0.0), self.classic.force.max(initial=0.0))
+        least = self._least_told
         worst = np.flatnonzero((self.open > least) & self.bodies.free.any(axis=1))
         parts = [told for told in (self.overlapping, left_unbalanced(self.bodies, self)) if told]
         if len(worst):
@@ -338,7 +352,33 @@ def step(
 
     watch(contacts, way (n,) [m]): sees the contacts before they are solved, and at the end of the
     step, with how far each body goes in it, as far as that is known.
+
+    Motions that contacts hardly resist make much of what the tolerance of step 1 leaves. Where that
+    leaves forces open, the step is made again with step 1 solved further.
     """
+    found = _step(bodies, state, external_force, settings, warm, compatible, watch)
+    further = TIGHT * settings.tolerance
+    if not (found.converged and found.open_forces and found.classic.residual > further):
+        return found
+    displacement = np.zeros(6 * len(bodies))
+    if found.compatible is not None:
+        displacement = found.compatible.displacement
+    again = WarmStart(found.contacts, found.classic.force, displacement)
+    newton = replace(settings, solver="newton", solver_options=None)
+    tight = _step(bodies, state, external_force, newton, again, compatible, tolerance=further)
+    steps = found.classic.iterations + tight.classic.iterations
+    stands = tight.classic.residual <= settings.tolerance
+    stands &= tight.compatible is None or tight.compatible.converged
+    if not stands or tight.open.max() >= found.open.max():
+        return found
+    told = dict(tolerance=settings.tolerance, status=Status.CONVERGED, iterations=steps)
+    return replace(tight, classic=replace(tight.classic, solver=settings.solver, **told))
+
+
+def _step(
+    bodies, state, external_force, settings, warm, compatible, watch=None, tolerance=None
+) -> StepResult:
+    """``step`` with step 1 solved to ``tolerance``, by default that of both steps."""
     dt = settings.dt
     F_ext = external_force
     M = mass_matrix(bodies, state)
@@ -365,7 +405,8 @@ def step(
             classic, T, mu = rough_step.dynamics(*data)
             closed = _closed(classic, dt, settings, bodies)
         else:
-            known, closed = _solved(M, B, contacts, state, F_ext, settings, bodies, before, kept)
+            data = M, B, contacts, state, F_ext, settings, bodies
+            known, closed = _solved(*data, before, kept, tolerance)
             classic = known.classic
         moved = _travel(bodies, classic.velocity.reshape(-1, 6), dt)
         if (moved <= reach * (1 + 1e-9)).all():
@@ -498,7 +539,7 @@ def _forces(found, settings, rows, balance, **known):
     )
 
 
-def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):
+def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover, tolerance=None):
     """(classic contact dynamics to its last digits, which contacts are closed by it)."""
     v, dt = state.velocity.ravel(), settings.dt
     free = bodies.free.ravel()
@@ -516,7 +557,7 @@ def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover):
             exists=law[1],
             fixed=~free,
             solver=settings.solver,
-            tolerance=settings.tolerance,
+            tolerance=tolerance or settings.tolerance,
             warm_start=before,
             handover=handover,
             **(settings.solver_options or {}),

@@ -4,9 +4,9 @@
 
 with P the map of ``law``: max(0, .) along the normal, the disc of radius mu f_n in the tangent
 plane. The fixed points are those of Coulomb's law with u_n >= 0 complementary to f_n. Each outer
-iteration takes the forces f_k so far as prestress of springs rho, and solves for the equilibrium of
-that network (``solve``); where rigid friction leaves several motions open, this is the one
-that elastic bodies take. rho_i = s 3/tr(W_ii): s grows after a success and falls after a failure.
+iteration takes the forces f_k so far as prestress of springs rho (softer along the tangents, which
+changes no fixed point), and solves for the equilibrium of that network (``solve``); where rigid
+friction leaves several motions open, this is the one that elastic bodies take. rho_i = s 3/tr(W_ii): s grows after a success and falls after a failure.
 
 The residual, by which every solver is judged: e_i = |f_i - P(f_i - rho_i u_i)| / rho_i with s = 1,
 the worst of them over the largest |q|.
@@ -29,7 +29,9 @@ from .solve import solve
 class Settings:
     """outer: iterations at most. growth, fall: factors of s after a success and a failure;
     stiffest: its largest value. inner: part of the residual to which an inner problem is solved;
-    loosest: at most. network: of inner problems.
+    loosest: at most. tangential: tangential over normal stiffness of inner problems, that of balls
+    as they are usually taken; at 1, equilibria of large networks are no longer found (docs,
+    "Friction"). network: of inner problems.
 
     Systems of at most ``cheap`` unknowns are tried boldly: s begins with ``bold``, and after a
     success with k linear systems it grows by bold thrift^(k-1) if that is more. ``patience``
@@ -44,6 +46,7 @@ class Settings:
     softest: float = 1e-6
     inner: float = 1e-2
     loosest: float = 1e-4
+    tangential: float = 2 / 7
     cheap: int = 200
     bold: float = 1e3
     thrift: float = 1 / 3
@@ -77,9 +80,9 @@ def residuals(force, velocity, friction, rho) -> np.ndarray:
     return e
 
 
-def prestressed(force, friction, rho) -> ContactLaw:
-    """The law f -> P(force - rho u), of displacements u less ``_lead``."""
-    return ContactLaw(rho, rho, friction, force[:, 1:])
+def prestressed(force, friction, rho, tangential) -> ContactLaw:
+    """The law f -> P(force - (rho u_n, tangential rho u_t)), of displacements u less ``_lead``."""
+    return ContactLaw(rho, tangential * rho, friction, force[:, 1:])
 
 
 def _lead(force, rho):
@@ -131,7 +134,7 @@ def rigid_contacts(
         springs = s * rho
         found, how = solve(
             mechanics.shifted(_lead(force, springs)),
-            prestressed(force, friction, springs),
+            prestressed(force, friction, springs, settings.tangential),
             x,
             tolerance=max(min(settings.inner * residual, settings.loosest), 0.1 * tolerance),
             force_size=max(_usual(rho, scale), float(force[:, 0].mean())),
@@ -167,8 +170,8 @@ def _ahead(
     ways = np.empty(len(after), np.int64)
     limits = (
         float(scale), float(tolerance), settings.growth, settings.stiffest, settings.softest,
-        settings.inner, settings.loosest, settings.network.newton, bold, settings.thrift,
-        settings.patience, _usual(rho, scale),
+        settings.inner, settings.loosest, settings.network.newton, settings.tangential, bold,
+        settings.thrift, settings.patience, _usual(rho, scale),
     )  # fmt: skip
     end, s, outer, solves, residual, worst = ahead(
         mechanics.network, mechanics.offset, mechanics.unit, friction, rho, limits, bold * s, s,

@@ -46,8 +46,8 @@ def ahead(network, offset, unit, mu, rho, limits, s, modest, force, x, history, 
     ways in place. modest: the largest s that is not bold. Returns (end, s, iterations, linear
     systems, residual, worst contact)."""
     (
-        scale, tolerance, growth, stiffest, softest, inner, loosest, iterations, bold, thrift,
-        patience, usual,
+        scale, tolerance, growth, stiffest, softest, inner, loosest, iterations, softer, bold,
+        thrift, patience, usual,
     ) = limits  # fmt: skip
     (m, d), n = force.shape, len(x)
     kept, shifted, w, back = (
@@ -69,7 +69,7 @@ def ahead(network, offset, unit, mu, rho, limits, s, modest, force, x, history, 
         for i in range(m):
             springs[i] = s * rho[i]
         _lead(force, springs, offset, shifted, kept)
-        law = springs, springs, mu, kept, 2.0, nowhere, kept
+        law = springs, softer * springs, mu, kept, 2.0, nowhere, kept
         goal = max(min(inner * residual, loosest), 0.1 * tolerance)
         for k in range(n):
             y[k] = x[k]

@@ -20,7 +20,8 @@ class Settings:
     """newton: iterations of Newton from the given start. path: of the interior path. finish: of
     Newton from the path, tried each time the mean complementarity product has fallen by ``again``,
     from ``first`` of its initial value on until ``last`` of it, below which it is rounding.
-    starts: whether Newton is tried from the start."""
+    The path turns back, and is given up, where that product has not fallen by one percent in
+    ``patience`` iterations. starts: whether Newton is tried from the start."""
 
     starts: bool = True
     newton: int = 30
@@ -29,6 +30,7 @@ class Settings:
     first: float = 1e-2
     again: float = 1e-1
     last: float = 1e-20
+    patience: int = 10
 
 
 def solve(
@@ -69,6 +71,7 @@ def solve(
                 return replace(found, solves=solves), tuple(routes)
     routes.append("path")
     at, first, tried = start(mechanics, law, force_size), None, np.inf
+    products = []
     for _ in range(settings.path):
         try:
             t = advance(mechanics, law, at)
@@ -76,6 +79,9 @@ def solve(
             break  # singular, of all contacts or of one: multipliers grow without bound
         solves += 1
         first = first or t
+        products.append(t)
+        if len(products) > settings.patience and t > 0.99 * products[-1 - settings.patience]:
+            break
         if not t > settings.last * first:  # also where it is no number
             break
         if t > settings.first * first or t > settings.again * tried:

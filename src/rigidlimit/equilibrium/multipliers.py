@@ -6,7 +6,8 @@ with P the map of ``law``: max(0, .) along the normal, the disc of radius mu f_n
 plane. The fixed points are those of Coulomb's law with u_n >= 0 complementary to f_n. Each outer
 iteration takes the forces f_k so far as prestress of springs rho (softer along the tangents, which
 changes no fixed point), and solves for the equilibrium of that network (``solve``); where rigid
-friction leaves several motions open, this is the one that elastic bodies take. rho_i = s 3/tr(W_ii): s grows after a success and falls after a failure.
+friction leaves several motions open, this is the one that elastic bodies take. rho_i = s 3/tr(W_ii)
+and s grows after a success and falls after a failure.
 
 The residual, by which every solver is judged: e_i = |f_i - P(f_i - rho_i u_i)| / rho_i with s = 1,
 the worst of them over the largest |q|.

@@ -30,7 +30,7 @@ class Settings:
     first: float = 1e-2
     again: float = 1e-1
     last: float = 1e-20
-    patience: int = 10
+    patience: int = 30
 
 
 def solve(

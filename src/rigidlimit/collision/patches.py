@@ -9,13 +9,15 @@ points.
 
 import numpy as np
 from numba import njit
+from numba.experimental import structref
 
+from .._support.structs import StructType, define
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
 from .kinds import CYLINDER
 from .planes import RIM_POINTS, STANDING
 from .polytope_patch import LARGER, PATCH
-from .separation import ALIGNED, ASKEW, midway, place, step
+from .separation import ALIGNED, ASKEW, midway, step
 from .solid_table import UPRIGHT, curvature_near, facing, support, to_body
 
 SIDE_BY_SIDE = 1e-3
@@ -195,11 +197,288 @@ def _number(label, out, first, count):
     return number
 
 
+@structref.register
+class _FaceType(StructType):
+    pass
+
+
+class Face:
+    """What of one body looks at the other, in the axes of the first about its centre.
+
+    shape: row among the shapes; count: of corners (.., 3), with their names: more than two are a
+    face, two a line, none a point; size: of the face or line [m]; normal (3,) of a face; flat:
+    whether it lies across the contact's normal; start (3, 3): where the points of a rim begin.
+    """
+
+    shape: int
+    count: int
+    corners: np.ndarray
+    names: np.ndarray
+    size: float
+    normal: np.ndarray
+    flat: bool
+    start: np.ndarray
+
+
+define(Face, _FaceType)
+
+
+@structref.register
+class _PairType(StructType):
+    pass
+
+
+class Pair:
+    """Two solids whose nearest points are known, and the contacts that are found.
+
+    turn (3, 3), arm (3,): pose of b; gap [m] and normal (3,): what the search gave, exact to
+    rounding or not; size: the smaller bounding radius [m]. n (3,): the contacts' normal; on_a,
+    on_b (3,): nearest points; mid (3,): direction of the cut. count: of contacts, with points
+    (.., 3), height (..,) and label (..,); poly, poly_of: room for ``clip``.
+    """
+
+    a: Face
+    b: Face
+    turn: np.ndarray
+    arm: np.ndarray
+    gap: float
+    normal: np.ndarray
+    exact: bool
+    size: float
+    n: np.ndarray
+    on_a: np.ndarray
+    on_b: np.ndarray
+    mid: np.ndarray
+    count: int
+    points: np.ndarray
+    height: np.ndarray
+    label: np.ndarray
+    poly: np.ndarray
+    poly_of: np.ndarray
+
+
+define(Pair, _PairType)
+
+
 @njit(cache=True)
-def _least(outline, outward, other, names, poly, poly_of):
-    """Least gap of the corners of ``other``, cut to the outline of a face, above it."""
-    h = dot(outward, outline[0])
-    return clip(outline, outward, outward, h, other, names, poly, poly_of)[1]
+def _face(most):
+    return Face(
+        0, 0, np.empty((most, 3)), np.empty(most, np.int64), 0.0, np.empty(3), False,
+        np.empty((3, 3)),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _pair(most, turn, arm):
+    """A ``Pair`` for faces of at most ``most`` corners."""
+    rows, room = 4 * most + 9, (2, 4 * most + 8)
+    return Pair(
+        _face(most), _face(most), turn, arm, 0.0, np.empty(3), False, 0.0, np.empty(3),
+        np.empty(3), np.empty(3), np.empty(3), 0, np.empty((rows, 3)), np.empty(rows),
+        np.empty(rows, np.int64), np.empty((*room, 3)), np.empty((*room, 2), np.int64),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _middle(pair, out):
+    """The middle of the nearest points into out (3,)."""
+    on_a, on_b = pair.on_a, pair.on_b
+    for k in range(3):
+        out[k] = 0.5 * (on_a[k] + on_b[k])
+
+
+@njit(cache=True)
+def _look(pair, solids):
+    """The faces of both bodies that look at each other along ``n``."""
+    a, b, n, turn, d, local = pair.a, pair.b, pair.n, pair.turn, np.empty(3), np.empty(3)
+    to_body(turn, n, -1.0, d)
+    _starts(solids, a.shape, b.shape, n, d, turn, a.start, b.start)
+    a.count, a.size = facing(solids, a.shape, n, a.start, a.corners, a.names, a.normal)
+    b.count, b.size = facing(solids, b.shape, d, b.start, b.corners, b.names, local)
+    x = np.empty(3)
+    for c in range(b.count):
+        for k in range(3):
+            x[k] = b.corners[c, k]
+        for k in range(3):
+            moved = turn[k, 0] * x[0] + turn[k, 1] * x[1] + turn[k, 2] * x[2]
+            b.corners[c, k] = moved + pair.arm[k]
+    for k in range(3):
+        b.normal[k] = dot(turn[k], local)
+    a.flat = a.count > 2 and dot(a.normal, n) > ALIGNED
+    b.flat = b.count > 2 and -dot(b.normal, n) > ALIGNED
+
+
+@njit(cache=True)
+def _separates_more(pair, solids):
+    """How much more the face of b separates the bodies than that of a does [m]."""
+    a, b, d, at = pair.a, pair.b, np.empty(3), np.empty(3)
+    to_body(pair.turn, a.normal, -1.0, d)
+    more = support(solids, b.shape, d, at) - dot(a.normal, pair.arm)
+    more += dot(a.normal, a.corners[0]) - dot(b.normal, b.corners[0])
+    for k in range(3):
+        d[k] = -1.0 * b.normal[k]
+    return more - support(solids, a.shape, d, at)
+
+
+@njit(cache=True)
+def _reference(pair, solids):
+    """(body of the reference face, cosine between the direction of the cut and its normal, whether
+    that direction lies midway between both normals); the direction goes into ``mid``.
+
+    The larger of two faces of one kind goes first; of equal ones that which separates more, or what
+    lies midway between them.
+    """
+    a, b, mid = pair.a, pair.b, pair.mid
+    second = not (a.flat and b.count > 0)
+    if a.flat and b.flat and solids[0][a.shape] == solids[0][b.shape]:
+        if b.size > LARGER * a.size:
+            second = True
+        elif not a.size > LARGER * b.size:
+            more = _separates_more(pair, solids)
+            second = more > PATCH * pair.size
+            askew, half = midway(a.normal, b.normal, mid)
+            if abs(more) <= PATCH * pair.size and askew > ASKEW:
+                return 1 if second else 0, half, True
+    step(b.normal if second else a.normal, 0.0, a.normal, mid)
+    return 1 if second else 0, 1.0, False
+
+
+@njit(cache=True)
+def _clip_face(pair, side):
+    """Cuts the other face to the outline of that of body ``side`` along ``mid``: (corners, least
+    gap)."""
+    own, other = (pair.a, pair.b) if side == 0 else (pair.b, pair.a)
+    outline, seen = own.corners[: own.count], other.corners[: other.count]
+    return clip(
+        outline, pair.mid, own.normal, dot(own.normal, outline[0]), seen,
+        other.names[: other.count], pair.poly, pair.poly_of,
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _take_corners(pair, side, half, found):
+    """Contacts at the corners that ``_clip_face`` found; half: cosine between the direction of the
+    cut and the reference face's normal. Returns the least gap."""
+    own, other = (pair.a, pair.b) if side == 0 else (pair.b, pair.a)
+    outward, names, least = own.normal, other.names[: other.count], np.inf
+    poly, poly_of, height = pair.poly, pair.poly_of, pair.height
+    h, snap = dot(outward, own.corners[0]), SNAP * min(own.size, other.size)
+    found = thin_out(
+        poly[0], poly_of[0], found, outward, h, other.corners[: other.count], names, snap, height
+    )
+    for c in range(found):
+        height[c] /= half
+        least = min(least, height[c])
+        pair.label[c] = poly_of[0, c, 0] + side
+        step(poly[0, c], -0.5 * height[c], pair.mid, pair.points[c])
+    pair.count = found
+    return least
+
+
+@njit(cache=True)
+def _patch(pair, solids):
+    """Contacts of a face with a face or line."""
+    a, b, n, size = pair.a, pair.b, pair.n, pair.size
+    round_end = solids[0][a.shape] == CYLINDER or solids[0][b.shape] == CYLINDER
+    alike = size * (ON_FACE if round_end else PATCH)
+    side, half, even = _reference(pair, solids)
+    found, low = _clip_face(pair, side)
+    first = a.flat and b.flat and solids[0][a.shape] == solids[0][b.shape]
+    if first and b.size > LARGER * a.size and pair.exact and not abs(low - pair.gap) <= alike:
+        side = 0  # the nearest points are not those of the larger face
+        step(a.normal, 0.0, n, pair.mid)
+        found, low = _clip_face(pair, side)
+    least = _take_corners(pair, side, half, found)
+    for k in range(3):
+        n[k] = 0.0 + (1.0 if side == 0 else -1.0) * pair.mid[k]
+    own = not even and dot(n, pair.normal) > ACROSS
+    if pair.exact and not own and not abs(least - pair.gap) <= alike:
+        pair.count = 0  # at the face's edge: its normal is another
+        step(pair.normal, 0.0, pair.normal, n)
+    # points stand for the rim of a round end: a nearest one between them comes on top
+    elif pair.count > 0 and least > pair.gap + size * (ON_FACE if own else MISSED):
+        pair.label[pair.count], pair.height[pair.count] = 0, pair.gap
+        _middle(pair, pair.points[pair.count])
+        pair.count += 1
+    elif pair.count == 0 and own and round_end:
+        _sliver(pair, side, solids)
+
+
+@njit(cache=True)
+def _sliver(pair, side, solids):
+    """The contact of a round end where faces meet between its rim and the points that stand for it
+    only, if they do."""
+    a, b, point = pair.a, pair.b, pair.points[0]
+    own, other = (a, b) if side == 0 else (b, a)
+    outward, q = own.normal, np.empty(3)
+    end_a = a.flat and solids[0][a.shape] == CYLINDER
+    end_b = b.flat and solids[0][b.shape] == CYLINDER
+    if (end_a or end_b) and _in_sliver(
+        end_a, solids[1][a.shape, 0], end_b, solids[1][b.shape, 0], outward, pair.arm,
+        a.corners[: a.count], b.corners[: b.count], q,
+    ):  # fmt: skip
+        low = dot(outward, own.corners[0]) - dot(outward, q)
+        high = dot(outward, other.corners[0]) - dot(outward, q)
+        if not other.flat:
+            high = 0.0  # a line, on which the point is
+        pair.label[0], pair.height[0] = 0, high - low
+        pair.count = 1 if abs(pair.height[0] - pair.gap) <= pair.size * AS_NEAR else 0
+        step(q, 0.5 * (low + high), outward, point)
+
+
+@njit(cache=True)
+def _point_on_face(pair, solids):
+    """Nearest points of a point and a face, whose own normal it is."""
+    a, b, n, on_a, on_b, turn = pair.a, pair.b, pair.n, pair.on_a, pair.on_b, pair.turn
+    for k in range(3):
+        n[k] = 0.0 + 1.0 * a.normal[k] if a.flat else 0.0 + -1.0 * b.normal[k]
+    if a.flat:
+        d, at_b = np.empty(3), np.empty(3)
+        to_body(turn, n, -1.0, d)
+        support(solids, b.shape, d, at_b)
+        for k in range(3):
+            on_b[k] = pair.arm[k] + dot(turn[k], at_b)
+        step(on_b, dot(a.corners[0], n) - dot(on_b, n), n, on_a)
+    else:
+        support(solids, a.shape, n, on_a)
+        step(on_a, dot(b.corners[0], n) - dot(on_a, n), n, on_b)
+
+
+@njit(cache=True)
+def _lines(pair, solids):
+    """Contacts at the ends of the common stretch of straight lines side by side, if there are."""
+    a, b, n = pair.a, pair.b, pair.n
+    if _line(a.corners, a.names, a.count, solids[0][a.shape] == CYLINDER, n, 1.0) and _line(
+        b.corners, b.names, b.count, solids[0][b.shape] == CYLINDER, n, -1.0
+    ):
+        pair.count = _beside(a.corners, b.corners, n, pair.points, pair.height)
+        pair.label[0], pair.label[1] = 0, 2
+
+
+@njit(cache=True)
+def _write(rows, p, pair, limit, solids):
+    """Contacts of pair p with gaps up to ``limit`` into rows (.., 10), or else that of the nearest
+    points, whatever its gap; how many."""
+    a, b, n, turn, height, written = pair.a, pair.b, pair.n, pair.turn, pair.height, 0
+    point, d, inward, within = np.empty(3), np.empty(3), np.empty(3), 0
+    for c in range(pair.count):
+        within += 1 if height[c] <= limit else 0
+    if within == 0:
+        pair.count, pair.label[0], height[0] = 1, 0, dot(pair.on_b, n) - dot(pair.on_a, n)
+        _middle(pair, pair.points[0])
+    for c in range(pair.count):
+        if height[c] > limit and within > 0:
+            continue
+        x, row = pair.points[c], rows[written]
+        step(x, -1.0, pair.arm, point)
+        to_body(turn, point, 1.0, d)
+        row[0], row[1], row[2] = p, _number(pair.label[c], rows, 0, written), height[c]
+        to_body(turn, n, -1.0, inward)
+        row[3] = curvature_near(solids, a.shape, x, n) + curvature_near(solids, b.shape, d, inward)
+        for k in range(3):
+            row[4 + k], row[7 + k] = 0.0 + 1.0 * n[k], 0.0 + 1.0 * x[k]
+        written += 1
+    return written
 
 
 @njit(cache=True, nogil=True)
@@ -213,138 +492,30 @@ def contacts_of_nearest(
     unit normal (k, 3), points nearest_a on a and nearest_b on b (k, 3), exact (k,) or to coal's
     tolerance. radius (k,): bounding radii; longest: most corners of one face.
     """
-    most = max(longest, RIM_POINTS)
     out, count = np.empty((4 * len(arm) + 16, 10)), np.int64(0)
-    face_a, face_b = np.empty((most, 3)), np.empty((most, 3))
-    names_a, names_b = np.empty(most, np.int64), np.empty(most, np.int64)
-    normal_a, normal_b = np.empty(3), np.empty(3)
-    poly, poly_of = np.empty((2, 4 * most + 8, 3)), np.empty((2, 4 * most + 8, 2), np.int64)
-    height, label, point = np.empty(4 * most + 9), np.empty(4 * most + 9, np.int64), np.empty(3)
-    n, d, on_a, on_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    at_b, zero, middle, inward = np.empty(3), np.zeros(3), np.empty(3), np.empty(3)
-    mid = np.empty(3)
-    start_a, start_b = np.empty((3, 3)), np.empty((3, 3))
-    local, points = np.empty((most, 3)), np.empty((4 * most + 9, 3))
+    if len(arm) == 0:
+        return out[:0]
+    pair, middle = _pair(max(longest, RIM_POINTS), turn[0], arm[0]), np.empty(3)
+    a, b = pair.a, pair.b
     for p in range(len(arm)):
-        gap = separation[p]
-        if gap > reach[p]:
+        if separation[p] > reach[p]:
             continue
-        s, t = shape_a[p], shape_b[p]
+        a.shape, b.shape, pair.turn, pair.arm = shape_a[p], shape_b[p], turn[p], arm[p]
+        pair.gap, pair.exact, pair.size = separation[p], exact[p], min(radius_a[p], radius_b[p])
         for k in range(3):
-            n[k] = normal[p, k]
+            pair.n[k] = pair.normal[k] = normal[p, k]
             middle[k] = 0.5 * (nearest_a[p, k] + nearest_b[p, k])
-        step(middle, -0.5 * gap, n, on_a)
-        step(middle, 0.5 * gap, n, on_b)
-        to_body(turn[p], n, -1.0, d)
-        _starts(solids, s, t, n, d, turn[p], start_a, start_b)
-        ka, size_a = facing(solids, s, n, start_a, face_a, names_a, normal_a)
-        kb, size_b = facing(solids, t, d, start_b, local, names_b, at_b)
-        if kb > 0:
-            place(local[:kb], turn[p], arm[p], face_b)
-        for k in range(3):
-            normal_b[k] = dot(turn[p, k], at_b)
-        flat_a = ka > 2 and dot(normal_a, n) > ALIGNED
-        flat_b = kb > 2 and -dot(normal_b, n) > ALIGNED
-        found, least, size = 0, np.inf, min(radius_a[p], radius_b[p])
-        if (flat_a and kb > 0) or (flat_b and ka > 0):
-            second, even, half = not (flat_a and kb > 0), False, 1.0
-            round_end = solids[0][s] == CYLINDER or solids[0][t] == CYLINDER
-            alike = size * (ON_FACE if round_end else PATCH)
-            if flat_a and flat_b and solids[0][s] == solids[0][t]:
-                if size_b > LARGER * size_a:
-                    low = _least(face_b[:kb], normal_b, face_a[:ka], names_a[:ka], poly, poly_of)
-                    second = not exact[p] or abs(low - gap) <= alike
-                elif not size_a > LARGER * size_b:
-                    # of equal ones that which separates more, or what lies midway between them
-                    to_body(turn[p], normal_a, -1.0, d)
-                    more = support(solids, t, d, at_b) - dot(normal_a, arm[p])
-                    more += dot(normal_a, face_a[0]) - dot(normal_b, face_b[0])
-                    step(zero, -1.0, normal_b, d)
-                    more -= support(solids, s, d, at_b)
-                    second = more > PATCH * size
-                    askew, half = midway(normal_a, normal_b, mid)
-                    even = abs(more) <= PATCH * size and askew > ASKEW
-            if not second:
-                side, outline, other, names = 0, face_a[:ka], face_b[:kb], names_b[:kb]
-                outward = normal_a
-            else:
-                side, outline, other, names = 1, face_b[:kb], face_a[:ka], names_a[:ka]
-                outward = normal_b
-            if not even:
-                half = 1.0
-                step(zero, 1.0, outward, mid)
-            h, snap = dot(outward, outline[0]), SNAP * min(size_a, size_b)
-            found, _ = clip(outline, mid, outward, h, other, names, poly, poly_of)
-            found = thin_out(poly[0], poly_of[0], found, outward, h, other, names, snap, height)
-            for c in range(found):
-                height[c] /= half
-                least = min(least, height[c])
-                label[c] = poly_of[0, c, 0] + side
-                step(poly[0, c], -0.5 * height[c], mid, points[c])
-            step(zero, 1.0 if side == 0 else -1.0, mid, n)
-            own = not even and dot(n, normal[p]) > ACROSS
-            if exact[p] and not own and not abs(least - gap) <= alike:
-                found = 0  # at the face's edge: its normal is another
-                step(zero, 1.0, normal[p], n)
-            # points stand for the rim of a round end: a nearest one between them comes on top
-            elif found > 0 and least > gap + size * (ON_FACE if own else MISSED):
-                label[found], height[found] = 0, gap
-                for k in range(3):
-                    points[found, k] = 0.5 * (on_a[k] + on_b[k])
-                found += 1
-            elif found == 0 and own and round_end:
-                end_a = flat_a and solids[0][s] == CYLINDER
-                end_b = flat_b and solids[0][t] == CYLINDER
-                size_s, size_t = solids[1][s, 0], solids[1][t, 0]
-                if (end_a or end_b) and _in_sliver(
-                    end_a, size_s, end_b, size_t, outward, arm[p], face_a[:ka], face_b[:kb], point
-                ):
-                    low = h - dot(outward, point)
-                    high = dot(outward, other[0]) - dot(outward, point)
-                    if not (flat_b if side == 0 else flat_a):
-                        high = 0.0  # a line, on which the point is
-                    label[0], height[0] = 0, high - low
-                    found = 1 if abs(height[0] - gap) <= size * AS_NEAR else 0
-                    step(point, 0.5 * (low + high), outward, points[0])
-        elif (flat_a or flat_b) and not exact[p]:  # a point on a face: the face's own normal is
-            step(zero, 1.0 if flat_a else -1.0, normal_a if flat_a else normal_b, n)
-            if flat_a:
-                to_body(turn[p], n, -1.0, d)
-                support(solids, t, d, at_b)
-                for k in range(3):
-                    on_b[k] = arm[p, k] + dot(turn[p, k], at_b)
-                step(on_b, dot(face_a[0], n) - dot(on_b, n), n, on_a)
-            else:
-                support(solids, s, n, on_a)
-                step(on_a, dot(face_b[0], n) - dot(on_a, n), n, on_b)
-        if (
-            found == 0
-            and _line(face_a, names_a, ka, solids[0][s] == CYLINDER, n, 1.0)
-            and _line(face_b, names_b, kb, solids[0][t] == CYLINDER, n, -1.0)
-        ):
-            found = _beside(face_a, face_b, n, points, height)
-            label[0], label[1] = 0, 2
-        within = 0
-        for c in range(found):
-            within += 1 if height[c] <= reach[p] else 0
-        if within == 0:
-            found, label[0], height[0] = 1, 0, dot(on_b, n) - dot(on_a, n)
-            for k in range(3):
-                points[0, k] = 0.5 * (on_a[k] + on_b[k])
-        if count + found > len(out):
-            out = np.concatenate((out, np.empty((len(out) + found, 10))))
-        before = count
-        for c in range(found):
-            if height[c] > reach[p] and within > 0:
-                continue
-            x = points[c]
-            step(x, -1.0, arm[p], point)
-            to_body(turn[p], point, 1.0, d)
-            out[count, 0], out[count, 1] = p, _number(label[c], out, before, count)
-            out[count, 2] = height[c]
-            to_body(turn[p], n, -1.0, inward)
-            out[count, 3] = curvature_near(solids, s, x, n) + curvature_near(solids, t, d, inward)
-            step(zero, 1.0, n, out[count, 4:7])
-            step(zero, 1.0, x, out[count, 7:])
-            count += 1
+        step(middle, -0.5 * pair.gap, pair.n, pair.on_a)
+        step(middle, 0.5 * pair.gap, pair.n, pair.on_b)
+        _look(pair, solids)
+        pair.count = 0
+        if (a.flat and b.count > 0) or (b.flat and a.count > 0):
+            _patch(pair, solids)
+        elif (a.flat or b.flat) and not pair.exact:
+            _point_on_face(pair, solids)
+        if pair.count == 0:
+            _lines(pair, solids)
+        if count + pair.count + 1 > len(out):
+            out = np.concatenate((out, np.empty((len(out) + pair.count + 1, 10))))
+        count += _write(out[count:], p, pair, reach[p], solids)
     return out[:count]

@@ -57,6 +57,7 @@ _HOME = {
     "gap_noise_spread": "diagnostics",
     "least_friction": "diagnostics",
     "load_factor": "diagnostics",
+    "mobilised": "output.measures",
     "neighbours": "output.measures",
     "pair_forces": "output.measures",
     "read_run": "output.hdf5",
@@ -64,6 +65,7 @@ _HOME = {
     "self_stress": "diagnostics",
     "sensitivity": "diagnostics",
     "settle": "penalty",
+    "sliding_fraction": "output.measures",
     "statics": "static_pose",
     "stress": "output.measures",
 }

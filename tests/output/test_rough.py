@@ -5,7 +5,11 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
+from rigidlimit.errors import InputError
 from rigidlimit.output.hdf5 import RunWriter
+from rigidlimit.output.plots import spatial
+from rigidlimit.output.plots.frames import frame
+from rigidlimit.output.plots.network import force_arrows
 from rigidlimit.output.vtk import write_paraview
 
 STORED = ("tangential", "tangential_classic", "sliding", "friction")
@@ -167,3 +171,38 @@ def network_panels(figure):
 
 def found(panel, gid):
     return next((item for item in panel.collections if item.get_gid() == gid), None)
+
+
+def test_mobilised_friction_and_sliding_fraction(block):
+    """Closed form: a groove of 45 degrees mobilises k_t/k_n = 2/7 of 0.5, one of 75 degrees all of
+    0.3; a block that slides does on all of its corners."""
+    groove = rl.Simulation(rl.scenes.groove()).step()
+    np.testing.assert_allclose(rl.mobilised(groove), 4 / 7, rtol=1e-9)  # solved to 1e-10
+    assert rl.sliding_fraction(groove) == 0.0
+    steep = rl.Simulation(rl.scenes.groove(75, friction=0.3)).step()
+    np.testing.assert_allclose(rl.mobilised(steep), 1.0, rtol=1e-9)
+    assert rl.sliding_fraction(steep) == 1.0
+    moving = rl.Simulation(block).step()
+    assert rl.sliding_fraction(moving) == rl.sliding_fraction(moving, method="classic") == 1.0
+    with pytest.raises(InputError, match="no tangential parts; expected bodies with friction"):
+        rl.mobilised(rl.Simulation("beam").step())
+
+
+@pytest.mark.skipif(spatial.missing() is not None, reason=str(spatial.missing()))
+def test_pictures_in_space_show_friction(block):
+    """Property: arrows along the tangential forces, and rings where contacts slide."""
+    result = rl.Simulation(block).step()
+    shown = frame(result, scene=block)
+    rubs = force_arrows(shown, "compatible", result.force, result.force.max())
+    arrows, rings = spatial._rubbing(rubs, block.bodies.length)
+    low, high = (np.array(arrows.bounds)[k::2] for k in (0, 1))
+    tips = result.contacts.point + rubs.arrow
+    # as thick as the tip of an arrow
+    room = 0.35 * np.linalg.norm(rubs.arrow, axis=1).max()
+    assert (tips.min(axis=0) >= low - 1e-9).all() and (tips.max(axis=0) <= high + 1e-9).all()
+    assert (low >= np.minimum(tips, result.contacts.point).min(axis=0) - room).all()
+    corner = np.abs(result.contacts.point).max()
+    wide = np.array(rings.bounds)[1] - corner
+    assert 0.0 < wide < 0.2 * block.bodies.length
+    without = frame(rl.Simulation("pyramid").step(), scene=rl.scenes.pyramid())
+    assert force_arrows(without, "compatible", without.forces["compatible"], 1.0) is None

@@ -20,6 +20,7 @@ import numpy as np
 from .._support import arrays
 from ..errors import InputError, nearest
 from ..forces.bearing import bearing
+from ..forces.rough import AT_BOUND
 from .plots.frames import Frame, frame
 
 if TYPE_CHECKING:
@@ -186,6 +187,43 @@ def fabric(
         raise InputError("no contact bears; expected a step with forces, and bodies that touch")
     n, dim = shown.contacts.normal, shown.bodies.dim
     return np.einsum("m,mi,mj->ij", share, n, n)[:dim, :dim] / total
+
+
+def mobilised(
+    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
+) -> np.ndarray:
+    """Mobilised friction |f_t|/(mu f_n) of each contact, (m,); 0 where it does not bear.
+
+    Its mean over the contacts that bear, ``x[x > 0].mean()``, says how far a packing is from
+    sliding. method, source: as in ``body_forces``. Raises InputError where bodies are smooth.
+    """
+    shown = frame(source, scene=scene, index=index)
+    return shown.mobilised(_rough_method(shown, method))
+
+
+def sliding_fraction(
+    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
+) -> float:
+    """Share of the contacts that bear which slide, or are at their bound mu f_n.
+
+    method, source: as in ``body_forces``. Raises InputError where bodies are smooth.
+    """
+    shown = frame(source, scene=scene, index=index)
+    method = _rough_method(shown, method)
+    bears = bearing(shown.forces[method])
+    slides = shown.sliding.get(method)
+    if slides is None:
+        slides = shown.mobilised(method) >= 1.0 - AT_BOUND
+    return float((slides & bears).sum() / max(bears.sum(), 1))
+
+
+def _rough_method(shown: Frame, method: str | None) -> str:
+    method, _ = shown.of(method)
+    if method not in shown.tangential:
+        raise InputError(
+            f"the {method} forces have no tangential parts; expected bodies with friction"
+        )
+    return method
 
 
 def _table(columns: dict[str, np.ndarray]) -> np.ndarray:

@@ -48,7 +48,7 @@ def force_network(
     forces over their surface. slab (low, high) [m]: only contacts in this range along the line of
     sight of front, side and top. units: (name, its size in N), for instance sphere weights.
 
-    With friction, all views but 3d have arrows of the tangential forces on the second bodies, as
+    With friction there are arrows of the tangential forces on the second bodies, as
     long as ``bodies.length`` for the largest normal force, and rings around contacts that slide.
     """
     shown = frame(source, scene=scene, index=index)
@@ -107,6 +107,22 @@ def force_tubes(shown: Frame, force: np.ndarray, largest: float, p: Palette) -> 
     return spatial.Tubes(ends, share, force_colours(p)(share))
 
 
+def force_arrows(
+    shown: Frame, method: str, force: np.ndarray, largest: float
+) -> spatial.Rubbing | None:
+    """Tangential forces of a network in space, as ``lines.draw_friction`` has them in the plane."""
+    if method not in shown.tangential or largest <= 0.0:
+        return None
+    which = carrying(force, largest)
+    slides = shown.sliding.get(method, np.zeros(len(force), bool))
+    return spatial.Rubbing(
+        shown.contacts.point[which],
+        shown.tangential[method][which] * (shown.bodies.length / largest),
+        shown.contacts.normal[which],
+        slides[which],
+    )
+
+
 def _scale(tops) -> float:
     """Top of the scale of several panels: of those whose own top is within ``BEYOND`` of the least.
     A panel beyond is drawn at full strength, and the others still show what they hold."""
@@ -141,7 +157,10 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
         grey = pressures if pressure else [None] * len(methods)
         if view == "3d":
             pictures = [force_tubes(shown, f, largest, p) for f in forces]
-            made = spatial.panels(shown, pictures, grey, pressure_scale, p, place)
+            rubs = [
+                force_arrows(shown, m, f, largest) for m, f in zip(methods, forces, strict=True)
+            ]
+            made = spatial.panels(shown, pictures, grey, pressure_scale, p, place, rubs)
         else:
             shown_axes, _ = plane_of(shown, view)
             made = canvas(p, extent_of(shown, shown_axes).widened(), **place)

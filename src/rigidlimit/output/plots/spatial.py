@@ -75,15 +75,36 @@ class Tubes:
     colours: np.ndarray
 
 
-def panels(shown: Frame, pictures: list[Tubes], pressures, pressure_scale, p: Palette, place):
-    """A canvas whose panels hold the images of ``pictures`` on one scale."""
+@dataclass(frozen=True)
+class Rubbing:
+    """Tangential forces of one picture: at (k, 3) [m], arrow (k, 3) [m], and around contacts that
+    slide rings with the axes normal (k, 3); slides (k,) bool."""
+
+    at: np.ndarray
+    arrow: np.ndarray
+    normal: np.ndarray
+    slides: np.ndarray
+
+
+def panels(
+    shown: Frame,
+    pictures: list[Tubes],
+    pressures,
+    pressure_scale,
+    p: Palette,
+    place,
+    rubbing: list[Rubbing | None] | None = None,
+):
+    """A canvas whose panels hold the images of ``pictures`` on one scale, with the tangential
+    forces ``rubbing`` where there are any."""
+    rubbing = [None] * len(pictures) if rubbing is None else rubbing
     right, up, toward = _camera()
     extent = _extent(shown, right, up)
     made = canvas(p, extent, ticks=False, **place)
     widest = float(np.clip(0.8 * shown.bodies.length * made.points, 1.2, 5.0)) / made.points
-    for panel, tubes, pressure in zip(made.panels, pictures, pressures, strict=True):
+    for panel, tubes, rubs, pressure in zip(made.panels, pictures, rubbing, pressures, strict=True):
         image = _render(
-            shown, tubes, pressure, pressure_scale, p, extent, (right, up, toward), widest
+            shown, tubes, rubs, pressure, pressure_scale, p, extent, (right, up, toward), widest
         )
         (x0, y0), (x1, y1) = extent.low, extent.high
         panel.imshow(image, extent=(x0, x1, y0, y1), interpolation="antialiased")
@@ -150,7 +171,7 @@ def _offscreen_window() -> str:
         return "vtkOSOpenGLRenderWindow"
 
 
-def _render(shown, tubes, pressure, pressure_scale, p, extent, axes, widest):
+def _render(shown, tubes, rubs, pressure, pressure_scale, p, extent, axes, widest):
     """Image (rows, columns, 3) of one picture; widest: width of the strongest tube [m]."""
     import pyvista
 
@@ -196,6 +217,8 @@ def _render(shown, tubes, pressure, pressure_scale, p, extent, axes, widest):
                 ambient=0.35,
                 diffuse=0.7,
             )
+        for mesh in _rubbing(rubs, shown.bodies.length):
+            plotter.add_mesh(mesh, color=p.marks[2], smooth_shading=True, ambient=0.5)
         middle = 0.5 * (extent.low + extent.high)
         depth = shown.position @ toward
         far = float(np.ptp(depth)) + 4 * float(max(dx, dy))
@@ -306,6 +329,38 @@ def _prisms(tubes: Tubes, widest: float, sides: int = 8):
     shade = np.round(255 * np.asarray(tubes.colours)[:, :3]).astype(np.uint8)
     mesh.cell_data["colour"] = np.repeat(shade, len(prism), axis=0)
     return mesh
+
+
+def _rubbing(rubs: Rubbing | None, length: float) -> list:
+    """Arrows of tangential forces and rings around contacts that slide."""
+    import pyvista
+
+    if rubs is None or not len(rubs.at):
+        return []
+    size = np.linalg.norm(rubs.arrow, axis=1)
+    meshes = []
+    for which, vectors, scale, shape in (
+        (
+            size > 0.0,
+            rubs.arrow,
+            size,
+            pyvista.Arrow(shaft_radius=0.12, tip_radius=0.3, tip_length=0.4),
+        ),
+        (rubs.slides, rubs.normal, np.full(len(size), length), _ring()),
+    ):
+        if which.any():
+            points = pyvista.PolyData(rubs.at[which])
+            points["along"], points["size"] = vectors[which], scale[which]
+            meshes.append(points.glyph(orient="along", scale="size", geom=shape))
+    return meshes
+
+
+def _ring():
+    """A thin torus about the x axis, of the size that marks a contact of bodies of length 1."""
+    import pyvista
+
+    ring = pyvista.ParametricTorus(ringradius=0.16, crosssectionradius=0.03)
+    return ring.rotate_y(90.0)
 
 
 def _scale_bar(panel, extent: Extent, p: Palette) -> None:

@@ -1,0 +1,234 @@
+"""Friction by checks that take minutes: `python -m benchmarks.friction [NAME ...]`.
+
+creep     1,000 steps of a rough pyramid at rest: the longest way of a ball
+energy    a settling packing: largest rise of kinetic and potential energy in a step
+random    step 1 of the 784 contacts of a pyramid, gaps and velocities at random
+settle    processor time per step of settling rough packings
+lammps    a rough packing that came to rest in LAMMPS, taken over with its tangential springs,
+          as gravity turns by 0.01 rad
+heap      angle of repose of a heap of disks, beside the DEM
+"""
+
+import sys
+import time
+from itertools import pairwise
+
+import numpy as np
+
+import rigidlimit as rl
+from rigidlimit.collision.search import find_contacts
+from rigidlimit.constraints import framed, gap_gradient, in_world, tangential_gradient
+from rigidlimit.dynamics import contact_dynamics
+from rigidlimit.forces.friction import contact_tangential_stiffness
+from rigidlimit.forces.law import contact_stiffness
+from rigidlimit.penalty import PenaltySimulation
+
+
+def creep(steps=1000):
+    simulation = rl.Simulation(rl.scenes.rough_pyramid(5, friction=0.3))
+    begun = simulation.step()
+    for _ in range(steps):
+        step = simulation.step()
+    way = np.abs(step.state.position - begun.state.position).max() / 2.5e-3
+    force = np.abs(step.force - begun.force).max() / begun.force.max()
+    print(f"creep: {steps} steps, longest way {way:.1e} R, forces change by {force:.1e}")
+
+
+def energy(count=20, steps=120):
+    """The rise that undoing overlaps of earlier steps explains is told apart."""
+    simulation = rl.Simulation(rl.scenes.rough_packing(count), compatible="never")
+    bodies, g = simulation.bodies, 9.81
+    inertia = np.einsum("nkk->nk", bodies.inertia)
+    moving = bodies.free.any(axis=1)
+
+    def energies(state):
+        v = state.velocity[moving]
+        kinetic = 0.5 * (bodies.mass[moving] * (v[:, :3] ** 2).sum(axis=1)).sum()
+        kinetic += 0.5 * (inertia[moving] * v[:, 3:] ** 2).sum()
+        return kinetic + g * (bodies.mass * state.position[:, 2])[moving].sum()
+
+    before = energies(simulation.state)
+    size, rises, left = abs(before), [], []
+    for _ in range(steps):
+        step = simulation.step()
+        after, overlap = energies(step.state), np.maximum(-step.contacts.gap, 0.0)
+        rises.append((after - before) / size)
+        left.append((after - before - float(step.classic.force @ overlap)) / size)
+        before = after
+    print(
+        f"energy: {count} balls, {steps} steps: largest rise {max(rises):.1e} of the whole, "
+        f"less the work on overlaps {max(left):.1e}"
+    )
+
+
+def random_state(friction=0.5, seeds=3):
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        scene = rl.scenes.rough_pyramid(8, friction=friction)
+        bodies, state = scene.bodies, scene.state
+        contacts = framed(find_contacts(bodies, state, 1e-9), 3)
+        rows = (make(bodies, state, contacts) for make in (gap_gradient, tangential_gradient))
+        B, T = rows
+        dt, m = 1e-3, len(contacts)
+        mass = np.repeat(np.column_stack([bodies.mass, 0.4 * bodies.mass * 2.5e-3**2]), 3, axis=1)
+        velocity = rng.normal(size=(len(bodies), 6)) * np.repeat([1.0, 400.0], 3) * 0.1
+        velocity[~bodies.free] = 0.0
+        began = time.process_time()
+        found = contact_dynamics(
+            mass.ravel(), B, dt * 0.1 * rng.uniform(0, 1, m), velocity.ravel(),
+            scene.external_force(), dt, tangential=T, friction=friction,
+            fixed=~bodies.free.ravel(), tolerance=1e-8,
+        )  # fmt: skip
+        print(
+            f"random: {m} contacts, mu {friction}, seed {seed}: {found.status}, residual "
+            f"{found.residual:.1e}, {found.iterations} linear systems, "
+            f"{time.process_time() - began:.1f} s"
+        )
+
+
+def settle(counts=(50, 200), seconds=60.0):
+    for count in counts:
+        simulation = rl.Simulation(rl.scenes.rough_packing(count))
+        simulation.step()
+        began, times, first, second = time.process_time(), [], 0, 0
+        while simulation.time < 0.4 and time.process_time() - began < seconds:
+            start = time.process_time()
+            step = simulation.step()
+            times.append(time.process_time() - start)
+            first += not step.classic.converged
+            second += not step.compatible.converged
+        print(
+            f"settle: {count} balls, {len(times)} steps to t = {simulation.time:.3g} s: median "
+            f"{np.median(times):.3f} s, worst {max(times):.2f} s, {len(step.contacts)} contacts; "
+            f"not converged: step 1 {first}, step 2 {second}"
+        )
+
+
+def _bowl(count, radius=0.5, friction=0.5):
+    """Equal spheres above a bowl of held ones, overlaps of some 1e-4 at rest."""
+    rng = np.random.default_rng(1)
+    side = int(np.ceil((count / 1.5) ** (1 / 3)))
+    grid = np.arange(-1, side + 1) + 0.0
+    floor = np.array([(x, y, -1.0) for x in grid for y in grid])
+    walls = np.array(
+        [(x, y, z) for z in range(2 * side) for x in grid for y in grid
+         if x in (grid[0], grid[-1]) or y in (grid[0], grid[-1])]
+    )  # fmt: skip
+    cells = np.array([(x, y, z) for z in range(4 * side) for y in range(side) for x in range(side)])
+    balls = cells[:count] * [1.0, 1.0, 1.1] + [0, 0, 0.1]
+    balls = balls + rng.uniform(-0.04, 0.04, balls.shape)
+    scene = rl.Scene(name="bowl", gravity=(0, 0, -1))
+    rough = rl.Material(young=2e5, friction=friction, tangential_stiffness=2 / 7)
+    held = np.concatenate([floor, walls])
+    scene.add_many(rl.Sphere(radius), held, material=rough, mass=1.0, fixed=True)
+    small = rl.Sphere(radius)
+    scene.add_many(small, balls, material=rough, mass=1.0)
+    return scene
+
+
+def lammps(count=100, dt=3e-4, rest=150_000, turn=100_000):
+    from rigidlimit.adapters.lammps import march_spheres
+
+    scene, down = _bowl(count), (0.0, 0.0, -1.0)
+    tilted = (np.sin(0.01), 0.0, -np.cos(0.01))
+    options = dict(restitution=0.3, dt=dt)
+
+    def marched(path, steps):
+        return march_spheres(PenaltySimulation(scene, **options), steps, path=path)
+
+    before = marched([(down, 1)], rest)
+    after = marched([(down, 1), (down, rest), (tilted, turn)], 10_000)
+    bodies, state = scene.bodies, before.state
+    contacts = before.contacts
+    k = contact_stiffness(bodies, contacts, 2.0)
+    load = scene.external_force().reshape(-1, 6).copy()
+    load[:, :3] = bodies.mass[:, None] * tilted
+    at = after.contacts.places_in(contacts)
+    old = before.force[:, None] * contacts.normal + before.tangential
+    new = np.zeros_like(old)
+    new[at[at >= 0]] = (after.force[:, None] * after.contacts.normal + after.tangential)[at >= 0]
+    for increments in (1, 4, 16):
+        answer = rl.compatible_forces(
+            gap_gradient(bodies, state, contacts),
+            -np.where(bodies.free, load, 0.0).ravel(),
+            stiffness=k,
+            fixed=~bodies.free.ravel(),
+            tangential=tangential_gradient(bodies, state, contacts),
+            tangential_stiffness=contact_tangential_stiffness(bodies, contacts, k, 2.0),
+            friction=0.5,
+            history=before.history,
+            increments=increments,
+        )
+        mine = answer.force[:, None] * contacts.normal + in_world(contacts, answer.tangential_force)
+        stays = (answer.force > 0) & (new.any(axis=1))
+        error = np.abs((mine - new)[stays]).max() / np.abs((new - old)[stays]).max()
+        print(
+            f"lammps: {count} spheres, {len(contacts)} contacts, kinetic energy "
+            f"{before.kinetic_energy:.0e}, {increments} increments: {answer.status}, error "
+            f"{100 * error:.2f} % of the largest change"
+        )
+
+
+def _angle(position, radius):
+    """Slope [degrees] of a heap of disks: of the highest ones in the columns on either side."""
+    x, y = position[:, 0], position[:, 1] + radius
+    middle = float(np.average(x, weights=y))
+    slopes = []
+    for side in (-1, 1):
+        out = side * (x - middle)
+        edges = np.linspace(0.0, np.quantile(out[out > 0], 0.95), 7)
+        tops = [
+            (0.5 * (a + b), y[(out >= a) & (out < b)].max())
+            for a, b in pairwise(edges)
+            if ((out >= a) & (out < b)).any()
+        ]
+        slopes.append(-np.polyfit(*np.array(tops).T, 1)[0])
+    return float(np.degrees(np.arctan(np.mean(slopes))))
+
+
+def _pour(count, seed, friction=0.5):
+    rng = np.random.default_rng(seed)
+    scene = rl.Scene(name="disks", dim=2, dt=2e-3)
+    rough = rl.Material(young=1e7, friction=friction)
+    bed = np.arange(-count // 2, count // 2 + 1) * 0.02
+    scene.add_many(rl.Disk(0.01), np.column_stack([bed, 0 * bed]), material=rough, fixed=True)
+    wide = max(4, round((count / 2) ** 0.5))
+    for i in range(count):
+        at = (i % wide - wide / 2) * 0.022, 0.03 + (i // wide) * 0.022
+        r = rng.uniform(0.007, 0.01)
+        scene.add(rl.Disk(r), position=at + rng.uniform(-0.001, 0.001, 2), material=rough)
+    return scene
+
+
+def heap(count=60, seeds=3, until=1.2):
+    for seed in range(seeds):
+        scene = _pour(count, seed)
+        free = scene.bodies.free.any(axis=1)
+        radius = scene.bodies.bounding_radius[free]
+        simulation = rl.Simulation(scene, compatible="never", tolerance=1e-8)
+        began, first = time.process_time(), 0
+        while simulation.time < until:
+            first += not simulation.step().converged
+        mine = _angle(simulation.state.position[free], radius)
+        dem = PenaltySimulation(scene, restitution=0.1, stiffness_scale=1e-1)
+        theirs = _angle(dem.run(until=until).state.position[free], radius)
+        print(
+            f"heap: {count} disks, seed {seed}: {mine:.1f} degrees, DEM {theirs:.1f}; "
+            f"{simulation.steps} steps, {first} not converged, "
+            f"{time.process_time() - began:.0f} s",
+            flush=True,
+        )
+
+
+CHECKS = {
+    "creep": creep,
+    "energy": energy,
+    "random": random_state,
+    "settle": settle,
+    "lammps": lammps,
+    "heap": heap,
+}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or CHECKS:
+        CHECKS[name]()

@@ -32,6 +32,7 @@ from .diagnostics import (
     self_stress,
     sensitivity,
 )
+from .equilibrium.rows import checked_friction
 from .errors import InputError, nearest
 from .forces import RoughForces, compatible_forces
 from .forces.friction import contact_friction, contact_tangential_stiffness
@@ -79,7 +80,7 @@ class Statics(Brief):
 
     def with_friction(self, friction) -> "Statics":
         """The same contacts with friction mu, a number or (m,)."""
-        mu = arrays.vector("friction", friction, len(self.contacts), what="contact")
+        mu = checked_friction(friction, len(self.contacts))
         return replace(self, friction=mu)
 
     def determinacy(self, force=None, **options) -> RoughDeterminacy:

@@ -169,6 +169,11 @@ def test_load_factor_in_space_and_without_end():
     falls = rl.load_factor(**box(0.4), load=[0, 0, -1.0, 0, 0, 0], growing=push)
     assert np.isnan(falls.factor) and falls.status is rl.Status.LOAD_NOT_CARRIED
     assert falls.mechanism[2] > 0
+    # a push that is too much already: it stands only if half of it is taken back
+    slid = rl.load_factor(**box(0.4), load=[-0.8, 0, 1.0, 0, -0.4, 0], growing=push)
+    back = rl.load_factor(**box(0.4), load=[-0.8, 0, 1.0, 0, -0.4, 0], growing=-push)
+    assert slid.status is rl.Status.LOAD_NOT_CARRIED and slid.factor < 0 and "alone" in slid.message
+    assert back.converged and back.factor > -slid.factor
 
 
 def test_certificate():

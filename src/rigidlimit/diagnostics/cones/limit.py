@@ -30,6 +30,9 @@ from .conic import INFEASIBLE, UNBOUNDED, Answer, Program, solve
 from .feasible import feasible
 from .problem import BALANCED, RoughContacts, rough_contacts
 
+ZERO = 1e-10
+"""Factor that is none: rounding of the programs."""
+
 MOVES = 1e-6
 """Part of the largest displacement at a contact from which on it counts as opening or sliding."""
 
@@ -38,14 +41,15 @@ MOVES = 1e-6
 class Collapse(Brief):
     """Load factor and mechanism. m contacts of d components, normal first.
 
-    factor: lambda; inf where the load can grow without end, nan where even its fixed part is not
-    carried. force (m, d) [N]: admissible at that factor. mechanism (n,): motion of the bodies at
-    collapse, largest displacement at a contact 1; where the fixed part is not carried, the motion
-    that it drives; zero where there is no limit. displacement (m, d): of contacts in it. opens,
-    slides (m,) bool: which contacts do, rough ones that bear (hinges stand where one corner of
-    a joint opens). gap:
-    factor less the bound that the mechanism gives. residual: of balance and cones, over the largest
-    load. status: "converged", "load_not_carried" (the fixed part) or "stalled".
+    factor: lambda; inf where the load can grow without end, nan where its fixed part is carried at
+    no factor, negative where it is carried only if the other load is turned round. force (m, d)
+    [N]: admissible at that factor. mechanism (n,): motion of the bodies at collapse, largest
+    displacement at a contact 1; where the fixed part is not carried, the motion that it drives;
+    zero where there is no limit. displacement (m, d): of contacts in it. opens (m,) bool: contacts
+    that open by more than the associated law opens those that slide, mu |w_t|; slides (m,) bool:
+    rough ones that slide by it (hinges stand where one corner of a joint opens). gap: factor less
+    the bound that the mechanism gives. residual: of balance and cones, over the largest load.
+    status: "converged", "load_not_carried" (the fixed part) or "stalled".
     """
 
     factor: float
@@ -70,6 +74,11 @@ class Collapse(Brief):
     @property
     def message(self) -> str:
         told = f"({self.status}, residual {self.residual:.1e}, gap {self.gap:.1e})"
+        if self.status is Status.LOAD_NOT_CARRIED and self.factor < 0.0:
+            return (
+                f"the fixed load alone is not carried {told}: forces in the friction cones balance "
+                f"it only together with {self.factor:.6g} times the growing load, or less"
+            )
         if self.status is Status.LOAD_NOT_CARRIED:
             return (
                 f"no forces in the friction cones balance the fixed load {told}; the motion that "
@@ -86,9 +95,9 @@ class Collapse(Brief):
                 "Coulomb's friction does not, so that collapse may come earlier"
             )
         return (
-            f"load factor at collapse {self.factor:.6g} {told}: the mechanism rocks without "
-            f"sliding ({moves}), as under Coulomb's law; beyond this factor no forces balance "
-            "the load"
+            f"load factor at collapse {self.factor:.6g} {told}: in its mechanism no "
+            f"contact slides against friction ({moves}), as under Coulomb's law; beyond this "
+            "factor no forces balance the load"
         )
 
 
@@ -169,8 +178,9 @@ def collapse_of(problem: RoughContacts, growing: np.ndarray) -> Collapse:
                 "expected loads and arms within some ten orders of magnitude"
             )
         return _answer(problem, np.nan, None, found.u, 0.0)
-    at = replace(problem, load=problem.load + answer.x[0] * more)
-    return _answer(at, float(answer.x[0]), answer, -answer.y, answer.gap)
+    factor = float(answer.x[0])
+    at = replace(problem, load=problem.load + factor * more)
+    return _answer(at, 0.0 if abs(factor) <= ZERO else factor, answer, -answer.y, answer.gap)
 
 
 def _answer(problem: RoughContacts, factor: float, answer: Answer | None, u, gap) -> Collapse:
@@ -178,23 +188,25 @@ def _answer(problem: RoughContacts, factor: float, answer: Answer | None, u, gap
     w = problem.displacement(u)
     largest = float(np.abs(w).max(initial=0.0)) or 1.0
     w, u = w / largest, u / largest
-    # a smooth contact slides by its own, associated law
-    slides = (np.linalg.norm(w[:, 1:], axis=1) > MOVES) & (problem.friction > 0.0)
-    bears = force[:, 0] > BALANCED * max(1.0, float(np.abs(force).max(initial=0.0)))
+    slip = np.linalg.norm(w[:, 1:], axis=1)
+    opens = w[:, 0] - problem.friction * slip > MOVES
     status, residual = Status.CONVERGED, 0.0
     if answer is not None:
         residual = max(problem.imbalance(force), problem.outside(force), answer.residual)
         if residual > BALANCED * max(1.0, float(np.abs(force).max(initial=0.0))):
             status = Status.STALLED
+        elif factor < 0.0:
+            status = Status.LOAD_NOT_CARRIED
     elif np.isnan(factor):
-        status, bears = Status.LOAD_NOT_CARRIED, np.ones(len(force), bool)
+        status = Status.LOAD_NOT_CARRIED
     return Collapse(
         factor=factor,
         force=force * problem.size,
         mechanism=problem.motion(u),
         displacement=w,
-        opens=w[:, 0] > MOVES,
-        slides=slides & bears,
+        opens=opens,
+        # a smooth contact slides by its own, associated law
+        slides=~opens & (slip > MOVES) & (problem.friction > 0.0),
         gap=float(gap),
         residual=residual,
         status=status,

@@ -45,20 +45,11 @@ from .blocks import (
     times_lower,
     times_upper,
 )
-from .drop_tolerance import ThresholdSolver
 
 LIFT = 1e-7
 """Part of its largest diagonal entry by which a block G is lifted before E. E^-1 cancels in
 L_ij E_j^-1 L_ij^T; in soft networks, which only the shift holds, rounding would grow from body to
 body until E is no longer positive."""
-
-UNLIKE, FEW_SOFT = 30.0, 0.05
-"""Ratio of tangent stiffnesses from which on blocks are kept by their size
-(``drop_tolerance.py``): of the contacts among which this part is stiffer to those among which as
-many are softer."""
-
-SAMPLE = 5000
-"""Contacts looked at for that, at most twice as many."""
 
 FEW = 2
 """Contacts of one pair of bodies up to which their block L_ij is not formed."""
@@ -111,18 +102,12 @@ class PairNetwork:
                 coo.data,
             )  # fmt: skip
 
-    def solver(
-        self, tangent: np.ndarray, shift: float, *, two_sorts: bool = False
-    ) -> "PairSolver | ThresholdSolver":
-        """The solver for stiffness D = ``tangent`` (m,) >= 0 and the proximal term e = shift.
-
-        two_sorts: contacts may be of ``unlike`` stiffness.
-        """
-        make = ThresholdSolver if two_sorts and unlike(tangent) else PairSolver
+    def solver(self, tangent: np.ndarray, shift: float) -> "PairSolver":
+        """The solver for stiffness D = ``tangent`` (m,) >= 0 and the proximal term e = shift."""
         contacts = _select(
             tangent[self.row], self.hi, self.lo, self.upper, self.lower, self.bodies, self.block
         )
-        return make(self, contacts, shift)
+        return PairSolver(self, contacts, shift)
 
     def padded(self, x: np.ndarray) -> np.ndarray:
         """x (n,) body by body in the elimination order, (bodies, d), with zeros where one has fewer
@@ -133,17 +118,6 @@ class PairNetwork:
 
     def unpadded(self, x: np.ndarray) -> np.ndarray:
         return x.ravel()[self.dof]
-
-
-def unlike(tangent: np.ndarray) -> bool:
-    """Whether a good part of the active contacts is far stiffer than another good part."""
-    active = tangent[:: 1 + len(tangent) // SAMPLE]
-    active = active[active > 0]
-    few = int(FEW_SOFT * len(active))
-    if not few:
-        return False
-    ordered = np.partition(active, (few, len(active) - 1 - few))
-    return bool(ordered[-1 - few] > UNLIKE * ordered[few])
 
 
 class PairSolver:

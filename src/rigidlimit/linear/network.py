@@ -24,7 +24,7 @@ class Network:
 
     mass: inertia M (n, n) or None. blocks: first degree of freedom of each body's block, ending
     with n; a preconditioning hint only, cut into pieces of at most MAX_BLOCK. two_sorts: whether
-    springs are of very unlike stiffness, which asks for another preconditioner (``block_ic0.py``).
+    springs are of very unlike stiffness, whose central path solves many systems.
     order: place of each body in a factorization, if a network of the same contacts had one.
     rounded: whether large factors may be kept in single precision.
     backend: who answers ``system``.

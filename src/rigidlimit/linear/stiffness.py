@@ -201,7 +201,7 @@ class StiffnessSystem:
     @cached_property
     def _incomplete(self):
         network = self.network
-        return network.pairs.solver(self.tangent, self.shift, two_sorts=network.two_sorts)
+        return network.pairs.solver(self.tangent, self.shift)
 
     @cached_property
     def _factor(self):

@@ -86,7 +86,8 @@ def collapse_mechanism(
     moved = displaced(shown, collapse.mechanism, size * float(extent.size.max()))
     after = extent_of(moved, axes)
     extent = Extent(np.minimum(extent.low, after.low), np.maximum(extent.high, after.high))
-    heading = f"load factor {collapse.factor:.4g}" if title is None else title
+    most = "" if collapse.exact else "at most "
+    heading = f"load factor {most}{collapse.factor:.4g}" if title is None else title
     with look(dark) as p:
         made = canvas(p, extent.widened(), panels=1, bars=0, titled=False, heading=heading)
         panel = made.panels[0]

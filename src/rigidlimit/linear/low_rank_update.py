@@ -104,16 +104,23 @@ class ChangingSystem:
 
     def would_serve(self, contacts) -> bool:
         """Whether these changes can be taken in as well."""
-        return len(np.setxor1d(self.changed, contacts)) <= self.most
+        back = np.count_nonzero(self._is_changed(contacts))
+        return len(self.changed) + len(contacts) - 2 * back <= self.most
 
     def toggle(self, contacts):
         """Let contacts, a list of different ones, enter or leave the working set."""
         contacts = np.asarray(contacts, int)
+        back = self._is_changed(contacts)
         self.held[contacts] = ~self.held[contacts]
-        enters = contacts[~np.isin(contacts, self.changed)]
-        self._keep(np.flatnonzero(~np.isin(self.changed, contacts)))
+        if back.any():
+            self._keep(np.flatnonzero(self._is_changed(self.changed)))
+        enters = contacts[~back]
         for begin in range(0, len(enters), AT_ONCE):
             self._take_in(enters[begin : begin + AT_ONCE])
+
+    def _is_changed(self, contacts):
+        """Which of these are in the working set now or were when it was factorized, not both."""
+        return self.held[contacts] != self._factorized[contacts]
 
     def _keep(self, stay):
         """The changes at the places ``stay``, ascending, alone."""

@@ -4,6 +4,7 @@ creep     1,000 steps of a rough pyramid at rest: the longest way of a ball
 energy    a settling packing: largest rise of kinetic and potential energy in a step
 random    step 1 of the 784 contacts of a pyramid, gaps and velocities at random
 settle    processor time per step of settling rough packings
+rest      LAMMPS at rest under loads that grew slowly: groove, pyramid, layers pushed sideways
 lammps    a rough packing that came to rest in LAMMPS, taken over with its tangential springs,
           as gravity turns by 0.01 rad
 heap      angle of repose of a heap of disks, beside the DEM
@@ -104,6 +105,47 @@ def settle(counts=(50, 200), seconds=60.0):
         )
 
 
+def _layers(base, count):
+    """Centres of ``count`` layers of a square pyramid of unit spheres."""
+    out = []
+    for layer in range(count):
+        x, y = np.meshgrid(*2 * [np.arange(base - layer) + 0.5 * layer], indexing="ij")
+        out.append(np.column_stack([x.ravel(), y.ravel(), 0 * x.ravel() + layer / np.sqrt(2)]))
+    return np.concatenate(out)
+
+
+def rest(young=2e6, over=60.0, dt=1e-4):
+    """Overlaps of some 1e-6 of a diameter and less."""
+    from rigidlimit.adapters.lammps import march_spheres
+
+    groove = np.array([[0, 0, 0], [np.sqrt(2), 0, 0], [np.sqrt(0.5), 0, np.sqrt(0.5)]])
+    for name, centres, held, mu, pull in (
+        ("groove", groove, 2, 0.2, (0.0, 0.0, -1.0)),
+        ("pyramid of base 4", _layers(4, 4), 16, 0.3, (0.0, 0.0, -1.0)),
+        ("two layers pushed sideways", _layers(4, 2), 16, 0.5, (0.1, 0.05, -1.0)),
+    ):
+        scene = rl.Scene(gravity=pull)
+        rough = rl.Material(young=young, friction=mu, tangential_stiffness=2 / 7)
+        scene.add_many(rl.Sphere(0.5), centres[:held], material=rough, mass=1.0, fixed=True)
+        scene.add_many(rl.Sphere(0.5), centres[held:], material=rough, mass=1.0)
+        dem = PenaltySimulation(scene, restitution=0.3, dt=dt)
+        theirs = march_spheres(dem, round(0.1 * over / dt), path=[(pull, round(over / dt))])
+        mine = rl.Simulation(scene, dt=1e-3).step()
+        at = mine.contacts.places_in(theirs.contacts)
+        known = theirs.force[:, None] * theirs.contacts.normal + theirs.tangential
+        error = np.abs(mine.force_vectors - _at(known, at)).max() / np.abs(known).max()
+        print(
+            f"rest: {name}, mu {mu}: largest difference {error:.1e}, deepest overlap "
+            f"{-theirs.contacts.gap.min():.1e} of a diameter",
+            flush=True,
+        )
+
+
+def _at(vectors, at):
+    """``vectors`` at these places, zero where there is none (negative)."""
+    return np.where(at[:, None] >= 0, vectors[at], 0.0)
+
+
 def _bowl(count, radius=0.5, friction=0.5):
     """Equal spheres above a bowl of held ones, overlaps of some 1e-4 at rest."""
     rng = np.random.default_rng(1)
@@ -143,10 +185,19 @@ def lammps(count=100, dt=3e-4, rest=150_000, turn=100_000):
     k = contact_stiffness(bodies, contacts, 2.0)
     load = scene.external_force().reshape(-1, 6).copy()
     load[:, :3] = bodies.mass[:, None] * tilted
-    at = after.contacts.places_in(contacts)
+    at = contacts.places_in(after.contacts)
     old = before.force[:, None] * contacts.normal + before.tangential
-    new = np.zeros_like(old)
-    new[at[at >= 0]] = (after.force[:, None] * after.contacts.normal + after.tangential)[at >= 0]
+    new = _at(after.force[:, None] * after.contacts.normal + after.tangential, at)
+    # balls that roll freely bear no other load than they did
+    carried = np.zeros((len(bodies), 6))
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        arm = contacts.point - state.position[contacts.body[:, side]]
+        push = sign * np.column_stack([old, np.cross(arm, old)])
+        np.add.at(carried, contacts.body[:, side], push)
+    weight = scene.external_force().reshape(-1, 6)
+    rolls = (np.abs(carried + weight) > 1e-3).any(axis=1)
+    load[rolls] = -carried[rolls]
+    rolls &= bodies.free.any(axis=1)
     for increments in (1, 4, 16):
         answer = rl.compatible_forces(
             gap_gradient(bodies, state, contacts),
@@ -164,8 +215,8 @@ def lammps(count=100, dt=3e-4, rest=150_000, turn=100_000):
         error = np.abs((mine - new)[stays]).max() / np.abs((new - old)[stays]).max()
         print(
             f"lammps: {count} spheres, {len(contacts)} contacts, kinetic energy "
-            f"{before.kinetic_energy:.0e}, {increments} increments: {answer.status}, error "
-            f"{100 * error:.2f} % of the largest change"
+            f"{before.kinetic_energy:.0e}, {rolls.sum()} balls roll, {increments} increments: "
+            f"{answer.status}, error {100 * error:.2f} % of the largest change"
         )
 
 
@@ -210,10 +261,13 @@ def heap(count=60, seeds=3, until=1.2):
         while simulation.time < until:
             first += not simulation.step().converged
         mine = _angle(simulation.state.position[free], radius)
-        dem = PenaltySimulation(scene, restitution=0.1, stiffness_scale=1e-1)
-        theirs = _angle(dem.run(until=until).state.position[free], radius)
+        theirs = []
+        for damping in (0.0, 1.0):  # tangential dashpots bear at impacts, and springs then do not
+            dem = PenaltySimulation(scene, damping=1.0, tangential_damping=damping)
+            theirs.append(_angle(dem.run(until=until).state.position[free], radius))
         print(
-            f"heap: {count} disks, seed {seed}: {mine:.1f} degrees, DEM {theirs:.1f}; "
+            f"heap: {count} disks, seed {seed}: {mine:.1f} degrees, DEM {theirs[0]:.1f} "
+            f"without and {theirs[1]:.1f} with tangential dashpots; "
             f"{simulation.steps} steps, {first} not converged, "
             f"{time.process_time() - began:.0f} s",
             flush=True,
@@ -225,6 +279,7 @@ CHECKS = {
     "energy": energy,
     "random": random_state,
     "settle": settle,
+    "rest": rest,
     "lammps": lammps,
     "heap": heap,
 }

@@ -72,7 +72,7 @@ def show_forces(simulation: "Simulation", result: "StepResult", *, largest: int 
         f"{result.classic.residual:.1e} ({result.classic.status})"
         + (
             f", of the compatible forces {result.compatible.residual:.1e} "
-            f"({result.compatible.status})"
+            f"({result.compatible.status}{f', {result.compatible.state}' if rough else ''})"
             if both
             else ""
         ),

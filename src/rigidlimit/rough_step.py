@@ -29,6 +29,8 @@ from .constraints import (
     mean_turn,
     tangential_gradient,
 )
+from .diagnostics.cones.count import rough_degree
+from .diagnostics.degree import Degree
 from .dynamics import contact_dynamics
 from .forces import ContactHistory, RoughForces, compatible_forces
 from .forces.closed import closing_gap
@@ -145,7 +147,6 @@ def compatible(found, settings, memory: Memory | None) -> RoughForces:
         history = ContactHistory(
             memory.normal[chosen], in_frame(contacts, memory.tangential)[chosen]
         )
-    slides = (found.classic.sliding & (mu > 0.0))[:, None]
     return compatible_forces(
         submatrix(found.B, rows=chosen),
         found.load,
@@ -157,10 +158,33 @@ def compatible(found, settings, memory: Memory | None) -> RoughForces:
         tangential_stiffness=k_t[chosen],
         friction=mu[chosen],
         history=history,
-        # against the slip, by the digits with which step 1 balances
-        sliding_direction=np.where(slides, found.classic.tangential_force, 0.0)[chosen],
+        sliding_direction=sliding_direction(found)[chosen],
         increments=rub.increments,
         tangential_law=rub.tangential_law,
+    )
+
+
+def sliding_direction(found) -> np.ndarray:
+    """Tangential forces of contacts that slide in step 1 (m, d-1), else zero: against the slip, by
+    the digits with which step 1 balances."""
+    slides = (found.classic.sliding & (found.friction > 0.0))[:, None]
+    return np.where(slides, found.classic.tangential_force, 0.0)
+
+
+def degree(found) -> Degree:
+    """Degree of indeterminacy of the closed contacts of ``found``, a ``StepResult``."""
+    chosen = np.flatnonzero(found.closed)
+    each = found.T.shape[0] // max(len(found.contacts), 1)
+    known = np.column_stack([found.classic.force, found.classic.tangential_force])
+    mean = 0.5 * (known + np.column_stack([found.force, found.tangential_force]))
+    return rough_degree(
+        submatrix(found.B, rows=chosen),
+        mean[chosen],
+        tangential=submatrix(found.T, rows=(each * chosen[:, None] + np.arange(each)).ravel()),
+        friction=found.friction[chosen],
+        fixed=~found.bodies.free.ravel(),
+        sliding_direction=sliding_direction(found)[chosen],
+        blocks=found.bodies.blocks,
     )
 
 

@@ -38,6 +38,7 @@ from .forces import RoughForces, compatible_forces
 from .forces.friction import contact_friction, contact_tangential_stiffness
 from .forces.joints import Joints, joints_of
 from .forces.law import contact_stiffness
+from .rough_step import sliding_direction
 from .scenes.load import as_scene
 from .simulation import Simulation
 from .step import StepResult
@@ -279,6 +280,7 @@ def _of_step(step: StepResult) -> Statics:
     chosen = np.flatnonzero(step.closed)
     d = step.bodies.dim
     rows = ((d - 1) * chosen[:, None] + np.arange(d - 1)).ravel()
+    slide = sliding_direction(step)[chosen]
     return Statics(
         name=f"step at t = {step.time:.6g} s",
         bodies=step.bodies,
@@ -288,13 +290,5 @@ def _of_step(step: StepResult) -> Statics:
         T=submatrix(step.T, rows=rows),
         load=step.load,
         friction=step.friction[chosen],
-        slide=_sliding(step, chosen),
+        slide=slide if slide.any() else None,
     )
-
-
-def _sliding(step: StepResult, chosen: np.ndarray) -> np.ndarray | None:
-    """Direction of the tangential forces that slide in step 1, (m, d-1); None if none do."""
-    slides = (step.classic.sliding & (step.friction > 0.0))[chosen]
-    if not slides.any():
-        return None
-    return np.where(slides[:, None], -step.classic.tangential_velocity[chosen], 0.0)

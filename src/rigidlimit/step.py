@@ -258,7 +258,7 @@ class StepResult(Displayed):
 
     def indeterminacy(self, most: int = FEW) -> str:
         """What is said of the ``degree``, which is not computed beyond ``most`` contacts."""
-        if self.bodies is None or not (self.converged and self.force.any()) or self.T is not None:
+        if self.bodies is None or not (self.converged and self.force.any()):
             return ""
         count = int(self.closed.sum())
         if count > most:
@@ -268,7 +268,10 @@ class StepResult(Displayed):
 
     @cached_property
     def degree(self) -> Degree:
-        """Degree of indeterminacy of the closed contacts, computed when first asked for."""
+        """Degree of indeterminacy of the closed contacts, computed when first asked for; with
+        friction that of all components, contacts that slide in step 1 known to slide."""
+        if self.T is not None:
+            return rough_step.degree(self)
         loaded = bearing(self.force) | bearing(self.classic.force)
         return degree(
             self.balance[0],

@@ -99,6 +99,8 @@ def test_statics_of_a_step_and_wrong_input():
     force = np.column_stack([step.force, step.tangential_force])[step.closed]
     known = s.determinacy(force, intervals="none")
     assert known.converged and len(known.determined) == len(s.contacts)
+    # counted by two ranks: 2 x 18 components, 24 balances
+    assert step.degree.least <= known.degree == step.degree.most == 12
     sliding = rl.statics(rl.Simulation(rl.scenes.incline(35, friction=0.3)).step()).determinacy()
     assert sliding.sliding.all() and sliding.degree == 0  # two normal forces, two balances
     with pytest.raises(rl.errors.InputError, match="gravity"):

@@ -10,6 +10,7 @@ from ...bodies import State
 from ...constraints import in_frame, tangential_gradient
 from ...diagnostics import determinacy
 from ...errors import InputError
+from ...rough_step import sliding_direction
 from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
@@ -71,9 +72,7 @@ def rough_rows(shown: Frame, closed: np.ndarray) -> tuple[dict, np.ndarray]:
         blocks=shown.bodies.blocks,
     )
     if shown.step is not None and shown.step.classic.sliding[closed].any():
-        slides = (shown.step.classic.sliding & (shown.friction > 0.0))[closed, None]
-        along = -shown.step.classic.tangential_velocity[closed]
-        rows["sliding_direction"] = np.where(slides, along, 0.0)
+        rows["sliding_direction"] = sliding_direction(shown.step)[closed]
     rub = in_frame(contacts, shown.tangential[shown.best][closed])
     return rows, np.column_stack([shown.forces[shown.best][closed], rub])
 

@@ -35,7 +35,16 @@ def _copy(x, of_x, y, of_y):
 
 
 @njit(cache=True)
-def clip(outline, along, normal, height, incident, names, poly, poly_of):
+def clip(
+    outline: np.ndarray,
+    along: np.ndarray,
+    normal: np.ndarray,
+    height: float,
+    incident: np.ndarray,
+    names: np.ndarray,
+    poly: np.ndarray,
+    poly_of: np.ndarray,
+):
     """Cuts ``incident`` (m, 3) to the prism over ``outline`` (k, 3), a face with unit ``normal``.
 
     along (3,): unit direction of the prism, the face's normal or nearly so. Two corners are a
@@ -104,7 +113,17 @@ def clip(outline, along, normal, height, incident, names, poly, poly_of):
 
 
 @njit(cache=True)
-def thin_out(p, of, count, normal, height, incident, names, snap, gap):
+def thin_out(
+    p: np.ndarray,
+    of: np.ndarray,
+    count: int,
+    normal: np.ndarray,
+    height: float,
+    incident: np.ndarray,
+    names: np.ndarray,
+    snap: float,
+    gap: np.ndarray,
+):
     """Leaves one corner where several lie within ``snap``: aligned faces would else gain and lose
     corners by rounding. p (.., 3), of (.., 2): corners and labels; gap: gets their gaps.
 

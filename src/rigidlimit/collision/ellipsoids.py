@@ -51,7 +51,16 @@ def _height_and_bend(axes, turn, n, sign, at, bend, square):
 
 
 @njit(cache=True)
-def newton_step(axes_a, axes_b, relative, arm, n, at_a, at_b, work):
+def newton_step(
+    axes_a: np.ndarray,
+    axes_b: np.ndarray,
+    relative: np.ndarray,
+    arm: np.ndarray,
+    n: np.ndarray,
+    at_a: np.ndarray,
+    at_b: np.ndarray,
+    work: np.ndarray,
+):
     """One step of Newton: moves unit n in place; returns (f before, |part of g across n|).
 
     relative (3, 3), arm (3,): pose of b in the axes of a. at_a, at_b (3,): get the support points
@@ -93,7 +102,15 @@ def newton_step(axes_a, axes_b, relative, arm, n, at_a, at_b, work):
 
 
 @njit(cache=True)
-def nearest_of_ellipsoids(shape_a, shape_b, turn, arm, reach, start, solids):
+def nearest_of_ellipsoids(
+    shape_a: np.ndarray,
+    shape_b: np.ndarray,
+    turn: np.ndarray,
+    arm: np.ndarray,
+    reach: np.ndarray,
+    start: np.ndarray,
+    solids: tuple,
+):
     """(proved (k,) bool, separation (k,), normal, point on a, point on b (k, 3)) in the axes of a.
 
     The separation is -inf where no stationary normal is found, and only a lower bound where it is

@@ -69,7 +69,22 @@ def _turn_by(g, H, edge, drop, kinks, s, share):
 
 
 @njit(cache=True)
-def top_near(g0, H, high_a, ta, na, high_b, tb, nb, slack, s, weight_a, weight_b, work, chosen):
+def top_near(
+    g0: np.ndarray,
+    H: tuple,
+    high_a: np.ndarray,
+    ta: np.ndarray,
+    na: int,
+    high_b: np.ndarray,
+    tb: np.ndarray,
+    nb: int,
+    slack: float,
+    s: np.ndarray,
+    weight_a: np.ndarray,
+    weight_b: np.ndarray,
+    work: np.ndarray,
+    chosen: np.ndarray,
+):
     """The turn s (2,) to the top of the quadratic less the two maxima; False: none found.
 
     g0 (2,): slope without the points; H: minus second derivative. high (POINTS,): heights of the
@@ -175,7 +190,21 @@ def _nearest_to(flat, high, count, slack, x, y, weight):
 
 @njit(cache=True)
 def ends_bear(
-    smooth_a, smooth_b, rim_a, rim_b, g, high_a, ta, na, high_b, tb, nb, slack, s, wa, wb
+    smooth_a: bool,
+    smooth_b: bool,
+    rim_a: float,
+    rim_b: float,
+    g: np.ndarray,
+    high_a: np.ndarray,
+    ta: np.ndarray,
+    na: int,
+    high_b: np.ndarray,
+    tb: np.ndarray,
+    nb: int,
+    slack: float,
+    s: np.ndarray,
+    wa: np.ndarray,
+    wb: np.ndarray,
 ):
     """Whether the other body's furthest points stand within the rim of an end seen along its axis.
 

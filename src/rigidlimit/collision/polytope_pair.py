@@ -7,6 +7,7 @@ from numba import njit
 from numba.experimental import structref
 
 from .._support.structs import StructType, define
+from .polytope_table import PolytopeTable
 from .separation import (
     best_edges,
     best_face,
@@ -93,7 +94,7 @@ def _polytope(table):
 
 
 @njit(cache=True)
-def new_pair(table):
+def new_pair(table: PolytopeTable):
     """A ``Pair`` that ``relative_pose`` and ``take_shapes`` fill."""
     return Pair(
         _polytope(table), _polytope(table), _polytope(table),
@@ -103,7 +104,7 @@ def new_pair(table):
 
 
 @njit(cache=True)
-def relative_pose(pair, position, turn, i, j):
+def relative_pose(pair: Pair, position: np.ndarray, turn: np.ndarray, i: int, j: int):
     """Pose of body j in the axes of body i about its centre."""
     relative, arm = pair.turn, pair.arm
     for k in range(3):
@@ -130,7 +131,7 @@ def _take_shape(body, table, s):
 
 
 @njit(cache=True)
-def take_shapes(pair, table, s, t):
+def take_shapes(pair: Pair, table: PolytopeTable, s: int, t: int):
     """Makes the bodies the shapes s and t, the second yet to be placed."""
     if pair.a.shape != s:
         _take_shape(pair.a, table, s)
@@ -143,7 +144,7 @@ def take_shapes(pair, table, s, t):
 
 
 @njit(cache=True)
-def separating_face(pair):
+def separating_face(pair: Pair):
     """The face of either body that separates most: (body 0 or 1, face, the other's corner).
 
     Sets ``separation`` and ``normal``; places the second body's corners and faces. A separation
@@ -170,7 +171,7 @@ def separating_face(pair):
 
 
 @njit(cache=True)
-def separating_edges(pair, scratch):
+def separating_edges(pair: Pair, scratch: tuple):
     """The edges across each other that separate more than the faces do, if any: (edge, edge), -1
     without. Sets ``separation`` and ``normal``; a separation beyond ``limit`` is a lower bound.
 
@@ -185,7 +186,7 @@ def separating_edges(pair, scratch):
 
 
 @njit(cache=True)
-def edges_meet(pair, edge_a, edge_b):
+def edges_meet(pair: Pair, edge_a: int, edge_b: int):
     """Whether the lines of two edges are nearest within both; their points go into ``on``."""
     a, b = pair.a, pair.b
     ea, eb = a.edges[edge_a], b.edges[edge_b]
@@ -193,7 +194,7 @@ def edges_meet(pair, edge_a, edge_b):
 
 
 @njit(cache=True)
-def corner_below(pair, side, corner):
+def corner_below(pair: Pair, side: int, corner: int):
     """The corner of the other body that is furthest inwards of a face of body ``side``, and the
     point of the face's plane below it, into ``on``."""
     n, on, separation = pair.normal, pair.on, pair.separation
@@ -206,7 +207,7 @@ def corner_below(pair, side, corner):
 
 
 @njit(cache=True)
-def closest_points(pair):
+def closest_points(pair: Pair):
     """Nearest points at a corner and an edge, two corners, or edges that tie with others or a face,
     of overlapping bodies where they touch after b has moved out: sets ``gap``, ``normal``, ``on``.
     """

@@ -15,7 +15,8 @@ from numba.experimental import structref
 from .._support.structs import StructType, define
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
-from .polytope_pair import LEVEL
+from .polytope_pair import LEVEL, Pair
+from .polytope_table import PolytopeTable
 from .separation import ALIGNED, ASKEW, lowest, midway, most_along, step
 from .widthless import WIDE
 
@@ -97,7 +98,7 @@ define(Cutting, _CuttingType)
 
 
 @njit(cache=True)
-def cutting_of(table):
+def cutting_of(table: PolytopeTable):
     """``Cutting`` for the faces of a ``PolytopeTable``."""
     most = 4 * table.longest + 8
     return Cutting(
@@ -148,7 +149,7 @@ def _take(corners, which, out):
 
 
 @njit(cache=True)
-def cut(pair, side, face, along, cosine, cutting):
+def cut(pair: Pair, side: int, face: int, along: np.ndarray, cosine: float, cutting: Cutting):
     """Cuts the face that looks at ``face`` of body ``side`` to its outline, seen along ``along``
     (3,): the face's normal, or midway to the other face's, with ``cosine`` between it and the
     normal. Returns the ``Patch``; its corners go into ``cutting``."""
@@ -168,7 +169,7 @@ def cut(pair, side, face, along, cosine, cutting):
 
 
 @njit(cache=True)
-def facing_faces(pair, cutting):
+def facing_faces(pair: Pair, cutting: Cutting):
     """The ``Facing`` of two bodies."""
     a, b = pair.a, pair.b
     cosine_a, face_a = most_along(a.normals, pair.normal, 1.0)
@@ -185,7 +186,7 @@ def facing_faces(pair, cutting):
 
 
 @njit(cache=True)
-def aligned_order(pair, faces):
+def aligned_order(pair: Pair, faces: Facing):
     """How to try faces across the normal; facing ones would take turns: (whether the direction
     midway between both goes first, body whose face goes first). The larger face does, of equal ones
     that which separates more."""
@@ -197,7 +198,7 @@ def aligned_order(pair, faces):
 
 
 @njit(cache=True)
-def leaning_order(faces):
+def leaning_order(faces: Facing):
     """The same of faces that lie only nearly across the normal: of equal ones the better goes
     first, or the direction midway between them."""
     if faces.alike and faces.cosine_b > faces.cosine_a + EVENLY:
@@ -207,7 +208,9 @@ def leaning_order(faces):
 
 
 @njit(cache=True)
-def first_patch(pair, faces, even, first, across, slack, cutting):
+def first_patch(
+    pair: Pair, faces: Facing, even: bool, first: int, across: float, slack: float, cutting: Cutting
+):
     """The first ``Patch`` whose least gap is the pair's up to ``slack``; ``NO_PATCH`` without.
 
     Tried are that midway between the facing faces, if ``even``, then the face of body ``first`` and
@@ -243,7 +246,7 @@ def _nearest_corner(corners, count, point, snap):
 
 
 @njit(cache=True)
-def write_point(row, p, feature, pair):
+def write_point(row: np.ndarray, p: int, feature: int, pair: Pair):
     """The contact of pair p at its nearest points into row (9,)."""
     n, on = pair.normal, pair.on
     row[0], row[1], row[2] = p, feature, pair.gap
@@ -253,7 +256,7 @@ def write_point(row, p, feature, pair):
 
 
 @njit(cache=True)
-def write_patch(rows, p, pair, patch, single, cutting):
+def write_patch(rows: np.ndarray, p: int, pair: Pair, patch: Patch, single: bool, cutting: Cutting):
     """Contacts of pair p at the corners of a patch within the limit, into rows (.., 9); how many.
 
     single: whether the nearest points are a contact as well, of which the corners come beside.

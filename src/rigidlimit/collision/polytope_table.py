@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bodies import Bodies, Box, ConvexPolyhedron
+from ..bodies import Bodies, Box, ConvexPolyhedron, Shape
 
 
 class PolytopeTable(NamedTuple):
@@ -55,7 +55,7 @@ class PolytopeTable(NamedTuple):
         )
 
 
-def as_polytope(shape) -> ConvexPolyhedron | None:
+def as_polytope(shape: Shape) -> ConvexPolyhedron | None:
     """The shape as a polyhedron, None if it is not one."""
     if isinstance(shape, Box):
         return shape.polytope

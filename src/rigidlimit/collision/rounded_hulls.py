@@ -22,7 +22,7 @@ ON_END = 1e-12
 
 
 @njit(cache=True)
-def furthest_points(kind, half, corners, d, chosen):
+def furthest_points(kind: int, half: float, corners: np.ndarray, d: np.ndarray, chosen: np.ndarray):
     """Up to POINTS points of a solid furthest along unit d into chosen (POINTS, 3); their number.
 
     half: half length of a capsule or cylinder; corners (.., 3) of a polytope.
@@ -62,7 +62,7 @@ def furthest_points(kind, half, corners, d, chosen):
 
 
 @njit(cache=True)
-def smooth_part(kind, size, d, at, bend):
+def smooth_part(kind: int, size: np.ndarray, d: np.ndarray, at: np.ndarray, bend: np.ndarray):
     """Support point at (3,) and second derivative bend (3, 3) of the smooth part of a solid.
 
     Returns whether there is one: not for the disk of a cylinder seen along its axis.
@@ -100,7 +100,16 @@ def smooth_part(kind, size, d, at, bend):
 
 
 @njit(cache=True)
-def across(points, count, n, u, v, sign, high, flat):
+def across(
+    points: np.ndarray,
+    count: int,
+    n: np.ndarray,
+    u: np.ndarray,
+    v: np.ndarray,
+    sign: float,
+    high: np.ndarray,
+    flat: np.ndarray,
+):
     """Heights of points (count, 3) along sign * n and their places across n in axes u, v."""
     for i in range(count):
         x, y, z = points[i]
@@ -110,7 +119,7 @@ def across(points, count, n, u, v, sign, high, flat):
 
 
 @njit(cache=True)
-def basis(n, u, v):
+def basis(n: np.ndarray, u: np.ndarray, v: np.ndarray):
     """Two unit directions across unit n."""
     least = 0
     for k in range(1, 3):

@@ -19,7 +19,7 @@ GAUSS = 1e-10
 
 
 @njit(cache=True)
-def place(items, turn, shift, out):
+def place(items: np.ndarray, turn: np.ndarray, shift: np.ndarray, out: np.ndarray):
     """out = items, turned and shifted; rows of three."""
     for i in range(len(items)):
         x, y, z = items[i, 0], items[i, 1], items[i, 2]
@@ -28,14 +28,14 @@ def place(items, turn, shift, out):
 
 
 @njit(cache=True)
-def step(x, t, n, out):
+def step(x: np.ndarray, t: float, n: np.ndarray, out: np.ndarray):
     """out = x + t n."""
     for k in range(3):
         out[k] = x[k] + t * n[k]
 
 
 @njit(cache=True)
-def lowest(v, n, sign):
+def lowest(v: np.ndarray, n: np.ndarray, sign: float):
     """Least sign * n . v over corners v, and that corner."""
     best, corner = np.inf, 0
     for i in range(len(v)):
@@ -46,7 +46,9 @@ def lowest(v, n, sign):
 
 
 @njit(cache=True)
-def best_face(normals, heights, w, limit, apart):
+def best_face(
+    normals: np.ndarray, heights: np.ndarray, w: np.ndarray, limit: float, apart: np.ndarray
+):
     """(separation, face, corner of w) of the face that separates most; stops beyond ``limit``.
 
     apart (f,): gets the separation of each face.
@@ -63,7 +65,7 @@ def best_face(normals, heights, w, limit, apart):
 
 
 @njit(cache=True)
-def best_edges(a, b, best, tol, limit, scratch, n):
+def best_edges(a, b, best: float, tol: float, limit: float, scratch: tuple, n: np.ndarray):
     """The pair of edges of ``Polytope`` a and b that separates more than ``best``, if any:
     (separation, edge, edge), -1 without one.
 
@@ -118,7 +120,7 @@ def best_edges(a, b, best, tol, limit, scratch, n):
 
 
 @njit(cache=True)
-def crossing(va, i0, i1, vb, j0, j1, on):
+def crossing(va: np.ndarray, i0: int, i1: int, vb: np.ndarray, j0: int, j1: int, on: np.ndarray):
     """Closest points of two lines through edges, kept on the edges, into on (2, 3).
 
     Returns whether the lines' closest points lie on the edges.
@@ -141,7 +143,9 @@ def crossing(va, i0, i1, vb, j0, j1, on):
 
 
 @njit(cache=True)
-def corner_edge(v, w, edges, best, on_v, on_w):
+def corner_edge(
+    v: np.ndarray, w: np.ndarray, edges: np.ndarray, best: float, on_v: np.ndarray, on_w: np.ndarray
+):
     """Closest corner of v and point of an edge of w, if nearer than the square ``best``."""
     for e in range(len(edges)):
         i, j = edges[e, 0], edges[e, 1]
@@ -160,14 +164,14 @@ def corner_edge(v, w, edges, best, on_v, on_w):
 
 
 @njit(cache=True)
-def most_along(normals, n, sign):
+def most_along(normals: np.ndarray, n: np.ndarray, sign: float):
     """(cosine, face) of the normal that is most along sign * n."""
     least, face = lowest(normals, n, -sign)
     return -least, face
 
 
 @njit(cache=True)
-def midway(n, m, out):
+def midway(n: np.ndarray, m: np.ndarray, out: np.ndarray):
     """Unit direction midway between n and -m, of faces that look at each other, into out (3,):
     (angle between n and -m, if small; cosine of the half of it)."""
     apart = length = cosine = 0.0
@@ -184,7 +188,15 @@ def midway(n, m, out):
 
 
 @njit(cache=True)
-def edge_edge(v, ev, w, ew, best, trial, on):
+def edge_edge(
+    v: np.ndarray,
+    ev: np.ndarray,
+    w: np.ndarray,
+    ew: np.ndarray,
+    best: float,
+    trial: np.ndarray,
+    on: np.ndarray,
+):
     """Closest points of two edges across each other, if nearer than the square ``best``."""
     for e in range(len(ev)):
         for f in range(len(ew)):

@@ -47,14 +47,14 @@ def rounding(solids: tuple, shape: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True)
-def support(solids, s, d, out):
+def support(solids: tuple, s: int, d: np.ndarray, out: np.ndarray):
     """Height of shape s along unit d; out (3,) gets a point where it is attained."""
     corners = solids[3][solids[2][s] : solids[2][s + 1]]
     return support_of(solids[0][s], solids[1][s], corners, d, out)
 
 
 @njit(cache=True)
-def support_of(kind, size, corners, d, out):
+def support_of(kind: int, size: np.ndarray, corners: np.ndarray, d: np.ndarray, out: np.ndarray):
     """``support`` of a solid of this kind, size (3,), and corners (.., 3) of a polytope."""
     if kind == POLYTOPE:
         low, corner = lowest(corners, d, -1.0)
@@ -82,14 +82,22 @@ def support_of(kind, size, corners, d, out):
 
 
 @njit(cache=True)
-def to_body(turn, x, sign, out):
+def to_body(turn: np.ndarray, x: np.ndarray, sign: float, out: np.ndarray):
     """out = sign * turn^T x."""
     for k in range(3):
         out[k] = sign * (turn[0, k] * x[0] + turn[1, k] * x[1] + turn[2, k] * x[2])
 
 
 @njit(cache=True)
-def face_that_separates(solids, s, other, relative, arm, limit, normal):
+def face_that_separates(
+    solids: tuple,
+    s: int,
+    other: int,
+    relative: np.ndarray,
+    arm: np.ndarray,
+    limit: float,
+    normal: np.ndarray,
+):
     """Largest separation of shape s and ``other`` along a face normal of s; -inf without.
 
     relative (3, 3), arm (3,): turn and centre of the other body in the axes of s. normal (3,): gets
@@ -129,7 +137,15 @@ def face_that_separates(solids, s, other, relative, arm, limit, normal):
 
 
 @njit(cache=True)
-def facing(solids, s, d, start, corners, names, normal):
+def facing(
+    solids: tuple,
+    s: int,
+    d: np.ndarray,
+    start: np.ndarray,
+    corners: np.ndarray,
+    names: np.ndarray,
+    normal: np.ndarray,
+):
     """The face or line of shape s that looks along unit d: (number of corners, its size).
 
     corners (.., 3), names (..,): get the corners, counter-clockwise about ``normal`` (3,), which a
@@ -179,7 +195,7 @@ def facing(solids, s, d, start, corners, names, normal):
 
 
 @njit(cache=True)
-def curvature_near(solids, s, x, d):
+def curvature_near(solids: tuple, s: int, x: np.ndarray, d: np.ndarray):
     """Mean curvature [1/m] of shape s where its outward normal is d (3,), unit, near point x (3,),
     which may lie inside; in its axes. 0 on faces and edges."""
     kind, size = solids[0][s], solids[1][s]

@@ -12,6 +12,7 @@ apart and whose separations  min_B n.x - max_A n.x  are both the largest, and bo
 Symbols: n (f, d) normals of a body's faces, d = 2 or 3.
 """
 
+import numpy as np
 from numba import njit
 
 SAME = 1e-9
@@ -25,7 +26,17 @@ fine mesh, agree on the direction, and their bodies need the contact that holds 
 
 
 @njit(cache=True)
-def touches_without_width(na, apart_a, ka, nb, apart_b, kb, best, same, ties):
+def touches_without_width(
+    na: np.ndarray,
+    apart_a: np.ndarray,
+    ka: int,
+    nb: np.ndarray,
+    apart_b: np.ndarray,
+    kb: int,
+    best: float,
+    same: float,
+    ties: np.ndarray,
+):
     """Whether a pair touches with no width.
 
     apart: separation along each face normal of a body, of which it has k; best: the pair's; same:

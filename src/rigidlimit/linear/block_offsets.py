@@ -12,7 +12,7 @@ MAX_BLOCK = 6
 """Largest preconditioner block: the degrees of freedom of one body in space."""
 
 
-def body_starts(n: int, blocks=None) -> np.ndarray:
+def body_starts(n: int, blocks: np.ndarray | None = None) -> np.ndarray:
     """``blocks``, given in any order, or a guess from the number of columns n alone."""
     if blocks is None:
         size = next(s for s in (6, 3, 2, 1) if n % s == 0)
@@ -25,7 +25,7 @@ def body_starts(n: int, blocks=None) -> np.ndarray:
     return wanted[np.diff(wanted, append=n + 1) > 0]
 
 
-def cut_starts(n: int, blocks=None) -> np.ndarray:
+def cut_starts(n: int, blocks: np.ndarray | None = None) -> np.ndarray:
     """``body_starts`` with blocks of at most MAX_BLOCK."""
     wanted = body_starts(n, blocks)
     if np.diff(wanted).max(initial=0) <= MAX_BLOCK:
@@ -34,7 +34,7 @@ def cut_starts(n: int, blocks=None) -> np.ndarray:
     return np.concatenate([*pieces, [n]]).astype(np.int64)
 
 
-def kept_starts(starts, dofs: np.ndarray) -> np.ndarray:
+def kept_starts(starts: np.ndarray, dofs: np.ndarray) -> np.ndarray:
     """Where bodies begin among some columns ``dofs`` (ascending), if among all they begin at
     ``starts``."""
     if not len(dofs):

@@ -12,7 +12,7 @@ FLOOR = 1e-12
 
 
 @njit(cache=True, nogil=True)
-def cholesky(A, L, floor, d):
+def cholesky(A: np.ndarray, L: np.ndarray, floor: float, d: int):
     """A = L L^T (d, d), pivots lifted to ``floor``; whether none had to be."""
     fine = True
     for i in range(d):
@@ -29,7 +29,7 @@ def cholesky(A, L, floor, d):
 
 
 @njit(cache=True, nogil=True)
-def invert_lower(L, out, d):
+def invert_lower(L: np.ndarray, out: np.ndarray, d: int):
     """out = L^-1 (d, d), lower triangles."""
     for col in range(d):
         for i in range(col, d):
@@ -40,7 +40,7 @@ def invert_lower(L, out, d):
 
 
 @njit(cache=True, nogil=True)
-def cholesky_of_block(A, L, d):
+def cholesky_of_block(A: np.ndarray, L: np.ndarray, d: int):
     """L L^T = A of a symmetric block (d, d), of which the lower triangle is read, and written."""
     top = 0.0
     for i in range(d):
@@ -49,7 +49,7 @@ def cholesky_of_block(A, L, d):
 
 
 @njit(cache=True, nogil=True)
-def add_outer(A, x, y, s, block):
+def add_outer(A: np.ndarray, x: np.ndarray, y: np.ndarray, s: float, block: tuple):
     """A += s x y^T, the lower triangle."""
     for u in range(len(block)):
         for v in range(u + 1):
@@ -57,7 +57,15 @@ def add_outer(A, x, y, s, block):
 
 
 @njit(cache=True, nogil=True)
-def diagonal_blocks(ptr, lo, up, low, mass, shift, block):
+def diagonal_blocks(
+    ptr: np.ndarray,
+    lo: np.ndarray,
+    up: np.ndarray,
+    low: np.ndarray,
+    mass: np.ndarray,
+    shift: float,
+    block: tuple,
+):
     """Those of K = M + C^T C + shift (bodies, d, d), lower triangles. Rows C as in
     ``block_ic0.py``: up on the later body, low on the earlier one lo, -1 for none."""
     G = mass.copy()
@@ -72,7 +80,7 @@ def diagonal_blocks(ptr, lo, up, low, mass, shift, block):
 
 
 @njit(cache=True, nogil=True)
-def times_lower(L, x, block):
+def times_lower(L: np.ndarray, x: np.ndarray, block: tuple):
     """x = L x for a lower triangle L (d, d)."""
     for u in range(len(block) - 1, -1, -1):
         s = 0.0
@@ -82,7 +90,7 @@ def times_lower(L, x, block):
 
 
 @njit(cache=True, nogil=True)
-def times_upper(L, x, block):
+def times_upper(L: np.ndarray, x: np.ndarray, block: tuple):
     """x_i = L_i^T x_i for lower triangles L (bodies, d, d) and x (bodies, d)."""
     d = len(block)
     for i in range(len(x)):

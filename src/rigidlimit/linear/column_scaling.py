@@ -16,7 +16,7 @@ ROUNDING = 1e-12
 rounding."""
 
 
-def largest_entries(B) -> np.ndarray:
+def largest_entries(B: np.ndarray | sp.csr_array) -> np.ndarray:
     """max_i |B_ij| of every column, (n,), of a plain array or compressed rows."""
     if not sp.issparse(B):
         return np.abs(B).max(axis=0, initial=0.0)
@@ -32,7 +32,7 @@ def _largest(indices, data, largest):
         largest[j] = max(largest[j], abs(data[e]))
 
 
-def column_arms(B) -> tuple[np.ndarray, np.ndarray]:
+def column_arms(B: np.ndarray | sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """(arm (n,), felt (n,) bool). arm_j = max_i |B_ij|: 1 or less for translations, the longest arm
     [m] for rotations, 1 for columns that are not felt, which hold nothing or rounding only."""
     arm = largest_entries(B)

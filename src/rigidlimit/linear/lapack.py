@@ -10,7 +10,7 @@ from numba import njit, types
 from numba.extending import get_cython_function_address
 
 
-def routine(module, name, arguments):
+def routine(module: str, name: str, arguments: int):
     """A routine whose arguments are all pointers, under a name that cached code finds again."""
     symbol = f"rigidlimit_{name}"
     binding.add_symbol(symbol, get_cython_function_address(f"scipy.linalg.{module}", name))
@@ -26,7 +26,7 @@ LETTERS = np.frombuffer(b"LRTN", np.uint8)
 
 
 @njit(cache=True, nogil=True)
-def eliminate(panel, k, r, rest):
+def eliminate(panel: np.ndarray, k: int, r: int, rest: np.ndarray):
     """L_PP L_PP^T = F_PP, L_RP = F_RP L_PP^-T, U = F_RR - L_RP L_RP^T in place, as in
     ``multifrontal.py``. False if F_PP is not positive definite.
 

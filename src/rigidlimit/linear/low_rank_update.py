@@ -48,7 +48,7 @@ class ChangingSystem:
         self._motions = np.empty((n, self.most), order="F")
         self._felt = np.empty((self.most, self.most))
 
-    def solve(self, rhs: np.ndarray, *, refined=True) -> np.ndarray:
+    def solve(self, rhs: np.ndarray, *, refined: bool = True) -> np.ndarray:
         """K^-1 r for the present working set; NaN if K is singular."""
         if self.system.factorize(self.stats).rounded:
             return self._by_rounded(rhs, refined=refined)
@@ -102,12 +102,12 @@ class ChangingSystem:
             return np.full_like(x, np.nan)
         return x - self._motions[:, :count] @ yields
 
-    def would_serve(self, contacts) -> bool:
+    def would_serve(self, contacts: np.ndarray) -> bool:
         """Whether these changes can be taken in as well."""
         back = np.count_nonzero(self._is_changed(contacts))
         return len(self.changed) + len(contacts) - 2 * back <= self.most
 
-    def toggle(self, contacts):
+    def toggle(self, contacts: np.ndarray):
         """Let contacts, a list of different ones, enter or leave the working set."""
         contacts = np.asarray(contacts, int)
         back = self._is_changed(contacts)

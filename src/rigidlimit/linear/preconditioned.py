@@ -7,6 +7,7 @@ take sqrt(a r.z) each away from it, as legs of right angles (M. R. Hestenes, E. 
 the ratio of two, and |x|_K the hypotenuse of all.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +32,16 @@ class Solved:
     error: float
 
 
-def solve(product, precondition, rhs, *, accuracy=0.0, enough=0.0, most, near=True) -> Solved:
+def solve(
+    product: Callable,
+    precondition: Callable,
+    rhs: np.ndarray,
+    *,
+    accuracy: float | None = 0.0,
+    enough: float = 0.0,
+    most: int,
+    near: bool = True,
+) -> Solved:
     """x with K x = rhs to ``accuracy`` of |x|_K, or |K x - rhs|_inf <= enough, in ``most`` steps.
 
     product(x): K x. precondition(r): nearly K^-1 r. near: whether steps that no longer fall are

@@ -12,6 +12,7 @@ term. Two roads, chosen here:
   Newton steps.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -44,7 +45,9 @@ LOOSE = 1.3
 """Decades that a loose solve gains."""
 
 
-def by_rounded_factor(product, by_factor, rhs, *, stats, refined):
+def by_rounded_factor(
+    product: Callable, by_factor: Callable, rhs: np.ndarray, *, stats: LinearStats, refined: bool
+):
     """K^-1 rhs by conjugate gradients with a factor in single precision; NaN if K is singular, None
     if the factor does not serve.
 
@@ -126,7 +129,7 @@ class StiffnessSystem:
         _scaled_rows(B.indptr, B.indices, B.data, active, root, ptr, idx, val)
         return (ptr, idx, val, M.indptr, M.indices, M.data, self.shift)
 
-    def solve(self, rhs, *, target, stats: LinearStats) -> np.ndarray:
+    def solve(self, rhs: np.ndarray, *, target: float, stats: LinearStats) -> np.ndarray:
         """x with |K x - rhs|_inf <= target as far as rounding allows."""
         n, network = len(rhs), self.network
         if n == 0:
@@ -151,7 +154,7 @@ class StiffnessSystem:
         except NoRoom:
             return x
 
-    def iterate(self, rhs, *, target, max_steps, stats: LinearStats):
+    def iterate(self, rhs: np.ndarray, *, target: float, max_steps: int, stats: LinearStats):
         """(x, |K x - rhs|_inf reached, steps) by conjugate gradients alone."""
         network = self.network
         if network.pairs.serves:

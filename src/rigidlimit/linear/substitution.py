@@ -130,7 +130,17 @@ def _up(values, begin, own, k, known, r, sides):
 
 
 @njit(cache=True, nogil=True)
-def substitute(values, fronts, begins, column, row_starts, rows, low, x, upwards):
+def substitute(
+    values: np.ndarray,
+    fronts: np.ndarray,
+    begins: np.ndarray,
+    column: np.ndarray,
+    row_starts: np.ndarray,
+    rows: np.ndarray,
+    low: int,
+    x: np.ndarray,
+    upwards: bool,
+):
     """x[e] = L^-1 x[e] in place for right sides e, or L^-T x[e] if ``upwards``, as far as these
     ``fronts`` lead, ascending. Places are in the order of elimination, less ``low``; those of rows
     as ``x`` has them.

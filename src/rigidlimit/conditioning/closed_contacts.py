@@ -14,8 +14,8 @@ from scipy.sparse.csgraph import connected_components
 from .._support.arrays import with_short_indices
 from .._support.products import absolute_product, transposed_product
 from .._support.submatrix import submatrix
-from ..network.least_distance import LARGEST
 from .exact_parts import solved_exactly
+from .least_distance import LARGEST
 from .one_body import reduced_balance, without_weak_motions
 from .response import Off, Response
 from .screening import WEAK, ZERO, weak_motions

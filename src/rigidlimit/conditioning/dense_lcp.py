@@ -4,7 +4,7 @@ For each system, with N = dt B M^-1 B^T scaled to a diagonal of ones, N = G G^T:
 
     w = p + N f,   0 <= f  _|_  w >= 0,
 
-by the least distance problem (``network/least_distance.py``) and from there by active sets,
+by the least distance problem (``least_distance.py``) and from there by active sets,
 
     N_PP f_P = -p_P,  f_P >= 0,   w >= 0 elsewhere,
 
@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..network.least_distance import multipliers
+from .least_distance import multipliers
 from .screening import ZERO
 
 DIGIT = float(np.finfo(float).eps)

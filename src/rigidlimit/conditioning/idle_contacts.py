@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from ..network.least_distance import LARGEST
+from .least_distance import LARGEST
 from .screening import WEAK, ZERO, finite_reach, weak_motions
 
 OPENED = 0.02

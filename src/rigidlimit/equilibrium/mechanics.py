@@ -28,7 +28,7 @@ TIGHT = 1e-12
 SMALL = 2e7
 """Multiplications up to which systems are factorized without trying GMRES: some milliseconds."""
 
-PATIENCE = 300
+PATIENCE = 1000
 """Iterations of GMRES at most."""
 
 MOVED = 30
@@ -139,7 +139,7 @@ class _Large:
 
     def solve(self, r, b=None, accuracy=TIGHT):
         bodies, rhs = self.bodies, self.bodies._pad(r, b)
-        limit = int(min(bodies.patience, 2.0 * self.fair))
+        limit = int(min(bodies.patience, self.fair))
         if self.factor is None:
             if self.incomplete is None:
                 self.incomplete = IncompleteFactor(bodies.blocks, self.values)

@@ -13,7 +13,7 @@ DECREASE = 1e-4
 HALVINGS = 10
 """Step lengths tried before Newton gives up: 1, 1/2, ... 1/1024."""
 
-LOOSEST, SHARPEN = 1e-3, 0.5
+LOOSEST, SHARPEN = 1e-2, 0.5
 """Relative residual of the linear systems: at most, and over that of the nonlinear system. The
 last keeps the order of convergence (Eisenstat & Walker, choice 2)."""
 

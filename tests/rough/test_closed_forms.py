@@ -153,11 +153,6 @@ def test_settle_keeps_what_friction_holds(name):
     assert rest.farthest == ""
 
 
-def test_compare_refuses_friction():
-    with pytest.raises(rigidlimit.errors.InputError, match="friction"):
-        rigidlimit.penalty.compare("ladder")
-
-
 def test_a_captured_step_with_friction_has_the_same_velocities(tmp_path):
     """Round trip: a sliding ball's step, written and solved as a captured problem."""
     from rigidlimit.adapters import read_captured

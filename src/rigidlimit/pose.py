@@ -234,6 +234,7 @@ def _rubbing(scene, state, contacts, k, exponent, mu, springs) -> dict:
         ),
         "friction": mu,
         "tangential_law": scene.tangential_law,
+        "increments": scene.increments,
         "history": ContactHistory(np.sign(overlap) * k * np.abs(overlap) ** (exponent - 1), kept),
     }
 

@@ -18,8 +18,7 @@ from .._support.display import Brief
 from .._support.memory import check_room
 from .._support.words import counted
 from ..dynamics.inertia import inverse_mass
-from ..equilibrium.dense import Dense
-from ..equilibrium.mechanics import Bodies
+from ..equilibrium.dense import Dense, between_bodies
 from ..equilibrium.multipliers import rigid_contacts
 from ..errors import InputError
 from ..status import Status
@@ -101,7 +100,7 @@ def _mechanics(captured):
     mobility = sp.csr_array(B @ inverse)
     q = captured.w + mobility @ captured.f
     unit = M.diagonal() * (float(np.abs(q).max(initial=0.0)) or 1.0)
-    bodies = Bodies(
+    bodies = between_bodies(
         B, captured.f, d, M=M, inverse=inverse, offset=captured.w.reshape(-1, d), unit=unit
     )
     return bodies, _traces(B.multiply(mobility).sum(axis=1), d), q

@@ -185,6 +185,17 @@ def lammps(count=100, dt=3e-4, rest=150_000, turn=100_000):
     simulation.start_from(before.state, before.contacts, before.force)
     simulation.set_gravity(tilted)
     way = np.abs(after.state.position - before.state.position).max(axis=1)
+    # balls that roll freely keep the load that their contacts carry
+    push = before.force[:, None] * before.contacts.normal + before.tangential
+    carried = np.zeros((len(way), 6))
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        body = before.contacts.body[:, side]
+        arm = before.contacts.point - before.state.position[body]
+        np.add.at(carried, body, sign * np.column_stack([push, np.cross(arm, push)]))
+    for ball in np.flatnonzero(way >= ROLLS):
+        load = -carried[ball]
+        load[:3] -= simulation.bodies.mass[ball] * np.array(tilted)
+        simulation.set_load(int(ball), load)
     for increments in (1, 4, 16):
         scene.increments = increments
         answer = rl.forces_at_pose(simulation, springs=before)

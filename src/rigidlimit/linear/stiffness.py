@@ -236,7 +236,7 @@ class StiffnessSystem:
 
     def _assembled(self, n: int) -> np.ndarray:
         """K (n, n) as a plain array."""
-        if not self.network.full:
+        if n <= DENSE_SIZE:
             return _dense(*self.arrays, np.zeros((n, n)))
         ptr, idx, val = self.arrays[:3]
         C = sp.csr_array((val, idx, ptr), shape=(len(ptr) - 1, n)).toarray()

@@ -1,7 +1,5 @@
 """Ends of intervals by the central path, against linear programs and closed forms."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -98,16 +96,12 @@ def test_forces_without_end():
     np.testing.assert_allclose(found.example[found.determined], 9.81, rtol=1e-8)
 
 
-def test_large_pyramid_is_quick():
-    """Cross-method: 14,000 contacts; a tenth of the time of linear programs, and as sharp."""
+def test_large_pyramid():
+    """Cross-method: 14,000 contacts, as sharp as linear programs."""
     network, load, inside, opening = prepared(20)
     i = int(inside.argmax())
-    start = time.perf_counter()
     bound, reached = ends.end(network, load, inside, opening, i, 1.0)
-    path = time.perf_counter() - start
-    start = time.perf_counter()
     model = programs._model(network.B, load, solver="ipm", run_crossover="off")
     known = -programs._optimum(model, ([i], [-1.0]))
-    assert path < 0.5 * (time.perf_counter() - start)
     # the program's own optimality is 1e-8 of its objective
     assert bound == pytest.approx(known, rel=1e-7) and reached == pytest.approx(known, rel=1e-7)

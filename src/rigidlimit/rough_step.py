@@ -32,6 +32,7 @@ from .constraints import (
 from .diagnostics.cones.count import rough_degree
 from .diagnostics.degree import Degree
 from .dynamics import contact_dynamics
+from .equilibrium.rows import directions
 from .forces import ContactHistory, RoughForces, compatible_forces
 from .forces.closed import closing_gap
 from .forces.friction import contact_friction, contact_tangential_stiffness, has_friction
@@ -204,17 +205,12 @@ def remembered(found) -> Memory | None:
     elif memory is not None:
         normal = np.where(found.closed, memory.normal, 0.0)
         tangential = np.where(found.closed[:, None], memory.tangential, 0.0)
-        against = in_world(contacts, _unit(found.classic.tangential_force))
+        against = in_world(contacts, directions(found.classic.tangential_force))
         bound = found.friction * np.maximum(normal, 0.0)
         slid = (found.classic.sliding & found.closed)[:, None]
         tangential = np.where(slid, bound[:, None] * against, tangential)
     rub = in_world(contacts, found.tangential_force)
     return Memory(contacts, found.force, rub, normal, tangential)
-
-
-def _unit(vectors):
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
 
 
 STORED = ("normal", "tangents")

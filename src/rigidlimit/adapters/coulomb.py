@@ -20,7 +20,7 @@ from .._support.words import counted
 from ..dynamics.inertia import inverse_mass
 from ..equilibrium.dense import Dense, between_bodies
 from ..equilibrium.multipliers import rigid_contacts
-from ..errors import InputError
+from ..equilibrium.rows import checked_friction
 from ..status import Status
 from .formats.problem import CapturedProblem
 
@@ -67,12 +67,9 @@ def solve_coulomb(captured: CapturedProblem, *, tolerance: float = 1e-10) -> Cou
     Global problems are solved in the velocities of the bodies (sparse), local ones in those of the
     contacts (dense). Raises InputError for negative friction, NoRoom for W without room.
     """
-    m, d, mu = captured.contacts, captured.dim, captured.mu
+    m, d = captured.contacts, captured.dim
     tolerance = arrays.positive("tolerance", tolerance)
-    if (mu < 0).any():
-        raise InputError(
-            f"friction of contact {int(np.argmin(mu))} is {mu.min():.3g}; expected mu >= 0"
-        )
+    mu = checked_friction(captured.mu, m)
     mechanics, trace, q = _mechanics(captured)
     scale = float(np.abs(q).max(initial=0.0)) or 1.0
     trace = np.where(trace > 0, trace, trace.max(initial=0.0) or 1.0)  # nothing moves this contact

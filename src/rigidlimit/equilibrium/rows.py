@@ -1,4 +1,5 @@
-"""Rows of rough contacts as they come from outside: normal ones B (m, n), tangential ones T."""
+"""Rows of rough contacts as they come from outside: normal ones B (m, n), tangential ones T, and
+what goes with them contact by contact."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,3 +43,19 @@ def checked_friction(friction, m: int) -> np.ndarray:
         i = int(np.argmin(mu))
         raise InputError(f"friction of contact {i} is {mu[i]}; expected mu >= 0")
     return mu
+
+
+def directions(vectors: np.ndarray) -> np.ndarray:
+    """Unit vectors along the rows of ``vectors`` (m, k), zero for zero ones."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
+
+
+def sliding_directions(given, m: int, d: int) -> np.ndarray:
+    """Unit vectors (m, d-1), zero where a contact is not known to slide; raises InputError."""
+    given = np.asarray(given, float)
+    if given.shape != (m, d - 1) or not np.isfinite(given).all():
+        raise InputError(
+            f"sliding_direction has shape {given.shape}; expected ({m}, {d - 1}) finite numbers"
+        )
+    return directions(given)

@@ -26,7 +26,7 @@ from .._support.words import counted
 from ..bodies.materials import MINDLIN, MINDLIN_FORCE, TANGENTIAL_LAWS
 from ..equilibrium.dense import between_bodies
 from ..equilibrium.law import ContactLaw
-from ..equilibrium.rows import checked_friction, contact_rows
+from ..equilibrium.rows import checked_friction, contact_rows, sliding_directions
 from ..equilibrium.solve import Settings, solve
 from ..errors import InputError
 from ..linear import column_arms
@@ -123,7 +123,7 @@ def rough_forces(
         )
     slide = None
     if sliding_direction is not None and m:
-        slide = _directions(sliding_direction, m, d)
+        slide = sliding_directions(sliding_direction, m, d)
     history = _checked_history(history, m, d) if m else None
     problem = _Scaled(contacts, load, free)
     if problem.size == 0.0 and (history is None or not history.normal.any()):
@@ -167,17 +167,6 @@ def _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent)
             "(a smooth contact has friction 0)"
         )
     return _Contacts(rows, (m, d), stiffness, k_t, mu, exponent)
-
-
-def _directions(given, m: int, d: int) -> np.ndarray:
-    """Unit vectors (m, d-1), zero where the contact is not known to slide."""
-    given = np.asarray(given, float)
-    if given.shape != (m, d - 1) or not np.isfinite(given).all():
-        raise InputError(
-            f"sliding_direction has shape {given.shape}; expected ({m}, {d - 1}) finite numbers"
-        )
-    length = np.linalg.norm(given, axis=1, keepdims=True)
-    return np.divide(given, length, out=np.zeros_like(given), where=length > 0.0)
 
 
 def _checked_history(history, m: int, d: int) -> ContactHistory | None:

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._support import arrays
-from ...equilibrium.rows import checked_friction, contact_rows
+from ...equilibrium.rows import checked_friction, contact_rows, sliding_directions
 from ...errors import InputError
 from ...linear import body_starts, column_arms, kept_starts
 from .conic import Program
@@ -126,7 +126,7 @@ def rough_contacts(
     free = arrays.free_columns(fixed, n)
     slide = np.zeros((m, d - 1))
     if sliding_direction is not None:
-        slide = unit_directions(sliding_direction, m, d)
+        slide = sliding_directions(sliding_direction, m, d)
     arm, touched = column_arms(rows)
     kept = np.flatnonzero(free & touched)
     scale = np.where(touched, arm, 1.0)
@@ -152,17 +152,6 @@ def refuse_friction(friction, *others) -> None:
     """Raises InputError where friction is given without the rows T it acts along."""
     if np.any(friction) or any(other is not None for other in others):
         raise InputError("friction is given without tangential; expected the rows T")
-
-
-def unit_directions(given, m: int, d: int) -> np.ndarray:
-    """Unit vectors (m, d-1), zero where a contact is not known to slide; raises InputError."""
-    given = np.asarray(given, float)
-    if given.shape != (m, d - 1) or not np.isfinite(given).all():
-        raise InputError(
-            f"sliding_direction has shape {given.shape}; expected ({m}, {d - 1}) finite numbers"
-        )
-    length = np.linalg.norm(given, axis=1, keepdims=True)
-    return np.divide(given, length, out=np.zeros_like(given), where=length > 0.0)
 
 
 def _generators(mu: np.ndarray, slide: np.ndarray) -> Generators:

@@ -93,10 +93,10 @@ def exponents(rows) -> list[dict]:
     return out
 
 
-def _first(recorded, warm, handover=None):
+def _first(recorded, warm):
     start = recorded.warm_force if warm else None
     given = recorded.dynamics
-    return rl.contact_dynamics(**given, tolerance=TARGET, warm_start=start, handover=handover)
+    return rl.contact_dynamics(**given, tolerance=TARGET, warm_start=start)
 
 
 def _second(recorded):
@@ -107,14 +107,11 @@ def _second(recorded):
 
 def _both(recorded):
     """Both steps, warm, as ``rigidlimit.step`` makes them: the answer of the second."""
-    handover = rl.Handover()
-    _first(recorded, True, handover)
-    closed = np.flatnonzero(recorded.result.closed)
+    _first(recorded, True)
     return rl.compatible_forces(
         **recorded.compatible,
         tolerance=TARGET,
         warm_start=recorded.warm_displacement,
-        handover=handover.among(rows=closed),
     )
 
 
@@ -123,8 +120,8 @@ def moving(simulation, name, *, steps, settle=0, limit=60.0):
 
     settle: steps made before. "force change": largest change of a classic force in one step over
     the largest force, what a warm start has to make up for. The cold second step has neither u nor
-    the classic forces to start from, nor the factorization of the first; the warm one is what both
-    take together, less the first. Stops after ``limit`` CPU seconds.
+    the classic forces to start from; the warm one is what both take together, less the first. Stops
+    after ``limit`` CPU seconds.
     """
     began = time.process_time()
     for _ in range(settle):

@@ -61,7 +61,7 @@ class Forces:
 
 def permuted(problem, order):
     """The keywords of the problem with its contacts in another order."""
-    given = {key: value for key, value in problem.given.items() if key != "handover"}
+    given = dict(problem.given)
     B = given["B"]
     given["B"] = (sp.csr_array(B) if sp.issparse(B) else np.asarray(B))[order]
     for key in problem.PER_CONTACT:

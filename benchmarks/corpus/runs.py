@@ -56,7 +56,7 @@ def unlike_masses(decades, count=150, after=40):
         with captured("step", found=found):
             simulation.step()
         first = found[0][0]
-        given = {k: v for k, v in first.given.items() if k not in ("handover", "warm_start")}
+        given = {k: v for k, v in first.given.items() if k != "warm_start"}
         n = len(given["velocity"])
         part = np.repeat(10.0 ** np.random.default_rng(0).uniform(-decades, 0, n // 6), 6)
         given["M"] = sp.csr_array(sp.diags_array(part) @ given["M"])

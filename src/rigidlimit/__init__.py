@@ -27,7 +27,6 @@ _HOME = {
     "Ellipsoid": "bodies",
     "GapNoise": "diagnostics",
     "HalfSpace": "bodies",
-    "Handover": "dynamics",
     "LeastFriction": "diagnostics",
     "Material": "bodies",
     "PenaltyResult": "penalty",

@@ -43,7 +43,6 @@ from .forces import CompatibleForces, compatible_forces
 from .forces.bearing import bearing
 from .forces.closed import CLOSED, closing_gap
 from .forces.law import contact_stiffness
-from .network.handover import Handover
 from .rough_step import Friction, Memory
 from .status import Status
 from .unrest import motion
@@ -396,9 +395,7 @@ def _step(
     while True:
         if watch is not None:
             watch(contacts, moved)
-        handover = Handover()
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
-        kept = handover if compatible else None
         # eqs 20-22
         known, T, mu = None, None, None
         if rough:
@@ -409,7 +406,7 @@ def _step(
             closed = _closed(classic, dt, settings, bodies)
         else:
             data = M, B, contacts, state, F_ext, settings, bodies
-            known, closed = _solved(*data, before, kept, tolerance)
+            known, closed = _solved(*data, before, tolerance)
             classic = known.classic
         moved = _travel(bodies, classic.velocity.reshape(-1, 6), dt)
         if (moved <= reach * (1 + 1e-9)).all():
@@ -440,14 +437,13 @@ def _step(
     found = StepResult(
         new_state, contacts, B, load, stiffness, closed, classic, None, dt, bodies, open=known.open
     )
-    return with_compatible(found, settings, warm, handover, known) if compatible else found
+    return with_compatible(found, settings, warm, known) if compatible else found
 
 
 def with_compatible(
     found: StepResult,
     settings: StepSettings,
     warm: WarmStart | None = None,
-    handover: Handover | None = None,
     known: Known | None = None,
 ) -> StepResult:
     """Step 2 of a step of which step 1 is found: the same with compatible forces.
@@ -456,7 +452,7 @@ def with_compatible(
     """
     if found.T is not None:
         return replace(found, compatible=rough_step.compatible(found, settings, found.memory))
-    done = _of_least_size(_compatible(found, settings, warm, handover, known), settings)
+    done = _of_least_size(_compatible(found, settings, warm, known), settings)
     if settings.closed is not None or found.bodies.written is None or not done.converged:
         return done
     return replace(done, rounded=_rounded(found, done, settings))
@@ -481,15 +477,14 @@ def _of_least_size(done, settings):
     return replace(done, classic=replace(done.classic, force=size))
 
 
-def _compatible(found, settings, warm, handover, known):
+def _compatible(found, settings, warm, known):
     """``found`` with the compatible forces of its closed contacts."""
     bodies, chosen = found.bodies, np.flatnonzero(found.closed)
     B, force = submatrix(found.B, rows=chosen), found.classic.force[chosen]
-    given = None if handover is None else handover.among(rows=chosen)
 
     def solve(balance):
         start = None if warm is None else warm.displacement
-        return _forces(found, settings, chosen, balance, warm_start=start, handover=given)
+        return _forces(found, settings, chosen, balance, warm_start=start)
 
     balance = None if known is None else known.balance(chosen)
     answer = reduced_forces(solve, bodies, B, found.load, force, balance)
@@ -542,7 +537,7 @@ def _forces(found, settings, rows, balance, **known):
     )
 
 
-def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover, tolerance=None):
+def _solved(M, B, contacts, state, F_ext, settings, bodies, before, tolerance=None):
     """(classic contact dynamics to its last digits, which contacts are closed by it)."""
     v, dt = state.velocity.ravel(), settings.dt
     free = bodies.free.ravel()
@@ -562,7 +557,6 @@ def _solved(M, B, contacts, state, F_ext, settings, bodies, before, handover, to
             solver=settings.solver,
             tolerance=tolerance or settings.tolerance,
             warm_start=before,
-            handover=handover,
             **(settings.solver_options or {}),
         )
 

@@ -67,22 +67,20 @@ def finish(
     max_rounds=5000,
     stats: LinearStats,
 ):
-    """(forces, residual, rounds, system): better forces than ``force`` (m,), to ``tolerance`` if it
-    can be; the system factorized last, None if there is none.
+    """(forces, residual, rounds): better forces than ``force`` (m,), to ``tolerance`` if it can be.
 
     network: B with scaled columns, and the inertia. plan: kinds of steps. Raises NoRoom.
     """
-    best, rounds, system = _Point(problem, force), 0, None
+    best, rounds = _Point(problem, force), 0
     for kind, sigma in plan:
         if best.residual > tolerance and rounds < max_rounds:
-            system = None  # its factor is large: gone before there is another
             steps = _Steps(problem, network, sigma, tolerance, stats)
             stats.took(f"active set {kind} {sigma:.0e}")
             take = _bent_rounds if kind == "bent" else _whole_rounds
             best, more = take(steps, best, tolerance, min(ROUNDS, max_rounds - rounds))
-            rounds, system = rounds + more, steps.system
-            del steps
-    return best.force, best.residual, rounds, system
+            rounds += more
+            del steps  # its factor is large: gone before there is another
+    return best.force, best.residual, rounds
 
 
 def _bent_rounds(steps, here, tolerance, most):

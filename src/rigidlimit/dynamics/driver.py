@@ -10,7 +10,6 @@ from .._support import arrays
 from .._support.products import transposed_product
 from ..errors import InputError, nearest
 from ..linear import column_arms
-from ..network.handover import check_handover
 from ..status import Status
 from . import apgd, newton, pgs
 from .inertia import check_symmetry
@@ -52,7 +51,6 @@ def contact_dynamics(
     tolerance: float = 1e-10,
     max_iterations: int | None = None,
     warm_start=None,
-    handover=None,
     tangential=None,
     friction=0.0,
     **options,
@@ -67,8 +65,7 @@ def contact_dynamics(
     default. fixed (n,) bool: the held degrees of freedom Gamma_D.
     solver: "newton", "pgs" (order="natural", "reverse", "symmetric", "random" or indices) or
     "apgd"; further keywords go to it. warm_start (m,) [N]: forces to start from, left out if
-    they are further from the answer than no forces. handover: an empty ``Handover``, which
-    may get a factorization for ``compatible_forces``.
+    they are further from the answer than no forces.
 
     Rough contacts: tangential ((d-1) m, n): rows T of the tangential motion, contact by contact,
     one in the plane (d = 2) or two in space (d = 3). friction: mu >= 0, a number or (m,). Coulomb's
@@ -94,9 +91,6 @@ def contact_dynamics(
     external_force = arrays.vector("external_force", external_force, n, what="degree of freedom")
     dt = arrays.positive("dt", dt)
     tolerance = arrays.positive("tolerance", tolerance)
-    if handover is not None:
-        check_handover(handover)
-        handover.taken()
     if tangential is not None:
         if max_iterations is not None and solver != "newton":
             options["max_iterations"] = max_iterations
@@ -134,17 +128,11 @@ def contact_dynamics(
         options["blocks"] = reduced.starts(options.get("blocks"))
     if "order" in options and not isinstance(options["order"], str):
         options["order"] = reduced.numbers(pgs.permutation(options["order"], m))
-    if handover is not None and solver == "newton":
-        options["handover"] = handover
     answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
-    if options.pop("handover", None) is not None:
-        handover.place(reduced.rows, reduced.dofs, B.shape)
     kept = None
     overlapping = (problem.bias < 0.0).any()
     if answer.converged and overlapping and _by_rounding(problem, answer.force):
         answer = replace(answer, status=Status.JAMMED)
-        if handover is not None:
-            handover.taken()
     if not answer.converged and overlapping:
         # overlaps as they are, with what is driven and what rebounds; or nothing that pushes at all
         closed = contact_bias(B, np.maximum(gap, 0.0), velocity, dt, restitution, exists)
@@ -238,7 +226,7 @@ def check_solver(solver: str, options=(), *, others=(), rough: bool = False) -> 
 
 
 def _options_of(solver, rough) -> set[str]:
-    taken = {"problem", "tolerance", "warm_start", "handover", "force"}
+    taken = {"problem", "tolerance", "warm_start", "force"}
     if rough and solver == "newton":
         return set()
     function = (SWEEPS if rough else SOLVERS)[solver]

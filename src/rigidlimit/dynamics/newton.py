@@ -21,7 +21,6 @@ import scipy.sparse as sp
 from .._support.submatrix import submatrix
 from ..errors import NoRoom
 from ..linear import LinearStats, Network, column_arms
-from ..network.handover import Handover
 from ..status import Status
 from . import active_set, apgd, interior
 from .problem import ContactDynamicsResult, ContactProblem
@@ -63,19 +62,18 @@ def solve(
     warm_start: np.ndarray | None = None,
     blocks: np.ndarray | None = None,
     opening: bool = True,
-    handover: Handover | None = None,
     settings: Settings = Settings(),
 ) -> ContactDynamicsResult:
     """Solve eq. 21 to ``tolerance``. max_iterations bounds the Newton steps and those of the path.
 
     warm_start (m,) [N]: forces to begin with. blocks: see ``Network``. opening: whether gradient
-    steps go first. handover: gets the last factorization, if that led to the answer.
+    steps go first.
     ``iterations`` of the answer counts gradient steps and Newton systems. Status JAMMED: it
     stalled, and overlaps are known that no speed of the problem's own order undoes.
     """
     m = problem.B.shape[0]
     force = np.zeros(m) if warm_start is None else problem.project(warm_start)
-    solution = _Solution(problem, tolerance, max_iterations, blocks, handover, settings)
+    solution = _Solution(problem, tolerance, max_iterations, blocks, settings)
     solution.keep(force, problem.residual(force))
     if opening:
         solution.from_near()
@@ -91,10 +89,9 @@ class _Solution:
     Each method begins with these, and does nothing once they have arrived.
     """
 
-    def __init__(self, problem, tolerance, max_iterations, blocks, handover, settings):
+    def __init__(self, problem, tolerance, max_iterations, blocks, settings):
         self.problem, self.tolerance, self.blocks = problem, tolerance, blocks
-        self.handover, self.settings = handover, settings
-        self.max_iterations = max_iterations
+        self.max_iterations, self.settings = max_iterations, settings
         self.force, self.residual, self.history = None, np.inf, []
         self.gradient_steps = self.newton_steps = 0
         self.jammed = False  # whether overlaps cannot be undone but at speeds of another order
@@ -176,7 +173,7 @@ class _Solution:
         if self.arrived:
             return
         try:
-            force, residual, rounds, system = active_set.finish(
+            force, residual, rounds = active_set.finish(
                 self.problem,
                 self.network,
                 self.force if force is None else force,
@@ -188,8 +185,6 @@ class _Solution:
         except NoRoom:
             return
         self.newton_steps += rounds
-        if self.handover is not None and residual <= self.tolerance:
-            self.handover.leave(system, self.arm)
         self.keep(force, residual)
 
     def along_path(self):

@@ -21,7 +21,6 @@ import numpy as np
 from ..linear import LinearStats
 from ..linear.dissection import has_metis
 from ..linear.low_rank_update import ChangingSystem
-from ..network.handover import BorrowedSystem
 from .rebalance import rebalanced
 
 FEW = 200
@@ -37,10 +36,6 @@ at no force."""
 WITHOUT_METIS = 75_000
 """Degrees of freedom up to which a factorization is made without METIS. With it, as long as memory
 lasts: conjugate gradients are no way out here."""
-
-BORROWED = 2
-"""Linearisations with the D that step 1 has factorized: forces without freedom need one, and
-another if those given do not balance."""
 
 LINEARISATIONS = 30
 """Renewals of D for p != 2; one or two are the rule."""
@@ -62,13 +57,12 @@ def applies(admissible, n) -> bool:
     return np.count_nonzero(admissible == 0) <= FEW
 
 
-def solve(network, load, stiffness, exponent, *, tolerance, admissible, given, stats: LinearStats):
+def solve(network, load, stiffness, exponent, *, tolerance, admissible, stats: LinearStats):
     """(u, force, steps, balanced): forces to ``tolerance``, or ``balanced`` False if not found.
 
     Raises NoRoom.
 
-    admissible (m,): forces f >= 0 that balance the load; loads and stiffness of order one. given: a
-    ``Handover`` of this network; it is empty afterwards.
+    admissible (m,): forces f >= 0 that balance the load; loads and stiffness of order one.
     """
     force, steps, before = admissible, 0, np.inf
     q = 1.0 / (exponent - 1.0)
@@ -82,16 +76,6 @@ def solve(network, load, stiffness, exponent, *, tolerance, admissible, given, s
 
     # forces without freedom stay whatever D is
     usual = float(np.median(tangent(force, stiffness, q, FLOOR)[force > 0]))
-    system = BorrowedSystem.of(network, force > 0, given, usual, stats)
-    if system is not None:
-        stats.took("factor of step 1")
-    for _ in range(BORROWED if system is not None else 0):
-        u, new, arrived = walked(system)
-        if not arrived:
-            break
-        change, force = new - force, new
-        if np.abs(change).max() <= tolerance * force.max():
-            return u, force, steps, True
     for iteration in range(LINEARISATIONS):
         D = tangent(force, stiffness, q, FLOOR)
         if exponent != 2.0 and iteration == 0:

@@ -11,7 +11,6 @@ from .._support.submatrix import submatrix
 from ..bodies.materials import MINDLIN
 from ..errors import InputError
 from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
-from ..network.handover import Handover, check_handover
 from ..status import Status
 from . import augmented_lagrangian, newton
 from .carried import NOT_CARRIED, nearest_carried
@@ -43,7 +42,6 @@ def compatible_forces(
     warm_start=None,
     admissible=None,
     blocks=None,
-    handover=None,
     tangential=None,
     tangential_stiffness=1.0,
     friction=0.0,
@@ -65,8 +63,7 @@ def compatible_forces(
     (n,): displacement of an earlier answer. admissible (m,) [N]: some forces f >= 0 that balance
     the load, as from contact dynamics; where hardly more contacts bear than the load determines
     they are a good start, no more. blocks: first dof of each body, ending with n; speeds up the
-    linear solves, no more. handover: what ``contact_dynamics`` factorized, ``among`` these
-    contacts; it is empty afterwards.
+    linear solves, no more.
 
     Rough contacts: tangential ((d-1) m, n): rows T of the tangential motion, contact by contact,
     one in the plane (d = 2) or two in space (d = 3). tangential_stiffness: k_t in the unit of
@@ -76,7 +73,7 @@ def compatible_forces(
     elsewhere. increments: into
     how many the way from the history's load is divided; the error falls in proportion.
     tangential_law: "mindlin" or "mindlin/force" (as in LAMMPS; alike for exponent 2). These take
-    method "newton" and no gap_error, admissible or handover, and return ``RoughForces``, with
+    method "newton" and no gap_error or admissible, and return ``RoughForces``, with
     tangential_force (m, d-1), sliding (m,) bool, state and history.
 
     Returns CompatibleForces. A load that no f >= 0 can balance gives status LOAD_NOT_CARRIED, the
@@ -92,7 +89,7 @@ def compatible_forces(
     if method not in METHODS:
         raise InputError(f"method is {method!r}; expected one of {', '.join(METHODS)}")
     if tangential is not None:
-        others = {"gap_error": gap_error, "admissible": admissible, "handover": handover}
+        others = {"gap_error": gap_error, "admissible": admissible}
         for name in (name for name, value in others.items() if value is not None):
             raise InputError(f"{name} is given with tangential; expected one of the two")
         if method != "newton":
@@ -124,9 +121,6 @@ def compatible_forces(
         warm_start = arrays.vector("warm_start", warm_start, n, what="degree of freedom")
     if admissible is not None:
         admissible = arrays.vector("admissible", admissible, m, what="contact (row of B)")
-    if handover is not None:
-        check_handover(handover, B.shape)
-        handover = handover.taken()
     free = arrays.free_columns(fixed, n)
     load = np.where(free, load, 0.0)
     if gap_error is not None:
@@ -138,7 +132,7 @@ def compatible_forces(
         if not gap_error.any():
             gap_error = None
 
-    scaled = _Scaled(B, load, stiffness, exponent, free, blocks, gap_error, handover)
+    scaled = _Scaled(B, load, stiffness, exponent, free, blocks, gap_error)
     if scaled.force_size == 0.0:
         nothing = np.zeros(n), np.zeros(m)
         solved = _Solved(*nothing, Status.CONVERGED, 0, [], LinearStats(), load, 0.0, 0.0)
@@ -230,7 +224,7 @@ class _Scaled:
     stiffness by the largest stiffness changes no force ratio.
     """
 
-    def __init__(self, B, load, stiffness, exponent, free, blocks, gap_error, handover):
+    def __init__(self, B, load, stiffness, exponent, free, blocks, gap_error):
         n = B.shape[1]
         arm, felt = column_arms(B)
         touched = self.touched = free & felt
@@ -252,8 +246,6 @@ class _Scaled:
         if gap_error is not None and self.force_size > 0.0:
             self.offset = -gap_error / self.displacement_size
         self.n = n
-        given = Handover() if handover is None else handover
-        self.given = given.among(columns=self.dofs, arm=self.arm)
         self.network = Network(
             self.B,
             blocks=kept_starts(body_starts(n, blocks), self.dofs),
@@ -345,7 +337,6 @@ class _Scaled:
                 max_iterations=300 if max_iterations is None else max_iterations,
                 warm_start=start,
                 admissible=admissible,
-                given=self.given,
             )
         answer = augmented_lagrangian.solve(
             self.B,

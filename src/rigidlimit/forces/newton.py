@@ -23,7 +23,6 @@ from ..linear.stiffness import DIRECT_SIZE
 from ..network import equilibrium
 from ..network.central_path import INTERIOR, follow
 from ..network.equilibrium import NEAR
-from ..network.handover import Handover
 from ..network.soft import soft_equilibrium
 from ..status import Status
 from . import active_set
@@ -102,16 +101,15 @@ def solve(
     max_iterations: int,
     warm_start: np.ndarray | None = None,
     admissible: np.ndarray | None = None,
-    given: Handover | None = None,
     settings: Settings = Settings(),
 ):
     """(u, force, status, iterations, history, stats).
 
     warm_start (n,): u of an earlier answer. admissible (m,): some forces f >= 0 that balance the
-    load. given: a ``Handover`` of this network; it is empty afterwards.
+    load.
     """
     search = _Search(network, law, tolerance, max_iterations, settings)
-    status = search.run(warm_start, admissible, given or Handover())
+    status = search.run(warm_start, admissible)
     return search.u, search.force, status, search.iterations, search.history, search.stats
 
 
@@ -133,12 +131,11 @@ class _Search:
         self.u = self.force = self.history = self.point = None
         self.missed, self.arrived, self.no_room = np.inf, False, False
 
-    def run(self, warm_start, admissible, given) -> Status:
+    def run(self, warm_start, admissible) -> Status:
         """The methods in turn."""
         if admissible is not None:  # rounding does not bear
             admissible = np.where(bearing(admissible), admissible, 0.0)
-        status = self.among_forces(admissible, given)
-        given.taken()  # no more use, and large
+        status = self.among_forces(admissible)
         if status is None and admissible is None and warm_start is None:
             status = self.among_nearest()
         if status is not None:
@@ -337,9 +334,9 @@ class _Search:
             return None
         self.stats.took("nearest carried first")
         force = nearest_carried(self.network, self.load).force
-        return self.among_forces(np.where(bearing(force), force, 0.0), Handover())
+        return self.among_forces(np.where(bearing(force), force, 0.0))
 
-    def among_forces(self, admissible, given) -> Status | None:
+    def among_forces(self, admissible) -> Status | None:
         """By the active set method; None where that is no way. NO_ROOM: forces as given."""
         network, load = self.network, self.load
         if self.offset is not None or not active_set.applies(admissible, len(load)):
@@ -355,7 +352,6 @@ class _Search:
                 self.exponent,
                 tolerance=self.tolerance,
                 admissible=admissible,
-                given=given,
                 stats=self.stats,
             )
         except NoRoom:  # the other ways have no hope here

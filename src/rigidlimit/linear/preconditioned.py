@@ -1,8 +1,7 @@
 """Conjugate gradients with a factor of nearly the same matrix as preconditioner.
 
-Factors that are kept in single precision (``multifrontal.py``), or handed over from another matrix
-(``handover.py``), leave a part c of the error in the energy norm |e|_K in every step, c = 1e-5 to
-1e-4 of the former and some 1e-3 of the latter. What is left is told without another step. Steps
+Factors that are kept in single precision (``multifrontal.py``) leave a part c of the error in the
+energy norm |e|_K in every step, c = 1e-5 to 1e-4. What is left is told without another step. Steps
 take sqrt(a r.z) each away from it, as legs of right angles (M. R. Hestenes, E. Stiefel, 1952): c is
 the ratio of two, and |x|_K the hypotenuse of all.
 """

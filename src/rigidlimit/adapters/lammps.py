@@ -82,6 +82,8 @@ def march_spheres(dem: PenaltySimulation, steps: int, *, path=()) -> LammpsResul
     bodies, scene = dem.bodies, dem.scene
     if scene.pair_friction or scene.pair_tangential_stiffness:
         raise InputError("friction is given for pairs of bodies; expected that of materials only")
+    if bodies.has_apart:
+        raise InputError("some bodies do not collide; expected none of these for LAMMPS")
     if not all(isinstance(shape, Sphere) for shape in bodies.shapes):
         others = {type(s).__name__ for s in bodies.shapes if not isinstance(s, Sphere)}
         raise InputError(f"found {', '.join(sorted(others))}; expected spheres only for LAMMPS")

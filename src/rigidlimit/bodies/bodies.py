@@ -31,7 +31,9 @@ class Bodies(Brief):
     dim: 2 or 3. names: one per body. shapes, materials: tables; shape_of, material_of (n,): row in
     the table. mass (n,) [kg]. inertia (n, 3, 3) [kg m^2]: about the centre of mass, body frame.
     free (n, 6): False for degrees of freedom in Gamma_D (vx, vy, vz, wx, wy, wz, world frame).
-    placed (n, 3) [m]: where the scene has put them, if that is known.
+    placed (n, 3) [m]: where the scene has put them, if that is known. group (n,): bodies of one
+    number above 0 do not collide with one another. excluded (k, 2): pairs, lower body first, that
+    do not collide either. None: no such bodies.
     """
 
     dim: int
@@ -44,6 +46,8 @@ class Bodies(Brief):
     inertia: np.ndarray
     free: np.ndarray
     placed: np.ndarray | None = None
+    group: np.ndarray | None = None
+    excluded: np.ndarray | None = None
 
     def __len__(self):
         return len(self.mass)
@@ -85,6 +89,12 @@ class Bodies(Brief):
     def blocks(self) -> np.ndarray:
         """First degree of freedom of each body, ending with 6 n, (n + 1,)."""
         return np.arange(0, 6 * len(self) + 1, 6)
+
+    @cached_property
+    def has_apart(self) -> bool:
+        """Whether any two bodies do not collide, by their group or as an excluded pair."""
+        grouped = self.group is not None and bool(self.group.any())
+        return grouped or (self.excluded is not None and len(self.excluded) > 0)
 
     def derived(self, make: Callable[["Bodies"], T]) -> T:
         """``make(self)``, made once: a table that a later stage draws from the constant data."""

@@ -85,6 +85,8 @@ def parts_of(bodies: Bodies) -> Parts | None:
             mass=bodies.mass[owner],
             inertia=bodies.inertia[owner],
             free=bodies.free[owner],
+            group=None,
+            excluded=None,
         ),
         owner,
         number,

@@ -30,6 +30,10 @@ class Pieces:
             _full(curvature, float, (k,)),
         )
 
+    def select(self, which: np.ndarray) -> "Pieces":
+        """The contacts chosen by a mask (k,) or by indices."""
+        return Pieces(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
+
     @classmethod
     def joined(cls, pieces: list["Pieces"]) -> "Pieces":
         names = cls.__dataclass_fields__

@@ -7,6 +7,7 @@ from .._support.threads import in_pieces
 from ..bodies import Bodies, State, rotations
 from ..errors import ContactError
 from . import planar
+from .apart import Apart, kept_apart
 from .balls import ball_ball
 from .broadphase import meeting_balls
 from .capsules import capsule_capsule
@@ -35,7 +36,8 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     """All contacts with gap <= reach of one body + reach of the other.
 
     reach (n,) or a number [m]: how far each body may move in the step; zero for half-spaces.
-    Pairs without a free degree of freedom are left out. Raises ContactError for coincident
+    Pairs without a free degree of freedom are left out, and those that do not collide (``apart``).
+    Raises ContactError for coincident
     centres, poses that are not finite and quaternions that are not of unit length. Overlapping
     bodies give the normal of least overlap. Compounds are searched part by part (``compounds``).
     """
@@ -62,16 +64,19 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
             f"body {bodies.names[fast[0]]!r} may move {reach[fast[0]]:.3g} m within the step; "
             f"expected less than {FARTHEST:.0e}: look at velocities, loads and masses"
         )
-    parts = bodies.derived(parts_of)
+    parts, apart = bodies.derived(parts_of), bodies.derived(kept_apart)
     if parts is None:
-        return _search(bodies, state, reach)
+        return _search(bodies, state, reach, apart=apart)
     placed, reach = parts.placed(state), reach[parts.owner]
-    found = _search(parts.bodies, placed, reach, owner=parts.owner)
+    found = _search(parts.bodies, placed, reach, owner=parts.owner, apart=apart)
     return parts.of_bodies(found, placed, reach)
 
 
-def _search(bodies: Bodies, state: State, reach: np.ndarray, *, owner=None) -> Contacts:
-    """Contacts of bodies with one shape each; owner (n,): those of one owner have none."""
+def _search(
+    bodies: Bodies, state: State, reach: np.ndarray, *, owner=None, apart: Apart | None = None
+) -> Contacts:
+    """Contacts of bodies with one shape each; owner (n,): those of one owner have none, and by
+    ``apart`` those of other pairs of owners."""
     n = len(bodies)
     kind, movable, planes, solid = bodies.derived(_roles)
     pairs, _ = meeting_balls(
@@ -83,11 +88,19 @@ def _search(bodies: Bodies, state: State, reach: np.ndarray, *, owner=None) -> C
     wanted = movable[a] | movable[b]
     if owner is not None:
         wanted &= owner[a] != owner[b]
+    if apart is not None:
+        wanted &= apart.collide(*((a, b) if owner is None else (owner[a], owner[b])))
     a, b = a[wanted], b[wanted]
 
     pieces = list(_pair_contacts(bodies, state, a, b, kind, reach))
     if len(planes):
-        pieces.append(planes_bodies(bodies, state, planes, solid[movable[solid]], reach))
+        of_planes = planes_bodies(bodies, state, planes, solid[movable[solid]], reach)
+        if apart is not None:
+            a, b = of_planes.a, of_planes.b
+            of_planes = of_planes.select(
+                apart.collide(*((a, b) if owner is None else (owner[a], owner[b])))
+            )
+        pieces.append(of_planes)
     within = np.abs(state.position).max(axis=1, initial=0.0)
     within += np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)
     return _sorted_contacts(Pieces.joined(pieces), reach, ROUNDING * within, n)

@@ -47,6 +47,8 @@ def serves(bodies: Bodies, external_force: np.ndarray, spin: np.ndarray) -> bool
     """Whether all bodies are balls, half-spaces, or boxes that do not turn, of which one at most is
     free to shift; and none is turned by a moment. spin (n, 3) [rad/s]: of the bodies."""
     boxes = _boxes(bodies)
+    if bodies.has_apart:  # its search knows no exclusions
+        return False
     if any(box_of(bodies.shapes[s]) is None for s in np.unique(bodies.shape_of[boxes])):
         return False
     if bodies.free[boxes, 3:].any() or spin[boxes].any():

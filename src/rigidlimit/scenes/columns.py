@@ -8,6 +8,8 @@ tells all but these, which are arrays as in ``Scene.columns`` beside it, with
     pairs    (k, 2), pair_stiffness (k,) [N/m^(p-1)]: stiffnesses of pairs of bodies, if any;
              likewise friction_pairs and pair_friction [-], tangential_stiffness_pairs and
              pair_tangential_stiffness [-]
+    groups   JSON: {name: [bodies]} of collision groups; excluded (k, 2): pairs that do not
+             collide; both left out where there are none
 
 Shapes are read by the tables that read TOML, so that there is one reader of shapes.
 """
@@ -49,6 +51,10 @@ class StoredScene:
             if values := getattr(scene, f"pair_{key}"):
                 columns[pairs] = np.array(list(values))
                 columns[f"pair_{key}"] = np.array(list(values.values()))
+        if scene.groups:
+            columns["groups"] = np.array(json.dumps(scene.groups))
+        if scene.excluded:
+            columns["excluded"] = np.array(list(scene.excluded))
         return cls(toml.head_text(scene), columns)
 
     def scene(self, name: str) -> Scene:
@@ -75,12 +81,17 @@ class StoredScene:
             key: (columns.pop(pairs, ()), columns.pop(f"pair_{key}", ()))
             for key, pairs in PAIRS.items()
         }
+        groups = json.loads(str(columns.pop("groups", "{}")))
+        excluded = columns.pop("excluded", ())
         count = len(columns["mass"])
         names = _numbers(count) if names is None else json.loads(str(names))
         scene.fill(names, shapes, materials, columns)
         for key, (pairs, values) in given.items():
             for (first, second), value in zip(pairs, values, strict=True):
                 getattr(scene, f"set_pair_{key}")(int(first), int(second), float(value))
+        scene.groups = {name: [scene.index(i) for i in bodies] for name, bodies in groups.items()}
+        for first, second in excluded:
+            scene.exclude(int(first), int(second))
 
     def same(self, other: "StoredScene") -> bool:
         """Whether both are one scene, but for its suggested time, which may be longer now."""

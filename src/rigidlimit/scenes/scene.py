@@ -109,6 +109,8 @@ class Scene(Displayed):
         self.pair_stiffness: dict[tuple[int, int], float] = {}
         self.pair_friction: dict[tuple[int, int], float] = {}
         self.pair_tangential_stiffness: dict[tuple[int, int], float] = {}
+        self.groups: dict[str, list[int]] = {}
+        self.excluded: dict[tuple[int, int], None] = {}
         self._columns: dict[str, list[np.ndarray]] = {}
         self._names: list[str] = []
         self._index: dict[str, int] = {}
@@ -136,6 +138,7 @@ class Scene(Displayed):
         fixed: bool | Iterable[str] = False,
         name: str | None = None,
         load=None,
+        group: str | None = None,
     ) -> int:
         """Add one body; returns its index.
 
@@ -144,7 +147,9 @@ class Scene(Displayed):
         normal of a half-space, instead of an orientation. velocity (dim,) [m/s].
         angular_velocity [rad/s]: (3,) in 3D, a number in 2D. mass [kg]: else density times volume.
         fixed: True, or the held degrees of freedom among x, y, z, rx, ry, rz. load: constant
-        force (dim,) [N], or force and moment: (6,) in 3D, (fx, fy, moment) in 2D.
+        force (dim,) [N], or force and moment: (6,) in 3D, (fx, fy, moment) in 2D. group: name of a
+        collision group; its bodies do not touch one another, as the platens of a cell (see also
+        ``exclude``).
         """
         label = f"body {name or len(self)!r}"
         quaternion = self._orientation(label, shape, orientation, normal)
@@ -159,6 +164,7 @@ class Scene(Displayed):
             fixed=fixed,
             names=None if name is None else [name],
             loads=None if load is None else [load],
+            group=group,
         )[0]
 
     def add_many(
@@ -174,6 +180,7 @@ class Scene(Displayed):
         fixed: bool | Iterable[str] = False,
         names: list[str] | None = None,
         loads=None,
+        group: str | None = None,
     ) -> list[int]:
         """Add k bodies of one material at positions (k, dim); returns their indices.
 
@@ -223,6 +230,8 @@ class Scene(Displayed):
             mass = material.density * _of_each(shapes, "measure")
         else:
             mass = self._masses(mass, names)
+        if group is not None and not (isinstance(group, str) and group):
+            raise SceneError(f"group is {group!r}; expected a name, like 'platens'")
         velocity = np.zeros((k, 6))
         if velocities is not None:
             velocity[:, :3] = self._vectors("velocity", velocities, k)
@@ -256,6 +265,8 @@ class Scene(Displayed):
         # only now, so that a body refused leaves no trace and can be added again, corrected
         self._index.update((name, first + i) for i, name in enumerate(names))
         self._names.extend(names)
+        if group is not None:
+            self.groups.setdefault(group, []).extend(range(first, first + k))
         self._bodies = None
         return list(range(first, first + k))
 
@@ -375,12 +386,24 @@ class Scene(Displayed):
         pair = self._pair("tangential_stiffness", first, second, ratio, good, "a positive k_t/k_n")
         self.pair_tangential_stiffness[pair] = float(ratio)
 
+    def exclude(self, first: int | str, second: int | str) -> None:
+        """Let two bodies pass through one another: no contact between them is looked for.
+
+        As two lids that cross, or a lid in a wall that it slides along. Many that keep apart from
+        one another are a ``group`` of ``add``.
+        """
+        self.excluded[self._two("exclude", first, second)] = None
+        self._bodies = None
+
     def _pair(self, what, first, second, value, good, expected) -> tuple[int, int]:
         """Indices (i < j) of two bodies that a value is given for."""
         if not good:
             raise SceneError(
                 f"{what} between {first!r} and {second!r} is {value!r}; expected {expected}"
             )
+        return self._two(what, first, second)
+
+    def _two(self, what, first, second) -> tuple[int, int]:
         i, j = sorted((self.index(first), self.index(second)))
         if i == j:
             raise SceneError(
@@ -423,8 +446,17 @@ class Scene(Displayed):
                 inertia=column("inertia"),
                 free=column("free"),
                 placed=column("position"),
+                group=self._group_of() if self.groups else None,
+                excluded=np.array(list(self.excluded), np.int64) if self.excluded else None,
             )
         return self._bodies
+
+    def _group_of(self) -> np.ndarray:
+        """Number of each body's collision group, 0 for none, (n,)."""
+        number = np.zeros(len(self), np.int64)
+        for k, bodies in enumerate(self.groups.values()):
+            number[bodies] = k + 1
+        return number
 
     @property
     def state(self) -> State:

@@ -73,6 +73,7 @@ class BodyTable(ShapeTable):
     mass: Positive | None = None
     fixed: bool | list[str] = False
     load: list[float] | None = None
+    group: str | None = None
 
 
 class LatticeTable(BodyTable):
@@ -88,6 +89,7 @@ class PairTable(_Strict):
     stiffness: Positive | None = None
     friction: NotNegative | None = None
     tangential_stiffness: Positive | None = None
+    collide: Literal[False] | None = None
 
 
 class SceneTable(_Strict):

@@ -29,11 +29,13 @@
     stiffness = 2.0
     friction = 0.3
     tangential_stiffness = 1.0
+    collide = false                    # they pass through one another
 
-A ``shape = "compound"`` has ``parts``, each a table with the keys of a shape. ``gallery =
-"pyramid"`` with a table ``[parameters]`` takes a gallery scene instead of bodies. A
-``[[lattices]]`` table repeats a body on a grid: ``counts`` per axis, ``spacing`` apart; balls of
-``radii`` between two, moved about by ``jitter``, as they are poured.
+Bodies with the same ``group = "platens"`` do not collide with one another. A ``shape = "compound"``
+has ``parts``, each a table with the keys of a shape. ``gallery = "pyramid"`` with a table
+``[parameters]`` takes a gallery scene instead of bodies. A ``[[lattices]]`` table repeats a body on
+a grid: ``counts`` per axis, ``spacing`` apart; balls of ``radii`` between two, moved about by
+``jitter``, as they are poured.
 """
 
 import contextlib
@@ -158,8 +160,13 @@ def _build(table: SceneTable, folder: Path) -> Scene:
 def _add_pair(scene, pair):
     """What is given for two bodies; each key once."""
     given = [key for key in PAIR_KEYS if getattr(pair, key) is not None]
-    if not given:
-        raise SceneError(f"nothing is given; expected one or more of {', '.join(PAIR_KEYS)}")
+    if not given and pair.collide is None:
+        keys = ", ".join((*PAIR_KEYS, "collide"))
+        raise SceneError(f"nothing is given; expected one or more of {keys}")
+    if pair.collide is False:
+        if given:
+            raise SceneError(f"{given[0]}: not beside collide = false; remove one of them")
+        scene.exclude(*pair.bodies)
     for key in given:
         values = getattr(scene, f"pair_{key}")
         known = len(values)
@@ -231,6 +238,7 @@ def _add_body(scene, body, materials, folder):
         fixed=body.fixed,
         name=body.name,
         load=body.load,
+        group=body.group,
     )
 
 
@@ -262,6 +270,7 @@ def _add_lattice(scene, lattice, materials, folder):
         material=_material(lattice, materials),
         mass=lattice.mass,
         fixed=lattice.fixed,
+        group=lattice.group,
     )
 
 
@@ -426,6 +435,7 @@ def scene_text(scene: Scene, state: State | None = None) -> str:
     state = scene.state if state is None else state
     lines, names = [head_text(scene).removesuffix("\n")], _material_names(b.materials)
     load = scene.columns["load"]
+    group = {i: name for name, bodies in scene.groups.items() for i in bodies}
     for i in range(len(b)):
         shape = b.shape(i)
         lines += ["", "[[bodies]]", f"name = {_value(b.names[i])}"]
@@ -442,10 +452,15 @@ def scene_text(scene: Scene, state: State | None = None) -> str:
         if not endless and (b.free[i].any() or b.mass[i] != usual):
             lines.append(f"mass = {_value(b.mass[i])}")
         lines += _motion_lines(state.velocity[i], load[i], b.free[i], d, endless)
+        if i in group:
+            lines.append(f"group = {_value(group[i])}")
     known = {key: getattr(scene, f"pair_{key}") for key in PAIR_KEYS}
     for i, j in dict.fromkeys(pair for values in known.values() for pair in values):
         lines += ["", "[[pairs]]", f"bodies = {_value([b.names[i], b.names[j]])}"]
         lines += [f"{key} = {_value(v[i, j])}" for key, v in known.items() if (i, j) in v]
+    for i, j in scene.excluded:
+        lines += ["", "[[pairs]]", f"bodies = {_value([b.names[i], b.names[j]])}"]
+        lines.append("collide = false")
     return "\n".join(lines) + "\n"
 
 

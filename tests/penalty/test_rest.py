@@ -9,9 +9,8 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.errors import InputError, NoRest, SceneWarning
-from rigidlimit.penalty import PenaltySimulation, compare, stiffness_sweep
+from rigidlimit.penalty import PenaltySimulation, compare, rest_criterion, stiffness_sweep
 from rigidlimit.penalty import rest as rest_module
-from rigidlimit.penalty import simulation as penalty
 from rigidlimit.penalty.compare import last_step, loaded_pose
 from rigidlimit.penalty.least_energy import least_energy
 from rigidlimit.penalty.rest import settle
@@ -238,7 +237,7 @@ def test_a_rest_that_does_not_last_is_told_early():
 
 def test_a_scene_that_shakes_for_ever_is_told(monkeypatch):
     """Property: a DEM of blocks whose forces no longer fall ends after ``PATIENCE`` steps."""
-    monkeypatch.setitem(penalty.PATIENCE, "convex", 3000)
+    monkeypatch.setitem(rest_criterion.PATIENCE, "convex", 3000)
     scene, _, _ = balanced_arch()
     shaken = compare(scene, rest_tolerance=1e-30)
     assert shaken.dem.status is rl.Status.STALLED and shaken.dem.steps < 60_000

@@ -2,7 +2,8 @@
 
 from .compare import Comparison, compare, stiffness_sweep
 from .rest import Rest, settle
-from .simulation import PenaltyProgress, PenaltyResult, PenaltySimulation
+from .result import PenaltyProgress, PenaltyResult
+from .simulation import PenaltySimulation
 
 __all__ = [
     "Comparison",

@@ -26,7 +26,8 @@ from ..simulation import Simulation
 from ..step import StepResult
 from .rest import Rest
 from .rest import settle as bring_to_rest
-from .simulation import PenaltyResult, PenaltySimulation
+from .result import PenaltyResult
+from .simulation import PenaltySimulation
 
 SOFTEST = 0.1
 """Overlap at rest over the size of the smaller body, above which the DEM is not started."""

@@ -3,20 +3,16 @@
 The reference that compatible forces are the limit of: as stiffness grows at fixed ratios, the rest
 forces of this simulation tend to those of ``compatible_forces``, contact by contact.
 
-Rest is reached when both hold, with the tolerance t of ``rest_tolerance``:
-  unbalanced force: max_j |B^T f + F_ext|_j <= t max_A |F_ext,A|   (the heaviest load of a body)
-  kinetic energy <= t^2 (elastic energy of all contacts)
-The second is the first in terms of motion: an oscillation that changes forces by a fraction t holds
-t^2 of the elastic energy. A scene without external forces is scaled by its largest contact force.
+Rest is reached when forces balance and hardly any kinetic energy is left: ``rest_criterion.py``.
 
 Smooth bodies that are not balls may slide or spin for ever under forces far below the tolerance,
-ever faster. Where the first has held for ``DRIFT`` steps and the second has not, they are stopped:
+ever faster. Where forces have balanced for ``DRIFT`` steps and bodies still move, all are stopped:
 if the forces of that pose balance without any motion, it is one of rest. (Balls are not: packings
 of them creep in the same way before they rearrange.)
 
 Background damping brings rest sooner and moves it nowhere, since it vanishes with the velocity:
 "quench" stops all bodies whenever the total kinetic energy passes a maximum (dynamic relaxation
-with kinetic damping), but only while no body moves fast enough to rise by QUENCH_HEIGHT of the
+with kinetic damping), but only while no body moves fast enough to rise by ``QUENCH_HEIGHT`` of the
 scene's length, so that it cannot change which bodies meet. A number adds to that the rate alpha
 [1/s] of M dv/dt = ... - alpha M v, which smooth bodies need that would spin or slide for ever;
 with ``quenches=False`` it acts alone: elastic waves make the total kinetic energy pass maxima
@@ -26,33 +22,30 @@ all the time, and a packing that slides as a whole is stopped each time. None is
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from .._support import arrays
-from .._support.display import Brief
 from .._support.progress import progress as bar
-from .._support.words import counted
-from ..bodies import State
-from ..collision.contacts import Contacts
-from ..constraints import framed, in_frame
+from ..bodies import Bodies, State
+from ..constraints import framed
 from ..doubtful import largest_pull
 from ..errors import InputError
 from ..forces.friction import has_friction
-from ..forces.rough import ContactHistory
 from ..scenes.load import as_scene
-from ..scenes.scene import law_exponent
+from ..scenes.scene import Scene, law_exponent
 from ..status import Status
 from . import ball_engine, rough_engine
 from .engine import Engine, Law, Measures
 from .friction import contact_history, friction_law
 from .law import check_exponent, damping_of
 from .network_engine import NetworkEngine
+from .rest_criterion import RestCriterion, RestWatch
+from .result import PenaltyProgress, PenaltyResult
 
 SAFETY = 0.8
 """Time step chosen over the critical one."""
-
-QUENCH_HEIGHT = 1e-3
 
 TOO_DEEP = 0.2
 """Overlap over the scene's length at which contacts are too soft to go on."""
@@ -63,16 +56,8 @@ EARLY_LOOKS, LATE_LOOKS = 10, 50
 CHECK_EVERY = 200
 """Steps between two looks at the energies, the critical step and the rest criterion."""
 
-DRIFT = 10_000
-"""Steps of balanced forces in motion after which all bodies are stopped."""
-
 BAR = 1000
 """Length of the progress bar in its own units."""
-
-PATIENCE = {"balls": 500_000, "convex": 100_000}
-"""Steps without a lower unbalanced force after which a slow scene counts as stalled, by engine;
-packings of balls with as many contacts as degrees of freedom rearrange many times on their way,
-200,000 steps apart, and their steps are quick."""
 
 
 class TooSoft(InputError):
@@ -80,108 +65,67 @@ class TooSoft(InputError):
 
 
 @dataclass(frozen=True)
-class PenaltyProgress:
-    """What a callback sees. fraction: of the way to ``until``, or to rest (by the logarithm of the
-    unbalanced force, or of the motion), in [0, 1]. seconds: wall clock so far; seconds_left: at
-    this pace."""
+class _Beginning:
+    """Where a run began: wall clock [s], simulated time [s], steps made before."""
 
+    clock: float
     time: float
-    dt: float
     steps: int
-    fraction: float
-    seconds: float
-    seconds_left: float
-    unbalanced: float
-    measures: Measures
 
     @property
-    def text(self) -> str:
-        """One line for a progress display, with the time to go."""
-        left = f", about {self.seconds_left:.0f} s to go" if self.seconds_left < 1e6 else ""
-        return f"{self.state}, {100 * self.fraction:.0f} %{left}"
-
-    @property
-    def state(self) -> str:
-        """How the run goes, without the share that is done."""
-        steps = counted(self.steps, "step")
-        return f"t = {self.time:.4g} s, {steps}, unbalanced force {self.unbalanced:.1e}"
-
-
-@dataclass(frozen=True, repr=False)
-class PenaltyResult(Brief):
-    """Where a penalty simulation ended. m contacts; forces [N] push contacts.body[:, 1] along +n.
-
-    contacts: all with gap <= the closed tolerance, in the order of every other ``Contacts``; force
-    (m,): elastic and damping force. tangential (m, 3): the tangential part of the force on
-    contacts.body[:, 1], world frame, zero where bodies are smooth. history: what
-    ``compatible_forces`` goes on from; of springs at rest, as it takes damping for elastic force.
-    kinetic_energy, elastic_energy [J]. unbalanced: largest force out of balance over the largest
-    external force on one body. steps, dt: time steps made, the last size [s]. status: CONVERGED at
-    rest or at ``until``; seconds: wall clock of the run.
-    """
-
-    state: State
-    contacts: Contacts
-    force: np.ndarray
-    tangential: np.ndarray
-    history: ContactHistory
-    kinetic_energy: float
-    elastic_energy: float
-    unbalanced: float
-    steps: int
-    dt: float
-    status: Status
-    at_rest: bool
-    seconds: float
-    rest_tolerance: float
-
-    @property
-    def tangential_force(self) -> np.ndarray:
-        """Components (m, d - 1) [N] of ``tangential`` along ``contacts.tangents``."""
-        return in_frame(self.contacts, self.tangential)
-
-    @property
-    def force_vectors(self) -> np.ndarray:
-        """Whole contact forces (m, 3) [N] on contacts.body[:, 1], world frame."""
-        return self.force[:, None] * self.contacts.normal + self.tangential
-
-    @property
-    def time(self) -> float:
-        return self.state.time
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
-
-    @property
-    def message(self) -> str:
-        where = "at rest" if self.at_rest else "moving"
-        return (
-            f"penalty: {self.status}, {where} at t = {self.time:.6g} s after "
-            f"{counted(self.steps, 'step')} (last {self.dt:.2e} s); unbalanced "
-            f"force {self.unbalanced:.1e} of the largest load (tolerance "
-            f"{self.rest_tolerance:.1e}), kinetic energy {self.kinetic_energy:.1e} J of "
-            f"{self.elastic_energy:.1e} J elastic"
-        )
+    def seconds(self) -> float:
+        """Wall clock since then [s]."""
+        return time.perf_counter() - self.clock
 
 
 class PenaltySimulation:
     """A scene under visco-elastic contact (Hooke, Hertz or any p >= 2), by velocity Verlet.
 
-    scene: a ``Scene``, the name of one in the gallery, or a TOML file. dt [s]: None takes 0.8 of
-    the critical step and follows it; a number above the critical step is refused. restitution: e_n
-    (default: the scene's; 0 is the critical damping 2 sqrt(k m_eff)). damping: fraction of
-    critical, instead of restitution. tensile: damping may pull while surfaces part (False: f >= 0).
-    stiffness_scale: factor on all stiffnesses [-]. law: as the scene's. rest_tolerance: see the
-    head of this file. background: "quench", a rate [1/s] or None; acts in runs to rest only.
-    quenches: whether all bodies are stopped at maxima of the kinetic energy beside a rate.
-    threads: for scenes of balls. engine: "balls" (compiled: spheres, disks, half-spaces, and boxes
-    that cannot turn, of which one may shift), "convex" (any shape, through the contact search) or
-    None, the first that serves. state: to begin with; external_force (6 n,) [N]: loads and weights;
-    both are the scene's by default. tangential_law ("mindlin" or "mindlin/force", the
-    scene's by default) and
-    tangential_damping (over the normal one): of scenes with friction, see ``friction.py``.
+    Parameters
+    ----------
+    scene
+        A ``Scene``, the name of one in the gallery, or a TOML file.
+    dt
+        Time step [s]; one above the critical step is refused. None takes 0.8 of the critical step
+        and follows it.
+    restitution
+        e_n, the scene's by default; 0 is the critical damping 2 sqrt(k m_eff).
+    damping
+        Fraction of critical damping, instead of ``restitution``.
+    tensile
+        Whether damping may pull while surfaces part; if not, f >= 0.
+    stiffness_scale
+        Factor on all stiffnesses [-].
+    law
+        "hooke", "hertz" or the exponent p >= 2; the scene's by default.
+    rest_tolerance
+        t of ``rest_criterion.py``.
+    background
+        "quench", a rate [1/s] or None; acts in runs to rest only.
+    quenches
+        Whether all bodies are stopped at maxima of the kinetic energy beside a rate.
+    threads
+        For scenes of balls.
+    engine
+        "balls" (compiled: spheres, disks, half-spaces, and boxes that cannot turn, of which one
+        may shift), "convex" (any shape, through the contact search) or None, the first that serves.
+    state
+        To begin with; the scene's by default.
+    external_force
+        (6 n,) [N, N m]: loads and weights; the scene's by default.
+    tangential_law
+        "mindlin" or "mindlin/force", the scene's by default; of scenes with friction, see
+        ``friction.py``.
+    tangential_damping
+        Tangential damping coefficient over the normal one.
 
+    Raises
+    ------
+    InputError
+        For options out of range, an engine that does not serve, a time step above the critical one.
+
+    Examples
+    --------
     >>> import rigidlimit
     >>> sim = rigidlimit.PenaltySimulation(rigidlimit.scenes.beam(), stiffness_scale=1e8)
     >>> sim.run().force.round(4)
@@ -190,16 +134,16 @@ class PenaltySimulation:
 
     def __init__(
         self,
-        scene,
+        scene: Scene | str | Path,
         *,
         dt: float | None = None,
         restitution: float | None = None,
         damping: float | None = None,
         tensile: bool = True,
         stiffness_scale: float = 1.0,
-        law=None,
+        law: str | float | None = None,
         rest_tolerance: float = 1e-8,
-        background="quench",
+        background: str | float | None = "quench",
         quenches: bool = True,
         threads: int = 1,
         engine: str | None = None,
@@ -209,49 +153,31 @@ class PenaltySimulation:
         tangential_damping: float = 1.0,
     ):
         scene = as_scene(scene)
-        if damping is not None and restitution is not None:
-            raise InputError("both damping and restitution are given; expected one of them")
-        if damping is None:
-            e = scene.restitution if restitution is None else restitution
-            damping = damping_of(e, tensile=tensile)
-        if not (np.isfinite(damping) and damping >= 0):
-            raise InputError(f"damping is {damping!r}; expected a fraction of critical, >= 0")
+        self.damping = _damping_fraction(scene, restitution, damping, tensile)
         if not (background in ("quench", None) or np.isreal(background)):
             raise InputError(f"background is {background!r}; expected 'quench', a rate or None")
         self.scene, self.bodies = scene, scene.bodies
         self.exponent = check_exponent(scene.exponent if law is None else law_exponent(law))
-        self.damping = float(damping)
         self.stiffness_scale = arrays.positive("stiffness_scale", stiffness_scale)
+        rough = has_friction(self.bodies, scene.pair_friction)
+        tangential_law = tangential_law or scene.tangential_law
         self.law = Law(
             exponent=self.exponent,
             damping=self.damping,
             tensile=bool(tensile),
             scale=self.stiffness_scale,
             pair_stiffness=scene.pair_stiffness,
-            friction=friction_law(scene, tangential_law or scene.tangential_law, tangential_damping)
-            if has_friction(self.bodies, scene.pair_friction)
-            else None,
+            friction=friction_law(scene, tangential_law, tangential_damping) if rough else None,
         )
         self.rest_tolerance = arrays.positive("rest_tolerance", rest_tolerance)
         self.background, self.quenches = background, bool(quenches)
         external = self._loads(scene.external_force() if external_force is None else external_force)
         self.external_force = external
         start = scene.state if state is None else state
-        rough = self.law.friction is not None
-        balls = (rough_engine if rough else ball_engine).serves(
-            self.bodies, external, start.velocity[:, 3:]
-        )
-        if engine not in (None, "balls", "convex") or (engine == "balls" and not balls):
-            raise InputError(
-                f"engine is {engine!r} for a scene that is {'' if balls else 'not '}of balls, "
-                "half-spaces and boxes that cannot turn only; expected None, 'convex', or 'balls' "
-                "where it serves"
-            )
-        of_balls = rough_engine.RoughBallEngine if rough else ball_engine.BallEngine
-        make = of_balls if balls and engine != "convex" else NetworkEngine
+        make = _engine_class(engine, self.bodies, start, external, rough)
         self.engine: Engine = make(self.bodies, start, external, self.law, threads)
         self.steps = 0
-        self.load_size = _largest(external)
+        self.load_size = _largest_force(external)
         self.pull = largest_pull(self.bodies, external)
         self.fixed_dt = None if dt is None else arrays.positive("dt", dt)
         if self.fixed_dt is not None:
@@ -281,11 +207,26 @@ class PenaltySimulation:
         max_steps: int = 50_000_000,
         closed: float = 1e-6,
     ) -> PenaltyResult:
-        """Advance to time ``until`` [s], or to rest where it is None.
+        """Advance to a time, or to rest.
 
-        callback(PenaltyProgress) now and then; True stops. progress: show a bar on the terminal or
-        in the notebook. max_steps: of this run. closed: gap over the scene's length up to which a
-        contact is listed in the result.
+        Parameters
+        ----------
+        until
+            Time [s] to advance to; None runs to rest.
+        callback
+            Gets a ``PenaltyProgress`` every ``CHECK_EVERY`` steps; the run ends where it returns
+            True.
+        progress
+            Show a bar on the terminal or in the notebook.
+        max_steps
+            Most steps of this run.
+        closed
+            Gap over the scene's length up to which a contact is listed in the result.
+
+        Raises
+        ------
+        TooSoft
+            In a run to rest, where bodies sink into each other by ``TOO_DEEP`` of their length.
         """
         if progress:
             with bar(self.scene.name, BAR) as update:
@@ -297,64 +238,90 @@ class PenaltySimulation:
                 return self.run(until, callback=both, max_steps=max_steps, closed=closed)
         if until is not None and not until >= self.time:
             raise InputError(f"until is {until}; expected a time from {self.time} on")
-        rest = until is None
-        began, first, first_time = time.perf_counter(), self.steps, self.time
-        status, at_rest, first_unrest = Status.MAX_ITERATIONS, False, None
-        best, best_at, uneven_at, looks = np.inf, self.steps, self.steps, 0
-        while True:
-            measured = self.engine.measures()
-            if rest and (looks < EARLY_LOOKS or looks % LATE_LOOKS == 0):
+        beginning = _Beginning(time.perf_counter(), self.time, self.steps)
+        criterion = RestCriterion(
+            self.rest_tolerance, self.load_size, self.pull, self.bodies.length
+        )
+        watch, looks, status = RestWatch(criterion, self.engine.kind, self.steps), 0, None
+        while status is None:
+            if until is None and (looks < EARLY_LOOKS or looks % LATE_LOOKS == 0):
                 self._check_overlap()
             looks += 1
-            unbalanced = self._relative(measured)
-            at_rest = self._is_at_rest(measured)
-            if unbalanced > self.rest_tolerance or not self._slow(measured):
-                uneven_at = self.steps
-            balanced = self.steps - uneven_at >= DRIFT and self.engine.kind != "balls"
-            if rest and balanced and not at_rest and self.background is not None:
-                self.engine.stop()
-                measured = self.engine.measures()
-                unbalanced, at_rest = self._relative(measured), self._is_at_rest(measured)
-                uneven_at = self.steps
-            unrest = max(unbalanced, np.sqrt(self._motion(measured)), self.rest_tolerance)
-            first_unrest = first_unrest or unrest
-            if rest and at_rest and self.engine.settled():
-                status = Status.CONVERGED
-                break
-            if not rest and self.time >= until - 1e-9 * self.dt:
-                status = Status.CONVERGED
-                break
-            if unbalanced < 0.9 * best or not self._slow(measured):
-                best, best_at = unbalanced, self.steps
-            if rest and self.steps - best_at > PATIENCE[self.engine.kind]:
-                status = Status.STALLED
-                break
-            if self.steps - first >= max_steps:
-                break
-            self.dt = self._step_size(measured.speed)
-            steps, dt = min(CHECK_EVERY, max_steps - (self.steps - first)), self.dt
-            if not rest:
-                left = until - self.time
-                # with a free step the last ones end at ``until``; with a given one, just past it
-                whole = int(np.ceil(left / dt - 1e-9))
-                steps = max(1, min(steps, whole))
-                dt = dt if self.fixed_dt else left / max(whole, 1)
-            quench = rest and self.quenches and self.background is not None
-            quench = quench and self._slow(measured)
-            rate = 0.0 if not rest or self.background in ("quench", None) else self.background
+            measured = self._measured(watch, to_rest=until is None)
+            left = max_steps - (self.steps - beginning.steps)
+            status = self._status(until, watch, left)
+            if status is None:
+                dt = self._advance(until, left, measured.speed, criterion.slow(measured))
+                if callback is not None:
+                    seen = self._progress(until, beginning, dt, watch, measured)
+                    status = Status.MAX_ITERATIONS if callback(seen) else None
+        return self._result(status, measured, watch, beginning, closed)
+
+    def _measured(self, watch: RestWatch, to_rest: bool) -> Measures:
+        """Measures of now, taken in by ``watch``; bodies that drift for ever are stopped first."""
+        measured = self.engine.measures()
+        stop = to_rest and self.background is not None and watch.drifts(measured, self.steps)
+        if stop:
+            self.engine.stop()
+            measured = self.engine.measures()
+        watch.note(measured, self.steps, stopped=stop)
+        return measured
+
+    def _status(self, until: float | None, watch: RestWatch, left: int) -> Status | None:
+        """How the run ended, None if it goes on; left: steps that it may still make."""
+        if until is None:
+            if watch.at_rest and self.engine.settled():
+                return Status.CONVERGED
+            if watch.stalled:
+                return Status.STALLED
+        elif self.time >= until - 1e-9 * self.dt:
+            return Status.CONVERGED
+        return None if left > 0 else Status.MAX_ITERATIONS
+
+    def _advance(self, until: float | None, left: int, speed: float, slow: bool) -> float:
+        """Makes at most ``left`` steps up to the next look; returns their size [s]."""
+        self.dt = dt = self._step_size(speed)
+        steps = min(CHECK_EVERY, left)
+        if until is None:
+            rate = 0.0 if self.background in ("quench", None) else self.background
+            quench = self.quenches and self.background is not None and slow
             self.steps += self.engine.advance(steps, dt, float(rate), quench)
-            if callback is not None:
-                seconds = time.perf_counter() - began
-                if rest:
-                    fraction = self._calmed(first_unrest, unrest)
-                else:
-                    fraction = (self.time - first_time) / (until - first_time)
-                left = seconds * (1 - fraction) / fraction if fraction > 0 else np.inf
-                seen = PenaltyProgress(
-                    self.time, dt, self.steps, fraction, seconds, left, unbalanced, measured
-                )
-                if callback(seen):
-                    break
+            return dt
+        way = until - self.time
+        # with a free step the last ones end at ``until``; with a given one, just past it
+        whole = int(np.ceil(way / dt - 1e-9))
+        dt = dt if self.fixed_dt else way / max(whole, 1)
+        self.steps += self.engine.advance(max(1, min(steps, whole)), dt, 0.0, False)
+        return dt
+
+    def _progress(
+        self,
+        until: float | None,
+        beginning: _Beginning,
+        dt: float,
+        watch: RestWatch,
+        measured: Measures,
+    ) -> PenaltyProgress:
+        """What a callback sees; watch, measured: as they were before the last steps."""
+        if until is None:
+            fraction = watch.fraction
+        else:
+            fraction = (self.time - beginning.time) / (until - beginning.time)
+        seconds = beginning.seconds
+        left = seconds * (1 - fraction) / fraction if fraction > 0 else np.inf
+        return PenaltyProgress(
+            self.time, dt, self.steps, fraction, seconds, left, watch.unbalanced, measured
+        )
+
+    def _result(
+        self,
+        status: Status,
+        measured: Measures,
+        watch: RestWatch,
+        beginning: _Beginning,
+        closed: float,
+    ) -> PenaltyResult:
+        """The result of a run, with contacts of gaps up to ``closed`` over the scene's length."""
         contacts, force = self.engine.contact_forces(closed * self.bodies.length)
         contacts = framed(contacts, self.bodies.dim)
         tangential = self.engine.tangential_forces(contacts)
@@ -366,42 +333,46 @@ class PenaltySimulation:
             history=contact_history(self.bodies, self.law, contacts, tangential),
             kinetic_energy=measured.kinetic_energy,
             elastic_energy=measured.elastic_energy,
-            unbalanced=unbalanced,
+            unbalanced=watch.unbalanced,
             steps=self.steps,
             dt=self.dt,
             status=status,
-            at_rest=at_rest,
-            seconds=time.perf_counter() - began,
+            at_rest=watch.at_rest,
+            seconds=beginning.seconds,
             rest_tolerance=self.rest_tolerance,
         )
 
     def load(self, external_force: np.ndarray, *, over: float, **options) -> PenaltyResult:
-        """Run for a time ``over`` [s], in which the external forces go over evenly to other ones,
-        (6 n,) [N, N m], weights among them; they stay. Forces at rest between rough bodies depend
-        on how they were loaded. options: as of ``run``.
+        """Run while the external forces go over evenly to other ones, which stay.
+
+        Forces at rest between rough bodies depend on how they were loaded.
+
+        Parameters
+        ----------
+        external_force
+            (6 n,) [N, N m], weights among them.
+        over
+            Time [s] in which they change.
+        options
+            As of ``run``.
         """
         over = arrays.positive("over", over)
         now, later = self.external_force, self._loads(external_force)
         both = np.maximum(np.abs(now), np.abs(later))
-        self.load_size, self.pull = _largest(both), largest_pull(self.bodies, both)
+        self.load_size, self.pull = _largest_force(both), largest_pull(self.bodies, both)
         self.engine.set_external(now, later, over)
         result = self.run(self.time + over, **options)
         self.engine.set_external(later)
         self.external_force = later
-        self.load_size, self.pull = _largest(later), largest_pull(self.bodies, later)
+        self.load_size, self.pull = _largest_force(later), largest_pull(self.bodies, later)
         return result
 
-    def _loads(self, external_force) -> np.ndarray:
+    def _loads(self, external_force: np.ndarray) -> np.ndarray:
         """External forces (6 n,), without those on held degrees of freedom."""
         loads = arrays.vector(
             "external_force", external_force, 6 * len(self.bodies), what="degree of freedom"
         )
         return np.where(self.bodies.free.ravel(), loads, 0.0)
-
-    def _calmed(self, first: float, unrest: float) -> float:
-        """Part of the way to rest that is made, by the logarithm of what is out of balance."""
-        span = np.log(first / self.rest_tolerance)
-        return float(np.clip(np.log(first / unrest) / max(span, 1e-3), 0, 1))
 
     def _step_size(self, speed: float) -> float:
         limit = self.engine.limit()
@@ -435,30 +406,39 @@ class PenaltySimulation:
                 "or stiffness_scale"
             )
 
-    def _relative(self, measured: Measures) -> float:
-        scale = self.load_size or measured.largest_force
-        return measured.unbalanced / scale if scale > 0 else 0.0
 
-    def _is_at_rest(self, measured: Measures) -> bool:
-        tolerance = self.rest_tolerance
-        return self._relative(measured) <= tolerance and self._motion(measured) <= tolerance**2
-
-    @staticmethod
-    def _motion(measured: Measures) -> float:
-        """Kinetic over elastic energy; 1 for bodies that move and touch nothing."""
-        if measured.kinetic_energy == 0.0:
-            return 0.0
-        return measured.kinetic_energy / max(measured.elastic_energy, measured.kinetic_energy)
-
-    def _slow(self, measured: Measures) -> bool:
-        return measured.speed**2 < 2 * self.pull * QUENCH_HEIGHT * self.bodies.length
+def _damping_fraction(
+    scene: Scene, restitution: float | None, damping: float | None, tensile: bool
+) -> float:
+    """Fraction of critical damping, given or from the restitution e_n (the scene's if None)."""
+    if damping is not None and restitution is not None:
+        raise InputError("both damping and restitution are given; expected one of them")
+    if damping is None:
+        e = scene.restitution if restitution is None else restitution
+        damping = damping_of(e, tensile=tensile)
+    if not (np.isfinite(damping) and damping >= 0):
+        raise InputError(f"damping is {damping!r}; expected a fraction of critical, >= 0")
+    return float(damping)
 
 
-def _largest(external):
-    """Largest size of the force on a body [N]."""
-    return float(_sizes(external).max(initial=0.0))
+def _engine_class(
+    engine: str | None, bodies: Bodies, state: State, external: np.ndarray, rough: bool
+) -> type:
+    """The class of the engine asked for; of None, the first that serves the scene."""
+    served = (rough_engine if rough else ball_engine).serves(
+        bodies, external, state.velocity[:, 3:]
+    )
+    if engine not in (None, "balls", "convex") or (engine == "balls" and not served):
+        raise InputError(
+            f"engine is {engine!r} for a scene that is {'' if served else 'not '}of balls, "
+            "half-spaces and boxes that cannot turn only; expected None, 'convex', or 'balls' "
+            "where it serves"
+        )
+    if engine == "convex" or not served:
+        return NetworkEngine
+    return rough_engine.RoughBallEngine if rough else ball_engine.BallEngine
 
 
-def _sizes(external):
-    """Size of the force on each body, (n,) [N]."""
-    return np.linalg.norm(external.reshape(-1, 6)[:, :3], axis=1)
+def _largest_force(external: np.ndarray) -> float:
+    """Largest size [N] of the force on a body, of forces and moments (6 n,)."""
+    return float(np.linalg.norm(external.reshape(-1, 6)[:, :3], axis=1).max(initial=0.0))

@@ -27,7 +27,7 @@ from ..stored import StoredStep
 
 if TYPE_CHECKING:
     from ...penalty.compare import Comparison
-    from ...penalty.simulation import PenaltyResult
+    from ...penalty.result import PenaltyResult
     from ...scenes.scene import Scene
     from ...simulation import Simulation
     from ...step import StepResult

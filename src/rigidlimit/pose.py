@@ -9,8 +9,9 @@ and loads F,
 the equilibrium of the elastic bodies next to the pose, to first order in u. Where the stiffness k
 is that of the DEM, and the DEM was at rest, u is next to nothing and f are the DEM's forces.
 
-Where bodies rub this is one increment from the forces of the overlaps and of tangential springs
-(``springs``: those of a DEM; a pose alone does not tell them, and they are none then).
+Where bodies rub, tangential springs belong to the pose (``springs``: those of a DEM), and this is
+an increment from their forces and those of the overlaps. A pose alone does not tell springs:
+without them f are the forces of bodies put down at the pose, its overlaps their initial gaps.
 """
 
 from dataclasses import dataclass
@@ -223,19 +224,20 @@ def forces_at_pose(
 def _rubbing(scene, state, contacts, k, exponent, mu, springs) -> dict:
     """What ``compatible_forces`` is asked for beside, from overlaps and tangential springs."""
     bodies = scene.bodies
-    kept = np.zeros((len(contacts), bodies.dim - 1))
-    if springs is not None:
+    if springs is None:
+        begun = {"gap_error": contacts.gap}
+    else:
         kept = in_frame(contacts, carry_tangential(contacts, springs.contacts, springs.tangential))
-    overlap = -contacts.gap
-    return {
+        overlap = -contacts.gap
+        normal = np.sign(overlap) * k * np.abs(overlap) ** (exponent - 1)
+        begun = {"history": ContactHistory(normal, kept), "increments": scene.increments}
+    return begun | {
         "tangential": tangential_gradient(bodies, state, contacts),
         "tangential_stiffness": contact_tangential_stiffness(
             bodies, contacts, k, exponent, scene.pair_tangential_stiffness
         ),
         "friction": mu,
         "tangential_law": scene.tangential_law,
-        "increments": scene.increments,
-        "history": ContactHistory(np.sign(overlap) * k * np.abs(overlap) ** (exponent - 1), kept),
     }
 
 

@@ -70,11 +70,12 @@ def compatible_forces(
     stiffness, a number or (m,). friction: mu >= 0, a number or (m,). history: ``.history`` of the
     answer that this is the next increment of; None: from the state without forces.
     sliding_direction (m, d-1): direction of the tangential force of contacts known to slide, zero
-    elsewhere. increments: into
-    how many the way from the history's load is divided; the error falls in proportion.
-    tangential_law: "mindlin" or "mindlin/force" (as in LAMMPS; alike for exponent 2). These take
-    method "newton" and no gap_error or admissible, and return ``RoughForces``, with
-    tangential_force (m, d-1), sliding (m,) bool, state and history.
+    elsewhere. increments: into how many the way from the history's load and gaps is divided; the
+    error falls in proportion. tangential_law: "mindlin" or "mindlin/force" (as in LAMMPS; alike for
+    exponent 2). gap_error is that of the pose without displacements also with a history, which
+    keeps the gaps it was made with; None: these go on. These take method "newton" and no
+    admissible, and return ``RoughForces``, with tangential_force (m, d-1), sliding (m,) bool,
+    state and history. Its least energy knows neither history nor gaps.
 
     Returns CompatibleForces. A load that no f >= 0 can balance gives status LOAD_NOT_CARRIED, the
     forces of the nearest load that can, whether these were solved to the tolerance
@@ -89,9 +90,8 @@ def compatible_forces(
     if method not in METHODS:
         raise InputError(f"method is {method!r}; expected one of {', '.join(METHODS)}")
     if tangential is not None:
-        others = {"gap_error": gap_error, "admissible": admissible}
-        for name in (name for name, value in others.items() if value is not None):
-            raise InputError(f"{name} is given with tangential; expected one of the two")
+        if admissible is not None:
+            raise InputError("admissible is given with tangential; expected one of the two")
         if method != "newton":
             raise InputError(f"method is {method!r} with tangential; expected 'newton'")
         return rough_forces(
@@ -107,6 +107,7 @@ def compatible_forces(
             increments=increments,
             tangential_law=tangential_law,
             fixed=fixed,
+            gap_error=gap_error,
             tolerance=tolerance,
             warm_start=warm_start,
         )

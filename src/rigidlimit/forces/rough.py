@@ -51,10 +51,12 @@ class ContactHistory:
 
     normal (m,) [N]: k c^(p-1) of the overlap c, negative where the contact is open by an elastic
     displacement. tangential (m, d-1) [N]: tangential force, zero where the contact does not bear.
+    gap (m,) [m]: initial gaps, part of c; None: none.
     """
 
     normal: np.ndarray
     tangential: np.ndarray
+    gap: np.ndarray | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,6 +105,7 @@ def rough_forces(
     increments: int = 1,
     tangential_law: str = MINDLIN,
     fixed=None,
+    gap_error=None,
     tolerance: float = 1e-10,
     warm_start=None,
 ) -> RoughForces:
@@ -125,7 +128,8 @@ def rough_forces(
     if sliding_direction is not None and m:
         slide = sliding_directions(sliding_direction, m, d)
     history = _checked_history(history, m, d) if m else None
-    problem = _Scaled(contacts, load, free)
+    gap, gap_before = _gaps(gap_error, history, m)
+    problem = _Scaled(contacts, load, free, gap)
     if problem.size == 0.0 and (history is None or not history.normal.any()):
         return _nothing(contacts, load, tolerance, history)
     if increments < 1 or increments != int(increments):
@@ -135,7 +139,8 @@ def rough_forces(
     for k in range(1, int(increments) + 1 if history is not None else 2):
         part = k / increments if history is not None else 1.0
         target = before + part * (load - before)
-        found = problem.solve(target, history, slide, tangential_law, tolerance, warm_start)
+        now = None if gap is None else gap_before + part * (gap - gap_before)
+        found = problem.solve(target, now, history, slide, tangential_law, tolerance, warm_start)
         if found.status is not Status.CONVERGED:
             break
         history = found.history if history is not None else None
@@ -183,7 +188,21 @@ def _checked_history(history, m: int, d: int) -> ContactHistory | None:
             f"{tangential.shape}; expected ({m},) and ({m}, {d - 1}): carry it over contact by "
             "contact, zero for new ones"
         )
-    return ContactHistory(normal.astype(float), tangential.astype(float))
+    gap = history.gap
+    if gap is not None:
+        gap = arrays.vector("history.gap", gap, m, what="contact (row of B)")
+    return ContactHistory(normal.astype(float), tangential.astype(float), gap)
+
+
+def _gaps(gap_error, history, m: int):
+    """Initial gaps (m,) [m] at the end and at the start of the increment; None where there are
+    none. Those of the history stay where no others are given."""
+    before = None if history is None else history.gap
+    gap = before if gap_error is None else gap_error
+    if gap is None:
+        return None, None
+    gap = arrays.vector("gap_error", gap, m, what="contact (row of B)")
+    return gap, np.zeros(m) if before is None else before
 
 
 def _nothing(contacts, load, tolerance, history) -> RoughForces:
@@ -218,7 +237,7 @@ def _common(force, u, status, residual, iterations, imbalance, tolerance):
 class _Scaled:
     """The problem in units in which loads, stiffness and arms are of order one."""
 
-    def __init__(self, contacts: _Contacts, load: np.ndarray, free: np.ndarray):
+    def __init__(self, contacts: _Contacts, load: np.ndarray, free: np.ndarray, gap=None):
         self.contacts, self.free = contacts, free
         arm, touched = column_arms(contacts.rows)
         self.dofs = np.flatnonzero(free & touched)
@@ -229,6 +248,10 @@ class _Scaled:
         self.rows = scaled(used, columns=1.0 / self.arm)
         self.stiffness_size = float(contacts.normal.max(initial=0.0)) or 1.0
         self.size = float((np.abs(load) / self.arm_full).max(initial=0.0))
+        if gap is not None:
+            # where overlaps press harder than the load, last digits are those of their forces
+            overlap = np.maximum(-gap, 0.0) ** (contacts.exponent - 1.0)
+            self.size = max(self.size, float((contacts.normal * overlap).max(initial=0.0)))
         self.untouched = np.where(free & ~touched, load, 0.0)
 
     def carried(self, history) -> np.ndarray:
@@ -240,8 +263,10 @@ class _Scaled:
         force = np.column_stack([found.force, found.tangential_force])
         return np.where(self.free, self.contacts.rows.T @ force.ravel() - load, 0.0)
 
-    def solve(self, load, history, slide, tangential_law, tolerance, warm_start) -> RoughForces:
-        """One increment to ``load`` (n,) [N]."""
+    def solve(
+        self, load, gap, history, slide, tangential_law, tolerance, warm_start
+    ) -> RoughForces:
+        """One increment to ``load`` (n,) [N] and initial gaps (m,) [m] or None."""
         contacts, p = self.contacts, self.contacts.exponent
         m, d = contacts.shape
         unit = self.size
@@ -257,6 +282,8 @@ class _Scaled:
             overlap = np.sign(normal) * (np.abs(normal) / k_n) ** (1.0 / (p - 1.0))
             offset[:, 0] = -overlap
             kept = history.tangential / unit
+            if gap is not None and history.gap is not None:
+                offset[:, 0] -= history.gap / length
             if p != 2.0 and tangential_law == MINDLIN:
                 # the spring's length is kept: its force grows with the radius
                 bears = overlap > 0.0
@@ -265,6 +292,9 @@ class _Scaled:
                 kept = np.zeros_like(kept)
         elif tangential_law == MINDLIN_FORCE:
             k_t = k_t / (p - 1.0)  # its stiffness, summed up along the way from zero
+        if gap is not None:
+            offset = np.zeros((m, d)) if offset is None else offset
+            offset[:, 0] += gap / length
         law = ContactLaw(k_n, k_t, contacts.friction, kept, p, slide)
         goal = load[self.dofs] / self.arm / unit
         mechanics = between_bodies(
@@ -273,7 +303,7 @@ class _Scaled:
         x = np.zeros(len(self.dofs))
         if warm_start is not None:
             x = warm_start[self.dofs] * self.arm / length
-        usual = max(1.0 if history is None else float(np.abs(goal).max(initial=0.0)), 1e-3)
+        usual = max(float(np.abs(goal).max(initial=0.0)), 1e-3)
         found, routes = solve(
             mechanics,
             law,
@@ -307,7 +337,7 @@ class _Scaled:
                     status = Status.LOAD_NOT_CARRIED
         if np.abs(self.untouched).max(initial=0.0) > tolerance * self.size:
             status = Status.LOAD_NOT_CARRIED
-        return self._answer(found, law, load, unit, length, status, state, solves, tolerance,
+        return self._answer(found, law, load, gap, unit, length, status, state, solves, tolerance,
                             mechanism, routes)  # fmt: skip
 
     def _mechanism(self, found, law, goal):
@@ -330,7 +360,7 @@ class _Scaled:
         mechanism[self.dofs] = u / self.arm
         return mechanism / np.abs(mechanism).max()
 
-    def _answer(self, found, law, load, unit, length, status, state, solves, tolerance,
+    def _answer(self, found, law, load, gap, unit, length, status, state, solves, tolerance,
                 mechanism, routes):  # fmt: skip
         force = found.force * unit
         u = np.zeros(self.n)
@@ -347,7 +377,7 @@ class _Scaled:
             tangential_force=force[:, 1:],
             sliding=bears & (size >= (1.0 - AT_BOUND) * bound) & (bound > 0.0),
             state=state,
-            history=ContactHistory(normal, force[:, 1:].copy()),
+            history=ContactHistory(normal, force[:, 1:].copy(), gap),
             mechanism=mechanism,
             routes=routes,
         )

@@ -18,7 +18,7 @@ class SciPySystem:
     """``LinearSystem`` of an assembled K and SuperLU."""
 
     class Factor:
-        route, rounded = "scipy", False
+        route, single_precision = "scipy", False
 
         def __init__(self, K):
             self.lu = splu(sp.csc_array(K))
@@ -43,7 +43,7 @@ class SciPySystem:
             stats.took(self.factor.route)
         return self.factor
 
-    def refactorize(self):
+    def refactorize(self, stats):
         raise AssertionError("factors are in double precision")
 
     def solve(self, rhs, *, target, stats):

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from rigidlimit._support import memory
 from rigidlimit.linear import Network
-from rigidlimit.linear.cost import LOOK, guessed_cost
+from rigidlimit.linear.cost import LOOK, affordable, factorization_cost, guessed_cost
 from tests.problems import pyramid_gradient, random_springs
 
 
@@ -35,10 +35,8 @@ def test_structure_tells_once_it_is_worth_a_look():
     for name, B in (("layer", layer(150)), ("solid", pyramid_gradient(30))):
         n = B.shape[1]
         network = Network(B, blocks=np.arange(0, n + 1, 3))
-        cost = network.cost
-        assert cost.of_factorization == guessed_cost(n) and cost.affordable
-        cost.steps = LOOK
-        ratio[name] = cost.of_factorization / guessed_cost(n)
+        assert factorization_cost(network, 0) == guessed_cost(n) and affordable(network, 0)
+        ratio[name] = factorization_cost(network, LOOK) / guessed_cost(n)
     # a fifth, and two thirds
     assert ratio["layer"] < 0.4 < ratio["solid"] < 1.5
 
@@ -48,13 +46,11 @@ def test_not_affordable_without_memory(monkeypatch):
     B = random_springs(6000, 2.9)
     n = B.shape[1]
     network = Network(B, blocks=np.arange(0, n + 1, 3))
-    cost = network.cost
-    assert cost.affordable
+    assert affordable(network, 0)
     monkeypatch.setattr(memory, "_of_machine", lambda: 1e6)
     monkeypatch.setattr(memory, "LITTLE", 0)
-    assert not cost.affordable
-    cost.steps = LOOK
-    assert not cost.affordable
+    assert not affordable(network, 0)
+    assert not affordable(network, LOOK)
 
 
 def test_a_network_goes_with_its_last_user():
@@ -65,8 +61,7 @@ def test_a_network_goes_with_its_last_user():
     gc.disable()
     try:
         network = Network(B, blocks=np.arange(0, B.shape[1] + 1, 3))
-        network.cost.steps = LOOK
-        assert network.cost.of_factorization > 0 and network.pairs.serves
+        assert factorization_cost(network, LOOK) > 0 and network.pairs.serves
         seen = weakref.ref(network)
         del network
         assert seen() is None

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import scipy.sparse as sp
 
-from rigidlimit.linear.cost import affordable, guessed_cost
+from rigidlimit.linear.cost import guessed_cost, guessed_to_fit
 from rigidlimit.linear.dissection import elimination_order
 from rigidlimit.linear.library_factors import LUFactor
 from tests.problems import pyramid_gradient
@@ -24,6 +24,6 @@ def test_without_metis_or_with_a_singular_matrix(monkeypatch):
 
 def test_without_metis_factorizations_are_thought_dearer(monkeypatch):
     """Property: where only SuperLU's own order is there, conjugate gradients go on for longer."""
-    with_metis = guessed_cost(10_000), affordable(100_000)
+    with_metis = guessed_cost(10_000), guessed_to_fit(100_000)
     monkeypatch.setattr("rigidlimit.linear.cost.has_metis", lambda: False)
-    assert guessed_cost(10_000) > with_metis[0] and with_metis[1] and not affordable(100_000)
+    assert guessed_cost(10_000) > with_metis[0] and with_metis[1] and not guessed_to_fit(100_000)

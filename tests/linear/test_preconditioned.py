@@ -74,7 +74,7 @@ def test_factor_in_single_precision(monkeypatch):
     system = network.system(D, 1e-7)
     given = system.arrays[:3], system.arrays[3:6], 1e-7, network.starts
     given = *given, elimination_order(network.B, network.mass, network.starts)
-    double, single = (MultifrontalFactor(*given, rounded=kept) for kept in (False, True))
+    double, single = (MultifrontalFactor(*given, single_precision=kept) for kept in (False, True))
     assert single.values.nbytes == double.values.nbytes // 2
     np.testing.assert_array_equal(single.values, double.values.astype(np.float32))
     rhs = np.random.default_rng(0).normal(size=n)
@@ -99,7 +99,7 @@ def test_solves_as_well_as_in_double_precision(monkeypatch):
     K = (network.B.T @ network.B).toarray() + 1e-6 * np.eye(n)
     expected = np.linalg.solve(K, rhs)
     x = system.solve_directly(rhs, stats)
-    assert system.factorize(stats).rounded and stats.factorizations == 1
+    assert system.factorize(stats).single_precision and stats.factorizations == 1
     # condition 1e7, times rounding
     np.testing.assert_allclose(x, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
     assert stats.products <= 3 * 4
@@ -109,7 +109,7 @@ def test_solves_as_well_as_in_double_precision(monkeypatch):
 
 def test_double_precision_where_single_does_not_serve(monkeypatch):
     """Reference twin: rows of 1 and 3e7, condition 4e15: single precision loses the soft motions.
-    That is noticed, and factors of this network are kept in double precision from then on."""
+    That is noticed, and factors of this solve are kept in double precision from then on."""
     network, _ = system_of(8, 0.0, monkeypatch)
     m, n = network.B.shape
     rng = np.random.default_rng(0)
@@ -119,8 +119,10 @@ def test_double_precision_where_single_does_not_serve(monkeypatch):
     system, stats = network.system(D, 0.0), LinearStats()
     rhs = rng.normal(size=n)
     x = system.solve_directly(rhs, stats)
-    assert not system.factorize(stats).rounded and not network.cost.rounded
+    assert not system.factorize(stats).single_precision and stats.imprecise
     assert stats.factorizations == 2
+    other = network.system(2.0 * D, 0.0)
+    assert not other.factorize(stats).single_precision
     residual = np.abs(system.apply(x) - rhs).max()
     # rounding of 1e15 x with |x| of 1
     assert residual < 1.0
@@ -135,7 +137,7 @@ def test_contacts_that_come_and_go(serves, monkeypatch):
     rng = np.random.default_rng(0)
     D, push, load = rng.uniform(1.0, 10.0, m), rng.uniform(size=m), rng.normal(size=n)
     stats, twin = LinearStats(), Network(network.B, blocks=network.starts)
-    twin.rounded = False
+    twin.single_precision = False
     system = ChangingSystem(network, D, rng.uniform(size=m) < 0.7, 1e-3, stats)
     system.load_with(push, load)
     for turn in range(8):
@@ -151,7 +153,7 @@ def test_contacts_that_come_and_go(serves, monkeypatch):
             expected = fresh.solve_directly(of, LinearStats())
             # condition 1e5, times rounding
             np.testing.assert_allclose(mine, expected, atol=1e-9 * np.abs(expected).max())
-    assert network.cost.rounded is serves
+    assert stats.imprecise == (not serves)
     assert stats.factorizations == (1 if serves else 2)
 
 

@@ -57,7 +57,7 @@ class Response:
         mass.data *= np.repeat(per_reach, np.diff(mass.indptr)) / step.dt
         blocks = kept_starts(np.arange(0, len(free) + 1, 6), dofs)
         # the springs are stiffer than single precision tells
-        network = Network(B, mass=mass, blocks=blocks, rounded=False)
+        network = Network(B, mass=mass, blocks=blocks, single_precision=False)
         self.off, self.network, self.D = off, network, 1 / (WEAK**2 * off.diagonal)
         self.system = network.system(self.D, 0.0)
 

@@ -187,7 +187,6 @@ def outer_bounds(network: Network, load, inside, contacts, *, workers=None):
 
 def _ends(network, load, inside, opening, i):
     """((least, greatest) f_i from outside, the same as reached)."""
-    network = network.unspent()  # what one contact's solves cost says nothing of the others'
     size = float(inside.max(initial=0.0)) or 1.0
 
     def shifted(sign):

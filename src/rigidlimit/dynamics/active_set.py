@@ -19,7 +19,7 @@ w is computed anew from l each time, so rounding is never amplified by D.
 
 import numpy as np
 
-from ..linear import LinearStats
+from ..linear import LinearStats, cost
 from ..linear.low_rank_update import ChangingSystem
 
 FROM_AFAR = ("bent", 1e7), ("whole", 1e7), ("whole", 1e9), ("bent", 1e4)
@@ -46,15 +46,16 @@ ROUNDING = 1e-14
 """Of the objective, over the sum of its terms' sizes."""
 
 
-def pays(cost, force, gradient_steps, reached, tolerance) -> bool:
+def pays(network, force, gradient_steps, reached, tolerance) -> bool:
     """Whether a factorization is cheaper than the gradient steps that are still to come.
 
-    cost: ``Network.cost``. gradient_steps: taken so far, to the residual ``reached``.
+    gradient_steps: taken so far, to the residual ``reached``.
     """
-    if np.count_nonzero(force) > cost.dofs or not 0.0 < reached < 1.0:
+    if np.count_nonzero(force) > network.B.shape[1] or not 0.0 < reached < 1.0:
         return False
     remaining = np.log(reached / tolerance) * gradient_steps / -np.log(reached)
-    return remaining > cost.of_factorization / 3 and cost.affordable
+    worth = remaining > cost.factorization_cost(network, gradient_steps) / 3
+    return worth and cost.affordable(network, gradient_steps)
 
 
 def finish(

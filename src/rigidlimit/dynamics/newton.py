@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from .._support.submatrix import submatrix
 from ..errors import NoRoom
-from ..linear import LinearStats, Network, column_arms
+from ..linear import LinearStats, Network, column_arms, cost
 from ..status import Status
 from . import active_set, apgd, interior
 from .problem import ContactDynamicsResult, ContactProblem
@@ -126,7 +126,7 @@ class _Solution:
         """Newton steps at once, where the start is near and a factorization is affordable."""
         count, n = np.count_nonzero(self.force), self.problem.B.shape[1]
         near = self.residual <= self.settings.near and self.settings.determined * n < count <= n
-        if near and self.network.cost.affordable:
+        if near and cost.affordable(self.network, 0):
             self.newton(active_set.FROM_NEAR)
 
     def descend(self):
@@ -142,8 +142,7 @@ class _Solution:
             count = np.count_nonzero(bore)
             found = settings.found_few if count > settings.determined * n else settings.found
             if settled and self.tolerance < reached <= found and count <= n:
-                self.network.cost.steps = max(self.network.cost.steps, steps)
-                left = active_set.pays(self.network.cost, force, steps, reached, self.tolerance)
+                left = active_set.pays(self.network, force, steps, reached, self.tolerance)
             return left
 
         if not self.arrived:

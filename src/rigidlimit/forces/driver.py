@@ -266,20 +266,20 @@ class _Scaled:
         if warm_start is not None:
             start = warm_start[self.dofs] * self.arm / self.displacement_size
         uncarried = np.abs(self.untouched_load).max(initial=0.0) > tolerance * self.force_size
-        load, nearest_status = self.load, None
+        load, nearest_status, stats = self.load, None, LinearStats()
         if aside.any() and not uncarried:
             wanted = load - self.network.carried(aside)
             u, force, *found = self._run(
-                method, wanted, tolerance, max_iterations, start, admissible - aside
+                method, wanted, tolerance, max_iterations, stats, start, admissible - aside
             )
-            solved = self._given_back(u, force + aside, *found, load, None)
+            solved = self._given_back(u, force + aside, *found, stats, load, None)
             limits = tolerance, newton.GAP * tolerance
             fine = harmless(self.B, aside, force, solved.gap, *limits)
             if solved.status is Status.CONVERGED and fine:
                 return solved
             start = u
-        u, force, status, iterations, history, stats = self._run(
-            method, load, tolerance, max_iterations, start, admissible
+        u, force, status, iterations, history = self._run(
+            method, load, tolerance, max_iterations, stats, start, admissible
         )
         if uncarried and status is Status.CONVERGED:
             # what contacts can feel of the load is carried, and nothing comes nearer than that
@@ -294,12 +294,10 @@ class _Scaled:
             apart = found.distance > max(tolerance, NOT_CARRIED)
             if uncarried or (apart and found.settled):
                 load = found.load
-                u, force, nearest_status, more, history, again = self._run(
-                    method, load, tolerance, max_iterations
+                stats.took("nearest load")
+                u, force, nearest_status, more, history = self._run(
+                    method, load, tolerance, max_iterations, stats
                 )
-                stats.products += again.products
-                stats.factorizations += again.factorizations
-                stats.routes += ["nearest load", *again.routes]
                 if found.status is not Status.CONVERGED:
                     nearest_status = found.status
                 elif nearest_status is Status.LOAD_NOT_CARRIED:
@@ -327,8 +325,8 @@ class _Scaled:
     def _imbalance(self, force):
         return float(np.abs(self.network.carried(force) - self.load).max(initial=0.0))
 
-    def _run(self, method, load, tolerance, max_iterations, start=None, admissible=None):
-        """(u, force, status, iterations, history, stats) by one method."""
+    def _run(self, method, load, tolerance, max_iterations, stats, start=None, admissible=None):
+        """(u, force, status, iterations, history) by one method."""
         if method == "newton":
             return newton.solve(
                 self.network,
@@ -338,7 +336,9 @@ class _Scaled:
                 max_iterations=300 if max_iterations is None else max_iterations,
                 warm_start=start,
                 admissible=admissible,
+                stats=stats,
             )
+        stats.took(method)
         answer = augmented_lagrangian.solve(
             self.B,
             load,
@@ -347,5 +347,5 @@ class _Scaled:
             tolerance=0.5 * tolerance,
             **({} if max_iterations is None else {"max_iterations": max_iterations}),
         )
-        found = answer.u, answer.force, answer.status, answer.iterations, answer.history[:, 0]
-        return *found, LinearStats(2 * answer.iterations, routes=[method])
+        stats.products += 2 * answer.iterations
+        return answer.u, answer.force, answer.status, answer.iterations, answer.history[:, 0]

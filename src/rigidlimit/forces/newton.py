@@ -18,7 +18,7 @@ import numpy as np
 
 from .._support.products import absolute_product
 from ..errors import NoRoom
-from ..linear import LinearStats, Network
+from ..linear import LinearStats, Network, cost
 from ..linear.stiffness import DIRECT_SIZE
 from ..network import equilibrium
 from ..network.central_path import INTERIOR, follow
@@ -101,16 +101,17 @@ def solve(
     max_iterations: int,
     warm_start: np.ndarray | None = None,
     admissible: np.ndarray | None = None,
+    stats: LinearStats,
     settings: Settings = Settings(),
 ):
-    """(u, force, status, iterations, history, stats).
+    """(u, force, status, iterations, history).
 
     warm_start (n,): u of an earlier answer. admissible (m,): some forces f >= 0 that balance the
     load.
     """
-    search = _Search(network, law, tolerance, max_iterations, settings)
+    search = _Search(network, law, tolerance, max_iterations, stats, settings)
     status = search.run(warm_start, admissible)
-    return search.u, search.force, status, search.iterations, search.history, search.stats
+    return search.u, search.force, status, search.iterations, search.history
 
 
 class _Search:
@@ -122,11 +123,11 @@ class _Search:
     the law, too. arrived: whether the best is the answer.
     """
 
-    def __init__(self, network, law, tolerance, max_iterations, settings):
+    def __init__(self, network, law, tolerance, max_iterations, stats, settings):
         self.network, self.law, self.tolerance, self.settings = network, law, tolerance, settings
         self.stiffness, self.exponent = law.stiffness, law.exponent
         self.load, self.offset = law.load, law.offset
-        self.max_iterations, self.iterations, self.stats = max_iterations, 0, LinearStats()
+        self.max_iterations, self.iterations, self.stats = max_iterations, 0, stats
         self.unlike = network.two_sorts
         self.u = self.force = self.history = self.point = None
         self.missed, self.arrived, self.no_room = np.inf, False, False
@@ -197,11 +198,12 @@ class _Search:
     def directly(self) -> bool:
         """Whether Newton had better solve by factorizations: where they cost next to nothing, and
         where conjugate gradients proved dear or failed, as where motions are all but free."""
-        network = self.network
         if self.no_room:
             return False
-        hard = network.cost.direct or self.stats.cg_failures > 0
-        return len(self.load) <= DIRECT_SIZE or (hard and network.cost.affordable)
+        hard = self.stats.dear > 0 or self.stats.cg_failures > 0
+        if len(self.load) <= DIRECT_SIZE:
+            return True
+        return hard and cost.affordable(self.network, self.stats.products)
 
     def attempt(self, start, limit):
         """Newton from ``start``, with ``limit`` steps where its systems are solved loosely."""

@@ -2,15 +2,13 @@
 
 Guessed from the number of degrees of freedom alone, as for a body in space; once so many steps have
 been taken that it pays to look, told from the structure of the factor, which is far smaller in
-walls and layers.
+walls and layers. These are functions of the network and of the steps taken so far
+(``LinearStats.products``): nothing is remembered here.
 """
-
-import weakref
-from functools import cached_property
 
 from .._support.memory import fits
 from .dissection import has_metis
-from .fronts import Fronts, dense_fronts
+from .fronts import Fronts
 
 DIRECT_LIMIT = 150_000
 """Degrees of freedom up to which a factorization is taken where conjugate gradients would do in the
@@ -46,7 +44,7 @@ def guessed_cost(n: int) -> int:
     return (100 + n // 20) * (1 if has_metis() else DEARER)
 
 
-def affordable(n: int) -> bool:
+def guessed_to_fit(n: int) -> bool:
     """Whether a factorization of n degrees of freedom is to be thought of at all where there are
     other ways: of no more than DIRECT_LIMIT, and if it does not take too much memory."""
     if n <= MEMORY_MATTERS:
@@ -54,60 +52,35 @@ def affordable(n: int) -> bool:
     return n <= DIRECT_LIMIT / (1 if has_metis() else FEWER) and fits(n * BYTES_EACH)
 
 
-class FactorizationCost:
-    """Of one network, as solves on it learn of it.
+def factorization_cost(network, steps: int) -> float:
+    """Steps of conjugate gradients that take as long as a factorization of this ``Network``.
 
-    steps: of conjugate gradients, or of others as dear, taken so far. direct: whether conjugate
-    gradients have proved too dear. rounded: whether large factors may be kept in single precision.
-
-    The network holds its cost, and must not be held by it: in a circle it would outlive its step
-    until Python looks for circles, with all that was made of it.
+    steps: those taken so far.
     """
+    fronts = _fronts(network, steps)
+    if fronts is None:
+        return guessed_cost(network.B.shape[1])
+    return fronts.operations / (STEP * max(1, network.B.shape[0]))
 
-    def __init__(self, network, *, rounded: bool = True):
-        self._of, self.steps = weakref.ref(network), 0
-        self.direct, self.rounded = False, rounded
 
-    @property
-    def _network(self):
-        return self._of()
+def step_limit(network, steps: int) -> int:
+    """Steps of one solve after which it is factorized: what is known to be near may be waited for,
+    up to twice the cost; a guess is mostly too high."""
+    known = _fronts(network, steps) is not None
+    return int((2 if known else 1) * factorization_cost(network, steps))
 
-    @property
-    def of_factorization(self) -> float:
-        """Steps that take as long as a factorization."""
-        if self._structure is None:
-            return guessed_cost(self.dofs)
-        return self._structure.operations / (STEP * max(1, self._network.B.shape[0]))
 
-    @property
-    def patience(self) -> int:
-        """Steps of one solve after which it is factorized: what is known to be near may be waited
-        for, up to twice the cost; a guess is mostly too high."""
-        return int((1 if self._structure is None else 2) * self.of_factorization)
+def affordable(network, steps: int) -> bool:
+    """Whether a factorization of this ``Network`` is to be thought of at all."""
+    fronts = _fronts(network, steps)
+    if fronts is None:
+        return guessed_to_fit(network.B.shape[1])
+    if factorization_cost(network, steps) > guessed_cost(DIRECT_LIMIT):
+        return False
+    return fits(fronts.bytes(network.single_precision))
 
-    @property
-    def affordable(self) -> bool:
-        """Whether a factorization is to be thought of at all."""
-        if self._structure is None:
-            return affordable(self.dofs)
-        if self.of_factorization > guessed_cost(DIRECT_LIMIT):
-            return False
-        return fits(self._structure.bytes(self.rounded))
 
-    @property
-    def dofs(self) -> int:
-        return self._network.B.shape[1]
-
-    @property
-    def _structure(self) -> Fronts | None:
-        """Of the factor with all contacts active; None as long as it is not worth a look."""
-        enough = LOOK * max(1.0, self.dofs / DIRECT_LIMIT)
-        if self._network.two_sorts:
-            enough *= MANY
-        return self._looked_at if self.steps >= enough and has_metis() else None
-
-    @cached_property
-    def _looked_at(self) -> Fronts:
-        B, mass = self._network.B, self._network.mass
-        rows, inertia = (B.indptr, B.indices), (mass.indptr, mass.indices)
-        return dense_fronts(rows, inertia, self._network.starts, self._network.elimination_order)
+def _fronts(network, steps) -> Fronts | None:
+    """Of the factor with all contacts active; None as long as it is not worth a look."""
+    enough = LOOK * max(1.0, network.B.shape[1] / DIRECT_LIMIT) * (MANY if network.two_sorts else 1)
+    return network.fronts if steps >= enough and has_metis() else None

@@ -78,10 +78,11 @@ class Fronts:
         """Whether a solve is worth sharing among threads."""
         return bool(self.begins[-1] >= LONG)
 
-    def bytes(self, rounded: bool) -> float:
-        """Memory at the peak of a factorization: L, in single precision if ``rounded``, the front
-        at work, and what fronts left that waits for others."""
-        return (4.0 if rounded else 8.0) * float(self.begins[-1]) + 8.0 * self._most_at_work
+    def bytes(self, single_precision: bool) -> float:
+        """Memory at the peak of a factorization: L, the front at work, and what fronts left that
+        waits for others."""
+        each = 4.0 if single_precision else 8.0
+        return each * float(self.begins[-1]) + 8.0 * self._most_at_work
 
     @cached_property
     def _most_at_work(self) -> float:

@@ -14,7 +14,7 @@ LIFTS = 0.0, 1e-13, 1e-10
 class LUFactor:
     """K = P^T L U P of a symmetric positive definite K, by SuperLU."""
 
-    route, rounded = "superlu", False
+    route, single_precision = "superlu", False
 
     def __init__(self, K: sp.csr_array, order: np.ndarray | None):
         from scipy.sparse.linalg import splu
@@ -52,7 +52,7 @@ class LUFactor:
 class DenseFactor:
     """K = L L^T of a small symmetric positive definite K (n, n), by LAPACK."""
 
-    route, rounded = "dense", False
+    route, single_precision = "dense", False
 
     def __init__(self, K: np.ndarray):
         from scipy.linalg.lapack import dpotrf

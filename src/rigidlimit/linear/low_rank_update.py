@@ -8,7 +8,7 @@ small dense system for every right side.
 import numpy as np
 
 from .protocol import LinearStats
-from .stiffness import by_rounded_factor
+from .stiffness import by_imprecise_factor
 
 AT_ONCE = 16
 """Right sides that are solved together: more hardly gain."""
@@ -50,21 +50,21 @@ class ChangingSystem:
 
     def solve(self, rhs: np.ndarray, *, refined: bool = True) -> np.ndarray:
         """K^-1 r for the present working set; NaN if K is singular."""
-        if self.system.factorize(self.stats).rounded:
-            return self._by_rounded(rhs, refined=refined)
+        if self.system.factorize(self.stats).single_precision:
+            return self._by_imprecise(rhs, refined=refined)
         return self._now(self.system.solve_directly(rhs, self.stats, refined=refined))
 
     def nearly(self, rhs: np.ndarray) -> np.ndarray:
         """K^-1 r for the present working set, to the digits in which the factor is kept."""
         return self._now(self.system.factorize(self.stats).solve(rhs))
 
-    def _by_rounded(self, rhs, *, refined):
-        found = by_rounded_factor(
+    def _by_imprecise(self, rhs, *, refined):
+        found = by_imprecise_factor(
             self._product, self.nearly, rhs, stats=self.stats, refined=refined
         )
         if found is not None:
             return found
-        self.network.cost.rounded = False
+        self.system.refactorize(self.stats)
         self._begin()
         return self.solve(rhs, refined=refined)
 
@@ -83,8 +83,8 @@ class ChangingSystem:
     def displacement(self) -> np.ndarray:
         """K^-1 (B_W^T push - load) for the present working set, from one solve in all where the
         factor is in double precision."""
-        if self.system.factorize(self.stats).rounded:
-            return self._by_rounded(self._rhs(self.held), refined=True)
+        if self.system.factorize(self.stats).single_precision:
+            return self._by_imprecise(self._rhs(self.held), refined=True)
         if self._loaded is None:
             self._loaded = self.system.solve_directly(self._rhs(self._factorized), self.stats)
         entered = self.sign * self._push[self.changed]

@@ -167,14 +167,14 @@ class MultifrontalFactor:
 
     rows: (ptr, idx, val) of C. mass: the same of M. shift: e. starts (bodies + 1,): first degree of
     freedom of each body. body_order (bodies,): place of each body in the order of elimination.
-    rounded: keep L in single precision if it is large.
+    single_precision: keep L in single precision if it is large.
     """
 
-    def __init__(self, rows, mass, shift, starts, body_order, *, rounded=False):
+    def __init__(self, rows, mass, shift, starts, body_order, *, single_precision=False):
         self.fronts = dense_fronts(rows[:2], mass[:2], np.asarray(starts, np.int64), body_order)
-        self.rounded = rounded and self.fronts.large
+        self.single_precision = single_precision and self.fronts.large
         check_room(
-            self.fronts.bytes(self.rounded),
+            self.fronts.bytes(self.single_precision),
             f"the factorization of a network of {len(self.fronts.dofs):,} degrees of freedom",
         )
         with BlasThreads() as threads:
@@ -182,7 +182,7 @@ class MultifrontalFactor:
 
     def _factorize(self, rows, mass, shift, threads) -> bool:
         fronts = self.fronts
-        self.values = np.empty(fronts.begins[-1], np.float32 if self.rounded else float)
+        self.values = np.empty(fronts.begins[-1], np.float32 if self.single_precision else float)
         given = *rows, (fronts.dofs, np.argsort(fronts.dofs)), mass, shift
         waiting = [[] for _ in fronts.parent]
 
@@ -249,7 +249,7 @@ class MultifrontalFactor:
 
     @property
     def route(self) -> str:
-        return "multifrontal (single)" if self.rounded else "multifrontal"
+        return "multifrontal (single)" if self.single_precision else "multifrontal"
 
     @property
     def entries(self) -> int:

@@ -1,6 +1,5 @@
 """The rows of contacts between bodies, with what the linear algebra on them needs and keeps."""
 
-import copy
 from functools import cached_property
 
 import numpy as np
@@ -10,8 +9,8 @@ from .._support.arrays import with_short_indices
 from .._support.products import transposed_product
 from .block_ic0 import PairNetwork
 from .block_offsets import cut_starts
-from .cost import FactorizationCost
 from .dissection import elimination_order
+from .fronts import Fronts, dense_fronts
 from .protocol import Backend, LinearSystem
 from .stiffness import StiffnessSystem
 
@@ -26,11 +25,10 @@ class Network:
     with n; a preconditioning hint only, cut into pieces of at most MAX_BLOCK. two_sorts: whether
     springs are of very unlike stiffness, whose central path solves many systems.
     order: place of each body in a factorization, if a network of the same contacts had one.
-    rounded: whether large factors may be kept in single precision.
+    single_precision: whether large factors may be kept in it.
     backend: who answers ``system``.
 
-    cost: what is known of a factorization, and of the ways that proved too dear, from the solves
-    so far. They choose the way of the next ones, never their answer.
+    What is kept is structure, found once; no solve leaves anything here.
     """
 
     def __init__(
@@ -41,7 +39,7 @@ class Network:
         blocks: np.ndarray | None = None,
         two_sorts: bool = False,
         order: np.ndarray | None = None,
-        rounded: bool = True,
+        single_precision: bool = True,
         backend: Backend = StiffnessSystem,
     ):
         self.B = with_short_indices(B)
@@ -51,15 +49,9 @@ class Network:
         self.starts = cut_starts(n, blocks)
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         self.two_sorts, self.backend = two_sorts, backend
-        self.cost = FactorizationCost(self, rounded=rounded)
+        self.single_precision = single_precision
         if order is not None:
             self.elimination_order = order
-
-    def unspent(self) -> "Network":
-        """The same network, without what solves on it have told of their cost."""
-        other = copy.copy(self)
-        other.cost = FactorizationCost(other, rounded=self.cost.rounded)
-        return other
 
     def system(self, tangent: np.ndarray, shift: float) -> LinearSystem:
         """K = M + B^T D B + shift I for the tangent stiffness D (m,), zero at inactive contacts."""
@@ -84,3 +76,9 @@ class Network:
     def elimination_order(self) -> np.ndarray | None:
         """Place of each body in the order of a factorization; None where METIS is missing."""
         return elimination_order(self.B, self.mass, self.starts)
+
+    @cached_property
+    def fronts(self) -> Fronts:
+        """Structure of a factorization with all contacts active."""
+        rows, inertia = (self.B.indptr, self.B.indices), (self.mass.indptr, self.mass.indices)
+        return dense_fronts(rows, inertia, self.starts, self.elimination_order)

@@ -14,12 +14,20 @@ import numpy as np
 
 @dataclass
 class LinearStats:
-    """Work done so far: conjugate gradient steps, factorizations, failed CG solves; and the routes
-    taken to an answer, in order of their first use."""
+    """What the linear systems of one problem have taken so far, which chooses the way of the next
+    ones, never their answer.
+
+    products: conjugate gradient steps. factorizations. cg_failures: solves that fell short of their
+    target. dear: those that took so many steps that a factorization is the better way. imprecise:
+    factors in single precision that did not serve. routes: taken to an answer, in order of their
+    first use.
+    """
 
     products: int = 0
     factorizations: int = 0
     cg_failures: int = 0
+    dear: int = 0
+    imprecise: int = 0
     routes: list[str] = field(default_factory=list)
 
     def took(self, route: str):
@@ -31,12 +39,12 @@ class LinearStats:
 class Factorization(Protocol):
     """K or nearly K, factorized.
 
-    route: its name among ``LinearStats.routes``. rounded: whether it is kept in single precision,
-    so that it preconditions rather than solves. entries: numbers that are stored.
+    route: its name among ``LinearStats.routes``. single_precision: whether it is kept in it, so
+    that it preconditions rather than solves. entries: numbers that are stored.
     """
 
     route: str
-    rounded: bool
+    single_precision: bool
 
     @property
     def entries(self) -> int: ...
@@ -58,7 +66,7 @@ class LinearSystem(Protocol):
         """The factorization of K, made at the first call. Raises ``NoRoom``."""
         ...
 
-    def refactorize(self) -> None:
+    def refactorize(self, stats: LinearStats) -> None:
         """Have factors in double precision from now on: one in single precision does not serve."""
         ...
 

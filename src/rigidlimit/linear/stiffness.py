@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..errors import NoRoom
+from . import cost
 from .library_factors import DenseFactor, LUFactor
 from .multifrontal import MultifrontalFactor
 from .preconditioned import solve
@@ -45,7 +46,7 @@ LOOSE = 1.3
 """Decades that a loose solve gains."""
 
 
-def by_rounded_factor(
+def by_imprecise_factor(
     product: Callable, by_factor: Callable, rhs: np.ndarray, *, stats: LinearStats, refined: bool
 ):
     """K^-1 rhs by conjugate gradients with a factor in single precision; NaN if K is singular, None
@@ -115,6 +116,7 @@ class StiffnessSystem:
     def __init__(self, network, tangent: np.ndarray, shift: float):
         """tangent (m,): D, zero at inactive contacts. shift: proximal term e > 0."""
         self.network, self.tangent, self.shift = network, tangent, float(shift)
+        self._factor: Factorization | None = None
 
     @cached_property
     def arrays(self):
@@ -134,18 +136,18 @@ class StiffnessSystem:
         n, network = len(rhs), self.network
         if n == 0:
             return np.zeros(0)
-        cost = network.cost
-        fits = cost.affordable
-        if n <= DIRECT_SIZE or (fits and (cost.direct or not network.pairs.serves)):
+        fits = cost.affordable(network, stats.products)
+        if n <= DIRECT_SIZE or (fits and (stats.dear or not network.pairs.serves)):
             try:
                 return self.solve_directly(rhs, stats)
             except NoRoom:
                 fits = False
-        max_steps = cost.patience if fits else 30_000
+        max_steps = cost.step_limit(network, stats.products) if fits else 30_000
         x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
         # a tight solve may take more than a loose one
         decades = np.log10(max(float(np.abs(rhs).max()), target) / target)
-        cost.direct |= steps > DEAR * cost.of_factorization * max(1.0, decades / LOOSE)
+        dear = DEAR * cost.factorization_cost(network, stats.products)
+        stats.dear += steps > dear * max(1.0, decades / LOOSE)
         if worst <= target:
             return x
         stats.cg_failures += 1
@@ -168,7 +170,6 @@ class StiffnessSystem:
             reached = steps < max_steps and not np.isnan(found.error)
             worst = target if reached else np.inf
         stats.products += steps
-        network.cost.steps += steps
         return x, worst, steps
 
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -206,8 +207,7 @@ class StiffnessSystem:
         network = self.network
         return network.pairs.solver(self.tangent, self.shift)
 
-    @cached_property
-    def _factor(self):
+    def _factorized(self, single_precision: bool):
         n = self.network.B.shape[1]
         if n <= DENSE_SIZE or self.network.full:
             try:
@@ -223,7 +223,7 @@ class StiffnessSystem:
                 self.shift,
                 self.network.starts,
                 place,
-                rounded=self.network.cost.rounded,
+                single_precision=single_precision,
             )
             if not factor.failed:
                 return factor
@@ -246,16 +246,16 @@ class StiffnessSystem:
 
     def factorize(self, stats: LinearStats) -> Factorization:
         """The factorization of K, made at the first call. Raises NoRoom."""
-        known = "_factor" in self.__dict__
-        factor = self._factor
-        stats.factorizations += not known
-        stats.took(factor.route)
-        return factor
+        if self._factor is None:
+            self._factor = self._factorized(self.network.single_precision and not stats.imprecise)
+            stats.factorizations += 1
+        stats.took(self._factor.route)
+        return self._factor
 
-    def refactorize(self) -> None:
+    def refactorize(self, stats: LinearStats) -> None:
         """Have factors in double precision from now on: those in single precision do not serve."""
-        self.network.cost.rounded = False
-        del self._factor
+        stats.imprecise += 1
+        self._factor = None
 
     def solve_directly(
         self, rhs: np.ndarray, stats: LinearStats, *, refined: bool = True
@@ -266,18 +266,18 @@ class StiffnessSystem:
         Raises NoRoom.
         """
         factor = self.factorize(stats)
-        if factor.rounded:
-            return self._by_rounded(factor, rhs, stats, refined)
+        if factor.single_precision:
+            return self._by_imprecise(factor, rhs, stats, refined)
         x = factor.solve(rhs)
         # with the unassembled product
         return x + factor.solve(rhs - self.apply(x)) if refined else x
 
-    def _by_rounded(self, factor, rhs, stats, refined):
+    def _by_imprecise(self, factor, rhs, stats, refined):
         if rhs.ndim == 2:
             columns = [self.solve_directly(column, stats, refined=refined) for column in rhs.T]
             return np.column_stack(columns)
-        x = by_rounded_factor(self.apply, factor.solve, rhs, stats=stats, refined=refined)
+        x = by_imprecise_factor(self.apply, factor.solve, rhs, stats=stats, refined=refined)
         if x is not None:
             return x
-        self.refactorize()
+        self.refactorize(stats)
         return self.solve_directly(rhs, stats, refined=refined)

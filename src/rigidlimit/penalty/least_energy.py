@@ -309,7 +309,7 @@ def _newton(B, F, f, w, gap, mu, hold, starts, order, stats, refined=False):
     """(d (n,), B d (m,)). hold (n,): diagonal of P."""
     mass = sp.diags_array(hold).tocsr()
     # contacts bear or not by factors of 1e12 at the end, which single precision does not resolve
-    network = Network(B, mass=mass, blocks=starts, order=order.place, rounded=False)
+    network = Network(B, mass=mass, blocks=starts, order=order.place, single_precision=False)
     system = network.system(f / w, 0.0)
     rhs = F + network.carried(mu / w - f / w * (gap - w))
     d = system.solve_directly(rhs, stats, refined=refined)

@@ -1,5 +1,6 @@
 """``rigidlimit forces SCENE``: forces of a scene's pose with the overlaps that it has."""
 
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -33,15 +34,22 @@ def forces(
     For packings from a DEM: no step is made, no overlap is undone. Example: `rigidlimit forces
     packing.toml --stiffness 1e6 --out forces.csv`.
     """
-    from ..forces.friction import mobilised_friction
-    from ..output.results import check_name, write_results
+    from ..output.results import check_name
     from ..pose import forces_at_pose
     from ..scenes import load
 
     check_name(out)
     check_file("--out", out)
     watch_compiler()
-    found = forces_at_pose(load(scene), stiffness=stiffness, law=law)
+    report(forces_at_pose(load(scene), stiffness=stiffness, law=law), largest, out)
+
+
+def report(found, largest: int, out: Path | None) -> None:
+    """Table of the largest forces of a pose, the message, and the file of results; ends the
+    program with 1 where they are not solved."""
+    from ..forces.friction import mobilised_friction
+    from ..output.results import write_results
+
     names, contacts = found.bodies.names, found.contacts
     a, b = ([names[i] for i in contacts.body[:, k]] for k in (0, 1))
     _show(found, a, b, largest)

@@ -1,0 +1,210 @@
+"""What a file says of balls, and the scene made of it."""
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...bodies import Disk, HalfSpace, Material, Sphere, rotations
+from ...bodies.bodies import PLANAR
+from ...errors import InputError
+from ...scenes.scene import Scene
+from .cell import FACES, Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+UNITS = {
+    "si": (1.0, 1.0, 1.0),
+    "lj": (1.0, 1.0, 1.0),
+    "cgs": (1e-2, 1e-3, 1.0),
+    "micro": (1e-6, 1e-15, 1e-6),
+    "nano": (1e-9, 1e-21, 1e-9),
+}
+"""LAMMPS' styles of units: metres, kilograms and seconds in one of length, mass and time."""
+
+FLAT = 1e-9
+"""Spread of z over the mean radius up to which centres lie in a plane."""
+
+
+@dataclass(frozen=True)
+class Balls:
+    """n balls as a file has them.
+
+    id (n,): numbers or names. position (n, 3), radius (n,); type (n,) int, mass (n,), density
+    (n,), velocity (n, 3), spin (n, 3) where they are given, else None. columns: the other numbers
+    of the file by name, as they stand. units: stated by the file, or "". planar: no z is given.
+    """
+
+    id: np.ndarray
+    position: np.ndarray
+    radius: np.ndarray | None
+    type: np.ndarray | None = None
+    mass: np.ndarray | None = None
+    density: np.ndarray | None = None
+    velocity: np.ndarray | None = None
+    spin: np.ndarray | None = None
+    cell: Cell | None = None
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    units: str = ""
+    planar: bool = False
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def sorted(self) -> "Balls":
+        """In the order of their ids, which a parallel program does not keep when it writes."""
+        order = np.argsort(self.id, kind="stable")
+        arrays = ("id", "position", "radius", "type", "mass", "density", "velocity", "spin")
+        known = {k: getattr(self, k)[order] for k in arrays if getattr(self, k) is not None}
+        return replace(self, columns={k: v[order] for k, v in self.columns.items()}, **known)
+
+    def with_radius(self, radius) -> "Balls":
+        """With radii (a number, or {type: number}) where the file has none."""
+        if self.radius is not None:
+            if radius is not None:
+                raise InputError("radius is given, but the file has radii; remove radius=")
+            return self
+        if radius is None:
+            raise InputError(
+                "the file has no column radius or diameter; expected one, or radius=, a number or "
+                "{type: number}"
+            )
+        return replace(self, radius=self._of_types("radius", radius))
+
+    def _of_types(self, what: str, value) -> np.ndarray:
+        if not isinstance(value, dict):
+            return np.full(len(self), float(value))
+        kinds = np.ones(len(self), int) if self.type is None else self.type
+        missing = sorted(set(kinds.tolist()) - set(value))
+        if missing:
+            raise InputError(f"{what}: none for type {missing[0]}; expected one for each type")
+        return np.array([value[kind] for kind in kinds.tolist()], float)
+
+    def scaled(self, units: str | None) -> "Balls":
+        """In SI units."""
+        if units is not None and self.units and units != self.units:
+            raise InputError(f"units is {units!r}, but the file says {self.units!r}; remove units=")
+        style = units or self.units or "si"
+        if style not in UNITS:
+            raise InputError(f"units are {style!r}; expected one of {', '.join(UNITS)}")
+        length, mass, time = UNITS[style]
+        if (length, mass, time) == (1.0, 1.0, 1.0):
+            return self
+        factors = dict(
+            position=length, radius=length, mass=mass, density=mass / length**3,
+            velocity=length / time, spin=1 / time,
+        )  # fmt: skip
+        known = {
+            k: getattr(self, k) * f for k, f in factors.items() if getattr(self, k) is not None
+        }
+        cell = self.cell
+        if cell is not None:
+            cell = Cell(cell.origin * length, cell.edges * length, cell.periodic)
+        return replace(self, cell=cell, **known)
+
+    def masses(self) -> np.ndarray | None:
+        """(n,) [kg], of a ball also in the plane, as LAMMPS has it; None where nothing is told."""
+        if self.mass is not None or self.density is None:
+            return self.mass
+        return self.density * 4 / 3 * np.pi * self.radius**3
+
+
+def as_scene(
+    balls: Balls,
+    name: str,
+    *,
+    dim: int | None,
+    material: Material | dict | None,
+    fixed: "Sequence[int]",
+    walls: "bool | Sequence[str]",
+    **of_scene,
+) -> Scene:
+    """The scene of balls in SI units, then its walls. Options as of ``read_packing``."""
+    n = len(balls)
+    dim = dim or (2 if balls.planar else 3)
+    scene = Scene(name=name, dim=dim, **of_scene)
+    if n == 0:
+        raise InputError("the file has no balls; expected some")
+    _check(balls, dim)
+    kinds = np.ones(n, int) if balls.type is None else balls.type
+    materials, material_of = _materials(kinds, material)
+    radii, shape_of = np.unique(balls.radius, return_inverse=True)
+    shape = Disk if dim == 2 else Sphere
+    shapes = [shape(float(radius)) for radius in radii]
+    mass = balls.masses()
+    if mass is None:
+        density = np.array([entry.density for entry in materials])[material_of]
+        mass = density * np.array([s.measure for s in shapes])[shape_of]
+    free = np.tile(PLANAR if dim == 2 else np.ones(6, bool), (n, 1))
+    free[np.isin(kinds, list(fixed))] = False
+    velocity = np.zeros((n, 6))
+    for columns, values in ((slice(0, 3), balls.velocity), (slice(3, 6), balls.spin)):
+        if values is not None:
+            velocity[:, columns] = values
+    position = balls.position.copy()
+    if dim == 2:
+        position[:, 2], velocity[:, 2:5] = 0.0, 0.0
+    columns = dict(
+        position=position,
+        quaternion=rotations.identity(n),
+        velocity=velocity,
+        load=np.zeros((n, 6)),
+        shape_of=shape_of.astype(np.int64),
+        material_of=material_of.astype(np.int64),
+        mass=mass,
+        free=free,
+    )
+    scene.fill([str(each) for each in balls.id.tolist()], shapes, materials, columns)
+    for face in _faces(balls.cell, walls, dim):
+        point, normal = balls.cell.wall(face)
+        scene.add(HalfSpace(dim), position=point[:dim], normal=normal[:dim], name=f"wall-{face}")
+    return scene
+
+
+def _check(balls: Balls, dim: int) -> None:
+    """What the numbers of a line do not show: each by the ball that has it."""
+
+    def told(wrong, what, values, expected):
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            raise InputError(f"ball {balls.id[k]}: {what} is {values[k]}; expected {expected}")
+
+    names, count = np.unique(balls.id, return_counts=True)
+    if (count > 1).any():
+        raise InputError(f"ball {names[count > 1][0]} is there twice; expected distinct ids")
+    told(~(balls.radius > 0), "radius", balls.radius, "a positive one")
+    if balls.mass is not None:
+        told(~(balls.mass > 0), "mass", balls.mass, "a positive one")
+    elif balls.density is not None:
+        told(~(balls.density > 0), "density", balls.density, "a positive one")
+    if dim == 2:
+        z = balls.position[:, 2]
+        off = np.abs(z - z[0]) > FLAT * balls.radius.mean()
+        told(off, "z", z, f"{z[0]} as of the first: a scene of dim 2 lies in a plane")
+
+
+def _materials(kinds: np.ndarray, material) -> tuple[list[Material], np.ndarray]:
+    """(materials, (n,) which of them each ball has)."""
+    if not isinstance(material, dict):
+        return [Material() if material is None else material], np.zeros(len(kinds), int)
+    types, row = np.unique(kinds, return_inverse=True)
+    missing = [int(kind) for kind in types if int(kind) not in material]
+    if missing:
+        raise InputError(f"material: none for type {missing[0]}; expected one for each type")
+    return [material[int(kind)] for kind in types], row
+
+
+def _faces(cell: Cell | None, walls, dim: int) -> list[str]:
+    """Names of the faces of the box that become walls."""
+    if walls is False:
+        return []
+    if cell is None:
+        raise InputError("walls: the file has no box; remove walls=, or add half-spaces by hand")
+    known = FACES[: 2 * dim]
+    if walls is True:
+        return [face for k, face in enumerate(known) if not cell.periodic[k // 2]]
+    for face in walls:
+        if face not in known:
+            raise InputError(f"walls: found {face!r}; expected True, or some of {', '.join(known)}")
+    return list(walls)

@@ -1,0 +1,173 @@
+"""LAMMPS and LIGGGHTS dumps of atoms: https://docs.lammps.org/dump.html.
+
+    ITEM: TIMESTEP, ITEM: NUMBER OF ATOMS, ITEM: BOX BOUNDS ff ff pp,
+    ITEM: ATOMS id type x y z radius ...
+
+Of triclinic boxes a dump has the bounds of the box around it, and the tilts xy, xz, yz:
+
+    xlo_bound = xlo + min(0, xy, xz, xy + xz),   ylo_bound = ylo + min(0, yz),   and so on
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._support.words import counted
+from ...errors import InputError
+from .balls import Balls
+from .cell import Cell, of_bounds
+from .lines import Text
+
+ITEM = "ITEM:"
+OMEGA = ("omegax", "omegay", "omegaz")
+
+
+@dataclass
+class _Snapshot:
+    """Where the parts of one snapshot begin (lines from 0)."""
+
+    atoms: int = -1
+    count: int = -1
+    box: int = -1
+    units: str = ""
+
+
+def begins_dump(text: Text) -> bool:
+    return bool(text.lines) and text.lines[0].startswith(ITEM)
+
+
+def read_dump(text: Text, frame: int) -> Balls:
+    """The balls of snapshot ``frame`` (-1: the last)."""
+    found = list(_snapshots(text))
+    try:
+        snapshot = found[frame]
+    except IndexError:
+        raise InputError(
+            f"{text.path}: has {counted(len(found), 'snapshot')}; snapshot {frame} is not there"
+        ) from None
+    for what, at in (("NUMBER OF ATOMS", snapshot.count), ("ATOMS", snapshot.atoms)):
+        if at < 0:
+            raise InputError(f"{text.path}: a snapshot without {ITEM} {what}; expected a dump")
+    cell = _cell(text, snapshot.box) if snapshot.box >= 0 else None
+    return _atoms(text, snapshot, cell).sorted()
+
+
+def _snapshots(text: Text):
+    """Each snapshot of the file; the lines of atoms are passed over."""
+    line, snapshot, units = 0, None, ""
+    while line < len(text.lines):
+        head = text.lines[line]
+        if not head.startswith(ITEM):
+            if head.strip():
+                raise text.wrong(line, f"a line that begins with {ITEM}")
+            line += 1
+            continue
+        what = head[len(ITEM) :].strip()
+        if what.startswith("ENTRIES"):
+            raise text.wrong(line, f"{ITEM} ATOMS, a dump of atoms (this one is of pairs)")
+        if what in ("TIMESTEP", "TIME", "UNITS", "LABEL") and (
+            snapshot is None or snapshot.atoms >= 0
+        ):
+            if snapshot is not None:
+                yield snapshot
+            snapshot = _Snapshot(units=units)
+        elif snapshot is None:
+            raise text.wrong(line, f"{ITEM} TIMESTEP first")
+        if what == "UNITS":
+            units = snapshot.units = text.lines[line + 1].strip()
+        elif what.startswith("BOX BOUNDS"):
+            snapshot.box = line
+        elif what == "NUMBER OF ATOMS":
+            snapshot.count = text.numbers(line + 1, 1, "the number of atoms", int)[0]
+        elif what.startswith("ATOMS"):
+            if snapshot.count < 0:
+                raise text.wrong(line, f"{ITEM} NUMBER OF ATOMS before")
+            snapshot.atoms = line
+        if what.startswith("ATOMS"):
+            line += 1 + snapshot.count
+        else:
+            line += 4 if what.startswith("BOX BOUNDS") else 2
+    if snapshot is not None:
+        yield snapshot
+
+
+def _cell(text: Text, line: int) -> Cell:
+    words = text.lines[line].split()[3:]
+    tilted = words[:3] == ["xy", "xz", "yz"]
+    general = words[:2] == ["abc", "origin"]
+    flags = words[3:] if tilted else words[2:] if general else words
+    if not (not flags or (len(flags) == 3 and all(len(flag) == 2 for flag in flags))):
+        raise text.wrong(line, "three pairs of pp, ff, fs, ss, mm, ... after BOX BOUNDS")
+    periodic = [flag == "pp" for flag in flags] or [False] * 3
+    wanted = 4 if general else 3 if tilted else 2
+    names = {2: "lo hi", 3: "lo_bound hi_bound tilt", 4: "an edge (3) and the origin"}[wanted]
+    rows = np.array([text.numbers(line + 1 + k, wanted, names) for k in range(3)])
+    if general:
+        return Cell(rows[:, 3].copy(), rows[:, :3].copy(), np.array(periodic, bool))
+    low, high = rows[:, 0].copy(), rows[:, 1].copy()
+    xy, xz, yz = rows[:, 2] if tilted else (0.0, 0.0, 0.0)
+    along_x = (0.0, xy, xz, xy + xz)
+    low[:2] -= min(along_x), min(0.0, yz)
+    high[:2] -= max(along_x), max(0.0, yz)
+    return of_bounds(low, high, (xy, xz, yz), periodic)
+
+
+def _atoms(text: Text, snapshot: _Snapshot, cell: Cell | None) -> Balls:
+    names = text.lines[snapshot.atoms].split()[2:]
+    first = snapshot.atoms + 1
+    words = text.lines[first].split() if snapshot.count else names
+    if len(words) != len(names):
+        raise text.wrong(first, f"{counted(len(names), 'word')}: {' '.join(names)}")
+    # words among the numbers, as of elements, are left out
+    keep = [k for k, word in enumerate(words) if _is_number(word)]
+    table = text.table(first, snapshot.count, names, keep=keep)
+    column = {name: table[:, k] for k, name in enumerate(names[j] for j in keep)}
+    position = _position(text, snapshot, column, cell)
+    radius = column.pop("radius", None)
+    if radius is None and "diameter" in column:
+        radius = column.pop("diameter") / 2
+    kinds, mass, density = (column.pop(name, None) for name in ("type", "mass", "density"))
+    number = column.pop("id", np.arange(1.0, snapshot.count + 1))
+    velocity, spin = (_vector(column, names) for names in (("vx", "vy", "vz"), OMEGA))
+    return Balls(
+        id=number.astype(int),
+        position=position,
+        radius=radius,
+        type=None if kinds is None else kinds.astype(int),
+        mass=mass,
+        density=density,
+        velocity=velocity,
+        spin=spin,
+        cell=cell,
+        columns=column,
+        units=snapshot.units,
+    )
+
+
+def _vector(column: dict, names) -> np.ndarray | None:
+    """(n, 3) of three columns, which are taken out; None where they are not all there."""
+    if not all(name in column for name in names):
+        return None
+    return np.column_stack([column.pop(name) for name in names])
+
+
+def _position(text: Text, snapshot: _Snapshot, column: dict, cell: Cell | None) -> np.ndarray:
+    """Centres in the box: x y z, else xu, xs, xsu; image counts ix iy iz are left as columns."""
+    for ending, scaled in (("", False), ("u", False), ("s", True), ("su", True)):
+        found = _vector(column, [axis + ending for axis in "xyz"])
+        if found is None:
+            continue
+        if scaled:
+            if cell is None:
+                raise InputError(f"{text.path}: scaled positions without BOX BOUNDS")
+            found = cell.origin + found @ cell.edges
+        return found
+    raise text.wrong(snapshot.atoms, "columns x y z (or xu, xs, xsu and so on)")
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,204 @@
+"""``read_packing``: a packing from another program's file as a scene, and its forces."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..._support.display import Brief
+from ..._support.words import counted
+from ...bodies import Material
+from ...errors import InputError, SceneError, nearest
+from ...pose import PoseForces, forces_at_pose
+from ...scenes.scene import Scene
+from .balls import Balls, as_scene
+from .cell import Cell
+from .csv_table import read_csv
+from .lammps_data import begins_data, read_data
+from .lammps_dump import begins_dump, read_dump
+from .lines import Text, read_text
+from .yade_text import read_yade
+
+FORMATS = {
+    "lammps-dump": "LAMMPS or LIGGGHTS dump",
+    "lammps-data": "LAMMPS or LIGGGHTS data file",
+    "yade": "YADE text",
+    "csv": "CSV",
+    "mjcf": "MJCF or URDF",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Packing(Brief):
+    """A packing that was read, in SI units.
+
+    scene: its bodies, balls in the order of their ids and named by them, then walls. cell: the
+    file's box, or None. columns: other numbers of the file, name -> (n,), as they stand, one a
+    ball; "type" (n,) where the file has types. stiffness [N/m^(p-1)]: of every contact, as given,
+    or None. notes: what of the file is not in the scene.
+    """
+
+    scene: Scene
+    format: str
+    cell: Cell | None = None
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    stiffness: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        said = f"{self.scene.name}: {counted(len(self.scene), 'body')} from {FORMATS[self.format]}"
+        box = "" if self.cell is None else f", box {self.cell.message}"
+        return said + box + "".join(f"; {note}" for note in self.notes)
+
+    def forces(self, *, stiffness: float | None = None, law=None, springs=None) -> PoseForces:
+        """Forces at the imported pose, with its own overlaps (``forces_at_pose``).
+
+        Parameters
+        ----------
+        stiffness : float, optional
+            Of every contact [N/m^(p-1)]; by default that given to ``read_packing``, else that of
+            the materials.
+        law, springs
+            As of ``forces_at_pose``.
+
+        Raises
+        ------
+        InputError
+            Where nothing touches.
+        """
+        stiffness = self.stiffness if stiffness is None else stiffness
+        return forces_at_pose(self.scene, stiffness=stiffness, law=law, springs=springs)
+
+
+def read_packing(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    frame: int = -1,
+    units: str | None = None,
+    dim: int | None = None,
+    radius: float | dict[int, float] | None = None,
+    material: Material | dict[int, Material] | None = None,
+    stiffness: float | None = None,
+    fixed: Sequence[int] = (),
+    walls: bool | Sequence[str] = False,
+    periodic: str = "keep",
+    boundary: str | None = None,
+    atom_style: str | None = None,
+    gravity=None,
+    law="hooke",
+    dt: float = 1e-3,
+) -> Packing:
+    """A packing from a file of LAMMPS, LIGGGHTS, YADE, MuJoCo, of a table, or of a robot.
+
+    Parameters
+    ----------
+    path
+        Data file or dump of LAMMPS or LIGGGHTS, text of YADE (x y z r), CSV with named columns,
+        MJCF or URDF; plain or gzip.
+    format : str, optional
+        "lammps-dump", "lammps-data", "yade", "csv" or "mjcf"; by default told by the contents.
+    frame : int
+        Which snapshot of a dump: 0 the first, -1 the last.
+    units : str, optional
+        LAMMPS' "si", "cgs", "micro", "nano" or "lj" (taken as they are); by default what the file
+        says, else "si".
+    dim : int, optional
+        2 for disks in the plane; by default 3, and 2 for tables without z.
+    radius : float or dict, optional
+        [m] where the file has none: of all balls, or by type.
+    material : Material or dict, optional
+        Of all balls, or by type. Its density counts where the file has neither mass nor density.
+    stiffness : float, optional
+        Of every contact [N/m^(p-1)], for ``Packing.forces``.
+    fixed : sequence of int
+        Types whose balls are held.
+    walls : bool or sequence of str
+        True: half-spaces at the faces of the box that are not periodic; or some of "xlo", "xhi",
+        "ylo", ...
+    periodic : str
+        "keep", or "ignore": a periodic box as one without walls.
+    boundary : str, optional
+        Of data files, which do not say it: like "ppf".
+    atom_style : str, optional
+        Of data files that do not say it: "sphere" (default), "granular", "bpm/sphere", "atomic".
+    gravity, law, dt
+        Of the scene; no file says them.
+
+    Raises
+    ------
+    InputError
+        With file and line where the file does not fit its format; for periodic boxes with "keep",
+        which scenes do not have.
+    """
+    path = Path(path)
+    if periodic not in ("keep", "ignore"):
+        raise InputError(f"periodic is {periodic!r}; expected 'keep' or 'ignore'")
+    if format is not None and format not in FORMATS:
+        raise InputError(f"format is {format!r}; {nearest(format, FORMATS)}")
+    of_scene = dict(gravity=gravity, law=law, dt=dt)
+    text = read_text(path)
+    format = format or _format_of(text)
+    if format == "mjcf":
+        from .mjcf import read_mjcf
+
+        scene, notes = read_mjcf(path, material=material, **of_scene)
+        return Packing(scene, format, stiffness=stiffness, notes=notes)
+    if format == "lammps-dump":
+        balls = read_dump(text, frame)
+    elif format == "lammps-data":
+        balls = read_data(text, style=atom_style, boundary=boundary)
+    else:
+        balls = {"yade": read_yade, "csv": read_csv}[format](text)
+    name = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+    try:
+        balls = _in_box(balls.scaled(units).with_radius(radius), periodic)
+        scene = as_scene(
+            balls, name, dim=dim, material=material, fixed=fixed, walls=walls, **of_scene
+        )
+    except SceneError:
+        raise
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    columns = balls.columns | ({} if balls.type is None else {"type": balls.type})
+    return Packing(scene, format, balls.cell, columns, stiffness)
+
+
+def _in_box(balls: Balls, periodic: str) -> Balls:
+    """With centres within the box along its periodic edges."""
+    cell = balls.cell
+    if cell is None or not cell.periodic.any():
+        return balls
+    if periodic == "keep":
+        along = "".join(a for a, p in zip("xyz", cell.periodic, strict=True) if p)
+        raise InputError(
+            f"the box is periodic along {along}; expected one that is not: scenes have no periodic "
+            "cells; try periodic='ignore', which leaves out the contacts across its faces, and "
+            "walls= for some of them"
+        )
+    return replace(balls, position=cell.wrapped(balls.position))
+
+
+def _format_of(text: Text) -> str:
+    """The format, by contents and, of tables, by a line of names."""
+    head = next((line for line in text.lines if line.strip()), "").strip()
+    if head.startswith("<"):
+        return "mjcf"
+    if begins_dump(text):
+        return "lammps-dump"
+    if begins_data(text):
+        return "lammps-data"
+    first = next((k for k in text.lines if k.strip() and not k.startswith("#")), "")
+    words = first.replace(",", " ").replace(";", " ").split()
+    if words and any(word[0].isalpha() for word in words):
+        if any(word.lower() in ("x", "x[m]") for word in words):
+            return "csv"
+    elif len(words) >= 4 and "," not in first:
+        return "yade"
+    raise InputError(
+        f"{text.path}: begins with {head[:60]!r}, which is none of {', '.join(FORMATS.values())}; "
+        'format= says which it is; a mesh is a shape of a scene file (shape = "polyhedron", '
+        "mesh = ...)"
+    )

@@ -1,0 +1,123 @@
+"""``rigidlimit import FILE``: a packing of another program as a scene, and its forces."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+from .compiling import watch_compiler
+from .contacts import ResultsOption
+from .folders import check_file, check_new
+from .pose_forces import report
+
+
+class Periodic(StrEnum):
+    keep = "keep"
+    ignore = "ignore"
+
+
+def import_packing(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Data file or dump of LAMMPS or LIGGGHTS, text of YADE (x y z r), CSV with named "
+            "columns, MJCF or URDF; also as .gz."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="Scene to write, as .toml.")] = None,
+    forces: Annotated[
+        bool, typer.Option("--forces", help="Forces at the imported pose, with its own overlaps.")
+    ] = False,
+    stiffness: Annotated[
+        float | None, typer.Option(help="Of every contact [N/m^(p-1)], for --forces.")
+    ] = None,
+    results: ResultsOption = None,
+    law: Annotated[str, typer.Option(help="hooke, hertz or an exponent p > 1.")] = "hooke",
+    gravity: Annotated[
+        str | None, typer.Option(help="Like 0,0,-9.81 (the default), or 0,0,0 [m/s^2].")
+    ] = None,
+    walls: Annotated[
+        str | None,
+        typer.Option(help="Faces of the box that are walls: all, or some, like xlo,xhi,zlo."),
+    ] = None,
+    periodic: Annotated[
+        Periodic, typer.Option(help="ignore: a periodic box is taken as one that is not.")
+    ] = Periodic.keep,
+    boundary: Annotated[
+        str | None, typer.Option(help="Of data files, which do not say it: like ppf.")
+    ] = None,
+    friction: Annotated[float, typer.Option(help="Coefficient of friction.")] = 0.0,
+    young: Annotated[float, typer.Option(help="Young's modulus [Pa].")] = 50e9,
+    poisson: Annotated[float, typer.Option(help="Poisson's ratio.")] = 0.25,
+    density: Annotated[
+        float, typer.Option(help="Where the file has neither mass nor density [kg/m^3].")
+    ] = 2000.0,
+    radius: Annotated[
+        float | None, typer.Option(help="Of all balls, where the file has none [m].")
+    ] = None,
+    fixed: Annotated[
+        str | None, typer.Option(help="Types whose balls are held, like 2 or 2,3.")
+    ] = None,
+    units: Annotated[
+        str | None, typer.Option(help="Of LAMMPS: si, cgs, micro, nano or lj, if not told.")
+    ] = None,
+    frame: Annotated[int, typer.Option(help="Snapshot of a dump: 0 the first, -1 the last.")] = -1,
+    dim: Annotated[int | None, typer.Option(help="2: disks in the plane.")] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file of --out if there is one.")
+    ] = False,
+) -> None:
+    """Take over a packing of another program, as a scene file, and its forces.
+
+    Example: `rigidlimit import rest.dump --walls all --stiffness 1e6 --forces --out rest.toml`.
+    """
+    from ..adapters import read_packing
+    from ..bodies import Material
+    from ..output.endings import check_ending
+    from ..output.results import check_name
+    from ..scenes.toml import write_scene
+
+    check_ending("--out", out, (".toml",))
+    check_file("--out", out)
+    check_new("--out", out, overwrite)
+    check_name(results)
+    check_file("--out", results)
+    if not forces and (results is not None or stiffness is not None):
+        raise InputError("--stiffness and --results are for forces; add --forces")
+    watch_compiler()
+    name = "default" if friction == 0 else f"mu {friction:g}"
+    material = Material(young, poisson, density, name, friction)
+    of_robots = friction == 0 and file.suffix in (".xml", ".urdf")
+    packing = read_packing(
+        file,
+        frame=frame,
+        units=units,
+        dim=dim,
+        radius=radius,
+        material=None if of_robots else material,
+        stiffness=stiffness,
+        fixed=_numbers("--fixed", fixed, int) or (),
+        walls=walls == "all" or (walls.split(",") if walls else False),
+        periodic=str(periodic),
+        boundary=boundary,
+        gravity=_numbers("--gravity", gravity, float),
+        law=law,
+    )
+    typer.echo(packing.message)
+    if out is not None:
+        write_scene(packing.scene, out)
+        typer.echo(f"written: {out}")
+    if forces:
+        report(packing.forces(), 10, results)
+
+
+def _numbers(option: str, text: str | None, kind: type) -> list | None:
+    """Numbers parted by commas."""
+    if text is None:
+        return None
+    try:
+        return [kind(word) for word in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} is {text!r}; expected numbers parted by commas") from None

@@ -1,0 +1,87 @@
+"""Peer: a packing at rest in LAMMPS, taken over by its own files: contacts and forces."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.adapters import lammps
+from rigidlimit.errors import MissingExtra
+
+try:
+    lammps.library()
+except MissingExtra as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+STIFFNESS = 1e4
+WALLS = ("xlo", "xhi", "ylo", "yhi", "zlo")
+
+
+@pytest.fixture(scope="module")
+def at_rest(tmp_path_factory):
+    """18 balls of unequal size that fell into a box and rest by their overlaps."""
+    folder = tmp_path_factory.mktemp("lammps")
+    rng = np.random.default_rng(4)
+    grid = np.stack(np.meshgrid(*[np.arange(3)] * 2, np.arange(2), indexing="ij"), -1)
+    place = 0.17 + 0.3 * grid.reshape(-1, 3) + rng.uniform(-0.01, 0.01, (18, 3))
+    law = f"hooke {STIFFNESS} 20 damping velocity tangential linear_nohistory 0 0"
+    lmp = lammps.library().lammps(cmdargs=["-log", "none", "-screen", "none"])
+    try:
+        lmp.commands_string(f"""
+units si
+atom_style sphere
+atom_modify map array
+boundary f f f
+newton off
+comm_modify vel yes
+region box block 0 0.9 0 0.9 0 1.5
+create_box 1 box
+neighbor 0.03 bin
+pair_style granular
+pair_coeff * * {law}
+timestep 1e-3
+""")
+        lmp.create_atoms(18, list(range(1, 19)), [1] * 18, place.ravel().tolist())
+        for k, radius in enumerate(rng.uniform(0.12, 0.15, 18).tolist()):
+            lmp.command(f"set atom {k + 1} diameter {2 * radius!r} density 500")
+        lmp.commands_string(f"""
+fix move all nve/sphere
+fix fall all gravity 9.81 vector 0 0 -1
+fix drag all viscous 10
+fix x all wall/gran granular {law} xplane 0 0.9
+fix y all wall/gran granular {law} yplane 0 0.9
+fix z all wall/gran granular {law} zplane 0 NULL
+run 40000 post no
+compute pairs all property/local patom1 patom2
+compute force all pair/local force
+dump rest all custom 1 {folder}/rest.dump.gz id type x y z vx vy vz radius mass
+dump_modify rest format float %.17g
+run 0 post no
+write_data {folder}/rest.data
+""")
+        count = lmp.extract_compute("pairs", 2, 4)
+        pairs, force = lmp.extract_compute("pairs", 2, 2), lmp.extract_compute("force", 2, 1)
+        theirs = {(int(pairs[i][0]), int(pairs[i][1])): force[i] for i in range(count)}
+        where = np.array(lmp.gather_atoms("x", 1, 3)).reshape(18, 3)
+    finally:
+        lmp.close()
+    return folder, {tuple(sorted(pair)): f for pair, f in theirs.items() if f > 0}, where
+
+
+@pytest.mark.parametrize("name", ["rest.dump.gz", "rest.data"])
+def test_forces_at_the_imported_pose(at_rest, name):
+    """The same contacts, forces to 1e-10 of each: overlaps of 1e-3 of a radius have 13 digits
+    of the 16 of a position, and LAMMPS came to rest as far as its own rounding lets it."""
+    folder, theirs, where = at_rest
+    packing = rl.read_packing(folder / name, stiffness=STIFFNESS, walls=WALLS)
+    if name.endswith("gz"):  # written with all digits
+        np.testing.assert_array_equal(packing.scene.state.position[:18], where)
+    found = packing.forces()
+    assert found.converged
+    names = found.bodies.names
+    ours = {
+        tuple(sorted(int(names[k]) for k in pair)): force
+        for pair, force in zip(found.contacts.body, found.force, strict=True)
+        if force > 0 and not any(names[k].startswith("wall") for k in pair)
+    }
+    assert ours.keys() == theirs.keys() and len(theirs) > 20
+    np.testing.assert_allclose([ours[pair] for pair in theirs], list(theirs.values()), rtol=1e-10)

@@ -19,15 +19,15 @@ import numpy as np
 
 from ..._support import arrays
 from ..._support.display import Brief
-from ..._support.matrices import matrix, taken
+from ..._support.matrices import from_rows, taken
 from ...errors import InputError
-from .checks import given, lengths, parts, rows
-from .coulomb import CONES, friction_forces
-from .geometry import ContactGeometry, mechanism_sizes
+from .checks import check_finite, parts
+from .geometry import ContactGeometry
 from .links import joined
 from .materials import friction_of, stiffness_of
-from .matrices import refused_shape, row_sizes, without_rounding
+from .matrices import compressed, delivered, row_sizes, without_rounding
 from .mechanisms import ROUNDING
+from .sizes import mechanism_sizes
 
 PULL = 1e-9
 """Pulling forces up to this part of the largest are an engine's rounding and count as zero."""
@@ -92,94 +92,87 @@ class EngineContacts(Brief):
     engine_residual: float = np.nan
     notes: tuple[str, ...] = ()
 
-    def checked(self) -> "EngineContacts":
-        """With arrays of the shapes above; ``load`` and ``load_from`` are set.
+    def settled(self) -> "EngineContacts":
+        """What all later stages see: values by name looked up, the load that forces deliver, B
+        without rounding; engine_force, row, held, reach and accuracy are arrays.
 
-        Raises InputError for wrong shapes, numbers that are not finite, pulls.
+        Arrays are of the shapes above already, as readers fill them and ``checked`` makes them, but
+        for what callers set in place of a reader. Raises InputError for wrong shapes of these,
+        numbers that are not finite, pulls.
         """
-        if self.cone not in CONES:
-            raise InputError(f"cone is {self.cone!r}; expected one of {', '.join(CONES)}")
-        if self.engine_force is None and self.load is None:
-            raise InputError("neither engine_force nor load is given; expected one of them")
-        B = matrix("B", self.B)
-        m, n = B.shape
-        row, contacts = rows(self.row, self.contacts, m)
-        if self.places is not None and not isinstance(self.places, ContactGeometry):
-            kind = type(self.places).__name__
-            raise InputError(f"places is a {kind}; expected Places of the rows of B")
-        by_contact = given(self, ("engine_force", "gap", "gap_tolerance"), m, "row of B")
+        m, n = self.B.shape
+        check_finite(self)
         stiffness, said = stiffness_of(self.stiffness, self.places, m)
-        mechanism = self.mechanism
-        if mechanism is not None:
-            mechanism = arrays.integers("mechanism", mechanism, n, what="column of B")
-            mechanism = np.unique(mechanism, return_inverse=True)[1]
-        held = 0.0 if self.held is None else self.held
-        links, link_accuracy = self.links, self.link_accuracy
-        if links is not None:
-            links = matrix("links", links, columns=n)
-            what = "row of links"
-            link_accuracy = parts("link_accuracy", link_accuracy, links.shape[0], what=what)
-        sliding, directions = self.sliding, 0
-        if sliding is not None:
-            sliding = matrix("sliding", sliding, columns=n)
-            directions = sliding.shape[0] // max(m, 1)
-            if sliding.shape[0] % max(m, 1) or sliding.shape[0] < 2 * m:
-                raise refused_shape("sliding", sliding, f"({2 * m}, {n})")
-        tangential, friction = friction_forces(self.tangential, self.friction, m, directions)
-        load = self.load
+        load, load_from, tolerance = self.load, self.load_from, self.gap_tolerance
         if load is not None:
             load = arrays.vector("load", load, n, what="column")
-        found = replace(
-            self,
-            B=B,
-            **by_contact,
-            stiffness=stiffness,
-            sliding=sliding,
-            tangential=tangential,
-            friction=friction,
-            load=load,
-            load_from=self.load_from or ("engine" if load is None else "given"),
-            held=arrays.vector("held", held, n, what="column of B") != 0,
-            mechanism=mechanism,
-            reach=lengths("reach", self.reach, n),
-            accuracy=parts("accuracy", self.accuracy, n, what="column of B"),
-            links=links,
-            link_accuracy=link_accuracy,
-            row=row,
-            contacts=contacts,
-            notes=(*said, *self.notes),
-        )
-        friction, said = friction_of(self.own_friction, friction, found)
-        return replace(found, friction=friction, notes=(*found.notes, *said))._without_rounding()
-
-    def _without_rounding(self) -> "EngineContacts":
-        B, force, load = self.B, self.engine_force, self.load
-        if force is not None:
-            # by the size of those contacts that push on something
-            largest = float(np.abs(force[~self.powerless]).max(initial=0.0))
-            pulls = np.flatnonzero(force < -PULL * largest)
-            if len(pulls):
-                worst = pulls[np.argmin(force[pulls])]
-                raise InputError(
-                    f"engine_force of contact {self.row[worst]} is {force[worst]:.6g}, a pull "
-                    f"({len(pulls)} of {len(force)} pull); expected f >= 0: check the sign "
-                    "convention, or leave adhesive contacts to the engine"
-                )
-            force = np.maximum(force, 0.0)
+        if tolerance is not None:
+            tolerance = arrays.vector("gap_tolerance", tolerance, m, what="row of B")
+        friction = self.friction
+        if friction.ndim == 1:
+            friction = np.broadcast_to(friction[:, None], self.tangential.shape)
+        friction, more = friction_of(self.own_friction, friction, self)
+        given = compressed(self.B)
+        largest, norm = row_sizes(*given, self.reach)
+        powerless = largest <= self._least_row(largest)
+        force = self._without_pulls(powerless)
+        if load is None:
+            load = delivered(self.B, np.where(powerless, 0.0, force))
+        B = self.B
         if self.mechanism is not None:
             # of a wheel pressed through its axle nothing but rounding is left
-            B = without_rounding(B, self.reach, ROUNDING * row_sizes(B, self.reach))
-        if load is None:
-            load = B.T @ np.where(self.powerless, 0.0, force)
-        return replace(self, B=B, engine_force=force, load=load)
+            real = without_rounding(*given, self.reach, ROUNDING * norm)
+            B = B if len(real[0]) == len(given[0]) else from_rows(*real, B.shape)
+        return replace(
+            self,
+            B=B,
+            engine_force=force,
+            stiffness=stiffness,
+            gap_tolerance=tolerance,
+            friction=friction,
+            load=load,
+            load_from=load_from or ("engine" if self.load is None else "given"),
+            accuracy=parts("accuracy", self.accuracy, n, what="column of B"),
+            link_accuracy=self._link_accuracy(),
+            row=np.arange(m) if self.row is None else self.row,
+            notes=(*said, *self.notes, *more),
+        )
+
+    def _link_accuracy(self):
+        if self.links is None:
+            return None
+        size = self.links.shape[0]
+        return parts("link_accuracy", self.link_accuracy, size, what="row of links")
+
+    def _without_pulls(self, powerless):
+        """The engine's forces, none below zero; None where they are not known."""
+        force = self.engine_force
+        if force is None:
+            return None
+        # by the size of those contacts that push on something
+        largest = float(np.abs(force[~powerless]).max(initial=0.0))
+        pulls = np.flatnonzero(force < -PULL * largest)
+        if len(pulls):
+            worst = pulls[np.argmin(force[pulls])]
+            raise InputError(
+                f"engine_force of contact {worst if self.row is None else self.row[worst]} is "
+                f"{force[worst]:.6g}, a pull ({len(pulls)} of {len(force)} pull); expected f >= 0: "
+                "check the sign convention, or leave adhesive contacts to the engine"
+            )
+        return np.maximum(force, 0.0)
+
+    def _least_row(self, largest):
+        """Largest entry up to which a row is rounding beside the others, ``largest`` (m,), or
+        beside unit normals."""
+        least = 0.0 if self.places is None else 1.0
+        return ROUNDING * max(float(largest.max(initial=0.0)), least)
 
     @cached_property
     def powerless(self) -> np.ndarray:
-        """(m,) bool: contacts whose row is rounding beside the others, or beside unit normals: one
-        that acts through the axle of a hinged drum may have any force."""
-        size = row_sizes(self.B, self.reach, largest=True)
-        least = 0.0 if self.places is None else 1.0
-        return size <= ROUNDING * max(float(size.max(initial=0.0)), least)
+        """(m,) bool: contacts whose row is rounding: one that acts through the axle of a hinged
+        drum may have any force."""
+        size = row_sizes(*compressed(self.B), self.reach)[0]
+        return size <= self._least_row(size)
 
     @cached_property
     def open(self) -> np.ndarray:
@@ -247,11 +240,11 @@ class EngineContacts(Brief):
     def wrench(self) -> np.ndarray:
         """What all contact forces of the engine deliver, (n,): B^T f_n + T^T f_t."""
         s = min(self.directions, self.tangential.shape[1])
-        total = self.B.T @ self.normal_force
+        total = delivered(self.B, self.normal_force)
         if not s:
             return total
         rows = self.tangential_rows(np.arange(len(self.row)), s)
-        return total + rows.T @ self.tangential[:, :s].ravel()
+        return total + delivered(rows, self.tangential[:, :s].ravel())
 
     def where(self, row: int) -> str:
         """ "contact 3 (floor and box)" of a row."""

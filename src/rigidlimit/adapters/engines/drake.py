@@ -27,7 +27,7 @@ from ..._support.words import counted
 from ...errors import InputError
 from .arguments import check_linear, expect, imported, joint_names, wanted_load
 from .contacts import TOUCHING, EngineContacts
-from .geometry import OUTSIDE, ContactGeometry, across, mechanism_sizes
+from .geometry import OUTSIDE, ContactGeometry, across
 from .links import joined, joined_systems
 from .materials import by_name
 from .matrices import interleaved
@@ -35,6 +35,7 @@ from .mend import mend
 from .options import sorted_options
 from .parts import NamedParts
 from .result import MendedForces
+from .sizes import mechanism_sizes
 
 FLOATING = ("quaternion_floating", "rpy_floating")
 

@@ -1,25 +1,14 @@
-"""Where contacts are, and how far those of each body or mechanism reach.
-
-That reach is the length by which turns compare with displacements. What is far away says nothing of
-a body: with a length of the whole scene the turns of a millimetre's part were noise as soon as
-another stood ten kilometres from it. For a mechanism with contacts i at the points x_i (one on each
-side) and centres c_i of what they touch,
-
-    size = max( max |x_i - mean x|, max min over sides |x_i - c_i| )   [m]
-
-the second for bodies whose contacts lie close together.
-"""
+"""Where contacts are, between what, and what their forces add up to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..._support.display import Brief
 from ...errors import InputError
-from .matrices import entries, numbered
 from .parts import NamedParts, Pairs
+from .sizes import distance_from_middle, middles
 
 OUTSIDE = -1
 """System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
@@ -147,65 +136,3 @@ class ContactGeometry(Brief):
         count = int(part.max(initial=OUTSIDE)) + 1
         size = distance_from_middle(self.sides[row], part, count)
         return np.where(size > 0, size, 1.0)
-
-
-def mechanism_sizes(B, mechanism, geometry):
-    """(n,) for each column of B the size of its mechanism, (m,) for each row the smallest of those
-    it joins; both [m].
-
-    B (m, n); mechanism (n,) int; geometry: of the rows. Where a mechanism's contacts and centres
-    are all one point, or it has none: ``geometry.size``.
-    """
-    label, count, part, row = _parts(B, mechanism)
-    point = geometry.sides
-    size = distance_from_middle(point[row], part, count)
-    if geometry.centre is not None:
-        arm = np.linalg.norm(point - np.asarray(geometry.centre, float), axis=2)
-        np.maximum.at(size, part, np.where(np.isnan(arm), np.inf, arm).min(axis=1)[row])
-    unknown = ~((size > 0) & np.isfinite(size))
-    if unknown.any():
-        size[unknown] = geometry.size
-    smallest = np.full(B.shape[0], np.inf)
-    np.minimum.at(smallest, row, size[part])
-    alone = np.isinf(smallest)
-    if alone.any():
-        smallest[alone] = geometry.size
-    return size[label], smallest
-
-
-def mechanism_distances(B, mechanism, geometry):
-    """(n,) for each column of B how far its mechanism's contacts are from the origin [m]."""
-    label, count, part, row = _parts(B, mechanism)
-    far = np.zeros(count)
-    np.maximum.at(far, part, np.linalg.norm(geometry.sides, axis=2).max(axis=1)[row])
-    return far[label]
-
-
-def _parts(B, mechanism):
-    """Mechanism of each column, from 0; their number; mechanism and row of each that meet."""
-    label = numbered(mechanism)
-    count = int(label.max(initial=-1)) + 1
-    if sp.issparse(B):
-        rows = max(B.shape[0], 1)
-        row, column, _ = entries(B)
-        pair = label[column].astype(np.int64) * rows + row
-        new = np.ones(len(pair), bool)  # most columns of a mechanism follow one another
-        new[1:] = pair[1:] != pair[:-1]
-        return label, count, *np.divmod(np.unique(pair[new]), rows)
-    meets = (B != 0.0).astype(float) @ (label[:, None] == np.arange(count))
-    return label, count, *np.nonzero(meets.T)
-
-
-def middles(point, part, count):
-    """(count, 3): mean of the points (k, sides, 3) of each part; zero for a part without any."""
-    total, number = np.zeros((count, 3)), np.bincount(part, minlength=count)
-    np.add.at(total, part, point.mean(axis=1))
-    return total / np.maximum(number, 1)[:, None]
-
-
-def distance_from_middle(point, part, count):
-    """(count,): largest distance of the points (k, sides, 3) of each part from their mean."""
-    size = np.zeros(count)
-    away = np.linalg.norm(point - middles(point, part, count)[part][:, None], axis=2)
-    np.maximum.at(size, part, away.max(axis=1))
-    return size

@@ -18,15 +18,16 @@ not decide about the others.
 from dataclasses import replace
 
 import numpy as np
+from numba import njit
 
 from ..._support.matrices import scaled
-from ...equilibrium.rows import contact_rows
 from ...errors import InputError
 from ...forces import RoughForces
 from ...forces.rough import rough_forces
 from ...status import Status
 from .balance import Balance
 from .contacts import EngineContacts
+from .matrices import by_contact, delivered
 from .options import MendOptions
 
 ROWS = 3
@@ -63,13 +64,6 @@ def in_rows(contacts: EngineContacts, rows, normal_force, tangential) -> np.ndar
     return np.column_stack([normal_force, rubs]).ravel()
 
 
-def _carried(contacts, weight, tolerance):
-    """The engine's friction forces (m, 2), without what is rounding where there is no friction."""
-    rubs, size = contacts.tangential[:, :2], contacts.normal_force[~contacts.powerless]
-    rounding = (weight == 0.0) & (np.abs(rubs) <= tolerance * size.max(initial=0.0))
-    return np.where(rounding | contacts.powerless[:, None], 0.0, rubs)
-
-
 def joint_balance(contacts: EngineContacts, tolerance: float) -> Balance:
     """The balance of the total wrench, with rows [B_i; T_2i; T_2i+1] of each contact in turn.
 
@@ -81,10 +75,10 @@ def joint_balance(contacts: EngineContacts, tolerance: float) -> Balance:
     T = contacts.tangential_rows(np.arange(m), 2) if m else contacts.B[:0]
     # of friction alike in both directions the rows are as they are
     weighted = T if (weight == 1.0).all() else scaled(T, rows=weight.ravel())
-    rows = contact_rows(contacts.B, weighted)[0]
-    force = in_rows(contacts, np.arange(m), contacts.normal_force, contacts.tangential)
-    force[np.repeat(contacts.powerless, ROWS)] = 0.0
-    carried = T.T @ _carried(contacts, weight, tolerance).ravel()
+    rows = by_contact(contacts.B, weighted)
+    rubs = np.ascontiguousarray(contacts.tangential[:, :2])
+    force, rubs = _carried(contacts.normal_force, rubs, weight, contacts.powerless, tolerance)
+    carried = delivered(T, rubs)
     # loads of the readers take friction as given; one of the caller's own is the total
     load = contacts.load if contacts.load_from == "given" else contacts.load + carried
     return Balance(
@@ -98,6 +92,27 @@ def joint_balance(contacts: EngineContacts, tolerance: float) -> Balance:
         notes=contacts.notes,
         directions=ROWS,
     )
+
+
+@njit(cache=True)
+def _carried(normal_force, rubs, weight, powerless, tolerance):
+    """The engine's forces (3 m,) in the rows of ``joint_balance``, and its friction forces (2 m,)
+    without what is rounding where there is no friction."""
+    m, largest = len(normal_force), 0.0
+    force, carried = np.zeros(3 * m), np.zeros(2 * m)
+    for i in range(m):
+        if not powerless[i]:
+            largest = max(largest, normal_force[i])
+    for i in range(m):
+        if powerless[i]:
+            continue
+        force[3 * i] = normal_force[i]
+        for k in range(2):
+            if weight[i, k] > 0.0:
+                force[3 * i + 1 + k] = rubs[i, k] / weight[i, k]
+            if weight[i, k] > 0.0 or abs(rubs[i, k]) > tolerance * largest:
+                carried[2 * i + k] = rubs[i, k]
+    return force, carried
 
 
 def rough_answer(

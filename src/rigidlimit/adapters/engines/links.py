@@ -21,10 +21,18 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..._support.matrices import compact
+from ..._support.matrices import from_rows
 from ..._support.singular import svd
 from .geometry import OUTSIDE
-from .matrices import components, entries, groups, numbered, row_sizes, without_rounding
+from .matrices import (
+    components,
+    compressed,
+    entries,
+    groups,
+    numbered,
+    row_sizes,
+    without_rounding,
+)
 from .mechanisms import BlockMotions, Reduction
 
 ROUNDING = 1e-12
@@ -149,8 +157,9 @@ def without_links(B, held, mechanism, reach, links, accuracy) -> Linked:
     left = sp.csr_array(sp.csr_array(B) @ reduction.motions.matrix())
     left.data *= ~restrained[left.indices]
     # without what cancels to rounding: contacts within linked parts push on no motion
-    left = without_rounding(left, np.ones(n), ROUNDING * row_sizes(B, reach))
-    return Linked(reduction, compact(left), restrained, mechanism, exact, redundant)
+    least = ROUNDING * row_sizes(*compressed(B), reach)[1]
+    left = from_rows(*without_rounding(*compressed(left), np.ones(n), least), B.shape)
+    return Linked(reduction, left, restrained, mechanism, exact, redundant)
 
 
 def _sets(G, free, label):

@@ -9,6 +9,65 @@ from ..._support.matrices import taken
 from ...errors import InputError
 
 
+def compressed(A):
+    """A (m, n) as compressed rows without zeros, for compiled code, which takes this form alone:
+    values (e,), columns (e,) int32, and ends (m + 1,) int32 of the rows."""
+    if not sp.issparse(A):
+        return _compressed(np.ascontiguousarray(A))
+    A = A.tocsr()
+    if not A.has_canonical_format:
+        A = A.copy()
+        A.sum_duplicates()
+    return A.data, A.indices.astype(np.int32, copy=False), A.indptr.astype(np.int32, copy=False)
+
+
+@njit(cache=True)
+def _compressed(A):
+    m, n = A.shape
+    ends, size = np.zeros(m + 1, np.int32), 0
+    for i in range(m):
+        for j in range(n):
+            size += A[i, j] != 0.0
+        ends[i + 1] = size
+    values, column, e = np.empty(size), np.empty(size, np.int32), 0
+    for i in range(m):
+        for j in range(n):
+            if A[i, j] != 0.0:
+                values[e], column[e] = A[i, j], j
+                e += 1
+    return values, column, ends
+
+
+def delivered(A, force):
+    """A^T f (n,) of f (m,)."""
+    if not sp.issparse(A):
+        return A.T @ force
+    return delivered_by(*compressed(A), np.ascontiguousarray(force), A.shape[1])
+
+
+@njit(cache=True)
+def delivered_by(values, column, ends, force, n):
+    """The same of compressed rows."""
+    total = np.zeros(n)
+    for i in range(len(ends) - 1):
+        for e in range(ends[i], ends[i + 1]):
+            total[column[e]] += values[e] * force[i]
+    return total
+
+
+def by_contact(B, T):
+    """Rows of B (m, n) and T (s m, n) contact by contact, normal first: (m (1 + s), n)."""
+    m, n = B.shape
+    if not sp.issparse(B):
+        each = np.concatenate([B[:, None], T.reshape(m, -1, n)], axis=1) if m else B
+        return each.reshape(-1, n)
+    s = T.shape[0] // m
+    order = np.empty((m, 1 + s), int)
+    order[:, 0] = np.arange(m)
+    order[:, 1:] = m + np.arange(m * s).reshape(m, s)
+    return taken((B, T), order.ravel())
+
+
 def entries(A):
     """Row, column and value of all that is not zero, row by row."""
     if sp.issparse(A):
@@ -43,28 +102,34 @@ def without_columns(A, gone):
     return A
 
 
-def row_sizes(A, reach, *, largest: bool = False):
-    """Of each row the norm, or the ``largest`` entry, of its entries over ``reach`` (n,)."""
-    if not sp.issparse(A):
-        size = np.abs(A) / reach
-        return size.max(axis=1, initial=0.0) if largest else np.sqrt((size**2).sum(axis=1))
-    row, column, value = entries(A)
-    size = np.abs(value) / reach[column]
-    if largest:
-        found = np.zeros(A.shape[0])
-        np.maximum.at(found, row, size)
-        return found
-    return np.sqrt(np.bincount(row, weights=size**2, minlength=A.shape[0]))
+@njit(cache=True)
+def row_sizes(values, column, ends, reach):
+    """Of each compressed row the largest of its entries over ``reach`` (n,), and their norm."""
+    m = len(ends) - 1
+    largest, norm = np.zeros(m), np.zeros(m)
+    for i in range(m):
+        for e in range(ends[i], ends[i + 1]):
+            size = abs(values[e]) / reach[column[e]]
+            largest[i] = max(largest[i], size)
+            norm[i] += size**2
+        norm[i] = np.sqrt(norm[i])
+    return largest, norm
 
 
-def without_rounding(A, reach, part):
-    """A without entries, over ``reach`` (n,), of at most ``part`` (m,) each row."""
-    if not sp.issparse(A):
-        return np.where(np.abs(A) / reach > part[:, None], A, 0.0)
-    row, column, value = entries(A)
-    real = np.abs(value) / reach[column] > part[row]
-    ends = np.concatenate([[0], np.cumsum(np.bincount(row[real], minlength=A.shape[0]))])
-    return sp.csr_array((value[real], column[real], ends), shape=A.shape)
+@njit(cache=True)
+def without_rounding(values, column, ends, reach, least):
+    """Compressed rows without entries, over ``reach`` (n,), of at most ``least`` (m,) each row."""
+    m, count = len(ends) - 1, 0
+    kept, place, first = (
+        np.empty(len(values)), np.empty(len(values), np.int32), np.zeros(m + 1, np.int32)
+    )  # fmt: skip
+    for i in range(m):
+        for e in range(ends[i], ends[i + 1]):
+            if abs(values[e]) / reach[column[e]] > least[i]:
+                kept[count], place[count] = values[e], column[e]
+                count += 1
+        first[i + 1] = count
+    return kept[:count].copy(), place[:count].copy(), first
 
 
 def dense_block(A, rows, columns):

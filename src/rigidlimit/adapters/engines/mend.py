@@ -7,7 +7,7 @@ makes it independent of the engine's contact order, start and iteration count.
 
 Stages, in turn:
 
-1. ``EngineContacts.checked``: what the reader of the engine found, in arrays of known shapes.
+1. ``EngineContacts.settled``: what the reader of the engine found, in arrays of known shapes.
 2. ``bearing_contacts``: contacts that can bear. Open ones carry nothing in any admissible f (eq.
    21); no balance tells of those between parts that links hold to each other.
 3. Weakly determined motions are left out of their balance (``balance``).
@@ -34,7 +34,7 @@ def mend(contacts: EngineContacts, options: MendOptions) -> MendedForces:
     Raises InputError for wrong shapes, and for friction whose directions or coefficients
     ``options.on_friction`` needs and that are not given.
     """
-    contacts = contacts.checked()
+    contacts = contacts.settled()
     joint = options.on_friction == JOINT and contacts.rough
     if joint:
         check_joint(contacts)

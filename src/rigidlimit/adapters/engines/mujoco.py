@@ -15,7 +15,6 @@ estimate of the inverse mass. At full impedance d = dmax the spring is stiffness
 A time constant (positive ``solref``) is no material: equal stiffness is taken, and said.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -33,23 +32,20 @@ from .arguments import (
     wanted_load,
 )
 from .contacts import TOUCHING, EngineContacts
-from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
+from .geometry import OUTSIDE, ContactGeometry
 from .links import joined, joined_systems
 from .materials import by_name, given_stiffness
+from .matrices import delivered
 from .mend import mend
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
-from .mujoco_rows import (
-    constraint_rows,
-    friction_forces,
-    normal_rows,
-    sliding_rows,
-    solved_contacts,
-)
+from .mujoco_model import name_of, structure
+from .mujoco_rows import constraint_rows, contact_rows, is_pyramidal, solved_contacts
 from .mujoco_state import check_positions, engine_residual
 from .options import sorted_options
 from .parts import NamedParts
 from .result import MendedForces
+from .sizes import mechanism_sizes
 
 ADVICE = "let it iterate more (opt.iterations, opt.tolerance), or load='rest' where all rests"
 """What to do where MuJoCo's solver stopped early."""
@@ -116,49 +112,53 @@ def from_mujoco(
 def _contacts(mujoco, model, data, solved, wanted, held, equalities) -> EngineContacts:
     """All but the stiffness."""
     load_from, load = wanted
-    forces = np.array(data.efc_force, float)
+    forces, made = np.array(data.efc_force, float), structure(mujoco, model)
     jacobian = constraint_rows(mujoco, model, data)
     residual = engine_residual(mujoco, model, data, jacobian, solved)
-    B = normal_rows(jacobian, solved)
-    normal = solved.summed(forces)
+    rows = contact_rows(jacobian, solved, forces)
     links = rigid_equalities(mujoco, model, data, jacobian, equalities)
     if load_from == "rest":
         # everything but normal contact forces and rigid links: applied, and other constraints as
         # they are
-        inner = jacobian[links.engine_row].T @ forces[links.engine_row]
-        load = -(data.qfrc_smooth + data.qfrc_constraint - B.T @ normal - inner)
-        load[_asleep(model, data)] = 0.0
-    tree = np.array(model.dof_treeid, int)
-    whole = joined(tree, links.rows, held)
-    geometry = _geometry(mujoco, model, data, solved.row, held, whole, links.rows)
-    sizes, near = mechanism_sizes(B, whole, geometry)
-    reach = np.where(_turns(mujoco, model), sizes, 1.0)
+        inner = jacobian.taken(links.engine_row).T @ forces[links.engine_row]
+        normal = delivered(rows.B, rows.normal)
+        load = -(data.qfrc_smooth + data.qfrc_constraint - normal - inner)
+        load[_asleep(model, data, made)] = 0.0
+    whole = joined(made.tree, links.rows, held)
+    geometry = _geometry(data, made, solved.row, held, _middles(model, data, made, whole), links)
+    sizes, near = mechanism_sizes(rows.B, whole, geometry)
+    reach = np.where(made.turns, sizes, 1.0)
     link_rows, link_accuracy, soft = in_displacements(links, model, data, reach, sizes)
     doubt = stopped_short("MuJoCo", residual, load_from, ADVICE)
-    cone = model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
+    velocity = np.array(data.qvel, float)
+    beyond = np.array(data.efc_pos, float) - np.array(data.efc_margin, float)
     return EngineContacts(
-        B,
-        normal,
+        rows.B,
+        rows.normal,
         load=load,
         load_from=load_from,
         held=held,
-        tangential=friction_forces(forces, solved),
+        tangential=rows.tangential,
         friction=solved.friction,
-        cone="pyramid" if cone else "elliptic",
-        sliding=sliding_rows(jacobian, solved),
-        gap=_gap(model, data, solved.address, B),
+        cone="pyramid" if is_pyramidal(mujoco, model) else "elliptic",
+        sliding=rows.T,
+        # distance beyond the margin at the end of the step, were it made with the present qvel
+        gap=beyond[solved.address] + model.opt.timestep * (rows.B @ velocity),
         gap_tolerance=TOUCHING * near,
-        mechanism=tree,
+        mechanism=made.tree,
         reach=reach,
         links=link_rows,
         link_accuracy=link_accuracy,
         places=geometry,
         row=solved.row,
         contacts=int(data.ncon),
-        velocity=np.array(data.qvel, float),
+        velocity=velocity,
         engine="MuJoCo",
         engine_residual=residual,
-        notes=(*([doubt] if doubt else []), *_notes(mujoco, model, data, solved, links, soft)),
+        notes=(
+            *([doubt] if doubt else []),
+            *_notes(mujoco, model, data, made, solved, links, geometry, soft),
+        ),
     )
 
 
@@ -179,7 +179,7 @@ def _check_data(mujoco, model, data):
             )
 
 
-def _notes(mujoco, model, data, solved, links, soft):
+def _notes(mujoco, model, data, made, solved, links, geometry, soft):
     """What was taken for what."""
     yield from links.notes
     others = data.nefc - int(solved.count.sum()) - len(links.engine_row)
@@ -189,11 +189,10 @@ def _notes(mujoco, model, data, solved, links, soft):
     if len(solved.row) < data.ncon:
         listed = counted(int(data.ncon) - len(solved.row), "listed contact")
         yield f"{listed} not solved by MuJoCo: zero force"
-    if _asleep(model, data).any():
+    if _asleep(model, data, made).any():
         yield "bodies are asleep: MuJoCo lists no contacts between them, so none are mended"
-    geom = np.array(data.contact.geom, int).reshape(-1, 2)[solved.row]
-    driven = np.array(model.body_mocapid, int)[np.array(model.geom_bodyid, int)[geom]] >= 0
-    if ((geom >= 0) & driven).any():
+    body = geometry.parts.body
+    if (made.mocap[body] & (body >= 0)).any():
         yield (
             "contacts with mocap bodies: what these squeeze harder than the balance of the others "
             "asks for is not kept"
@@ -201,32 +200,17 @@ def _notes(mujoco, model, data, solved, links, soft):
     if soft:
         yield (
             f"{counted(len(soft), 'soft equality')} (off by more than 2 % of the size of what it "
-            f"joins, or a slow spring), first {_name(mujoco, model, 'EQUALITY', soft[0])}: rigid "
+            f"joins, or a slow spring), first {name_of(mujoco, model, 'EQUALITY', soft[0])}: rigid "
             "all the same; equalities='given', or the names of the others, keeps its force"
         )
 
 
-def _asleep(model, data):
+def _asleep(model, data, made):
     """(nv,) bool: degrees of freedom of sleeping trees (MuJoCo from 3.4 on)."""
     tree = getattr(data, "tree_asleep", None)
-    if tree is None or not model.nv:
-        return np.zeros(int(model.nv), bool)
-    return np.array(tree, int)[np.array(model.dof_treeid, int)] >= 0
-
-
-def _turns(mujoco, model):
-    """(nv,) bool: which degrees of freedom are rotations."""
-    joint = np.array(model.dof_jntid, int)
-    kind = np.array(model.jnt_type, int)[joint]
-    third = np.arange(len(joint)) - np.array(model.jnt_dofadr, int)[joint] >= 3
-    slide, free = (int(getattr(mujoco.mjtJoint, f"mjJNT_{name}")) for name in ("SLIDE", "FREE"))
-    return np.where(kind == free, third, kind != slide)
-
-
-def _gap(model, data, address, B):
-    """Distance beyond the margin at the end of the step, were it made with the present qvel."""
-    beyond = np.array(data.efc_pos, float) - np.array(data.efc_margin, float)
-    return beyond[address] + model.opt.timestep * (B @ np.array(data.qvel, float))
+    if tree is None or not len(made.tree):
+        return np.zeros(len(made.tree), bool)
+    return np.array(tree, int)[made.tree] >= 0
 
 
 def _stiffness(data, solved, stiffness, exponent):
@@ -261,44 +245,41 @@ def _held(mujoco, model, held):
     return mask
 
 
-def _geometry(mujoco, model, data, row, held, mechanism, links):
+def _geometry(data, made, row, held, middle, links):
+    """middle (nbody, 3): see ``_middles``."""
     ncon = int(data.ncon)
     geom = np.array(data.contact.geom, int).reshape(ncon, 2)[row]
-    flex = np.array(data.contact.flex, int).reshape(ncon, 2)[row]
-    root = np.array(model.body_rootid, int)
-    system = _systems(mujoco, model, data, held, links)[root]
-    body = np.array(model.geom_bodyid, int)[np.maximum(geom, 0)]
-    centre = _middles(model, data, root, mechanism)[body]
-    moves = (geom >= 0) & (np.array(model.body_treeid, int)[body] >= 0)
+    body, outer = made.geom_body[geom], geom < 0
+    number = geom
+    if outer.any():
+        flex = np.array(data.contact.flex, int).reshape(ncon, 2)[row]
+        number = np.where(outer, len(made.geom_body) + flex, geom)
+        body = np.where(outer, OUTSIDE, body)
+    system, centre = _systems(data, made, held, links.rows)[body], middle[body]
+    fixed = made.body_tree[body] < 0
+    if outer.any():
+        system[outer], fixed = OUTSIDE, fixed | outer
+    centre[fixed] = np.nan
     frame = np.array(data.contact.frame, float).reshape(ncon, 3, 3)[row]
-    parts = NamedParts(
-        geom=np.where(geom >= 0, geom, int(model.ngeom) + flex),
-        body=np.where(geom >= 0, body, OUTSIDE),
-        geoms=_Names(model, ("GEOM", int(model.ngeom)), ("FLEX", int(model.nflex))),
-        bodies=_Names(model, ("BODY", int(model.nbody))),
-    )
+    parts = NamedParts(geom=number, body=body, geoms=made.geoms, bodies=made.bodies)
     return ContactGeometry(
         point=np.array(data.contact.pos, float).reshape(ncon, 3)[row],
         normal=frame[:, 0],
         tangents=frame[:, 1:],
         names=parts.pairs,
-        system=np.where(geom >= 0, system[body], OUTSIDE),
-        centre=np.where(moves[:, :, None], centre, np.nan),
+        system=system,
+        centre=centre,
         parts=parts,
     )
 
 
-def _systems(mujoco, model, data, held, links):
-    """(nbody,): number of the free system whose base a body is, or OUTSIDE."""
-    joint = np.array(model.body_jntadr, int)
-    free = np.array(model.jnt_type, int) == int(mujoco.mjtJoint.mjJNT_FREE)
-    based = joint >= 0
-    based[based] = free[joint[based]]
-    based &= np.array(model.body_rootid, int) == np.arange(len(based))
-    columns = np.array(model.jnt_dofadr, int)[joint[based]][:, None] + np.arange(6)
-    whole = ~held[columns].any(axis=1)
-    bodies, columns = np.flatnonzero(based)[whole], columns[whole]
-    system = np.full(len(based), OUTSIDE)
+def _systems(data, made, held, links):
+    """(nbody,): number of the free system whose base a body is on, or OUTSIDE."""
+    bodies, columns = made.bases, made.base_columns
+    if held.any():
+        whole = ~held[columns].any(axis=1)
+        bodies, columns = bodies[whole], columns[whole]
+    system = np.full(len(made.root), OUTSIDE)
     system[bodies] = joined_systems(
         links,
         columns,
@@ -306,45 +287,19 @@ def _systems(mujoco, model, data, held, links):
         np.broadcast_to(np.eye(3), (len(bodies), 3, 3)),
         np.array(data.xmat, float).reshape(-1, 3, 3)[bodies].transpose(0, 2, 1),
     )
-    return system
+    return system[made.root]
 
 
-class _Names(Sequence):
-    """Names of all objects of some kinds, one kind after another, made when they are asked for.
-
-    kinds: (MuJoCo's name of the kind, how many the model has) of each.
-    """
-
-    def __init__(self, model, *kinds):
-        self.model, self.kinds = model, kinds
-
-    def __len__(self):
-        return sum(count for _, count in self.kinds)
-
-    def __getitem__(self, i):
-        for kind, count in self.kinds:
-            if i < count:
-                return _name(library(), self.model, kind, i)
-            i -= count
-        raise IndexError(i)
-
-
-def _middles(model, data, root, mechanism):
+def _middles(model, data, made, mechanism):
     """(nbody, 3): centre of mass of the mechanism that each body is of, links included [m]."""
-    tree = np.array(model.body_treeid, int)
-    moving = tree >= 0
-    part = mechanism[np.searchsorted(model.dof_treeid, tree[moving])]  # by its first column
+    moving = made.body_tree >= 0
+    part = mechanism[made.body_column[moving]]
     mass = np.array(model.body_mass, float)[moving]
     total = np.bincount(part, weights=mass)
-    mean = np.zeros((len(total), 3))
-    np.add.at(mean, part, mass[:, None] * np.array(data.xipos, float)[moving])
-    middle = np.array(data.subtree_com, float)[root]
+    push = mass[:, None] * np.array(data.xipos, float)[moving]
+    mean = np.stack([np.bincount(part, weights=along) for along in push.T], axis=1)
+    middle = np.array(data.subtree_com, float)[made.root]
     heavy = total[part] > 0
     place = np.flatnonzero(moving)[heavy]
     middle[place] = mean[part[heavy]] / total[part[heavy], None]
     return middle
-
-
-def _name(mujoco, model, kind, number):
-    name = mujoco.mj_id2name(model, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), int(number))
-    return name or f"{kind.lower()} {number}"

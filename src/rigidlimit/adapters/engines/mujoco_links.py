@@ -69,7 +69,7 @@ def equalities(mujoco, model, data, jacobian, wanted) -> Equalities:
         if named is not None and e not in named:
             continue
         if kind in (joint, tendon):
-            found = [(sp.csr_array(jacobian[efc[number == e]]), False)]
+            found = [(jacobian.taken(efc[number == e]), False)]
         elif kind in (connect, weld):
             bodies, anchors = _sides(mujoco, model, data, e)
             if named is None and (np.array(model.body_mocapid, int)[bodies] >= 0).any():

@@ -10,9 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
-from ..._support.matrices import combined, compact, from_rows, taken
+from ..._support.matrices import from_rows
 from ...errors import InputError
+from .matrices import compressed
+
+DIRECTIONS = np.arange(5)
+"""Of friction: two of sliding, spin, two of rolling."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,10 @@ class Solved:
         return np.add.reduceat(np.append(values, 0.0), ends)[::2]
 
 
+def is_pyramidal(mujoco, model) -> bool:
+    return int(model.opt.cone) == int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
+
+
 def solved_contacts(mujoco, model, data) -> Solved:
     ncon, contact = int(data.ncon), data.contact
     address = np.array(contact.efc_address, int).reshape(ncon)
@@ -48,13 +57,13 @@ def solved_contacts(mujoco, model, data) -> Solved:
     address = address[row]
     dim = np.array(contact.dim, int).reshape(ncon)[row]
     friction = np.array(contact.friction, float).reshape(ncon, 5)[row]
-    friction = np.where(np.arange(5) < dim[:, None] - 1, friction, 0.0)
+    friction = np.where(dim[:, None] - 1 > DIRECTIONS, friction, 0.0)
     if len(row) and (address + dim).max() > data.nefc:
         raise InputError(
             f"contacts point to constraint row {address.max()} of {data.nefc}; call mj_forward or "
             "mj_step on this mjData first"
         )
-    pyramidal = (dim > 1) & (model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL)
+    pyramidal = (dim > 1) & is_pyramidal(mujoco, model)
     _check_cone(mujoco, data, row, address, dim, pyramidal)
     return Solved(row, address, dim, friction, pyramidal)
 
@@ -77,56 +86,138 @@ def _check_cone(mujoco, data, row, address, dim, pyramidal):
         )
 
 
-def constraint_rows(mujoco, model, data):
+@dataclass(frozen=True)
+class Jacobian:
+    """efc_J (nefc, nv) as compressed rows: values, column, ends of ``rows``."""
+
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray]
+    shape: tuple[int, int]
+
+    def taken(self, rows) -> sp.csr_array:
+        """Some of its rows: indices."""
+        return sp.csr_array(self.rows, shape=self.shape)[rows]
+
+
+def constraint_rows(mujoco, model, data) -> Jacobian:
     """efc_J (nefc, nv), however MuJoCo stores it."""
     shape = (int(data.nefc), int(model.nv))
-    values = np.array(data.efc_J, float).ravel()
     if not mujoco.mj_isSparse(model):
-        return compact(values[: shape[0] * shape[1]].reshape(shape))
-    count = np.array(data.efc_J_rownnz, int)[: shape[0]]
-    start = np.array(data.efc_J_rowadr, int)[: shape[0]]
-    ends = np.r_[0, np.cumsum(count)]
-    entry = np.arange(ends[-1]) + np.repeat(start - ends[:-1], count)
-    column = np.array(data.efc_J_colind, int).ravel()[entry]
-    return from_rows(values[entry], column, ends, shape)
+        values = np.array(data.efc_J, float).ravel()[: shape[0] * shape[1]]
+        return Jacobian(compressed(values.reshape(shape)), shape)
+    stored = (
+        np.array(getattr(data, f"efc_J{name}"), kind).ravel()
+        for name, kind in (("", float), ("_colind", np.int32))
+    )
+    count, start = (
+        np.array(getattr(data, f"efc_J_{name}"), np.int64)[: shape[0]]
+        for name in ("rownnz", "rowadr")
+    )
+    return Jacobian(_packed(*stored, count, start), shape)
 
 
-def normal_rows(jacobian, solved):
-    """(m, nv): a pyramid's two edges lean to both sides of its normal."""
-    second = solved.address + solved.pyramidal
-    half = np.full(len(second), 0.5)
-    edges = taken((jacobian,), solved.address), taken((jacobian,), second)
-    return compact(combined(edges[0], half, edges[1], half))
+@njit(cache=True)
+def _packed(values, column, count, start):
+    """Compressed rows of those that begin at ``start`` and have ``count`` entries each."""
+    ends = np.zeros(len(count) + 1, np.int32)
+    for i in range(len(count)):
+        ends[i + 1] = ends[i] + count[i]
+    packed, place = np.empty(ends[-1]), np.empty(ends[-1], np.int32)
+    for i in range(len(count)):
+        for k in range(count[i]):
+            packed[ends[i] + k] = values[start[i] + k]
+            place[ends[i] + k] = column[start[i] + k]
+    return packed, place, ends
 
 
-def sliding_rows(jacobian, solved):
-    """(s m, nv): velocities along the directions of ``friction_forces``, both tangents at least;
-    zero rows where there is no friction."""
-    m = len(solved.dim)
+@dataclass(frozen=True)
+class ContactRows:
+    """Of m contacts B (m, nv); T (s m, nv), velocities along the directions of ``tangential``, both
+    tangents at least, zero where there is no friction; normal (m,) and tangential (m, 5) forces:
+    two sliding forces [N], spin and two rolling moments [N m], unused ones zero."""
+
+    B: np.ndarray | sp.csr_array
+    T: np.ndarray | sp.csr_array
+    normal: np.ndarray
+    tangential: np.ndarray
+
+
+def contact_rows(jacobian: Jacobian, solved: Solved, forces) -> ContactRows:
+    """Rows and forces of the contacts; forces (nefc,)."""
+    m, n = len(solved.row), jacobian.shape[1]
     s = max(2, int(solved.dim.max(initial=0)) - 1)
-    k = np.tile(np.arange(s), m)
-    of = np.repeat(np.arange(m), s)
-    has, pyramidal = solved.dim[of] > k + 1, solved.pyramidal[of]
-    mu = solved.friction[of, k]
-    with np.errstate(divide="ignore"):
-        weight = np.where(pyramidal, 0.5 / mu, 1.0)
-    first = solved.address[of] + np.where(pyramidal, 2 * k, 1 + k)
-    first = np.where(has, first, 0)
-    second = np.where(has & pyramidal, first + 1, 0)
-    if not m or not jacobian.shape[0]:
-        return compact(sp.csr_array((s * m, jacobian.shape[1])))
-    along, back = np.where(has, weight, 0.0), np.where(has & pyramidal, -weight, 0.0)
-    edges = taken((jacobian,), first), taken((jacobian,), second)
-    return compact(combined(edges[0], along, edges[1], back))
+    given = solved.address, solved.dim, solved.pyramidal, solved.friction
+    B, T = _rows(*jacobian.rows, *given, s, n)
+    return ContactRows(from_rows(*B, (m, n)), from_rows(*T, (s * m, n)), *_forces(forces, *given))
 
 
-def friction_forces(forces, solved):
-    """(m, 5): two sliding forces [N], spin and two rolling moments [N m]; unused ones zero."""
-    k = np.arange(5)
-    has, pyramidal = solved.dim[:, None] > k + 1, solved.pyramidal[:, None]
-    first = np.where(has, solved.address[:, None] + np.where(pyramidal, 2 * k, 1 + k), 0)
-    if not len(first):
-        return np.zeros((0, 5))
-    along = forces[first]
-    edges = solved.friction * (along - forces[np.where(has & pyramidal, first + 1, first)])
-    return np.where(has, np.where(pyramidal, edges, along), 0.0)
+@njit(cache=True)
+def _forces(forces, address, dim, pyramidal, friction):
+    """Normal forces (m,) and those along the tangents (m, 5)."""
+    m = len(address)
+    normal, tangential = np.zeros(m), np.zeros((m, 5))
+    for i in range(m):
+        first = address[i]
+        if not pyramidal[i]:
+            normal[i] = forces[first]
+        for k in range(dim[i] - 1):
+            if pyramidal[i]:
+                along, back = forces[first + 2 * k], forces[first + 2 * k + 1]
+                normal[i] += along + back
+                tangential[i, k] = friction[i, k] * (along - back)
+            else:
+                tangential[i, k] = forces[first + 1 + k]
+    return normal, tangential
+
+
+@njit(cache=True)
+def _rows(values, column, ends, address, dim, pyramidal, friction, s, n):
+    """Compressed rows B (m, n) and T (s m, n)."""
+    m, most = len(address), 0
+    for i in range(m):
+        count = 2 * (dim[i] - 1) if pyramidal[i] else dim[i]
+        most += 2 * (ends[address[i] + count] - ends[address[i]])
+    room, sums, seen = np.empty(n, np.int64), np.zeros(n), np.zeros(n, np.bool_)
+    B = np.empty(most), np.empty(most, np.int32), np.zeros(m + 1, np.int32)
+    T = np.empty(most), np.empty(most, np.int32), np.zeros(s * m + 1, np.int32)
+    sizes = np.zeros(2, np.int64)
+    for i in range(m):
+        first, edges = address[i], pyramidal[i]
+        a, b = (0.5, 0.5) if edges else (1.0, 0.0)
+        sizes[0] = _row(
+            values, column, ends, first, a, first + edges, b, B[0], B[1], sizes[0], room, sums, seen
+        )
+        B[2][i + 1] = sizes[0]
+        for k in range(s):
+            if dim[i] > k + 1:
+                a, b = (0.5 / friction[i, k], -0.5 / friction[i, k]) if edges else (1.0, 0.0)
+                first = address[i] + (2 * k if edges else 1 + k)
+                sizes[1] = _row(
+                    values, column, ends, first, a, first + edges, b, T[0], T[1], sizes[1], room,
+                    sums, seen,
+                )  # fmt: skip
+            T[2][s * i + k + 1] = sizes[1]
+    B = B[0][: sizes[0]].copy(), B[1][: sizes[0]].copy(), B[2]
+    return B, (T[0][: sizes[1]].copy(), T[1][: sizes[1]].copy(), T[2])
+
+
+@njit(cache=True)
+def _row(values, column, ends, first, a, second, b, out, place, size, room, sums, seen):
+    """Append a J_first + b J_second to compressed rows of ``size`` entries; the new size. room,
+    sums, seen (n,): to work in; the last is false everywhere before and after."""
+    count = 0
+    for row, weight in ((first, a), (second, b)):
+        if weight == 0.0:
+            continue
+        for e in range(ends[row], ends[row + 1]):
+            j = column[e]
+            if not seen[j]:
+                seen[j], sums[j], room[count] = True, 0.0, j
+                count += 1
+            sums[j] += weight * values[e]
+    for k in range(count):
+        j = room[k]
+        seen[j] = False
+        if sums[j] != 0.0:
+            out[size], place[size] = sums[j], j
+            size += 1
+    return size

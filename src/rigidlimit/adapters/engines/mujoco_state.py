@@ -17,8 +17,10 @@ the other way round: the larger of what is missing in both tells how far the sol
 from functools import lru_cache
 
 import numpy as np
+from numba import njit
 
 from ...errors import InputError
+from .matrices import delivered_by
 
 ROUNDING = 1e-9
 """Part of the largest b up to which rows and forces are of one state."""
@@ -34,12 +36,15 @@ def check_positions(mujoco, model, data) -> None:
     """Raises InputError where data.qpos is not where the last step ended, nor where it began."""
     scratch = _scratch(mujoco, model)
     scratch.mocap_pos[:], scratch.mocap_quat[:] = data.mocap_pos, data.mocap_quat
-    moved = _poses(mujoco, model, scratch, data.qpos)
-    found = _stacked(data, model)
+    scratch.qpos[:] = data.qpos
+    mujoco.mj_kinematics(model, scratch)
+    size = max(1.0, float(model.stat.extent))
+    if _apart(scratch.xpos, data.xpos) <= STILL * size >= _apart(scratch.xquat, data.xquat):
+        return
+    moved, found = _stacked(scratch, model), _stacked(data, model)
     if not found.any():  # before the first step
         return
     away = np.abs(moved - found).max(axis=1)
-    size = max(1.0, float(model.stat.extent))
     if (away <= STILL * size).all():
         return
     before = np.array(data.qpos, float)
@@ -68,24 +73,26 @@ def engine_residual(mujoco, model, data, jacobian, solved) -> float:
     """
     if not len(solved.row):
         return 0.0
-    b, aref = np.array(data.efc_b, float), np.array(data.efc_aref, float)
-    off = float(np.abs(jacobian @ np.array(data.qacc_smooth, float) - aref - b).max())
-    if off > ROUNDING * float(np.abs(b).max()):
+    force, acceleration = np.array(data.efc_force, float), np.array(data.qacc, float)
+    aref, b = np.array(data.efc_aref, float), np.array(data.efc_b, float)
+    mu = np.array(data.contact.mu, float).ravel()[solved.row]
+    off, law = _residuals(
+        *jacobian.rows, b, aref, np.array(data.qacc_smooth, float), acceleration, force,
+        np.array(data.efc_D, float), solved.address, solved.dim, solved.pyramidal,
+        solved.friction, mu,
+    )  # fmt: skip
+    if off > ROUNDING:
         raise InputError(
             "from_mujoco: MuJoCo's forces are not those of its present contacts, which were found "
             "later; call mj_step2 after mj_step1, or mj_forward or mj_step"
         )
-    if model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4:
+    if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4):
         return np.nan
-    force, acceleration = np.array(data.efc_force, float), np.array(data.qacc, float)
-    delivered, inertial = jacobian.T @ force, np.zeros(int(model.nv))
+    passed, inertial = delivered_by(*jacobian.rows, force, int(model.nv)), np.zeros(int(model.nv))
     mujoco.mj_mulM(model, data, inertial, acceleration)
-    missing = _over(inertial - data.qfrc_smooth - delivered, delivered, inertial)
-    if model.opt.noslip_iterations:  # which leave the law
-        return missing
-    wanted = _law(data, solved, np.array(data.efc_D, float), jacobian @ acceleration - aref)
-    rows = np.flatnonzero(~np.isnan(wanted))
-    return max(missing, _over(wanted[rows] - force[rows], wanted[rows], force))
+    missing = _over(inertial - data.qfrc_smooth - passed, passed, inertial)
+    # noslip leaves the law
+    return missing if model.opt.noslip_iterations else max(missing, law)
 
 
 def _over(part, *whole) -> float:
@@ -94,32 +101,56 @@ def _over(part, *whole) -> float:
     return float(np.abs(part).max(initial=0.0)) / (size or 1.0)
 
 
-def _law(data, solved, D, y):
-    """Forces (nefc,) of MuJoCo's law for the rows of contacts; nan in other rows."""
-    wanted = np.full(len(y), np.nan)
-    count = solved.count
-    for k in range(int(count.max(initial=0))):
-        row = solved.address[count > k] + k
-        wanted[row] = np.maximum(0.0, -D[row] * y[row])
-    cone = np.flatnonzero((solved.dim > 1) & ~solved.pyramidal)
-    if not len(cone):
-        return wanted
-    first, dim = solved.address[cone], solved.dim[cone]
-    mu = np.array(data.contact.mu, float).ravel()[solved.row[cone]]
-    friction = solved.friction[cone]
-    has = np.arange(5) < (dim - 1)[:, None]
-    row = np.where(has, first[:, None] + 1 + np.arange(5), first[:, None])
-    normal, slide = mu * y[first], np.where(has, y[row] * friction, 0.0)
-    size = np.linalg.norm(slide, axis=1)
-    apart = (normal >= mu * size) | ((size <= 0.0) & (normal >= 0.0))
-    sticks = ~apart & ((mu * normal + size <= 0.0) | ((size <= 0.0) & (normal < 0.0)))
-    over = D[first] / (mu**2 * (1 + mu**2)) * (normal - mu * size)
-    along = np.divide(over[:, None] * mu[:, None] * slide, np.maximum(size, 1e-300)[:, None])
-    push = np.where(apart, 0.0, np.where(sticks, -D[first] * y[first], -over * mu))
-    pull = np.where(sticks[:, None], -D[row] * y[row], along * friction)
-    wanted[row[has]] = np.where(apart[:, None], 0.0, pull)[has]
-    wanted[first] = push
-    return wanted
+@njit(cache=True)
+def _residuals(
+    values, column, ends, b, aref, smooth, acceleration, force, D, address, dim, pyramidal,
+    friction, mu,
+):  # fmt: skip
+    """How far b is from J a_0 - aref, over its largest entry, and forces of contacts from MuJoCo's
+    law, over the largest force."""
+    y, off, size = np.empty(len(b)), 0.0, 0.0
+    for i in range(len(b)):
+        start = y[i] = -aref[i]
+        for e in range(ends[i], ends[i + 1]):
+            start += values[e] * smooth[column[e]]
+            y[i] += values[e] * acceleration[column[e]]
+        off, size = max(off, abs(start - b[i])), max(size, abs(b[i]))
+    apart, largest, wanted = 0.0, 0.0, np.empty(6)
+    for i in range(len(b)):
+        largest = max(largest, abs(force[i]))
+    for i in range(len(address)):
+        first, count = address[i], 2 * (dim[i] - 1) if pyramidal[i] else dim[i]
+        if pyramidal[i] or dim[i] == 1:
+            for k in range(first, first + count):
+                law = max(0.0, -D[k] * y[k])
+                apart, largest = max(apart, abs(law - force[k])), max(largest, law)
+            continue
+        _cone(y[first : first + count], D[first : first + count], friction[i], mu[i], wanted)
+        for k in range(count):
+            apart = max(apart, abs(wanted[k] - force[first + k]))
+            largest = max(largest, abs(wanted[k]))
+    return off / size if size > 0.0 else off, apart / largest if largest > 0.0 else apart
+
+
+@njit(cache=True)
+def _cone(y, D, friction, mu, force):
+    """MuJoCo's forces of one contact with an elliptic cone, in place."""
+    normal, size = mu * y[0], 0.0
+    for k in range(1, len(y)):
+        size += (y[k] * friction[k - 1]) ** 2
+    size = np.sqrt(size)
+    for k in range(len(force)):
+        force[k] = 0.0
+    if normal >= mu * size or (size <= 0.0 and normal >= 0.0):
+        return
+    if mu * normal + size <= 0.0 or (size <= 0.0 and normal < 0.0):
+        for k in range(len(y)):
+            force[k] = -D[k] * y[k]
+        return
+    over = D[0] / (mu**2 * (1.0 + mu**2)) * (normal - mu * size)
+    force[0] = -over * mu
+    for k in range(1, len(y)):
+        force[k] = over * mu * (y[k] * friction[k - 1]) / size * friction[k - 1]
 
 
 @lru_cache(maxsize=1)
@@ -133,6 +164,10 @@ def _poses(mujoco, model, scratch, qpos):
     scratch.qpos[:] = qpos
     mujoco.mj_kinematics(model, scratch)
     return _stacked(scratch, model)
+
+
+def _apart(first, second):
+    return float(np.abs(first - second).max(initial=0.0))
 
 
 def _stacked(data, model):

@@ -24,13 +24,14 @@ from ..._support.words import counted
 from ...errors import InputError, MissingExtra
 from .arguments import check_joint, expect, imported, joint_names, wanted_load
 from .contacts import TOUCHING, EngineContacts
-from .geometry import OUTSIDE, ContactGeometry, across, mechanism_distances, mechanism_sizes
+from .geometry import OUTSIDE, ContactGeometry, across
 from .materials import by_name, given_stiffness
 from .matrices import interleaved
 from .mend import mend
 from .options import sorted_options
 from .parts import NamedParts
 from .result import MendedForces
+from .sizes import mechanism_distances, mechanism_sizes
 
 SINGLE = 1e-5
 """Accuracy of geometry in single precision, after a few operations."""

@@ -36,13 +36,14 @@ from .arguments import (
     wanted_load,
 )
 from .contacts import EngineContacts
-from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
+from .geometry import OUTSIDE, ContactGeometry
 from .links import from_error, joined, joined_systems
 from .materials import by_name
 from .mend import mend
 from .options import sorted_options
 from .parts import NamedParts
 from .result import MendedForces
+from .sizes import mechanism_sizes
 
 POINT_CONTACT = "PointContactConstraintModel"
 ANCHORS = ("PointAnchorConstraintModel", "FrameAnchorConstraintModel")

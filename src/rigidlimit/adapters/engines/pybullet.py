@@ -38,7 +38,7 @@ from .arguments import (
     wanted_load,
 )
 from .contacts import TOUCHING, EngineContacts
-from .geometry import OUTSIDE, ContactGeometry, mechanism_sizes
+from .geometry import OUTSIDE, ContactGeometry
 from .links import joined, joined_systems
 from .materials import by_name, given_stiffness
 from .matrices import interleaved
@@ -47,6 +47,7 @@ from .options import sorted_options
 from .parts import NamedParts
 from .pybullet_links import constraint_rows, in_displacements
 from .result import MendedForces
+from .sizes import mechanism_sizes
 
 ADVICE = "more numSolverIterations, a smaller solverResidualThreshold, or load='rest'"
 """What to do where PyBullet's solver stopped early."""

@@ -1,0 +1,95 @@
+"""What of a MuJoCo model stays as it is: its trees, joints and names, as arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Structure:
+    """tree, turns (nv,): number of the tree of each degree of freedom, and whether it is a
+    rotation; root, body_tree (nbody,): first body below the world, and tree or -1; body_column
+    (nbody,): first degree of freedom of its tree; geom_body (ngeom,); mocap (nbody,) bool; bases
+    (f,): bodies that float, and base_columns (f, 6) of their degrees of freedom; geoms, bodies:
+    names, flexes behind the geoms."""
+
+    tree: np.ndarray
+    turns: np.ndarray
+    root: np.ndarray
+    body_tree: np.ndarray
+    body_column: np.ndarray
+    geom_body: np.ndarray
+    mocap: np.ndarray
+    bases: np.ndarray
+    base_columns: np.ndarray
+    geoms: "Names"
+    bodies: "Names"
+
+
+@lru_cache(maxsize=4)
+def structure(mujoco, model) -> Structure:
+    """Of ``model``; kept, since making it takes as long as mending."""
+    tree, root = np.array(model.dof_treeid, int), np.array(model.body_rootid, int)
+    body_tree = np.array(model.body_treeid, int)
+    bases, columns = _bases(mujoco, model, root)
+    return Structure(
+        tree=tree,
+        turns=_turns(mujoco, model),
+        root=root,
+        body_tree=body_tree,
+        body_column=np.searchsorted(tree, body_tree),
+        geom_body=np.array(model.geom_bodyid, int),
+        mocap=np.array(model.body_mocapid, int) >= 0,
+        bases=bases,
+        base_columns=columns,
+        geoms=Names(mujoco, model, ("GEOM", int(model.ngeom)), ("FLEX", int(model.nflex))),
+        bodies=Names(mujoco, model, ("BODY", int(model.nbody))),
+    )
+
+
+def _turns(mujoco, model):
+    """(nv,) bool: which degrees of freedom are rotations."""
+    joint = np.array(model.dof_jntid, int)
+    kind = np.array(model.jnt_type, int)[joint]
+    third = np.arange(len(joint)) - np.array(model.jnt_dofadr, int)[joint] >= 3
+    slide, free = (int(getattr(mujoco.mjtJoint, f"mjJNT_{name}")) for name in ("SLIDE", "FREE"))
+    return np.where(kind == free, third, kind != slide)
+
+
+def _bases(mujoco, model, root):
+    """Bodies (f,) that float, and their degrees of freedom (f, 6)."""
+    joint = np.array(model.body_jntadr, int)
+    free = np.array(model.jnt_type, int) == int(mujoco.mjtJoint.mjJNT_FREE)
+    based = joint >= 0
+    based[based] = free[joint[based]]
+    based &= root == np.arange(len(based))
+    columns = np.array(model.jnt_dofadr, int)[joint[based]][:, None] + np.arange(6)
+    return np.flatnonzero(based), columns
+
+
+class Names(Sequence):
+    """Names of all objects of some kinds, one kind after another, made when they are asked for.
+
+    kinds: (MuJoCo's name of the kind, how many the model has) of each.
+    """
+
+    def __init__(self, mujoco, model, *kinds):
+        self.mujoco, self.model, self.kinds = mujoco, model, kinds
+
+    def __len__(self):
+        return sum(count for _, count in self.kinds)
+
+    def __getitem__(self, i):
+        for kind, count in self.kinds:
+            if i < count:
+                return name_of(self.mujoco, self.model, kind, i)
+            i -= count
+        raise IndexError(i)
+
+
+def name_of(mujoco, model, kind, number):
+    """Name of an object, or "geom 3"; kind: "GEOM", "BODY" and the like."""
+    name = mujoco.mj_id2name(model, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), int(number))
+    return name or f"{kind.lower()} {number}"

@@ -91,7 +91,7 @@ def test_same(monkeypatch):
         for key, change in changes.items():
             columns_of[key][3] += change
         for key, values in columns_of.items():
-            scene._columns[key] = [values]
+            scene._columns.pieces[key] = [values]
         return scene
 
     text = StoredScene.of(pyramid())

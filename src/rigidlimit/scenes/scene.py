@@ -1,13 +1,12 @@
 """A scene in plain words: which bodies, where they are, what pushes them."""
 
-import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._support.arrays import is_positive, number
 from .._support.display import Displayed
-from .._support.warned import warn
 from .._support.words import counted
 from ..bodies import (
     Bodies,
@@ -19,28 +18,19 @@ from ..bodies import (
     State,
     rotations,
 )
-from ..bodies.bodies import PLANAR
 from ..bodies.materials import MINDLIN, TANGENTIAL_LAWS
-from ..collision.search import find_contacts
-from ..errors import ContactError, SceneError, SceneWarning, nearest
+from ..errors import SceneError, nearest
+from . import checks
+from .body_columns import COLUMNS, BodyColumns, DistinctEntries, of_each, whole_columns
+from .doubtful_shapes import warn_of_facets, warn_of_overlap
 
 LAWS = {"hooke": 2.0, "hertz": 2.5}
-COLUMNS = {
-    "position": (float, 3), "quaternion": (float, 4), "velocity": (float, 6), "load": (float, 6),
-    "shape_of": (int,), "material_of": (int,), "mass": (float,), "free": (bool, 6),
-}  # fmt: skip
-"""What a scene keeps of each body: type, and shape of a row."""
-
-PIECES = 1000
-"""Arrays of which a column may consist before they are joined, and as many as it has rows."""
 
 PAIR_KEYS = ("stiffness", "friction", "tangential_stiffness")
 """What a scene may know of two bodies, in ``pair_...`` and by ``set_pair_...``."""
 
-DEGREES = ("x", "y", "z", "rx", "ry", "rz")
 
-
-def law_exponent(law) -> float:
+def law_exponent(law: str | float) -> float:
     """Exponent p of a contact law given as "hooke", "hertz" or a number p > 1."""
     if isinstance(law, str) and law.lower() in LAWS:
         return LAWS[law.lower()]
@@ -56,12 +46,36 @@ def law_exponent(law) -> float:
 class Scene(Displayed):
     """A set of bodies with gravity and a contact law; units are SI.
 
-    dim: 2 or 3. gravity (dim,) [m/s^2], along -y in 2D and -z in 3D by default. restitution: e_n.
-    law: "hooke", "hertz" or the exponent p > 1. tangential_law: of contacts that rub, "mindlin" or
-    "mindlin/force" (as in LAMMPS; alike for Hooke). increments: of what they remember within a
-    step. dt [s], duration [s]: suggested step and time.
-    reference: known answers by name, for tests and readers.
+    Parameters
+    ----------
+    name
+        For files and pictures.
+    dim
+        2 or 3.
+    gravity
+        (dim,) [m/s^2]; 9.81 along -y in 2D and -z in 3D by default.
+    restitution
+        e_n, 0 to 1.
+    law
+        "hooke", "hertz" or the exponent p > 1 of the contact law (eq. 33).
+    tangential_law
+        Of contacts with friction: "mindlin" or "mindlin/force" (as in LAMMPS; alike for Hooke).
+    increments
+        Parts of a step's way that contacts with friction go one after the other.
+    dt, duration
+        Suggested step and time [s].
+    description
+        A line for lists and files.
+    reference
+        Known answers by name, for tests and readers.
 
+    Raises
+    ------
+    SceneError
+        For a value out of range.
+
+    Examples
+    --------
     >>> import rigidlimit as rl
     >>> scene = rl.Scene(name="ball on a plane")
     >>> scene.add(rl.HalfSpace(), position=(0, 0, 0))
@@ -75,9 +89,9 @@ class Scene(Displayed):
         *,
         name: str = "scene",
         dim: int = 3,
-        gravity=None,
+        gravity: ArrayLike | None = None,
         restitution: float = 0.0,
-        law="hooke",
+        law: str | float = "hooke",
         tangential_law: str = MINDLIN,
         increments: int = 1,
         dt: float = 1e-3,
@@ -100,7 +114,7 @@ class Scene(Displayed):
                 raise SceneError(f"{what} is {value!r}; expected a positive time in seconds")
         self.name, self.dim = name, dim
         default = (0.0, -9.81) if dim == 2 else (0.0, 0.0, -9.81)
-        self.gravity = self._vector("gravity", default if gravity is None else gravity)
+        self.gravity = checks.vector("gravity", default if gravity is None else gravity, dim)
         self.restitution = float(restitution)
         self.law, self.exponent = law, law_exponent(law)
         self.tangential_law, self.increments = tangential_law, int(increments)
@@ -111,11 +125,11 @@ class Scene(Displayed):
         self.pair_tangential_stiffness: dict[tuple[int, int], float] = {}
         self.groups: dict[str, list[int]] = {}
         self.excluded: dict[tuple[int, int], None] = {}
-        self._columns: dict[str, list[np.ndarray]] = {}
+        self._columns = BodyColumns()
         self._names: list[str] = []
         self._index: dict[str, int] = {}
-        self._shapes = _Table()
-        self._materials = _Table()
+        self._shapes = DistinctEntries()
+        self._materials = DistinctEntries()
         self._bodies: Bodies | None = None
 
     def __len__(self):
@@ -128,31 +142,55 @@ class Scene(Displayed):
         self,
         shape: Shape,
         *,
-        position,
-        orientation=None,
-        normal=None,
-        velocity=None,
-        angular_velocity=None,
+        position: ArrayLike,
+        orientation: ArrayLike | None = None,
+        normal: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
         material: Material | None = None,
         mass: float | None = None,
         fixed: bool | Iterable[str] = False,
         name: str | None = None,
-        load=None,
+        load: ArrayLike | None = None,
         group: str | None = None,
     ) -> int:
         """Add one body; returns its index.
 
-        position (dim,) [m]: of the centre of mass; any point of a half-space's plane.
-        orientation: quaternion (w, x, y, z) in 3D, angle [rad] in 2D. normal (dim,): outward
-        normal of a half-space, instead of an orientation. velocity (dim,) [m/s].
-        angular_velocity [rad/s]: (3,) in 3D, a number in 2D. mass [kg]: else density times volume.
-        fixed: True, or the held degrees of freedom among x, y, z, rx, ry, rz. load: constant
-        force (dim,) [N], or force and moment: (6,) in 3D, (fx, fy, moment) in 2D. group: name of a
-        collision group; its bodies do not touch one another, as the platens of a cell (see also
-        ``exclude``).
+        Parameters
+        ----------
+        shape
+            A shape of the scene's dimension.
+        position
+            (dim,) [m]: of the centre of mass; any point of a half-space's plane.
+        orientation
+            Quaternion (w, x, y, z) in 3D, angle [rad] in 2D.
+        normal
+            (dim,): outward normal of a half-space, instead of an orientation.
+        velocity
+            (dim,) [m/s].
+        angular_velocity
+            [rad/s]: (3,) in 3D, a number in 2D.
+        material
+            ``Material()`` by default.
+        mass
+            [kg]; density times volume by default.
+        fixed
+            True, or the held degrees of freedom among x, y, z, rx, ry, rz.
+        name
+            The body's number by default.
+        load
+            Constant force (dim,) [N], or force and moment: (6,) in 3D, (fx, fy, moment) in 2D.
+        group
+            Name of a collision group: its bodies do not touch one another, as the platens of a
+            cell (see also ``exclude``).
+
+        Raises
+        ------
+        SceneError
+            For a value of the wrong kind; the scene is left as it was.
         """
         label = f"body {name or len(self)!r}"
-        quaternion = self._orientation(label, shape, orientation, normal)
+        quaternion = checks.quaternion(label, self.dim, shape, orientation, normal)
         return self.add_many(
             shape,
             [position],
@@ -170,47 +208,101 @@ class Scene(Displayed):
     def add_many(
         self,
         shape: Shape | Iterable[Shape],
-        positions,
+        positions: ArrayLike,
         *,
-        quaternions=None,
-        velocities=None,
-        angular_velocities=None,
+        quaternions: ArrayLike | None = None,
+        velocities: ArrayLike | None = None,
+        angular_velocities: ArrayLike | None = None,
         material: Material | None = None,
-        mass=None,
+        mass: ArrayLike | None = None,
         fixed: bool | Iterable[str] = False,
         names: list[str] | None = None,
-        loads=None,
+        loads: ArrayLike | None = None,
         group: str | None = None,
     ) -> list[int]:
-        """Add k bodies of one material at positions (k, dim); returns their indices.
+        """Add k bodies of one material; returns their indices.
 
-        shape: of all, or k shapes, one each, as of balls of unequal size; half-spaces have a call
-        of their own. mass [kg]: a number or (k,). quaternions (k, 4): orientations (w, x, y, z), in
-        2D as well. velocities (k, dim), angular_velocities (k, 3) or (k,), loads (k, ...), names:
-        one each; all else as in ``add``.
+        Parameters
+        ----------
+        shape
+            Of all, or k shapes, one each, as of balls of unequal size; half-spaces have a call of
+            their own.
+        positions
+            (k, dim) [m].
+        quaternions
+            (k, 4): orientations (w, x, y, z), in 2D as well.
+        velocities
+            (k, dim) [m/s].
+        angular_velocities
+            (k, 3) in 3D, (k,) in 2D [rad/s].
+        material, fixed, group
+            Of all, as in ``add``.
+        mass
+            [kg]: a number or (k,).
+        names
+            One each.
+        loads
+            (k, ...), a row each as in ``add``.
 
+        Raises
+        ------
+        SceneError
+            For a value of the wrong kind; the scene is left as it was.
+
+        Examples
+        --------
         >>> import rigidlimit as rl
         >>> scene = rl.Scene()
         >>> scene.add_many([rl.Sphere(r) for r in (0.1, 0.2)], [(0, 0, 0.1), (1, 0, 0.2)])
         [0, 1]
         """
-        shapes = self._checked_shapes(shape)
-        halved = isinstance(shape, HalfSpace)
-        if halved:
-            for key, given in (("mass", mass), ("load", loads)):
-                if given is not None:
-                    raise SceneError(
-                        f"{key}: found {given!r}; a half-space is always fixed, and its {key} "
-                        f"has no meaning; remove {key}, or take a box"
-                    )
+        shapes = checks.shapes(shape, self.dim)
+        half_space = isinstance(shape, HalfSpace)
+        if half_space:
+            checks.nothing_of_half_space(mass=mass, load=loads)
         first = len(self)
-        positions = self._vectors("position", positions)
+        positions = checks.vectors("position", positions, self.dim)
         k = len(positions)
-        if not isinstance(shape, Shape) and len(shapes) != k:
-            raise SceneError(
-                f"{counted(len(shapes), 'shape')} given; expected one for all bodies, or one for "
-                f"each of {k}"
-            )
+        checks.shape_of_each(shapes, isinstance(shape, Shape), k)
+        names = self._new_names(names, k)
+        material = checks.material(material)
+        held = checks.held_degrees(self.dim, fixed, half_space)
+        mass_given = mass is not None
+        if mass_given:
+            mass = checks.masses(mass, names)
+        else:
+            mass = material.density * of_each(shapes, "measure")
+        checks.group_name(group)
+        rows = dict(
+            position=positions,
+            quaternion=rotations.identity(k)
+            if quaternions is None
+            else checks.quaternions(quaternions, k),
+            velocity=checks.velocities(velocities, angular_velocities, self.dim, k),
+            load=np.zeros((k, 6)) if loads is None else checks.loads(loads, self.dim, k),
+        )
+        self._warn_of_new(shapes[:k], names, mass_given, moves=not held.all())
+        inertia = np.multiply(np.reshape(mass, (-1, 1, 1)), of_each(shapes, "inertia_per_mass"))
+        shape_rows = np.array([self._shapes.row(one) for one in shapes], np.int64)
+        rows |= dict(
+            shape_of=np.array(np.broadcast_to(shape_rows, k)),
+            material_of=np.full(k, self._materials.row(material)),
+            mass=np.array(np.broadcast_to(np.asarray(mass, float), k)),
+            inertia=np.broadcast_to(inertia, (k, 3, 3)),
+            free=np.array(np.broadcast_to(~held, (k, 6)), order="C"),
+        )
+        self._columns.append(rows)
+        # only now, so that a body refused leaves no trace and can be added again, corrected
+        self._index.update((name, first + i) for i, name in enumerate(names))
+        self._names.extend(names)
+        if group is not None:
+            self.groups.setdefault(group, []).extend(range(first, first + k))
+        self._bodies = None
+        return list(range(first, first + k))
+
+    def _new_names(self, names: list[str] | None, k: int) -> list[str]:
+        """Names of k bodies that no other body has; their numbers where none are given."""
+        first = len(self)
         names = [f"{first + i}" for i in range(k)] if names is None else [str(x) for x in names]
         if len(names) != k:
             raise SceneError(
@@ -221,139 +313,38 @@ class Scene(Displayed):
             if name in self._index or name in given:
                 raise SceneError(f"body name {name!r} is taken; expected distinct names")
             given.add(name)
-        material = Material() if material is None else material
-        if not isinstance(material, Material):
-            raise SceneError(f"material is {material!r}; expected a Material, or None")
-        held = self._held(halved, fixed)
-        given_mass = mass is not None
-        if mass is None:
-            mass = material.density * _of_each(shapes, "measure")
-        else:
-            mass = self._masses(mass, names)
-        if group is not None and not (isinstance(group, str) and group):
-            raise SceneError(f"group is {group!r}; expected a name, like 'platens'")
-        velocity = np.zeros((k, 6))
-        if velocities is not None:
-            velocity[:, :3] = self._vectors("velocity", velocities, k)
-        if angular_velocities is not None:
-            velocity[:, 3:] = self._turns("angular_velocity", angular_velocities, k)
-        load = np.zeros((k, 6)) if loads is None else self._loads(loads, k)
-        quaternion = rotations.identity(k) if quaternions is None else self._turned(quaternions, k)
-        for i, one in enumerate(shapes[:k]):
-            if isinstance(one, Compound | ConvexPolyhedron) and one not in self._shapes:
-                _warn_of_pieces(names[i], one)
-                if isinstance(one, Compound) and not held.all():
-                    _warn_of_overlap(names[i], one, given_mass)
-        rows = [self._shapes.row(one) for one in shapes]
-        inertia = np.multiply(np.reshape(mass, (-1, 1, 1)), _of_each(shapes, "inertia_per_mass"))
-        for column, value in dict(
-            position=positions,
-            quaternion=quaternion,
-            velocity=velocity,
-            load=load,
-            shape_of=np.array(np.broadcast_to(np.array(rows, np.int64), k)),
-            material_of=np.full(k, self._materials.row(material)),
-            mass=np.array(np.broadcast_to(np.asarray(mass, float), k)),
-            inertia=np.broadcast_to(inertia, (k, 3, 3)),
-            free=np.array(np.broadcast_to(~held, (k, 6)), order="C"),
-        ).items():
-            pieces = self._columns.setdefault(column, [])
-            pieces.append(value)
-            # bodies added one by one: a small array each takes ten times the room of its numbers
-            if len(pieces) > max(PIECES, len(pieces[0])):
-                self._join(column)
-        # only now, so that a body refused leaves no trace and can be added again, corrected
-        self._index.update((name, first + i) for i, name in enumerate(names))
-        self._names.extend(names)
-        if group is not None:
-            self.groups.setdefault(group, []).extend(range(first, first + k))
-        self._bodies = None
-        return list(range(first, first + k))
+        return names
 
-    def _checked_shapes(self, shape) -> list[Shape]:
-        """[shape], or the shapes of several bodies, one each."""
-        many = isinstance(shape, Iterable) and not isinstance(shape, Shape | str | bytes)
-        shapes = list(shape) if many else [shape]
-        for one in shapes:
-            if not isinstance(one, Shape):
-                raise SceneError(f"shape is {one!r}; expected one of rigidlimit's shapes")
-            if one.dim != self.dim:
-                raise SceneError(
-                    f"{type(one).__name__} is a shape in {one.dim}D; expected one for this "
-                    f"{self.dim}D scene"
-                )
-            if many and isinstance(one, HalfSpace):
-                raise SceneError(
-                    "a half-space is among the shapes; expected shapes of bodies; add half-spaces "
-                    "by a call of their own"
-                )
-        return shapes
-
-    @staticmethod
-    def _masses(mass, names):
-        """A positive number, or one for each of the bodies named, (k,)."""
-        if np.ndim(mass) == 0 or isinstance(mass, str):
-            if not is_positive(mass):
-                raise SceneError(f"mass of body {names[0]!r} is {mass!r}; expected a positive mass")
-            return mass
-        try:
-            masses = np.asarray(mass, float)
-        except (TypeError, ValueError):
-            masses = np.full(len(names), np.nan)
-        if masses.shape != (len(names),):
-            raise SceneError(
-                f"mass: found an array of shape {masses.shape}; expected a number, or one for each "
-                f"of {counted(len(names), 'body')}"
-            )
-        wrong = np.flatnonzero(~((masses > 0) & (masses < np.inf)))
-        if len(wrong):
-            raise SceneError(
-                f"mass of body {names[wrong[0]]!r} is {mass[wrong[0]]!r}; expected a positive mass"
-            )
-        return masses
+    def _warn_of_new(
+        self, shapes: list[Shape], names: list[str], mass_given: bool, moves: bool
+    ) -> None:
+        """Warnings about shapes that the scene does not have yet."""
+        for name, shape in zip(names, shapes, strict=False):
+            if isinstance(shape, Compound | ConvexPolyhedron) and shape not in self._shapes:
+                warn_of_facets(name, shape)
+                if isinstance(shape, Compound) and moves:
+                    warn_of_overlap(name, shape, mass_given)
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
         """One row a body: position (n, 3), quaternion (n, 4), velocity, load (n, 6), shape_of,
         material_of: rows of the tables of ``bodies``, mass (n,), free (n, 6)."""
-        return {name: self._column(name).copy() for name in COLUMNS}
+        return {name: self._columns[name].copy() for name in COLUMNS}
 
-    def fill(self, names, shapes, materials, columns: dict[str, np.ndarray]) -> None:
+    def fill(
+        self,
+        names: Sequence[str],
+        shapes: Sequence[Shape],
+        materials: Sequence[Material],
+        columns: dict[str, np.ndarray],
+    ) -> None:
         """Give a scene without bodies those of another: ``columns`` and the tables of ``bodies``.
 
         Raises ValueError or KeyError for columns that are not a scene's.
         """
-        n = len(names)
-        found = {}
-        for name, (kind, *row) in COLUMNS.items():
-            array = np.asarray(columns[name])
-            if array.shape != (n, *row) or array.dtype.kind != np.dtype(kind).kind:
-                raise ValueError(f"scene/{name} is {array.dtype} {array.shape}, not {(n, *row)}")
-            if not np.isfinite(array).all():
-                raise ValueError(f"scene/{name} is not finite")
-            found[name] = array
-        for name, table in (("shape_of", shapes), ("material_of", materials)):
-            if n == 0 or not 0 <= found[name].min() <= found[name].max() < len(table):
-                raise ValueError(f"scene/{name} names rows that are not there")
-        if len(set(names)) != n or not (found["mass"] >= 0.0).all():
-            raise ValueError("scene/names or mass cannot be")
-        wrong = rotations.no_rotations(found["quaternion"])
-        if len(wrong):
-            q = found["quaternion"][wrong[0]].tolist()
-            raise ValueError(
-                f"scene/quaternion of body {names[wrong[0]]!r} is {q}, not of unit length"
-            )
-        if any(shape.dim != self.dim for shape in shapes):
-            raise ValueError(f"scene/shapes are not all of a {self.dim}D scene")
-        moves = found["free"].any(axis=1)
-        endless = np.array([isinstance(shape, HalfSpace) for shape in shapes])
-        if (moves & (endless[found["shape_of"]] | (found["mass"] == 0.0))).any():
-            raise ValueError("scene/free lets move what has no mass, or no end")
-        per_mass = np.array([shape.inertia_per_mass for shape in shapes])[found["shape_of"]]
-        found["inertia"] = found["mass"][:, None, None] * per_mass
-        self._columns = {name: [values] for name, values in found.items()}
+        self._columns = BodyColumns(whole_columns(names, shapes, materials, columns, self.dim))
         self._names, self._index = list(names), {name: i for i, name in enumerate(names)}
-        self._shapes, self._materials = _Table(shapes), _Table(materials)
+        self._shapes, self._materials = DistinctEntries(shapes), DistinctEntries(materials)
         self._bodies = None
 
     def index(self, body: int | str) -> int:
@@ -395,7 +386,15 @@ class Scene(Displayed):
         self.excluded[self._two("exclude", first, second)] = None
         self._bodies = None
 
-    def _pair(self, what, first, second, value, good, expected) -> tuple[int, int]:
+    def _pair(
+        self,
+        what: str,
+        first: int | str,
+        second: int | str,
+        value: float,
+        good: bool,
+        expected: str,
+    ) -> tuple[int, int]:
         """Indices (i < j) of two bodies that a value is given for."""
         if not good:
             raise SceneError(
@@ -403,7 +402,8 @@ class Scene(Displayed):
             )
         return self._two(what, first, second)
 
-    def _two(self, what, first, second) -> tuple[int, int]:
+    def _two(self, what: str, first: int | str, second: int | str) -> tuple[int, int]:
+        """Indices (i < j) of two bodies that are not the same."""
         i, j = sorted((self.index(first), self.index(second)))
         if i == j:
             raise SceneError(
@@ -412,20 +412,22 @@ class Scene(Displayed):
             )
         return i, j
 
-    def load_of(self, load) -> np.ndarray:
+    def load_of(self, load: ArrayLike) -> np.ndarray:
         """A load as ``add`` takes it, as force and moment (6,) [N, N m]."""
-        return self._loads([load], 1)[0]
+        return checks.loads([load], self.dim, 1)[0]
 
-    def gravity_of(self, gravity) -> np.ndarray:
+    def gravity_of(self, gravity: ArrayLike) -> np.ndarray:
         """Gravity as a scene takes it, (dim,), as (3,) [m/s^2]."""
-        return self._vector("gravity", gravity)
+        return checks.vector("gravity", gravity, self.dim)
 
-    def velocity_of(self, velocity, angular_velocity, before: np.ndarray) -> np.ndarray:
+    def velocity_of(
+        self, velocity: ArrayLike, angular_velocity: ArrayLike | None, before: np.ndarray
+    ) -> np.ndarray:
         """Velocities as ``add`` takes them, as (6,) [m/s, rad/s]; without a turn that of before."""
         out = before.copy()
-        out[:3] = self._vector("velocity", velocity)
+        out[:3] = checks.vector("velocity", velocity, self.dim)
         if angular_velocity is not None:
-            out[3:] = self._turns("angular_velocity", [angular_velocity], 1)[0]
+            out[3:] = checks.spins("angular_velocity", [angular_velocity], self.dim, 1)[0]
         return out
 
     @property
@@ -434,18 +436,18 @@ class Scene(Displayed):
         if self._bodies is None:
             if not self._names:
                 raise SceneError(f"scene {self.name!r} has no bodies; add some first")
-            column = self._column
+            columns = self._columns
             self._bodies = Bodies(
                 dim=self.dim,
                 names=tuple(self._names),
                 shapes=tuple(self._shapes.entries),
-                shape_of=column("shape_of"),
+                shape_of=columns["shape_of"],
                 materials=tuple(self._materials.entries),
-                material_of=column("material_of"),
-                mass=column("mass"),
-                inertia=column("inertia"),
-                free=column("free"),
-                placed=column("position"),
+                material_of=columns["material_of"],
+                mass=columns["mass"],
+                inertia=columns["inertia"],
+                free=columns["free"],
+                placed=columns["position"],
                 group=self._group_of() if self.groups else None,
                 excluded=np.array(list(self.excluded), np.int64) if self.excluded else None,
             )
@@ -461,188 +463,12 @@ class Scene(Displayed):
     @property
     def state(self) -> State:
         """Poses and velocities at t = 0."""
-        return State(*(self._column(c).copy() for c in ("position", "quaternion", "velocity")), 0.0)
+        return State(
+            *(self._columns[c].copy() for c in ("position", "quaternion", "velocity")), 0.0
+        )
 
     def external_force(self) -> np.ndarray:
         """Gravity and loads on every degree of freedom, (6 n,) [N, N m]."""
-        force = self._column("load").copy()
-        force[:, :3] += self._column("mass")[:, None] * self.gravity
+        force = self._columns["load"].copy()
+        force[:, :3] += self._columns["mass"][:, None] * self.gravity
         return force.ravel()
-
-    def _column(self, name) -> np.ndarray:
-        """One row a body; what the scene keeps itself, so a copy for who may change it."""
-        if len(self._columns[name]) > 1:
-            self._join(name)
-        return self._columns[name][0]
-
-    def _join(self, name):
-        self._columns[name] = [np.concatenate(self._columns[name])]
-
-    def _held(self, halved, fixed) -> np.ndarray:
-        held = np.zeros(6, bool) if self.dim == 3 else ~PLANAR
-        if halved:
-            if fixed is not True and fixed is not False:
-                raise SceneError(
-                    f"fixed: found {fixed!r}; a half-space is always fixed, in all its degrees of "
-                    "freedom; remove fixed, or take a box"
-                )
-            return np.ones(6, bool)
-        if fixed is True:
-            return np.ones(6, bool)
-        if fixed is False:
-            return held
-        names = [fixed] if isinstance(fixed, str) or not isinstance(fixed, Iterable) else fixed
-        for degree in names:
-            if degree not in DEGREES:
-                raise SceneError(
-                    f"fixed names {degree!r}; expected true, or some of {', '.join(DEGREES)}"
-                )
-            held[DEGREES.index(degree)] = True
-        return held
-
-    def _orientation(self, label, shape, orientation, normal):
-        if normal is not None:
-            if not isinstance(shape, HalfSpace):
-                raise SceneError(f"{label}: normal is for half-spaces; give an orientation")
-            n = self._vector("normal", normal)
-            size = np.linalg.norm(n)
-            if not size > 0:
-                raise SceneError(f"{label}: normal is zero; expected a direction")
-            n = n / size
-            if self.dim == 2:
-                return rotations.about_z(np.arctan2(n[1], n[0]) - np.pi / 2)
-            return rotations.aligning_z(n)
-        quaternion = rotations.from_orientation(label, orientation, self.dim)
-        if self.dim == 2 and orientation is not None and abs(orientation) > 2 * np.pi:
-            warn(
-                f"{label}: orientation is {orientation:g}, more than a turn; expected an angle "
-                f"in radians: {orientation:g} degrees are {np.radians(orientation):.6g}",
-                SceneWarning,
-            )
-        return quaternion
-
-    def _vector(self, what, value):
-        return self._vectors(what, [value])[0]
-
-    def _vectors(self, what, values, count=None):
-        """(k, dim) finite numbers as (k, 3)."""
-        try:
-            array = np.asarray(values, float)
-        except (TypeError, ValueError):
-            array = np.full((1, 1), np.nan)
-        if array.ndim != 2 or array.shape[1] != self.dim or not np.isfinite(array).all():
-            shown = values[0] if len(values) == 1 else f"an array of shape {array.shape}"
-            raise SceneError(f"{what}: found {shown!r}; expected {self.dim} finite numbers each")
-        if count is not None and len(array) != count:
-            raise SceneError(f"{what}: found {counted(len(array), 'row')}; expected {count}")
-        out = np.zeros((len(array), 3))
-        out[:, : self.dim] = array
-        return out
-
-    def _turns(self, what, values, count):
-        if self.dim == 3:
-            return self._vectors(what, values, count)
-        try:
-            array = np.asarray(values, float)
-        except (TypeError, ValueError):
-            array = np.zeros((0, 0))
-        if array.shape != (count,) or not np.isfinite(array).all():
-            raise SceneError(f"{what}: found {values!r}; expected one number [rad/s] each in 2D")
-        return np.column_stack([np.zeros((count, 2)), array])
-
-    @staticmethod
-    def _turned(quaternions, count):
-        """(k, 4) unit quaternions."""
-        try:
-            q = np.asarray(quaternions, float)
-        except (TypeError, ValueError):
-            q = np.zeros(0)
-        if q.shape != (count, 4) or not np.isfinite(q).all() or not q.any(axis=1).all():
-            raise SceneError(
-                f"quaternions: found an array of shape {q.shape}; expected {counted(count, 'row')} "
-                "(w, x, y, z), finite and not zero"
-            )
-        return rotations.unit(q)
-
-    def _loads(self, loads, count):
-        try:
-            array = np.asarray(loads, float)
-        except (TypeError, ValueError):
-            array = np.zeros(0)
-        columns = {2: {2: (0, 1), 3: (0, 1, 5)}, 3: {3: (0, 1, 2), 6: tuple(range(6))}}[self.dim]
-        good = array.ndim == 2 and len(array) == count and array.shape[1] in columns
-        if not good or not np.isfinite(array).all():
-            sizes = " or ".join(str(s) for s in columns)
-            raise SceneError(f"load: found {loads!r}; expected {sizes} finite numbers each")
-        out = np.zeros((count, 6))
-        out[:, columns[array.shape[1]]] = array
-        return out
-
-
-class _Table:
-    """Distinct shapes or materials, each with its row: equal ones share theirs."""
-
-    def __init__(self, entries=()):
-        self.entries, self._rows = list(entries), {}
-        for row, entry in enumerate(self.entries):
-            self._rows.setdefault(entry, row)
-
-    def __contains__(self, entry):
-        return entry in self._rows
-
-    def row(self, entry) -> int:
-        """Row of ``entry``, added if new."""
-        row = self._rows.setdefault(entry, len(self.entries))
-        if row == len(self.entries):
-            self.entries.append(entry)
-        return row
-
-
-def _of_each(shapes, name):
-    """An attribute of each shape, (k, ...)."""
-    return np.array([getattr(shape, name) for shape in shapes])
-
-
-OVERLAP = 1e-6
-"""Overlap of two parts, over the smaller one's radius, from which it is told of."""
-
-
-def _warn_of_pieces(name: str, shape: Shape) -> None:
-    """Faces that look as if they had fallen into pieces by rounding."""
-    parts = [p for p, _, _ in shape.parts] if isinstance(shape, Compound) else [shape]
-    for place, part in enumerate(parts):
-        doubt = getattr(part, "doubt", "")
-        if doubt:
-            where = f", part {place}" if part is not shape else ""
-            warn(f"body {name!r}{where}: {doubt}", SceneWarning)
-            break
-
-
-def _warn_of_overlap(name: str, shape: Compound, mass_given: bool) -> None:
-    """Mass properties of a compound are sums over its parts, wrong where they overlap."""
-    twice = [] if mass_given else ["mass"]
-    twice += [] if "inertia_per_mass" in shape.given else ["inertia"]
-    if not twice:
-        return
-    parts = Scene(dim=shape.dim)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SceneWarning)  # told with the body's name
-        for part, at, turn in shape.parts:
-            parts.add(part, position=at, orientation=turn)
-    try:
-        contacts = find_contacts(parts.bodies, parts.state, 0.0)
-    except ContactError:  # of parts with one centre
-        found = "two parts have the same centre"
-    else:
-        size = parts.bodies.bounding_radius[contacts.body].min(axis=1)
-        deep = -contacts.gap / size
-        if not deep.max(initial=0.0) > OVERLAP:
-            return
-        i, j = contacts.body[deep.argmax()]
-        found = f"parts {i} and {j} overlap by {-contacts.gap[deep.argmax()]:.3g} m"
-    remedy = {"mass": "the body's mass", "inertia": "the compound's inertia_per_mass"}
-    warn(
-        f"body {name!r}: {found}, which counts twice in {' and '.join(twice)}; give "
-        f"{' and '.join(remedy[what] for what in twice)} if that matters",
-        SceneWarning,
-    )

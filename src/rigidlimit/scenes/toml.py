@@ -56,8 +56,9 @@ from ..bodies import Material, State, rotations
 from ..bodies.bodies import PLANAR
 from ..bodies.materials import MINDLIN
 from ..errors import InputError, SceneError, SceneWarning, nearest
+from .checks import DEGREES
 from .names import GALLERY
-from .scene import DEGREES, PAIR_KEYS, Scene
+from .scene import PAIR_KEYS, Scene
 from .tables import SHAPES, BodyTable, SceneTable, first_fault
 
 OF_A_FILE = ("name", "description", "dt", "duration", "tangential_law", "increments")

@@ -1,0 +1,35 @@
+"""Which bodies are meant, and the force vectors on both bodies of each contact."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...errors import InputError, nearest
+from ..plots.frames import Frame
+
+Chosen = str | int | Sequence[str | int] | np.ndarray | None
+"""Names or numbers of bodies; None: all that are free to move in some way, or all."""
+
+
+def pushes(shown: Frame, method: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """(push, arm), (m, 2, 3) each: the force on either body of each contact, and where it acts
+    from the centre that the body had where the step began."""
+    push = shown.vectors(method)[:, None, :] * np.array([[-1.0], [1.0]])
+    return push, shown.contacts.point[:, None, :] - shown.start[shown.contacts.body]
+
+
+def chosen(shown: Frame, bodies) -> np.ndarray:
+    """Which bodies are meant, (n,) bool."""
+    if bodies is None:
+        return shown.bodies.free.any(axis=1)
+    names, found = shown.bodies.names, np.zeros(len(shown.bodies), bool)
+    for body in [bodies] if isinstance(bodies, str) else np.atleast_1d(bodies):
+        if isinstance(body, str):
+            if body not in names:
+                raise InputError(f"bodies: no body is named {str(body)!r}; {nearest(body, names)}")
+            found[names.index(body)] = True
+        elif isinstance(body, int | np.integer) and 0 <= body < len(names):
+            found[body] = True
+        else:
+            raise InputError(f"bodies: found {body}; expected names, or numbers below {len(names)}")
+    return found

@@ -1,0 +1,120 @@
+"""Tables of contacts and joints, and what the contacts do to each body.
+
+    resultant of body a     F_a = sum over its contacts of f_a, M_a = sum of (x - r_a) x f_a
+
+f_a is the force vector on body a (f n_a without friction, n_a the normal into the body), x the
+contact point, r_a the centre of mass, all where the step began, as in its balance.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...forces.bearing import bearing
+from ..plots.frames import frame
+from .selection import pushes
+
+if TYPE_CHECKING:
+    from ...scenes.scene import Scene
+    from ..plots.frames import Source
+
+
+def contact_table(source: "Source", *, scene: "Scene | None" = None, index: int = -1) -> np.ndarray:
+    """One row a contact, with named columns: ``pandas.DataFrame(contact_table(run))``.
+
+    first, second: names of the two bodies; x, y, z: where the force acts [m]; nx, ny, nz: unit
+    normal from the first body to the second; gap [m] at the start of the step; and the forces of
+    each method the step has [N], ``classic``, ``compatible``, ``dem``. With friction also the sizes
+    of their tangential parts [N], ``classic_tangential`` and so on, and of the best method
+    (compatible forces where there are any) ``mobilised``, |f_t|/(mu f_n), and ``sliding``.
+
+    source: a run or its file (index: which stored step), a step of a run or a ``StepResult``, a
+    ``Simulation``; with ``scene`` a ``Comparison`` or a ``PenaltyResult``.
+
+    >>> import rigidlimit as rl
+    >>> table = rl.contact_table(rl.Simulation("beam").step())
+    >>> print(table["second"], table["x"], table["compatible"].round(4))
+    ['beam' 'beam' 'beam'] [-1.  0.  1.] [3.3333 3.3333 3.3333]
+    """
+    shown = frame(source, scene=scene, index=index)
+    contacts = shown.contacts
+    names = np.array(shown.bodies.names)
+    columns = {"first": names[contacts.body[:, 0]], "second": names[contacts.body[:, 1]]}
+    for k, axis in enumerate("xyz"):
+        columns[axis] = contacts.point[:, k]
+    for k, axis in enumerate("xyz"):
+        columns[f"n{axis}"] = contacts.normal[:, k]
+    columns["gap"] = contacts.gap
+    columns |= shown.forces
+    for method, vectors in shown.tangential.items():
+        columns[f"{method}_tangential"] = np.linalg.norm(vectors, axis=1)
+    if shown.best in shown.tangential:
+        columns["mobilised"] = shown.mobilised(shown.best)
+        columns["sliding"] = shown.sliding[shown.best]
+    return _table(columns)
+
+
+def pair_forces(
+    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
+) -> np.ndarray:
+    """One row a pair of bodies that press on one another: the joint's resultant, where it acts.
+
+    first, second: names of the two bodies; contacts: how many bear; force: magnitude of the
+    resultant [N], friction included, fx, fy, fz: on the second body; x, y, z: mean of the contact
+    points, weighted by their normal forces [m]. Of a plane joint that is the centre of pressure,
+    and the points of an arch's joints are its thrust line. method, source: as in ``body_forces``.
+
+    >>> import rigidlimit as rl
+    >>> scene = rl.Scene(dim=2, gravity=(0, -10))
+    >>> scene.add(rl.HalfSpace(2), position=(0, 0), name="ground")
+    0
+    >>> scene.add(rl.rectangle(1, 1), position=(0, 0.5), mass=2, load=(0, 0, -5), name="block")
+    1
+    >>> joint = rl.pair_forces(rl.Simulation(scene).step())[0]
+    >>> print(joint["second"], joint["contacts"], joint["fy"].round(6), joint["x"].round(6))
+    block 2 20.0 0.25
+    """
+    shown = frame(source, scene=scene, index=index)
+    method, force = shown.of(method)
+    body = shown.contacts.body
+    which = np.flatnonzero(bearing(force))
+    pairs, row = np.unique(body[which], axis=0, return_inverse=True)
+    total, at, push = np.zeros(len(pairs)), np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
+    row, f = row.ravel(), force[which, None]
+    np.add.at(total, row, force[which])
+    np.add.at(at, row, f * shown.contacts.point[which])
+    np.add.at(push, row, shown.vectors(method)[which])
+    at /= total[:, None]
+    names = np.array(shown.bodies.names)
+    columns = {"first": names[pairs[:, 0]], "second": names[pairs[:, 1]]}
+    columns["contacts"] = np.bincount(row, minlength=len(pairs))
+    columns["force"] = np.linalg.norm(push, axis=1)
+    columns |= {f"f{axis}": push[:, k] for k, axis in enumerate("xyz")}
+    columns |= {axis: at[:, k] for k, axis in enumerate("xyz")}
+    return _table(columns)
+
+
+def body_forces(
+    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
+) -> np.ndarray:
+    """What the contacts do to each body, (n, 6): force [N] and moment about its centre [N m].
+
+    ``body_forces(result)[scene.index("floor"), :3]`` is the force on the floor. A half-space's
+    moment is about its ``position``. method: "classic", "compatible" or "dem"; the compatible
+    forces by default, where the step has them. source: as in ``contact_table``.
+    """
+    shown = frame(source, scene=scene, index=index)
+    push, arm = pushes(shown, method)
+    total = np.zeros((len(shown.bodies), 6))
+    np.add.at(total[:, :3], shown.contacts.body, push)
+    np.add.at(total[:, 3:], shown.contacts.body, np.cross(arm, push))
+    return total
+
+
+def _table(columns: dict[str, np.ndarray]) -> np.ndarray:
+    """The columns, of one length, as a structured array."""
+    rows = len(columns["first"])
+    table = np.empty(rows, [(name, values.dtype) for name, values in columns.items()])
+    for name, values in columns.items():
+        table[name] = values
+    return table

@@ -1,0 +1,77 @@
+"""Tensors of a packing: stress and fabric, their principal values.
+
+With the sign of soil mechanics pressure is positive:
+
+    mean stress of bodies   V sigma = -sum over bodies a and their contacts of (x - r_a) f_a^T
+    fabric                  phi = <n n^T> over the contacts that bear
+
+f_a is the force vector on body a, x the contact point, r_a the centre of mass. sigma is that of
+bodies in balance (Love 1927; Weber 1966; Christoffersen, Mehrabadi and Nemat-Nasser, J. Appl. Mech.
+48, 1981): weight acts at the centre of mass and has no moment about it; inertia of bodies that move
+is left out. It is symmetric where contacts leave no moment on the bodies, as at rest.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..._support import arrays
+from ...errors import InputError
+from ...forces.bearing import bearing
+from ..plots.frames import frame
+from .selection import Chosen, chosen, pushes
+
+if TYPE_CHECKING:
+    from ...scenes.scene import Scene
+    from ..plots.frames import Source
+
+
+def stress(
+    source: "Source",
+    volume: float,
+    *,
+    bodies: Chosen = None,
+    method: str | None = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
+) -> np.ndarray:
+    """Mean stress tensor of a packing in balance, (dim, dim) [Pa; N/m in 2D]; pressure positive.
+
+    volume [m^3; m^2 in 2D]: of the region that the bodies fill, voids included. bodies: whose
+    stress is summed, names or numbers; by default all that are free to move in some way (leave
+    out a lid that presses on the packing). method, source: as in ``body_forces``.
+    """
+    shown = frame(source, scene=scene, index=index)
+    arrays.positive("volume", volume)
+    push, arm = pushes(shown, method)
+    which = chosen(shown, bodies)[shown.contacts.body]
+    dim = shown.bodies.dim
+    return 0.0 - np.einsum("mi,mj->ij", arm[which], push[which])[:dim, :dim] / volume
+
+
+def fabric(
+    source: "Source",
+    *,
+    bodies: Chosen = None,
+    weighted: bool = False,
+    method: str | None = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
+) -> np.ndarray:
+    """Fabric tensor, the mean of n n^T over the contacts that bear, (dim, dim), of trace 1.
+
+    1/dim on its diagonal: normals point in all directions alike. bodies: only contacts of these,
+    names or numbers; by default all. weighted: each contact counts by its force. A contact bears
+    if its force is above 1e-9 of the largest. method, source: as in ``body_forces``.
+    """
+    shown = frame(source, scene=scene, index=index)
+    force = shown.of(method)[1]
+    counts = bearing(force)
+    if bodies is not None:
+        counts &= chosen(shown, bodies)[shown.contacts.body].any(axis=1)
+    share = np.where(counts, force if weighted else 1.0, 0.0)
+    total = float(share.sum())
+    if total == 0.0:
+        raise InputError("no contact bears; expected a step with forces, and bodies that touch")
+    n, dim = shown.contacts.normal, shown.bodies.dim
+    return np.einsum("m,mi,mj->ij", share, n, n)[:dim, :dim] / total

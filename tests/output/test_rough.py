@@ -9,7 +9,8 @@ from rigidlimit.errors import InputError
 from rigidlimit.output.hdf5 import RunWriter
 from rigidlimit.output.plots import spatial
 from rigidlimit.output.plots.frames import frame
-from rigidlimit.output.plots.network import force_arrows
+from rigidlimit.output.plots.network import _shades, force_arrows, force_tubes
+from rigidlimit.output.plots.style import LIGHT, force_colours
 from rigidlimit.output.vtk import write_paraview
 
 STORED = ("tangential", "tangential_classic", "sliding", "friction")
@@ -186,6 +187,24 @@ def test_mobilised_friction_and_sliding_fraction(block):
     assert rl.sliding_fraction(moving) == rl.sliding_fraction(moving, method="classic") == 1.0
     with pytest.raises(InputError, match="no tangential parts; expected bodies with friction"):
         rl.mobilised(rl.Simulation("beam").step())
+
+
+def test_colours_show_mobilised_friction():
+    """Closed form: the sides of a groove of 45 degrees mobilise 2/7 of 0.5, which is 4/7."""
+    groove = rl.Simulation(rl.scenes.groove()).step()
+    drawn = [rl.plots.force_network, rl.plots.comparison]
+    for figure in (draw(groove, scene=rl.scenes.groove(), colour="mobilised") for draw in drawn):
+        lines = found(network_panels(figure)[-1], "forces")
+        np.testing.assert_allclose(lines.get_colors(), [force_colours(LIGHT)(4 / 7)] * 2)
+        assert "mobilised friction" in figure.axes[-2].get_xlabel()
+    shown = frame(groove, scene=rl.scenes.groove())
+    (shade,) = _shades(shown, ["compatible"], [groove.force], groove.force.max(), "mobilised")
+    tubes = force_tubes(shown, groove.force, groove.force.max(), LIGHT, shade)
+    np.testing.assert_allclose(tubes.colours, [force_colours(LIGHT)(4 / 7)] * 2)
+    with pytest.raises(InputError, match="expected 'force' or 'mobilised'"):
+        rl.plots.force_network(groove, colour="red")
+    with pytest.raises(InputError, match="no tangential parts"):
+        rl.plots.force_network(rl.Simulation("beam").step(), colour="mobilised")
 
 
 @pytest.mark.skipif(spatial.missing() is not None, reason=str(spatial.missing()))

@@ -27,6 +27,11 @@ class View(StrEnum):
     top = "top"
 
 
+class Colour(StrEnum):
+    force = "force"
+    mobilised = "mobilised"
+
+
 class Format(StrEnum):
     pdf = "pdf"
     png = "png"
@@ -70,6 +75,12 @@ def plot(
         typer.Option("--log/--linear", help="Axis of numbers; default: log for density."),
     ] = None,
     dark: Annotated[bool, typer.Option("--dark", help="For dark pages and slides.")] = False,
+    colour: Annotated[
+        Colour,
+        typer.Option(
+            help="What colours of lines tell: forces, or how near contacts are to sliding."
+        ),
+    ] = Colour.force,
 ) -> None:
     """Draw a run: force network, charts of forces, floor forces, determinacy.
 
@@ -91,7 +102,7 @@ def plot(
     for each in kinds:
         path = out if single else folder / f"{file.stem}-{each}.{format}"
         try:
-            figure = _draw(plots, shown, each, view, log, dark, told)
+            figure = _draw(plots, shown, each, view, log, dark, told, colour)
         except InputError as error:
             if kind is not Kind.all:
                 raise
@@ -101,8 +112,10 @@ def plot(
         typer.echo(f"written: {path}")
 
 
-def _draw(plots, shown, kind: Kind, view, log, dark, told: set[str]):
+def _draw(plots, shown, kind: Kind, view, log, dark, told: set[str], colour: Colour):
     options = {"dark": dark}
+    if kind in (Kind.network, Kind.compare):
+        options["colour"] = str(colour)
     if kind in (Kind.network, Kind.compare, Kind.determinacy):
         options["view"] = None if view is None else str(view)
     elif kind is not Kind.floor and log is not None:

@@ -56,8 +56,10 @@ def draw_lines(
     view: str,
     p: Palette,
     points: float,
+    shade: np.ndarray,
 ) -> None:
-    """One line for each contact that carries load, the strongest on top."""
+    """One line for each contact that carries load, the strongest on top; shade (m,): place on the
+    colour map, 0 to 1."""
     from matplotlib.collections import LineCollection
 
     axes, _ = plane_of(shown, view)
@@ -68,7 +70,7 @@ def draw_lines(
     lines = LineCollection(
         ends,
         linewidths=line_widths(shown, share, points),
-        colors=force_colours(p)(share),
+        colors=force_colours(p)(shade[which]),
         capstyle="round",
         zorder=3,
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._support.warned import warn
 from ...collision.contacts import empty
+from ...errors import InputError
 from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from ...scenes.scene import Scene
     from .frames import Source
 
+
+FORCE, MOBILISED = "force", "mobilised"
+"""What colours of lines tell."""
 
 BEYOND = 10.0
 """Largest force of a panel over the least of the others from which on it is beyond their scale."""
@@ -38,6 +42,7 @@ def force_network(
     units: tuple[str, float] | None = None,
     title: str = "",
     dark: bool = False,
+    colour: str = FORCE,
 ):
     """The force network as a matplotlib Figure.
 
@@ -47,13 +52,15 @@ def force_network(
     default 3d where PyVista is there, else front. pressure: shade bodies by the sum of contact
     forces over their surface. slab (low, high) [m]: only contacts in this range along the line of
     sight of front, side and top. units: (name, its size in N), for instance sphere weights.
+    colour: what the lines' colours tell, "force" or "mobilised", |f_t|/(mu f_n), 1 where a contact
+    slides; their widths tell the forces.
 
     With friction there are arrows of the tangential forces on the second bodies, as
     long as ``bodies.length`` for the largest normal force, and rings around contacts that slide.
     """
     shown = frame(source, scene=scene, index=index)
     method, _ = shown.of(method)
-    return _figure(shown, [method], view, pressure, slab, units, title, dark)
+    return _figure(shown, [method], view, pressure, slab, units, title, dark, colour)
 
 
 def comparison(
@@ -68,6 +75,7 @@ def comparison(
     units: tuple[str, float] | None = None,
     title: str = "",
     dark: bool = False,
+    colour: str = FORCE,
 ):
     """Force networks of several methods beside one another, forces and pressures on one scale.
 
@@ -75,7 +83,7 @@ def comparison(
     """
     shown = frame(source, scene=scene, index=index)
     methods = shown.chosen(methods)
-    return _figure(shown, methods, view, pressure, slab, units, title, dark)
+    return _figure(shown, methods, view, pressure, slab, units, title, dark, colour)
 
 
 def scene_figure(source: "Source", *, index: int = -1, view: str | None = None, dark: bool = False):
@@ -99,12 +107,14 @@ def choose_view(shown: Frame, view: str | None) -> str:
     return view
 
 
-def force_tubes(shown: Frame, force: np.ndarray, largest: float, p: Palette) -> spatial.Tubes:
-    """The lines of a network in space."""
+def force_tubes(
+    shown: Frame, force: np.ndarray, largest: float, p: Palette, shade: np.ndarray
+) -> spatial.Tubes:
+    """The lines of a network in space; shade (m,): place on the colour map, 0 to 1."""
     which = carrying(force, largest)
     share = force[which] / largest if len(which) else np.zeros(0)
     ends = contact_lines(shown.position, shown.contacts)[which]
-    return spatial.Tubes(ends, share, force_colours(p)(share))
+    return spatial.Tubes(ends, share, force_colours(p)(shade[which]))
 
 
 def force_arrows(
@@ -123,6 +133,20 @@ def force_arrows(
     )
 
 
+def _shades(shown: Frame, methods, forces, largest: float, colour: str) -> list[np.ndarray]:
+    """Places on the colour map (m,), 0 to 1, of the lines of each method."""
+    if colour == FORCE:
+        return [force / (largest or 1.0) for force in forces]
+    if colour != MOBILISED:
+        raise InputError(f"colour is {colour!r}; expected {FORCE!r} or {MOBILISED!r}")
+    for method in (method for method in methods if method not in shown.tangential):
+        raise InputError(
+            f"colour is {MOBILISED!r}, but {method} forces of {shown.name or 'this scene'} have no "
+            "tangential parts; expected bodies with friction, or colour='force'"
+        )
+    return [np.minimum(shown.mobilised(method), 1.0) for method in methods]
+
+
 def _scale(tops) -> float:
     """Top of the scale of several panels: of those whose own top is within ``BEYOND`` of the least.
     A panel beyond is drawn at full strength, and the others still show what they hold."""
@@ -130,7 +154,7 @@ def _scale(tops) -> float:
     return max((top for top in loaded if top <= BEYOND * min(loaded)), default=0.0)
 
 
-def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
+def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark, colour=FORCE):
     from matplotlib.colors import Normalize
 
     view = choose_view(shown, view)
@@ -141,10 +165,11 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
     pressures = [shown.pressure(shown.forces[m]) for m in methods]
     top = _scale([float(np.nanmax(x, initial=0.0)) for x in pressures])
     forces = [np.minimum(f, largest) for f in forces]
+    shades = _shades(shown, methods, forces, largest, colour)
     loaded = largest > 0
     pressure = pressure and loaded and top > 0
     factor, name = force_unit(largest, units)
-    shade, pascal = unit(top, "N/m" if shown.bodies.dim == 2 else "Pa")
+    grey_factor, pascal = unit(top, "N/m" if shown.bodies.dim == 2 else "Pa")
     with look(dark) as p:
         pressure_scale = Normalize(0, top or 1.0)
         several = len(methods) > 1
@@ -156,7 +181,10 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
         )
         grey = pressures if pressure else [None] * len(methods)
         if view == "3d":
-            pictures = [force_tubes(shown, f, largest, p) for f in forces]
+            pictures = [
+                force_tubes(shown, f, largest, p, shade)
+                for f, shade in zip(forces, shades, strict=True)
+            ]
             rubs = [
                 force_arrows(shown, m, f, largest) for m, f in zip(methods, forces, strict=True)
             ]
@@ -164,9 +192,10 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
         else:
             shown_axes, _ = plane_of(shown, view)
             made = canvas(p, extent_of(shown, shown_axes).widened(), **place)
-            for panel, method, force, x in zip(made.panels, methods, forces, grey, strict=True):
+            each = zip(made.panels, methods, forces, shades, grey, strict=True)
+            for panel, method, force, shade, x in each:
                 draw_bodies(panel, shown, view, p, x, pressure_scale)
-                draw_lines(panel, shown, force, largest, view, p, made.points)
+                draw_lines(panel, shown, force, largest, view, p, made.points, shade)
                 draw_friction(panel, shown, method, force, largest, view, p)
             label_axes(made, shown_axes)
         for panel, method, own in zip(made.panels, methods, tops, strict=True):
@@ -175,10 +204,13 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark):
                 panel.set_title(label(method) + beyond, pad=3)
         if loaded:
             which = "contact" if several else f"{label(methods[0])} contact"
-            scale = Normalize(0, largest * factor)
-            colour_bar(made.bars[0], scale, force_colours(p), f"{which} force [{name}]", p)
+            scale, text = Normalize(0, largest * factor), f"{which} force [{name}]"
+            if colour == MOBILISED:
+                scale = Normalize(0, 1)
+                text = f"mobilised friction; widest: {largest * factor:.3g} {name}"
+            colour_bar(made.bars[0], scale, force_colours(p), text, p)
         if pressure:
-            scale = Normalize(0, top * shade)
+            scale = Normalize(0, top * grey_factor)
             greys = spatial.seen_colours(p) if view == "3d" else pressure_colours(p)
             colour_bar(made.bars[1], scale, greys, f"pressure [{pascal}]", p)
         return made.figure

@@ -11,8 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 import rigidlimit as rl
-from rigidlimit.scenes import tables
-from rigidlimit.scenes.toml import parse_scene
+from rigidlimit.scenes.toml import parse_scene, tables
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

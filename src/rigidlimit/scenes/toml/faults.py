@@ -1,115 +1,12 @@
-"""The tables of a scene file: which keys there are, what they may hold, the words for faults."""
+"""Faults in the tables of a scene file, in words: the key, what was found, what was expected."""
 
-from typing import Annotated, Literal, get_args
+from typing import get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from .._support.words import counted
-from ..bodies.materials import MINDLIN, TANGENTIAL_LAWS
-from ..errors import nearest
-from .names import GALLERY
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Vector = Annotated[list[float], Field(min_length=2, max_length=3)]
-
-SHAPES = {
-    "sphere": ("radius",),
-    "half-space": (),
-    "box": ("size",),
-    "capsule": ("radius", "length"),
-    "cylinder": ("radius", "length"),
-    "ellipsoid": ("semi_axes",),
-    "polyhedron": ("points", "mesh"),
-    "disk": ("radius",),
-    "rectangle": ("size",),
-    "polygon": ("points",),
-    "compound": ("parts",),
-}
-PARTS = tuple(shape for shape in SHAPES if shape not in ("half-space", "compound"))
-"""Shapes that the parts of a compound may have."""
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class MaterialTable(_Strict):
-    young: Positive = 50e9
-    poisson: Annotated[float, Field(gt=-1, le=0.5)] = 0.25
-    density: Positive = 2000.0
-    friction: NotNegative = 0.0
-    tangential_stiffness: Positive | None = None
-
-
-class ShapeTable(_Strict):
-    position: Vector | None = None
-    radius: Positive | None = None
-    length: Positive | None = None
-    size: list[Positive] | None = None
-    semi_axes: list[Positive] | None = None
-    points: list[Vector] | None = None
-    mesh: str | None = None
-    mesh_scale: Positive = 1.0
-    flat: NotNegative | None = None
-    orientation: float | list[float] | None = None
-
-
-class PartTable(ShapeTable):
-    shape: Literal[PARTS]
-    density: Positive = 1.0
-
-
-class BodyTable(ShapeTable):
-    shape: Literal[tuple(SHAPES)]
-    parts: Annotated[list[PartTable], Field(min_length=1)] | None = None
-    centre: Vector | None = None
-    inertia_per_mass: float | list[float] | list[list[float]] | None = None
-    name: str | None = None
-    normal: Vector | None = None
-    velocity: Vector | None = None
-    angular_velocity: float | Vector | None = None
-    material: str | None = None
-    mass: Positive | None = None
-    fixed: bool | list[str] = False
-    load: list[float] | None = None
-    group: str | None = None
-
-
-class LatticeTable(BodyTable):
-    counts: list[Annotated[int, Field(ge=1)]]
-    spacing: Positive | list[Positive]
-    radii: Annotated[list[Positive], Field(min_length=2, max_length=2)] | None = None
-    jitter: NotNegative = 0.0
-    seed: Annotated[int, Field(ge=0)] = 0
-
-
-class PairTable(_Strict):
-    bodies: Annotated[list[str], Field(min_length=2, max_length=2)]
-    stiffness: Positive | None = None
-    friction: NotNegative | None = None
-    tangential_stiffness: Positive | None = None
-    collide: Literal[False] | None = None
-
-
-class SceneTable(_Strict):
-    name: str = "scene"
-    description: str = ""
-    gallery: Literal[tuple(GALLERY)] | None = None
-    parameters: dict = {}
-    dim: Literal[2, 3] = 3
-    gravity: Vector | None = None
-    restitution: Annotated[float, Field(ge=0, le=1)] = 0.0
-    law: str | float = "hooke"
-    tangential_law: Literal[TANGENTIAL_LAWS] = MINDLIN
-    increments: Annotated[int, Field(ge=1)] = 1
-    dt: Positive = 1e-3
-    duration: Positive = 0.1
-    materials: dict[str, MaterialTable] = {}
-    bodies: list[BodyTable] = []
-    lattices: list[LatticeTable] = []
-    pairs: list[PairTable] = []
-
+from ..._support.words import counted
+from ...errors import nearest
+from .tables import BodyTable, LatticeTable, MaterialTable, PairTable, PartTable, SceneTable
 
 EITHER = {
     "fixed": 'true, false, or some of ["x", "y", "z", "rx", "ry", "rz"]',
@@ -201,7 +98,7 @@ def _owner(loc: tuple) -> type[BaseModel]:
     return owners.get(str(loc[0]), SceneTable) if len(loc) > 1 else SceneTable
 
 
-def _choices(table: type[BaseModel], key) -> list[str]:
+def _choices(table: type[BaseModel], key: str) -> list[str]:
     """The names that a key may have, if it is one of a few names."""
     field = table.model_fields.get(key)
     found = [] if field is None else [field.annotation, *get_args(field.annotation)]

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from ..linear.dissection import coupled_bodies
+from ..linear.dissection import coupled_bodies, grouped, neighbours_of_rows
 
 WIDEST = 6
 """Degrees of freedom of a body at most, where bodies are found from the columns of B."""
@@ -42,10 +42,23 @@ def _find_bodies(ptr, idx, d, contacts, widest):
     return starts[: bodies + 1].copy()
 
 
-def bodies_of(B, d: int) -> np.ndarray:
-    """(bodies + 1,) first column of each body, as far as the contacts of B (m d, n) tell."""
-    columns = sp.csc_array(B)
-    return _find_bodies(columns.indptr, columns.indices, d, B.shape[0] // d, WIDEST)
+def bodies_of(columns, d: int, contacts: int) -> np.ndarray:
+    """(bodies + 1,) first column of each body, as far as the contacts of B (m d, n) tell.
+
+    columns: B as csc, or its transpose as csr.
+    """
+    return _find_bodies(columns.indptr, columns.indices, d, contacts, WIDEST)
+
+
+def _pattern(begins, body, bodies):
+    """Blocks of K, row by row: (ptr (bodies + 1,), col), for the bodies of each contact."""
+    first, entries = grouped(body, bodies)
+    row_of = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    ptr, others = neighbours_of_rows(begins, body, first, row_of[entries])
+    here = np.arange(bodies)
+    blocks = np.concatenate([np.repeat(here, np.diff(ptr)) * bodies + others, here * (bodies + 1)])
+    blocks.sort()
+    return (ptr + np.arange(bodies + 1)).astype(np.int32), (blocks % bodies).astype(np.int32)
 
 
 class BodyBlocks:
@@ -70,9 +83,7 @@ class BodyBlocks:
         begins, body = coupled_bodies(rows, (M.indptr, M.indices), starts)
         touch = sp.csr_array((np.ones(len(body)), body, begins), shape=(len(begins) - 1, bodies))
         self.touch = touch  # bodies of each contact, then of each row of M
-        pattern = sp.csr_array(touch.T @ touch) + sp.eye_array(bodies, format="csr")
-        pattern.sort_indices()
-        self.ptr, self.col = pattern.indptr, pattern.indices
+        self.ptr, self.col = _pattern(begins, body, bodies)
         self.begins, self.body = begins[: m + 1], body[: begins[m]]
         self.rows = np.zeros((len(self.body), d, self.width))
         _fill_rows(*rows, B.indptr, B.data, body_of, self.place, self.begins, self.body, self.rows)

@@ -144,7 +144,10 @@ def rough_forces(
         if found.status is not Status.CONVERGED:
             break
         history = found.history if history is not None else None
-    return replace(found, imbalance=problem.imbalance(found, load))
+    if history is None:
+        return found
+    force = np.column_stack([found.force, found.tangential_force])
+    return replace(found, imbalance=problem.imbalance(force, load))
 
 
 @dataclass(frozen=True)
@@ -208,9 +211,9 @@ def _gaps(gap_error, history, m: int):
 def _nothing(contacts, load, tolerance, history) -> RoughForces:
     m, d = contacts.shape
     n = contacts.rows.shape[1]
-    rest = ContactHistory(np.zeros(m), np.zeros((m, d - 1)))
+    rest, none = ContactHistory(np.zeros(m), np.zeros((m, d - 1))), np.zeros(n)
     return RoughForces(
-        **_common(np.zeros(m), np.zeros(n), Status.CONVERGED, 0.0, 0, np.zeros(n), tolerance),
+        **_common(np.zeros(m), np.zeros(n), Status.CONVERGED, 0.0, 0, none, tolerance, none),
         tangential_force=np.zeros((m, d - 1)),
         sliding=np.zeros(m, bool),
         state=UNLOADED if history is None else HISTORY,
@@ -218,7 +221,8 @@ def _nothing(contacts, load, tolerance, history) -> RoughForces:
     )
 
 
-def _common(force, u, status, residual, iterations, imbalance, tolerance):
+def _common(force, u, status, residual, iterations, imbalance, tolerance, off):
+    """off (n,): size of the imbalance over arms."""
     return dict(
         force=force,
         displacement=u,
@@ -226,7 +230,7 @@ def _common(force, u, status, residual, iterations, imbalance, tolerance):
         residual=residual,
         iterations=iterations,
         imbalance=imbalance,
-        worst_dof=int(np.argmax(np.abs(imbalance))) if len(imbalance) else 0,
+        worst_dof=int(np.argmax(off)) if len(off) else 0,
         duality_gap=float("nan"),
         force_error=float("nan"),
         tolerance=tolerance,
@@ -259,8 +263,8 @@ class _Scaled:
         force = np.column_stack([np.maximum(history.normal, 0.0), history.tangential])
         return np.where(self.free, self.contacts.rows.T @ force.ravel(), 0.0)
 
-    def imbalance(self, found: RoughForces, load) -> np.ndarray:
-        force = np.column_stack([found.force, found.tangential_force])
+    def imbalance(self, force, load) -> np.ndarray:
+        """What forces (m, d) leave of the load (n,)."""
         return np.where(self.free, self.contacts.rows.T @ force.ravel() - load, 0.0)
 
     def solve(
@@ -372,23 +376,17 @@ class _Scaled:
         size = np.linalg.norm(force[:, 1:], axis=1)
         bound = self.contacts.friction * force[:, 0]
         bears = force[:, 0] > 10.0 * tolerance * force[:, 0].max(initial=0.0)
-        answer = RoughForces(
-            **_common(force[:, 0], u, status, 0.0, solves, np.zeros(self.n), tolerance),
+        imbalance = self.imbalance(force, load)
+        off = np.abs(imbalance) / self.arm_full
+        residual = float(off.max(initial=0.0)) / (self.size or unit)
+        if status is Status.CONVERGED and residual > tolerance:
+            status = Status.STALLED
+        return RoughForces(
+            **_common(force[:, 0], u, status, residual, solves, imbalance, tolerance, off),
             tangential_force=force[:, 1:],
             sliding=bears & (size >= (1.0 - AT_BOUND) * bound) & (bound > 0.0),
             state=state,
             history=ContactHistory(normal, force[:, 1:].copy(), gap),
             mechanism=mechanism,
             routes=routes,
-        )
-        imbalance = self.imbalance(answer, load)
-        residual = float((np.abs(imbalance) / self.arm_full).max(initial=0.0)) / (self.size or unit)
-        if status is Status.CONVERGED and residual > tolerance:
-            status = Status.STALLED
-        return replace(
-            answer,
-            imbalance=imbalance,
-            residual=residual,
-            status=status,
-            worst_dof=int(np.argmax(np.abs(imbalance) / self.arm_full)),
         )

@@ -57,7 +57,7 @@ def grouped(key, groups):
 
 
 @njit(cache=True, nogil=True)
-def _neighbours(row_starts, row_bodies, body_starts, body_rows):
+def neighbours_of_rows(row_starts, row_bodies, body_starts, body_rows):
     """Other bodies in the rows of each body: (starts (bodies + 1,), neighbours), each once."""
     bodies = len(body_starts) - 1
     seen = np.full(bodies, -1, np.int32)
@@ -107,7 +107,7 @@ def neighbours(B, mass, starts) -> tuple[np.ndarray, np.ndarray]:
     )
     body_starts, entries = grouped(row_bodies, len(starts) - 1)
     row_of = np.repeat(np.arange(len(row_starts) - 1), np.diff(row_starts))
-    return _neighbours(row_starts, row_bodies, body_starts, row_of[entries])
+    return neighbours_of_rows(row_starts, row_bodies, body_starts, row_of[entries])
 
 
 def elimination_order(B, mass, starts) -> np.ndarray | None:

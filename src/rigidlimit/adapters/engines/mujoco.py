@@ -104,13 +104,15 @@ def from_mujoco(
     solved = solved_contacts(mujoco, model, data)
     k, said = _stiffness(data, solved, stiffness, exponent)
     held = _held(mujoco, model, held)
-    contacts = _contacts(mujoco, model, data, solved, load, held, equalities)
-    notes = ([said] if said and len(solved.row) else []) + list(contacts.notes)
-    return mend(replace(contacts, stiffness=k, notes=tuple(notes), **given), options)
+    said = (said,) if said and len(solved.row) else ()
+    contacts = _contacts(mujoco, model, data, solved, load, held, equalities, k, said)
+    return mend(replace(contacts, **given) if given else contacts, options)
 
 
-def _contacts(mujoco, model, data, solved, wanted, held, equalities) -> EngineContacts:
-    """All but the stiffness."""
+def _contacts(
+    mujoco, model, data, solved, wanted, held, equalities, stiffness, said
+) -> EngineContacts:
+    """wanted: as from ``wanted_load``; said: what was done about the stiffness."""
     load_from, load = wanted
     forces, made = np.array(data.efc_force, float), structure(mujoco, model)
     jacobian = constraint_rows(mujoco, model, data)
@@ -155,7 +157,9 @@ def _contacts(mujoco, model, data, solved, wanted, held, equalities) -> EngineCo
         velocity=velocity,
         engine="MuJoCo",
         engine_residual=residual,
+        stiffness=stiffness,
         notes=(
+            *said,
             *([doubt] if doubt else []),
             *_notes(mujoco, model, data, made, solved, links, geometry, soft),
         ),

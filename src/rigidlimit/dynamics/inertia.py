@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from .._support.sets import join, settle
 from ..errors import InputError
 
 
@@ -48,16 +49,10 @@ def _components(indptr, indices):
     root = np.arange(len(indptr) - 1)
     for i in range(len(root)):
         for e in range(indptr[i], indptr[i + 1]):
-            a, b = i, np.int64(indices[e])
-            while root[a] != a:
-                root[a] = root[root[a]]
-                a = root[a]
-            while root[b] != b:
-                root[b] = root[root[b]]
-                b = root[b]
-            root[max(a, b)] = min(a, b)
+            join(root, i, np.int64(indices[e]))
+    settle(root)
     number, count = np.empty_like(root), 0
-    for i in range(len(root)):  # a root comes before what hangs on it
+    for i in range(len(root)):
         if root[i] == i:
             number[i] = count
             count += 1

@@ -81,10 +81,7 @@ class Bodies:
         self.shape = (B.shape[0] // d, d)
         self.BT = sp.csr_array(self.B.T)
         self.offset = 0.0 if offset is None else offset
-        if starts is None:
-            starts = bodies_of(self.BT, d, self.shape[0])
-        else:
-            starts = np.asarray(starts)
+        starts = bodies_of(self.BT, d, self.shape[0]) if starts is None else np.asarray(starts)
         self.blocks = BodyBlocks(self.B, M, d, starts, shift)
         self.patience = PATIENCE
 

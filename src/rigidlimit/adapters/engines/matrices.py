@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..._support.matrices import taken
+from ..._support.sets import join, settle
 from ...errors import InputError
 
 
@@ -161,33 +162,21 @@ def components(A, use, label=None, *, each: int = 1):
     each row, or of each ``each`` rows.
     """
     label = np.arange(A.shape[1]) if label is None else label
-    row, column, _ = entries(A)
-    picked = use[column]
+    values, column, ends = compressed(A)
     count = int(label.max(initial=-1)) + 1
-    first = label[column[picked]].astype(np.int64)
-    second = count + row[picked].astype(np.int64) // each
-    root = _united(first, second, count + A.shape[0] // each)
+    root = _joined(values, column, ends, use, label, count, each)
     return root[:count], root[count:]
 
 
 @njit(cache=True)
-def _united(first, second, count):
-    """Sets of ``count`` nodes that the pairs (first, second) join: the least node of each."""
-    root = np.arange(count)
-    for k in range(len(first)):
-        a, b = first[k], second[k]
-        while root[a] != a:
-            root[a] = root[root[a]]
-            a = root[a]
-        while root[b] != b:
-            root[b] = root[root[b]]
-            b = root[b]
-        if a < b:
-            root[b] = a
-        else:
-            root[a] = b
-    for i in range(count):
-        root[i] = root[root[i]]
+def _joined(values, column, ends, use, label, count, each):
+    """Set of each of ``count`` labels, then of each ``each`` rows: the least of its members."""
+    root = np.arange(count + (len(ends) - 1) // each)
+    for i in range(len(ends) - 1):
+        for e in range(ends[i], ends[i + 1]):
+            if use[column[e]] and values[e] != 0.0:
+                join(root, label[column[e]], count + i // each)
+    settle(root)
     return root
 
 

@@ -171,6 +171,7 @@ def test_load(driver, pyramid):
     assert page.shown() == (bearing(run[-1].force), len(run[-1].contacts))
     assert page.text("legend-title") == "compatible contact force"
     assert page.ask("performance.getEntriesByType('resource').length") == 0
+    assert not page.element("shade").is_displayed()  # nothing rubs
     assert page.errors() == []
 
 
@@ -296,9 +297,10 @@ def test_pick_reads_the_file(driver, pyramid, style):
     assert not page.element("card").is_displayed()
 
 
-def test_pick_tells_of_friction(driver, folder):
-    """Reference: the card of a contact that rubs has the file's tangential force; a cube that
-    slides mobilises all of its friction."""
+def test_friction(driver, folder):
+    """Property: of a cube that slides, an arrow and a ring at each corner, green ones, which a tick
+    takes away, and a scale of mobilised friction. Reference: the card of a contact has the file's
+    tangential force, and all of the friction is mobilised."""
     scene, rough = rl.Scene(name="cube"), rl.Material(friction=0.3)
     scene.add(rl.HalfSpace(), position=(0, 0, 0), material=rough)
     cube = rl.Box((0.2, 0.2, 0.2))
@@ -310,6 +312,20 @@ def test_pick_tells_of_friction(driver, folder):
     assert page.number("contact-tangential") == size[page.picked()]
     assert page.number("contact-mobilised") == 1.0
     assert page.text("contact-sliding") == "yes"
+
+    def green_pixels():
+        light = page.ask("rigidlimitViewer.state.theme") == "light"
+        green = (0, 158, 115) if light else (47, 208, 160)
+        return int((np.abs(page.picture() - green).max(axis=2) < 4.0).sum())
+
+    assert page.ask("rigidlimitViewer.rubbing") == {"arrows": 4, "rings": 4}
+    assert green_pixels() > 500  # of some 2,000 in rings of 20 pixels radius
+    page.click("rubbing")
+    assert page.ask("rigidlimitViewer.rubbing") == {"arrows": 0, "rings": 0}
+    page.wait(lambda: green_pixels() == 0)
+    page.driver.find_element("css selector", "#shade option[value=mobilised]").click()
+    assert page.text("legend-title").startswith("mobilised friction, compatible")
+    assert [page.text(f"tick-{k}") for k in range(3)] == ["0", "0.5", "1"]
     assert not page.errors()
 
 

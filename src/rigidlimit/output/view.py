@@ -36,7 +36,7 @@ PAGES = (".html", ".htm")
 EXACT = 20_000
 """Up to so many bodies times steps the extent of the scene is that of the bodies' surfaces."""
 
-SCRIPTS = ("data.js", "quads.js", "bodies.js", "network.js", "overlay.js", "main.js")
+SCRIPTS = ("data.js", "quads.js", "bodies.js", "friction.js", "network.js", "overlay.js", "main.js")
 TYPES = {"f4": np.float32, "f8": np.float64, "i4": np.int32, "i1": np.int8, "u1": np.uint8}
 FORCES = {"classic": "force_classic", "compatible": "force", "dem": "force_dem"}
 """Sets of forces a stored step may have: name in the page -> attribute of the step."""
@@ -116,6 +116,8 @@ def _chosen(run: Run, steps: int | None) -> list[int]:
 def _raw(step: StoredStep):
     contacts = step.contacts
     forces = [getattr(step, attribute) for attribute in FORCES.values()]
+    if step.tangential is not None:  # vectors, sizes and mobilised friction of two methods
+        forces += 2 * [contacts.point, contacts.gap]
     return [step.position, contacts.point, contacts.normal, contacts.gap] + [
         force for force in forces if force is not None
     ]
@@ -233,7 +235,7 @@ def _arrays(step: StoredStep, solid, origin) -> dict:
 
 
 def _rubbing(step: StoredStep) -> dict:
-    """Of contacts that rub: sizes of tangential forces, mobilised friction, what slides."""
+    """Of contacts that rub: tangential forces and their sizes, mobilised friction, what slides."""
     if step.tangential is None:
         return {}
     forces = _forces(step)
@@ -241,6 +243,7 @@ def _rubbing(step: StoredStep) -> dict:
     out = {f"sliding_{best}": step.sliding.astype(np.uint8)}
     for name, along in (("classic", step.tangential_classic), ("compatible", step.tangential)):
         if name in forces:
+            out[f"rub_{name}"] = along.astype(np.float32)
             out[f"tangential_{name}"] = np.linalg.norm(along, axis=1)
             out[f"mobilised_{name}"] = mobilised_friction(forces[name], along, step.friction)
     return out
@@ -300,6 +303,7 @@ def _head(run: Run, facts: list[dict], solids, patches, low, high) -> dict:
         "names": list(run.bodies.names),
         "methods": [{"key": name, "label": label(name)} for name in names],
         "method": "compatible" if "compatible" in names else names[0],
+        "rough": run[-1].tangential is not None,
         "style": "branches" if 2 * round_ > len(free) else "normals",
         "steps": facts,
         "solids": solids,

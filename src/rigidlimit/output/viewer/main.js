@@ -8,12 +8,12 @@
   const many = head.names.length > 5000; // then smooth outlines give way to speed
   const radius = Math.hypot(...[0, 1, 2].map((d) => head.high[d] - head.low[d])) / 2;
   const THEMES = {
-    light: { ground: "#fbfbfa", body: "#b9c0c6", fixed: "#8d979f", line: "#4c555c", floor: "#eeeeea", floorLine: "#bcc0bd", picked: "#e8a33d", ring: "#d62728" },
-    dark: { ground: "#14171a", body: "#7d8891", fixed: "#59636b", line: "#c3ccd3", floor: "#20252a", floorLine: "#4a535b", picked: "#e8a33d", ring: "#ff6b5e" },
+    light: { ground: "#fbfbfa", body: "#b9c0c6", fixed: "#8d979f", line: "#4c555c", floor: "#eeeeea", floorLine: "#bcc0bd", picked: "#e8a33d", ring: "#d62728", rub: "#009e73" },
+    dark: { ground: "#14171a", body: "#7d8891", fixed: "#59636b", line: "#c3ccd3", floor: "#20252a", floorLine: "#4a535b", picked: "#e8a33d", ring: "#ff6b5e", rub: "#2fd0a0" },
   };
   const state = {
     step: -1, method: head.method, threshold: 0, scale: "step", style: head.style, width: 0.5,
-    opacity: flat ? 0.6 : 0.35, playing: false, picked: null, theme: "light",
+    opacity: flat ? 0.6 : 0.35, playing: false, picked: null, theme: "light", shade: "force", rubbing: true,
     cut: { low: [-Infinity, -Infinity, -Infinity], high: [Infinity, Infinity, Infinity] },
   };
   let arrays = null;
@@ -154,15 +154,24 @@
     const { threshold, cut, style } = state;
     const picked = pickedBodies();
     bodies.show(arrays, cut, picked);
-    const shown = network.show(arrays, { force, threshold, scale, cut, style, colour });
+    const shade = (state.shade === "mobilised" && arrays[`mobilised_${state.method}`]) || null;
+    const rubbing = {
+      rub: (state.rubbing && arrays[`rub_${state.method}`]) || null,
+      sliding: arrays[`sliding_${state.method}`] ?? null,
+      scale,
+      rgb: rub.getHex(),
+    };
+    const shown = network.show(arrays, { force, threshold, scale, cut, style, colour, shade, rubbing });
     const share = force && index >= 0 ? Math.min(1, force[index] / scale || 0) : 0;
-    network.mark(arrays, index, share, style, colour(share), ring.getHex());
+    const inked = shade && index >= 0 ? Math.min(1, shade[index]) : share;
+    network.mark(arrays, index, share, style, colour(inked), ring.getHex());
     const label = head.methods.find((m) => m.key === state.method).label;
     $("shown").textContent = force
       ? `${shown} of ${facts().contacts} contact${facts().contacts === 1 ? "" : "s"} shown`
       : `${label} forces were not computed in this step`;
     $("shown").className = force ? "" : "warn";
-    Overlay.legend(`${label} contact force`, top(), css);
+    if (shade) Overlay.legend(`mobilised friction, ${label}; width: force`, 1, "", css);
+    else Overlay.legend(`${label} contact force`, top(), "N", css);
     $("threshold").value = Math.round(1000 * Math.min(1, threshold / scale));
     showCard();
     redraw();
@@ -259,13 +268,14 @@
   }
 
   // ---- controls ------------------------------------------------------------------------------
-  const ring = new THREE.Color();
+  const [ring, rub] = [new THREE.Color(), new THREE.Color()];
   function theme(name) {
     state.theme = name;
     document.documentElement.dataset.theme = name;
     renderer.setClearColor(THEMES[name].ground);
     bodies.paint(THEMES[name]);
     ring.set(THEMES[name].ring);
+    rub.set(THEMES[name].rub);
     $("theme").textContent = name === "dark" ? "light theme" : "dark theme";
     refresh();
   }
@@ -311,6 +321,15 @@
   $("style").value = state.style;
   $("style").addEventListener("change", () => {
     state.style = $("style").value;
+    refresh();
+  });
+  $("friction").hidden = !head.rough;
+  $("shade").addEventListener("change", () => {
+    state.shade = $("shade").value;
+    refresh();
+  });
+  $("rubbing").addEventListener("change", () => {
+    state.rubbing = $("rubbing").checked;
     refresh();
   });
   $("width").addEventListener("input", () => {
@@ -418,6 +437,7 @@
     state,
     go,
     picture,
+    rubbing: network.rubbing,
     screen(i) {
       const p = new THREE.Vector3(...network.anchor(arrays, i, state.style)).project(camera);
       const box = $("canvas").getBoundingClientRect();

@@ -68,7 +68,8 @@ const Network = (() => {
     core.mesh.renderOrder = 2;
     halo.uniforms.extra.value = 3;
     core.uniforms.least.value = 1;
-    scene.add(bars.mesh);
+    const friction = Friction.build(head);
+    scene.add(bars.mesh, friction.mesh);
     top.add(halo.mesh, core.mesh);
     const all = [bars, halo, core];
 
@@ -124,8 +125,9 @@ const Network = (() => {
       data[8 * at + 7] = rgb;
     }
 
-    /** Bars for the contacts with force >= threshold > 0 that no cut hides; how many contacts. */
-    function show(step, { force, threshold, scale, cut, style, colour }) {
+    /** Bars for the contacts with force >= threshold > 0 that no cut hides; how many contacts.
+     * shade: share of the colour map of each contact; null: of its force. rubbing: as Friction.show. */
+    function show(step, { force, threshold, scale, cut, style, colour, shade, rubbing }) {
       count = 0;
       let shown = 0;
       const m = force ? force.length : 0;
@@ -153,7 +155,7 @@ const Network = (() => {
       for (let k = 0; k < shown; k++) {
         const i = ordered[k];
         const share = Math.min(force[i] / scale, 1);
-        const rgb = colour(share);
+        const rgb = colour(shade ? Math.min(shade[i], 1) : share);
         const parts = branches(step, i, style);
         for (let part = 0; part < parts; part++) {
           fill(bars, count, 6 * part, share, rgb);
@@ -161,6 +163,7 @@ const Network = (() => {
         }
       }
       bars.done(count);
+      friction.show(step, ordered, shown, rubbing);
       return shown;
     }
 
@@ -180,6 +183,7 @@ const Network = (() => {
         uniforms.thickest.value = thickest;
         uniforms.pixel.value = pixel;
       }
+      friction.measures(flat ? 0 : thickest + head.bar, pixel);
     }
 
     const clip = new THREE.Matrix4();
@@ -224,9 +228,12 @@ const Network = (() => {
       return [0, 1, 2].map((d) => 0.6 * ends[d] + 0.4 * ends[3 + d]);
     }
 
-    const limit = (most) => bars.limit(most);
+    function limit(most) {
+      bars.limit(most);
+      friction.limit(most);
+    }
 
-    return { scene, top, limit, show, mark, measures, pick, anchor };
+    return { scene, top, limit, show, mark, measures, pick, anchor, rubbing: friction.drawn };
   }
 
   return { build };

@@ -21,16 +21,19 @@ const Overlay = (() => {
     return element;
   }
 
-  /** The wedge: colour and width of the bars from zero to ``top`` [N]. */
-  function legend(title, top, css) {
+  /** The wedge: colour and width of the bars from zero to ``top`` [unit], colour alone without one. */
+  let outline = [];
+  function legend(title, top, unit, css) {
     $("legend-title").textContent = title;
     const wedge = $("wedge");
     wedge.replaceChildren();
     const shades = svg(svg(wedge, "defs", {}), "linearGradient", { id: "shades" });
     for (let k = 0; k <= 32; k++) svg(shades, "stop", { offset: k / 32, "stop-color": css(k / 32) });
-    svg(wedge, "path", { d: "M0 6.4 L256 0 V14 L0 7.6 Z", fill: "url(#shades)" });
+    const [low, high] = unit ? [6.4, 7.6] : [0, 14];
+    outline = [[0, low], [256, 0], [256, 14], [0, high]];
+    svg(wedge, "path", { d: `M${outline.join(" L")} Z`, fill: "url(#shades)" });
     [0, 0.5, 1].forEach((t, k) => {
-      $(`tick-${k}`).textContent = top > 0 ? (t ? short(t * top, "N", top, 3) : "0") : "";
+      $(`tick-${k}`).textContent = top > 0 ? (t ? short(t * top, unit, unit ? top : 1, 3).trim() : "0") : "";
     });
   }
 
@@ -109,7 +112,7 @@ const Overlay = (() => {
     });
     context.fillStyle = shades;
     context.beginPath(); // the wedge's path, of 256 by 14
-    [[0, 6.4], [256, 0], [256, 14], [0, 7.6]].forEach(([px, py]) => {
+    outline.forEach(([px, py]) => {
       context.lineTo(x + (px / 256) * wide, y + (py / 14) * high);
     });
     context.fill();

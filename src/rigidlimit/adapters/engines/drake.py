@@ -17,25 +17,21 @@ Hydroelastic contact is a pressure field whose stiffness is part
 of the model, not a set of point forces: it is refused, as are deformable bodies.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..._support import arrays
 from ..._support.matrices import compact
 from ..._support.words import counted
 from ...errors import InputError
-from .arguments import check_linear, expect, imported, joint_names, wanted_load
-from .contacts import TOUCHING, EngineContacts
+from .arguments import check_linear, imported, joint_names
+from .contacts import EngineContacts
 from .geometry import OUTSIDE, ContactGeometry, across
 from .links import joined, joined_systems
 from .materials import by_name
 from .matrices import interleaved
-from .mend import mend
-from .options import sorted_options
 from .parts import NamedParts
+from .reading import asked, extents
 from .result import MendedForces
-from .sizes import mechanism_sizes
 
 FLOATING = ("quaternion_floating", "rpy_floating")
 
@@ -75,9 +71,11 @@ def from_drake(
     from pydrake.multibody.plant import MultibodyPlant
     from pydrake.systems.framework import Context
 
-    options, given = sorted_options(from_drake, options, exponent=exponent, on_friction=on_friction)
-    expect("from_drake", plant=(plant, MultibodyPlant), context=(context, Context))
-    load_from, load = wanted_load(load)
+    wanted = asked(
+        from_drake, options, load=load, exponent=exponent, on_friction=on_friction,
+        plant=(plant, MultibodyPlant), context=(context, Context),
+    )  # fmt: skip
+    load_from, load = wanted.load_from, wanted.load
     _check_ready(plant, context)
     infos = _point_pairs(plant, context)
     count = len(infos)
@@ -107,7 +105,7 @@ def from_drake(
         whole = joined(mechanism, links, held)
         system = _joined(plant, context, system, links)
     places = _geometry(plant, context, infos, bodies, point, normal, axes, system)
-    sizes, near = mechanism_sizes(B, whole, places)
+    extent = extents(B, turns, whole, places)
     if load_from == "rest":
         load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
     depth = np.array([i.point_pair().depth for i in infos])
@@ -123,16 +121,16 @@ def from_drake(
         sliding=interleaved(*(compact(np.einsum("ij,ijk->ik", axis, J)) for axis in axes)),
         gap=-depth + plant.time_step() * (B @ plant.GetVelocities(context)),
         mechanism=mechanism,
-        reach=np.where(turns, sizes, 1.0),
+        reach=extent.reach,
         links=links,
         places=places,
         contacts=count,
         engine="Drake",
         notes=said,
-        gap_tolerance=TOUCHING * near,
+        gap_tolerance=extent.gap_tolerance,
         velocity=plant.GetVelocities(context),
     )
-    return mend(replace(contacts, **given), options)
+    return wanted.mended(contacts)
 
 
 def _point_pairs(plant, context):

@@ -15,37 +15,25 @@ estimate of the inverse mass. At full impedance d = dmax the spring is stiffness
 A time constant (positive ``solref``) is no material: equal stiffness is taken, and said.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..._support import arrays
 from ..._support.words import counted
 from ...errors import InputError
-from .arguments import (
-    check_joint,
-    check_linear,
-    expect,
-    imported,
-    joint_names,
-    stopped_short,
-    wanted_load,
-)
-from .contacts import TOUCHING, EngineContacts
+from .arguments import check_joint, check_linear, imported, joint_names, stopped_short
+from .contacts import EngineContacts
 from .geometry import OUTSIDE, ContactGeometry
 from .links import joined, joined_systems
 from .materials import by_name, given_stiffness
 from .matrices import delivered
-from .mend import mend
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
 from .mujoco_model import name_of, structure
 from .mujoco_rows import constraint_rows, contact_rows, is_pyramidal, solved_contacts
 from .mujoco_state import check_positions, engine_residual
-from .options import sorted_options
 from .parts import NamedParts
+from .reading import asked, extents
 from .result import MendedForces
-from .sizes import mechanism_sizes
 
 ADVICE = "let it iterate more (opt.iterations, opt.tolerance), or load='rest' where all rests"
 """What to do where MuJoCo's solver stopped early."""
@@ -95,25 +83,25 @@ def from_mujoco(
     InputError : data of another model, or forces that are not of the present state.
     """
     mujoco = library()
-    options, given = sorted_options(
-        from_mujoco, options, exponent=exponent, on_friction=on_friction
-    )
-    _check_data(mujoco, model, data)
-    load = wanted_load(load)
+    wanted = asked(
+        from_mujoco, options, load=load, exponent=exponent, on_friction=on_friction,
+        model=(model, mujoco.MjModel), data=(data, mujoco.MjData),
+    )  # fmt: skip
+    _check_data(model, data)
     check_positions(mujoco, model, data)
     solved = solved_contacts(mujoco, model, data)
     k, said = _stiffness(data, solved, stiffness, exponent)
     held = _held(mujoco, model, held)
     said = (said,) if said and len(solved.row) else ()
-    contacts = _contacts(mujoco, model, data, solved, load, held, equalities, k, said)
-    return mend(replace(contacts, **given) if given else contacts, options)
+    contacts = _contacts(mujoco, model, data, solved, wanted, held, equalities, k, said)
+    return wanted.mended(contacts)
 
 
 def _contacts(
     mujoco, model, data, solved, wanted, held, equalities, stiffness, said
 ) -> EngineContacts:
-    """wanted: as from ``wanted_load``; said: what was done about the stiffness."""
-    load_from, load = wanted
+    """said: what was done about the stiffness."""
+    load_from, load = wanted.load_from, wanted.load
     forces, made = np.array(data.efc_force, float), structure(mujoco, model)
     jacobian = constraint_rows(mujoco, model, data)
     residual = engine_residual(mujoco, model, data, jacobian, solved)
@@ -128,9 +116,10 @@ def _contacts(
         load[_asleep(model, data, made)] = 0.0
     whole = joined(made.tree, links.rows, held)
     geometry = _geometry(data, made, solved.row, held, _middles(model, data, made, whole), links)
-    sizes, near = mechanism_sizes(rows.B, whole, geometry)
-    reach = np.where(made.turns, sizes, 1.0)
-    link_rows, link_accuracy, soft = in_displacements(links, model, data, reach, sizes)
+    extent = extents(rows.B, made.turns, whole, geometry)
+    link_rows, link_accuracy, soft = in_displacements(
+        links, model, data, extent.reach, extent.sizes
+    )
     doubt = stopped_short("MuJoCo", residual, load_from, ADVICE)
     velocity = np.array(data.qvel, float)
     beyond = np.array(data.efc_pos, float) - np.array(data.efc_margin, float)
@@ -146,9 +135,9 @@ def _contacts(
         sliding=rows.T,
         # distance beyond the margin at the end of the step, were it made with the present qvel
         gap=beyond[solved.address] + model.opt.timestep * (rows.B @ velocity),
-        gap_tolerance=TOUCHING * near,
+        gap_tolerance=extent.gap_tolerance,
         mechanism=made.tree,
-        reach=reach,
+        reach=extent.reach,
         links=link_rows,
         link_accuracy=link_accuracy,
         places=geometry,
@@ -166,9 +155,8 @@ def _contacts(
     )
 
 
-def _check_data(mujoco, model, data):
+def _check_data(model, data):
     """Raises InputError for data of another model, and numbers that are not finite."""
-    expect("from_mujoco", model=(model, mujoco.MjModel), data=(data, mujoco.MjData))
     if model.nv != len(data.qvel) or model.nbody != len(data.xpos):
         raise InputError(
             f"data has {len(data.qvel)} degrees of freedom and {len(data.xpos)} bodies, model "

@@ -15,23 +15,20 @@ report forces at all; ``ke`` is not used by the rigid solvers, so stiffness is g
 joints, soft contacts and particles stay given load.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.sparse as sp
 
 from ..._support.words import counted
 from ...errors import InputError, MissingExtra
-from .arguments import check_joint, expect, imported, joint_names, wanted_load
-from .contacts import TOUCHING, EngineContacts
+from .arguments import check_joint, imported, joint_names
+from .contacts import EngineContacts
 from .geometry import OUTSIDE, ContactGeometry, across
 from .materials import by_name, given_stiffness
 from .matrices import interleaved
-from .mend import mend
-from .options import sorted_options
 from .parts import NamedParts
+from .reading import asked, extents
 from .result import MendedForces
-from .sizes import mechanism_distances, mechanism_sizes
+from .sizes import mechanism_distances
 
 SINGLE = 1e-5
 """Accuracy of geometry in single precision, after a few operations."""
@@ -76,21 +73,17 @@ def from_newton(
     keywords: as for ``mend_forces``. Stiffness and friction also by name.
     """
     newton = library()
-    options, given = sorted_options(
-        from_newton, options, exponent=exponent, on_friction=on_friction
-    )
-    expect(
-        "from_newton",
-        model=(model, newton.Model),
-        state=(state, newton.State),
+    wanted = asked(
+        from_newton, options, load=load, exponent=exponent, on_friction=on_friction,
+        model=(model, newton.Model), state=(state, newton.State),
         contacts=(contacts, newton.Contacts),
-    )
+    )  # fmt: skip
     if not hasattr(contact_force, "numpy"):
         raise InputError(
             f"from_newton: contact_force is a {type(contact_force).__name__}; expected the Warp "
             "array observables.contact_f"
         )
-    load_from, load = wanted_load(load)
+    load_from, load = wanted.load_from, wanted.load
     count = int(contacts.rigid_contact_count.numpy()[0])
     _check_sizes(model, state, contacts, contact_force, count)
     shapes = [getattr(contacts, f"rigid_contact_shape{side}").numpy()[:count] for side in (0, 1)]
@@ -129,7 +122,7 @@ def from_newton(
         parts=parts,
     )
     articulation = _articulation_of(model, joint_of)
-    sizes, near = mechanism_sizes(twist, articulation, places)
+    extent = extents(twist, turns, articulation, places)
     mu = model.shape_material_mu.numpy()
     far = mechanism_distances(twist, articulation, places)
     contacts_ = EngineContacts(
@@ -144,17 +137,17 @@ def from_newton(
         friction=(mu[shapes[0]] + mu[shapes[1]]) / 2,
         sliding=interleaved(*(_twists(body, point, centre, axis) @ J for axis in axes)),
         mechanism=articulation,
-        reach=np.where(turns, sizes, 1.0),
+        reach=extent.reach,
         gap=np.einsum("ij,ij->i", point[:, 1] - point[:, 0], normal),
         places=places,
         contacts=count,
         engine="Newton",
         notes=() if by_name(stiffness) else (f"stiffness: {said}",),
-        accuracy=np.clip(FAR * far / sizes, SINGLE, 0.1),
-        gap_tolerance=TOUCHING * near,
+        accuracy=np.clip(FAR * far / extent.sizes, SINGLE, 0.1),
+        gap_tolerance=extent.gap_tolerance,
         velocity=state.joint_qd.numpy().astype(float),
     )
-    return mend(replace(contacts_, **given), options)
+    return wanted.mended(contacts_)
 
 
 def _check_sizes(model, state, contacts, contact_force, count):

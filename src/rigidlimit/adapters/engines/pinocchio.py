@@ -16,8 +16,6 @@ Gauss-Seidel may stop well short of the solution, with a resultant that is not t
 impulses are checked against that problem in any case, and the message says how far they are off.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -26,24 +24,14 @@ from ..._support.matrices import compact
 from ..._support.words import counted
 from ...dynamics import contact_dynamics
 from ...errors import InputError, MissingExtra
-from .arguments import (
-    check_joint,
-    expect,
-    imported,
-    joint_names,
-    rigid_or_given,
-    stopped_short,
-    wanted_load,
-)
+from .arguments import check_joint, imported, joint_names, rigid_or_given, stopped_short
 from .contacts import EngineContacts
 from .geometry import OUTSIDE, ContactGeometry
 from .links import from_error, joined, joined_systems
 from .materials import by_name
-from .mend import mend
-from .options import sorted_options
 from .parts import NamedParts
+from .reading import asked, extents
 from .result import MendedForces
-from .sizes import mechanism_sizes
 
 POINT_CONTACT = "PointContactConstraintModel"
 ANCHORS = ("PointAnchorConstraintModel", "FrameAnchorConstraintModel")
@@ -106,11 +94,11 @@ def from_pinocchio(
     InputError : sizes that do not agree, impulses of a solver that diverged.
     """
     pinocchio = library()
-    options, given = sorted_options(
-        from_pinocchio, options, exponent=exponent, on_friction=on_friction
-    )
-    expect("from_pinocchio", model=(model, pinocchio.Model), data=(data, pinocchio.Data))
-    load_from, load = wanted_load(load, ("engine", "step"))
+    wanted = asked(
+        from_pinocchio, options, load=load, loads=("engine", "step"), exponent=exponent,
+        on_friction=on_friction, model=(model, pinocchio.Model), data=(data, pinocchio.Data),
+    )  # fmt: skip
+    load_from, load = wanted.load_from, wanted.load
     _check_sizes(model, data, constraint_models, constraint_datas)
     J = pinocchio.getConstraintsJacobian(model, data, constraint_models, constraint_datas)
     impulses = arrays.vector("impulses", impulses, J.shape[0], what="row of all constraints")
@@ -129,14 +117,13 @@ def from_pinocchio(
     whole = joined(tree, sp.csr_array(J[rows]), held)
     system = _joined(model, data, system, J[rows])
     places = _geometry(model, data, contacts, system)
-    sizes, _ = mechanism_sizes(B, whole, places)
+    extent = extents(B, _turns(model), whole, places)
     if load_from == "step":
         kept = force.copy()
         kept[normal] = 0.0
         load = _solved(data, B, g, normal, J.T @ kept, dt, J.shape[0])
-    turns = _turns(model)
     said = "equal, Pinocchio has none" if stiffness is None else "as given"
-    links, link_accuracy = _links(J, anchors, sizes)
+    links, link_accuracy = _links(J, anchors, extent.sizes)
     found = EngineContacts(
         B,
         force[normal],
@@ -148,7 +135,7 @@ def from_pinocchio(
         friction=np.array([c.getFriction() for _, c, _ in contacts]),
         sliding=compact(J[slide.ravel()].reshape(2 * len(normal), model.nv)),
         mechanism=tree,
-        reach=np.where(turns, sizes, 1.0),
+        reach=extent.reach,
         links=links,
         link_accuracy=link_accuracy,
         places=places,
@@ -160,7 +147,7 @@ def from_pinocchio(
             *_notes(J.shape[0] - 3 * len(contacts) - len(rows), residual, load_from, len(contacts)),
         ),
     )
-    return mend(replace(found, **given), options)
+    return wanted.mended(found)
 
 
 def _by_kind(models, datas, rigid):

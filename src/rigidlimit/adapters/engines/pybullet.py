@@ -20,7 +20,7 @@ bodies and planar joints are refused.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,25 +29,16 @@ from ..._support import arrays
 from ..._support.matrices import compact
 from ..._support.words import counted
 from ...errors import InputError
-from .arguments import (
-    check_linear,
-    expect,
-    imported,
-    rigid_or_given,
-    stopped_short,
-    wanted_load,
-)
-from .contacts import TOUCHING, EngineContacts
+from .arguments import check_linear, imported, rigid_or_given, stopped_short
+from .contacts import EngineContacts
 from .geometry import OUTSIDE, ContactGeometry
 from .links import joined, joined_systems
 from .materials import by_name, given_stiffness
 from .matrices import interleaved
-from .mend import mend
-from .options import sorted_options
 from .parts import NamedParts
 from .pybullet_links import constraint_rows, in_displacements
+from .reading import asked, extents
 from .result import MendedForces
-from .sizes import mechanism_sizes
 
 ADVICE = "more numSolverIterations, a smaller solverResidualThreshold, or load='rest'"
 """What to do where PyBullet's solver stopped early."""
@@ -99,13 +90,13 @@ def from_pybullet(
     cannot be read; forces found with friction are within Coulomb's circle.
     """
     pybullet = library()
-    options, given = sorted_options(
-        from_pybullet, options, exponent=exponent, on_friction=on_friction
-    )
-    expect("from_pybullet", client=(client, int))
+    wanted = asked(
+        from_pybullet, options, load=load, exponent=exponent, on_friction=on_friction,
+        client=(client, int),
+    )  # fmt: skip
     if not pybullet.isConnected(client):
         raise InputError(f"from_pybullet: client {client} is not connected; expected its number")
-    load_from, load = wanted_load(load)
+    load_from, load = wanted.load_from, wanted.load
     points = pybullet.getContactPoints(physicsClientId=client)
     world = _World(pybullet, client)
     A, B = [p[1] for p in points], [p[2] for p in points]
@@ -151,8 +142,8 @@ def from_pybullet(
         ),
         parts=parts,
     )
-    sizes, near = mechanism_sizes(gradient, whole, places)
-    links, accuracy = in_displacements(links, turning, error, sizes)
+    extent = extents(gradient, world.turns, whole, places)
+    links, accuracy = in_displacements(links, turning, error, extent.sizes)
     velocity = world.velocity()
     gap = np.array([p[8] for p in points]) + world.dt * (gradient @ velocity)
     contacts = EngineContacts(
@@ -167,7 +158,7 @@ def from_pybullet(
         sliding=sliding,
         gap=gap,
         mechanism=mechanism,
-        reach=np.where(world.turns, sizes, 1.0),
+        reach=extent.reach,
         links=links,
         link_accuracy=accuracy,
         places=places,
@@ -176,10 +167,10 @@ def from_pybullet(
         engine_residual=residual,
         notes=tuple(notes),
         accuracy=STALE,
-        gap_tolerance=TOUCHING * near,
+        gap_tolerance=extent.gap_tolerance,
         velocity=velocity,
     )
-    return mend(replace(contacts, **given), options)
+    return wanted.mended(contacts)
 
 
 def _cross(a, b):

@@ -7,14 +7,31 @@ a pose, or a ``Frame``; those of many samples take a list of these.
 from importlib import import_module
 
 _HOME = {
+    "Coordination": "contacts",
+    "ForceChains": "chains",
+    "ForceDistribution": "statistics",
+    "anisotropy": "tensors",
     "body_forces": "tables",
+    "body_stress": "tensors",
     "contact_table": "tables",
+    "coordination": "contacts",
+    "density_field": "fields",
     "fabric": "tensors",
+    "force_chains": "chains",
+    "force_correlation": "statistics",
+    "force_distribution": "statistics",
+    "force_graph": "chains",
+    "local_packing_fraction": "structure",
     "mobilised": "contacts",
     "neighbours": "contacts",
+    "packing_fraction": "structure",
+    "pair_correlation": "structure",
     "pair_forces": "tables",
+    "participation": "statistics",
+    "principal": "tensors",
     "sliding_fraction": "contacts",
     "stress": "tensors",
+    "stress_field": "fields",
 }
 
 __all__ = sorted(_HOME)

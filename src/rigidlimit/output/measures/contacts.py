@@ -1,13 +1,17 @@
 """How many bodies press on each body, what rattles, and how far contacts are from sliding."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._support.display import Brief
+from ..._support.words import counted
 from ...errors import InputError
 from ...forces.bearing import bearing
 from ...forces.rough import AT_BOUND
 from ..plots.frames import Frame, frame
+from .selection import Chosen, chosen
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
@@ -28,6 +32,71 @@ def neighbours(
     force = shown.of(method)[1]
     pairs = np.unique(shown.contacts.body[bearing(force)], axis=0)
     return np.bincount(pairs.ravel(), minlength=len(shown.bodies))
+
+
+@dataclass(frozen=True, repr=False)
+class Coordination(Brief):
+    """mean: contacts of a body, over the bodies asked for; without_rattlers: among those left once
+    rattlers are taken away, and their contacts. rattler (n,) bool. count (n,): contacts left."""
+
+    mean: float
+    without_rattlers: float
+    rattler: np.ndarray
+    count: np.ndarray
+
+    @property
+    def message(self) -> str:
+        return (
+            f"{self.mean:.4g} contacts a body, {self.without_rattlers:.4g} without "
+            f"{counted(int(self.rattler.sum()), 'rattler')}"
+        )
+
+
+def coordination(
+    source: "Source",
+    *,
+    bodies: Chosen = None,
+    least: int | None = None,
+    method: str | None = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
+) -> Coordination:
+    """Coordination number of bodies, with rattlers and without.
+
+    Rattlers have fewer than ``least`` contacts that bear. They are taken away with their contacts
+    until none is left (C. S. O'Hern, L. E. Silbert, A. J. Liu and S. R. Nagel, Phys. Rev. E 68,
+    2003, 011306). Pairs that touch in several points count once; walls count as neighbours.
+
+    Parameters
+    ----------
+    bodies
+        Names or numbers of those that are counted; by default all that are free to move.
+    least : int, optional
+        By default dim + 1, of rough bodies 2: what a ball without load needs to be held. For
+        packings that rest by their weight dim is what holds a smooth ball.
+    method, source
+        As in ``body_forces``.
+    """
+    shown = frame(source, scene=scene, index=index)
+    method, force = shown.of(method)
+    if least is None:
+        least = 2 if method in shown.tangential else shown.bodies.dim + 1
+    pairs = np.unique(shown.contacts.body[bearing(force)], axis=0)
+    counts = chosen(shown, bodies)
+    mean = _mean(np.bincount(pairs.ravel(), minlength=len(counts)), counts)
+    rattler = np.zeros(len(counts), bool)
+    while True:
+        left = pairs[~rattler[pairs].any(axis=1)]
+        count = np.bincount(left.ravel(), minlength=len(counts))
+        loose = counts & ~rattler & (count < least)
+        if not loose.any():
+            break
+        rattler |= loose
+    return Coordination(mean, _mean(count, counts & ~rattler), rattler, count)
+
+
+def _mean(count: np.ndarray, which: np.ndarray) -> float:
+    return float(count[which].mean()) if which.any() else 0.0
 
 
 def mobilised(

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..._support import arrays
+from ...bodies import Disk, HalfSpace, Sphere
 from ...errors import InputError, nearest
 from ..plots.frames import Frame
 
@@ -16,6 +18,22 @@ def pushes(shown: Frame, method: str | None) -> tuple[np.ndarray, np.ndarray]:
     from the centre that the body had where the step began."""
     push = shown.vectors(method)[:, None, :] * np.array([[-1.0], [1.0]])
     return push, shown.contacts.point[:, None, :] - shown.start[shown.contacts.body]
+
+
+def volumes(shown: Frame) -> np.ndarray:
+    """Volume of each body, (n,) [m^3; m^2 in 2D]; nan for half-spaces."""
+    bodies = shown.bodies
+    endless = bodies.are(HalfSpace)
+    of_shapes = [np.nan if isinstance(s, HalfSpace) else s.measure for s in bodies.shapes]
+    return np.where(endless, np.nan, np.array(of_shapes, float)[bodies.shape_of])
+
+
+def balls(shown: Frame) -> np.ndarray:
+    """Indices of the balls, or disks, of which there is one at least."""
+    found = np.flatnonzero(shown.bodies.are(Sphere, Disk))
+    if not len(found):
+        raise InputError("no body is a ball or a disk; expected some")
+    return found
 
 
 def chosen(shown: Frame, bodies) -> np.ndarray:
@@ -33,3 +51,12 @@ def chosen(shown: Frame, bodies) -> np.ndarray:
         else:
             raise InputError(f"bodies: found {body}; expected names, or numbers below {len(names)}")
     return found
+
+
+def growing_edges(what: str, edges) -> np.ndarray:
+    """Edges of bins (b + 1,), checked."""
+    edges = np.asarray(edges, float)
+    good = edges.ndim == 1 and len(edges) > 1 and np.isfinite(edges).all()
+    if not (good and (np.diff(edges) > 0).all()):
+        raise InputError(f"{what}: found {arrays.short(edges)}; expected two or more growing edges")
+    return edges

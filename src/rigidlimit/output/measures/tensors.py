@@ -19,7 +19,7 @@ from ..._support import arrays
 from ...errors import InputError
 from ...forces.bearing import bearing
 from ..plots.frames import frame
-from .selection import Chosen, chosen, pushes
+from .selection import Chosen, chosen, pushes, volumes
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
@@ -75,3 +75,47 @@ def fabric(
         raise InputError("no contact bears; expected a step with forces, and bodies that touch")
     n, dim = shown.contacts.normal, shown.bodies.dim
     return np.einsum("m,mi,mj->ij", share, n, n)[:dim, :dim] / total
+
+
+def body_stress(
+    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
+) -> np.ndarray:
+    """Stress tensor of each body over its own volume, (n, dim, dim) [Pa; N/m in 2D].
+
+    Their sum weighted by volumes is V times the mean stress of the packing. nan for half-spaces.
+    method, source: as in ``body_forces``.
+    """
+    shown = frame(source, scene=scene, index=index)
+    push, arm = pushes(shown, method)
+    dim = shown.bodies.dim
+    total = np.zeros((len(shown.bodies), dim, dim))
+    moments = -np.einsum("mei,mej->meij", arm[..., :dim], push[..., :dim])
+    np.add.at(total, shown.contacts.body, moments)
+    return 0.0 + total / volumes(shown)[:, None, None]
+
+
+def principal(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Principal values (..., dim), largest first, and unit directions (..., dim, dim), a row each,
+    of the symmetric part of tensors (..., dim, dim).
+
+    >>> import rigidlimit as rl
+    >>> values, directions = rl.principal([[1.0, 0.0], [0.0, 3.0]])
+    >>> values, abs(directions[0])
+    (array([3., 1.]), array([0., 1.]))
+    """
+    tensor = np.asarray(tensor, float)
+    if tensor.ndim < 2 or tensor.shape[-1] != tensor.shape[-2] or not np.isfinite(tensor).all():
+        raise InputError(f"tensor has shape {tensor.shape}; expected finite (..., dim, dim)")
+    values, vectors = np.linalg.eigh(0.5 * (tensor + np.swapaxes(tensor, -1, -2)))
+    return values[..., ::-1], np.swapaxes(vectors, -1, -2)[..., ::-1, :]
+
+
+def anisotropy(tensor: np.ndarray) -> float:
+    """Anisotropy a of a fabric tensor of trace 1, of the distribution of directions it stands for.
+
+    In the plane E(theta) = (1 + a cos 2(theta - theta_1))/(2 pi), a = 2 (phi_1 - phi_2) (L.
+    Rothenburg and R. J. Bathurst, Geotechnique 39, 1989); in space E = (1 + a (3 cos^2 theta -
+    1)/2)/(4 pi), a = 5 (phi_1 - phi_3)/2 (E. Azema and F. Radjai, Phys. Rev. E 81, 2010).
+    """
+    values = principal(tensor)[0]
+    return float((2.0 if len(values) == 2 else 2.5) * (values[0] - values[-1]))

@@ -10,16 +10,13 @@ import numpy as np
 
 from ..._support.words import counted
 from ...errors import InputError
+from ..measures.statistics import CARRYING
 from .frames import frame
 from .style import COLUMN, force_unit, label, look, tidy, unit
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
     from .frames import Source
-
-CARRYING = 1e-6
-"""Part of the largest force above which a contact counts as carrying load. More
-than ``forces.bearing`` asks for: a DEM at rest leaves 1e-8, and that would lower the mean."""
 
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKS = ("o", "s", "^", "D", "v", "x")

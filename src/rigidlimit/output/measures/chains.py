@@ -1,0 +1,174 @@
+"""Force chains, and the force network as a graph.
+
+J. F. Peters, M. Muthuswamy, J. Wibowo and A. Tordesillas, Phys. Rev. E 72, 2005, 041307: a chain
+is a quasi-linear row of three or more particles that carry more than the average. A particle
+carries so if its major principal stress is above the mean of all; a chain goes on from one to the
+next if the line between them is within an angle alpha of the major principal direction of both.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..._support.display import Brief
+from ..._support.words import counted
+from ...errors import InputError, MissingExtra
+from ...forces.bearing import bearing
+from ..plots.frames import Frame, frame
+from .contacts import neighbours
+from .selection import Chosen, chosen, volumes
+from .tables import pair_forces
+from .tensors import body_stress, principal
+
+if TYPE_CHECKING:
+    import networkx
+
+    from ...scenes.scene import Scene
+    from ..plots.frames import Source
+
+SHORTEST = 3
+"""Bodies of a chain, at least."""
+
+ALONG = 1e-9
+"""Cosine by which a line within alpha may look beyond it by rounding."""
+
+
+@dataclass(frozen=True, repr=False)
+class ForceChains(Brief):
+    """pairs (k, 2): bodies that are next to each other in a chain. chain (n,): which chain each
+    body is in, from 0, the one of most bodies, -1 for none. major (n,) [Pa], direction (n, dim):
+    major principal stress of each body, nan where there is none. share: of bodies that bear."""
+
+    pairs: np.ndarray
+    chain: np.ndarray
+    major: np.ndarray
+    direction: np.ndarray
+    share: float
+
+    def __len__(self) -> int:
+        return int(self.chain.max(initial=-1)) + 1
+
+    @property
+    def message(self) -> str:
+        longest = int((self.chain == 0).sum())
+        return (
+            f"{counted(len(self), 'force chain')}, the largest of {counted(longest, 'body')}, with "
+            f"{100 * self.share:.3g} % of the bodies that bear"
+        )
+
+
+def force_chains(
+    source: "Source",
+    *,
+    angle: float = 45.0,
+    bodies: Chosen = None,
+    method: str | None = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
+) -> ForceChains:
+    """Force chains of a packing, as Peters et al. (2005) define them; those that touch are one.
+
+    Parameters
+    ----------
+    angle : float [degrees]
+        Largest angle between the line of two centres and the major principal direction of either.
+    bodies
+        Names or numbers of those that chains are made of; by default all that are free to move.
+        The mean stress is that of those which bear.
+    method, source
+        As of ``body_forces``.
+    """
+    if not 0 < angle <= 90:
+        raise InputError(f"angle is {angle!r}; expected degrees above 0, up to 90")
+    shown = frame(source, scene=scene, index=index)
+    counts = chosen(shown, bodies) & np.isfinite(volumes(shown))
+    force = shown.of(method)[1]
+    pairs = np.unique(shown.contacts.body[bearing(force)], axis=0)
+    n, dim = len(counts), shown.bodies.dim
+    major, direction = np.full(n, np.nan), np.full((n, dim), np.nan)
+    values, axes = principal(body_stress(shown, method=method)[counts])
+    major[counts], direction[counts] = values[:, 0], axes[:, 0]
+    bears = counts & (np.bincount(pairs.ravel(), minlength=n) > 0)
+    strong = np.zeros(n, bool)
+    if bears.any():
+        strong[bears] = major[bears] >= major[bears].mean() * (1 - ALONG)
+    pairs = pairs[strong[pairs].all(axis=1)]
+    line = (shown.start[pairs[:, 1]] - shown.start[pairs[:, 0]])[:, :dim]
+    line /= np.linalg.norm(line, axis=1)[:, None]
+    cosine = np.abs(np.einsum("kei,ki->ke", direction[pairs], line)).min(axis=1)
+    pairs = pairs[cosine >= np.cos(np.radians(angle)) - ALONG]
+    graph = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    label = connected_components(graph, directed=False)[1]
+    size = np.bincount(label)
+    order = np.argsort(-size, kind="stable")
+    kept = order[size[order] >= SHORTEST]
+    number = np.full(len(size), -1)
+    number[kept] = np.arange(len(kept))
+    chain = number[label]
+    pairs = pairs[chain[pairs[:, 0]] >= 0]
+    share = float((chain[bears] >= 0).mean()) if bears.any() else 0.0
+    return ForceChains(pairs, chain, major, direction, share)
+
+
+def force_graph(
+    source: "Source",
+    *,
+    angle: float = 45.0,
+    method: str | None = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
+) -> "networkx.Graph":
+    """The force network as a graph of networkx (extra ``packings``).
+
+    Nodes are bodies that bear, by name, with x, y, z [m], radius [m], major principal stress [Pa],
+    coordination, and chain (-1: in none). Edges are pairs that press on each other, with force [N],
+    fx, fy, fz on the second, contacts, over_mean (force over the mean of all) and in_chain.
+    ``networkx.write_graphml(rl.force_graph(run), "chains.graphml")`` writes it. Arguments as of
+    ``force_chains``.
+    """
+    try:
+        import networkx
+    except ImportError as error:
+        raise MissingExtra(
+            f"networkx cannot be loaded ({error}); install it with pip install "
+            "'rigidlimit[packings]'"
+        ) from error
+    shown = frame(source, scene=scene, index=index)
+    found = force_chains(shown, angle=angle, method=method)
+    joints = pair_forces(shown, method=method)
+    links = {frozenset(pair) for pair in found.pairs.tolist()}
+    number = {name: k for k, name in enumerate(shown.bodies.names)}
+    graph = networkx.Graph(name=shown.name)
+    for name in dict.fromkeys([*joints["first"].tolist(), *joints["second"].tolist()]):
+        graph.add_node(name, **_node(shown, found, number[name], method))
+    mean = float(joints["force"].mean()) if len(joints) else 1.0
+    for joint in joints:
+        a, b = str(joint["first"]), str(joint["second"])
+        graph.add_edge(
+            a,
+            b,
+            first=a,
+            force=float(joint["force"]),
+            over_mean=float(joint["force"]) / mean,
+            contacts=int(joint["contacts"]),
+            in_chain=frozenset((number[a], number[b])) in links,
+            **{key: float(joint[key]) for key in ("fx", "fy", "fz")},
+        )
+    counts = neighbours(shown, method=method)
+    networkx.set_node_attributes(
+        graph, {name: int(counts[number[name]]) for name in graph}, "coordination"
+    )
+    return graph
+
+
+def _node(shown: Frame, found: ForceChains, body: int, method) -> dict:
+    radius = float(shown.bodies.bounding_radius[body])
+    known = {axis: float(shown.position[body, k]) for k, axis in enumerate("xyz")}
+    if np.isfinite(radius):
+        known["radius"] = radius
+    if np.isfinite(found.major[body]):
+        known["major_stress"] = float(found.major[body])
+    return known | {"chain": int(found.chain[body])}

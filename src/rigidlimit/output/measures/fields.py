@@ -1,0 +1,128 @@
+"""Coarse-grained fields: stress and density as smooth functions of space.
+
+I. Goldhirsch, Granular Matter 12, 2010, 239, with a Gaussian phi of width w. Each contact force f_a
+on body a is carried along the line from its centre r_a to the contact point x_c:
+
+    sigma(x) = -sum over bodies a and their contacts f_a (x_c - r_a)^T
+               * integral over 0 < s < 1 of phi(x - r_a - s (x_c - r_a)),
+
+which has a closed form with erf. Its integral over all space is V times the mean stress of the
+bodies, and its divergence balances their weight (T. Weinhart et al., Granular Matter 14, 2012, 289,
+for walls). The density is the mass of bodies, or their volume, spread by phi.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import erf
+
+from ..._support import arrays
+from ...errors import InputError
+from ...forces.bearing import bearing
+from ..plots.frames import frame
+from .selection import Chosen, chosen, pushes, volumes
+
+if TYPE_CHECKING:
+    from ...scenes.scene import Scene
+    from ..plots.frames import Source
+
+CHUNK = 2_000_000
+"""Pairs of a point and a line that are looked at together: some 100 MB."""
+
+
+def stress_field(
+    source: "Source",
+    points: np.ndarray,
+    *,
+    width: float | None = None,
+    bodies: Chosen = None,
+    method: str | None = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
+) -> np.ndarray:
+    """Coarse-grained stress tensor at points, (k, dim, dim) [Pa; N/m in 2D]; pressure positive.
+
+    Parameters
+    ----------
+    points : (k, dim) [m]
+    width : float, optional
+        Standard deviation w of the Gaussian [m]; by default the mean radius of the bodies.
+    bodies
+        Whose stress it is; by default all that are free to move.
+    method, source
+        As of ``body_forces``.
+    """
+    shown = frame(source, scene=scene, index=index)
+    points = _points(points, shown.bodies.dim)
+    width = _width(shown, width, bodies)
+    push, arm = pushes(shown, method)
+    keep = chosen(shown, bodies)[shown.contacts.body]
+    keep &= bearing(shown.of(method)[1])[:, None]
+    dim = shown.bodies.dim
+    start = shown.start[shown.contacts.body][keep][:, :dim]
+    arm, push = arm[keep][:, :dim], push[keep][:, :dim]
+    moment = -np.einsum("ki,kj->kij", arm, push).reshape(len(arm), -1)
+    out = np.zeros((len(points), dim * dim))
+    step = max(1, CHUNK // max(len(arm), 1))
+    for first in range(0, len(points), step):
+        part = slice(first, first + step)
+        out[part] = _spread(points[part], start, arm, width) @ moment
+    return 0.0 + out.reshape(len(points), dim, dim)
+
+
+def density_field(
+    source: "Source",
+    points: np.ndarray,
+    *,
+    width: float | None = None,
+    of: str = "volume",
+    bodies: Chosen = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
+) -> np.ndarray:
+    """Coarse-grained density at points, (k,): of mass [kg/m^3; kg/m^2 in 2D], or the solid fraction
+    [-] with ``of="volume"``. Other arguments as of ``stress_field``."""
+    shown = frame(source, scene=scene, index=index)
+    dim = shown.bodies.dim
+    points, width = _points(points, dim), _width(shown, width, bodies)
+    which = chosen(shown, bodies)
+    if of not in ("mass", "volume"):
+        raise InputError(f"of is {of!r}; expected 'volume' or 'mass'")
+    weight = (shown.bodies.mass if of == "mass" else volumes(shown))[which]
+    place = shown.position[which][:, :dim]
+    out = np.zeros(len(points))
+    step = max(1, CHUNK // max(len(place), 1))
+    for first in range(0, len(points), step):
+        part = slice(first, first + step)
+        away = ((points[part, None] - place) ** 2).sum(axis=2)
+        out[part] = np.exp(-away / (2 * width**2)) @ weight
+    return out / (2 * np.pi * width**2) ** (dim / 2)
+
+
+def _spread(points, start, arm, width) -> np.ndarray:
+    """(k, m) integral of phi along each line, per its length."""
+    dim = points.shape[1]
+    length = np.linalg.norm(arm, axis=1)
+    along = arm / np.where(length > 0, length, 1.0)[:, None]
+    # (k, m): distance squared, and its part along the line
+    away = points[:, None] - start
+    u = np.einsum("kmi,mi->km", away, along)
+    across = np.maximum((away**2).sum(axis=2) - u**2, 0.0)
+    scale = np.sqrt(2) * width
+    line = erf(u / scale) - erf((u - length) / scale)
+    flat = (2 * np.pi * width**2) ** (-(dim - 1) / 2) / (2 * np.where(length > 0, length, 1.0))
+    return flat * np.exp(-across / scale**2) * line
+
+
+def _points(points, dim: int) -> np.ndarray:
+    points = np.asarray(points, float)
+    if points.ndim != 2 or points.shape[1] != dim or not np.isfinite(points).all():
+        raise InputError(f"points: found {arrays.short(points)}; expected finite (k, {dim})")
+    return points
+
+
+def _width(shown, width, bodies) -> float:
+    if width is not None:
+        return arrays.positive("width", width)
+    radius = shown.bodies.bounding_radius[chosen(shown, bodies)]
+    return float(radius[np.isfinite(radius)].mean())

@@ -1,0 +1,240 @@
+"""How forces are distributed and correlated: P(f), participation, correlation in space.
+
+Forces are over their mean in each sample. Of P(f) the tail is exponential in packings and the
+chains of large forces are in it (C.-h. Liu et al., Science 269, 1995, 513; F. Radjai, M. Jean,
+J.-J. Moreau and S. Roux, Phys. Rev. Lett. 77, 1996, 274).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ..._support import arrays
+from ..._support.display import Brief
+from ..._support.words import counted
+from ...errors import InputError
+from ..plots.frames import Frame, frame
+from .selection import Chosen, chosen, growing_edges
+
+if TYPE_CHECKING:
+    from ...scenes.scene import Scene
+    from ..plots.frames import Source
+
+CARRYING = 1e-6
+"""Part of the largest force above which a contact counts as carrying load. More
+than ``forces.bearing`` asks for: a DEM at rest leaves 1e-8, and that would lower the mean."""
+
+PARTS = ("normal", "tangential", "total")
+
+
+@dataclass(frozen=True, repr=False)
+class ForceDistribution(Brief):
+    """P(f) of f over its mean, over S samples.
+
+    edges (b + 1,): of the bins. density (b,): mean of the samples' densities, error (b,): its
+    standard error (of one sample that of counting). densities (S, b). mean (S,) [N]: of each
+    sample. contacts (S,): that carry. decay: rate beta of the tail exp(-beta f) above ``tail_from``
+    with its standard error ``decay_error``, by maximum likelihood; nan without a tail.
+    participation (S,): see ``participation``.
+    """
+
+    edges: np.ndarray
+    density: np.ndarray
+    error: np.ndarray
+    densities: np.ndarray
+    mean: np.ndarray
+    contacts: np.ndarray
+    tail_from: float
+    decay: float
+    decay_error: float
+    participation: np.ndarray
+
+    @property
+    def middle(self) -> np.ndarray:
+        """Middles of the bins (b,)."""
+        return 0.5 * (self.edges[1:] + self.edges[:-1])
+
+    @property
+    def message(self) -> str:
+        return (
+            f"P(f) of {counted(int(self.contacts.sum()), 'contact')} in "
+            f"{counted(len(self.contacts), 'sample')}, tail above {self.tail_from:g}: "
+            f"exp(-({self.decay:.3g} +- {self.decay_error:.2g}) f)"
+        )
+
+
+def force_distribution(
+    sources: "Source | np.ndarray | Iterable[Source | np.ndarray]",
+    *,
+    bins: int | np.ndarray = 30,
+    tail_from: float = 1.5,
+    part: str = "normal",
+    bodies: Chosen = None,
+    method: str | None = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
+) -> ForceDistribution:
+    """Distribution P(f) of contact forces over their mean, over one sample or an ensemble.
+
+    Parameters
+    ----------
+    sources
+        A source as of ``body_forces``, forces (m,) [N], or a list of these, a sample each.
+    bins : int or (b + 1,)
+        Number of bins up to the largest force, or their edges.
+    tail_from : float
+        Force over the mean from which the decay is fitted.
+    part : str
+        "normal", "tangential" or "total": which part of the force.
+    bodies
+        Contacts between two of these, names or numbers; by default between two that are free to
+        move, which leaves out forces on walls.
+    method, scene, index
+        As in ``body_forces``.
+
+    Raises
+    ------
+    InputError
+        Where a sample has no contact that carries.
+    """
+    if part not in PARTS:
+        raise InputError(f"part is {part!r}; expected {', '.join(PARTS)}")
+    samples = sources if _is_many(sources) else [sources]
+    forces = []
+    for number, sample in enumerate(samples):
+        f = _forces(sample, part, bodies, method, scene, index)
+        f = f[f > CARRYING * f.max(initial=0.0)]
+        if not len(f):
+            raise InputError(f"sample {number}: no contact carries load; expected some")
+        forces.append(f)
+    if not forces:
+        raise InputError("no samples are given; expected one source at least")
+    mean = np.array([f.mean() for f in forces])
+    scaled = [f / m for f, m in zip(forces, mean, strict=True)]
+    edges = _edges(bins, max(f.max() for f in scaled))
+    counts = np.array([np.histogram(f, edges)[0] for f in scaled])
+    total = np.array([len(f) for f in scaled])
+    densities = counts / (total[:, None] * np.diff(edges))
+    if len(scaled) > 1:
+        error = densities.std(axis=0, ddof=1) / np.sqrt(len(scaled))
+    else:
+        error = np.sqrt(counts[0] * (1 - counts[0] / total[0])) / (total[0] * np.diff(edges))
+    tail = np.concatenate([f[f > tail_from] for f in scaled]) - tail_from
+    decay = 1.0 / tail.mean() if len(tail) else np.nan
+    return ForceDistribution(
+        edges=edges,
+        density=densities.mean(axis=0),
+        error=error,
+        densities=densities,
+        mean=mean,
+        contacts=total,
+        tail_from=float(tail_from),
+        decay=float(decay),
+        decay_error=float(decay / np.sqrt(len(tail))) if len(tail) else np.nan,
+        participation=np.array([_participation(f) for f in forces]),
+    )
+
+
+def participation(
+    source: "Source | np.ndarray",
+    *,
+    bodies: Chosen = None,
+    method: str | None = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
+) -> float:
+    """Participation number 1/(M sum q_i^2), q_i = f_i/sum f, of the M contacts that carry.
+
+    1 where all forces are alike, 1/M where one contact carries all (H. A. Makse, D. L. Johnson and
+    L. M. Schwartz, Phys. Rev. Lett. 84, 2000, 4160). Arguments as of ``force_distribution``.
+    """
+    f = _forces(source, "normal", bodies, method, scene, index)
+    f = f[f > CARRYING * f.max(initial=0.0)]
+    if not len(f):
+        raise InputError("no contact carries load; expected some")
+    return _participation(f)
+
+
+def force_correlation(
+    source: "Source",
+    edges: np.ndarray,
+    *,
+    bodies: Chosen = None,
+    method: str | None = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Correlation <f_i f_j>/<f>^2 of normal forces by the distance of their contacts.
+
+    1 where forces know nothing of one another (D. M. Mueth, H. M. Jaeger and S. R. Nagel, Phys.
+    Rev. E 57, 1998, 3164).
+
+    Parameters
+    ----------
+    edges : (b + 1,) [m]
+        Of the bins of distance.
+    bodies, method, source
+        As of ``force_distribution``.
+
+    Returns
+    -------
+    correlation (b,), nan where there are no pairs, and number of pairs (b,)
+    """
+    shown = frame(source, scene=scene, index=index)
+    edges = growing_edges("edges", edges)
+    f = shown.of(method)[1]
+    keep = _between(shown, bodies) & (f > CARRYING * f.max(initial=0.0))
+    f, place = f[keep], shown.contacts.point[keep]
+    if not len(f):
+        raise InputError("no contact carries load; expected some")
+    pairs = cKDTree(place).query_pairs(edges[-1], output_type="ndarray")
+    apart = np.linalg.norm(place[pairs[:, 0]] - place[pairs[:, 1]], axis=1)
+    number = np.histogram(apart, edges)[0]
+    total = np.histogram(apart, edges, weights=f[pairs[:, 0]] * f[pairs[:, 1]])[0]
+    with np.errstate(invalid="ignore"):
+        return total / number / f.mean() ** 2, number
+
+
+def _is_many(sources) -> bool:
+    if isinstance(sources, np.ndarray):
+        return sources.ndim > 1
+    single = isinstance(sources, str | Path) or any(
+        hasattr(sources, name) for name in ("contacts", "settings", "scene")
+    )
+    return not single and isinstance(sources, Iterable)
+
+
+def _forces(sample, part, bodies, method, scene, index) -> np.ndarray:
+    """(m,) [N] of one sample."""
+    if isinstance(sample, np.ndarray):
+        return arrays.vector("forces", sample, len(sample), what="contact")
+    shown = frame(sample, scene=scene, index=index)
+    method, force = shown.of(method)
+    if part != "normal":
+        if method not in shown.tangential:
+            raise InputError(
+                f"part {part!r}: the {method} forces have no tangential parts; expected bodies "
+                "with friction"
+            )
+        vectors = shown.tangential[method] if part == "tangential" else shown.vectors(method)
+        force = np.linalg.norm(vectors, axis=1)
+    return force[_between(shown, bodies)]
+
+
+def _between(shown: Frame, bodies: Chosen) -> np.ndarray:
+    """Contacts between two of the bodies, (m,) bool."""
+    return chosen(shown, bodies)[shown.contacts.body].all(axis=1)
+
+
+def _participation(f: np.ndarray) -> float:
+    return float(f.sum() ** 2 / (len(f) * (f @ f)))
+
+
+def _edges(bins, largest: float) -> np.ndarray:
+    if np.ndim(bins) == 0:
+        return np.linspace(0.0, largest * (1 + 1e-12), int(arrays.positive("bins", bins)) + 1)
+    return growing_edges("bins", bins)

@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Box": "bodies",
     "Capsule": "bodies",
+    "Cell": "bodies",
     "Certificate": "diagnostics",
     "Collapse": "diagnostics",
     "CompatibleForces": "forces",

@@ -167,6 +167,8 @@ def driven_into_a_jam(bodies: Bodies, result) -> str:
     moved = np.where(bodies.free, 0.0, result.state.velocity).any(axis=1)
     touched = np.zeros(len(bodies), bool)
     touched[result.contacts.body] = True
+    if bodies.cell is not None:
+        touched[-1] = True
     driven = np.flatnonzero(moved & touched)
     if not len(driven):
         return ""

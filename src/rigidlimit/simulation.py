@@ -24,6 +24,7 @@ from .errors import InputError, SceneError, SceneWarning
 from .forces.friction import has_friction
 from .rough_step import Friction, remembered, restored, stored
 from .scenes.load import as_scene
+from .scenes.periodic import with_cell
 from .scenes.scene import law_exponent
 from .status import Status
 from .step import StepResult, StepSettings, WarmStart, step, with_compatible
@@ -175,6 +176,7 @@ class Simulation:
                 self._hasty = True
                 warn(told, SceneWarning)
 
+        self._load_cell()
         result = step(
             self.bodies,
             self.state,
@@ -313,12 +315,38 @@ class Simulation:
         force[:3] += self.bodies.mass[i] * self.gravity
         self.external_force[6 * i : 6 * i + 6] = force
 
+    def set_cell(self, *, stress=None, rate=None) -> None:
+        """Prescribe other stresses and rates of strain of the periodic cell, from the next step on.
+
+        stress, rate: as of ``Cell``; what neither is given for is held as it is.
+        """
+        if self.bodies.cell is None:
+            raise InputError(f"scene {self.scene.name!r} has no periodic cell; expected one")
+        cell = self.bodies.cell.changed(stress=stress, rate=rate)
+        self.bodies = with_cell(self.bodies, cell)
+        velocity = self.state.velocity.copy()
+        prescribed = cell.row(self.bodies.cell_length)
+        velocity[-1] = np.where(cell.free, velocity[-1], prescribed)
+        self.state = self.state.moved(velocity=velocity)
+        self._load_cell()
+
+    def _load_cell(self) -> None:
+        """What the prescribed stress pushes with, at the present volume of the cell."""
+        cell = self.bodies.cell
+        if cell is None:
+            return
+        push = cell.force(self.state.cell, self.bodies.cell_length)
+        if not np.array_equal(push, self.external_force[-6:]):
+            self.external_force = np.concatenate([self.external_force[:-6], push])
+
     def set_gravity(self, gravity) -> None:
         """Turn gravity, (dim,) [m/s^2], from the next step on: a table that tilts, a wall shaken
         sideways. Loads stay as they are.
         """
         new = self.scene.gravity_of(gravity)
         weight = self.bodies.mass[:, None] * (new - self.gravity)
+        if self.bodies.cell is not None:
+            weight[-1] = 0.0
         self.external_force.reshape(-1, 6)[:, :3] += weight
         self.gravity = new
 
@@ -349,6 +377,9 @@ class Simulation:
             "time": np.array(self.state.time),
             "steps": np.array(self.steps),
         }
+        if self.bodies.cell is not None:
+            out["cell"] = self.state.cell
+            out["cell_stress"] = self.bodies.cell.stress
         if not np.array_equal(self.external_force, self.scene.external_force()):
             out["external_force"] = self.external_force.copy()
         if not np.array_equal(self.gravity, self.scene.gravity):
@@ -389,6 +420,11 @@ class Simulation:
             velocity=np.array(saved["velocity"]),
             time=float(saved["time"]),
         )
+        if self.bodies.cell is not None and "cell" in saved:
+            d = self.bodies.dim
+            cell = self.bodies.cell.changed(stress=np.array(saved["cell_stress"])[:d, :d])
+            self.bodies = with_cell(self.bodies, cell)
+            self.state = self.state.moved(cell=np.array(saved["cell"]))
         self.external_force = np.array(
             saved.get("external_force", self.scene.external_force()), float
         )

@@ -22,6 +22,7 @@ from ._support.products import transposed_product
 from ._support.submatrix import submatrix
 from ._support.words import counted, listed
 from .bodies import Bodies, State
+from .bodies.cell import volume_of
 from .bodies.mass import mass_matrix
 from .bodies.motion import move
 from .collision.contacts import Contacts
@@ -56,6 +57,10 @@ SELF_STRESS = 10.0
 
 PLACED = 1e-13
 """Overlap over the reference length that is rounding of places."""
+
+LARGEST_STRAIN = 0.5
+"""Strain of a periodic cell in a step, less 1, from which on the reach of its bodies is no longer
+enough: the search is widened."""
 
 SLENDER, SHALLOW = 20.0, 0.01
 """Second order of an overlap d, over d^2 and one over a body's radius: of a brick three times as
@@ -211,6 +216,18 @@ class StepResult(Displayed):
         if self.bodies is None or self.T is not None:
             return B, self.load
         return reduced_balance(self.bodies, B, self.load, self.classic.force[chosen])
+
+    @property
+    def stress(self) -> np.ndarray | None:
+        """Stress of the contacts on the periodic cell, (dim, dim) [Pa; N/m in 2D], pressure
+        positive: sum of d f^T over the volume where the step began; None without a cell."""
+        branch = self.contacts.branch
+        if branch is None:
+            return None
+        strain = self.dt * self.bodies.velocity_gradient(self.classic.velocity.reshape(-1, 6))
+        volume = volume_of(self.state.cell) / np.linalg.det(np.eye(3) + strain)
+        dim = self.bodies.dim
+        return np.einsum("mi,mj->ij", branch, self.force_vectors)[:dim, :dim] / volume
 
     @property
     def impulse(self) -> np.ndarray:
@@ -638,9 +655,18 @@ def _formed(contacts, B, v, dt, settings, bodies):
 
 
 def _travel(bodies: Bodies, velocity: np.ndarray, dt: float) -> np.ndarray:
-    """Upper bound on how far any point of each body moves in dt, (n,) [m]."""
+    """Upper bound on how far any point of each body moves in dt, (n,) [m]; in a periodic cell
+    towards others, the affine motion of bodies that may touch among it."""
     spin = np.linalg.norm(velocity[:, 3:], axis=1)
-    return dt * (np.linalg.norm(velocity[:, :3], axis=1) + spin * bodies.turning_arm[:, 3])
+    way = dt * (np.linalg.norm(velocity[:, :3], axis=1) + spin * bodies.turning_arm[:, 3])
+    if bodies.cell is None:
+        return way
+    strain = dt * float(np.linalg.norm(bodies.velocity_gradient(velocity)))
+    radius = np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)
+    # way + strain (gap + radii) >= gap, the distance at which two bodies may still meet
+    way = (way + strain * radius) / max(1.0 - strain, LARGEST_STRAIN)
+    way[-1] = 0.0
+    return way
 
 
 def _closes_more(bodies, state, wider, contacts, velocity, dt):

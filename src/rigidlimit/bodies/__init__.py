@@ -1,6 +1,7 @@
 """Who takes part: shapes, materials, mass, pose and velocity of rigid bodies."""
 
 from .bodies import Bodies, State
+from .cell import Cell
 from .compound import Compound
 from .materials import Material
 from .shapes import (
@@ -21,6 +22,7 @@ __all__ = [
     "Bodies",
     "Box",
     "Capsule",
+    "Cell",
     "Compound",
     "ConvexPolyhedron",
     "Cylinder",

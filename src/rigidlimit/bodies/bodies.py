@@ -14,6 +14,7 @@ import numpy as np
 
 from .._support.display import Brief
 from . import rotations
+from .cell import Cell, velocity_gradient
 from .materials import Material
 from .shapes import Disk, HalfSpace, Shape, Sphere
 from .written import Written, written
@@ -33,7 +34,8 @@ class Bodies(Brief):
     free (n, 6): False for degrees of freedom in Gamma_D (vx, vy, vz, wx, wy, wz, world frame).
     placed (n, 3) [m]: where the scene has put them, if that is known. group (n,): bodies of one
     number above 0 do not collide with one another. excluded (k, 2): pairs, lower body first, that
-    do not collide either. None: no such bodies.
+    do not collide either. None: no such bodies. cell: the periodic cell, whose degrees of freedom
+    are those of the last body (``cell.py``); None without one.
     """
 
     dim: int
@@ -48,6 +50,7 @@ class Bodies(Brief):
     placed: np.ndarray | None = None
     group: np.ndarray | None = None
     excluded: np.ndarray | None = None
+    cell: Cell | None = None
 
     def __len__(self):
         return len(self.mass)
@@ -69,6 +72,8 @@ class Bodies(Brief):
         still = self.are(Sphere, Disk, HalfSpace)
         arm = np.ones((len(self), 6))
         arm[:, 3:] = np.where(still, 0.0, self.bounding_radius)[:, None]
+        if self.cell is not None:
+            arm[-1] = 1.0
         arm.setflags(write=False)
         return arm
 
@@ -78,6 +83,15 @@ class Bodies(Brief):
         radius = self.bounding_radius
         radius = radius[np.isfinite(radius)]
         return float(np.median(radius)) if len(radius) else 1.0
+
+    @property
+    def cell_length(self) -> float:
+        """Length l [m] by which rates of strain of the cell are velocities."""
+        return 2.0 * self.length
+
+    def velocity_gradient(self, velocity: np.ndarray) -> np.ndarray:
+        """L (3, 3) [1/s] of the cell, by velocities (n, 6) of its bodies and itself."""
+        return velocity_gradient(velocity[-1], self.cell_length)
 
     @cached_property
     def written(self) -> Written | None:
@@ -118,13 +132,16 @@ class State(Brief):
     """Pose and generalized velocity of n bodies at ``time`` [s].
 
     position (n, 3) [m]; quaternion (n, 4), unit (w, x, y, z), turns body axes into world axes;
-    velocity (n, 6): linear [m/s] then angular [rad/s], world frame.
+    velocity (n, 6): linear [m/s] then angular [rad/s], world frame; in a periodic cell relative to
+    its affine motion. cell (3, 3) [m]: its vectors, row by row; None without one. Positions go on
+    beyond the cell: ``wrapped`` puts them back.
     """
 
     position: np.ndarray
     quaternion: np.ndarray
     velocity: np.ndarray
     time: float = 0.0
+    cell: np.ndarray | None = None
 
     @property
     def angle(self) -> np.ndarray:

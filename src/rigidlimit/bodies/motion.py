@@ -18,7 +18,10 @@ from .bodies import Bodies, State
 
 
 def move(bodies: Bodies, state: State, velocity: np.ndarray, dt: float) -> State:
-    """The state after dt [s] at generalized velocity (n, 6): new poses, velocities and time."""
+    """The state after dt [s] at generalized velocity (n, 6): new poses, velocities and time.
+
+    In a periodic cell x + dt (v + L x): images stay images.
+    """
     velocity = np.where(bodies.free, velocity, state.velocity)
     position = state.position + dt * velocity[:, :3]
     quaternion = rotations.turned(state.quaternion, dt * velocity[:, 3:])
@@ -30,7 +33,17 @@ def move(bodies: Bodies, state: State, velocity: np.ndarray, dt: float) -> State
         )
         velocity = velocity.copy()
         velocity[which, 3:] = spin
-    return State(position, quaternion, velocity, state.time + dt)
+    if state.cell is None:
+        return State(position, quaternion, velocity, state.time + dt)
+    position[-1], quaternion[-1] = state.position[-1], state.quaternion[-1]
+    strain = dt * bodies.velocity_gradient(velocity)
+    return State(
+        position + state.position @ strain.T,
+        quaternion,
+        velocity,
+        state.time + dt,
+        state.cell @ (np.eye(3) + strain).T,
+    )
 
 
 def _precessing(bodies: Bodies) -> np.ndarray:

@@ -34,6 +34,8 @@ class Contacts(Brief):
     bodies: number of bodies in the scene.
     tangents (m, d - 1, 3): unit tangents in the world frame, see ``constraints/frames.py``; None
     where friction plays no part.
+    branch (m, 3) [m]: in a periodic cell, from the centre of the first body to that of the image of
+    the second one that it touches; None without a cell. The point lies by the first body.
     """
 
     body: np.ndarray
@@ -44,6 +46,7 @@ class Contacts(Brief):
     curvature: np.ndarray
     bodies: int
     tangents: np.ndarray | None = None
+    branch: np.ndarray | None = None
 
     def __len__(self):
         return len(self.gap)
@@ -73,6 +76,7 @@ class Contacts(Brief):
             self.curvature[which],
             self.bodies,
             None if self.tangents is None else self.tangents[which],
+            None if self.branch is None else self.branch[which],
         )
 
     def resultants(self, force: np.ndarray) -> np.ndarray:

@@ -15,9 +15,11 @@ from ..bodies import (
     Polygon,
     Sphere,
 )
+from ..bodies.cell import CellFrame
 
 KINDS = 7
 BALL, POLYGON, POLYTOPE, CAPSULE, CYLINDER, ELLIPSOID, PLANE = range(KINDS)
+NOTHING = KINDS
 
 _OF_TYPE = {
     Sphere: BALL,
@@ -29,6 +31,7 @@ _OF_TYPE = {
     Cylinder: CYLINDER,
     Ellipsoid: ELLIPSOID,
     HalfSpace: PLANE,
+    CellFrame: NOTHING,
 }
 
 

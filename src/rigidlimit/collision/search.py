@@ -14,6 +14,7 @@ from .capsules import capsule_capsule
 from .compounds import parts_of
 from .contacts import Contacts, contact_key
 from .convex import convex_pairs
+from .images import Images, images_of
 from .kinds import BALL, CAPSULE, ELLIPSOID, KINDS, PLANE, POLYGON, POLYTOPE, shape_kinds
 from .pieces import Pieces
 from .planes import planes_bodies
@@ -39,7 +40,8 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
     Pairs without a free degree of freedom are left out, and those that do not collide (``apart``).
     Raises ContactError for coincident
     centres, poses that are not finite and quaternions that are not of unit length. Overlapping
-    bodies give the normal of least overlap. Compounds are searched part by part (``compounds``).
+    bodies give the normal of least overlap. In a periodic cell bodies touch images of one another
+    (``images``). Compounds are searched part by part (``compounds``).
     """
     n = len(bodies)
     reach = np.full(n, reach, float)
@@ -64,7 +66,17 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
             f"body {bodies.names[fast[0]]!r} may move {reach[fast[0]]:.3g} m within the step; "
             f"expected less than {FARTHEST:.0e}: look at velocities, loads and masses"
         )
-    parts, apart = bodies.derived(parts_of), bodies.derived(kept_apart)
+    apart = bodies.derived(kept_apart)
+    if bodies.cell is None:
+        return _found(bodies, state, reach, apart)
+    images, around = images_of(bodies, state, reach, apart)
+    found = _found(images.bodies, images.state, around, images)
+    return images.of_bodies(found, n)
+
+
+def _found(bodies: Bodies, state: State, reach, apart: Apart | Images | None) -> Contacts:
+    """Contacts of bodies, part by part where they are compounds."""
+    parts = bodies.derived(parts_of)
     if parts is None:
         return _search(bodies, state, reach, apart=apart)
     placed, reach = parts.placed(state), reach[parts.owner]
@@ -73,7 +85,7 @@ def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
 
 
 def _search(
-    bodies: Bodies, state: State, reach: np.ndarray, *, owner=None, apart: Apart | None = None
+    bodies: Bodies, state: State, reach: np.ndarray, *, apart: Apart | Images | None, owner=None
 ) -> Contacts:
     """Contacts of bodies with one shape each; owner (n,): those of one owner have none, and by
     ``apart`` those of other pairs of owners."""

@@ -7,6 +7,8 @@ stand still are left out of the pattern. So are arms without a moment (smooth sp
 of normals: a lid that slides between two walls is no wedge of 1e-16. Columns of driven bodies are
 there. Rows of T are the same with a tangent t in place of n: T v is the velocity of body b relative
 to body a at the contact point along t, and a tangential force f_t on body b acts as T^T f_t.
+In a periodic cell the image of body b is one branch vector d away from body a, and the last body is
+the cell, whose velocities are l L (``bodies/cell.py``): its columns are n_i d_j / l.
 """
 
 import numpy as np
@@ -14,6 +16,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..bodies import Bodies, State
+from ..bodies.cell import FIRST, SECOND
 from ..collision.contacts import Contacts
 from .frames import tangents_of
 
@@ -42,19 +45,24 @@ def tangential_gradient(bodies: Bodies, state: State, contacts: Contacts) -> sp.
 def _gradient(bodies, state, contacts, directions):
     """Rows along ``directions`` (m r, 3), r of them a contact."""
     m, n = len(directions), len(bodies)
-    index = np.int32 if max(12 * m, 6 * n) < np.iinfo(np.int32).max else np.int64
+    index = np.int32 if max(18 * m, 6 * n) < np.iinfo(np.int32).max else np.int64
     moves = bodies.free | (state.velocity != 0)
-    starts, columns, data = np.zeros(m + 1, index), np.empty(12 * m, index), np.empty(12 * m)
+    entries = 12 * m if contacts.branch is None else 18 * m
+    starts, columns, data = np.zeros(m + 1, index), np.empty(entries, index), np.empty(entries)
+    branch, length = np.zeros((0, 3)), 1.0
+    if contacts.branch is not None:
+        branch, length = contacts.branch, bodies.cell_length
     count = _rows(
-        contacts.body, directions, contacts.point, state.position, moves,
+        contacts.body, directions, contacts.point, state.position, moves, branch, length,
         starts, columns, data,
     )  # fmt: skip
     return sp.csr_array((data[:count].copy(), columns[:count].copy(), starts), shape=(m, 6 * n))
 
 
 @njit(cache=True)
-def _rows(body, direction, point, centre, moves, starts, columns, data):
-    """Fills the rows, as many of each contact; returns the number of entries."""
+def _rows(body, direction, point, centre, moves, branch, length, starts, columns, data):
+    """Fills the rows, as many of each contact; returns the number of entries. branch (m, 3): none
+    without a cell, whose columns are over ``length``."""
     count = 0
     each = len(direction) // max(len(body), 1)
     r = np.empty(3)
@@ -65,6 +73,8 @@ def _rows(body, direction, point, centre, moves, starts, columns, data):
             # a half-space's "centre" is a point of its plane, about which it turns if it is driven
             for k in range(3):
                 r[k] = point[c, k] - centre[who, k]
+                if side == 1 and len(branch) > 0:
+                    r[k] = point[c, k] - centre[body[c, 0], k] - branch[c, k]
             rounding = ALONG * np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
             for k in range(6):
                 if not moves[who, k]:
@@ -81,6 +91,15 @@ def _rows(body, direction, point, centre, moves, starts, columns, data):
                 if value != 0.0:
                     columns[count] = 6 * who + k
                     data[count] = sign * value
+                    count += 1
+        if len(branch) > 0:
+            d, cell = branch[c], len(centre) - 1
+            rounding = ALONG * np.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+            for k in range(6):
+                value = n[FIRST[k]] * d[SECOND[k]]
+                if moves[cell, k] and abs(value) > rounding:
+                    columns[count] = 6 * cell + k
+                    data[count] = value / length
                     count += 1
         starts[i + 1] = count
     return count

@@ -47,6 +47,8 @@ class StoredStep(Brief):
     in files of before. Where contacts rub (else None): tangential, tangential_classic (m, 3) [N],
     tangential parts of the force vectors on contacts.body[:, 1], in the world frame; sliding (m,)
     bool, of the compatible forces if they were asked for; friction (m,): mu; contacts.tangents.
+    cell (3, 3) [m]: vectors of a periodic cell at the end of the step, whose velocities are those
+    of the last body; contacts.branch.
     """
 
     number: int
@@ -68,6 +70,7 @@ class StoredStep(Brief):
     tangential_classic: np.ndarray | None = None
     sliding: np.ndarray | None = None
     friction: np.ndarray | None = None
+    cell: np.ndarray | None = None
 
     @property
     def force_vectors(self) -> np.ndarray:
@@ -169,7 +172,7 @@ def read_step(group: "Group", number: int, scene: Scene) -> StoredStep:
             raise ValueError(f"{name} is missing")
         return _known(name, arrays[name], shape) if shape else arrays[name]
 
-    n, m = len(scene), len(known("contacts/body"))
+    n, m = len(scene.bodies), len(known("contacts/body"))
     shapes = ((m, 2), (m,), (m, 3), (m, 3), (m,), (m,))
     fields = zip(CONTACT_FIELDS, shapes, strict=True)
     contacts = Contacts(*(known(f"contacts/{name}", *shape) for name, shape in fields), n)
@@ -177,6 +180,8 @@ def read_step(group: "Group", number: int, scene: Scene) -> StoredStep:
     if rough:
         d = scene.bodies.dim
         contacts = replace(contacts, tangents=known("contacts/tangents", m, d - 1, 3))
+    if "contacts/branch" in arrays:
+        contacts = replace(contacts, branch=known("contacts/branch", m, 3))
     info = {k: v.item() if hasattr(v, "item") else v for k, v in attributes.items()}
     step = StoredStep(
         number=number,
@@ -198,6 +203,7 @@ def read_step(group: "Group", number: int, scene: Scene) -> StoredStep:
         tangential_classic=known("contacts/tangential_classic", m, 3) if rough else None,
         sliding=known("contacts/sliding", m) if rough else None,
         friction=known("contacts/friction", m) if rough else None,
+        cell=known("cell", 3, 3) if "cell" in arrays else None,
     )
     if len(step.force) != m or len(step.stiffness) != m:
         raise ValueError(f"contacts/force and stiffness are not of {counted(m, 'contact')}")
@@ -271,6 +277,8 @@ def write_step(group: "Group", result: StepResult, force_dem: np.ndarray | None 
         "stiffness": result.stiffness,
         "closed": result.closed,
     }
+    if result.state.cell is not None:
+        arrays["cell"], contacts["branch"] = result.state.cell, result.contacts.branch
     if result.T is not None:
         contacts |= _rough(result)
     if force_dem is not None:

@@ -18,6 +18,8 @@ from ..bodies import (
     Sphere,
     rotations,
 )
+from ..bodies.cell import CellFrame
+from ..errors import InputError
 
 SEGMENTS = 24
 
@@ -35,6 +37,7 @@ def surface(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
             triangles.append(faces + start)
             start += len(corners)
         return np.concatenate(points), np.concatenate(triangles)
+    _check_drawn(shape)
     if shape.dim == 2:
         outline = outline_2d(shape)
         k = len(outline)
@@ -57,8 +60,17 @@ def _outward(points):
     return triangles
 
 
+def _check_drawn(shape: Shape) -> None:
+    if isinstance(shape, CellFrame):
+        raise InputError(
+            "scenes with a periodic cell are not drawn yet; expected one without a cell (tables of "
+            "contacts and runs are there: contact_table, rigidlimit run)"
+        )
+
+
 def outline_2d(shape: Shape) -> np.ndarray:
     """Closed outline of a two-dimensional shape, counter-clockwise, (k, 2) [m]."""
+    _check_drawn(shape)
     if isinstance(shape, Disk):
         angle = 2 * np.pi * np.arange(2 * SEGMENTS) / (2 * SEGMENTS)
         return shape.radius * np.column_stack([np.cos(angle), np.sin(angle)])
@@ -103,11 +115,11 @@ def _ball_triangles():
 
 
 def surface_area(shape: Shape) -> float:
-    """Surface of a shape [m^2]; length of its outline [m] in 2D; inf for a half-space; of a
-    compound the sum over its parts, with the faces where they join."""
+    """Surface of a shape [m^2]; length of its outline [m] in 2D; inf for a half-space, and a cell;
+    of a compound the sum over its parts, with the faces where they join."""
     if isinstance(shape, Compound):
         return sum(surface_area(part) for part in shape.shapes)
-    if isinstance(shape, HalfSpace):
+    if isinstance(shape, HalfSpace | CellFrame):
         return np.inf
     if isinstance(shape, Disk):
         return 2 * np.pi * shape.radius

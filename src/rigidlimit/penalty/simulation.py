@@ -153,6 +153,11 @@ class PenaltySimulation:
         tangential_damping: float = 1.0,
     ):
         scene = as_scene(scene)
+        if scene.cell is not None:
+            raise InputError(
+                f"scene {scene.name!r} has a periodic cell, which the DEM does not know; expected "
+                "a Simulation, or settle"
+            )
         self.damping = _damping_fraction(scene, restitution, damping, tensile)
         if not (background in ("quench", None) or np.isreal(background)):
             raise InputError(f"background is {background!r}; expected 'quench', a rate or None")

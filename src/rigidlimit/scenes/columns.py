@@ -42,9 +42,9 @@ class StoredScene:
 
         if len(scene) < MANY:
             return cls(toml.scene_text(scene))
-        names = scene.bodies.names
+        names = scene.bodies.names[: len(scene)]  # the cell of a periodic scene is in its head
         columns = dict(scene.columns)
-        columns["shapes"] = np.array(json.dumps(toml.shape_tables(scene.bodies.shapes)))
+        columns["shapes"] = np.array(json.dumps(toml.shape_tables(scene.shapes)))
         if names != _numbers(len(names)):
             columns["names"] = np.array(json.dumps(names))
         for key, pairs in PAIRS.items():

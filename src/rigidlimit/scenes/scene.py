@@ -10,6 +10,7 @@ from .._support.display import Displayed
 from .._support.words import counted
 from ..bodies import (
     Bodies,
+    Cell,
     Compound,
     ConvexPolyhedron,
     HalfSpace,
@@ -23,6 +24,7 @@ from ..errors import SceneError, nearest
 from . import checks
 from .body_columns import COLUMNS, BodyColumns, DistinctEntries, of_each, whole_columns
 from .doubtful_shapes import warn_of_facets, warn_of_overlap
+from .periodic import cell_of, check_across, state_with_cell, with_cell
 
 LAWS = {"hooke": 2.0, "hertz": 2.5}
 
@@ -68,6 +70,9 @@ class Scene(Displayed):
         A line for lists and files.
     reference
         Known answers by name, for tests and readers.
+    cell
+        A periodic ``Cell``, or its side lengths or vectors [m]. There is no gravity by default
+        where it is periodic downwards. The cell is the last one of ``bodies``.
 
     Raises
     ------
@@ -98,6 +103,7 @@ class Scene(Displayed):
         duration: float = 0.1,
         description: str = "",
         reference: dict | None = None,
+        cell: Cell | ArrayLike | None = None,
     ):
         if dim not in (2, 3):
             raise SceneError(f"dim is {dim!r}; expected 2 or 3")
@@ -113,7 +119,10 @@ class Scene(Displayed):
             if not is_positive(value):
                 raise SceneError(f"{what} is {value!r}; expected a positive time in seconds")
         self.name, self.dim = name, dim
+        self.cell = cell_of(cell, dim)
         default = (0.0, -9.81) if dim == 2 else (0.0, 0.0, -9.81)
+        if self.cell is not None and self.cell.periodic[dim - 1]:
+            default = (0.0,) * dim
         self.gravity = checks.vector("gravity", default if gravity is None else gravity, dim)
         self.restitution = float(restitution)
         self.law, self.exponent = law, law_exponent(law)
@@ -281,6 +290,8 @@ class Scene(Displayed):
             velocity=checks.velocities(velocities, angular_velocities, self.dim, k),
             load=np.zeros((k, 6)) if loads is None else checks.loads(loads, self.dim, k),
         )
+        if half_space and self.cell is not None:
+            check_across(self.cell, shapes[0], rows["quaternion"], names[0])
         self._warn_of_new(shapes[:k], names, mass_given, moves=not held.all())
         inertia = np.multiply(np.reshape(mass, (-1, 1, 1)), of_each(shapes, "inertia_per_mass"))
         shape_rows = np.array([self._shapes.row(one) for one in shapes], np.int64)
@@ -324,6 +335,11 @@ class Scene(Displayed):
                 warn_of_facets(name, shape)
                 if isinstance(shape, Compound) and moves:
                     warn_of_overlap(name, shape, mass_given)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The distinct shapes of the bodies."""
+        return tuple(self._shapes.entries)
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
@@ -451,6 +467,8 @@ class Scene(Displayed):
                 group=self._group_of() if self.groups else None,
                 excluded=np.array(list(self.excluded), np.int64) if self.excluded else None,
             )
+            if self.cell is not None:
+                self._bodies = with_cell(self._bodies, self.cell)
         return self._bodies
 
     def _group_of(self) -> np.ndarray:
@@ -463,12 +481,18 @@ class Scene(Displayed):
     @property
     def state(self) -> State:
         """Poses and velocities at t = 0."""
-        return State(
+        state = State(
             *(self._columns[c].copy() for c in ("position", "quaternion", "velocity")), 0.0
         )
+        if self.cell is None:
+            return state
+        return state_with_cell(state, self.cell, self.bodies.cell_length)
 
     def external_force(self) -> np.ndarray:
         """Gravity and loads on every degree of freedom, (6 n,) [N, N m]."""
         force = self._columns["load"].copy()
         force[:, :3] += self._columns["mass"][:, None] * self.gravity
+        if self.cell is not None:
+            pushed = self.cell.force(self.cell.vectors, self.bodies.cell_length)
+            force = np.concatenate([force, pushed[None]])
         return force.ravel()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._support import arrays
+from ...bodies.cell import volume_of
 from ...errors import InputError
 from ...forces.bearing import bearing
 from ..plots.frames import frame
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def stress(
     source: "Source",
-    volume: float,
+    volume: float | None = None,
     *,
     bodies: Chosen = None,
     method: str | None = None,
@@ -37,15 +38,27 @@ def stress(
 ) -> np.ndarray:
     """Mean stress tensor of a packing in balance, (dim, dim) [Pa; N/m in 2D]; pressure positive.
 
-    volume [m^3; m^2 in 2D]: of the region that the bodies fill, voids included. bodies: whose
+    volume [m^3; m^2 in 2D]: of the region that the bodies fill, voids included; not of a periodic
+    cell, which has its own, and whose branch vectors d give V sigma = sum of d f^T. bodies: whose
     stress is summed, names or numbers; by default all that are free to move in some way (leave
     out a lid that presses on the packing). method, source: as in ``body_forces``.
     """
     shown = frame(source, scene=scene, index=index)
+    dim = shown.bodies.dim
+    if shown.contacts.branch is not None:
+        if volume is not None or bodies is not None:
+            raise InputError(
+                "volume or bodies is given; expected neither for a periodic cell, whose stress is "
+                "that of all of its contacts"
+            )
+        volume = volume_of(shown.cell) / np.linalg.det(shown.strain)
+        push = shown.vectors(method)
+        return np.einsum("mi,mj->ij", shown.contacts.branch, push)[:dim, :dim] / volume
+    if volume is None:
+        raise InputError("volume is None; expected that of the region that the bodies fill")
     arrays.positive("volume", volume)
     push, arm = pushes(shown, method)
     which = chosen(shown, bodies)[shown.contacts.body]
-    dim = shown.bodies.dim
     return 0.0 - np.einsum("mi,mj->ij", arm[which], push[which])[:dim, :dim] / volume
 
 

@@ -49,6 +49,7 @@ class Frame:
     for if ``velocity`` (n, 6) and ``dt`` are known. stored_closed (m,) bool or None, together: what
     step 2 was asked for. Of scenes with friction, by method: tangential (m, 3) [N], the tangential
     parts of the force vectors on contacts.body[:, 1], and sliding (m,) bool; friction (m,): mu.
+    cell (3, 3) [m]: vectors of a periodic cell, at the same time as the positions.
     """
 
     bodies: Bodies
@@ -67,6 +68,7 @@ class Frame:
     tangential: dict[str, np.ndarray] = field(default_factory=dict)
     sliding: dict[str, np.ndarray] = field(default_factory=dict)
     friction: np.ndarray | None = None
+    cell: np.ndarray | None = None
 
     @property
     def best(self) -> str:
@@ -112,7 +114,20 @@ class Frame:
     def start(self) -> np.ndarray:
         """Centres (n, 3) [m] where the step began, as its contacts were found."""
         velocity = self.step.state.velocity if self.step is not None else self.velocity
-        return self.position if velocity is None else self.position - self.dt * velocity[:, :3]
+        if velocity is None:
+            return self.position
+        before = self.position - self.dt * velocity[:, :3]
+        if self.bodies.cell is None:
+            return before
+        return np.linalg.solve(self.strain, before.T).T
+
+    @property
+    def strain(self) -> np.ndarray:
+        """Vectors of a periodic cell at the end of the step over those at its start, (3, 3)."""
+        velocity = self.step.state.velocity if self.step is not None else self.velocity
+        if velocity is None or self.bodies.cell is None:
+            return np.eye(3)
+        return np.eye(3) + self.dt * self.bodies.velocity_gradient(velocity)
 
     @cached_property
     def B(self):
@@ -242,6 +257,7 @@ def _of_stored(step: StoredStep, scene) -> Frame:
         tangential=tangential,
         sliding={list(forces)[-1]: step.sliding} if rough else {},
         friction=step.friction,
+        cell=step.cell,
     )
 
 
@@ -269,6 +285,7 @@ def _of_result(result, scene) -> Frame:
         tangential=tangential,
         sliding={list(forces)[-1]: result.sliding} if rough else {},
         friction=result.friction,
+        cell=result.state.cell,
     )
 
 
@@ -316,6 +333,7 @@ def _of_pose(source) -> Frame:
         forces={"compatible": source.force},
         gravity=np.zeros(3),
         time=source.state.time,
+        cell=source.state.cell,
     )
 
 
@@ -326,7 +344,7 @@ def scene_frame(scene: "Scene") -> Frame:
         bodies=scene.bodies,
         position=state.position,
         quaternion=rotations.normalized(state.quaternion),
-        contacts=empty(len(scene)),
+        contacts=empty(len(scene.bodies)),
         forces={"none": np.zeros(0)},
         gravity=scene.gravity,
         name=scene.name,

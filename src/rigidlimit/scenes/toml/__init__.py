@@ -31,6 +31,12 @@
     tangential_stiffness = 1.0
     collide = false                    # they pass through one another
 
+    [cell]                             # periodic: side lengths, or vectors row by row
+    vectors = [1.0, 1.0, 2.0]
+    periodic = [true, true, false]
+    stress = [[50.0, 0.0, nan], [0.0, 50.0, nan], [nan, nan, nan]]  # nan: its rate is prescribed
+    rate = [[0, 0, 0], [0, 0, 0], [0, 0, 0]]
+
 Bodies with the same ``group = "platens"`` do not collide with one another. A ``shape = "compound"``
 has ``parts``, each a table with the keys of a shape. ``gallery = "pyramid"`` with a table
 ``[parameters]`` takes a gallery scene instead of bodies. A ``[[lattices]]`` table repeats a body on

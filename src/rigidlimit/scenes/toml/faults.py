@@ -6,7 +6,15 @@ from pydantic import BaseModel, ValidationError
 
 from ..._support.words import counted
 from ...errors import nearest
-from .tables import BodyTable, LatticeTable, MaterialTable, PairTable, PartTable, SceneTable
+from .tables import (
+    BodyTable,
+    CellTable,
+    LatticeTable,
+    MaterialTable,
+    PairTable,
+    PartTable,
+    SceneTable,
+)
 
 EITHER = {
     "fixed": 'true, false, or some of ["x", "y", "z", "rx", "ry", "rz"]',
@@ -15,6 +23,9 @@ EITHER = {
     "angular_velocity": "three numbers, or one in 2D",
     "law": "'hooke', 'hertz' or an exponent p > 1",
     "spacing": "a positive number, or one per axis",
+    "vectors": "side lengths, or vectors row by row",
+    "periodic": "true, or true and false for each direction",
+    "stress": "a pressure, or a tensor row by row",
 }
 """Keys of more than one type, and what they may hold."""
 
@@ -92,7 +103,7 @@ def _key(loc: tuple) -> str:
 def _owner(loc: tuple) -> type[BaseModel]:
     """The table that a key of this place belongs to."""
     owners = {"bodies": BodyTable, "lattices": LatticeTable, "pairs": PairTable}
-    owners["materials"] = MaterialTable
+    owners |= {"materials": MaterialTable, "cell": CellTable}
     if len(loc) > 3 and loc[2] == "parts":
         return PartTable
     return owners.get(str(loc[0]), SceneTable) if len(loc) > 1 else SceneTable

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ..._support.warned import warn
 from ..._support.words import counted
-from ...bodies import Material, Shape
+from ...bodies import Cell, Material, Shape
 from ...errors import InputError, SceneError, SceneWarning, nearest
 from ..names import GALLERY
 from ..scene import PAIR_KEYS, Scene
@@ -142,6 +142,7 @@ def _begun(table: SceneTable) -> tuple[Scene, dict[str, Material]]:
         dt=table.dt,
         duration=table.duration,
         description=table.description,
+        cell=None if table.cell is None else Cell(**table.cell.model_dump()),
     )
     materials = {
         name: Material(name=name, **entry.model_dump()) for name, entry in table.materials.items()

@@ -90,6 +90,14 @@ class PairTable(_Strict):
     collide: Literal[False] | None = None
 
 
+class CellTable(_Strict):
+    vectors: list[float] | list[list[float]]
+    periodic: bool | list[bool] = True
+    stress: float | list[list[float]] | None = None
+    rate: list[list[float]] | None = None
+    inertia: Positive | None = None
+
+
 class SceneTable(_Strict):
     name: str = "scene"
     description: str = ""
@@ -107,3 +115,4 @@ class SceneTable(_Strict):
     bodies: list[BodyTable] = []
     lattices: list[LatticeTable] = []
     pairs: list[PairTable] = []
+    cell: CellTable | None = None

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._support.atomic import write_text
-from ...bodies import Bodies, HalfSpace, Material, State, rotations
+from ...bodies import Bodies, Cell, HalfSpace, Material, State, rotations
 from ...bodies.bodies import PLANAR
 from ...bodies.materials import MINDLIN
 from ..checks import DEGREES
@@ -30,8 +30,9 @@ def write_scene(scene: Scene, path: str | Path, state: State | None = None) -> N
     write_text(path, scene_text(scene, state))
 
 
-def head_text(scene: Scene) -> str:
-    """All of the scene but its bodies and what is between two of them, as TOML text."""
+def head_text(scene: Scene, state: State | None = None) -> str:
+    """All of the scene but its bodies and what is between two of them, as TOML text, with the
+    cell of ``state`` in place of the scene's own."""
     lines = ["# Units: m, kg, s, N, Pa, rad"]
     for key in ("name", "description", "dim", "restitution", "law", "dt", "duration"):
         lines.append(f"{key} = {toml_value(getattr(scene, key))}")
@@ -39,6 +40,8 @@ def head_text(scene: Scene) -> str:
         lines.append(f"tangential_law = {toml_value(scene.tangential_law)}")
         lines.append(f"increments = {toml_value(scene.increments)}")
     lines.append(f"gravity = {toml_value(scene.gravity[: scene.dim])}")
+    if scene.cell is not None:
+        lines += ["", "[cell]", *_cell_lines(scene.cell, state)]
     materials = scene.bodies.materials
     for name, material in zip(_material_names(materials), materials, strict=True):
         lines += ["", f"[materials.{toml_value(name)}]"]
@@ -53,14 +56,24 @@ def head_text(scene: Scene) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _cell_lines(cell: Cell, state: State | None) -> list[str]:
+    d = cell.dim
+    if state is not None and state.cell is not None:
+        cell = cell.changed(vectors=state.cell[:d, :d])
+    keys = ("vectors", "stress", "rate")
+    lines = [f"{key} = {toml_value(getattr(cell, key)[:d, :d])}" for key in keys]
+    lines.append(f"periodic = {toml_value(cell.periodic[:d])}")
+    return lines if cell.inertia is None else [*lines, f"inertia = {toml_value(cell.inertia)}"]
+
+
 def scene_text(scene: Scene, state: State | None = None) -> str:
     """The scene as TOML text, bodies one by one; state: instead of the scene's own."""
     bodies = scene.bodies
     state = scene.state if state is None else state
-    lines, names = [head_text(scene).removesuffix("\n")], _material_names(bodies.materials)
+    lines, names = [head_text(scene, state).removesuffix("\n")], _material_names(bodies.materials)
     loads = scene.columns["load"]
     group = {i: name for name, members in scene.groups.items() for i in members}
-    for i in range(len(bodies)):
+    for i in range(len(scene)):
         lines += _body_lines(bodies, state, i, names[bodies.material_of[i]])
         lines += _motion_lines(bodies, state, i, loads[i])
         if i in group:

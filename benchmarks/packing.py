@@ -15,7 +15,8 @@ import numpy as np
 
 import rigidlimit as rl
 from rigidlimit.penalty import PenaltySimulation
-from rigidlimit.penalty.compare import last_step, loaded_pose
+from rigidlimit.penalty.classic_forces import last_step
+from rigidlimit.penalty.from_rest import loaded_pose
 from rigidlimit.penalty.rest import settle
 
 

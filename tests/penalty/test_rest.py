@@ -1,7 +1,6 @@
 """Scenes that contact dynamics does not bring to rest by itself, and the DEM from there."""
 
 import re
-import sys
 import warnings
 
 import numpy as np
@@ -9,9 +8,16 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.errors import InputError, NoRest, SceneWarning
-from rigidlimit.penalty import PenaltySimulation, compare, rest_criterion, stiffness_sweep
+from rigidlimit.penalty import (
+    PenaltySimulation,
+    compare,
+    from_rest,
+    rest_criterion,
+    stiffness_sweep,
+)
 from rigidlimit.penalty import rest as rest_module
-from rigidlimit.penalty.compare import last_step, loaded_pose
+from rigidlimit.penalty.classic_forces import last_step
+from rigidlimit.penalty.from_rest import loaded_pose
 from rigidlimit.penalty.least_energy import least_energy
 from rigidlimit.penalty.rest import settle
 
@@ -247,7 +253,7 @@ def test_a_scene_that_shakes_for_ever_is_told(monkeypatch):
 def test_a_dem_that_only_creeps_is_given_up(monkeypatch):
     """Contract: a comparison does not wait for long where the DEM, begun at rest, gets no nearer
     to it: to 1e-30 of the load rounding allows none. It took 100,000 steps to say so."""
-    monkeypatch.setitem(sys.modules["rigidlimit.penalty.compare"].IDLE, "convex", 2000)
+    monkeypatch.setitem(from_rest.IDLE, "convex", 2000)
     shaken = compare(balanced_arch()[0], rest_tolerance=1e-30)
     assert not shaken.dem.converged and shaken.dem.steps < 20_000
     assert "no longer fell" in shaken.unrest and "NOT at rest" in shaken.message

@@ -38,7 +38,7 @@ from .stored import (
 from .unfinished import COLUMNS, Unfinished, left_out, part_files, parts_of, read_unfinished
 
 if TYPE_CHECKING:
-    from ..penalty.compare import Comparison
+    from ..penalty.comparison import Comparison
 
 ROOM = 64 * 2**20
 """Bytes of steps that wait to be written, at most: quick steps of a large scene would fill

@@ -1,9 +1,11 @@
 """The reference road: a soft-particle DEM of the same scene, and its comparison with the method."""
 
-from .compare import Comparison, compare, stiffness_sweep
+from .compare import compare
+from .comparison import Comparison
 from .rest import Rest, settle
 from .result import PenaltyProgress, PenaltyResult
 from .simulation import PenaltySimulation
+from .sweep import stiffness_sweep
 
 __all__ = [
     "Comparison",

@@ -26,7 +26,7 @@ from ...forces.rough import AT_BOUND
 from ..stored import StoredStep
 
 if TYPE_CHECKING:
-    from ...penalty.compare import Comparison
+    from ...penalty.comparison import Comparison
     from ...penalty.result import PenaltyResult
     from ...scenes.scene import Scene
     from ...simulation import Simulation

@@ -1,0 +1,70 @@
+"""What ``compare`` finds: forces of one scene at rest by several methods."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .._support.display import Brief
+from .._support.words import counted
+from ..bodies import State
+from ..collision.contacts import Contacts
+from ..dynamics import ContactDynamicsResult
+from ..forces.bearing import bearing
+from ..step import StepResult
+from .result import PenaltyResult
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Brief):
+    """Forces of one scene at rest by several methods, on the contacts of ``contacts``.
+
+    force: {method: (m,) [N]} with the methods "pgs" (sweeps in natural order), "pgs permuted",
+    "apgd", "compatible" and "dem". state: at rest, after ``physical_time`` [s].
+    floor_error: |F - F_dem| / |F_dem| of the resultant forces on held bodies, as in the paper's
+    table 1; contact_error: the same over all contact forces, as vectors where bodies rub
+    (``vectors``: {method: (m, 3) [N]}, None of smooth bodies). overshoot: largest force over the
+    DEM's, less one. seconds: wall time of each method. dem: the run itself. result: the step at
+    rest that the compatible forces are of, by the Newton solver. how: who found the rest.
+    loaded: the DEM started from ``loaded_pose``. classic_results: {method: result} of the classic
+    ones, of which Gauss-Seidel may have ended before it converged. unrest: why the DEM is not at
+    rest, in words; its forces then are those of a motion, and the errors say nothing.
+    """
+
+    contacts: Contacts
+    force: dict[str, np.ndarray]
+    floor_error: dict[str, float]
+    contact_error: dict[str, float]
+    overshoot: dict[str, float]
+    seconds: dict[str, float]
+    dem: PenaltyResult
+    state: State
+    physical_time: float
+    result: StepResult
+    how: str = "contact dynamics"
+    loaded: bool = False
+    classic_results: dict[str, ContactDynamicsResult] = field(default_factory=dict)
+    unrest: str = ""
+    vectors: dict[str, np.ndarray] | None = None
+
+    @property
+    def message(self) -> str:
+        """The errors of all methods in a line, and why they are none if the DEM does not rest."""
+        errors = ", ".join(f"{name} {error:.1e}" for name, error in self.contact_error.items())
+        told = f"{counted(len(self.contacts), 'contact')}, off the DEM's forces by {errors}"
+        return f"{told}; NOT at rest: {self.unrest}" if self.unrest else told
+
+    def bears(self, method: str) -> np.ndarray:
+        """Contacts (m,) that carry more than a billionth of the DEM's largest force."""
+        return bearing(self.force[method], self.force["dem"].max(initial=0.0))
+
+    @property
+    def shared(self) -> np.ndarray:
+        """Contacts (m,) that bear in the DEM and under compatible forces."""
+        return self.bears("compatible") & self.bears("dem")
+
+    @property
+    def shared_error(self) -> float:
+        """|f - f_dem| / |f_dem| of the compatible forces over the ``shared`` contacts."""
+        whole = self.force if self.vectors is None else self.vectors
+        f, dem = (whole[name][self.shared] for name in ("compatible", "dem"))
+        return float(np.linalg.norm(f - dem) / (np.linalg.norm(dem) or 1.0))

@@ -85,7 +85,7 @@ def rounded_support():
 
 def turned_pile():
     """A pile of 40 bodies of all shapes, Hertz."""
-    pile = np.load(Path(tests.__file__).parent / "network" / "turned_pile.npz")
+    pile = np.load(Path(tests.__file__).parent / "equilibrium" / "turned_pile.npz")
     n, k = len(pile["load"]), pile["stiffness"]
     B = sp.csr_array((pile["data"], pile["indices"], pile["indptr"]), shape=(len(k), n))
     known = dict(admissible=pile["admissible"], blocks=np.arange(0, n + 1, 6))

@@ -5,10 +5,11 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
+from rigidlimit.equilibrium import smooth_newton
+from rigidlimit.equilibrium.smooth_law import SmoothNetwork
+from rigidlimit.equilibrium.smooth_path import follow
 from rigidlimit.linear import LinearStats, Network
 from rigidlimit.linear.low_rank_update import ChangingSystem
-from rigidlimit.network import equilibrium
-from rigidlimit.network.central_path import follow
 from rigidlimit.status import Status
 
 BODIES, BLOCK = 12, 3
@@ -89,7 +90,8 @@ def test_equilibrium_by_another_backend(exponent, inertia):
     B, mass, load, k = problem()
     both, found = (LinearStats(), LinearStats()), []
     for network, stats in zip(networks(B, mass=mass if inertia else None), both, strict=True):
-        answer = equilibrium(network, k, exponent, load=load, tolerance=1e-12, stats=stats)
+        springs = SmoothNetwork(network, k, exponent, load)
+        answer = smooth_newton.solve(springs, tolerance=1e-12, stats=stats)
         assert answer.status is Status.CONVERGED
         found.append(answer)
     assert both[1].routes == ["scipy"] and "scipy" not in both[0].routes
@@ -102,7 +104,8 @@ def test_path_and_updates_by_another_backend():
     system than the protocol says."""
     B, _, load, k = problem()
     ours, theirs = networks(B)
-    points = [follow(network, k, 1.5, load=load, stats=LinearStats()) for network in (ours, theirs)]
+    both = [SmoothNetwork(network, k, 1.5, load) for network in (ours, theirs)]
+    points = [follow(springs, stats=LinearStats()) for springs in both]
     # both within the path's own last parameter of the answer
     np.testing.assert_allclose(points[1].force, points[0].force, atol=1e-5 * load.max())
     held = np.ones(len(k), bool)

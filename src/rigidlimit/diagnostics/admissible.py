@@ -25,10 +25,10 @@ import scipy.sparse as sp
 
 from ..dynamics import newton as projection
 from ..dynamics.problem import ContactProblem
+from ..equilibrium import regularized_newton, smooth_newton
+from ..equilibrium.smooth_law import SmoothNetwork
 from ..linear import LinearStats, Network
 from ..linear.stiffness import DIRECT_SIZE
-from ..network import equilibrium
-from ..network.soft import soft_equilibrium
 from ..status import Status
 from .centre import CARRIES, centre, threshold_of
 from .ends import SHARP, end
@@ -67,31 +67,17 @@ def nearest(network: Network, load, target, *, tolerance=1e-12, start=None):
     over the largest of ``target`` and 1."""
     m = network.B.shape[0]
     size = max(1.0, float(np.abs(target).max(initial=0.0)))
-    problem = dict(load=load, offset=target)
-    answer = equilibrium(
-        network,
-        np.ones(m),
-        2.0,
-        **problem,
-        start=start,
-        tolerance=tolerance,
-        scale=size,
-        max_iterations=300,
+    problem = SmoothNetwork(network, np.ones(m), 2.0, load, offset=target)
+    answer = smooth_newton.solve(
+        problem, start=start, tolerance=tolerance, scale=size, max_iterations=300
     )
     if not _good(answer) and len(load) <= DIRECT_SIZE:  # motions that are all but free
-        soft = soft_equilibrium(
-            network,
-            np.ones(m),
-            2.0,
-            **problem,
-            start=answer.x,
-            tolerance=tolerance * size,
-            max_iterations=300,
-            stats=LinearStats(),
+        found = regularized_newton.solve(
+            problem, start=answer.x, tolerance=tolerance * size, max_iterations=300
         )
         # forces are known to the imbalance over what such motions are felt by: all digits count
-        if soft.residual <= 10.0 * tolerance * size:
-            answer = replace(soft, residual=soft.residual / size)
+        if found.residual <= 10.0 * tolerance * size:
+            answer = replace(found, residual=found.residual / size)
     return answer.force, answer
 
 

@@ -5,7 +5,7 @@
 the central path of a linear program without an objective. By Goldman and Tucker's theorem it ends
 with f_i > 0 wherever some admissible f has it, and w_i > 0 elsewhere: as F . y = f . B y for every
 admissible f, none has more than F . y / w_i on contact i. Newton's steps are those of
-``network/central_path.py``, with mu a tenth of what it was each time; some ten, of a few dozen
+``equilibrium/smooth_path.py``, with mu a tenth of what it was each time; some ten, of a few dozen
 conjugate gradient steps each.
 """
 
@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
+from ..equilibrium.smooth_path import Tangent
 from ..linear import LinearStats
-from ..network.central_path import Tangent, room
 
 CENTRING = 0.1
 """mu over what it was the step before."""
@@ -51,7 +51,7 @@ def centre(network, load, near):
     size, stats = float(near.max()), LinearStats()
     f, y, w, rigid = np.maximum(near, BEGIN * size), np.zeros(B.shape[1]), np.ones(m), np.zeros(m)
     found, least = None, np.inf
-    for step in range(STEPS):
+    for done in range(STEPS):
         imbalance, opens = network.carried(f) - load, B @ y
         worst, total = float(np.abs(imbalance).max()), float(f @ w)
         if not np.isfinite(worst + total) or (found is not None and worst > 0.5 * least):
@@ -59,17 +59,19 @@ def centre(network, load, near):
         threshold = threshold_of(worst, size)
         carries, zero = f > CLEAR * threshold * size, threshold * size
         if threshold <= FAINT and _idle(load, y, opens, f, ~carries, zero):
-            found, least = (np.where(carries, f, 0.0), carries, worst, step), worst
+            found, least = (np.where(carries, f, 0.0), carries, worst, done), worst
             if threshold == CARRIES:
                 break
+        elif found is not None:  # forces that a better balance shows to be more than none
+            found, least = None, np.inf
         system = network.system(f / w, 0.0)
         solve = partial(_solve, system, target=ACCURATE * worst, stats=stats)
         tangent = Tangent(network, f, w, rigid, imbalance, opens - w, solve)
-        dy, df, dw = tangent.step(CENTRING * total / m, ACCURATE)
-        t = min(1.0, INTERIOR * min(room(f, df), room(w, dw)))
+        step = tangent.direction(CENTRING * total / m, ACCURATE)
+        t = tangent.length(step, INTERIOR)
         if not t > STUCK:
             break
-        y, f, w = y + t * dy, f + t * df, w + t * dw
+        y, f, w = y + t * step.u, f + t * step.force, w + t * step.slack
     return found
 
 

@@ -5,7 +5,7 @@
 
 Both at once, with slacks w = B y - sign e_i and f_i w_i = mu -> 0: every y on the way with w >= 0
 is a bound whatever the accuracy of f, since F . y = f . B y >= sign f_i for all admissible f. Steps
-are those of ``network/central_path.py``, rigid contacts (no compliance), with B^T D B, D = f / w.
+are those of ``equilibrium/smooth_path.py`` for rigid contacts, with B^T D B, D = f / w.
 They begin amid the admissible forces and, where there is a motion that opens every contact, with
 w > 0 on y; conjugate gradients then take some hundred products a step, also near the end, where
 other linear programs factorize: 120,000 contacts take three seconds, twenty steps.
@@ -15,8 +15,10 @@ from functools import partial
 
 import numpy as np
 
+from ..equilibrium.interior import predictor_corrector
+from ..equilibrium.smooth_path import LOOSE as PATH
+from ..equilibrium.smooth_path import Tangent
 from ..linear import LinearStats
-from ..network.central_path import INTERIOR, Tangent, mehrotra
 
 SHARP = 1e-7
 """An outer bound this near to a force that is reached, over the largest force, is good enough;
@@ -64,10 +66,10 @@ def end(network, load, inside, opening, i: int, sign: float):
             break
         solve = partial(_solve, system, stats=stats)
         tangent = Tangent(network, f, w, np.zeros(m), imbalance, opens - w, solve)
-        t, dy, df, dw = mehrotra(tangent, interior=INTERIOR)
+        t, step = predictor_corrector(tangent, PATH)
         if not t > STUCK:
             break
-        y, f, w = y + t * dy, f + t * df, w + t * dw
+        y, f, w = y + t * step.u, f + t * step.force, w + t * step.slack
     f, worst = _balanced(network, load, f, system, stats)
     if worst <= SHARP * max(size, float(f.max())):
         return bound, min(sign * float(f[i]), bound)

@@ -9,7 +9,7 @@ another: these the method of multipliers (``newton.py``) builds up and drains by
 a little each time, and with masses of 1 : 1e6 its networks are wrong in turn for thousands of
 systems. The path ends amid all forces that answer, so contacts that may bear are told from those
 that cannot. Rounding in K = M + B^T D B, D = l / w, keeps the last digits from it:
-``active_set.py`` finds them with those contacts. Steps are those of ``network/central_path.py``.
+``active_set.py`` finds them with those contacts. Steps are those of ``equilibrium/smooth_path.py``.
 
 Where overlaps can be undone only to rounding, forces grow without end; the path is left soon.
 """
@@ -18,8 +18,9 @@ from functools import partial
 
 import numpy as np
 
+from ..equilibrium.interior import Settings, predictor_corrector
+from ..equilibrium.smooth_path import Tangent
 from ..linear import LinearStats
-from ..network.central_path import Tangent, mehrotra
 
 STEPS = 60
 """Steps after which the path is given up; 40 are seldom needed."""
@@ -68,11 +69,11 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
         tangent = Tangent(
             network, l, w, rigid, network.carried(l) - M @ x, mismatch, solve, refined=True
         )
-        t, dx, dl, dw = mehrotra(tangent, interior=INTERIOR)
+        t, change = predictor_corrector(tangent, Settings(fraction=INTERIOR))
         if not t > 0.0:
             break
         stuck = 0 if t > SHORT else stuck + 1
-        x, l, w = x + t * dx, l + t * dl, w + t * dw
+        x, l, w = x + t * change.u, l + t * change.force, w + t * change.slack
     return best, force, step
 
 

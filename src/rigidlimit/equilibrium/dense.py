@@ -11,9 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
+from ..status import Status
 from .law import ContactLaw
 from .mechanics import Bodies
-from .newton import Solution
+from .result import Equilibrium
 from .small_newton import WAYS, assemble, equilibrium
 
 SMALL = 150
@@ -100,12 +101,12 @@ class Dense:
         return solve
 
     def equilibrium(self, law: ContactLaw, x, tolerance, iterations, force_size):
-        """(solution, way) of ``equilibrium`` from the start x."""
+        """(equilibrium, way) of ``equilibrium`` from the start x."""
         x = np.array(x, float)
         w, force = np.empty(self.shape), np.empty(self.shape)
         solves, residual, by_secant = equilibrium(
             self.network, self.offset, law.compiled, self.unit, x, w, force, float(tolerance),
             iterations, float(force_size),
         )  # fmt: skip
-        found = Solution(x, force, w, residual, solves, residual <= tolerance)
-        return found, WAYS[by_secant]
+        status = Status.CONVERGED if residual <= tolerance else Status.STALLED
+        return Equilibrium(x, force, w, status, residual, solves), WAYS[by_secant]

@@ -141,7 +141,7 @@ def rigid_contacts(
             force_size=max(_usual(rho, scale), float(force[:, 0].mean())),
             settings=network,
         )
-        solves += found.solves
+        solves += found.iterations
         if found.converged:
             force, x = found.force, mechanics.start(found.force)
             s = min(settings.growth * s, settings.stiffest)

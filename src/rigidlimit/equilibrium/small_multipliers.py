@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from .law import respond
-from .newton import SECANTS
+from .rough_newton import SECANTS
 from .small_newton import balance, displacement, equilibrium_in, room_for
 
 CONVERGED, EXHAUSTED, UNSOLVED = 0, 1, 2

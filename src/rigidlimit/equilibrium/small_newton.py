@@ -9,7 +9,7 @@ from numba import njit
 
 from ..linear.lapack import routine
 from .law import respond, secant_blocks, sticking_blocks
-from .newton import DECREASE, HALVINGS, NEAR, RUNAWAY, SECANTS
+from .rough_newton import DECREASE, HALVINGS, NEAR, RUNAWAY, SECANTS
 
 _dgetrf = routine("cython_lapack", "dgetrf", 6)
 _dgetrs = routine("cython_lapack", "dgetrs", 9)

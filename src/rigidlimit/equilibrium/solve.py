@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..status import Status
 from .dense import Dense
 from .law import ContactLaw
 from .mechanics import Mechanics
-from .newton import NEAR, RUNAWAY, SECANTS, Solution, newton
-from .path import advance, start
+from .result import Equilibrium
+from .rough_newton import NEAR, RUNAWAY, SECANTS, newton
+from .rough_path import advance, start
 
 SECANT_ACCURACY = 1e-2
 """Relative residual of their linear systems."""
@@ -41,7 +43,7 @@ def solve(
     tolerance: float,
     force_size: float,
     settings: Settings = Settings(),
-) -> tuple[Solution, tuple[str, ...]]:
+) -> tuple[Equilibrium, tuple[str, ...]]:
     """Equilibrium of ``mechanics`` and ``law`` from the start x, and the routes that were taken;
     where none was found, the end of the path.
 
@@ -53,13 +55,13 @@ def solve(
     def finish(x, iterations, name):
         nonlocal solves
         found = newton(mechanics, law, x, tolerance=tolerance, iterations=iterations)
-        solves += found.solves
+        solves += found.iterations
         routes.append(name)
         return found
 
     if settings.starts and isinstance(mechanics, Dense) and not law.associated:
         found, name = mechanics.equilibrium(law, x, tolerance, settings.newton, force_size)
-        solves += found.solves
+        solves += found.iterations
         routes.append(name)
         if found.converged:
             return found, tuple(routes)
@@ -68,7 +70,7 @@ def solve(
             found = finish(from_here, settings.newton, name)
             solves += spent
             if found.converged:
-                return replace(found, solves=solves), tuple(routes)
+                return replace(found, iterations=solves), tuple(routes)
     routes.append("path")
     at, first, tried = start(mechanics, law, force_size), None, np.inf
     products = []
@@ -89,11 +91,11 @@ def solve(
         tried = t
         found = finish(at.x, settings.finish, "finish")
         if found.converged:
-            return replace(found, solves=solves), tuple(routes)
+            return replace(found, iterations=solves), tuple(routes)
     # where there is no equilibrium, the path runs away along a motion that nothing resists
     residual = mechanics.size(mechanics.residual(at.x, at.force))
     w = mechanics.displacement(at.x)
-    return Solution(at.x, at.force, w, residual, solves, False), tuple(routes)
+    return Equilibrium(at.x, at.force, w, Status.STALLED, residual, solves), tuple(routes)
 
 
 def _starts(mechanics, law, x, force_size):

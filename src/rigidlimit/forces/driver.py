@@ -9,6 +9,7 @@ from .._support import arrays
 from .._support.products import transposed_product
 from .._support.submatrix import submatrix
 from ..bodies.materials import MINDLIN
+from ..equilibrium.smooth_law import SmoothNetwork
 from ..errors import InputError
 from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
 from ..status import Status
@@ -329,8 +330,7 @@ class _Scaled:
         """(u, force, status, iterations, history) by one method."""
         if method == "newton":
             return newton.solve(
-                self.network,
-                newton.Law(self.stiffness, self.exponent, load, self.offset),
+                SmoothNetwork(self.network, self.stiffness, self.exponent, load, self.offset),
                 # the balance is asked for a little tighter than promised: scaling back rounds
                 tolerance=0.5 * tolerance,
                 max_iterations=300 if max_iterations is None else max_iterations,

@@ -2,28 +2,28 @@
 
 - Hardly more contacts are closed than the load determines: the active set method among forces that
   balance (``active_set.py``).
-- Newton on the no-tension network (``network/equilibrium.py``, or ``network/soft.py`` where its
-  linear systems are small or turn out hard), p >= 2, from an earlier displacement or from none.
-- The central path (``network/central_path.py``) where Newton wanders, and at once where stiffnesses
-  are very unlike. It tells which contacts bear, and Newton goes on from there. Where Newton fails
-  even so, and for p < 2, where a contact is infinitely stiff as it closes, the path is followed to
-  its end, and its forces are balanced.
+- Newton on the no-tension network (``equilibrium/smooth_newton.py``, or ``regularized_newton.py``
+  where its linear systems are small or turn out hard), p >= 2, from an earlier displacement or from
+  none.
+- The interior path (``equilibrium/smooth_path.py``) where Newton wanders, and at once where
+  stiffnesses are very unlike. It tells which contacts bear, and Newton goes on from there. Where
+  Newton fails even so, and for p < 2, where a contact is infinitely stiff as it closes, the path is
+  followed to its end, and its forces are balanced.
 
 Where none arrives, the best forces are returned.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from .._support.products import absolute_product
+from ..equilibrium import regularized_newton, smooth_newton
+from ..equilibrium.smooth_law import SmoothNetwork
+from ..equilibrium.smooth_path import LOOSE, follow
 from ..errors import NoRoom
-from ..linear import LinearStats, Network, cost
+from ..linear import LinearStats, cost
 from ..linear.stiffness import DIRECT_SIZE
-from ..network import equilibrium
-from ..network.central_path import INTERIOR, follow
-from ..network.equilibrium import NEAR
-from ..network.soft import soft_equilibrium
 from ..status import Status
 from . import active_set
 from .active_set import FEW
@@ -51,11 +51,11 @@ def unlike(stiffness: np.ndarray, exponent: float) -> bool:
 class Settings:
     """When one method leaves off and the next begins. Imbalances are over the load.
 
-    slow: power of the residual to which linear systems are solved for ``unlike`` springs.
-    let_be: part of the tolerance that a start near the answer may leave as it is. patience:
-    Newton steps given to a start in networks of up to ``small`` degrees of freedom; contacts
-    close and open from neighbour to neighbour, so that in larger ones the steps grow like the
-    linear size. factorized: Newton steps by factorizations, most of which keep the factor.
+    newton: of ``smooth_newton``. slow: power of the residual to which its linear systems are solved
+    for ``unlike`` springs. patience: Newton steps given to a start in networks of up to ``small``
+    degrees of freedom; contacts close and open from neighbour to neighbour, so that in larger ones
+    the steps grow like the linear size. factorized: Newton steps by factorizations, most of which
+    keep the factor.
     blurred: rounding of overlaps, of those of forces of order one, that a warm start may bring
     along. balanced: imbalance up to which given forces count as admissible. hint, hint_gap:
     imbalance and gap at which the path tells nearly all contacts that bear. far: part of the
@@ -66,8 +66,10 @@ class Settings:
     stiffness at the largest force over the largest that is balanced with.
     """
 
+    newton: smooth_newton.Settings = field(
+        default_factory=lambda: smooth_newton.Settings(undershoot=0.3)
+    )
     slow: float = 0.5
-    let_be: float = 0.3
     patience: int = 25
     small: int = 100_000
     factorized: int = 300
@@ -82,20 +84,8 @@ class Settings:
     softest: float = 1e-6
 
 
-@dataclass(frozen=True)
-class Law:
-    """The network's springs and what loads them: stiffness k (m,) with largest 1, exponent p, load
-    (n,) of order one, offset s (m,) or None of the overlaps c = s - B u."""
-
-    stiffness: np.ndarray
-    exponent: float
-    load: np.ndarray
-    offset: np.ndarray | None = None
-
-
 def solve(
-    network: Network,
-    law: Law,
+    problem: SmoothNetwork,
     *,
     tolerance: float,
     max_iterations: int,
@@ -106,10 +96,10 @@ def solve(
 ):
     """(u, force, status, iterations, history).
 
-    warm_start (n,): u of an earlier answer. admissible (m,): some forces f >= 0 that balance the
-    load.
+    problem: of stiffness with largest 1, and loads of order one. warm_start (n,): u of an earlier
+    answer. admissible (m,): some forces f >= 0 that balance the load.
     """
-    search = _Search(network, law, tolerance, max_iterations, stats, settings)
+    search = _Search(problem, tolerance, max_iterations, stats, settings)
     status = search.run(warm_start, admissible)
     return search.u, search.force, status, search.iterations, search.history
 
@@ -123,12 +113,12 @@ class _Search:
     the law, too. arrived: whether the best is the answer.
     """
 
-    def __init__(self, network, law, tolerance, max_iterations, stats, settings):
-        self.network, self.law, self.tolerance, self.settings = network, law, tolerance, settings
-        self.stiffness, self.exponent = law.stiffness, law.exponent
-        self.load, self.offset = law.load, law.offset
+    def __init__(self, problem, tolerance, max_iterations, stats, settings):
+        self.problem, self.tolerance, self.settings = problem, tolerance, settings
+        self.network, self.load, self.offset = problem.network, problem.load, problem.offset
+        self.stiffness, self.exponent = problem.stiffness, problem.exponent
         self.max_iterations, self.iterations, self.stats = max_iterations, 0, stats
-        self.unlike = network.two_sorts
+        self.unlike = problem.network.two_sorts
         self.u = self.force = self.history = self.point = None
         self.missed, self.arrived, self.no_room = np.inf, False, False
 
@@ -147,7 +137,7 @@ class _Search:
                 warm_start = None
             if warm_start is not None or not (self.unlike and loaded):
                 status = self.newton(warm_start)
-            lost = self.history is not None and self.history.min() < NEAR
+            lost = self.history is not None and self.history.min() < self.settings.newton.near
             if loaded and not (self.arrived or self.spent or lost):
                 self.follow(self.settings.hint, self.settings.hint_gap)
                 status = self.newton(self.point.u)
@@ -162,9 +152,6 @@ class _Search:
     def spent(self) -> bool:
         return self.iterations >= self.max_iterations
 
-    def imbalance(self, force) -> float:
-        return float(np.abs(self.network.carried(force) - self.load).max(initial=0.0))
-
     def gap(self, u, force) -> float:
         law = self.stiffness, self.exponent
         found = duality_gap(self.network.B, u, force, *law, self.load, self.offset)
@@ -172,9 +159,7 @@ class _Search:
 
     def violation(self, u, force) -> float:
         """|f - k max(0, c)^(p-1)|_inf over the largest force."""
-        moved = self.network.B @ u
-        overlap = -moved if self.offset is None else self.offset - moved
-        law = self.stiffness * np.maximum(overlap, 0.0) ** (self.exponent - 1.0)
+        law = self.problem.force(self.problem.overlap(u))
         worst = float(np.abs(force - law).max() / (force.max(initial=0.0) or 1.0))
         return np.inf if np.isnan(worst) else worst
 
@@ -182,7 +167,7 @@ class _Search:
         """Keep this attempt if it is better than those before. violation: of the law."""
         # for p < 2 overlaps tell next to nothing of forces, the energy tells
         wrong = max(self.gap(u, force), violation if self.exponent >= 2.0 else 0.0)
-        missed = max(np.nan_to_num(self.imbalance(force), nan=np.inf), wrong / GAP)
+        missed = max(np.nan_to_num(self.problem.imbalance(force), nan=np.inf), wrong / GAP)
         if self.force is None or missed < self.missed:
             self.missed, self.u, self.force, self.history = missed, u, force, history
             self.arrived = missed <= self.tolerance
@@ -209,15 +194,18 @@ class _Search:
         """Newton from ``start``, with ``limit`` steps where its systems are solved loosely."""
         if not self.directly():
             self.stats.took("newton")
-            rate = self.settings.slow if self.unlike else 1.0
-            options = dict(scale=1.0, rate=rate, leave=self.directly, let_be=self.settings.let_be)
-            answer = self.by(equilibrium, start, limit, **options)
-            if answer.status is Status.CONVERGED or answer.held or not self.directly():
+            settings = self.settings.newton
+            if self.unlike:
+                settings = replace(settings, forcing_power=self.settings.slow)
+            options = dict(scale=1.0, leave=self.directly, settings=settings)
+            answer = self.by(smooth_newton.solve, start, limit, **options)
+            if answer.converged or answer.blocked or not self.directly():
                 return answer
             start = answer.x
         self.stats.took("soft newton")
         try:
-            return self.by(soft_equilibrium, start, self.settings.factorized, enough=self.obeys)
+            options = dict(enough=self.obeys)
+            return self.by(regularized_newton.solve, start, self.settings.factorized, **options)
         except NoRoom:
             self.no_room = True
             return self.attempt(start, limit)
@@ -225,11 +213,7 @@ class _Search:
     def by(self, newton, start, limit, **options):
         """The equilibrium from ``start`` by one way of Newton, in at most ``limit`` steps."""
         answer = newton(
-            self.network,
-            self.stiffness,
-            self.exponent,
-            load=self.load,
-            offset=self.offset,
+            self.problem,
             start=start,
             tolerance=self.tolerance,
             max_iterations=min(limit, max(1, self.max_iterations - self.iterations)),
@@ -246,11 +230,12 @@ class _Search:
         """(u, forces, history, violation of the law) of an equilibrium; where rounding of u kept it
         from its end, with its forces balanced."""
         u, force, p = answer.x, answer.force, self.exponent
-        if answer.status is not Status.STALLED or answer.residual >= NEAR:
+        if answer.status is not Status.STALLED or answer.residual >= self.settings.newton.near:
             return u, force, answer.history, 0.0
-        bears = (force > 0) & (answer.overlap > 0)
+        overlap = -answer.displacement
+        bears = (force > 0) & (overlap > 0)
         tangent = np.zeros(len(force))
-        tangent[bears] = (p - 1.0) * force[bears] / answer.overlap[bears]
+        tangent[bears] = (p - 1.0) * force[bears] / overlap[bears]
         force, motion = self.balanced(force, tangent, self.tolerance)
         u = u + motion
         # c = -B u is known to the rounding of u, which is what these forces do without
@@ -278,27 +263,21 @@ class _Search:
         """Go on along the central path to these."""
         self.stats.took("central path")
         self.point = follow(
-            self.network,
-            self.stiffness,
-            self.exponent,
-            load=self.load,
-            offset=self.offset,
+            self.problem,
             tolerance=imbalance,
             gap_tolerance=gap,
             start=self.point,
             guess=self.guess() if self.point is None and self.unlike else None,
-            interior=self.settings.far if self.unlike else INTERIOR,
+            settings=replace(LOOSE, fraction=self.settings.far) if self.unlike else LOOSE,
             stats=self.stats,
         )
         self.iterations += self.point.iterations
 
     def guess(self):
         """Forces that about balance the load: those of equal springs."""
-        answer = equilibrium(
-            self.network,
-            np.ones(len(self.stiffness)),
-            2.0,
-            load=self.load,
+        equal = SmoothNetwork(self.network, np.ones(len(self.stiffness)), 2.0, self.load)
+        answer = smooth_newton.solve(
+            equal,
             tolerance=self.settings.about,
             scale=1.0,
             max_iterations=self.settings.patience,
@@ -324,7 +303,7 @@ class _Search:
         # on the path no force is zero
         force = np.where(point.force > small * point.force.max(), point.force, 0.0)
         force, _ = self.balanced(force, tangent, small)
-        history = np.array([self.imbalance(force)])
+        history = np.array([self.problem.imbalance(force)])
         self.take(point.u, force, history, self.violation(point.u, force))
 
     def among_nearest(self) -> Status | None:
@@ -343,7 +322,7 @@ class _Search:
         network, load = self.network, self.load
         if self.offset is not None or not active_set.applies(admissible, len(load)):
             return None
-        if self.imbalance(admissible) > self.settings.balanced:
+        if self.problem.imbalance(admissible) > self.settings.balanced:
             return None
         self.stats.took("active set")
         try:
@@ -358,13 +337,13 @@ class _Search:
             )
         except NoRoom:  # the other ways have no hope here
             self.u, self.force = np.zeros(len(load)), admissible
-            self.history = np.array([self.imbalance(admissible)])
+            self.history = np.array([self.problem.imbalance(admissible)])
             return Status.NO_ROOM
         self.iterations += steps
         self.max_iterations += steps  # where it fails, not at the cost of the others
         if not balanced or self.gap(u, force) > GAP * self.tolerance:
             return None
-        self.u, self.force, self.history = u, force, np.array([self.imbalance(force)])
+        self.u, self.force, self.history = u, force, np.array([self.problem.imbalance(force)])
         return Status.CONVERGED
 
     def drifted(self, u) -> bool:

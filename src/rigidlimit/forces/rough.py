@@ -317,7 +317,7 @@ class _Scaled:
             settings=Settings(path=PATH),
         )
         state = UNLOADED if history is None else HISTORY
-        status, mechanism, solves = Status.CONVERGED, None, found.solves
+        status, mechanism, solves = Status.CONVERGED, None, found.iterations
         if not found.converged:
             status, state = Status.NO_EQUILIBRIUM, LEAST_ENERGY
             k = contacts.normal / self.stiffness_size, contacts.tangential / self.stiffness_size
@@ -333,7 +333,7 @@ class _Scaled:
                 force_size=1.0,
                 settings=Settings(newton=0, path=PATH),
             )
-            solves, routes = solves + found.solves, (*routes, "least energy", *more)
+            solves, routes = solves + found.iterations, (*routes, "least energy", *more)
             if not found.converged:
                 status = Status.STALLED
                 mechanism = self._mechanism(found, law, goal)

@@ -37,10 +37,9 @@ from ..bodies import Bodies, HalfSpace, State
 from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
 from ..constraints import gap_gradient
+from ..equilibrium.smooth_path import room
 from ..errors import InputError
-from ..linear import LinearStats
-from ..network.central_path import room
-from ..network.equilibrium import Network
+from ..linear import LinearStats, Network
 from ..status import Status
 
 TRUST = 0.05

@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from rigidlimit import compatible_forces
+from rigidlimit.equilibrium import smooth_newton
+from rigidlimit.equilibrium.smooth_law import SmoothNetwork
+from rigidlimit.equilibrium.smooth_path import follow
 from rigidlimit.linear import LinearStats, Network
-from rigidlimit.network import equilibrium
-from rigidlimit.network.central_path import follow
 from tests.problems import reference_forces, static_pyramid
 
 
@@ -22,10 +23,11 @@ def test_path_ends_where_newton_converges_at_once(exponent):
     B, load = static_pyramid(8)
     k = unlike(B.shape[0], 1000.0 if exponent >= 2 else 1.0)
     network = Network(B, blocks=np.arange(0, B.shape[1] + 1, 3))
-    point = follow(network, k, exponent, load=load, stats=LinearStats())
+    problem = SmoothNetwork(network, k, exponent, load)
+    point = follow(problem, stats=LinearStats())
     assert point.imbalance <= 1e-6 and point.gap <= 1e-6 and point.iterations < 40
     assert (point.force > 0).all() and (point.slack > 0).all()
-    answer = equilibrium(network, k, exponent, load=load, start=point.u, tolerance=1e-11)
+    answer = smooth_newton.solve(problem, start=point.u, tolerance=1e-11)
     assert answer.residual <= 1e-11 and answer.iterations <= 5
     # 14 + 4 by factorizations, 20 + 1 by conjugate gradients in the dearest case
     assert point.iterations + answer.iterations <= 22
@@ -47,11 +49,7 @@ def test_offset_is_respected():
     network = Network(sp.csr_array(np.ones((2, 1))))
     offset = np.array([0.2, 0.0])
     point = follow(
-        network,
-        np.ones(2),
-        2.0,
-        load=np.array([1.0]),
-        offset=offset,
+        SmoothNetwork(network, np.ones(2), 2.0, np.array([1.0]), offset),
         tolerance=1e-9,
         stats=LinearStats(),
     )

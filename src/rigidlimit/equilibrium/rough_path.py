@@ -8,11 +8,10 @@ Coulomb's law in complementarity form, for displacements w and with multipliers 
 c(f) = (f/k_n)^(1/(p-1)) is the overlap under a force, a = 1/(k_t c^(p-2)) the tangential compliance
 and z = a s_t what is kept from before; l f_t is slip, along the force and not along the cone's
 normal. t = 0 is the law. For t > 0 every contact gives way a little, none is at its bound, and
-Newton's systems are regular; t goes to zero with Mehrotra's predictor, steps end short of the
-bounds (Nocedal & Wright, chapter 14). The associated law adds mu^2 l f_n to the opening:
-its path is that of a convex program (least energy). Contacts that are known to slide
-follow their normal force, f_t = mu f_n e, and have no l; in the associated law their opening
-is w_n + mu e . w_t.
+Newton's systems are regular; t goes to zero by predictors and correctors (``interior.py``). The
+associated law adds mu^2 l f_n to the opening: its path is that of a convex program (least energy).
+Contacts that are known to slide follow their normal force, f_t = mu f_n e, and have no l; in the
+associated law their opening is w_n + mu e . w_t.
 """
 
 from dataclasses import dataclass
@@ -20,14 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from .interior import predictor_corrector
 from .law import ContactLaw
 from .mechanics import Mechanics
-
-SHORT = 0.99
-"""Part of the way to the nearest bound that a step takes."""
-
-LEAST_CENTRING = 1e-4
-"""Least factor by which one iteration lowers t."""
 
 
 @dataclass
@@ -53,42 +47,51 @@ def start(mechanics: Mechanics, law: ContactLaw, force_size: float) -> Path:
     return Path(mechanics.start(force), force, gap, slip)
 
 
+class Tangent:
+    """``interior.Tangent`` at an iterate. Directions are pairs (dx, change (m, d + 2) of the force,
+    s and l)."""
+
+    def __init__(self, mechanics: Mechanics, law: ContactLaw, at: Path):
+        self.mechanics, self.friction, self.at = mechanics, law.friction, at
+        w = mechanics.displacement(at.x)
+        self.r = mechanics.residual(at.x, at.force)
+        room = (law.friction * at.force[:, 0]) ** 2 - (at.force[:, 1:] ** 2).sum(axis=1)
+        self.mean = float((at.force[:, 0] * at.gap + at.slip * room).mean()) / 2.0
+        dilation = 1.0 if law.associated else 0.0
+        known = law.kept if law.slide is None else law.slide
+        self.state = (*law._arrays, known, dilation, w, at.force, at.gap, at.slip, room)
+        self.solve = None
+
+    def direction(self, target: float, accuracy: float, after=None):
+        m, d = self.mechanics.shape
+        D, b, second = np.empty((m, d, d)), np.empty((m, d)), np.zeros((m, 2))
+        if after is not None:
+            _second_order(self.friction, self.at.force, self.at.slip, after[1], second)
+        _linearized(*self.state, target, second, D, b)
+        if self.solve is None:
+            self.solve = self.mechanics.factorize(D)
+        dx, change = self.solve(self.r, b, accuracy), np.empty((m, d + 2))
+        _changes(*self.state, target, second, D, b, self.mechanics.change(dx), change)
+        return dx, change
+
+    def length(self, direction, fraction: float) -> float:
+        at = self.at
+        return _step_length(self.friction, at.force, at.gap, at.slip, direction[1], fraction)
+
+    def mean_after(self, direction, length: float) -> float:
+        at = self.at
+        return _mean_product(self.friction, at.force, at.gap, at.slip, direction[1], length)
+
+
 def advance(mechanics: Mechanics, law: ContactLaw, at: Path) -> float:
     """One iteration of predictor and corrector, in place; returns t before it, the mean product."""
-    m, d = mechanics.shape
-    w = mechanics.displacement(at.x)
-    r = mechanics.residual(at.x, at.force)
-    room = (law.friction * at.force[:, 0]) ** 2 - (at.force[:, 1:] ** 2).sum(axis=1)
-    t = float((at.force[:, 0] * at.gap + at.slip * room).mean()) / 2.0
-    D, b = np.empty((m, d, d)), np.empty((m, d))
-    change = np.empty((m, d + 2))  # of force, gap, slip
-    second = np.zeros((m, 2))
-    dilation = 1.0 if law.associated else 0.0
-    known = law.kept if law.slide is None else law.slide
-    state = (*law._arrays, known, dilation, w, at.force, at.gap, at.slip, room)
-
-    _linearized(*state, 0.0, second, D, b)
-    solve = mechanics.factorize(D)
-
-    def direction(target):
-        _linearized(*state, target, second, D, b)
-        dx = solve(r, b)
-        dw = mechanics.change(dx)
-        _changes(*state, target, second, D, b, dw, change)
-        return dx
-
-    direction(0.0)
-    whole = _step_length(law.friction, at.force, at.gap, at.slip, change, 1.0)
-    after = _mean_product(law.friction, at.force, at.gap, at.slip, change, whole)
-    centring = max(min(1.0, max(after / t, 0.0)) ** 3, LEAST_CENTRING)
-    _second_order(law.friction, at.force, at.slip, change, second)
-    dx = direction(centring * t)
-    step = _step_length(law.friction, at.force, at.gap, at.slip, change, SHORT)
+    d, tangent = mechanics.shape[1], Tangent(mechanics, law, at)
+    step, (dx, change) = predictor_corrector(tangent)
     at.x = at.x + step * dx
     at.force = at.force + step * change[:, :d]
     at.gap = at.gap + step * change[:, d]
     at.slip = at.slip + step * change[:, d + 1]
-    return t
+    return tangent.mean
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

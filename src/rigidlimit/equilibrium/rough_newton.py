@@ -1,11 +1,15 @@
-"""Semismooth Newton on the exact law, with backtracking on the norm of the residual."""
+"""Newton's method for rough contacts: semismooth, with backtracking on the norm of the residual.
 
-from dataclasses import dataclass
+Coulomb's law has no energy whose slope a line search could follow (``smooth_newton.py`` does), and
+the systems are unsymmetric.
+"""
 
 import numpy as np
 
+from ..status import Status
 from .law import ContactLaw
 from .mechanics import Mechanics
+from .result import Equilibrium
 
 DECREASE = 1e-4
 """Armijo's constant on the norm of the residual."""
@@ -27,22 +31,9 @@ RUNAWAY = 3.0
 """Residual over that of the start at which they are given up."""
 
 
-@dataclass(frozen=True)
-class Solution:
-    """x: unknowns; force, displacement (m, d); residual: ``Mechanics.size`` of r; solves:
-    linear systems; converged."""
-
-    x: np.ndarray
-    force: np.ndarray
-    displacement: np.ndarray
-    residual: float
-    solves: int
-    converged: bool
-
-
 def newton(
     mechanics: Mechanics, law: ContactLaw, x: np.ndarray, *, tolerance: float, iterations: int
-) -> Solution:
+) -> Equilibrium:
     """Equilibrium r(x, f(w(x))) = 0 from the start x, until mechanics.size(r) <= tolerance."""
     size = mechanics.size
 
@@ -52,12 +43,13 @@ def newton(
         return w, force, D, mechanics.residual(x, force)
 
     w, force, D, r = look(x)
-    norm, solves, converged = np.linalg.norm(r), 0, size(r) <= tolerance
-    accuracy = LOOSEST
-    while not converged and solves < iterations:
+    norm, solves = np.linalg.norm(r), 0
+    status, accuracy = Status.MAX_ITERATIONS, LOOSEST
+    while size(r) > tolerance and solves < iterations:
         try:
             dx = mechanics.factorize(D)(r, accuracy=accuracy)
         except np.linalg.LinAlgError:
+            status = Status.STALLED
             break
         solves += 1
         for halving in range(HALVINGS + 1):
@@ -67,10 +59,12 @@ def newton(
             if new <= (1.0 - DECREASE * step) * norm:
                 break
         else:
+            status = Status.STALLED
             break
         accuracy = min(LOOSEST, SHARPEN * (new / norm) ** 2)
         x, norm = x + step * dx, new
         w, force, D, r = trial
-        converged = size(r) <= tolerance
         accuracy = max(accuracy, 0.1 * tolerance / max(size(r), tolerance))
-    return Solution(x, force, w, float(size(r)), solves, bool(converged))
+    residual = float(size(r))
+    status = Status.CONVERGED if residual <= tolerance else status
+    return Equilibrium(x, force, w, status, residual, solves)

@@ -6,7 +6,7 @@ changed its sign, then the Illinois variant of regula falsi. Energies would stal
 
 from numba import njit
 
-from .law import law
+from .smooth_law import law
 
 
 @njit(cache=True)

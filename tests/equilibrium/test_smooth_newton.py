@@ -1,14 +1,14 @@
-"""The no-tension network kernel."""
+"""Newton's method for smooth contacts, and the linear systems that it solves."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
+from rigidlimit.equilibrium import smooth_newton
+from rigidlimit.equilibrium.smooth_law import SmoothNetwork, forces_of, tangents
 from rigidlimit.linear import LinearStats, Network
 from rigidlimit.linear.library_factors import DenseFactor
-from rigidlimit.network import equilibrium
-from rigidlimit.network.law import forces_of, tangents
 from rigidlimit.status import Status
 from tests.problems import pyramid_gradient, static_pyramid
 
@@ -61,7 +61,8 @@ def test_energy_minimum_against_a_general_minimizer():
         c = np.maximum(0, s - B @ x)
         return (k / p * c**p).sum() + F @ x
 
-    answer = equilibrium(Network(sp.csr_array(B)), k, p, load=F, offset=s, tolerance=1e-12)
+    problem = SmoothNetwork(Network(sp.csr_array(B)), k, p, F, s)
+    answer = smooth_newton.solve(problem, tolerance=1e-12)
     twin = minimize(energy, np.zeros(5), method="BFGS", options={"gtol": 1e-10})
     # BFGS with numerical gradients finds x to about 1e-6
     np.testing.assert_allclose(answer.x, twin.x, atol=1e-5)
@@ -71,7 +72,8 @@ def test_energy_minimum_against_a_general_minimizer():
 def test_newton_converges_superlinearly():
     """Convergence slope: the last steps on a pyramid gain digits faster than a fixed factor."""
     B, load = static_pyramid(8)
-    history = equilibrium(Network(B), np.ones(B.shape[0]), 2.5, load=load, tolerance=1e-12).history
+    problem = SmoothNetwork(Network(B), np.ones(B.shape[0]), 2.5, load)
+    history = smooth_newton.solve(problem, tolerance=1e-12).history
     digits = -np.log10(history[-3:])
     assert digits[2] > 1.5 * digits[1]
     assert len(history) <= 12
@@ -128,7 +130,7 @@ def row_of_blocks(count):
 
 
 def near_rest(count, aside, pushed=0.0):
-    """(network, k, load, start): a row of blocks with the start's beds 1e-8 and its places along
+    """(problem, start): a row of blocks with the start's beds 1e-8 and its places along
     the row ``aside`` from rest; pushed: loads along the row."""
     rng = np.random.default_rng(0)
     B = row_of_blocks(count)
@@ -138,25 +140,26 @@ def near_rest(count, aside, pushed=0.0):
     start[1::2] = -load[1::2] * (1 + 1e-8 * rng.normal(size=count))
     start[::2] = aside * rng.uniform(-1, 1, count)
     network = Network(B, blocks=np.arange(0, 2 * count + 1, 2))
-    return network, np.ones(2 * count - 1), load, start
+    return SmoothNetwork(network, np.ones(2 * count - 1), 2.0, load), start
 
 
 def test_what_is_balanced_nearly_enough_is_let_be():
     """Property: blocks whose sides press on one another by less than the tolerance stay where they
     are while their beds are put right, in one step."""
-    network, k, load, start = near_rest(400, 1e-11)
-    given = dict(load=load, start=start, tolerance=1e-10, scale=1.0)
-    answer = equilibrium(network, k, 2.0, **given, let_be=0.3)
+    problem, start = near_rest(400, 1e-11)
+    given = dict(start=start, tolerance=1e-10, scale=1.0)
+    undershoot = smooth_newton.Settings(undershoot=0.3)
+    answer = smooth_newton.solve(problem, **given, settings=undershoot)
     assert answer.status is Status.CONVERGED and answer.iterations == 1
     assert (answer.x[::2] == start[::2]).all()
-    moved = equilibrium(network, k, 2.0, **given).x[::2] - start[::2]
+    moved = smooth_newton.solve(problem, **given).x[::2] - start[::2]
     assert np.abs(moved).max() > 1e-12
 
 
 def test_contacts_in_each_others_way_end_a_solve_soon():
     """Property: where loads of rounding would throw blocks against others, a solve that begins
     near its end is given up after few steps, and says why."""
-    network, k, load, start = near_rest(400, 1e-11, pushed=1e-8)
-    answer = equilibrium(network, k, 2.0, load=load, start=start, tolerance=1e-10, scale=1.0)
-    assert answer.status is Status.STALLED and answer.held
+    problem, start = near_rest(400, 1e-11, pushed=1e-8)
+    answer = smooth_newton.solve(problem, start=start, tolerance=1e-10, scale=1.0)
+    assert answer.status is Status.STALLED and answer.blocked
     assert answer.iterations <= 4

@@ -1,0 +1,196 @@
+"""The interior path of smooth contacts, where Newton alone wanders (eq. 36).
+
+With springs of very unlike stiffness, or hardly more contacts than degrees of freedom, Newton on
+the no-tension network can spend fifty and more steps between wrong active sets. The path
+
+    B^T f = F,    w = (f/k)^(1/(p-1)) + B u - s,    f_i w_i = t,    f, w > 0,    t -> 0
+
+leads to the answer of ``smooth_newton.py`` in about twenty steps whatever the stiffness ratios.
+Each is a predictor and a corrector (``interior.py``). Eliminating f and w leaves the network's own
+matrix,
+
+    B^T D B du = rhs,    D_i = f_i / (w_i + q (f_i/k_i)^q),    q = 1/(p-1),
+
+smooth in the contacts instead of on or off, and solved loosely: only a start is wanted. It is
+``rough_path.py`` without friction, where what is a block a contact there is one division.
+
+``Tangent`` serves rigid contacts as well: contact dynamics (``dynamics/interior.py``, with M u for
+F) and the sets of admissible forces (``diagnostics/centre.py``, ``diagnostics/ends.py``).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..linear import LinearStats, Network
+from .interior import Settings, predictor_corrector
+from .smooth_law import SmoothNetwork
+
+LOOSE = Settings(fraction=0.95, predictor=0.1, corrector=0.02)
+"""Loose linear systems: of the end of this path only a start for Newton is wanted."""
+
+SHIFT = 1e-12
+"""Proximal term over the largest D: motions that no contact resists."""
+
+
+class Step(NamedTuple):
+    """Changes of u (n,), f and w (m,)."""
+
+    u: np.ndarray
+    force: np.ndarray
+    slack: np.ndarray
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """Where the path was left: u (n,), forces f (m,) and slacks w (m,), all positive.
+
+    imbalance: |B^T f - F|_inf; gap: f . w over the energy sum of f (f/k)^q.
+    """
+
+    u: np.ndarray
+    force: np.ndarray
+    slack: np.ndarray
+    imbalance: float
+    gap: float
+    iterations: int
+
+
+class Tangent:
+    """``interior.Tangent`` at u, forces f and slacks w (m,).
+
+    compliance (m,): f d/df (f/k)^q = q (f/k)^q, zero for rigid contacts. imbalance (n,):
+    B^T f - F. mismatch (m,): (f/k)^q + B u - s - w. solve(rhs, accuracy): with M + B^T D B,
+    D = f / (w + compliance). refined: take the rounding of D out again, by one more solve; this
+    needs residuals of f by itself, not of D B u.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        f: np.ndarray,
+        w: np.ndarray,
+        compliance: np.ndarray,
+        imbalance: np.ndarray,
+        mismatch: np.ndarray,
+        solve: Callable[[np.ndarray, float], np.ndarray],
+        *,
+        refined: bool = False,
+    ):
+        self.network, self.f, self.w, self.compliance = network, f, w, compliance
+        self.imbalance, self.mismatch = imbalance, mismatch
+        self.solve, self.refined = solve, refined
+        self.mean = float(f @ w) / max(1, len(f))
+
+    def direction(self, target: float, accuracy: float, after: Step | None = None) -> Step:
+        f, B = self.f, self.network.B
+        second = 0.0 if after is None else after.force * after.slack
+        push = target - second - f * self.w - f * self.mismatch
+        du, df, opening = self._solved(self.imbalance, push, accuracy)
+        if self.refined:
+            slope = self.w + self.compliance
+            imbalance = self.imbalance + self.network.carried(df) - self.network.mass @ du
+            more = self._solved(imbalance, push - f * opening - slope * df, accuracy)
+            du, df = du + more[0], df + more[1]
+            opening = B @ du
+        return Step(du, df, self.compliance / f * df + opening + self.mismatch)
+
+    def _solved(self, imbalance, push, accuracy):
+        """(du, df, B du) of M du - B^T df = imbalance, f B du + (w + compliance) df = push."""
+        slope = self.w + self.compliance
+        du = self.solve(imbalance + self.network.carried(push / slope), accuracy)
+        opening = self.network.B @ du
+        return du, (push - self.f * opening) / slope, opening
+
+    def length(self, direction: Step, fraction: float) -> float:
+        t = min(room(self.f, direction.force), room(self.w, direction.slack))
+        return min(1.0, fraction * t)
+
+    def mean_after(self, direction: Step, length: float) -> float:
+        f, w = self.f + length * direction.force, self.w + length * direction.slack
+        return float(f @ w) / max(1, len(f))
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a load that is not carried
+def follow(
+    problem: SmoothNetwork,
+    *,
+    tolerance: float = 1e-6,
+    gap_tolerance: float | None = None,
+    max_iterations: int = 60,
+    start: PathPoint | None = None,
+    guess: np.ndarray | None = None,
+    settings: Settings = LOOSE,
+    stats: LinearStats,
+) -> PathPoint:
+    """Follow the path until imbalance and gap are below ``tolerance``; loads of order one.
+
+    gap_tolerance: another one for the gap. start: where it was left, to go on from there. guess
+    (m,): forces f >= 0 that about balance the load, to begin with.
+    """
+    gap_tolerance = tolerance if gap_tolerance is None else gap_tolerance
+    network, k, load = problem.network, problem.stiffness, problem.load
+    B, q = network.B, 1.0 / (problem.exponent - 1.0)
+    s = np.zeros(B.shape[0]) if problem.offset is None else problem.offset
+    if start is not None:
+        u, f, w = start.u, start.force, start.slack
+    elif guess is not None and guess.any():
+        u, f, w = _begin_from(guess, k, q, len(load))
+    else:
+        u, f, w = _begin(problem, s, q, stats)
+    for iteration in range(max_iterations + 1):
+        yielding = (f / k) ** q
+        imbalance = network.carried(f) - load
+        total = float(f @ w)
+        size, gap = float(np.abs(imbalance).max()), float(np.divide(total, f @ yielding))
+        arrived = size <= tolerance and gap <= gap_tolerance
+        if arrived or iteration == max_iterations or not np.isfinite(size + gap):
+            break
+        D = f / (w + q * yielding)
+        system = network.system(D, SHIFT * float(D.max(initial=1e-300)))
+        solve = partial(solve_loosely, system, stats=stats)
+        mismatch = yielding + B @ u - s - w
+        tangent = Tangent(network, f, w, q * yielding, imbalance, mismatch, solve)
+        t, step = predictor_corrector(tangent, settings)
+        u, f, w = u + t * step.u, f + t * step.force, w + t * step.slack
+    return PathPoint(u, f, w, size, gap, iteration)
+
+
+def _begin(problem, s, q, stats):
+    """(u, f, w) of every contact as a linear spring, as in a cold start of Newton, lifted."""
+    network, k = problem.network, problem.stiffness
+    system = network.system(k.astype(float), SHIFT * k.max())
+    u = solve_loosely(system, -problem.load, LOOSE.corrector, stats=stats)
+    f = -k * (network.B @ u)
+    # 1: where the linear solve could not even begin
+    f = np.maximum(f, 0.1 * (np.abs(f).max() or 1.0))
+    if q != 1.0:
+        u = np.zeros_like(u)
+    yielding = (f / k) ** q
+    return u, f, np.maximum(network.B @ u - s + yielding, 0.1 * yielding)
+
+
+def _begin_from(guess, k, q, n):
+    """(u, f, w) with f w = t everywhere, and forces near those of ``guess``."""
+    f = np.maximum(guess, guess.mean())
+    t = float(np.mean(f * (f / k) ** q))
+    return np.zeros(n), f, t / f
+
+
+def solve_loosely(system, rhs: np.ndarray, accuracy: float, *, stats: LinearStats) -> np.ndarray:
+    """x of K x = rhs to that relative accuracy."""
+    return system.solve(rhs, target=accuracy * float(np.abs(rhs).max()), stats=stats)
+
+
+@njit(cache=True, nogil=True)
+def room(x, dx):
+    """The largest t with x + t dx >= 0."""
+    t = np.inf
+    for i in range(len(x)):
+        if dx[i] < 0.0:
+            t = min(t, -x[i] / dx[i])
+    return t

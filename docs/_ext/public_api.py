@@ -16,6 +16,7 @@ OTHERS = (
     "status",
     "output.hdf5",
     "output.measures",
+    "output.packings",
     "output.vtk",
     "output.plots",
     "adapters.lammps",

@@ -53,6 +53,7 @@ _HOME = {
     "anisotropy": "output.measures",
     "body_forces": "output.measures",
     "body_stress": "output.measures",
+    "body_table": "output.measures",
     "certify": "diagnostics",
     "compatible_forces": "forces",
     "contact_dynamics": "dynamics",
@@ -87,6 +88,7 @@ _HOME = {
     "statics": "static_pose",
     "stress": "output.measures",
     "stress_field": "output.measures",
+    "write_packing": "output.packings",
 }
 _PACKAGES = (
     "adapters",

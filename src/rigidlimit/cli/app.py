@@ -9,6 +9,7 @@ from .collapse import collapse
 from .compare import compare
 from .demo import demo
 from .determinacy import determinacy
+from .exporting import export
 from .importing import import_packing
 from .paper import paper
 from .plot import plot
@@ -52,7 +53,7 @@ def _common(
 
 
 JUDGEMENTS = determinacy, collapse, solve, settle, forces
-for _command in (run, plot, scenes, demo, view, compare, *JUDGEMENTS):
+for _command in (run, plot, scenes, demo, view, export, compare, *JUDGEMENTS):
     app.command()(stoppable(_command))
 app.command("import")(stoppable(import_packing))
 app.command()(stoppable(paper, kept="the same command goes on with the results kept"))

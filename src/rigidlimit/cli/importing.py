@@ -9,7 +9,7 @@ import typer
 from ..errors import InputError
 from .compiling import watch_compiler
 from .contacts import ResultsOption
-from .folders import check_file, check_new
+from .folders import check_file, check_folder, check_new
 from .pose_forces import report
 
 
@@ -34,6 +34,9 @@ def import_packing(
         float | None, typer.Option(help="Of every contact [N/m^(p-1)], for --forces.")
     ] = None,
     results: ResultsOption = None,
+    vtk: Annotated[
+        Path | None, typer.Option(help="Folder for ParaView files of the forces.")
+    ] = None,
     law: Annotated[str, typer.Option(help="hooke, hertz or an exponent p > 1.")] = "hooke",
     gravity: Annotated[
         str | None, typer.Option(help="Like 0,0,-9.81 (the default), or 0,0,0 [m/s^2].")
@@ -77,6 +80,7 @@ def import_packing(
     from ..bodies import Material
     from ..output.endings import check_ending
     from ..output.results import check_name
+    from ..output.vtk import write_paraview
     from ..scenes.toml import write_scene
 
     check_ending("--out", out, (".toml",))
@@ -84,8 +88,9 @@ def import_packing(
     check_new("--out", out, overwrite)
     check_name(results)
     check_file("--out", results)
-    if not forces and (results is not None or stiffness is not None):
-        raise InputError("--stiffness and --results are for forces; add --forces")
+    check_folder("--vtk", vtk)
+    if not forces and any(given is not None for given in (results, stiffness, vtk)):
+        raise InputError("--stiffness, --results and --vtk are for forces; add --forces")
     watch_compiler()
     name = "default" if friction == 0 else f"mu {friction:g}"
     material = Material(young, poisson, density, name, friction)
@@ -110,7 +115,11 @@ def import_packing(
         write_scene(packing.scene, out)
         typer.echo(f"written: {out}")
     if forces:
-        report(packing.forces(), 10, results)
+        found = packing.forces()
+        if vtk is not None:
+            for path in write_paraview(found, vtk):
+                typer.echo(f"written: {path}")
+        report(found, 10, results)
 
 
 def _numbers(option: str, text: str | None, kind: type) -> list | None:

@@ -1,54 +1,54 @@
 """Runs for ParaView: bodies and the contact force network as VTU, the time series as PVD."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._support.atomic import whole_file, write_text
-from ..bodies import Bodies, Disk, HalfSpace, Sphere
+from ..bodies import Disk, HalfSpace, Sphere
 from ..bodies.rotations import matrix
-from ..forces.friction import mobilised_friction
 from .hdf5 import Run, read_run
+from .measures.chains import ForceChains, force_chains
+from .measures.contacts import neighbours
+from .measures.tables import body_forces
+from .measures.tensors import body_stress
+from .plots.frames import Frame, frame
 from .surfaces import surface
+
+if TYPE_CHECKING:
+    from .plots.frames import Source
 
 MANY = 5_000
 """Balls beyond which each is a point with its radius: surfaces take 5 kB and 0.3 ms each a step."""
 
 
-def write_paraview(run: Run | str | Path, folder: str | Path) -> list[Path]:
+def write_paraview(source: "Source", folder: str | Path) -> list[Path]:
     """Write ``bodies.pvd`` and ``contacts.pvd`` with one VTU file a stored step; returns them.
 
-    Bodies: surface triangles with body number, speed [m/s] and mass [kg]. Contacts: a line
-    along the line of action of each force (``contact_lines``) with force [N], classic force [N],
-    gap [m] and the pair of bodies, with friction also the force vector [N] on body b, mobilised
-    friction |f_t|/(mu f_n) and sliding (1 or 0). Of more than ``MANY`` balls or disks, these are
-    points in a third series, ``balls.pvd``, with radius [m] and velocity [m/s] beside the values of
-    bodies. Of ``bodies.pvd`` and ``balls.pvd``, one that has nothing to show is removed if it is
-    there.
+    source: a run or its file, or one moment: forces of a pose, a ``StepResult``, a ``Simulation``.
+    Bodies: surface triangles with body number, speed [m/s], mass [kg], and of the best forces
+    coordination, contact force [N], stress over the body's volume [Pa], nine numbers, pressure
+    positive, its major principal value, and the force chain that it is in (-1: none; Peters et al.
+    2005). Contacts: a line along the line of action of each force (``contact_lines``) with force
+    [N], classic force [N], gap [m], the pair of bodies and whether it is a link of a force chain (1
+    or 0), with friction also the force vector [N] on body b, mobilised friction |f_t|/(mu f_n) and
+    sliding (1 or 0). Of more than ``MANY`` balls or disks, these are points in a third series,
+    ``balls.pvd``, with radius [m] and velocity [m/s] beside the values of bodies. Of ``bodies.pvd``
+    and ``balls.pvd``, one that has nothing to show is removed if it is there.
     """
-    run = run if isinstance(run, Run) else read_run(run)
+    run = read_run(source) if isinstance(source, str | Path) else source
+    moments = run if isinstance(run, Run) else [frame(run)]
     folder = Path(folder)
-    as_points = np.flatnonzero(run.bodies.are(Sphere, Disk))
-    if len(as_points) <= MANY:
-        as_points = as_points[:0]
-    with_surface = np.setdiff1d(np.flatnonzero(~run.bodies.are(HalfSpace)), as_points)
-    meshes = {
-        "bodies": lambda step: _surfaces(run.bodies, step, with_surface),
-        "balls": lambda step: _balls(run.bodies, step, as_points),
-        "contacts": _contacts,
-    }
-    if not len(as_points):
-        del meshes["balls"]
-    elif not len(with_surface):
-        del meshes["bodies"]
-    series = {name: [] for name in meshes}
-    for k in range(len(run)):
-        step = run[k]
-        for name, mesh in meshes.items():
-            file = f"{name}-{step.number:08d}.vtu"
+    series: dict[str, list] = {}
+    for moment in moments:
+        number = getattr(moment, "number", 0)
+        shown = frame(moment)
+        for name, mesh in _meshes(shown).items():
+            file = f"{name}-{number:08d}.vtu"
             with whole_file(folder / file) as temporary:
-                mesh(step).write(temporary, file_format="vtu")
-            series[name].append((step.time, file))
+                mesh.write(temporary, file_format="vtu")
+            series.setdefault(name, []).append((shown.time, file))
     written = []
     for name, files in series.items():
         rows = "\n".join(f'    <DataSet timestep="{t!r}" file="{f}"/>' for t, f in files)
@@ -63,15 +63,32 @@ def write_paraview(run: Run | str | Path, folder: str | Path) -> list[Path]:
     return written
 
 
-def _surfaces(bodies: Bodies, step, chosen):
+def _meshes(shown: Frame) -> dict:
+    """The mesh of each series that has something to show."""
+    bodies = shown.bodies
+    as_points = np.flatnonzero(bodies.are(Sphere, Disk))
+    if len(as_points) <= MANY:
+        as_points = as_points[:0]
+    with_surface = np.setdiff1d(np.flatnonzero(~bodies.are(HalfSpace)), as_points)
+    chains = force_chains(shown)
+    told = _of_bodies(shown, chains)
+    meshes = {}
+    if len(with_surface) or not len(as_points):
+        meshes["bodies"] = _surfaces(shown, told, with_surface)
+    if len(as_points):
+        meshes["balls"] = _balls(shown, told, as_points)
+    return meshes | {"contacts": _contacts(shown, chains)}
+
+
+def _surfaces(shown: Frame, told: dict, chosen: np.ndarray):
     """Surface triangles of the bodies ``chosen``, (k,) ascending."""
     import meshio
 
     points, triangles, owner, start = [np.zeros((0, 3))], [np.zeros((0, 3), int)], [], 0
-    turn = matrix(step.quaternion)
+    turn = matrix(shown.quaternion)
     for body in chosen:
-        local, faces = surface(bodies.shape(body))
-        points.append(local @ turn[body].T + step.position[body])
+        local, faces = surface(shown.bodies.shape(body))
+        points.append(local @ turn[body].T + shown.position[body])
         triangles.append(faces + start)
         owner.append(np.full(len(faces), body))
         start += len(local)
@@ -79,45 +96,60 @@ def _surfaces(bodies: Bodies, step, chosen):
     return meshio.Mesh(
         np.concatenate(points),
         [("triangle", np.concatenate(triangles))],
-        cell_data={name: [values] for name, values in _of_bodies(bodies, step, owner).items()},
+        cell_data={name: [values[owner]] for name, values in told.items()},
     )
 
 
-def _balls(bodies: Bodies, step, chosen):
+def _balls(shown: Frame, told: dict, chosen: np.ndarray):
     """The bodies ``chosen``, (k,), as points."""
     import meshio
 
-    data = _of_bodies(bodies, step, chosen)
-    data["radius [m]"] = bodies.bounding_radius[chosen]
-    data["velocity [m/s]"] = step.velocity[chosen, :3]
+    data = {name: values[chosen] for name, values in told.items()}
+    data["radius [m]"] = shown.bodies.bounding_radius[chosen]
+    data["velocity [m/s]"] = shown.speeds[chosen, :3]
     vertices = np.arange(len(chosen))[:, None]
-    return meshio.Mesh(step.position[chosen], [("vertex", vertices)], point_data=data)
+    return meshio.Mesh(shown.position[chosen], [("vertex", vertices)], point_data=data)
 
 
-def _of_bodies(bodies: Bodies, step, body):
-    """What is told of each of these bodies, (k,)."""
-    speed = np.linalg.norm(step.velocity[body, :3], axis=1)
-    return {"body": body, "speed [m/s]": speed, "mass [kg]": bodies.mass[body]}
+def _of_bodies(shown: Frame, chains: ForceChains) -> dict[str, np.ndarray]:
+    """What is told of each body, (n, ...)."""
+    n, dim = len(shown.bodies), shown.bodies.dim
+    stress = np.zeros((n, 3, 3))
+    stress[:, :dim, :dim] = body_stress(shown)
+    return {
+        "body": np.arange(n),
+        "speed [m/s]": np.linalg.norm(shown.speeds[:, :3], axis=1),
+        "mass [kg]": shown.bodies.mass,
+        "coordination": neighbours(shown),
+        "contact force [N]": body_forces(shown)[:, :3],
+        "stress [Pa]": stress.reshape(n, 9),
+        "major stress [Pa]": chains.major,
+        "force chain": chains.chain,
+    }
 
 
-def _contacts(step):
+def _contacts(shown: Frame, chains: ForceChains):
     import meshio
 
-    ends = contact_lines(step.position, step.contacts)
-    m = len(ends)
+    contacts = shown.contacts
+    ends = contact_lines(shown.position, contacts)
+    m, best = len(ends), shown.best
+    links = {tuple(sorted(pair)) for pair in chains.pairs.tolist()}
     data = {
-        "force [N]": step.force,
-        "classic force [N]": step.force_classic,
-        "gap [m]": step.contacts.gap,
-        "body a": step.contacts.body[:, 0],
-        "body b": step.contacts.body[:, 1],
+        "force [N]": shown.forces.get("compatible", np.full(m, np.nan)),
+        "classic force [N]": shown.forces.get("classic", np.full(m, np.nan)),
+        "gap [m]": contacts.gap,
+        "body a": contacts.body[:, 0],
+        "body b": contacts.body[:, 1],
+        "in force chain": np.array(
+            [tuple(sorted(pair)) in links for pair in contacts.body.tolist()], np.int8
+        ),
     }
-    if step.tangential is not None:
-        mobilised = mobilised_friction(step.force, step.tangential, step.friction)
+    if best in shown.tangential:
         data |= {
-            "force vector [N]": step.force_vectors,
-            "mobilised friction": mobilised,
-            "sliding": step.sliding.astype(np.int8),
+            "force vector [N]": shown.vectors(best),
+            "mobilised friction": shown.mobilised(best),
+            "sliding": shown.sliding[best].astype(np.int8),
         }
     return meshio.Mesh(
         ends.reshape(-1, 3),

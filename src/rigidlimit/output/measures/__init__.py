@@ -13,6 +13,7 @@ _HOME = {
     "anisotropy": "tensors",
     "body_forces": "tables",
     "body_stress": "tensors",
+    "body_table": "tables",
     "contact_table": "tables",
     "coordination": "contacts",
     "density_field": "fields",

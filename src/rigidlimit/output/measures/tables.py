@@ -12,11 +12,19 @@ import numpy as np
 
 from ...forces.bearing import bearing
 from ..plots.frames import frame
+from .contacts import neighbours
 from .selection import pushes
+from .tensors import body_stress
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
     from ..plots.frames import Source
+
+COMPONENTS = {
+    2: ((0, 0), (1, 1), (0, 1)),
+    3: ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)),
+}
+"""Entries of a symmetric tensor, by dimension."""
 
 
 def contact_table(source: "Source", *, scene: "Scene | None" = None, index: int = -1) -> np.ndarray:
@@ -94,6 +102,34 @@ def pair_forces(
     return _table(columns)
 
 
+def body_table(
+    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
+) -> np.ndarray:
+    """One row a body, with named columns: ``pandas.DataFrame(body_table(run))``.
+
+    name; x, y, z [m], velocities vx, vy, vz [m/s], wx, wy, wz [rad/s]; radius [m] (of a ball that
+    holds the body), mass [kg]; fx, fy, fz [N]: what its contacts do to it; coordination: how many
+    bodies press on it; stress_xx, ... [Pa; N/m in 2D] over its own volume, pressure positive. In 2D
+    without z, vz, wx, wy, fz and their stresses. Source as in ``contact_table``; of a ``Scene``
+    without forces.
+    """
+    shown = frame(source, scene=scene, index=index)
+    dim, velocity = shown.bodies.dim, shown.speeds
+    columns = {"name": np.array(shown.bodies.names)}
+    columns |= {axis: shown.position[:, k] for k, axis in enumerate("xyz"[:dim])}
+    columns |= {"radius": shown.bodies.bounding_radius, "mass": shown.bodies.mass}
+    columns |= {f"v{axis}": velocity[:, k] for k, axis in enumerate("xyz"[:dim])}
+    columns |= {f"w{axis}": velocity[:, 3 + k] for k, axis in enumerate("xyz") if k >= 6 - 2 * dim}
+    if shown.of(method)[0] != "none":
+        force = body_forces(shown, method=method)
+        columns |= {f"f{axis}": force[:, k] for k, axis in enumerate("xyz"[:dim])}
+        columns["coordination"] = neighbours(shown, method=method)
+        stress = body_stress(shown, method=method)
+        for i, j in COMPONENTS[dim]:
+            columns[f"stress_{'xyz'[i]}{'xyz'[j]}"] = 0.5 * (stress[:, i, j] + stress[:, j, i])
+    return _table(columns)
+
+
 def body_forces(
     source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
 ) -> np.ndarray:
@@ -113,7 +149,7 @@ def body_forces(
 
 def _table(columns: dict[str, np.ndarray]) -> np.ndarray:
     """The columns, of one length, as a structured array."""
-    rows = len(columns["first"])
+    rows = len(next(iter(columns.values())))
     table = np.empty(rows, [(name, values.dtype) for name, values in columns.items()])
     for name, values in columns.items():
         table[name] = values

@@ -28,13 +28,17 @@ from ..stored import StoredStep
 if TYPE_CHECKING:
     from ...penalty.comparison import Comparison
     from ...penalty.result import PenaltyResult
+    from ...pose import PoseForces
     from ...scenes.scene import Scene
     from ...simulation import Simulation
     from ...step import StepResult
     from ..hdf5 import Run
 
+Solved: TypeAlias = "PoseForces | Comparison | PenaltyResult"
+"""Forces that no step of contact dynamics made."""
+
 Source: TypeAlias = (
-    "Frame | Run | str | Path | StoredStep | StepResult | Simulation | Comparison | PenaltyResult"
+    "Frame | Run | str | Path | StoredStep | StepResult | Simulation | Scene | Solved"
 )
 """What ``frame`` takes."""
 
@@ -109,6 +113,12 @@ class Frame:
     def chosen(self, methods: list[str] | None) -> list[str]:
         """These methods, each of which has to be there; all if none are named."""
         return list(self.forces) if methods is None else [self.of(m)[0] for m in methods]
+
+    @property
+    def speeds(self) -> np.ndarray:
+        """Velocities (n, 6) [m/s, rad/s] at the end of the step; zero where none are known."""
+        velocity = self.step.state.velocity if self.step is not None else self.velocity
+        return np.zeros((len(self.bodies), 6)) if velocity is None else velocity
 
     @cached_property
     def start(self) -> np.ndarray:
@@ -199,14 +209,16 @@ class Frame:
 
 def frame(source: "Source", *, scene: "Scene | None" = None, index: int = -1) -> Frame:
     """The frame of a run file (path or ``Run``, with ``index``), a step of a run, a
-    ``StepResult``, a ``Simulation``, a ``Comparison`` or a ``PenaltyResult`` (these two with
-    ``scene``)."""
+    ``StepResult``, a ``Simulation``, forces of a pose, a ``Scene`` as it begins, a ``Comparison``
+    or a ``PenaltyResult`` (these two with ``scene``)."""
     if isinstance(source, Frame):
         return source
     if isinstance(source, str | Path):
         from ..hdf5 import read_run
 
         source = read_run(source)
+    if hasattr(source, "add_many"):
+        return scene_frame(source)
     if hasattr(source, "settings") and hasattr(source, "times"):
         return _of_run(source, index)
     if isinstance(source, StoredStep):
@@ -325,6 +337,13 @@ def _rubbing_of(source, scene) -> dict:
 
 def _of_pose(source) -> Frame:
     """Forces of a given pose (``rigidlimit.forces_at_pose``)."""
+    rubbing = {}
+    if source.friction is not None:
+        rubbing = {
+            "tangential": {"compatible": in_world(source.contacts, source.tangential_force)},
+            "sliding": {"compatible": source.elastic.sliding},
+            "friction": source.friction,
+        }
     return Frame(
         bodies=source.bodies,
         position=source.state.position,
@@ -334,6 +353,8 @@ def _of_pose(source) -> Frame:
         gravity=np.zeros(3),
         time=source.state.time,
         cell=source.state.cell,
+        velocity=source.state.velocity,
+        **rubbing,
     )
 
 
@@ -348,4 +369,5 @@ def scene_frame(scene: "Scene") -> Frame:
         forces={"none": np.zeros(0)},
         gravity=scene.gravity,
         name=scene.name,
+        velocity=state.velocity,
     )

@@ -47,10 +47,11 @@ def mujoco_stack(boxes, settle=500):
 
 
 def pybullet_stack(boxes, settle=240):
-    """The same in PyBullet."""
+    """The same in PyBullet, with sweeps enough for it to stand."""
     import pybullet
 
     client = pybullet.connect(pybullet.DIRECT)
+    pybullet.setPhysicsEngineParameter(numSolverIterations=1000, physicsClientId=client)
     pybullet.setGravity(0, 0, -10, physicsClientId=client)
     floor = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=client)
     box = pybullet.createCollisionShape(

@@ -201,7 +201,7 @@ INERTIAL = (
 @pytest.mark.parametrize("fixed", [False, True])
 def test_gradient_of_an_articulated_body(client, tmp_path, fixed):
     """Finite differences: a point of the last link moves as B's columns say, for each velocity."""
-    from rigidlimit.adapters.engines.pybullet import _World
+    from rigidlimit.adapters.engines.pybullet_world import World
 
     path = tmp_path / "robot.urdf"
     path.write_text(
@@ -237,9 +237,9 @@ def test_gradient_of_an_articulated_body(client, tmp_path, fixed):
 
     n = 2 if fixed else 8
     still = point(np.zeros(n), 0.0)
-    world = _World(bullet, client)
+    world = World(bullet, client)
     assert world.columns == n
-    (rows,) = world.rows([([robot] * 3, [2] * 3, [still] * 3, 1.0)], np.eye(3)[:, None])
+    rows = world.velocity_of(world.number[robot, 2], still)
     for j in range(n):
         velocity = np.eye(n)[j]
         step = 1e-3

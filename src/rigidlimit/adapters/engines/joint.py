@@ -119,8 +119,8 @@ def rough_answer(
     contacts: EngineContacts, rows: np.ndarray, balance: Balance, options: MendOptions
 ) -> RoughForces:
     """Normal and tangential forces of some contacts (indices) under ``balance``."""
-    stiffness = contacts.stiffness[rows]
-    return rough_forces(
+    stiffness, friction = contacts.stiffness[rows], contacts.coefficients[0][rows]
+    answer = rough_forces(
         balance.B,
         balance.load,
         fixed=balance.held,
@@ -128,9 +128,22 @@ def rough_answer(
         exponent=options.exponent,
         tangential=ROWS,
         tangential_stiffness=options.tangential_stiffness * (options.exponent - 1) * stiffness,
-        friction=contacts.coefficients[0][rows],
+        friction=friction,
         **options.solver_for_friction(len(balance.load)),
     )
+    if answer.status is Status.LOAD_NOT_CARRIED and _carries(balance, friction, answer.tolerance):
+        return replace(answer, status=Status.STALLED, mechanism=None)
+    return answer
+
+
+def _carries(balance: Balance, friction, tolerance) -> bool:
+    """Whether the engine's own forces are within their cones and balance the load."""
+    force = balance.force.reshape(-1, ROWS)
+    off = np.where(balance.held, 0.0, delivered(balance.B, balance.force) - balance.load)
+    size = float((np.where(balance.held, 0.0, np.abs(balance.load)) / balance.reach).max())
+    outside = np.linalg.norm(force[:, 1:], axis=1) - friction * force[:, 0]
+    balanced = float((np.abs(off) / balance.reach).max()) <= tolerance * size
+    return balanced and float(outside.max()) <= tolerance * float(force[:, 0].max())
 
 
 def by_islands(

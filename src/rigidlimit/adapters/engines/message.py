@@ -24,6 +24,10 @@ TOGETHER = (
 )
 
 
+NEAR = 1e-6
+"""Part of the bound of friction by which a force at it may be below."""
+
+
 def message(mended) -> str:
     """Of ``MendedForces``."""
     if not len(mended.force):
@@ -83,9 +87,24 @@ def _states(mended):
     if len(kept):
         said.append(
             f"no admissible normal and friction forces found at {counted(len(kept), 'contact')}, "
-            f"first contact {kept[0]}: the engine's are kept"
+            f"first contact {kept[0]}: the engine's are kept{_at_bound(mended)}"
         )
     return ", ".join(said)
+
+
+def _at_bound(mended):
+    """Of contacts that keep the engine's forces: how many of these are at the bound of friction."""
+    row, contacts = mended.contacts.row, mended.contacts
+    need, bound = np.zeros(len(mended.force)), np.zeros(len(mended.force))
+    need[row] = np.linalg.norm(mended.engine_tangential[row, :2], axis=1)
+    bound[row] = contacts.coefficients[0] * mended.engine_force[row]
+    number = int((mended.kept & (bound > 0.0) & (need >= (1.0 - NEAR) * bound)).sum())
+    if not number:
+        return ""
+    return (
+        f" ({counted(number, 'contact')} of them at the bound of friction: bodies that slide or "
+        "fall leave hardly any others)"
+    )
 
 
 def _moments(mended):

@@ -36,11 +36,9 @@ def constraint_rows(world, rigid):
             _frame(world, *part, info[6 + i], info[8 + i]) for i, part in enumerate(parts)
         )
         middle = 0.5 * (first[0] + second[0])
-        move, turn = np.zeros((2, 3, world.columns))
-        for sign, (body, link) in zip((1.0, -1.0), parts, strict=True):
-            for k, axis in enumerate(np.eye(3)):
-                _add(move[k], sign, *world.row(body, link, middle, axis))
-                _add(turn[k], sign, *world.spin(body, link, axis))
+        numbers = [world.number.get(part, -1) for part in parts]  # -1: the world
+        move = np.subtract(*(world.velocity_of(k, middle) for k in numbers))
+        turn = np.subtract(*(world.spin_of(k) for k in numbers))
         fixed = info[4] == bullet.JOINT_FIXED
         apart = float(np.linalg.norm(first[0] - second[0]))
         askew = float(np.linalg.norm(first[1] - second[1])) if fixed else 0.0
@@ -48,12 +46,16 @@ def constraint_rows(world, rigid):
         turning += [False] * 3 + [True] * 3 * fixed
         error += [(apart, askew)] * (6 if fixed else 3)
     error = np.array(error).reshape(-1, 2)
+    if len(rows) == 1:
+        return rows[0], np.zeros(0, bool), error, given
     return sp.csr_array(np.vstack(rows)), np.array(turning, bool), error, given
 
 
 def in_displacements(links, turning, error, sizes):
     """Rows (k, n) in displacements, and their accuracy (k,). turning (k,) bool: rates of turn;
     error (k, 2): distance [m] and angle of the two sides; sizes (n,): of the mechanisms [m]."""
+    if not len(turning):
+        return links, np.zeros(0)
     entries = sp.coo_array(links)
     span = np.zeros(len(turning))
     np.maximum.at(span, entries.row, sizes[entries.col])
@@ -62,15 +64,10 @@ def in_displacements(links, turning, error, sizes):
     return links, from_error(error[:, 0] / span + error[:, 1])
 
 
-def _add(row, sign, columns, values):
-    for column, value in zip(columns, values, strict=True):
-        row[column] += sign * value
-
-
 def _frame(world, body, link, place, turn):
     """Place (3,) and axes (3, 3) in the world of a frame given in a link's, or in the world."""
     bullet, client = world.bullet, world.client
-    if body in world.centre:
+    if (body, BASE) in world.number:
         if link == BASE:
             pose = bullet.getBasePositionAndOrientation(body, **client)
         else:

@@ -138,6 +138,13 @@ def test_forces_of_a_rough_pose():
     # the DEM's rest, 1e-8 of the weight, and its arms, shorter by half of overlaps of 3e-5
     np.testing.assert_allclose(mine, theirs.force_vectors, atol=1e-4 * theirs.force.max())
     assert np.abs(found.tangential_force).max() > 0.1 * found.force.max()
+    going = rl.Simulation(scene, closed=1e-3)  # overlaps count as closed
+    going.start_from(theirs.state, theirs.contacts, theirs.force, springs=theirs.tangential)
+    step = going.step()
+    at = theirs.contacts.places_in(step.contacts)
+    mine = np.where(at[:, None] >= 0, step.force_vectors[at], 0.0)
+    np.testing.assert_allclose(mine, theirs.force_vectors, atol=1e-4 * theirs.force.max())
+    assert going.at_rest and step.compatible.state == "history"
     bare = rl.forces_at_pose(pose, stiffness=k)
     assert "tangential springs, which a pose does not tell" in bare.message
     assert np.abs(bare.force_vectors - found.force_vectors).max() > 1e-2 * theirs.force.max()

@@ -22,7 +22,7 @@ from .doubtful import (
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
 from .forces.friction import has_friction
-from .rough_step import Friction, remembered, restored, stored
+from .rough_step import Friction, Memory, remembered, restored, stored
 from .scenes.load import as_scene
 from .scenes.periodic import with_cell
 from .scenes.scene import law_exponent
@@ -359,10 +359,25 @@ class Simulation:
         new[i] = self.scene.velocity_of(velocity, angular_velocity, new[i])
         self.state = self.state.moved(velocity=new)
 
-    def start_from(self, state: State, contacts: Contacts, force: np.ndarray) -> None:
-        """Go on from ``state``, the solvers from the forces (m,) [N] of ``contacts``."""
+    def start_from(
+        self,
+        state: State,
+        contacts: Contacts,
+        force: np.ndarray,
+        *,
+        springs: np.ndarray | None = None,
+    ) -> None:
+        """Go on from ``state``, the solvers from the forces (m,) [N] of ``contacts``.
+
+        springs (m, 3) [N]: tangential forces of contacts that rub, on contacts.body[:, 1]. With
+        them the next step is an increment from both; without, contacts remember nothing.
+        """
         self.state, self.last = state, None
-        self._warm = WarmStart(contacts, np.asarray(force), np.zeros(6 * len(self.bodies)))
+        force, memory = np.asarray(force, float), None
+        if springs is not None:
+            kept = np.where(force > 0.0, force, 0.0)
+            memory = Memory(contacts, kept, np.asarray(springs, float), kept, np.asarray(springs))
+        self._warm = WarmStart(contacts, force, np.zeros(6 * len(self.bodies)), memory)
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Everything that the next steps depend on, as arrays; ``restore`` takes it back.

@@ -103,6 +103,24 @@ def test_rest_pose_forces_balance():
     assert abs(net[bodies.mass > 0]).max() < 1e-7 * abs(external).max()
 
 
+def test_rough_balls_rest_with_what_they_remember():
+    """Property: poured rough balls come to rest by the DEM with friction, walls and floor carry
+    them, and a step changes no force, as contacts remember; without memory forces are others."""
+    scene = rl.scenes.rough_packing(20)
+    rest = settle(scene)
+    simulation, result = rest.simulation, rest.simulation.last
+    assert rest.how == "DEM" and simulation.at_rest and result.compatible.state == "history"
+    pushed = rl.body_forces(result)[scene.bodies.free.any(axis=1), :3].sum(axis=0)
+    weight = scene.bodies.mass[scene.bodies.free.any(axis=1)].sum() * 9.81
+    # the DEM rests to 1e-8 of the heaviest ball, and both steps are solved to 1e-10
+    np.testing.assert_allclose(pushed, [0, 0, weight], atol=1e-7 * weight)
+    assert not rest.simulation.last.sliding.all() and np.abs(result.tangential_force).max() > 0
+    again = simulation.step()
+    np.testing.assert_allclose(again.force_vectors, result.force_vectors, atol=1e-7 * weight)
+    simulation.start_from(simulation.state, result.contacts, result.force)
+    assert np.abs(simulation.step().force_vectors - result.force_vectors).max() > 1e-3 * weight
+
+
 def test_a_packing_of_500_rests_at_the_first_try():
     """Convergence: rounds of least energy from the DEM, each of which halves mu, which falls by
     2^20: 29 here. Three times as many would tell of a packing that slides on the way: 250 from a

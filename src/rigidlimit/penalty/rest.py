@@ -13,6 +13,10 @@ carry the loads and all that is left is creeping. What stands still is not touch
 at rest that got another load goes on from its pose and the contact forces of one step, whatever
 its size. Shapes that can roll to the foot of a valley rest elsewhere; they are left to damping.
 
+Rough bodies come to rest by themselves, where their history puts them. Contact dynamics takes them
+there, or a DEM with friction: hard enough to leave overlaps below ``NEAR``, up to which contacts
+count as closed then. They go on with the forces and tangential springs that they came to rest with.
+
 Balls that are poured loosely have no contacts to lose. There a DEM goes first, whose steps are
 cheaper: soft at first, then stiffer. It takes no notice of contacts that were there, so that the
 state decides, not the number of balls: the DEM is taken where contacts bear next to nothing in the
@@ -77,6 +81,10 @@ part them moves others a hundred times as far, and a packing that is moved so fa
 SETTLED = (1e-2, 1e-3, 1e-4)
 """Unbalanced force over the heaviest load at which the DEM ends, by tries: the next one where the
 packing had not come to rest yet, and only looked so between two slides."""
+
+BALANCED = 1e-8
+"""The same where rough bodies go on with the forces of the DEM: speeds at rest are a millionth of
+a free fall's at most, and balls that roll freely gather them step by step."""
 
 BEGIN = 1e-4
 """mu to begin with from there, where contacts usually bear as much as the heaviest load;
@@ -175,9 +183,9 @@ def settle(
     max_steps: of contact dynamics. max_seconds: of the wall clock; it is looked at between steps
     and rounds. callback(text): how it goes.
 
-    Driven bodies stay driven; what they keep in motion does not come to rest. Scenes with friction
-    are left to contact dynamics alone, each step with what contacts remember; what then still rolls
-    or slides is stopped.
+    Driven bodies stay driven; what they keep in motion does not come to rest. Of scenes with
+    friction, whose rest depends on the way there, contacts remember what they bore; what still
+    rolls or slides in the end is stopped. The least energy has no part in them.
 
     Raises NoRest where the scene is not at rest when steps or time are over, where bodies fall for
     ever, and where they overlap without room to part. A ``Simulation`` is then where it got.
@@ -196,14 +204,8 @@ def settle(
         arrays.positive("max_seconds", max_seconds)
     given = isinstance(scene, Simulation)
     simulation = scene if given else Simulation(scene, compatible="never")
-    if simulation.rough:
-        if by == DEM:
-            raise InputError(
-                "by is 'dem' in a scene with friction; expected 'dynamics' (PenaltySimulation runs "
-                "the DEM of such a scene)"
-            )
-        if not given:
-            simulation = Simulation(scene)  # what contacts remember is made step by step
+    if simulation.rough and not given:
+        simulation = Simulation(scene)  # what contacts remember is made step by step
     return _Settling(simulation, by, int(max_steps), max_seconds, callback).run()
 
 
@@ -219,7 +221,8 @@ class _Settling:
         bodies = simulation.bodies
         external = np.where(bodies.free.ravel(), simulation.external_force, 0.0)
         self.rough = simulation.rough
-        self.balls = serves(bodies, external, simulation.state.velocity[:, 3:]) and not self.rough
+        self.round = serves(bodies, external, simulation.state.velocity[:, 3:])
+        self.balls = self.round and not self.rough
         self.by, self.how = by, "DEM" if by == DEM else "contact dynamics"
 
     def run(self) -> Rest:
@@ -306,7 +309,7 @@ class _Settling:
         """Whether balls are poured loosely, as the first step has it: contacts bear next to
         nothing, and fewer are near than there are balls to hold."""
         simulation, bodies = self.simulation, self.simulation.bodies
-        if not (self.balls and self._is_loaded()) or _driven(simulation):
+        if not (self.round and self._is_loaded()) or _driven(simulation):
             return False
         load, pushed = self._loads()
         if np.abs(pushed).sum() > CARRIED * np.abs(load).sum():
@@ -348,12 +351,12 @@ class _Settling:
                 callback=lambda p: self.tell(f"DEM, stiffness x {dem.stiffness_scale:g}, {p.text}"),
             )
         except TooSoft:
-            if dem.stiffness_scale == SOFT[-1] and not self.balls:
+            if dem.stiffness_scale == SOFT[-1] and not (self.balls or self.rough):
                 raise
             self.dem = None
             return np.inf
         simulation.state = _stopped(ran.state, simulation.bodies)
-        self.borne = ran.contacts, np.maximum(ran.force, 0.0)
+        self.borne, self.springs = (ran.contacts, np.maximum(ran.force, 0.0)), ran.tangential
         return _sunk(ran.contacts, simulation.bodies)
 
     def _new_dem(self, scale: float) -> PenaltySimulation:
@@ -375,6 +378,8 @@ class _Settling:
         """The pose of least energy from that of the DEM, after more of it where that is too far to
         go; other bodies than balls are left to damping from there. Whether it was found."""
         self._check_loaded()
+        if self.rough:
+            return self._by_rough_dem()
         if not self.balls:
             self._by_dem(SETTLED[-1])
             return _turns_nothing(self.simulation.bodies) and self._rounds(BEGIN)
@@ -383,6 +388,26 @@ class _Settling:
             if self._rounds(self._part_of_heaviest() * BEGIN):
                 return True
         return False
+
+    def _by_rough_dem(self) -> bool:
+        """The pose in which a DEM with friction rests, poured again where it was too soft, its
+        contacts with their forces and springs. True: nothing better is to be found."""
+        simulation, begun, scale = self.simulation, self.simulation.state, SOFT[0]
+        while True:
+            simulation.state = begun
+            self.dem = self._new_dem(scale)
+            sunk = self._run_dem(BALANCED)
+            if sunk <= NEAR:
+                break
+            # c = (f/k)^(1/(p-1)), and a little more than enough
+            deeper = 2.0 * sunk / NEAR if sunk < np.inf else STIFFER
+            scale *= deeper ** (simulation.settings.exponent - 1.0)
+        contacts, force = self.borne
+        overlap = max(0.0, -float(contacts.gap.min(initial=0.0))) / simulation.bodies.length
+        closed = max(1.01 * overlap, CLOSED)
+        simulation.settings = replace(simulation.settings, closed=closed)
+        simulation.start_from(simulation.state, contacts, force, springs=self.springs)
+        return True
 
     def _by_present_contacts(self) -> bool:
         """The pose of least energy from that of the last step and its forces; else all stays as it
@@ -454,7 +479,7 @@ class _Settling:
             stopped = self._damped_step()
             if simulation.stands_still:
                 stood += 1
-                if stood > LAST or _deepest(simulation) <= CLOSED:
+                if stood > LAST or _deepest(simulation) <= (simulation.settings.closed or CLOSED):
                     return
                 continue
             if self._flies_off():

@@ -67,6 +67,75 @@ write_data {folder}/rest.data
     return folder, {tuple(sorted(pair)): f for pair, f in theirs.items() if f > 0}, where
 
 
+@pytest.fixture(scope="module", params=[0.0, 0.25], ids=["rectangular", "triclinic"])
+def periodic(request, tmp_path_factory):
+    """24 balls of unequal size, pressed together in a periodic box; LAMMPS' forces and pressure."""
+    path = tmp_path_factory.mktemp("lammps") / "pressed.dump"
+    rng = np.random.default_rng(1)
+    radii = rng.uniform(0.1, 0.14, 24)
+    side = float((4 / 3 * np.pi * (radii**3).sum() / 0.7) ** (1 / 3))
+    tilt = request.param * side
+    lmp = lammps.library().lammps(cmdargs=["-log", "none", "-screen", "none"])
+    try:
+        lmp.commands_string(f"""
+units si
+atom_style sphere
+atom_modify map array
+boundary p p p
+newton off
+comm_modify vel yes
+region box prism 0 {side} 0 {side} 0 {side} {tilt} {-0.5 * tilt} {0.3 * tilt}
+create_box 1 box
+neighbor 0.04 bin
+pair_style granular
+pair_coeff * * hooke {STIFFNESS} 5 damping velocity tangential linear_nohistory 0 0
+timestep 2e-3
+""")
+        place = rng.uniform(0, side, (24, 3))
+        lmp.create_atoms(24, list(range(1, 25)), [1] * 24, place.ravel().tolist())
+        for k, radius in enumerate(radii.tolist()):
+            lmp.command(f"set atom {k + 1} diameter {2 * radius!r} density 1000")
+        lmp.commands_string(f"""
+fix move all nve/sphere
+fix drag all viscous 10
+run 40000 post no
+compute pairs all property/local patom1 patom2
+compute force all pair/local force
+compute press all pressure NULL virial
+thermo_style custom step c_press[1] c_press[2] c_press[3] c_press[4] c_press[5] c_press[6]
+dump rest all custom 1 {path} id type xu yu zu radius mass
+dump_modify rest format float %.17g
+run 0 post no
+""")
+        count = lmp.extract_compute("pairs", 2, 4)
+        pairs, force = lmp.extract_compute("pairs", 2, 2), lmp.extract_compute("force", 2, 1)
+        theirs = sorted(
+            (*sorted((int(pairs[i][0]), int(pairs[i][1]))), force[i]) for i in range(count)
+        )
+        pressure = np.array([lmp.extract_compute("press", 0, 1)[k] for k in range(6)])
+    finally:
+        lmp.close()
+    return path, [entry for entry in theirs if entry[2] > 0], pressure
+
+
+def test_forces_across_a_periodic_box(periodic):
+    """The same contacts, forces and stress, to 1e-10 for the same reasons; centres are given beyond
+    the box (xu) as balls went."""
+    path, theirs, pressure = periodic
+    found = rl.read_packing(path, stiffness=STIFFNESS).forces()
+    assert found.converged
+    number = np.array([int(name) for name in found.bodies.names[:24]])
+    ours = sorted(
+        (*sorted(number[pair].tolist()), force)
+        for pair, force in zip(found.contacts.body, found.force, strict=True)
+        if force > 0
+    )
+    assert [entry[:2] for entry in ours] == [entry[:2] for entry in theirs] and len(ours) > 60
+    np.testing.assert_allclose(*([e[2] for e in each] for each in (ours, theirs)), rtol=1e-10)
+    stress = rl.stress(found)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    np.testing.assert_allclose(stress, pressure, atol=1e-10 * pressure[:3].mean())
+
+
 @pytest.mark.parametrize("name", ["rest.dump.gz", "rest.data"])
 def test_forces_at_the_imported_pose(at_rest, name):
     """The same contacts, forces to 1e-10 of each: overlaps of 1e-3 of a radius have 13 digits

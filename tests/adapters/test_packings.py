@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.adapters.packings.cell import of_bounds
+from rigidlimit.adapters.packings.box import of_bounds
 from rigidlimit.errors import InputError
 
 DUMP = """ITEM: UNITS
@@ -127,25 +127,26 @@ def test_triclinic_box(written):
     ]
     text = "\n".join(
         [
-            "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n2\nITEM: BOX BOUNDS xy xz yz pp ff pp",
+            "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n2\nITEM: BOX BOUNDS xy xz yz pp pp pp",
             *lines,
             "ITEM: ATOMS id xs ys zs radius\n1 0.5 0.5 0.5 0.1\n2 1.5 0.5 -0.5 0.1\n",
         ]
     )
     path = written("tilted.dump", text)
-    with pytest.raises(InputError, match=r"tilted.dump: the box is periodic along xz.*'ignore'"):
-        rl.read_packing(path)
-    packing = rl.read_packing(path, periodic="ignore", walls=True)
-    expected = of_bounds(low, high, (xy, xz, yz), (True, False, True))
-    np.testing.assert_allclose(packing.cell.edges, expected.edges, rtol=1e-15)
-    np.testing.assert_allclose(packing.cell.volume, 24.0, rtol=1e-14)
+    packing = rl.read_packing(path)
+    expected = of_bounds(low, high, (xy, xz, yz), (True, True, True))
+    np.testing.assert_allclose(packing.box.edges, expected.edges, rtol=1e-15)
+    np.testing.assert_allclose(packing.box.volume, 24.0, rtol=1e-14)
+    np.testing.assert_array_equal(packing.scene.cell.vectors, packing.box.edges)
     middle = np.array([2.0, 1.5, 1.0]) + [0.5 * (xy + xz), 0.5 * yz, 0]
     # the second is an image of the first
     np.testing.assert_allclose(packing.scene.state.position[:2], [middle, middle], rtol=1e-14)
-    # walls across y only, whose plane holds the edges along x and z
-    assert packing.scene.bodies.names[2:] == ("wall-ylo", "wall-yhi")
-    point, normal = packing.cell.wall("yhi")
-    np.testing.assert_allclose(normal @ packing.cell.edges[[0, 2]].T, 0.0, atol=1e-15)
+    # without the cell there may be walls, whose planes hold two edges each
+    closed = rl.read_packing(path, periodic="ignore", walls=["ylo", "yhi"])
+    assert closed.scene.cell is None
+    assert closed.scene.bodies.names[2:] == ("wall-ylo", "wall-yhi")
+    point, normal = closed.box.wall("yhi")
+    np.testing.assert_allclose(normal @ closed.box.edges[[0, 2]].T, 0.0, atol=1e-15)
     assert normal[1] < 0 and point[1] == 3.0
 
 

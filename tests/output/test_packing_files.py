@@ -46,6 +46,26 @@ def test_round_trip(pile, tmp_path, name):
         rl.write_packing(tmp_path / "pile.xyz", pile)
 
 
+def test_periodic_round_trip(tmp_path):
+    """Property: a tilted cell and the balls in it come back to the last bit; a ball beyond it is
+    put back, by whole vectors of the cell; velocities are those in space."""
+    vectors = [[1.0, 0, 0], [0.3, 1.1, 0], [-0.2, 0.1, 0.9]]
+    cell = rl.Cell(vectors, rate=[[0, 0.5, 0], [0, 0, 0], [0, 0, 0]])
+    scene = rl.Scene(cell=cell)
+    place = np.array([[0.5, 0.5, 1 / 3], [0.6, 0.7, 0.4], [1.6, 0.7, 0.4]])
+    scene.add_many(rl.Sphere(0.04), place, names=["1", "2", "3"])
+    rl.write_packing(tmp_path / "tilted.dump", scene)
+    again = rl.read_packing(tmp_path / "tilted.dump").scene
+    np.testing.assert_allclose(again.cell.vectors, vectors, rtol=1e-15, atol=1e-16)
+    np.testing.assert_array_equal(again.state.position[:2], place[:2])
+    np.testing.assert_allclose(again.state.position[2], place[1], rtol=1e-15)
+    np.testing.assert_allclose(again.state.velocity[:3, 0], 0.5 * place[:, 1], rtol=1e-15)
+    rl.write_packing(tmp_path / "tilted.data", scene)
+    data = rl.read_packing(tmp_path / "tilted.data", boundary="ppp").scene
+    np.testing.assert_array_equal(data.cell.vectors, vectors)
+    np.testing.assert_array_equal(data.state.position[:2], place[:2])
+
+
 def test_lammps_reads_them(pile, tmp_path):
     """Peer: LAMMPS reads the data file, then the dump, and has the same places, bit by bit."""
     from rigidlimit.adapters import lammps

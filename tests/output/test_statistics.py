@@ -1,10 +1,13 @@
 """Statistics of packings on cases with a known answer."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import rigidlimit as rl
 from rigidlimit.collision.contacts import Contacts
+from rigidlimit.collision.search import find_contacts
 from rigidlimit.errors import InputError
 from rigidlimit.output.plots.frames import Frame
 
@@ -180,3 +183,41 @@ def test_correlation_of_forces():
     assert list(count) == [39, 38]
     found, _ = rl.force_correlation(network(line, pairs, np.tile([1.0, 3.0], 20)), edges)
     np.testing.assert_allclose(found, [0.75, 1.25], rtol=1e-14)
+
+
+@pytest.fixture(scope="module")
+def periodic():
+    """Twenty disks at random places in a tilted cell that overlap, and the forces of their pose."""
+    rng = np.random.default_rng(3)
+    vectors = np.array([[1.0, 0.0], [0.3, 0.9]])
+    scene = rl.Scene(dim=2, cell=vectors)
+    scene.add_many([rl.Disk(r) for r in rng.uniform(0.1, 0.15, 20)], rng.random((20, 2)) @ vectors)
+    shown = rl.plots.frame(scene)
+    contacts = find_contacts(scene.bodies, scene.state, 0.0)
+    forces = {"compatible": rng.exponential(1.0, len(contacts))}
+    return replace(shown, contacts=contacts, forces=forces)
+
+
+def test_measures_of_a_periodic_cell(periodic):
+    """Property: the stress of the cell is the sum over its bodies, and the mean of its field; of
+    all pairs up to a distance as many are found as images of the centres lie within it."""
+    area = 0.9
+    total = rl.stress(periodic)
+    weight = np.pi * periodic.bodies.bounding_radius[:-1, None, None] ** 2
+    mean = (weight * rl.body_stress(periodic)[:-1]).sum(axis=0) / area
+    np.testing.assert_allclose(mean, total, rtol=1e-12)
+    part = np.stack(np.meshgrid(*[np.arange(24) / 24] * 2), axis=-1).reshape(-1, 2)
+    points = part @ periodic.cell[:2, :2] + [0.3, -2.0]
+    # 24 points a period of Gaussians of width 0.1 are exact to exp(-2 (pi 24 0.1)^2)
+    field = rl.stress_field(periodic, points, width=0.1).mean(axis=0)
+    np.testing.assert_allclose(field, total, rtol=1e-9)
+    solid = rl.density_field(periodic, points, width=0.1).mean()
+    np.testing.assert_allclose(solid, rl.packing_fraction(periodic), rtol=1e-9)
+    place, edges = periodic.position[:-1, :2], np.array([0.2, 0.5, 1.3])
+    moves = np.array([(i, j) for i in range(-4, 5) for j in range(-4, 5)])
+    every = (place + (moves @ periodic.cell[:2, :2])[:, None]).reshape(-1, 2)
+    apart = np.linalg.norm(every[:, None] - place, axis=2)
+    expected = np.histogram(apart, edges)[0] * area / (20**2 * np.pi * np.diff(edges**2))
+    np.testing.assert_allclose(rl.pair_correlation(periodic, edges), expected, rtol=1e-12)
+    alike = replace(periodic, forces={"compatible": np.ones(len(periodic.contacts))})
+    np.testing.assert_allclose(rl.force_correlation(alike, edges)[0], 1.0, rtol=1e-12)

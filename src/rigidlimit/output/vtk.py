@@ -7,10 +7,12 @@ import numpy as np
 
 from .._support.atomic import whole_file, write_text
 from ..bodies import Disk, HalfSpace, Sphere
+from ..bodies.cell import CellFrame
 from ..bodies.rotations import matrix
 from .hdf5 import Run, read_run
 from .measures.chains import ForceChains, force_chains
 from .measures.contacts import neighbours
+from .measures.images import in_cell
 from .measures.tables import body_forces
 from .measures.tensors import body_stress
 from .plots.frames import Frame, frame
@@ -43,7 +45,7 @@ def write_paraview(source: "Source", folder: str | Path) -> list[Path]:
     series: dict[str, list] = {}
     for moment in moments:
         number = getattr(moment, "number", 0)
-        shown = frame(moment)
+        shown = in_cell(frame(moment))
         for name, mesh in _meshes(shown).items():
             file = f"{name}-{number:08d}.vtu"
             with whole_file(folder / file) as temporary:
@@ -69,7 +71,7 @@ def _meshes(shown: Frame) -> dict:
     as_points = np.flatnonzero(bodies.are(Sphere, Disk))
     if len(as_points) <= MANY:
         as_points = as_points[:0]
-    with_surface = np.setdiff1d(np.flatnonzero(~bodies.are(HalfSpace)), as_points)
+    with_surface = np.setdiff1d(np.flatnonzero(~bodies.are(HalfSpace, CellFrame)), as_points)
     chains = force_chains(shown)
     told = _of_bodies(shown, chains)
     meshes = {}
@@ -165,6 +167,9 @@ def contact_lines(position: np.ndarray, contacts) -> np.ndarray:
     the point nearest to the other's: centre to centre for balls, straight up through a stack of
     boxes, and to the contact point itself for half-spaces, whose "centre" lies in their plane.
     """
-    arm = position[contacts.body] - contacts.point[:, None, :]
+    centre = position[contacts.body]
+    if contacts.branch is not None:
+        centre[:, 1] = centre[:, 0] + contacts.branch
+    arm = centre - contacts.point[:, None, :]
     depth = np.einsum("mek,mk->me", arm, contacts.normal)
     return contacts.point[:, None, :] + depth[:, :, None] * contacts.normal[:, None, :]

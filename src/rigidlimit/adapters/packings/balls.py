@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...bodies import Disk, HalfSpace, Material, Sphere, rotations
+from ...bodies import Cell, Disk, HalfSpace, Material, Sphere, rotations
 from ...bodies.bodies import PLANAR
 from ...errors import InputError
 from ...scenes.scene import Scene
-from .cell import FACES, Cell
+from .box import FACES, Box
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ class Balls:
     density: np.ndarray | None = None
     velocity: np.ndarray | None = None
     spin: np.ndarray | None = None
-    cell: Cell | None = None
+    box: Box | None = None
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     units: str = ""
     planar: bool = False
@@ -98,10 +98,10 @@ class Balls:
         known = {
             k: getattr(self, k) * f for k, f in factors.items() if getattr(self, k) is not None
         }
-        cell = self.cell
-        if cell is not None:
-            cell = Cell(cell.origin * length, cell.edges * length, cell.periodic)
-        return replace(self, cell=cell, **known)
+        box = self.box
+        if box is not None:
+            box = Box(box.origin * length, box.edges * length, box.periodic)
+        return replace(self, box=box, **known)
 
     def masses(self) -> np.ndarray | None:
         """(n,) [kg], of a ball also in the plane, as LAMMPS has it; None where nothing is told."""
@@ -123,7 +123,11 @@ def as_scene(
     """The scene of balls in SI units, then its walls. Options as of ``read_packing``."""
     n = len(balls)
     dim = dim or (2 if balls.planar else 3)
-    scene = Scene(name=name, dim=dim, **of_scene)
+    cell = None
+    if balls.box is not None and balls.box.periodic[:dim].any():
+        along = balls.box.periodic[:dim].tolist()
+        cell = Cell(balls.box.edges[:dim, :dim], periodic=along)
+    scene = Scene(name=name, dim=dim, cell=cell, **of_scene)
     if n == 0:
         raise InputError("the file has no balls; expected some")
     _check(balls, dim)
@@ -156,8 +160,8 @@ def as_scene(
         free=free,
     )
     scene.fill([str(each) for each in balls.id.tolist()], shapes, materials, columns)
-    for face in _faces(balls.cell, walls, dim):
-        point, normal = balls.cell.wall(face)
+    for face in _faces(balls.box, walls, dim):
+        point, normal = balls.box.wall(face)
         scene.add(HalfSpace(dim), position=point[:dim], normal=normal[:dim], name=f"wall-{face}")
     return scene
 
@@ -195,15 +199,15 @@ def _materials(kinds: np.ndarray, material) -> tuple[list[Material], np.ndarray]
     return [material[int(kind)] for kind in types], row
 
 
-def _faces(cell: Cell | None, walls, dim: int) -> list[str]:
+def _faces(box: Box | None, walls, dim: int) -> list[str]:
     """Names of the faces of the box that become walls."""
     if walls is False:
         return []
-    if cell is None:
+    if box is None:
         raise InputError("walls: the file has no box; remove walls=, or add half-spaces by hand")
     known = FACES[: 2 * dim]
     if walls is True:
-        return [face for k, face in enumerate(known) if not cell.periodic[k // 2]]
+        return [face for k, face in enumerate(known) if not box.periodic[k // 2]]
     for face in walls:
         if face not in known:
             raise InputError(f"walls: found {face!r}; expected True, or some of {', '.join(known)}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError
 from .balls import Balls
-from .cell import Cell, of_bounds
+from .box import Box, of_bounds
 from .lines import Text
 
 STYLES = {
@@ -62,7 +62,7 @@ def read_data(text: Text, *, style: str | None, boundary: str | None) -> Balls:
         density=column.get("density"),
         velocity=velocity,
         spin=spin,
-        cell=_cell(text, head, boundary),
+        box=_box(text, head, boundary),
         units=units[1] if units else "",
     ).sorted()
 
@@ -88,7 +88,7 @@ def _is_number(word: str) -> bool:
     return bool(re.match(r"^[-+]?(\d|\.\d)", word))
 
 
-def _cell(text: Text, head: dict, boundary: str | None) -> Cell:
+def _box(text: Text, head: dict, boundary: str | None) -> Box:
     flags = "fff" if boundary is None else boundary.replace(" ", "")
     if len(flags) != 3 or not set(flags) <= set("pfsm"):
         raise InputError(f"boundary is {boundary!r}; expected three of p, f, s, m, like 'ppf'")
@@ -106,7 +106,7 @@ def _cell(text: Text, head: dict, boundary: str | None) -> Cell:
 
     if "avec" in head:
         edges = np.array([numbers(key, 3) for key in ("avec", "bvec", "cvec")])
-        return Cell(np.array(numbers("abc origin", 3)), edges, np.array(periodic, bool))
+        return Box(np.array(numbers("abc origin", 3)), edges, np.array(periodic, bool))
     low, high = np.transpose([numbers(f"{axis}lo {axis}hi", 2) for axis in "xyz"])
     tilts = numbers("xy xz yz", 3) if "xy xz yz" in head else (0.0, 0.0, 0.0)
     return of_bounds(low, high, tilts, periodic)

@@ -15,7 +15,7 @@ import numpy as np
 from ..._support.words import counted
 from ...errors import InputError
 from .balls import Balls
-from .cell import Cell, of_bounds
+from .box import Box, of_bounds
 from .lines import Text
 
 ITEM = "ITEM:"
@@ -48,8 +48,8 @@ def read_dump(text: Text, frame: int) -> Balls:
     for what, at in (("NUMBER OF ATOMS", snapshot.count), ("ATOMS", snapshot.atoms)):
         if at < 0:
             raise InputError(f"{text.path}: a snapshot without {ITEM} {what}; expected a dump")
-    cell = _cell(text, snapshot.box) if snapshot.box >= 0 else None
-    return _atoms(text, snapshot, cell).sorted()
+    box = _box(text, snapshot.box) if snapshot.box >= 0 else None
+    return _atoms(text, snapshot, box).sorted()
 
 
 def _snapshots(text: Text):
@@ -91,7 +91,7 @@ def _snapshots(text: Text):
         yield snapshot
 
 
-def _cell(text: Text, line: int) -> Cell:
+def _box(text: Text, line: int) -> Box:
     words = text.lines[line].split()[3:]
     tilted = words[:3] == ["xy", "xz", "yz"]
     general = words[:2] == ["abc", "origin"]
@@ -103,7 +103,7 @@ def _cell(text: Text, line: int) -> Cell:
     names = {2: "lo hi", 3: "lo_bound hi_bound tilt", 4: "an edge (3) and the origin"}[wanted]
     rows = np.array([text.numbers(line + 1 + k, wanted, names) for k in range(3)])
     if general:
-        return Cell(rows[:, 3].copy(), rows[:, :3].copy(), np.array(periodic, bool))
+        return Box(rows[:, 3].copy(), rows[:, :3].copy(), np.array(periodic, bool))
     low, high = rows[:, 0].copy(), rows[:, 1].copy()
     xy, xz, yz = rows[:, 2] if tilted else (0.0, 0.0, 0.0)
     along_x = (0.0, xy, xz, xy + xz)
@@ -112,7 +112,7 @@ def _cell(text: Text, line: int) -> Cell:
     return of_bounds(low, high, (xy, xz, yz), periodic)
 
 
-def _atoms(text: Text, snapshot: _Snapshot, cell: Cell | None) -> Balls:
+def _atoms(text: Text, snapshot: _Snapshot, box: Box | None) -> Balls:
     names = text.lines[snapshot.atoms].split()[2:]
     first = snapshot.atoms + 1
     words = text.lines[first].split() if snapshot.count else names
@@ -122,7 +122,7 @@ def _atoms(text: Text, snapshot: _Snapshot, cell: Cell | None) -> Balls:
     keep = [k for k, word in enumerate(words) if _is_number(word)]
     table = text.table(first, snapshot.count, names, keep=keep)
     column = {name: table[:, k] for k, name in enumerate(names[j] for j in keep)}
-    position = _position(text, snapshot, column, cell)
+    position = _position(text, snapshot, column, box)
     radius = column.pop("radius", None)
     if radius is None and "diameter" in column:
         radius = column.pop("diameter") / 2
@@ -138,7 +138,7 @@ def _atoms(text: Text, snapshot: _Snapshot, cell: Cell | None) -> Balls:
         density=density,
         velocity=velocity,
         spin=spin,
-        cell=cell,
+        box=box,
         columns=column,
         units=snapshot.units,
     )
@@ -151,16 +151,16 @@ def _vector(column: dict, names) -> np.ndarray | None:
     return np.column_stack([column.pop(name) for name in names])
 
 
-def _position(text: Text, snapshot: _Snapshot, column: dict, cell: Cell | None) -> np.ndarray:
+def _position(text: Text, snapshot: _Snapshot, column: dict, box: Box | None) -> np.ndarray:
     """Centres in the box: x y z, else xu, xs, xsu; image counts ix iy iz are left as columns."""
     for ending, scaled in (("", False), ("u", False), ("s", True), ("su", True)):
         found = _vector(column, [axis + ending for axis in "xyz"])
         if found is None:
             continue
         if scaled:
-            if cell is None:
+            if box is None:
                 raise InputError(f"{text.path}: scaled positions without BOX BOUNDS")
-            found = cell.origin + found @ cell.edges
+            found = box.origin + found @ box.edges
         return found
     raise text.wrong(snapshot.atoms, "columns x y z (or xu, xs, xsu and so on)")
 

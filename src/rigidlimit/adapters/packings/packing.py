@@ -13,7 +13,7 @@ from ...errors import InputError, SceneError, nearest
 from ...pose import PoseForces, forces_at_pose
 from ...scenes.scene import Scene
 from .balls import Balls, as_scene
-from .cell import Cell
+from .box import Box
 from .csv_table import read_csv
 from .lammps_data import begins_data, read_data
 from .lammps_dump import begins_dump, read_dump
@@ -33,15 +33,16 @@ FORMATS = {
 class Packing(Brief):
     """A packing that was read, in SI units.
 
-    scene: its bodies, balls in the order of their ids and named by them, then walls. cell: the
-    file's box, or None. columns: other numbers of the file, name -> (n,), as they stand, one a
-    ball; "type" (n,) where the file has types. stiffness [N/m^(p-1)]: of every contact, as given,
-    or None. notes: what of the file is not in the scene.
+    scene: its bodies, balls in the order of their ids and named by them, then walls. box: the
+    file's, or None; where it is periodic the scene has it as its ``cell``. columns: other numbers
+    of the file, name -> (n,), as they stand, one a ball; "type" (n,) where the file has types.
+    stiffness [N/m^(p-1)]: of every contact, as given, or None. notes: what of the file is not in
+    the scene.
     """
 
     scene: Scene
     format: str
-    cell: Cell | None = None
+    box: Box | None = None
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     stiffness: float | None = None
     notes: tuple[str, ...] = ()
@@ -49,7 +50,7 @@ class Packing(Brief):
     @property
     def message(self) -> str:
         said = f"{self.scene.name}: {counted(len(self.scene), 'body')} from {FORMATS[self.format]}"
-        box = "" if self.cell is None else f", box {self.cell.message}"
+        box = "" if self.box is None else f", box {self.box.message}"
         return said + box + "".join(f"; {note}" for note in self.notes)
 
     def forces(self, *, stiffness: float | None = None, law=None, springs=None) -> PoseForces:
@@ -119,19 +120,19 @@ def read_packing(
         True: half-spaces at the faces of the box that are not periodic; or some of "xlo", "xhi",
         "ylo", ...
     periodic : str
-        "keep", or "ignore": a periodic box as one without walls.
+        "keep": a periodic box becomes the scene's ``cell``; "ignore": nothing touches across it.
     boundary : str, optional
         Of data files, which do not say it: like "ppf".
     atom_style : str, optional
         Of data files that do not say it: "sphere" (default), "granular", "bpm/sphere", "atomic".
     gravity, law, dt
-        Of the scene; no file says them.
+        Of the scene; no file says them. By default 9.81 m/s^2 downwards, and none in boxes that
+        are periodic downwards.
 
     Raises
     ------
     InputError
-        With file and line where the file does not fit its format; for periodic boxes with "keep",
-        which scenes do not have.
+        With file and line where the file does not fit its format.
     """
     path = Path(path)
     if periodic not in ("keep", "ignore"):
@@ -163,22 +164,18 @@ def read_packing(
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     columns = balls.columns | ({} if balls.type is None else {"type": balls.type})
-    return Packing(scene, format, balls.cell, columns, stiffness)
+    return Packing(scene, format, balls.box, columns, stiffness)
 
 
 def _in_box(balls: Balls, periodic: str) -> Balls:
-    """With centres within the box along its periodic edges."""
-    cell = balls.cell
-    if cell is None or not cell.periodic.any():
+    """With centres within the box along its periodic edges, which are left out if asked for."""
+    box = balls.box
+    if box is None or not box.periodic.any():
         return balls
-    if periodic == "keep":
-        along = "".join(a for a, p in zip("xyz", cell.periodic, strict=True) if p)
-        raise InputError(
-            f"the box is periodic along {along}; expected one that is not: scenes have no periodic "
-            "cells; try periodic='ignore', which leaves out the contacts across its faces, and "
-            "walls= for some of them"
-        )
-    return replace(balls, position=cell.wrapped(balls.position))
+    balls = replace(balls, position=box.wrapped(balls.position))
+    if periodic == "ignore":
+        balls = replace(balls, box=Box(box.origin, box.edges, np.zeros(3, bool)))
+    return balls
 
 
 def _format_of(text: Text) -> str:

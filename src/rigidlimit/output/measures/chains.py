@@ -19,7 +19,7 @@ from ...errors import InputError, MissingExtra
 from ...forces.bearing import bearing
 from ..plots.frames import Frame, frame
 from .contacts import neighbours
-from .selection import Chosen, chosen, volumes
+from .selection import Chosen, centres, chosen, volumes
 from .tables import pair_forces
 from .tensors import body_stress, principal
 
@@ -85,8 +85,9 @@ def force_chains(
         raise InputError(f"angle is {angle!r}; expected degrees above 0, up to 90")
     shown = frame(source, scene=scene, index=index)
     counts = chosen(shown, bodies) & np.isfinite(volumes(shown))
-    force = shown.of(method)[1]
-    pairs = np.unique(shown.contacts.body[bearing(force)], axis=0)
+    bear = np.flatnonzero(bearing(shown.of(method)[1]))
+    pairs, row = np.unique(shown.contacts.body[bear], axis=0, return_index=True)
+    line = np.diff(centres(shown)[bear[row]], axis=1)[:, 0]
     n, dim = len(counts), shown.bodies.dim
     major, direction = np.full(n, np.nan), np.full((n, dim), np.nan)
     values, axes = principal(body_stress(shown, method=method)[counts])
@@ -95,8 +96,8 @@ def force_chains(
     strong = np.zeros(n, bool)
     if bears.any():
         strong[bears] = major[bears] >= major[bears].mean() * (1 - ALONG)
-    pairs = pairs[strong[pairs].all(axis=1)]
-    line = (shown.start[pairs[:, 1]] - shown.start[pairs[:, 0]])[:, :dim]
+    both = strong[pairs].all(axis=1)
+    pairs, line = pairs[both], line[both, :dim]
     line /= np.linalg.norm(line, axis=1)[:, None]
     cosine = np.abs(np.einsum("kei,ki->ke", direction[pairs], line)).min(axis=1)
     pairs = pairs[cosine >= np.cos(np.radians(angle)) - ALONG]

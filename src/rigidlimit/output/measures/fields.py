@@ -19,8 +19,9 @@ from scipy.special import erf
 from ..._support import arrays
 from ...errors import InputError
 from ...forces.bearing import bearing
-from ..plots.frames import frame
-from .selection import Chosen, chosen, pushes, volumes
+from ..plots.frames import Frame, frame
+from .images import around, start_cell, wrapped
+from .selection import Chosen, centres, chosen, pushes, volumes
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 CHUNK = 2_000_000
 """Pairs of a point and a line that are looked at together: some 100 MB."""
+
+FAR = 9.0
+"""Widths beyond which a Gaussian is nothing to a computer."""
 
 
 def stress_field(
@@ -58,9 +62,12 @@ def stress_field(
     push, arm = pushes(shown, method)
     keep = chosen(shown, bodies)[shown.contacts.body]
     keep &= bearing(shown.of(method)[1])[:, None]
-    dim = shown.bodies.dim
-    start = shown.start[shown.contacts.body][keep][:, :dim]
-    arm, push = arm[keep][:, :dim], push[keep][:, :dim]
+    dim, vectors = shown.bodies.dim, start_cell(shown)
+    reach = FAR * width + float(np.linalg.norm(arm[keep], axis=1).max(initial=0.0))
+    start, image = around(shown, centres(shown)[keep], vectors, reach)
+    points = _back(shown, points, vectors)
+    start = start[:, :dim]
+    arm, push = arm[keep][image][:, :dim], push[keep][image][:, :dim]
     moment = -np.einsum("ki,kj->kij", arm, push).reshape(len(arm), -1)
     out = np.zeros((len(points), dim * dim))
     step = max(1, CHUNK // max(len(arm), 1))
@@ -89,7 +96,9 @@ def density_field(
     if of not in ("mass", "volume"):
         raise InputError(f"of is {of!r}; expected 'volume' or 'mass'")
     weight = (shown.bodies.mass if of == "mass" else volumes(shown))[which]
-    place = shown.position[which][:, :dim]
+    place, image = around(shown, shown.position[which], shown.cell, FAR * width)
+    place, weight = place[:, :dim], weight[image]
+    points = _back(shown, points, shown.cell)
     out = np.zeros(len(points))
     step = max(1, CHUNK // max(len(place), 1))
     for first in range(0, len(points), step):
@@ -112,6 +121,13 @@ def _spread(points, start, arm, width) -> np.ndarray:
     line = erf(u / scale) - erf((u - length) / scale)
     flat = (2 * np.pi * width**2) ** (-(dim - 1) / 2) / (2 * np.where(length > 0, length, 1.0))
     return flat * np.exp(-across / scale**2) * line
+
+
+def _back(shown: Frame, points: np.ndarray, vectors) -> np.ndarray:
+    """Points (k, dim) put back into a periodic cell."""
+    whole = np.zeros((len(points), 3))
+    whole[:, : points.shape[1]] = points
+    return wrapped(shown, whole, vectors)[:, : points.shape[1]]
 
 
 def _points(points, dim: int) -> np.ndarray:

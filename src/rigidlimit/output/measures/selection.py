@@ -6,6 +6,7 @@ import numpy as np
 
 from ..._support import arrays
 from ...bodies import Disk, HalfSpace, Sphere
+from ...bodies.cell import CellFrame
 from ...errors import InputError, nearest
 from ..plots.frames import Frame
 
@@ -17,15 +18,24 @@ def pushes(shown: Frame, method: str | None) -> tuple[np.ndarray, np.ndarray]:
     """(push, arm), (m, 2, 3) each: the force on either body of each contact, and where it acts
     from the centre that the body had where the step began."""
     push = shown.vectors(method)[:, None, :] * np.array([[-1.0], [1.0]])
-    return push, shown.contacts.point[:, None, :] - shown.start[shown.contacts.body]
+    return push, shown.contacts.point[:, None, :] - centres(shown)
+
+
+def centres(shown: Frame) -> np.ndarray:
+    """Centres (m, 2, 3) [m] of both bodies of each contact where the step began; in a periodic cell
+    the second is that of the image which is touched."""
+    contacts = shown.contacts
+    at = shown.start[contacts.body]
+    if contacts.branch is not None:
+        at[:, 1] = at[:, 0] + contacts.branch
+    return at
 
 
 def volumes(shown: Frame) -> np.ndarray:
-    """Volume of each body, (n,) [m^3; m^2 in 2D]; nan for half-spaces."""
-    bodies = shown.bodies
-    endless = bodies.are(HalfSpace)
-    of_shapes = [np.nan if isinstance(s, HalfSpace) else s.measure for s in bodies.shapes]
-    return np.where(endless, np.nan, np.array(of_shapes, float)[bodies.shape_of])
+    """Volume of each body, (n,) [m^3; m^2 in 2D]; nan for half-spaces and a periodic cell."""
+    endless = HalfSpace | CellFrame
+    volume = [np.nan if isinstance(s, endless) else s.measure for s in shown.bodies.shapes]
+    return np.array(volume, float)[shown.bodies.shape_of]
 
 
 def balls(shown: Frame) -> np.ndarray:
@@ -39,7 +49,7 @@ def balls(shown: Frame) -> np.ndarray:
 def chosen(shown: Frame, bodies) -> np.ndarray:
     """Which bodies are meant, (n,) bool."""
     if bodies is None:
-        return shown.bodies.free.any(axis=1)
+        return shown.bodies.free.any(axis=1) & ~shown.bodies.are(CellFrame)
     names, found = shown.bodies.names, np.zeros(len(shown.bodies), bool)
     for body in [bodies] if isinstance(bodies, str) else np.atleast_1d(bodies):
         if isinstance(body, str):

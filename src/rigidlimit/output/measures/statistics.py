@@ -18,6 +18,7 @@ from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError
 from ..plots.frames import Frame, frame
+from .images import around, start_cell
 from .selection import Chosen, chosen, growing_edges
 
 if TYPE_CHECKING:
@@ -191,10 +192,15 @@ def force_correlation(
     f, place = f[keep], shown.contacts.point[keep]
     if not len(f):
         raise InputError("no contact carries load; expected some")
+    place, image = around(shown, place, start_cell(shown), edges[-1])
     pairs = cKDTree(place).query_pairs(edges[-1], output_type="ndarray")
+    pairs = pairs[pairs[:, 0] < len(f)]
     apart = np.linalg.norm(place[pairs[:, 0]] - place[pairs[:, 1]], axis=1)
-    number = np.histogram(apart, edges)[0]
-    total = np.histogram(apart, edges, weights=f[pairs[:, 0]] * f[pairs[:, 1]])[0]
+    # two with an image across the cell are found twice
+    once = np.where(pairs[:, 1] < len(f), 1.0, 0.5)
+    number = np.histogram(apart, edges, weights=once)[0]
+    once *= f[pairs[:, 0]] * f[image[pairs[:, 1]]]
+    total = np.histogram(apart, edges, weights=once)[0]
     with np.errstate(invalid="ignore"):
         return total / number / f.mean() ** 2, number
 

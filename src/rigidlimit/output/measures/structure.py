@@ -6,8 +6,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..._support import arrays
+from ...bodies.cell import volume_of
 from ...errors import InputError, MissingExtra
-from ..plots.frames import frame
+from ..plots.frames import Frame, frame
+from .images import around, wrapped
 from .selection import Chosen, balls, chosen, growing_edges, volumes
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ def pair_correlation(
     """Pair correlation g(r) of the centres of balls, (b,): 1 where they are placed at random.
 
     Distances are counted from those centres which are the largest r away from the bounds, so that
-    no shell leaves the packing (the border method: B. D. Ripley, Spatial Statistics, 1981).
+    no shell leaves the packing (the border method: B. D. Ripley, Spatial Statistics, 1981); in a
+    periodic cell from all, to all images.
 
     Parameters
     ----------
@@ -43,7 +46,14 @@ def pair_correlation(
     """
     shown = frame(source, scene=scene, index=index)
     edges, dim = growing_edges("edges", edges), shown.bodies.dim
-    place = shown.position[balls(shown), :dim]
+    place = shown.position[balls(shown)]
+    shell = np.pi * np.diff(edges**2) if dim == 2 else 4 / 3 * np.pi * np.diff(edges**3)
+    if shown.cell is not None:
+        _whole(shown, bounds)
+        every, _ = around(shown, place, shown.cell, edges[-1])
+        below = cKDTree(every).count_neighbors(cKDTree(every[: len(place)]), edges)
+        return np.diff(below) * volume_of(shown.cell) / (len(place) ** 2 * shell)
+    place = place[:, :dim]
     low, high = _bounds(bounds, place)
     place = place[((place >= low) & (place <= high)).all(axis=1)]
     far = np.minimum(place - low, high - place).min(axis=1) >= edges[-1]
@@ -53,16 +63,14 @@ def pair_correlation(
             "edges that end sooner"
         )
     tree = cKDTree(place)
-    below = tree.count_neighbors(cKDTree(place[far]), edges, cumulative=True).astype(float)
-    counts = np.diff(below)
+    below = tree.count_neighbors(cKDTree(place[far]), edges)
     density = len(place) / float(np.prod(high - low))
-    shell = np.pi * np.diff(edges**2) if dim == 2 else 4 / 3 * np.pi * np.diff(edges**3)
-    return counts / (far.sum() * density * shell)
+    return np.diff(below) / (far.sum() * density * shell)
 
 
 def packing_fraction(
     source: "Source",
-    volume: float,
+    volume: float | None = None,
     *,
     bodies: Chosen = None,
     scene: "Scene | None" = None,
@@ -70,13 +78,15 @@ def packing_fraction(
 ) -> float:
     """Volume of bodies over that of the region that they fill.
 
-    volume [m^3; m^2 in 2D]. bodies: by default all that are free to move in some way. Overlaps
-    count twice.
+    volume [m^3; m^2 in 2D]: by default that of the periodic cell. bodies: by default all that are
+    free to move in some way. Overlaps count twice.
     """
     shown = frame(source, scene=scene, index=index)
     own = volumes(shown)[chosen(shown, bodies)]
     if not np.isfinite(own).all():
         raise InputError("bodies: half-spaces are among them; expected bodies with a volume")
+    if volume is None and shown.cell is not None:
+        volume = volume_of(shown.cell)
     return float(own.sum()) / arrays.positive("volume", volume)
 
 
@@ -101,10 +111,17 @@ def local_packing_fraction(
     shown = frame(source, scene=scene, index=index)
     which, dim = balls(shown), shown.bodies.dim
     radius = shown.bodies.bounding_radius[which]
-    place = shown.position[which, :dim]
-    low, high = _bounds(bounds, place, radius)
     size = float(radius.mean())  # voro++ takes points that are 1e-5 apart for one
-    cells = _cells((place - low) / size, radius / size, (high - low) / size)
+    place = shown.position[which]
+    if shown.cell is None:
+        place = place[:, :dim]
+        low, high = _bounds(bounds, place, radius)
+        place, corner, periodic = place - low, np.diag(high - low), np.zeros(dim, bool)
+    else:
+        _whole(shown, bounds)
+        place = wrapped(shown, place, shown.cell)[:, :dim]
+        corner, periodic = shown.cell[:dim, :dim], shown.bodies.cell.periodic[:dim]
+    cells = _cells(place / size, radius / size, corner / size, periodic)
     own = volumes(shown)[which]
     out = np.full(len(shown.bodies), np.nan)
     with np.errstate(divide="ignore"):
@@ -112,8 +129,19 @@ def local_packing_fraction(
     return out
 
 
-def _cells(place: np.ndarray, radius: np.ndarray, corner: np.ndarray) -> np.ndarray:
-    """Volumes of the cells (k,) of balls in the box from the origin to ``corner``."""
+def _whole(shown: Frame, bounds) -> None:
+    """A cell that is periodic in all directions has no bounds."""
+    dim = shown.bodies.dim
+    if bounds is not None:
+        raise InputError("bounds are given; expected none for a periodic cell")
+    if not shown.bodies.cell.periodic[:dim].all():
+        raise InputError(
+            "the cell is periodic in some directions only; expected one that is in all, or none"
+        )
+
+
+def _cells(place, radius, edges, periodic) -> np.ndarray:
+    """Volumes of the cells (k,) of balls in the box of these edges (dim, dim) from the origin."""
     try:
         import pyvoro2
         from pyvoro2 import planar
@@ -126,7 +154,7 @@ def _cells(place: np.ndarray, radius: np.ndarray, corner: np.ndarray) -> np.ndar
     leave_out = "return_faces" if solid else "return_edges"
     found = library.compute(
         place,
-        domain=library.Box(tuple((0.0, float(end)) for end in corner)),
+        domain=_domain(library, edges, periodic, solid),
         mode="power",
         radii=radius,
         include_empty=True,
@@ -139,6 +167,20 @@ def _cells(place: np.ndarray, radius: np.ndarray, corner: np.ndarray) -> np.ndar
     for cell in found:
         volume[cell["id"]] = cell["volume" if solid else "area"]
     return volume
+
+
+def _domain(library, edges, periodic, solid: bool):
+    """The box of voro++."""
+    bounds = tuple((0.0, float(end)) for end in np.diag(edges))
+    if not periodic.any():
+        return library.Box(bounds)
+    if not (edges - np.diag(np.diag(edges))).any():
+        return (library.OrthorhombicCell if solid else library.RectangularCell)(bounds)
+    if not solid:
+        raise InputError(
+            "the cell is a parallelogram; voro++ takes rectangular ones in the plane: expected one"
+        )
+    return library.PeriodicCell(tuple(map(tuple, edges.tolist())))
 
 
 def _bounds(bounds, place: np.ndarray, radius=0.0) -> tuple[np.ndarray, np.ndarray]:

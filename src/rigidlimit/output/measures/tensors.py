@@ -95,7 +95,8 @@ def body_stress(
 ) -> np.ndarray:
     """Stress tensor of each body over its own volume, (n, dim, dim) [Pa; N/m in 2D].
 
-    Their sum weighted by volumes is V times the mean stress of the packing. nan for half-spaces.
+    Their sum weighted by volumes is V times the mean stress of the packing. nan for half-spaces and
+    a periodic cell.
     method, source: as in ``body_forces``.
     """
     shown = frame(source, scene=scene, index=index)

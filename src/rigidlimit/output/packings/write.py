@@ -9,6 +9,7 @@ from ..._support.atomic import whole_file, write_text
 from ..._support.words import counted
 from ..endings import check_ending
 from ..hdf5 import Run, read_run
+from ..measures.images import in_cell
 from ..measures.selection import balls
 from ..measures.tables import body_table
 from ..plots.frames import Frame, frame
@@ -63,7 +64,7 @@ def write_packing(
         texts = [snapshot(each, *_table(each, method), number) for number, each in shown]
         write_text(path, "".join(texts))
         return f"{path}: {counted(len(texts), 'snapshot')}{_left_out(shown[-1][1])}"
-    shown = frame(source, scene=scene, index=-1 if index is None else index)
+    shown = in_cell(frame(source, scene=scene, index=-1 if index is None else index))
     if kind == ".graphml":
         from ..measures.chains import force_graph
 
@@ -95,17 +96,23 @@ def _steps(source, scene, index):
         chosen = range(len(run)) if index is None else [index]
         for k in chosen:
             step = run[k]
-            yield step.number, frame(step, scene=run.scene)
+            yield step.number, in_cell(frame(step, scene=run.scene))
         return
-    yield 0, frame(source, scene=scene)
+    yield 0, in_cell(frame(source, scene=scene))
 
 
 def _table(shown: Frame, method) -> tuple[np.ndarray, np.ndarray]:
-    """(which bodies are balls (k,), their rows of ``body_table``)."""
+    """(which bodies are balls (k,), their rows of ``body_table``); velocities with the motion of a
+    periodic cell."""
     which = balls(shown)
-    return which, body_table(shown, method=method)[which]
+    table = body_table(shown, method=method)[which]
+    if shown.cell is not None:
+        along = shown.position[which] @ shown.bodies.velocity_gradient(shown.speeds).T
+        for k, axis in enumerate("xyz"[: shown.bodies.dim]):
+            table[f"v{axis}"] += along[:, k]
+    return which, table
 
 
 def _left_out(shown: Frame) -> str:
-    others = len(shown.bodies) - len(balls(shown))
+    others = len(shown.bodies) - len(balls(shown)) - (shown.bodies.cell is not None)
     return f" ({counted(others, 'body')} that are no balls left out)" if others else ""

@@ -370,4 +370,5 @@ def scene_frame(scene: "Scene") -> Frame:
         gravity=scene.gravity,
         name=scene.name,
         velocity=state.velocity,
+        cell=state.cell,
     )

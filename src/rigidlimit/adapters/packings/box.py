@@ -12,7 +12,7 @@ FACES = ("xlo", "xhi", "ylo", "yhi", "zlo", "zhi")
 
 
 @dataclass(frozen=True, repr=False)
-class Cell(Brief):
+class Box(Brief):
     """origin (3,) [m]: one corner. edges (3, 3) [m]: a row an edge from there. periodic (3,) bool:
     along which of them."""
 
@@ -55,11 +55,11 @@ class Cell(Brief):
         return point, -normal if far else normal
 
 
-def of_bounds(low, high, tilts=(0.0, 0.0, 0.0), periodic=(False, False, False)) -> Cell:
+def of_bounds(low, high, tilts=(0.0, 0.0, 0.0), periodic=(False, False, False)) -> Box:
     """LAMMPS' box of lower and upper bounds (3,) [m] and tilt factors xy, xz, yz [m]."""
     low, high = np.asarray(low, float), np.asarray(high, float)
     if not (high > low).all():
         raise InputError(f"the box goes from {low} to {high}; expected upper bounds above lower")
     edges = np.diag(high - low)
     edges[1, 0], edges[2, 0], edges[2, 1] = tilts
-    return Cell(low, edges, np.array(periodic, bool))
+    return Box(low, edges, np.array(periodic, bool))

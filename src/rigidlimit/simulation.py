@@ -1,6 +1,6 @@
 """A scene in motion: repeats the step of ``step.py`` and carries the warm start."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +10,7 @@ from ._support.progress import Pace
 from ._support.progress import progress as bar
 from ._support.warned import warn
 from ._support.words import counted
+from .batches import carried_warm_start
 from .bodies import HalfSpace, State
 from .bodies.materials import TANGENTIAL_LAWS
 from .collision.contacts import Contacts
@@ -25,7 +26,8 @@ from .forces.friction import has_friction
 from .rough_step import Friction, Memory, remembered, restored, stored
 from .scenes.load import as_scene
 from .scenes.periodic import with_cell
-from .scenes.scene import law_exponent
+from .scenes.present import present_scene
+from .scenes.scene import Scene, law_exponent
 from .status import Status
 from .step import StepResult, StepSettings, WarmStart, step, with_compatible
 
@@ -59,6 +61,17 @@ def _tangential(scene, law: str | None, increments: int | None) -> tuple[str, in
     if not (arrays.is_positive(increments) and increments == int(increments)):
         raise InputError(f"increments is {increments!r}; expected a positive integer")
     return law, int(increments)
+
+
+def _free_names(scene: Scene, count: int) -> list[str]:
+    """Numbers that no body has for a name."""
+    names, taken = [], set(scene.bodies.names)
+    number = len(scene)
+    while len(names) < count:
+        if str(number) not in taken:
+            names.append(str(number))
+        number += 1
+    return names
 
 
 class Simulation:
@@ -378,6 +391,68 @@ class Simulation:
             kept = np.where(force > 0.0, force, 0.0)
             memory = Memory(contacts, kept, np.asarray(springs, float), kept, np.asarray(springs))
         self._warm = WarmStart(contacts, force, np.zeros(6 * len(self.bodies)), memory)
+
+    def scene_now(self) -> Scene:
+        """The scene as it stands: present places, velocities, loads, gravity and cell."""
+        return present_scene(self.scene, self.bodies, self.state, self.external_force, self.gravity)
+
+    def add(self, shape, *, position, name: str | None = None, **given) -> int:
+        """Add a body from the next step on, as by ``Scene.add``; returns its index.
+
+        Contacts of the others keep their forces and what they remember. ``scene`` becomes another
+        one, of the present. A name that is not given is a number that none has.
+        """
+        scene = self.scene_now()
+        index = scene.add(shape, position=position, name=name or _free_names(scene, 1)[0], **given)
+        self._go_on(scene, np.arange(index))
+        return index
+
+    def add_many(self, shape, positions, *, names: list[str] | None = None, **given) -> list[int]:
+        """Add bodies from the next step on, as by ``Scene.add_many``; else as ``add``."""
+        scene = self.scene_now()
+        names = _free_names(scene, len(positions)) if names is None else names
+        indices = scene.add_many(shape, positions, names=names, **given)
+        self._go_on(scene, np.arange(len(self.scene)))
+        return indices
+
+    def remove(self, bodies) -> None:
+        """Take bodies out, by name or index, from the next step on.
+
+        Those behind them move up: indices change, names do not. Else as ``add``.
+        """
+        several = isinstance(bodies, Iterable) and not isinstance(bodies, str)
+        gone = [self.scene.index(body) for body in (bodies if several else [bodies])]
+        left = np.setdiff1d(np.arange(len(self.scene)), gone)
+        if not self.bodies.free[left].any():
+            raise SceneError("remove: no body that can move would be left; expected one at least")
+        scene = present_scene(
+            self.scene, self.bodies, self.state, self.external_force, self.gravity, left
+        )
+        self._go_on(scene, left)
+
+    def _go_on(self, scene: Scene, left: np.ndarray) -> None:
+        """Go on with a scene whose first bodies are those of the present one with indices ``left``
+        (k,), ascending, in the same state, and others behind them."""
+        before = np.full(len(scene.bodies), -1)
+        before[: len(left)] = left
+        if scene.cell is not None:
+            before[-1] = len(self.scene)
+        state, force = scene.state, scene.external_force().reshape(-1, 6)
+        kept = before >= 0
+        # what is kept is so to the last digit
+        force[kept] = self.external_force.reshape(-1, 6)[before[kept]]
+        velocity = state.velocity.copy()
+        velocity[kept] = self.state.velocity[before[kept]]
+        self._warm = carried_warm_start(self._warm, before, len(scene.bodies))
+        self.scene, self.bodies, self.last = scene, scene.bodies, None
+        self.state = state.moved(velocity=velocity, time=self.state.time)
+        self.external_force, self._pushed = force.ravel(), force.ravel()
+        rubs = replace(
+            self.settings.friction,
+            pair_friction=scene.pair_friction,
+            pair_ratio=scene.pair_tangential_stiffness,
+        )
+        self.settings = replace(self.settings, pair_stiffness=scene.pair_stiffness, friction=rubs)
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Everything that the next steps depend on, as arrays; ``restore`` takes it back.

@@ -78,6 +78,7 @@ class RunWriter:
         self.parts = parts_of(self.path)
         self.settings = settings
         self.simulation = simulation
+        self._names = simulation.bodies.names
         self._pending: list[tuple[int, object]] = []
         self._waiting = 0  # bytes, about, of what is pending
         self._last = time.monotonic()
@@ -244,6 +245,11 @@ class RunWriter:
             raise OutputError(
                 f"{self.path}: this run is finished; go on with RunWriter.resume(path, simulation, "
                 "settings)"
+            )
+        if self.simulation.bodies.names != self._names:
+            raise InputError(
+                f"{self.path}: bodies came or went since the run began; expected the same ones: "
+                "finish this run before, and start another file after"
             )
         if self.simulation.steps % self.every == 0:
             self._pending.append((self.simulation.steps, result))

@@ -152,9 +152,9 @@ def test_pairs_out_of_reach_are_not_searched(names, monkeypatch):
         assert len(set(found.a)) == count
     searched = []
 
-    def spy(bodies, shape_a, *others):
-        searched.extend(shape_a)
-        return original(bodies, shape_a, *others)
+    def spy(bodies, pairs, *others):
+        searched.extend(pairs.shape_a)
+        return original(bodies, pairs, *others)
 
     original = convex._nearest
     monkeypatch.setattr(convex, "_nearest", spy)

@@ -57,17 +57,12 @@ def pairs(names, rng, count):
 def nearest(bodies, state, a, b, reach=9.0):
     """Nearest points of pairs in the axes of a, of all or the coal-searched ones."""
     world = rotations.matrix(state.quaternion[a])
-    turn, arm = convex._relative(world, state, a, b)
     solids = bodies.derived(convex.solid_table)
-    shape_a, shape_b = bodies.shape_of[a], bodies.shape_of[b]
-    reach = np.full(len(a), reach)
-    near, *faces = convex._near(shape_a, shape_b, turn, arm, reach, solids)
+    pairs = convex._poses(bodies, state, a, b, world, np.full(len(a), reach))
+    near, *faces = convex._near(pairs, solids)
     assert near.all()
-    radius = bodies.bounding_radius
-    found = convex._nearest(
-        bodies, shape_a, shape_b, radius[a], radius[b], turn, arm, reach, faces, solids
-    )
-    return turn, arm, world, found
+    found = convex._nearest(bodies, pairs, convex.Faces(*faces), solids)
+    return pairs.turn, pairs.arm, world, found
 
 
 def moved_to(gap, bodies, state, a, b):

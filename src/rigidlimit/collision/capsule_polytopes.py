@@ -8,8 +8,12 @@ the way out is along a face's normal or across the axis and an edge.
 
 import numpy as np
 from numba import njit
+from numba.experimental import structref
 
-from .polytope_pair import Polytope
+from .._support.structs import StructType, define
+from .pairs import Pairs
+from .polytope_pair import Polytope, new_polytope, take_shape
+from .polytope_table import PolytopeTable
 from .separation import (
     best_edges,
     best_face,
@@ -36,86 +40,155 @@ def _over_face(v, loop, n, x):
     return True
 
 
+@structref.register
+class _SearchType(StructType):
+    pass
+
+
+class Search:
+    """A polytope and the axis of a capsule, a segment, in the axes of the polytope.
+
+    segment: corners are its ends; ends_local (2, 3): those in the axes of the capsule. limit:
+    separation of the segment up to which there are contacts; slack: NEARLY of the size.
+    edge_products, face_products: room for ``best_edges``; points, crossed (2, 3): on both bodies.
+    """
+
+    solid: Polytope
+    segment: Polytope
+    ends_local: np.ndarray
+    limit: float
+    slack: float
+    edge_products: np.ndarray
+    face_products: np.ndarray
+    points: np.ndarray
+    crossed: np.ndarray
+
+
+define(Search, _SearchType)
+
+
+@njit(cache=True)
+def _new_search(table):
+    none = np.empty(0)
+    segment = Polytope(
+        0, np.empty((2, 3)), np.empty((0, 3)), none, 0, table.vertex_start, np.array([[0, 1]]),
+        np.array([[-1, -1]]), np.empty((1, 3)), none,
+    )  # fmt: skip
+    faces, edges = table.largest[1], table.largest[2]
+    return Search(
+        new_polytope(table), segment, np.zeros((2, 3)), 0.0, 0.0, np.empty((edges, 1)),
+        np.empty((1, faces)), np.empty((2, 3)), np.empty((2, 3)),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _place_segment(search, half, turn, arm):
+    local, segment = search.ends_local, search.segment
+    local[0, 2], local[1, 2] = -half, half
+    place(local, turn, arm, segment.corners)
+    for k in range(3):
+        segment.along[0, k] = turn[k, 2]
+
+
+@njit(cache=True)
+def _end_over_face(search, table, face, best):
+    """The segment's end that lies over that face and no higher than ``best``; -1: none does."""
+    solid, ends = search.solid, search.segment.corners
+    row, n = solid.row + face, solid.normals[face]
+    loop = table.loops[table.loop_start[row] : table.loop_start[row + 1]]
+    for c in range(2):
+        h = n[0] * ends[c, 0] + n[1] * ends[c, 1] + n[2] * ends[c, 2]
+        low = h - solid.heights[face] <= best + search.slack
+        if low and _over_face(solid.corners, loop, n, ends[c]):
+            return c
+    return -1
+
+
+@njit(cache=True)
+def _stand_on(end, best, n, on_a, on_b):
+    """The points where the segment's ``end`` (3,) stands over a face."""
+    for k in range(3):
+        on_b[k] = end[k]
+        on_a[k] = end[k] - best * n[k]
+
+
+@njit(cache=True)
+def _across_edges(search, best, n, on_a, on_b):
+    """The largest separation across the axis and an edge, if more than ``best``, the face's."""
+    solid, segment, points = search.solid, search.segment, search.points
+    scratch = (search.edge_products, search.face_products, points[0])
+    best, i, _ = best_edges(solid, segment, best, search.slack, search.limit, scratch, n)
+    if i >= 0:
+        edges = solid.edges
+        crossing(solid.corners, edges[i, 0], edges[i, 1], segment.corners, 0, 1, points)
+        for k in range(3):
+            on_a[k], on_b[k] = points[0, k], points[1, k]
+    return best
+
+
+@njit(cache=True)
+def _at_edges(search, best, n, on_a, on_b):
+    """The distance of the segment from the corners and edges, and its direction into n (3,);
+    ``best``, a face's separation, where that is the same."""
+    v, w, points = search.solid.corners, search.segment.corners, search.points
+    ev, ew = search.solid.edges, search.segment.edges
+    square = corner_edge(v, w, ew, np.inf, points[0], points[1])
+    square = min(square, corner_edge(w, v, ev, square, points[1], points[0]))
+    square = min(square, edge_edge(v, ev, w, ew, square, search.crossed, points))
+    for k in range(3):
+        on_a[k], on_b[k] = points[0, k], points[1, k]
+    if not np.sqrt(square) > best + search.slack:
+        return best
+    distance = np.sqrt(square)
+    for k in range(3):
+        n[k] = (points[1, k] - points[0, k]) / distance
+    return distance
+
+
+@njit(cache=True)
+def _nearest(search, table, best, face, end, n, on_a, on_b):
+    """Distance of the segment, negative inside, its direction n (3,) and the nearest points, from
+    the face that separates most."""
+    ends = search.segment.corners
+    for k in range(3):
+        n[k] = search.solid.normals[face, k]
+    _stand_on(ends[end], best, n, on_a, on_b)
+    if best > 0:
+        end = _end_over_face(search, table, face, best)
+        if end >= 0:
+            _stand_on(ends[end], best, n, on_a, on_b)
+            return best
+    else:
+        best = _across_edges(search, best, n, on_a, on_b)
+        if best <= 0:
+            return best
+    return _at_edges(search, best, n, on_a, on_b)
+
+
 @njit(cache=True, nogil=True)
-def nearest_of_capsule(
-    shape_a, shape_b, turn, arm, reach, size_of, radius,
-    v_start, vertices, f_start, normals, heights, l_start, loops, e_start, edges, sides, along,
-):  # fmt: skip
+def nearest_of_capsule(pairs: Pairs, size_of: np.ndarray, table: PolytopeTable):
     """(separation (k,), normal, point on a, point on b (k, 3)) of polytopes a and capsules b.
 
-    turn (k, 3, 3), arm (k, 3): poses of b in the axes of a about a's centre, in which the answers
-    are; a separation beyond reach (k,) is a lower bound only. size_of (shapes, 3): radius, 0, half
-    length of capsules. radius (k,): bounding radii of the polytopes.
+    A separation beyond reach is a lower bound only. size_of (shapes, 3): radius, 0, half length of
+    capsules.
     """
-    m = len(arm)
+    m, reach = len(pairs.arm), pairs.reach
     separation = np.empty(m)
     normal, on_a, on_b = np.empty((m, 3)), np.empty((m, 3)), np.empty((m, 3))
-    ends, axis, ends_local = np.empty((2, 3)), np.empty((1, 3)), np.zeros((2, 3))
-    one, none = np.array([[0, 1]]), np.array([[-1, -1]])
-    no_normals, no_heights = np.empty((0, 3)), np.empty(0)
-    trial, crossed, n = np.empty((2, 3)), np.empty((2, 3)), np.empty(3)
-    longest = 1
+    search = _new_search(table)
+    solid = search.solid
     for p in range(m):
-        s = shape_a[p]
-        longest = max(longest, f_start[s + 1] - f_start[s], e_start[s + 1] - e_start[s])
-    pa, pb, apart = np.empty((longest, 1)), np.empty((1, longest)), np.empty(longest)
-    segment = Polytope(
-        np.int64(0), ends, no_normals, no_heights, np.int64(0), v_start, one, none, axis, no_heights
-    )
-    for p in range(m):
-        s = shape_a[p]
-        r, half = size_of[shape_b[p], 0], size_of[shape_b[p], 2]
-        ends_local[0, 2], ends_local[1, 2] = -half, half
-        place(ends_local, turn[p], arm[p], ends)
-        for k in range(3):
-            axis[0, k] = turn[p, k, 2]
-        v = vertices[v_start[s] : v_start[s + 1]]
-        fn = normals[f_start[s] : f_start[s + 1]]
-        ed = edges[e_start[s] : e_start[s + 1]]
-        tol = NEARLY * (radius[p] + half)
-        fh = heights[f_start[s] : f_start[s + 1]]
-        best, face, end = best_face(fn, fh, ends, reach[p] + r, apart)
+        r, half = size_of[pairs.shape_b[p], 0], size_of[pairs.shape_b[p], 2]
+        _place_segment(search, half, pairs.turn[p], pairs.arm[p])
+        take_shape(solid, table, pairs.shape_a[p])
+        search.slack, search.limit = NEARLY * (pairs.radius_a[p] + half), reach[p] + r
+        ends = search.segment.corners
+        best, face, end = best_face(solid.normals, solid.heights, ends, search.limit, solid.apart)
         separation[p] = best - r
         if separation[p] > reach[p]:
             continue
-        for k in range(3):
-            n[k] = fn[face, k]
-            on_b[p, k] = ends[end, k]
-            on_a[p, k] = ends[end, k] - best * n[k]
-        settled, distance = False, best
-        if best > 0:
-            loop = loops[l_start[f_start[s] + face] : l_start[f_start[s] + face + 1]]
-            for c in range(2):
-                h = n[0] * ends[c, 0] + n[1] * ends[c, 1] + n[2] * ends[c, 2]
-                if not settled and h - heights[f_start[s] + face] <= best + tol:
-                    settled = _over_face(v, loop, n, ends[c])
-                    if settled:
-                        for k in range(3):
-                            on_b[p, k] = ends[c, k]
-                            on_a[p, k] = ends[c, k] - best * n[k]
-        else:
-            solid = Polytope(
-                s, v, fn, fh, f_start[s], v_start, ed,
-                sides[e_start[s] : e_start[s + 1]], along[e_start[s] : e_start[s + 1]], apart,
-            )  # fmt: skip
-            best, i, _ = best_edges(solid, segment, best, tol, reach[p] + r, (pa, pb, trial[0]), n)
-            distance, settled = best, best <= 0
-            if i >= 0:
-                crossing(v, ed[i, 0], ed[i, 1], ends, np.int64(0), np.int64(1), trial)
-                for k in range(3):
-                    on_a[p, k], on_b[p, k] = trial[0, k], trial[1, k]
-        if not settled:
-            square = corner_edge(v, ends, one, np.inf, trial[0], trial[1])
-            square = min(square, corner_edge(ends, v, ed, square, trial[1], trial[0]))
-            square = min(square, edge_edge(v, ed, ends, one, square, crossed, trial))
-            for k in range(3):
-                on_a[p, k], on_b[p, k] = trial[0, k], trial[1, k]
-            if np.sqrt(square) > best + tol:
-                distance = np.sqrt(square)
-                for k in range(3):
-                    n[k] = (trial[1, k] - trial[0, k]) / distance
+        distance = _nearest(search, table, best, face, end, normal[p], on_a[p], on_b[p])
         separation[p] = distance - r
         for k in range(3):
-            normal[p, k] = n[k]
-            on_b[p, k] -= r * n[k]
+            on_b[p, k] -= r * normal[p, k]
     return separation, normal, on_a, on_b

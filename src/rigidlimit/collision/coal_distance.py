@@ -16,14 +16,17 @@ coal's n is the only one, and for the pair as it is the separation along n falls
 largest by s n0 . (n0 - n) or so. Others are solved again with other tolerances.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from ..bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
+from ..bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Shape, Sphere
+from .pairs import Faces, Nearest, Pairs, put_rows, rows_of
 from .polish import polish
-from .solid_table import rounding, support, to_body
+from .solid_table import Solids, rounding, support, to_body
 
 TIGHTEST = 1e-12
 """coal's relative tolerance of the first solve, and where the bodies are clearly apart."""
@@ -66,7 +69,7 @@ CONSISTENT = 1e-9
 
 
 @lru_cache(maxsize=4096)
-def _coal_shape(shape, scale):
+def _coal_shape(shape: Shape, scale: float):
     import coal
 
     if isinstance(shape, Sphere):
@@ -88,7 +91,7 @@ def _coal_shape(shape, scale):
 
 
 @lru_cache
-def _request(tolerance):
+def _request(tolerance: float):
     import coal
 
     request = coal.DistanceRequest()
@@ -100,7 +103,9 @@ def _request(tolerance):
     return request
 
 
-def _calls(shapes_a, shapes_b, turn, arm, tolerance):
+def _calls(
+    shapes_a: list, shapes_b: list, turn: np.ndarray, arm: np.ndarray, tolerance: float
+) -> np.ndarray:
     """Rows (normal, point on a, point on b) as coal gives them, (k, 9)."""
     import coal
 
@@ -117,128 +122,143 @@ def _calls(shapes_a, shapes_b, turn, arm, tolerance):
     return out
 
 
-def nearest_by_coal(
-    shapes, shape_a, shape_b, radius_a, radius_b, turn, arm, faces, solids
-):  # fmt: skip
-    """(separation (k,), normal, point on a, point on b (k, 3), exact (k,)) of pairs.
+class Answers(NamedTuple):
+    """What coal gave for pairs ``rows`` (r,): values (r, 9), of lengths times scale (k,), with b
+    moved off by moved (r, 3); settling: along the normal before, which is to come out again."""
 
-    The separation is -inf where none is found; exact: ``polish`` came through.
-    shapes: of the scene; shape_a, shape_b (k,): rows in it; radius (k,): bounding radii; turn
-    (k, 3, 3), arm (k, 3): pose of b in the axes of a about a's centre, in which the answers are.
-    faces: (best separation along the normal of a face (k,), that normal (k, 3), whether it is b's).
-    """
-    k = len(arm)
-    found = np.full(k, -np.inf), np.zeros((k, 3)), np.zeros((k, 3)), np.zeros((k, 3))
-    separation, normal = found[:2]
-    scale = np.exp2(-np.ceil(np.log2(np.maximum(radius_a, radius_b))))
-    small = np.minimum(radius_a, radius_b)
-    # overlaps up to the least radii of curvature have one stationary normal, see ``ellipsoids``
-    deep = DEEP * small
-    deep = np.maximum(deep, rounding(solids, shape_a) + rounding(solids, shape_b))
-    extent = radius_a + radius_b
-    pairs = shape_a, shape_b, turn, arm, extent, small, solids
-    proof = TOUCHING * small
-    sure, exact = np.zeros(k, bool), np.zeros(k, bool)
-    away = arm / np.maximum(np.linalg.norm(arm, axis=1, keepdims=True), 1e-300)
+    rows: np.ndarray
+    values: np.ndarray
+    scale: np.ndarray
+    moved: np.ndarray
+    settling: bool
 
-    def solve(rows, tolerance, moved, settle):
+
+class _Search:
+    """Pairs that coal searches round by round; sure (k,): of which another search is of no use."""
+
+    def __init__(self, shapes: Sequence[Shape], pairs: Pairs, faces: Faces, solids: Solids):
+        k = len(pairs.arm)
+        self.shapes, self.pairs, self.faces, self.solids = shapes, pairs, faces, solids
+        self.scale = np.exp2(-np.ceil(np.log2(np.maximum(pairs.radius_a, pairs.radius_b))))
+        self.small = np.minimum(pairs.radius_a, pairs.radius_b)
+        # overlaps up to the least radii of curvature have one stationary normal, see ``ellipsoids``
+        round_off = rounding(solids, pairs.shape_a) + rounding(solids, pairs.shape_b)
+        self.deep = np.maximum(DEEP * self.small, round_off)
+        self.sure, self.found = np.zeros(k, bool), Nearest.unknown(k)
+
+    def solve(
+        self, rows: np.ndarray, tolerance: float, moved: np.ndarray, settling: bool = False
+    ) -> None:
         """Solves pairs ``rows`` with b moved off by ``moved`` (rows, 3)."""
-        sizes = scale[rows].tolist()
-        answers = _calls(
-            [_coal_shape(shapes[s], c) for s, c in zip(shape_a[rows].tolist(), sizes, strict=True)],
-            [_coal_shape(shapes[s], c) for s, c in zip(shape_b[rows].tolist(), sizes, strict=True)],
-            turn[rows],
-            scale[rows, None] * (arm[rows] + moved),
+        pairs, faces, solids, found = self.pairs, self.faces, self.solids, self.found
+        small, sure, exact, separation = self.small, self.sure, found.exact, found.separation
+        values = _calls(
+            self._scaled(pairs.shape_a, rows),
+            self._scaled(pairs.shape_b, rows),
+            pairs.turn[rows],
+            self.scale[rows, None] * (pairs.arm[rows] + moved),
             tolerance,
         )
-        _judge(
-            rows, answers, moved, settle, scale, shape_a, shape_b, radius_a, radius_b, turn, arm,
-            solids, sure, exact, *found,
-        )  # fmt: skip
-        known = [part[rows] for part in found]
-        taken = _faces_take(rows, BESIDE, *pairs, *faces, *found)
-        exact[rows] = polish(rows, *pairs, *found)
-        again = rows[taken & ~exact[rows]]
-        if len(again):  # not on the face after all
-            for part, before in zip(found, known, strict=True):
-                part[again] = before[taken & ~exact[rows]]
-            exact[again] = polish(again, *pairs, *found)
+        _judge(Answers(rows, values, self.scale, moved, settling), pairs, solids, sure, found)
+        known = rows_of(found, rows)
+        taken = _faces_take(rows, BESIDE, pairs, solids, faces, found)
+        polish(rows, pairs, solids, found)
+        again = taken & ~exact[rows]
+        if again.any():  # not on the face after all
+            put_rows(found, rows[again], rows_of(known, again))
+            polish(rows[again], pairs, solids, found)
         least = separation[rows] + CONSISTENT * small[rows]
-        again = rows[_faces_take(rows, -1.0, *pairs, *faces, *found)]
+        again = rows[_faces_take(rows, -1.0, pairs, solids, faces, found)]
         sure[rows[separation[rows] > least]] = False
-        exact[again] = polish(again, *pairs, *found)
-        sure[rows[exact[rows] & (separation[rows] > -proof[rows])]] = True
+        polish(again, pairs, solids, found)
+        sure[rows[exact[rows] & (separation[rows] > -TOUCHING * small[rows])]] = True
 
-    everything = np.arange(k)
-    solve(everything, TIGHTEST, np.zeros((k, 3)), False)
+    def _scaled(self, shape_of: np.ndarray, rows: np.ndarray) -> list:
+        """coal's shapes of pairs ``rows``."""
+        return [
+            _coal_shape(self.shapes[s], scale)
+            for s, scale in zip(shape_of[rows].tolist(), self.scale[rows].tolist(), strict=True)
+        ]
+
+
+def nearest_by_coal(shapes: Sequence[Shape], pairs: Pairs, faces: Faces, solids: Solids) -> Nearest:
+    """Nearest points of pairs; exact: ``polish`` came through.
+
+    The separation is -inf where none is found. shapes: of the scene.
+    """
+    search = _Search(shapes, pairs, faces, solids)
+    arm, small, deep, sure = pairs.arm, search.small, search.deep, search.sure
+    separation, normal = search.found.separation, search.found.normal
+    away = arm / np.maximum(np.linalg.norm(arm, axis=1, keepdims=True), 1e-300)
+    everything = np.arange(len(arm))
+    search.solve(everything, TIGHTEST, np.zeros((len(arm), 3)))
     for _ in range(ROUNDS):
         rows = np.flatnonzero(~sure & (separation > -deep))
         if not len(rows):
             break
         off = APART * small[rows] + np.maximum(-separation[rows], 0.0)
-        solve(rows, TIGHTEST, off[:, None] * normal[rows], True)
+        search.solve(rows, TIGHTEST, off[:, None] * normal[rows], settling=True)
     rows = everything
     for tolerance, shift in ATTEMPTS:
         rows = rows[~(sure[rows] & ((shift != 0.0) | (separation[rows] > -deep[rows])))]
         if not len(rows):
             break
-        solve(rows, tolerance, shift * small[rows, None] * away[rows], False)
-    return *found, exact
+        search.solve(rows, tolerance, shift * small[rows, None] * away[rows])
+    return search.found
 
 
 @njit(cache=True)
-def _judge(
-    rows, answers, moved, settle, scale, shape_a, shape_b, radius_a, radius_b, turn, arm,
-    solids, sure, exact, separation, normal, on_a, on_b,
-):  # fmt: skip
-    """Takes the answers that separate more than those before; sets ``sure`` of consistent ones.
+def _rescale(row, scale, moved, arm):
+    """Puts an answer of coal into the pair's lengths; (size of its normal, how far its points are
+    from the centres of a and of b)."""
+    size, far_a, far_b = 0.0, 0.0, 0.0
+    for k in range(3):
+        size += row[k] ** 2
+        row[3 + k] /= scale
+        row[6 + k] = row[6 + k] / scale - moved[k]
+        far_a = max(far_a, abs(row[3 + k]))
+        far_b = max(far_b, abs(row[6 + k] - arm[k]))
+    return np.sqrt(size), far_a, far_b
 
-    settle: b was moved along the normal before, which is to come out again.
-    """
+
+@njit(cache=True)
+def _judge(answers, pairs, solids, sure, found):
+    """Takes the answers that separate more than those before; sets ``sure`` of consistent ones."""
     n, d, at = np.empty(3), np.empty(3), np.empty(3)
-    for i in range(len(rows)):
-        p, row = rows[i], answers[i]
-        size, far_a, far_b = 0.0, 0.0, 0.0
-        for k in range(3):
-            size += row[k] ** 2
-            row[3 + k] /= scale[p]
-            row[6 + k] = row[6 + k] / scale[p] - moved[i, k]
-            far_a = max(far_a, abs(row[3 + k]))
-            far_b = max(far_b, abs(row[6 + k] - arm[p, k]))
-        size = np.sqrt(size)
-        largest, small = max(radius_a[p], radius_b[p]), min(radius_a[p], radius_b[p])
+    for i in range(len(answers.rows)):
+        p, row, moved = answers.rows[i], answers.values[i], answers.moved[i]
+        arm, normal, exact = pairs.arm[p], found.normal[p], found.exact[p]
+        radius_a, radius_b = pairs.radius_a[p], pairs.radius_b[p]
+        size, far_a, far_b = _rescale(row, answers.scale[p], moved, arm)
+        largest, small = max(radius_a, radius_b), min(radius_a, radius_b)
         limit = (1 + 1e-6) * largest
         if not (size > 0.5 and far_a < limit and far_b < limit):
             continue
         along, apart, turned = 0.0, 0.0, 0.0
         for k in range(3):
             n[k] = row[k] / size
-            along += arm[p, k] * n[k]
+            along += arm[k] * n[k]
             apart += (row[6 + k] - row[3 + k]) * n[k]
-            turned += moved[i, k] * (normal[p, k] - n[k])
-        to_body(turn[p], n, -1.0, d)
-        here = along - support(solids, shape_a[p], n, at) - support(solids, shape_b[p], d, at)
+            turned += moved[k] * (normal[k] - n[k])
+        to_body(pairs.turn[p], n, -1.0, d)
+        here = along - support(solids, pairs.shape_a[p], n, at)
+        here -= support(solids, pairs.shape_b[p], d, at)
         alike = max(CONSISTENT * small, ROUNDING * largest)
-        consistent = abs(apart - here) < alike
-        slack = 0.0
-        if settle:
-            consistent = (consistent or exact[p]) and turned < max(
-                SETTLED * small, ROUNDING * largest
-            )
-            slack = alike if consistent and not exact[p] else 0.0
-        if here > separation[p] - slack:
-            separation[p] = here
+        consistent, slack = abs(apart - here) < alike, 0.0
+        if answers.settling:
+            close = turned < max(SETTLED * small, ROUNDING * largest)
+            consistent = (consistent or exact) and close
+            slack = alike if consistent and not exact else 0.0
+        if here > found.separation[p] - slack:
+            found.separation[p] = here
             for k in range(3):
-                normal[p, k], on_a[p, k], on_b[p, k] = n[k], row[3 + k], row[6 + k]
+                normal[k], found.on_a[p, k], found.on_b[p, k] = n[k], row[3 + k], row[6 + k]
         if consistent:
             sure[p] = True
 
 
 @njit(cache=True)
-def _faces_take(
-    rows, cosine, shape_a, shape_b, turn, arm, extent, small, solids,
-    face, across, of_b, separation, normal, on_a, on_b,
-):  # fmt: skip
+def _faces_take(rows, cosine, pairs, solids, faces, found):
     """Takes the normal of a face where that separates more and is no further off than ``cosine``.
 
     Returns for which rows. The points are the furthest one of the other body and the one below it.
@@ -247,24 +267,25 @@ def _faces_take(
     d, at = np.empty(3), np.empty(3)
     for row in range(len(rows)):
         p = rows[row]
-        n = across[p]
-        along = normal[p, 0] * n[0] + normal[p, 1] * n[1] + normal[p, 2] * n[2]
-        gain = ROUNDING * extent[p] * (-1.0 if cosine > 0 else 1.0)
-        if not (face[p] > separation[p] + gain and along >= cosine):
+        n, face, turn = faces.normal[p], faces.separation[p], pairs.turn[p]
+        normal, on_a, on_b = found.normal[p], found.on_a[p], found.on_b[p]
+        along = normal[0] * n[0] + normal[1] * n[1] + normal[2] * n[2]
+        gain = ROUNDING * (pairs.radius_a[p] + pairs.radius_b[p]) * (-1.0 if cosine > 0 else 1.0)
+        if not (face > found.separation[p] + gain and along >= cosine):
             continue
-        taken[row], separation[p] = True, face[p]
-        if of_b[p]:
-            support(solids, shape_a[p], n, on_a[p])
+        taken[row], found.separation[p] = True, face
+        if faces.of_b[p]:
+            support(solids, pairs.shape_a[p], n, on_a)
         else:
-            to_body(turn[p], n, -1.0, d)
-            support(solids, shape_b[p], d, at)
+            to_body(turn, n, -1.0, d)
+            support(solids, pairs.shape_b[p], d, at)
         for k in range(3):
-            normal[p, k] = n[k]
-            if of_b[p]:
-                on_b[p, k] = on_a[p, k] + face[p] * n[k]
+            normal[k] = n[k]
+            if faces.of_b[p]:
+                on_b[k] = on_a[k] + face * n[k]
             else:
-                on_b[p, k] = arm[p, k]
+                on_b[k] = pairs.arm[p, k]
                 for c in range(3):
-                    on_b[p, k] += turn[p, k, c] * at[c]
-                on_a[p, k] = on_b[p, k] - face[p] * n[k]
+                    on_b[k] += turn[k, c] * at[c]
+                on_a[k] = on_b[k] - face * n[k]
     return taken

@@ -24,10 +24,11 @@ from .capsule_polytopes import nearest_of_capsule
 from .coal_distance import nearest_by_coal
 from .ellipsoids import nearest_of_ellipsoids
 from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE
+from .pairs import Faces, Nearest, Pairs, put_rows, rows_of
 from .patches import contacts_of_nearest, dot
 from .pieces import Pieces
 from .polytope_table import polytope_table
-from .solid_table import face_that_separates, solid_table, support_of, to_body
+from .solid_table import Solids, face_that_separates, solid_table, support_of, to_body
 
 EDGES = 500
 """Edges of a polytope up to which closed forms with capsules are cheaper than coal's search."""
@@ -44,18 +45,12 @@ def convex_pairs(
         return Pieces.joined([])
     solids = bodies.derived(solid_table)
     world = rotations.matrix(state.quaternion[a])
-    turn, arm = _relative(world, state, a, b)
-    shape_a, shape_b = bodies.shape_of[a], bodies.shape_of[b]
-    near, *faces = _near(shape_a, shape_b, turn, arm, reach, solids)
-    a, b, world, turn, arm = a[near], b[near], world[near], turn[near], arm[near]
-    shape_a, shape_b, reach = shape_a[near], shape_b[near], reach[near]
-    radius_a, radius_b = bodies.bounding_radius[a], bodies.bounding_radius[b]
-
-    nearest = _nearest(
-        bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach,
-        [part[near] for part in faces], solids,
-    )  # fmt: skip
-    lost = np.flatnonzero(nearest[0] == -np.inf)
+    pairs = _poses(bodies, state, a, b, world, reach)
+    near, *faces = _near(pairs, solids)
+    a, b, world = a[near], b[near], world[near]
+    pairs, faces = rows_of(pairs, near), rows_of(Faces(*faces), near)
+    nearest = _nearest(bodies, pairs, faces, solids)
+    lost = np.flatnonzero(nearest.separation == -np.inf)
     if len(lost):
         i, j = int(a[lost[0]]), int(b[lost[0]])
         raise ContactError(
@@ -64,9 +59,7 @@ def convex_pairs(
             "bodies that do not contain each other; move them apart"
         )
     longest = bodies.derived(polytope_table).longest
-    found = contacts_of_nearest(
-        shape_a, shape_b, turn, arm, reach, radius_a, radius_b, *nearest, longest, solids
-    )
+    found = contacts_of_nearest(pairs, nearest, longest, solids)
     pair = found[:, 0].astype(np.int64)
     return Pieces.of(
         a[pair],
@@ -79,88 +72,64 @@ def convex_pairs(
     )
 
 
-def _relative(world, state, a, b):
-    """Pose (turn (k, 3, 3), arm (k, 3)) of bodies b in the axes of bodies a about their centres."""
+def _poses(
+    bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray, world: np.ndarray, reach: np.ndarray
+) -> Pairs:
+    """Bodies a and b (k,); world (k, 3, 3): turns of a."""
     turn = np.einsum("kji,kjl->kil", world, rotations.matrix(state.quaternion[b]))
-    return turn, np.einsum("kji,kj->ki", world, state.position[b] - state.position[a])
+    arm = np.einsum("kji,kj->ki", world, state.position[b] - state.position[a])
+    radius = bodies.bounding_radius
+    return Pairs(bodies.shape_of[a], bodies.shape_of[b], turn, arm, reach, radius[a], radius[b])
 
 
-def _nearest(
-    bodies, shape_a, shape_b, radius_a, radius_b, turn, arm, reach, faces, solids
-):  # fmt: skip
-    """(separation, normal, point on a, point on b, exact) of pairs, by the search that serves each.
-
-    exact (k,): to rounding, not to coal's tolerance.
-    """
-    k = len(arm)
-    out = (
-        np.full(k, -np.inf),
-        np.zeros((k, 3)),
-        np.zeros((k, 3)),
-        np.zeros((k, 3)),
-        np.ones(k, bool),
-    )
-    kind_a, kind_b = solids[0][shape_a], solids[0][shape_b]
-
-    def take(rows, found):
-        for array, part in zip(out, found, strict=False):
-            array[rows] = part
-
-    def by_newton(rows, start):
-        return nearest_of_ellipsoids(
-            shape_a[rows], shape_b[rows], turn[rows], arm[rows], reach[rows], start, solids
-        )
-
-    left = np.ones(k, bool)
+def _nearest(bodies: Bodies, pairs: Pairs, faces: Faces, solids: Solids) -> Nearest:
+    """Nearest points of pairs, by the search that serves each."""
+    out = Nearest.unknown(len(pairs.arm))
+    out.exact[:] = True
+    kind_a, kind_b = solids.kind[pairs.shape_a], solids.kind[pairs.shape_b]
+    left = np.ones(len(pairs.arm), bool)
     smooth = _smooth(kind_a) & _smooth(kind_b)
     rows = np.flatnonzero(smooth)
     if len(rows):
-        proved, *found = by_newton(rows, arm[rows])
-        take(rows, found)
+        proved, *found = nearest_of_ellipsoids(rows_of(pairs, rows), pairs.arm[rows], solids)
+        put_rows(out[:4], rows, found)
         left[rows] = ~proved
     table = bodies.derived(polytope_table)
-    edges = np.diff(table.edge_start)[shape_a]
+    edges = np.diff(table.edge_start)[pairs.shape_a]
     rows = np.flatnonzero((kind_a == POLYTOPE) & (kind_b == CAPSULE) & (edges <= EDGES))
     if len(rows):
-        found = nearest_of_capsule(
-            shape_a[rows], shape_b[rows], turn[rows], arm[rows], reach[rows],
-            solids[1], radius_a[rows],
-            table.vertex_start, table.vertices, table.face_start, table.normals, table.heights,
-            table.loop_start, table.loops, table.edge_start, table.edges, table.sides, table.along,
-        )  # fmt: skip
-        take(rows, found)
+        found = nearest_of_capsule(rows_of(pairs, rows), solids.size, table)
+        put_rows(out[:4], rows, found)
         left[rows] = False
     rows = np.flatnonzero(left)
     if len(rows):
-        found = nearest_by_coal(
-            bodies.shapes, shape_a[rows], shape_b[rows], radius_a[rows], radius_b[rows],
-            turn[rows], arm[rows], [part[rows] for part in faces], solids,
-        )  # fmt: skip
-        take(rows, found)
-    rows = np.flatnonzero(left & smooth & (out[0] > -np.inf))
+        found = nearest_by_coal(bodies.shapes, rows_of(pairs, rows), rows_of(faces, rows), solids)
+        put_rows(out, rows, found)
+    rows = np.flatnonzero(left & smooth & (out.separation > -np.inf))
     if len(rows):  # without coal's rounding
-        _, *found = by_newton(rows, out[1][rows])
-        as_good = found[0] >= out[0][rows] - 1e-12 * radius_a[rows]
-        take(rows[as_good], [part[as_good] for part in found])
+        _, *found = nearest_of_ellipsoids(rows_of(pairs, rows), out.normal[rows], solids)
+        as_good = found[0] >= out.separation[rows] - 1e-12 * pairs.radius_a[rows]
+        put_rows(out[:4], rows[as_good], [part[as_good] for part in found])
     return out
 
 
-def _smooth(kind):
+def _smooth(kind: np.ndarray) -> np.ndarray:
+    """Which kinds are balls or ellipsoids."""
     return (kind == BALL) | (kind == ELLIPSOID)
 
 
 @njit(cache=True, nogil=True)
-def _near(shape_a, shape_b, turn, arm, reach, solids):
-    """Which pairs may be within reach (k,), best separation by a face (k,), its normal (k, 3), and
-    whether it is a face of b (k,). The separation is -inf without faces."""
+def _near(pairs, solids):
+    """Which pairs may be within reach (k,), and ``Faces`` of them; separations of -inf without."""
+    turn, arm, reach = pairs.turn, pairs.arm, pairs.reach
     m = len(arm)
     near, face, across = np.ones(m, np.bool_), np.full(m, -np.inf), np.zeros((m, 3))
     of_b = np.zeros(m, np.bool_)
     n, d, at_a, at_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     v, w, back, back_arm = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
-    kinds, sizes, start, vertices = solids[0], solids[1], solids[2], solids[3]
+    kinds, sizes, start, vertices = solids.kind, solids.size, solids.vertex_start, solids.vertices
     for p in range(m):
-        s, t, limit, R, x = shape_a[p], shape_b[p], reach[p], turn[p], arm[p]
+        s, t, limit, R, x = pairs.shape_a[p], pairs.shape_b[p], reach[p], turn[p], arm[p]
         size_a, corners_a = sizes[s], vertices[start[s] : start[s + 1]]
         size_b, corners_b = sizes[t], vertices[start[t] : start[t + 1]]
         for k in range(3):
@@ -190,7 +159,7 @@ def _near(shape_a, shape_b, turn, arm, reach, solids):
         if not near[p]:
             continue
         face[p] = face_that_separates(solids, s, t, turn[p], arm[p], limit, across[p])
-        if solids[0][t] in (POLYTOPE, CYLINDER) and face[p] <= limit:
+        if solids.kind[t] in (POLYTOPE, CYLINDER) and face[p] <= limit:
             for i in range(3):
                 for j in range(3):
                     back[i, j] = turn[p, j, i]

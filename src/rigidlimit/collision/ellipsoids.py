@@ -14,8 +14,9 @@ point of the surface. Pairs without a proof are left to another search.
 import numpy as np
 from numba import njit
 
+from .pairs import Pairs
 from .rounded_hulls import basis
-from .solid_table import support, to_body
+from .solid_table import Solids, support, to_body
 
 STATIONARY = 1e-13
 """Part of g across n, over the pair's size, at which n is taken for stationary."""
@@ -102,21 +103,15 @@ def newton_step(
 
 
 @njit(cache=True)
-def nearest_of_ellipsoids(
-    shape_a: np.ndarray,
-    shape_b: np.ndarray,
-    turn: np.ndarray,
-    arm: np.ndarray,
-    reach: np.ndarray,
-    start: np.ndarray,
-    solids: tuple,
-):
-    """(proved (k,) bool, separation (k,), normal, point on a, point on b (k, 3)) in the axes of a.
+def nearest_of_ellipsoids(pairs: Pairs, start: np.ndarray, solids: Solids):
+    """(proved (k,) bool, separation (k,), normal, point on a, point on b (k, 3)) of pairs.
 
     The separation is -inf where no stationary normal is found, and only a lower bound where it is
-    beyond reach (k,). turn (k, 3, 3), arm (k, 3): poses of b in the axes of a about a's centre;
-    start (k, 3): where the normals start, of any length.
+    beyond reach. start (k, 3): where the normals start, of any length.
     """
+    shape_a, shape_b, turn, arm, reach = (
+        pairs.shape_a, pairs.shape_b, pairs.turn, pairs.arm, pairs.reach,
+    )  # fmt: skip
     m = len(arm)
     proved, separation = np.zeros(m, np.bool_), np.full(m, -np.inf)
     normal, on_a, on_b = np.empty((m, 3)), np.empty((m, 3)), np.empty((m, 3))
@@ -125,7 +120,7 @@ def nearest_of_ellipsoids(
     for k in range(3):
         work[0, k, k] = 1.0
     for p in range(m):
-        a, b = solids[1][shape_a[p]], solids[1][shape_b[p]]
+        a, b = solids.size[shape_a[p]], solids.size[shape_b[p]]
         size = a.max() + b.max()
         rounded = a.min() ** 2 / a.max() + b.min() ** 2 / b.max()
         n = normal[p]

@@ -1,13 +1,14 @@
 """Where the separation of two rounded hulls is largest near a normal: see ``polish``.
 
-Points of the two bodies in the plane across the normal: heights high (POINTS,) along the direction
-looked along (the normal n for a, -n for b), places t (POINTS, 2), of which the first is furthest.
+Each body is a ``RoundedHull`` looked at along the normal n, b along -n.
 """
 
 import numpy as np
 from numba import njit
+from numba.experimental import structref
 
-from .rounded_hulls import POINTS
+from .._support.structs import StructType, define
+from .rounded_hulls import POINTS, RoundedHull
 
 RIGHT = -1e-9
 """Least multiplier that counts as one of the right sign."""
@@ -22,12 +23,13 @@ sine between two kinks that are one."""
 
 
 @njit(cache=True)
-def _furthest(high, t, count, s, sign, i, slack):
-    """Whether point i of a body is as far as all others after the turn s. high (count,): heights
-    now; t (count, 2): points across the normal; sign: of the direction looked along."""
+def _furthest(hull, i, s, sign, slack):
+    """Whether point i of a body is as far as all others after the turn s; sign: of the direction
+    looked along."""
+    high, t = hull.high, hull.flat
     level = high[i] + sign * (t[i, 0] * s[0] + t[i, 1] * s[1]) + slack
     furthest = True
-    for k in range(count):
+    for k in range(hull.count):
         furthest = furthest and high[k] + sign * (t[k, 0] * s[0] + t[k, 1] * s[1]) <= level
     return furthest
 
@@ -68,87 +70,124 @@ def _turn_by(g, H, edge, drop, kinks, s, share):
     return True
 
 
+@structref.register
+class _RoomType(StructType):
+    pass
+
+
+class Room:
+    """Of one choice of points: g (2,): slope with the first ones; edge (2, 2), drop (2,): kinks, of
+    which a row is edge . s = drop; share (2,): their multipliers."""
+
+    g: np.ndarray
+    edge: np.ndarray
+    drop: np.ndarray
+    share: np.ndarray
+
+
+define(Room, _RoomType)
+
+
+@njit(cache=True)
+def new_room():
+    """Room for ``top_near``."""
+    return Room(np.empty(2), np.empty((2, 2)), np.empty(2), np.empty(2))
+
+
+@njit(cache=True)
+def _choose(hull, subset):
+    """Chooses the points of a subset, given by its bits; their number."""
+    chosen, k = hull.chosen, 0
+    for i in range(hull.count):
+        if subset >> i & 1:
+            chosen[k] = i
+            k += 1
+    return k
+
+
+@njit(cache=True)
+def _add_kinks(hull, count, sign, row, room):
+    """Kinks between the first point chosen and each other of ``count``, from ``row`` on; returns
+    the row after them."""
+    if count == 1:
+        return row
+    t, high, chosen, edge, drop = hull.flat, hull.high, hull.chosen, room.edge, room.drop
+    first = chosen[0]
+    for c in range(1, count):
+        i = chosen[c]
+        one, other = (i, first) if sign > 0 else (first, i)
+        for k in range(2):
+            edge[row, k] = t[one, k] - t[other, k]
+        drop[row] = high[first] - high[i]
+        row += 1
+    return row
+
+
+@njit(cache=True)
+def _left(share, first, last):
+    """What multipliers first : last leave of one; -1 if one of them has the wrong sign."""
+    left = 1.0
+    for c in range(first, last):
+        if not share[c] > RIGHT:
+            return -1.0
+        left -= share[c]
+    return left
+
+
+@njit(cache=True)
+def _give_weights(hull, count, left, share, first):
+    """The shares of the points chosen: ``left`` of the first, then those from ``first`` on."""
+    weight, chosen = hull.weight, hull.chosen
+    for k in range(POINTS):
+        weight[k] = 0.0
+    weight[chosen[0]] = left
+    for c in range(1, count):
+        weight[chosen[c]] = share[first + c - 1]
+
+
+@njit(cache=True)
+def _top_on(g0, H, a, b, ka, kb, slack, s, room):
+    """``top_near`` where the points chosen, ka of a and kb of b, are furthest all at once."""
+    g, share, i0, j0 = room.g, room.share, a.chosen[0], b.chosen[0]
+    for k in range(2):
+        g[k] = g0[k] - a.flat[i0, k] + b.flat[j0, k]
+    kinks = _add_kinks(b, kb, -1.0, _add_kinks(a, ka, 1.0, 0, room), room)
+    if not _turn_by(g, H, room.edge, room.drop, kinks, s, share):
+        return False
+    left_a, left_b = _left(share, 0, ka - 1), _left(share, ka - 1, kinks)
+    if not (left_a > RIGHT and left_b > RIGHT):
+        return False
+    if not (_furthest(a, i0, s, 1.0, slack) and _furthest(b, j0, s, -1.0, slack)):
+        return False
+    _give_weights(a, ka, left_a, share, 0)
+    _give_weights(b, kb, left_b, share, ka - 1)
+    return True
+
+
 @njit(cache=True)
 def top_near(
     g0: np.ndarray,
     H: tuple,
-    high_a: np.ndarray,
-    ta: np.ndarray,
-    na: int,
-    high_b: np.ndarray,
-    tb: np.ndarray,
-    nb: int,
+    a: RoundedHull,
+    b: RoundedHull,
     slack: float,
     s: np.ndarray,
-    weight_a: np.ndarray,
-    weight_b: np.ndarray,
-    work: np.ndarray,
-    chosen: np.ndarray,
+    room: Room,
 ):
     """The turn s (2,) to the top of the quadratic less the two maxima; False: none found.
 
-    g0 (2,): slope without the points; H: minus second derivative. high (POINTS,): heights of the
-    points, t (POINTS, 2): points across the normal. weight (POINTS,): get the points' shares.
+    g0 (2,): slope without the points; H: minus second derivative. The points get their shares.
     """
-    g, edge, drop, share = work[0], work[1:3], work[3], work[4]
-    most_a, most_b = (1 << na), (1 << nb)
     for kinks in range(3):
-        for set_a in range(1, most_a):
-            ka = 0
-            for i in range(na):
-                if set_a >> i & 1:
-                    chosen[0, ka] = i
-                    ka += 1
+        for set_a in range(1, 1 << a.count):
+            ka = _choose(a, set_a)
             if ka > kinks + 1:
                 continue
-            for set_b in range(1, most_b):
-                kb = 0
-                for j in range(nb):
-                    if set_b >> j & 1:
-                        chosen[1, kb] = j
-                        kb += 1
-                if ka + kb != kinks + 2:
-                    continue
-                i0, j0 = chosen[0, 0], chosen[1, 0]
-                row = 0
-                for k in range(2):
-                    g[k] = g0[k] - ta[i0, k] + tb[j0, k]
-                for c in range(1, ka):
-                    i = chosen[0, c]
-                    for k in range(2):
-                        edge[row, k] = ta[i, k] - ta[i0, k]
-                    drop[row] = high_a[i0] - high_a[i]
-                    row += 1
-                for c in range(1, kb):
-                    j = chosen[1, c]
-                    for k in range(2):
-                        edge[row, k] = tb[j0, k] - tb[j, k]
-                    drop[row] = high_b[j0] - high_b[j]
-                    row += 1
-                if not _turn_by(g, H, edge, drop, kinks, s, share):
-                    continue
-                right = True
-                left_a, left_b = 1.0, 1.0
-                for c in range(kinks):
-                    right = right and share[c] > RIGHT
-                    if c < ka - 1:
-                        left_a -= share[c]
-                    else:
-                        left_b -= share[c]
-                if not (right and left_a > RIGHT and left_b > RIGHT):
-                    continue
-                if not _furthest(high_a, ta, na, s, 1.0, i0, slack):
-                    continue
-                if not _furthest(high_b, tb, nb, s, -1.0, j0, slack):
-                    continue
-                for k in range(POINTS):
-                    weight_a[k] = weight_b[k] = 0.0
-                weight_a[i0], weight_b[j0] = left_a, left_b
-                for c in range(1, ka):
-                    weight_a[chosen[0, c]] = share[c - 1]
-                for c in range(1, kb):
-                    weight_b[chosen[1, c]] = share[ka - 1 + c - 1]
-                return True
+            for set_b in range(1, 1 << b.count):
+                kb = _choose(b, set_b)
+                together = ka + kb == kinks + 2
+                if together and _top_on(g0, H, a, b, ka, kb, slack, s, room):
+                    return True
     return False
 
 
@@ -189,42 +228,27 @@ def _nearest_to(flat, high, count, slack, x, y, weight):
 
 
 @njit(cache=True)
-def ends_bear(
-    smooth_a: bool,
-    smooth_b: bool,
-    rim_a: float,
-    rim_b: float,
-    g: np.ndarray,
-    high_a: np.ndarray,
-    ta: np.ndarray,
-    na: int,
-    high_b: np.ndarray,
-    tb: np.ndarray,
-    nb: int,
-    slack: float,
-    s: np.ndarray,
-    wa: np.ndarray,
-    wb: np.ndarray,
-):
+def ends_bear(a: RoundedHull, b: RoundedHull, g: np.ndarray, slack: float, s: np.ndarray):
     """Whether the other body's furthest points stand within the rim of an end seen along its axis.
 
     Not smooth: the body is a cylinder seen so. s (2,): gets the unit direction in which the normal
-    turns uphill if not; g, high, t, weights wa, wb as in ``top_near``.
+    turns uphill if not; g as in ``top_near``. The points get their shares.
     """
     for k in range(POINTS):
-        wa[k] = wb[k] = 1.0 if k == 0 else 0.0
-    if not smooth_a:
-        sign, x, y = 1.0, ta[0, 0] - g[0], ta[0, 1] - g[1]
-        away = _nearest_to(tb, high_b, nb, slack, x, y, wb)
-        rim = rim_a if smooth_b else rim_a + rim_b
+        a.weight[k] = b.weight[k] = 1.0 if k == 0 else 0.0
+    if not a.smooth:
+        sign, x, y = 1.0, a.flat[0, 0] - g[0], a.flat[0, 1] - g[1]
+        other = b
+        rim = a.size[0] if b.smooth else a.size[0] + b.size[0]
     else:
-        sign, x, y = -1.0, tb[0, 0] + g[0], tb[0, 1] + g[1]
-        away = _nearest_to(ta, high_a, na, slack, x, y, wa)
-        rim = rim_b
+        sign, x, y = -1.0, b.flat[0, 0] + g[0], b.flat[0, 1] + g[1]
+        other = a
+        rim = b.size[0]
+    away = _nearest_to(other.flat, other.high, other.count, slack, x, y, other.weight)
     s[0], s[1] = -x, -y
-    for i in range(na if smooth_a else nb):
+    for i in range(other.count):
         for k in range(2):
-            s[k] += wa[i] * ta[i, k] if smooth_a else wb[i] * tb[i, k]
+            s[k] += other.weight[i] * other.flat[i, k]
     if away > 0:
         s[0], s[1] = sign * s[0] / away, sign * s[1] / away
     return away <= rim + STANDS * slack

@@ -15,10 +15,11 @@ from .._support.structs import StructType, define
 from .clipping import SNAP, clip, thin_out
 from .contacts import FEATURES
 from .kinds import CYLINDER
+from .pairs import Nearest, Pairs
 from .planes import RIM_POINTS, STANDING
 from .polytope_patch import LARGER, PATCH
 from .separation import ALIGNED, ASKEW, midway, step
-from .solid_table import UPRIGHT, curvature_near, facing, support, to_body
+from .solid_table import UPRIGHT, Solids, curvature_near, facing, support, to_body
 
 SIDE_BY_SIDE = 1e-3
 """Sine of the angle between straight lines up to which they touch at two points."""
@@ -161,11 +162,11 @@ def _starts(solids, s, t, n, d, turn, start_a, start_b):
     for i in range(3):
         for j in range(3):
             start_a[i, j] = start_b[i, j] = 1.0 if i == j else 0.0
-    if solids[0][s] != CYLINDER or solids[0][t] != CYLINDER:
+    if solids.kind[s] != CYLINDER or solids.kind[t] != CYLINDER:
         return
     if abs(n[2]) <= UPRIGHT or abs(d[2]) <= UPRIGHT:
         return
-    a, b = solids[1][s], solids[1][t]
+    a, b = solids.size[s], solids.size[t]
     if b[0] > a[0] or (b[0] == a[0] and b[2] > a[2]):
         for i in range(3):
             for j in range(3):
@@ -330,7 +331,7 @@ def _reference(pair, solids):
     """
     a, b, mid = pair.a, pair.b, pair.mid
     second = not (a.flat and b.count > 0)
-    if a.flat and b.flat and solids[0][a.shape] == solids[0][b.shape]:
+    if a.flat and b.flat and solids.kind[a.shape] == solids.kind[b.shape]:
         if b.size > LARGER * a.size:
             second = True
         elif not a.size > LARGER * b.size:
@@ -379,11 +380,11 @@ def _take_corners(pair, side, half, found):
 def _patch(pair, solids):
     """Contacts of a face with a face or line."""
     a, b, n, size = pair.a, pair.b, pair.n, pair.size
-    round_end = solids[0][a.shape] == CYLINDER or solids[0][b.shape] == CYLINDER
+    round_end = solids.kind[a.shape] == CYLINDER or solids.kind[b.shape] == CYLINDER
     alike = size * (ON_FACE if round_end else PATCH)
     side, half, even = _reference(pair, solids)
     found, low = _clip_face(pair, side)
-    first = a.flat and b.flat and solids[0][a.shape] == solids[0][b.shape]
+    first = a.flat and b.flat and solids.kind[a.shape] == solids.kind[b.shape]
     if first and b.size > LARGER * a.size and pair.exact and not abs(low - pair.gap) <= alike:
         side = 0  # the nearest points are not those of the larger face
         step(a.normal, 0.0, n, pair.mid)
@@ -411,10 +412,10 @@ def _sliver(pair, side, solids):
     a, b, point = pair.a, pair.b, pair.points[0]
     own, other = (a, b) if side == 0 else (b, a)
     outward, q = own.normal, np.empty(3)
-    end_a = a.flat and solids[0][a.shape] == CYLINDER
-    end_b = b.flat and solids[0][b.shape] == CYLINDER
+    end_a = a.flat and solids.kind[a.shape] == CYLINDER
+    end_b = b.flat and solids.kind[b.shape] == CYLINDER
     if (end_a or end_b) and _in_sliver(
-        end_a, solids[1][a.shape, 0], end_b, solids[1][b.shape, 0], outward, pair.arm,
+        end_a, solids.size[a.shape, 0], end_b, solids.size[b.shape, 0], outward, pair.arm,
         a.corners[: a.count], b.corners[: b.count], q,
     ):  # fmt: skip
         low = dot(outward, own.corners[0]) - dot(outward, q)
@@ -448,8 +449,8 @@ def _point_on_face(pair, solids):
 def _lines(pair, solids):
     """Contacts at the ends of the common stretch of straight lines side by side, if there are."""
     a, b, n = pair.a, pair.b, pair.n
-    if _line(a.corners, a.names, a.count, solids[0][a.shape] == CYLINDER, n, 1.0) and _line(
-        b.corners, b.names, b.count, solids[0][b.shape] == CYLINDER, n, -1.0
+    if _line(a.corners, a.names, a.count, solids.kind[a.shape] == CYLINDER, n, 1.0) and _line(
+        b.corners, b.names, b.count, solids.kind[b.shape] == CYLINDER, n, -1.0
     ):
         pair.count = _beside(a.corners, b.corners, n, pair.points, pair.height)
         pair.label[0], pair.label[1] = 0, 2
@@ -482,29 +483,26 @@ def _write(rows, p, pair, limit, solids):
 
 
 @njit(cache=True, nogil=True)
-def contacts_of_nearest(
-    shape_a, shape_b, turn, arm, reach, radius_a, radius_b,
-    separation, normal, nearest_a, nearest_b, exact, longest, solids,
-):  # fmt: skip
+def contacts_of_nearest(pairs: Pairs, nearest: Nearest, longest: int, solids: Solids):
     """Rows (pair, feature, gap, curvature, normal, point) of contacts within reach, (.., 10).
 
-    All in the axes of a about a's centre: turn (k, 3, 3), arm (k, 3) pose of b; separation (k,),
-    unit normal (k, 3), points nearest_a on a and nearest_b on b (k, 3), exact (k,) or to coal's
-    tolerance. radius (k,): bounding radii; longest: most corners of one face.
+    longest: most corners of one face.
     """
+    turn, arm, reach = pairs.turn, pairs.arm, pairs.reach
     out, count = np.empty((4 * len(arm) + 16, 10)), np.int64(0)
     if len(arm) == 0:
         return out[:0]
     pair, middle = _pair(max(longest, RIM_POINTS), turn[0], arm[0]), np.empty(3)
     a, b = pair.a, pair.b
     for p in range(len(arm)):
-        if separation[p] > reach[p]:
+        if nearest.separation[p] > reach[p]:
             continue
-        a.shape, b.shape, pair.turn, pair.arm = shape_a[p], shape_b[p], turn[p], arm[p]
-        pair.gap, pair.exact, pair.size = separation[p], exact[p], min(radius_a[p], radius_b[p])
+        a.shape, b.shape, pair.turn, pair.arm = pairs.shape_a[p], pairs.shape_b[p], turn[p], arm[p]
+        pair.gap, pair.exact = nearest.separation[p], nearest.exact[p]
+        pair.size = min(pairs.radius_a[p], pairs.radius_b[p])
         for k in range(3):
-            pair.n[k] = pair.normal[k] = normal[p, k]
-            middle[k] = 0.5 * (nearest_a[p, k] + nearest_b[p, k])
+            pair.n[k] = pair.normal[k] = nearest.normal[p, k]
+            middle[k] = 0.5 * (nearest.on_a[p, k] + nearest.on_b[p, k])
         step(middle, -0.5 * pair.gap, pair.n, pair.on_a)
         step(middle, 0.5 * pair.gap, pair.n, pair.on_b)
         _look(pair, solids)

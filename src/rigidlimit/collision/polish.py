@@ -25,12 +25,22 @@ smooth, is entered with its own normal only, and kept where the other body stand
 
 import numpy as np
 from numba import njit
+from numba.experimental import structref
 
+from .._support.structs import StructType, define
 from .kinds import CYLINDER
-from .kinks import ends_bear, top_near
-from .rounded_hulls import POINTS, across, basis, furthest_points, smooth_part
+from .kinks import Room, ends_bear, new_room, top_near
+from .pairs import Nearest, Pairs
+from .rounded_hulls import (
+    RoundedHull,
+    across,
+    basis,
+    furthest_points,
+    new_hull,
+    smooth_part,
+)
 from .separation import place
-from .solid_table import to_body
+from .solid_table import Solids, to_body
 
 STEPS = 16
 """Steps of Newton; four are ordinary."""
@@ -84,132 +94,240 @@ def _bend(bend_a, bend_b, u, v, du, dv):
     return uu, uv, vv
 
 
+@structref.register
+class _SearchType(StructType):
+    pass
+
+
+class Search:
+    """Two rounded hulls and where Newton stands; in the axes of a about its centre.
+
+    turn (3, 3), arm (3,): pose of b; size: of the coordinates; small: of the smaller body; slack:
+    FACING of the size. n (3,): unit direction looked along, value: the separation along it; inward
+    (3,): -n in the axes of b. u, v (3,): axes across n, u_b, v_b: those in the axes of b; slope
+    (2,): of the smooth parts; best (3,): the direction before the last step; turn_by (2,): that
+    step, in u, v. on_a, on_b (3,): the points that are to face each other. zero (3,): no shift;
+    room: for ``top_near``.
+    """
+
+    a: RoundedHull
+    b: RoundedHull
+    turn: np.ndarray
+    arm: np.ndarray
+    size: float
+    small: float
+    slack: float
+    n: np.ndarray
+    value: float
+    inward: np.ndarray
+    u: np.ndarray
+    v: np.ndarray
+    u_b: np.ndarray
+    v_b: np.ndarray
+    slope: np.ndarray
+    best: np.ndarray
+    turn_by: np.ndarray
+    on_a: np.ndarray
+    on_b: np.ndarray
+    zero: np.ndarray
+    room: Room
+
+
+define(Search, _SearchType)
+
+
 @njit(cache=True)
-def _within_ends(n, xa, xb, value, smooth_a, smooth_b, rim_a, rim_b):
+def _new_search(pairs, solids):
+    a = new_hull(solids.size[0], solids.vertices[:0])
+    b = new_hull(solids.size[0], solids.vertices[:0])
+    return Search(
+        a, b, pairs.turn[0], pairs.arm[0], 0.0, 0.0, 0.0, np.empty(3), 0.0, np.empty(3),
+        np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(2), np.empty(3), np.empty(2),
+        np.empty(3), np.empty(3), np.zeros(3), new_room(),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _take_shape(hull, solids, s):
+    start = solids.vertex_start
+    hull.kind, hull.size = solids.kind[s], solids.size[s]
+    hull.corners = solids.vertices[start[s] : start[s + 1]]
+
+
+@njit(cache=True)
+def _take_pair(search, pairs, solids, p, normal):
+    """Makes the search that of pair p, from the direction normal (3,)."""
+    _take_shape(search.a, solids, pairs.shape_a[p])
+    _take_shape(search.b, solids, pairs.shape_b[p])
+    search.turn, search.arm = pairs.turn[p], pairs.arm[p]
+    search.size = pairs.radius_a[p] + pairs.radius_b[p]
+    search.small = min(pairs.radius_a[p], pairs.radius_b[p])
+    search.slack = FACING * search.size
+    for k in range(3):
+        search.n[k] = normal[k]
+
+
+@njit(cache=True)
+def _look(search):
+    """The points of both bodies furthest along the direction, their smooth parts, ``value``."""
+    a, b, n, inward = search.a, search.b, search.n, search.inward
+    to_body(search.turn, n, -1.0, inward)
+    a.count = furthest_points(a.kind, a.size[2], a.corners, n, a.points)
+    b.count = furthest_points(b.kind, b.size[2], b.corners, inward, b.local)
+    a.smooth = smooth_part(a.kind, a.size, n, a.smooth_point[0], a.bend)
+    b.smooth = smooth_part(b.kind, b.size, inward, b.smooth_local[0], b.bend)
+    place(b.local[: b.count], search.turn, search.arm, b.points)
+    place(b.smooth_local, search.turn, search.zero, b.smooth_point)
+    ca, ra, cb, rb = a.points, a.smooth_point, b.points, b.smooth_point
+    value = 0.0
+    for k in range(3):
+        value += n[k] * (cb[0, k] + rb[0, k] - ca[0, k] - ra[0, k])
+    search.value = value
+
+
+@njit(cache=True)
+def _take_points(search):
+    """The points shared by each body's furthest ones, on the bodies; how far they are from facing
+    each other, the largest component of x_b - x_a - value n."""
+    a, b, n, on_a, on_b = search.a, search.b, search.n, search.on_a, search.on_b
+    off = 0.0
+    for k in range(3):
+        on_a[k] = a.shared[k] + a.smooth_point[0, k]
+        on_b[k] = b.shared[k] + b.smooth_point[0, k]
+        off = max(off, abs(on_b[k] - on_a[k] - search.value * n[k]))
+    return off
+
+
+@njit(cache=True)
+def _look_across(search):
+    """Axes across the direction, where the points are in them, and the slope of f without them."""
+    a, b, n, u, v, slope = search.a, search.b, search.n, search.u, search.v, search.slope
+    basis(n, u, v)
+    to_body(search.turn, u, 1.0, search.u_b)
+    to_body(search.turn, v, 1.0, search.v_b)
+    across(a, n, u, v, 1.0)
+    across(b, n, u, v, -1.0)
+    ra, rb = a.smooth_point, b.smooth_point
+    slope[0] = slope[1] = 0.0
+    for k in range(3):
+        search.best[k] = n[k]
+        slope[0] += u[k] * (rb[0, k] - ra[0, k])
+        slope[1] += v[k] * (rb[0, k] - ra[0, k])
+
+
+@njit(cache=True)
+def _find_top(search):
+    """Newton's step into ``turn_by``, with the shares of the points; whether there is one."""
+    a, b, value, slack = search.a, search.b, search.value, search.slack
+    uu, uv, vv = _bend(a.bend, b.bend, search.u, search.v, search.u_b, search.v_b)
+    flat = 10 * slack if abs(value) < 10 * slack else value
+    found = False
+    for more in (flat, max(abs(flat), UPHILL * search.small)):
+        found = found or top_near(
+            search.slope, (uu + more, uv, vv + more), a, b, slack, search.turn_by, search.room,
+        )  # fmt: skip
+    return found
+
+
+@njit(cache=True)
+def _shrink(search, turned):
+    """Share of the step to take: no further than FAR, and not beyond the axis of a disk."""
+    shrink, s = FAR / max(FAR, turned), search.turn_by
+    if search.a.kind == CYLINDER:
+        shrink = min(shrink, _before_axis(search.n, search.u, search.v, s, 1.0))
+    if search.b.kind == CYLINDER:
+        shrink = min(shrink, _before_axis(search.inward, search.u_b, search.v_b, s, -1.0))
+    return shrink
+
+
+@njit(cache=True)
+def _share(hull):
+    """The point shared by the furthest ones, by their weights."""
+    shared, weight, points = hull.shared, hull.weight, hull.points
+    for k in range(3):
+        shared[k] = 0.0
+        for i in range(hull.count):
+            shared[k] += weight[i] * points[i, k]
+
+
+@njit(cache=True)
+def _within_ends(search):
     """Moves the points into the ends of cylinders seen along their axes, and below each other."""
-    to_b = 1.0 if smooth_b else (0.0 if smooth_a else rim_a / (rim_a + rim_b))
+    a, b, n, xa, xb = search.a, search.b, search.n, search.on_a, search.on_b
+    to_b = 1.0 if b.smooth else (0.0 if a.smooth else a.size[0] / (a.size[0] + b.size[0]))
     apart = n[0] * (xb[0] - xa[0]) + n[1] * (xb[1] - xa[1]) + n[2] * (xb[2] - xa[2])
     for k in range(3):
         xa[k] += to_b * (xb[k] - xa[k] - apart * n[k])
-        xb[k] = xa[k] + value * n[k]
+        xb[k] = xa[k] + search.value * n[k]
+
+
+@njit(cache=True)
+def _move(search, shrink):
+    """Turns the direction by that share of the step."""
+    n, u, v, s = search.n, search.u, search.v, search.turn_by
+    for k in range(3):
+        n[k] += shrink * (s[0] * u[k] + s[1] * v[k])
+    _unit(n)
+
+
+@njit(cache=True)
+def _search_exact(search):
+    """Newton's method from the direction n; whether an exact one was found."""
+    a, b, size, slack = search.a, search.b, search.size, search.slack
+    highest, turned, tries = -np.inf, np.inf, 0
+    for _ in range(STEPS):
+        _look(search)
+        value = search.value
+        if turned < np.inf:  # are these the points that face each other?
+            off = _take_points(search)
+            tries += turned < CLOSE
+            touching = abs(value) < 10 * slack  # where many normals serve
+            if off <= ROUNDING * size or (touching and off <= slack):
+                return True
+            if turned < SETTLED or tries == TRIES:
+                return off <= 10 * slack
+        if value < highest - slack:  # too far: halfway back to the best so far
+            for k in range(3):
+                search.n[k] += search.best[k]
+            _unit(search.n)
+            turned = np.inf
+            continue
+        highest = max(highest, value)
+        _look_across(search)
+        bears, shrink, s = False, NUDGE, search.turn_by
+        if a.smooth and b.smooth:
+            if not _find_top(search):
+                return False
+            turned = np.sqrt(s[0] * s[0] + s[1] * s[1])
+            shrink = _shrink(search, turned)
+        else:
+            bears = ends_bear(a, b, search.slope, slack, s)
+        _share(a)
+        _share(b)
+        if bears:
+            _take_points(search)
+            _within_ends(search)
+            return True
+        _move(search, shrink)
+    return False
 
 
 @njit(cache=True, nogil=True)
-def polish(
-    rows, shape_a, shape_b, turn, arm, size, small, solids, separation, normal, on_a, on_b
-):  # fmt: skip
-    """Makes the answers of pairs ``rows`` exact where that succeeds: (rows,) bool.
-
-    turn (k, 3, 3), arm (k, 3): poses of b in the axes of a about a's centre, in which the answers
-    separation (k,), unit normal, on_a, on_b (k, 3) are. size (k,): of the coordinates; small (k,):
-    of the smaller body.
-    """
-    done = np.zeros(len(rows), np.bool_)
-    kinds, sizes, start, vertices = solids[0], solids[1], solids[2], solids[3]
-    # of a, and of b in the axes of a: points, heights, places across n, shares, the shared point,
-    # support point and second derivative of the smooth part
-    ca, cb, local = np.empty((POINTS, 3)), np.empty((POINTS, 3)), np.empty((POINTS, 3))
-    high_a, high_b, wa, wb = np.empty(POINTS), np.empty(POINTS), np.empty(POINTS), np.empty(POINTS)
-    ta, tb, xa, xb = np.empty((POINTS, 2)), np.empty((POINTS, 2)), np.empty(3), np.empty(3)
-    ra, rb, at = np.empty((1, 3)), np.empty((1, 3)), np.empty((1, 3))
-    shared_a, shared_b = np.empty(3), np.empty(3)
-    bend_a, bend_b, zero = np.empty((3, 3)), np.empty((3, 3)), np.zeros(3)
-    n, d, best, u, v = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    du, dv, slope, s = np.empty(3), np.empty(3), np.empty(2), np.empty(2)
-    ra0, at0 = ra[0], at[0]
-    scratch, chosen = np.empty((5, 2)), np.empty((2, POINTS), np.int64)
+def polish(rows: np.ndarray, pairs: Pairs, solids: Solids, found: Nearest):
+    """Makes the answers of pairs ``rows`` exact where that succeeds, which ``found.exact`` tells;
+    others stay as they are."""
+    if len(rows) == 0:
+        return
+    search = _new_search(pairs, solids)
     for row in range(len(rows)):
         p = rows[row]
-        if not separation[p] > -np.inf:
+        found.exact[p] = False
+        if not found.separation[p] > -np.inf:
             continue
-        sa, sb, slack, R, w = shape_a[p], shape_b[p], FACING * size[p], turn[p], arm[p]
-        kind_a, kind_b, size_a, size_b = kinds[sa], kinds[sb], sizes[sa], sizes[sb]
-        corners_a = vertices[start[sa] : start[sa + 1]]
-        corners_b = vertices[start[sb] : start[sb + 1]]
-        for k in range(3):
-            n[k] = normal[p, k]
-        highest, turned, tries = -np.inf, np.inf, 0
-        for _ in range(STEPS):
-            to_body(R, n, -1.0, d)
-            na = furthest_points(kind_a, size_a[2], corners_a, n, ca)
-            nb = furthest_points(kind_b, size_b[2], corners_b, d, local)
-            smooth_a = smooth_part(kind_a, size_a, n, ra0, bend_a)
-            smooth_b = smooth_part(kind_b, size_b, d, at0, bend_b)
-            place(local[:nb], R, w, cb)
-            place(at, R, zero, rb)
-            value = 0.0
+        _take_pair(search, pairs, solids, p, found.normal[p])
+        exact = _search_exact(search)
+        if exact and search.value >= found.separation[p] - search.slack:
+            found.exact[p], found.separation[p] = True, search.value
             for k in range(3):
-                value += n[k] * (cb[0, k] + rb[0, k] - ca[0, k] - ra[0, k])
-            if turned < np.inf:  # are these the points that face each other?
-                off = 0.0
-                for k in range(3):
-                    xa[k], xb[k] = shared_a[k] + ra[0, k], shared_b[k] + rb[0, k]
-                    off = max(off, abs(xb[k] - xa[k] - value * n[k]))
-                tries += turned < CLOSE
-                touching = abs(value) < 10 * slack  # where many normals serve
-                if off <= ROUNDING * size[p] or (touching and off <= slack):
-                    done[row] = True
-                    break
-                if turned < SETTLED or tries == TRIES:
-                    done[row] = off <= 10 * slack
-                    break
-            if value < highest - slack:  # too far: halfway back to the best so far
-                for k in range(3):
-                    n[k] += best[k]
-                _unit(n)
-                turned = np.inf
-                continue
-            highest = max(highest, value)
-            basis(n, u, v)
-            to_body(R, u, 1.0, du)
-            to_body(R, v, 1.0, dv)
-            across(ca, na, n, u, v, 1.0, high_a, ta)
-            across(cb, nb, n, u, v, -1.0, high_b, tb)
-            slope[0] = slope[1] = 0.0
-            for k in range(3):
-                best[k] = n[k]
-                slope[0] += u[k] * (rb[0, k] - ra[0, k])
-                slope[1] += v[k] * (rb[0, k] - ra[0, k])
-            if smooth_a and smooth_b:
-                uu, uv, vv = _bend(bend_a, bend_b, u, v, du, dv)
-                found = False
-                flat = 10 * slack if abs(value) < 10 * slack else value
-                for more in (flat, max(abs(flat), UPHILL * small[p])):
-                    found = found or top_near(
-                        slope, (uu + more, uv, vv + more), high_a, ta, na, high_b, tb, nb, slack,
-                        s, wa, wb, scratch, chosen,
-                    )  # fmt: skip
-                if not found:
-                    break
-                turned = np.sqrt(s[0] * s[0] + s[1] * s[1])
-                shrink = FAR / max(FAR, turned)  # and not beyond the axis of a disk
-                if kind_a == CYLINDER:
-                    shrink = min(shrink, _before_axis(n, u, v, s, 1.0))
-                if kind_b == CYLINDER:
-                    shrink = min(shrink, _before_axis(d, du, dv, s, -1.0))
-            else:
-                shrink = NUDGE
-                done[row] = ends_bear(
-                    smooth_a, smooth_b, size_a[0], size_b[0], slope, high_a, ta, na,
-                    high_b, tb, nb, slack, s, wa, wb,
-                )  # fmt: skip
-            for k in range(3):
-                shared_a[k] = shared_b[k] = 0.0
-                for i in range(na):
-                    shared_a[k] += wa[i] * ca[i, k]
-                for i in range(nb):
-                    shared_b[k] += wb[i] * cb[i, k]
-            if done[row]:
-                for k in range(3):
-                    xa[k], xb[k] = shared_a[k] + ra[0, k], shared_b[k] + rb[0, k]
-                _within_ends(n, xa, xb, value, smooth_a, smooth_b, size_a[0], size_b[0])
-                break
-            for k in range(3):
-                n[k] += shrink * (s[0] * u[k] + s[1] * v[k])
-            _unit(n)
-        done[row] = done[row] and value >= separation[p] - slack
-        if done[row]:
-            separation[p] = value
-            for k in range(3):
-                normal[p, k], on_a[p, k], on_b[p, k] = n[k], xa[k], xb[k]
-    return done
+                found.normal[p, k] = search.n[k]
+                found.on_a[p, k], found.on_b[p, k] = search.on_a[k], search.on_b[k]

@@ -86,7 +86,8 @@ define(Pair, _PairType)
 
 
 @njit(cache=True)
-def _polytope(table):
+def new_polytope(table: PolytopeTable):
+    """A ``Polytope`` with room for any shape of the table."""
     return Polytope(
         -1, table.vertices, table.normals, table.heights, 0, table.around_start, table.edges,
         table.sides, table.along, np.empty(table.largest[1]),
@@ -97,7 +98,7 @@ def _polytope(table):
 def new_pair(table: PolytopeTable):
     """A ``Pair`` that ``relative_pose`` and ``take_shapes`` fill."""
     return Pair(
-        _polytope(table), _polytope(table), _polytope(table),
+        new_polytope(table), new_polytope(table), new_polytope(table),
         0.0, 0.0, np.empty((3, 3)), np.empty(3), 0.0, np.empty(3), 0.0,
         np.empty((2, 3)), np.zeros(3),
     )  # fmt: skip
@@ -117,7 +118,7 @@ def relative_pose(pair: Pair, position: np.ndarray, turn: np.ndarray, i: int, j:
 
 
 @njit(cache=True)
-def _take_shape(body, table, s):
+def take_shape(body: Polytope, table: PolytopeTable, s: int):
     """Makes ``body`` the shape s in its own axes."""
     v, f, e, around = table.vertex_start, table.face_start, table.edge_start, table.around_start
     body.shape, body.row = s, f[s]
@@ -134,10 +135,10 @@ def _take_shape(body, table, s):
 def take_shapes(pair: Pair, table: PolytopeTable, s: int, t: int):
     """Makes the bodies the shapes s and t, the second yet to be placed."""
     if pair.a.shape != s:
-        _take_shape(pair.a, table, s)
+        take_shape(pair.a, table, s)
     if pair.unplaced.shape != t:
         b, own = pair.b, pair.unplaced
-        _take_shape(own, table, t)
+        take_shape(own, table, t)
         b.row, b.around_start, b.edges, b.sides = own.row, own.around_start, own.edges, own.sides
         b.corners, b.normals = np.empty(own.corners.shape), np.empty(own.normals.shape)
         b.heights, b.along = np.empty(len(own.heights)), np.empty(own.along.shape)

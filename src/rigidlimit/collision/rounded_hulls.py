@@ -8,7 +8,9 @@ seen along its axis are in the maximum.
 
 import numpy as np
 from numba import njit
+from numba.experimental import structref
 
+from .._support.structs import StructType, define
 from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE
 
 NEAR = 0.02
@@ -19,6 +21,53 @@ POINTS = 3
 
 ON_END = 1e-12
 """Sine of the angle between direction and cylinder axis below which the end has its own normal."""
+
+
+@structref.register
+class _HullType(StructType):
+    pass
+
+
+class RoundedHull:
+    """One solid as it looks along a unit direction; all but local and smooth_local, which are in
+    the solid's own axes, in those of the pair.
+
+    kind, size (3,): as in ``Solids``; corners (.., 3) of a polytope. count: of the points local,
+    points (POINTS, 3) furthest along the direction, the furthest first; high (POINTS,): their
+    heights along it; flat (POINTS, 2): their places across it; weight (POINTS,): shares of the
+    shared point (3,) among them; chosen (POINTS,): numbers of some of them. smooth: whether the
+    smooth part has a derivative; smooth_local, smooth_point (1, 3): its support point, and bend
+    (3, 3): the second derivative, in own axes.
+    """
+
+    kind: int
+    size: np.ndarray
+    corners: np.ndarray
+    count: int
+    local: np.ndarray
+    points: np.ndarray
+    high: np.ndarray
+    flat: np.ndarray
+    weight: np.ndarray
+    chosen: np.ndarray
+    shared: np.ndarray
+    smooth: bool
+    smooth_local: np.ndarray
+    smooth_point: np.ndarray
+    bend: np.ndarray
+
+
+define(RoundedHull, _HullType)
+
+
+@njit(cache=True)
+def new_hull(size: np.ndarray, corners: np.ndarray):
+    """A ``RoundedHull`` yet to be looked at."""
+    return RoundedHull(
+        0, size, corners, 0, np.empty((POINTS, 3)), np.empty((POINTS, 3)), np.empty(POINTS),
+        np.empty((POINTS, 2)), np.empty(POINTS), np.empty(POINTS, np.int64), np.empty(3), True,
+        np.empty((1, 3)), np.empty((1, 3)), np.empty((3, 3)),
+    )  # fmt: skip
 
 
 @njit(cache=True)
@@ -100,18 +149,10 @@ def smooth_part(kind: int, size: np.ndarray, d: np.ndarray, at: np.ndarray, bend
 
 
 @njit(cache=True)
-def across(
-    points: np.ndarray,
-    count: int,
-    n: np.ndarray,
-    u: np.ndarray,
-    v: np.ndarray,
-    sign: float,
-    high: np.ndarray,
-    flat: np.ndarray,
-):
-    """Heights of points (count, 3) along sign * n and their places across n in axes u, v."""
-    for i in range(count):
+def across(hull: RoundedHull, n: np.ndarray, u: np.ndarray, v: np.ndarray, sign: float):
+    """Heights of the points of a hull along sign * n, and their places across n in axes u, v."""
+    points, high, flat = hull.points, hull.high, hull.flat
+    for i in range(hull.count):
         x, y, z = points[i]
         high[i] = sign * (x * n[0] + y * n[1] + z * n[2])
         flat[i, 0] = x * u[0] + y * u[1] + z * u[2]

@@ -3,10 +3,9 @@
 For a unit direction d in the axes of a body with support function h(d) = max over its points x of
 d . x: the height h, a point where it is attained, and the part of the surface that looks along d.
 
-``solids`` is the tuple that ``solid_table`` makes: kind (shapes,) and size (shapes, 3) [m] of
-``kinds.py``, and of ``polytope_table`` vertex_start, vertices, face_start, normals, heights,
-diagonal, loop_start, loops.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -20,10 +19,26 @@ from .separation import lowest, most_along
 UPRIGHT = np.cos(STANDING)
 
 
-def solid_table(bodies: Bodies) -> tuple:
-    """The tuple ``solids`` of a scene. Use ``bodies.derived``."""
+class Solids(NamedTuple):
+    """All shapes of a scene: kind (shapes,) and size (shapes, 3) [m] of ``kinds.py``; all else as
+    in ``PolytopeTable``."""
+
+    kind: np.ndarray
+    size: np.ndarray
+    vertex_start: np.ndarray
+    vertices: np.ndarray
+    face_start: np.ndarray
+    normals: np.ndarray
+    heights: np.ndarray
+    diagonal: np.ndarray
+    loop_start: np.ndarray
+    loops: np.ndarray
+
+
+def solid_table(bodies: Bodies) -> Solids:
+    """The shapes of a scene for kernels. Use ``bodies.derived``."""
     table = bodies.derived(polytope_table)
-    return (
+    return Solids(
         bodies.derived(shape_kinds),
         bodies.derived(shape_sizes),
         table.vertex_start,
@@ -37,9 +52,9 @@ def solid_table(bodies: Bodies) -> tuple:
     )
 
 
-def rounding(solids: tuple, shape: np.ndarray) -> np.ndarray:
+def rounding(solids: Solids, shape: np.ndarray) -> np.ndarray:
     """Least radius of curvature of shapes (k,) [m]: of the ball that rolls inside; 0 at edges."""
-    kind, size = solids[0][shape], solids[1][shape]
+    kind, size = solids.kind[shape], solids.size[shape]
     out = np.where((kind == BALL) | (kind == CAPSULE), size[:, 0], 0.0)
     bent = kind == ELLIPSOID
     out[bent] = size[bent].min(axis=1) ** 2 / size[bent].max(axis=1)
@@ -47,10 +62,10 @@ def rounding(solids: tuple, shape: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True)
-def support(solids: tuple, s: int, d: np.ndarray, out: np.ndarray):
+def support(solids: Solids, s: int, d: np.ndarray, out: np.ndarray):
     """Height of shape s along unit d; out (3,) gets a point where it is attained."""
-    corners = solids[3][solids[2][s] : solids[2][s + 1]]
-    return support_of(solids[0][s], solids[1][s], corners, d, out)
+    corners = solids.vertices[solids.vertex_start[s] : solids.vertex_start[s + 1]]
+    return support_of(solids.kind[s], solids.size[s], corners, d, out)
 
 
 @njit(cache=True)
@@ -90,7 +105,7 @@ def to_body(turn: np.ndarray, x: np.ndarray, sign: float, out: np.ndarray):
 
 @njit(cache=True)
 def face_that_separates(
-    solids: tuple,
+    solids: Solids,
     s: int,
     other: int,
     relative: np.ndarray,
@@ -103,16 +118,16 @@ def face_that_separates(
     relative (3, 3), arm (3,): turn and centre of the other body in the axes of s. normal (3,): gets
     the face's normal in those axes. Stops at the first face beyond ``limit``.
     """
-    best, first, count, height = -np.inf, 0, 0, solids[1][s, 2]
-    flat, normals, heights = solids[0][s] == POLYTOPE, solids[5], solids[6]
+    best, first, count, height = -np.inf, 0, 0, solids.size[s, 2]
+    flat, normals, heights = solids.kind[s] == POLYTOPE, solids.normals, solids.heights
     if flat:
-        first, count = solids[4][s], solids[4][s + 1] - solids[4][s]
-    elif solids[0][s] == CYLINDER:
+        first, count = solids.face_start[s], solids.face_start[s + 1] - solids.face_start[s]
+    elif solids.kind[s] == CYLINDER:
         count = 2
     if count == 0:
         return best
-    kind, size = solids[0][other], solids[1][other]
-    corners = solids[3][solids[2][other] : solids[2][other + 1]]
+    kind, size = solids.kind[other], solids.size[other]
+    corners = solids.vertices[solids.vertex_start[other] : solids.vertex_start[other + 1]]
     n, d, at, deepest = np.zeros(3), np.empty(3), np.empty(3), arm.copy()
     for f in range(first, first + count):
         if flat:
@@ -138,7 +153,7 @@ def face_that_separates(
 
 @njit(cache=True)
 def facing(
-    solids: tuple,
+    solids: Solids,
     s: int,
     d: np.ndarray,
     start: np.ndarray,
@@ -155,20 +170,20 @@ def facing(
     the first row, or of the second if the first is nearly along the axis: axes of its own, or of
     another cylinder whose end it meets, so that their points coincide.
     """
-    kind, size = solids[0][s], solids[1][s]
+    kind, size = solids.kind[s], solids.size[s]
     if kind == POLYTOPE:
-        first = solids[4][s]
-        _, face = most_along(solids[5][first : solids[4][s + 1]], d, 1.0)
+        first = solids.face_start[s]
+        _, face = most_along(solids.normals[first : solids.face_start[s + 1]], d, 1.0)
         row = first + face
-        begin = solids[8][row]
-        count = solids[8][row + 1] - begin
+        begin = solids.loop_start[row]
+        count = solids.loop_start[row + 1] - begin
         for c in range(count):
-            names[c] = solids[9][begin + c]
+            names[c] = solids.loops[begin + c]
             for k in range(3):
-                corners[c, k] = solids[3][solids[2][s] + names[c], k]
+                corners[c, k] = solids.vertices[solids.vertex_start[s] + names[c], k]
         for k in range(3):
-            normal[k] = solids[5][row, k]
-        return count, solids[7][row]
+            normal[k] = solids.normals[row, k]
+        return count, solids.diagonal[row]
     if kind != CAPSULE and kind != CYLINDER:
         return 0, 0.0
     if abs(d[2]) < STANDING:
@@ -195,10 +210,10 @@ def facing(
 
 
 @njit(cache=True)
-def curvature_near(solids: tuple, s: int, x: np.ndarray, d: np.ndarray):
+def curvature_near(solids: Solids, s: int, x: np.ndarray, d: np.ndarray):
     """Mean curvature [1/m] of shape s where its outward normal is d (3,), unit, near point x (3,),
     which may lie inside; in its axes. 0 on faces and edges."""
-    kind, size = solids[0][s], solids[1][s]
+    kind, size = solids.kind[s], solids.size[s]
     if kind == BALL:
         return 1 / size[0]
     if kind == ELLIPSOID:

@@ -199,6 +199,22 @@ def test_normal_and_friction_forces_together():
     np.testing.assert_allclose(total.force, mended.engine_vectors.sum(axis=0), atol=1e-8)
 
 
+@pytest.mark.parametrize("speed", [0.0, 0.7])
+def test_balance_of_the_step(speed):
+    """Peer: forces of Drake's step close its momentum balance where that began, also of a beam
+    that slides; with speeds set afterwards they do not, and that is told."""
+    _, plant, context = beam(ORDERS[0], mu=0.3, time=0.01, speed=speed)
+    mended = from_drake(plant, context)
+    assert len(mended.force) == 3
+    # the solver's own tolerance
+    assert mended.contacts.engine_residual < 1e-6
+    assert "short of" not in mended.message
+    plant.SetVelocities(context, [0, 0, 0, 0.5 - speed, 0, 0])
+    late = from_drake(plant, context)
+    assert late.contacts.engine_residual > 1e-3
+    assert "Drake's solver stopped" in late.message
+
+
 def test_hydroelastic_is_refused():
     """One clear error each."""
     world = World()

@@ -23,17 +23,23 @@ from ..._support import arrays
 from ..._support.matrices import compact
 from ..._support.words import counted
 from ...errors import InputError
-from .arguments import check_linear, imported, joint_names
+from .arguments import check_linear, imported, joint_names, stopped_short
 from .contacts import EngineContacts
-from .geometry import OUTSIDE, ContactGeometry, across
-from .links import joined, joined_systems
+from .drake_state import engine_residual
+from .drake_trees import systems, trees_of
+from .geometry import ContactGeometry, across
+from .links import joined
 from .materials import by_name
 from .matrices import interleaved
 from .parts import NamedParts
 from .reading import asked, extents
 from .result import MendedForces
 
-FLOATING = ("quaternion_floating", "rpy_floating")
+ADVICE = (
+    "make a step after poses or velocities were set, and give no other forces, or load='rest' "
+    "where all rests"
+)
+"""What to do where Drake's forces are not those of its step."""
 
 
 def library():
@@ -98,14 +104,16 @@ def from_drake(
             said = ("stiffness: point_contact_stiffness of both sides in series",)
             check_linear("Drake's point_contact_stiffness is", exponent)
     held = _held(plant, held)
-    mechanism, turns, system = _mechanisms(plant, held)
-    whole = mechanism
+    trees = trees_of(plant)
+    whole = trees.mechanism
     if links is not None:
         links = arrays.sparse("links", links, columns=plant.num_velocities())
-        whole = joined(mechanism, links, held)
-        system = _joined(plant, context, system, links)
+        whole = joined(whole, links, held)
+    system = systems(plant, context, trees, held, links)
     places = _geometry(plant, context, infos, bodies, point, normal, axes, system)
-    extent = extents(B, turns, whole, places)
+    extent = extents(B, trees.turns, whole, places)
+    residual = engine_residual(plant, context, tree, infos, trees, extent.sizes)
+    doubt = stopped_short("Drake", residual, load_from, ADVICE)
     if load_from == "rest":
         load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
     depth = np.array([i.point_pair().depth for i in infos])
@@ -120,13 +128,14 @@ def from_drake(
         friction=friction,
         sliding=interleaved(*(compact(np.einsum("ij,ijk->ik", axis, J)) for axis in axes)),
         gap=-depth + plant.time_step() * (B @ plant.GetVelocities(context)),
-        mechanism=mechanism,
+        mechanism=trees.mechanism,
         reach=extent.reach,
         links=links,
         places=places,
         contacts=count,
         engine="Drake",
-        notes=said,
+        engine_residual=residual,
+        notes=(*said, *([doubt] if doubt else [])),
         gap_tolerance=extent.gap_tolerance,
         velocity=plant.GetVelocities(context),
     )
@@ -269,56 +278,3 @@ def _held(plant, held):
             raise InputError(f"held names joint {name!r}: {error}") from error
         mask[joint.velocity_start() : joint.velocity_start() + joint.num_velocities()] = True
     return mask
-
-
-def _mechanisms(plant, held):
-    """Of each velocity its tree and whether it turns; of each body its free system or OUTSIDE."""
-    n = plant.num_velocities()
-    turns, label = np.ones(n, bool), np.arange(n)
-    system = np.full(plant.num_bodies(), OUTSIDE)
-    root = np.arange(plant.num_bodies())
-    joints = [plant.get_joint(i) for i in plant.GetJointIndices()]
-    parent = {int(j.child_body().index()): j for j in joints}
-    for body in range(1, plant.num_bodies()):
-        top = body
-        while top in parent and int(parent[top].parent_body().index()) != 0:
-            top = int(parent[top].parent_body().index())
-        root[body] = top
-    free = {}
-    for body, joint in parent.items():
-        first, size = joint.velocity_start(), joint.num_velocities()
-        label[first : first + size] = n + root[body]
-        kind = joint.type_name()
-        if kind in FLOATING:
-            turns[first + 3 : first + 6] = False  # angular velocity comes first
-            if root[body] == body and not held[first : first + 6].any():
-                free[body] = len(free)
-        elif kind == "prismatic":
-            turns[first : first + size] = False
-        elif kind == "planar":
-            turns[first : first + 2] = False
-    for body in range(1, plant.num_bodies()):
-        system[body] = free.get(int(root[body]), OUTSIDE)
-    return label, turns, system
-
-
-def _joined(plant, context, system, links):
-    """Free system of each body, those that ``links`` join made one."""
-    bases = {}
-    for i in plant.GetJointIndices():
-        joint = plant.get_joint(i)
-        if joint.type_name() in FLOATING and system[int(joint.child_body().index())] != OUTSIDE:
-            bases[int(system[int(joint.child_body().index())])] = joint
-    order = [bases[number] for number in sorted(bases)]
-    axes = np.broadcast_to(np.eye(3), (len(order), 3, 3))
-    # angular velocity comes first
-    columns = [joint.velocity_start() + np.array([3, 4, 5, 0, 1, 2]) for joint in order]
-    poses = [plant.EvalBodyPoseInWorld(context, joint.child_body()) for joint in order]
-    number = joined_systems(
-        links,
-        np.array(columns, int).reshape(-1, 6),
-        np.array([pose.translation() for pose in poses]).reshape(-1, 3),
-        axes,
-        axes,
-    )
-    return np.r_[number, OUTSIDE][system].astype(int)

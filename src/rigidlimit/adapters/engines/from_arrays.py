@@ -2,7 +2,6 @@
 
 from dataclasses import fields
 
-from .checks import checked
 from .contacts import EngineContacts
 from .mend import mend
 from .options import SOLVER, MendOptions, check_names
@@ -72,4 +71,4 @@ def mend_forces(B, engine_force=None, **given) -> MendedForces:
     solver = {name: given.pop(name) for name in SOLVER if name in given}
     options = {name: given.pop(name) for name in OPTIONS if name in given}
     options = MendOptions(solver=solver, **options)
-    return mend(checked(EngineContacts(B, engine_force, **given)), options)
+    return mend(EngineContacts(B, engine_force, **given), options)

@@ -7,7 +7,8 @@ makes it independent of the engine's contact order, start and iteration count.
 
 Stages, in turn:
 
-1. ``EngineContacts.settled``: what the reader of the engine found, in arrays of known shapes.
+1. ``checked``, for arrays of callers, and ``EngineContacts.settled``: what the reader of the engine
+   found, in arrays of known shapes.
 2. ``bearing_contacts``: contacts that can bear. Open ones carry nothing in any admissible f (eq.
    21); no balance tells of those between parts that links hold to each other.
 3. Weakly determined motions are left out of their balance (``balance``).
@@ -20,6 +21,7 @@ from dataclasses import replace
 import numpy as np
 
 from .balance import Balance
+from .checks import checked
 from .contacts import EngineContacts
 from .coulomb import JOINT
 from .joint import check_joint, joint_balance
@@ -34,6 +36,11 @@ def mend(contacts: EngineContacts, options: MendOptions) -> MendedForces:
     Raises InputError for wrong shapes, and for friction whose directions or coefficients
     ``options.on_friction`` needs and that are not given.
     """
+    return mended_as_filled(checked(contacts), options)
+
+
+def mended_as_filled(contacts: EngineContacts, options: MendOptions) -> MendedForces:
+    """The same of arrays that are of known shapes already."""
     contacts = contacts.settled()
     joint = options.on_friction == JOINT and contacts.rough
     if joint:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .arguments import expect, wanted_load
 from .contacts import TOUCHING, EngineContacts
-from .mend import mend
+from .mend import mended_as_filled
 from .options import MendOptions, sorted_options
 from .result import MendedForces
 from .sizes import mechanism_sizes
@@ -26,7 +26,8 @@ class Asked:
 
     def mended(self, contacts: EngineContacts) -> MendedForces:
         """Mended forces of what the reader found."""
-        return mend(replace(contacts, **self.given) if self.given else contacts, self.options)
+        given = replace(contacts, **self.given) if self.given else contacts
+        return mended_as_filled(given, self.options)
 
 
 def asked(reader, options, *, load, loads=("engine", "rest"), exponent, on_friction, **objects):

@@ -9,7 +9,6 @@ from rigidlimit.equilibrium import smooth_newton
 from rigidlimit.equilibrium.smooth_law import SmoothNetwork, forces_of, tangents
 from rigidlimit.linear import LinearStats, Network
 from rigidlimit.linear.library_factors import DenseFactor
-from rigidlimit.status import Status
 from tests.problems import pyramid_gradient, static_pyramid
 
 
@@ -120,46 +119,3 @@ def test_small_systems_are_factorized_densely():
     np.testing.assert_allclose(singular @ x, 1.0, rtol=1e-9)  # lifted by 1e-13 of the diagonal
     with pytest.raises(np.linalg.LinAlgError):
         DenseFactor(-K)
-
-
-def row_of_blocks(count):
-    """B of blocks (x, z) side by side, on a bed each, without friction: ``count`` beds first."""
-    beds = sp.kron(sp.eye_array(count), np.array([[0.0, 1.0]]))
-    sides = sp.kron(sp.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(count - 1, count)), [[1, 0]])
-    return sp.csr_array(sp.vstack([beds, sides]))
-
-
-def near_rest(count, aside, pushed=0.0):
-    """(problem, start): a row of blocks with the start's beds 1e-8 and its places along
-    the row ``aside`` from rest; pushed: loads along the row."""
-    rng = np.random.default_rng(0)
-    B = row_of_blocks(count)
-    load, start = np.zeros(2 * count), np.zeros(2 * count)
-    load[1::2] = rng.uniform(1, 2, count)
-    load[::2] = pushed * rng.normal(size=count)
-    start[1::2] = -load[1::2] * (1 + 1e-8 * rng.normal(size=count))
-    start[::2] = aside * rng.uniform(-1, 1, count)
-    network = Network(B, blocks=np.arange(0, 2 * count + 1, 2))
-    return SmoothNetwork(network, np.ones(2 * count - 1), 2.0, load), start
-
-
-def test_what_is_balanced_nearly_enough_is_let_be():
-    """Property: blocks whose sides press on one another by less than the tolerance stay where they
-    are while their beds are put right, in one step."""
-    problem, start = near_rest(400, 1e-11)
-    given = dict(start=start, tolerance=1e-10, scale=1.0)
-    undershoot = smooth_newton.Settings(undershoot=0.3)
-    answer = smooth_newton.solve(problem, **given, settings=undershoot)
-    assert answer.status is Status.CONVERGED and answer.iterations == 1
-    assert (answer.x[::2] == start[::2]).all()
-    moved = smooth_newton.solve(problem, **given).x[::2] - start[::2]
-    assert np.abs(moved).max() > 1e-12
-
-
-def test_contacts_in_each_others_way_end_a_solve_soon():
-    """Property: where loads of rounding would throw blocks against others, a solve that begins
-    near its end is given up after few steps, and says why."""
-    problem, start = near_rest(400, 1e-11, pushed=1e-8)
-    answer = smooth_newton.solve(problem, start=start, tolerance=1e-10, scale=1.0)
-    assert answer.status is Status.STALLED and answer.blocked
-    assert answer.iterations <= 4

@@ -75,9 +75,9 @@ def test_rounding_of_a_start_that_has_drifted_is_left_out(exponent):
 
 def test_renewals_that_come_too_slowly_are_given_up():
     """Closed form: 30 renewals in all; changes that halve gain 2^27 from the third on."""
-    assert not active_set._too_slow(0.5, 1e8, 3)
-    assert active_set._too_slow(0.5, 1e9, 3)
-    assert active_set._too_slow(1.1, 2.0, 3)
+    assert not active_set._too_slow(0.5, 1e8, 27)
+    assert active_set._too_slow(0.5, 1e9, 27)
+    assert active_set._too_slow(1.1, 2.0, 27)
 
 
 def test_ordinary_networks_take_the_same_steps():

@@ -68,16 +68,13 @@ def nearest(network: Network, load, target, *, tolerance=1e-12, start=None):
     m = network.B.shape[0]
     size = max(1.0, float(np.abs(target).max(initial=0.0)))
     problem = SmoothNetwork(network, np.ones(m), 2.0, load, offset=target)
-    answer = smooth_newton.solve(
-        problem, start=start, tolerance=tolerance, scale=size, max_iterations=300
-    )
-    if not _good(answer) and len(load) <= DIRECT_SIZE:  # motions that are all but free
-        found = regularized_newton.solve(
-            problem, start=answer.x, tolerance=tolerance * size, max_iterations=300
-        )
-        # forces are known to the imbalance over what such motions are felt by: all digits count
-        if found.residual <= 10.0 * tolerance * size:
-            answer = replace(found, residual=found.residual / size)
+    if len(load) <= DIRECT_SIZE:
+        options = dict(tolerance=tolerance * size, max_iterations=300)
+        answer = regularized_newton.solve(problem, start=start, **options)
+        answer = replace(answer, residual=answer.residual / size)
+    else:
+        options = dict(tolerance=tolerance, scale=size, max_iterations=300)
+        answer = smooth_newton.solve(problem, start=start, **options)
     return answer.force, answer
 
 

@@ -14,8 +14,7 @@ class Equilibrium:
     x: unknowns, displacements [m] or velocities [m/s] of the bodies. force [N], displacement [m]: f
     and w at the contacts, (m,) of smooth ones and (m, d) of rough ones; w_n > 0 opens. residual:
     the imbalance in the unit of the solver. iterations: linear systems solved. history: residuals
-    where they are kept. blocked: whether it stalled because contacts that carry next to nothing
-    stand in each other's way.
+    where they are kept.
     """
 
     x: np.ndarray
@@ -25,7 +24,6 @@ class Equilibrium:
     residual: float
     iterations: int
     history: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    blocked: bool = False
 
     @property
     def converged(self) -> bool:

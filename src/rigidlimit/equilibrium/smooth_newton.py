@@ -25,33 +25,23 @@ from .smooth_law import SmoothNetwork, stretch_to_law
 class Settings:
     """Residuals are over the scale of the load.
 
-    slope: part of the slope that line searches leave. forcing, forcing_power: linear systems are
-    solved to that relative accuracy at the loosest, and to that power of the residual. shift: range
+    slope: part of the slope that line searches leave. forcing: relative accuracy of the linear
+    systems at the loosest; else that of the residual. shift: range
     of the proximal term over the largest tangent; a thousandth of the residual in between.
     floor: overlap over the largest at which tangents are taken at the least.
-    undershoot: part of the tolerance that is left where a solve begins with a residual below
-    ``near``: what hardly anything holds, as blocks along their beds, would be thrown far for it.
 
-    A solve has stalled after ``patience`` iterations without a gradient a tenth smaller, or
-    ``patience_near`` of a residual below ``near``, where rounding may be what keeps it from its
-    end; after ``rebounds`` from below ``near`` to ``far`` times the least gradient; and after
-    ``short_steps`` of less than ``short`` in a row, below ``near``, where contacts that carry next
-    to nothing stand in each other's way.
+    A solve has stalled after ``patience`` iterations without a gradient a tenth smaller: the
+    gradient may rise while the energy falls; or after ``patience_near`` of a residual below
+    ``near``, where rounding may be what keeps it from its end.
     """
 
     slope: float = 0.1
     forcing: float = 0.1
-    forcing_power: float = 1.0
     shift: tuple[float, float] = (1e-12, 1e-4)
     floor: float = 1e-8
-    undershoot: float = 0.0
     near: float = 1e-6
     patience: int = 60
     patience_near: int = 12
-    far: float = 100.0
-    rebounds: int = 6
-    short: float = 1e-3
-    short_steps: int = 2
 
 
 @dataclass(frozen=True)
@@ -78,8 +68,7 @@ class _Progress:
     """What the iterations so far tell of those to come."""
 
     def __init__(self, settings: Settings):
-        self.settings = settings
-        self.least, self.waited, self.rebounds, self.short_steps = np.inf, 0, 0, 0
+        self.settings, self.least, self.waited = settings, np.inf, 0
 
     def stalled(self, residual: float) -> bool:
         settings = self.settings
@@ -87,19 +76,8 @@ class _Progress:
             self.least, self.waited = residual, 0
             return False
         self.waited += 1
-        self.rebounds += self.least < settings.near and residual > settings.far * self.least
-        # the gradient may rise while the energy falls; only near rounding is waiting in vain
         near = residual < settings.near
-        patience = settings.patience_near if near else settings.patience
-        return self.waited > patience or self.rebounds > settings.rebounds or self.blocked
-
-    @property
-    def blocked(self) -> bool:
-        return self.short_steps >= self.settings.short_steps
-
-    def stepped(self, length: float, residual: float) -> None:
-        short = length < self.settings.short and residual < self.settings.near
-        self.short_steps = self.short_steps + 1 if short else 0
+        return self.waited > (settings.patience_near if near else settings.patience)
 
 
 def solve(
@@ -134,10 +112,8 @@ def solve(
             break
         if iteration == max_iterations or (leave is not None and leave()):
             break
-        undershoot = settings.undershoot if history[0] <= settings.near else 0.0
-        let = undershoot * tolerance * scale
         cold = iteration == 0 and not (here.overlap > 0).any()
-        d, dc = _direction(problem, here, cold, residual, tolerance, let, stats, settings)
+        d, dc = _direction(problem, here, cold, residual, tolerance, stats, settings)
         t = minimum(
             here.overlap, dc, here.force, problem.stiffness, float(problem.exponent),
             dot(here.gradient, d), settings.slope,
@@ -148,10 +124,9 @@ def solve(
         # near the solution the slope is rounding: the full Newton step is then the best there is
         whole = _Iterate.at(problem, here.x + d)
         if t == 1.0 or whole.size <= 0.5 * here.size:
-            here, t = whole, 1.0
+            here = whole
         else:
             here = _Iterate.at(problem, here.x + t * d)
-        progress.stepped(t, residual)
     return Equilibrium(
         here.x,
         here.force,
@@ -160,13 +135,12 @@ def solve(
         residual,
         len(history) - 1,
         np.array(history),
-        blocked=status is Status.STALLED and progress.blocked,
     )
 
 
-def _direction(problem, here, cold, residual, tolerance, let, stats, settings):
+def _direction(problem, here, cold, residual, tolerance, stats, settings):
     """(d (n,), -B d (m,)): Newton's step. cold: of contacts that are all taken as linear springs of
-    their stiffness. let: imbalance of each unknown that is left as it is."""
+    their stiffness."""
     network, k, p = problem.network, problem.stiffness, float(problem.exponent)
     if cold:
         D = k.astype(float)
@@ -175,12 +149,9 @@ def _direction(problem, here, cold, residual, tolerance, let, stats, settings):
         D = problem.tangent(here.overlap, settings.floor * most if most > 0.0 else 1.0)
     least, most = settings.shift
     shift = (float(D.max(initial=0.0)) or 1.0) * min(most, max(least, 1e-3 * residual))
-    forcing = min(settings.forcing, residual**settings.forcing_power)
-    rhs = -here.gradient
-    if let:
-        rhs = np.copysign(np.maximum(np.abs(rhs) - let, 0.0), rhs)
+    forcing = min(settings.forcing, residual)
     target = max(forcing, 0.05 * tolerance / residual) * here.size
-    d = network.system(D, shift).solve(rhs, target=target, stats=stats)
+    d = network.system(D, shift).solve(-here.gradient, target=target, stats=stats)
     dc = -(network.B @ d)
     if cold and p != 2.0:
         # turn the linear springs' answer into overlaps of the power law's size

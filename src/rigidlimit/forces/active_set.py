@@ -16,40 +16,50 @@ contacts that entered or left since are taken in by the Woodbury formula, one so
 the linearisation is exact; otherwise it is renewed until the forces stay.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from ..equilibrium.result import Equilibrium
+from ..equilibrium.smooth_law import SmoothNetwork
 from ..linear import LinearStats
 from ..linear.dissection import has_metis
 from ..linear.low_rank_update import ChangingSystem
+from ..status import Status
 from .rebalance import rebalanced
 
 FEW = 200
 """Closed contacts without force, and changes of W, up to which this way is taken."""
 
-SHIFT = 1e-12
-"""Proximal term over the largest D; motions that no contact of W resists need it."""
-
-FLOOR = 1e-2
-"""D and s are taken at this part of the largest force, at least: for p != 2, D is 0 or infinite
-at no force."""
-
 WITHOUT_METIS = 75_000
 """Degrees of freedom up to which a factorization is made without METIS. With it, as long as memory
 lasts: conjugate gradients are no way out here."""
 
-LINEARISATIONS = 30
-"""Renewals of D for p != 2; one or two are the rule."""
 
-TELLING = 3
-"""Renewals after which their gain tells whether they lead on."""
+@dataclass(frozen=True)
+class Settings:
+    """shift: proximal term over the largest D, for motions that no contact of W resists. floor: D
+    and s are taken at this part of the largest force, at least: for p != 2, D is 0 or infinite at
+    no force. linearisations: renewals of D for p != 2; one or two are the rule. telling: renewals
+    after which their gain tells whether they lead on. decrease: part of the slope that damping
+    leaves; shorten: factor of its trials, to the ``shortest``.
+    """
+
+    shift: float = 1e-12
+    floor: float = 1e-2
+    linearisations: int = 30
+    telling: int = 3
+    decrease: float = 0.1
+    shorten: float = 0.7
+    shortest: float = 1e-3
 
 
-def determined(admissible, n) -> bool:
+def determined(admissible, n: int) -> bool:
     """Whether forces (m,), if any, bear by no more contacts than there are degrees of freedom n."""
     return admissible is not None and 0 < np.count_nonzero(admissible) <= n
 
 
-def applies(admissible, n) -> bool:
+def applies(admissible, n: int) -> bool:
     """Whether hardly more contacts are closed than the load determines: ``determined``, and few
     contacts without force. admissible (m,): f >= 0."""
     if not determined(admissible, n) or not (has_metis() or n <= WITHOUT_METIS):
@@ -57,48 +67,50 @@ def applies(admissible, n) -> bool:
     return np.count_nonzero(admissible == 0) <= FEW
 
 
-def solve(network, load, stiffness, exponent, *, tolerance, admissible, stats: LinearStats):
-    """(u, force, steps, balanced): forces to ``tolerance``, or ``balanced`` False if not found.
+def solve(
+    problem: SmoothNetwork,
+    *,
+    tolerance: float,
+    admissible: np.ndarray,
+    stats: LinearStats,
+    settings: Settings = Settings(),
+) -> Equilibrium:
+    """Forces of ``problem``, of stiffness with largest 1, and loads of order one.
 
+    admissible (m,): forces f >= 0 that balance the load. iterations of the answer: changes of W.
     Raises NoRoom.
-
-    admissible (m,): forces f >= 0 that balance the load; loads and stiffness of order one.
     """
-    force, steps, before = admissible, 0, np.inf
-    q = 1.0 / (exponent - 1.0)
-
-    def walked(system):
-        nonlocal steps
-        walk = _Walk(system, load, _offset(force, stiffness, q, system.D), force, tolerance)
-        arrived = walk.run() and walk.rebalance(tolerance)
-        steps += walk.steps
-        return walk.u, walk.force, arrived
-
-    # forces without freedom stay whatever D is
-    usual = float(np.median(tangent(force, stiffness, q, FLOOR)[force > 0]))
-    for iteration in range(LINEARISATIONS):
-        D = tangent(force, stiffness, q, FLOOR)
-        if exponent != 2.0 and iteration == 0:
-            D = np.full(len(force), usual)  # unlike D would only make K worse
+    network, k, q = problem.network, problem.stiffness, 1.0 / (problem.exponent - 1.0)
+    force, iterations, before, status = admissible, 0, np.inf, Status.STALLED
+    for renewal in range(settings.linearisations):
+        D = tangent(force, k, q, settings.floor)
+        if q != 1.0 and renewal == 0:  # unlike D would only make K worse
+            D = np.full(len(force), float(np.median(D[force > 0])))
         system = None  # its factor is large: gone before there is another
-        system = ChangingSystem(network, D, force > 0, SHIFT * float(D.max()), stats)
-        u, new, arrived = walked(system)
-        change = new - force
-        now, goal = float(np.abs(change).max()), tolerance * float(force.max())
-        if not arrived or exponent == 2.0 or now <= goal:
-            return u, new, steps, arrived
-        if iteration >= TELLING and _too_slow(now / before, now / goal, iteration):
+        system = ChangingSystem(network, D, force > 0, settings.shift * float(D.max()), stats)
+        spring = _Linearised(system, problem.load, _offset(force, k, q, D), force, tolerance)
+        optimal = spring.minimize() and spring.rebalance(tolerance)
+        iterations += spring.changes
+        change = spring.force - force
+        moved, goal = float(np.abs(change).max()), tolerance * float(force.max())
+        if not optimal or q == 1.0 or moved <= goal:
+            status = Status.CONVERGED if optimal else Status.STALLED
             break
-        before = now
-        balanced = np.abs(network.carried(force) - load).max() <= tolerance
-        force = force + (damping(force, change, stiffness, q) if balanced else 1.0) * change
-    return u, new, steps, False
+        left = settings.linearisations - renewal
+        if renewal >= settings.telling and _too_slow(moved / before, moved / goal, left):
+            break
+        before = moved
+        balanced = problem.imbalance(force) <= tolerance
+        force = force + (damping(force, change, k, q, settings) if balanced else 1.0) * change
+    x, force = spring.u, spring.force
+    residual = problem.imbalance(force)
+    return Equilibrium(x, force, network.B @ x, status, residual, iterations)
 
 
 def tangent(force, stiffness, q, floor):
     """D = df/dc (m,) of the law at the forces, at ``floor`` of the largest at least."""
-    held = np.maximum(force, floor * float(force.max()))
-    return held / (q * (held / stiffness) ** q)
+    lifted = np.maximum(force, floor * float(force.max()))
+    return lifted / (q * (lifted / stiffness) ** q)
 
 
 def _offset(force, stiffness, q, D):
@@ -106,80 +118,78 @@ def _offset(force, stiffness, q, D):
     return np.where(force > 0, force / D - (force / stiffness) ** q, 0.0)
 
 
-def _too_slow(rate, missing, iteration):
-    """Whether changes that shrink by ``rate`` are still ``missing`` times too large in the end."""
-    return rate >= 1.0 or missing * rate ** (LINEARISATIONS - iteration) > 1.0
+def _too_slow(rate, missing, left):
+    """Whether changes that shrink by ``rate`` are too large after so many renewals more."""
+    return rate >= 1.0 or missing * rate**left > 1.0
 
 
-def damping(force, change, stiffness, q):
+def damping(force, change, stiffness, q, settings: Settings = Settings()) -> float:
     """Part of the way to go: the energy sum f c(f) / (q + 1) must not rise along it."""
 
     def slope(t):
         return float(change @ ((force + t * change) / stiffness) ** q)
 
     t = 1.0
-    while slope(t) > 0.1 * abs(slope(0.0)) and t > 1e-3:
-        t *= 0.7
+    while slope(t) > settings.decrease * abs(slope(0.0)) and t > settings.shortest:
+        t *= settings.shorten
     return t
 
 
-class _Walk:
+class _Linearised:
     """The active set method on one linearisation; ``force`` and ``u`` are where it stands.
 
-    system: K of the contacts that bear, with D of all.
+    system: K of the working set, with D of all contacts.
     """
 
     def __init__(self, system, load, offset, force, tolerance):
         self.system, self.load, self.offset, self.force = system, load, offset, force
-        self.tolerance, self.steps = 0.1 * tolerance, 0
+        self.tolerance, self.changes = 0.1 * tolerance, 0
         system.load_with(system.D * offset, load)
 
-    def run(self) -> bool:
-        """Whether the optimum was reached within a few changes."""
+    def minimize(self) -> bool:
+        """Whether the optimum was reached within a few changes of the working set."""
         system = self.system
-        while self.steps <= 2 * FEW:
-            self.steps += 1
+        while self.changes <= 2 * FEW:
+            self.changes += 1
             self.u = system.displacement()
             spring = system.D * (self.offset - system.network.B @ self.u)
             if not np.isfinite(spring).all():
                 return False
             aim = np.where(system.held, spring, 0.0)
-            pulling = np.flatnonzero(aim < -self.tolerance)
-            if len(pulling):
-                now = self.force[pulling]
-                way = now / (now - aim[pulling])
-                first = int(way.argmin())
-                self.force = np.maximum(self.force + way[first] * (aim - self.force), 0.0)
-                self.force[pulling[first]] = 0.0
-                if not system.would_serve([pulling[first]]):
-                    return False
-                system.toggle([pulling[first]])
-                continue
-            self.force = np.maximum(aim, 0.0)
-            outside = np.where(system.held, 0.0, spring)
-            worst = int(outside.argmax())
-            if outside[worst] <= self.tolerance:
-                return True
-            if not system.would_serve([worst]):
+            if (aim < -self.tolerance).any():
+                contact = self._towards(aim)
+            else:
+                self.force = np.maximum(aim, 0.0)
+                outside = np.where(system.held, 0.0, spring)
+                contact = int(outside.argmax())
+                if outside[contact] <= self.tolerance:
+                    return True
+            if not system.would_serve([contact]):
                 return False
-            system.toggle([worst])
+            system.toggle([contact])
         return False
+
+    def _towards(self, aim) -> int:
+        """Go towards forces ``aim`` (m,) until a contact lets go, which is given back."""
+        pulling = np.flatnonzero(aim < -self.tolerance)
+        now = self.force[pulling]
+        way = now / (now - aim[pulling])
+        first = int(way.argmin())
+        self.force = np.maximum(self.force + way[first] * (aim - self.force), 0.0)
+        self.force[pulling[first]] = 0.0
+        return int(pulling[first])
 
     def rebalance(self, tolerance) -> bool:
         """Whether the forces of the working set could be balanced.
 
-        By one step at least: what the walk leaves is rounding of u, large where motions are soft.
+        By one step at least: what the method leaves is rounding of u, large where motions are
+        weakly determined.
         """
         system = self.system
         D = np.where(system.held, system.D, 0.0)
+        options = dict(tolerance=tolerance, at_least=1)
         self.force, motion, imbalance = rebalanced(
-            system.network,
-            self.force,
-            self.load,
-            D,
-            system.solve,
-            tolerance=tolerance,
-            at_least=1,
+            system.network, self.force, self.load, D, system.solve, **options
         )
         self.u = self.u + motion
         return imbalance <= tolerance

@@ -13,14 +13,15 @@
 Where none arrives, the best forces are returned.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from .._support.products import absolute_product
 from ..equilibrium import regularized_newton, smooth_newton
+from ..equilibrium.result import Equilibrium
 from ..equilibrium.smooth_law import SmoothNetwork
-from ..equilibrium.smooth_path import LOOSE, follow
+from ..equilibrium.smooth_path import PathPoint, follow
 from ..errors import NoRoom
 from ..linear import LinearStats, cost
 from ..linear.stiffness import DIRECT_SIZE
@@ -29,12 +30,44 @@ from . import active_set
 from .active_set import FEW
 from .bearing import bearing
 from .carried import nearest_carried
-from .problem import ROUNDED, duality_gap
+from .problem import EPS, duality_gap
 from .rebalance import rebalanced
 
-GAP = 10.0
-"""Duality gap, or violation of the law, over tolerance up to which balanced forces count as the
-answer."""
+
+@dataclass(frozen=True)
+class Settings:
+    """When one method leaves off and the next begins. Imbalances are over the load.
+
+    gap: duality gap, or violation of the law, over tolerance up to which balanced forces are the
+    answer.
+
+    Newton. patience: steps given to a start in networks of up to ``patience_size`` degrees of
+    freedom; contacts close and open from neighbour to neighbour, so that in larger ones the steps
+    grow like the linear size. factorized: steps by factorizations, most of which keep the factor.
+    near: a residual from which on the path does not help. common_rounding: rounding of overlaps, of
+    those of forces of order one, that a warm start may bring along.
+
+    Active set. balanced: imbalance up to which given forces count as admissible.
+
+    Path. hint, hint_gap: imbalance and gap at which it tells nearly all contacts that bear. about:
+    imbalance of the forces of equal springs from which it begins where springs are unlike. end,
+    end_gap: imbalance at its end, and the gap over the tolerance. softest: tangent stiffness at the
+    largest force over the largest that its forces are balanced with.
+    """
+
+    gap: float = 10.0
+    patience: int = 25
+    patience_size: int = 100_000
+    factorized: int = 300
+    near: float = 1e-6
+    common_rounding: float = 1e-8
+    balanced: float = 1e-6
+    hint: float = 1e-2
+    hint_gap: float = 1e-10
+    about: float = 0.1
+    end: float = 1e-6
+    end_gap: float = 1e-2
+    softest: float = 1e-6
 
 
 UNLIKE = 30.0
@@ -47,41 +80,16 @@ def unlike(stiffness: np.ndarray, exponent: float) -> bool:
     return exponent >= 2.0 and bool(top > UNLIKE * least)
 
 
-@dataclass(frozen=True)
-class Settings:
-    """When one method leaves off and the next begins. Imbalances are over the load.
+@dataclass
+class Found:
+    """u (n,), force (m,) of the best attempt, with its status, the iterations of all attempts and
+    the residuals of the best."""
 
-    newton: of ``smooth_newton``. slow: power of the residual to which its linear systems are solved
-    for ``unlike`` springs. patience: Newton steps given to a start in networks of up to ``small``
-    degrees of freedom; contacts close and open from neighbour to neighbour, so that in larger ones
-    the steps grow like the linear size. factorized: Newton steps by factorizations, most of which
-    keep the factor.
-    blurred: rounding of overlaps, of those of forces of order one, that a warm start may bring
-    along. balanced: imbalance up to which given forces count as admissible. hint, hint_gap:
-    imbalance and gap at which the path tells nearly all contacts that bear. far: part of the
-    way to the nearest bound that its steps may go then. about: imbalance of the forces of equal
-    springs from which it begins. roughly: imbalance at its end. end: part of the tolerance to
-    which the gap is followed to its end, and what is left there balanced: times displacements
-    that are large where stiffnesses are unlike, it is part of the gap. softest: tangent
-    stiffness at the largest force over the largest that is balanced with.
-    """
-
-    newton: smooth_newton.Settings = field(
-        default_factory=lambda: smooth_newton.Settings(undershoot=0.3)
-    )
-    slow: float = 0.5
-    patience: int = 25
-    small: int = 100_000
-    factorized: int = 300
-    blurred: float = 1e-8
-    balanced: float = 1e-6
-    hint: float = 1e-2
-    hint_gap: float = 1e-10
-    far: float = 0.99
-    about: float = 0.1
-    roughly: float = 1e-6
-    end: float = 1e-2
-    softest: float = 1e-6
+    u: np.ndarray
+    force: np.ndarray
+    status: Status
+    iterations: int
+    history: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 def solve(
@@ -93,54 +101,41 @@ def solve(
     admissible: np.ndarray | None = None,
     stats: LinearStats,
     settings: Settings = Settings(),
-):
-    """(u, force, status, iterations, history).
+) -> Found:
+    """Forces of ``problem``, of stiffness with largest 1, and loads of order one.
 
-    problem: of stiffness with largest 1, and loads of order one. warm_start (n,): u of an earlier
-    answer. admissible (m,): some forces f >= 0 that balance the load.
+    warm_start (n,): u of an earlier answer. admissible (m,): some forces f >= 0 that balance the
+    load.
     """
     search = _Search(problem, tolerance, max_iterations, stats, settings)
     status = search.run(warm_start, admissible)
-    return search.u, search.force, status, search.iterations, search.history
+    return Found(search.u, search.force, status, search.iterations, search.history)
 
 
 class _Search:
     """One problem, and the best of what the methods led to.
 
     u, force, history: of the best attempt. It is judged by the imbalance, as by the driver, and by
-    the duality gap: where motions are soft u may be so large, or a path so lost, that balanced
-    forces are far from the least energy. Those balanced by a last step are asked whether they obey
-    the law, too. arrived: whether the best is the answer.
+    the duality gap: where motions are weakly determined u may be so large, or a path so lost, that
+    balanced forces are far from the least energy. arrived: whether the best is the answer.
     """
 
     def __init__(self, problem, tolerance, max_iterations, stats, settings):
         self.problem, self.tolerance, self.settings = problem, tolerance, settings
-        self.network, self.load, self.offset = problem.network, problem.load, problem.offset
-        self.stiffness, self.exponent = problem.stiffness, problem.exponent
+        self.network, self.load = problem.network, problem.load
         self.max_iterations, self.iterations, self.stats = max_iterations, 0, stats
-        self.unlike = problem.network.two_sorts
-        self.u = self.force = self.history = self.point = None
+        self.u = self.force = self.history = None
+        self.point: PathPoint | None = None
         self.missed, self.arrived, self.no_room = np.inf, False, False
 
     def run(self, warm_start, admissible) -> Status:
         """The methods in turn."""
-        if admissible is not None:  # rounding does not bear
-            admissible = np.where(bearing(admissible), admissible, 0.0)
-        status = self.among_forces(admissible)
-        if status is None and admissible is None and warm_start is None:
-            status = self.among_nearest()
+        status = self.by_active_set(warm_start, admissible)
         if status is not None:
             return status
         loaded, status = bool(self.load.any()), Status.STALLED
-        if self.exponent >= 2.0:
-            if warm_start is not None and self.drifted(warm_start):
-                warm_start = None
-            if warm_start is not None or not (self.unlike and loaded):
-                status = self.newton(warm_start)
-            lost = self.history is not None and self.history.min() < self.settings.newton.near
-            if loaded and not (self.arrived or self.spent or lost):
-                self.follow(self.settings.hint, self.settings.hint_gap)
-                status = self.newton(self.point.u)
+        if self.problem.exponent >= 2.0:
+            status = self.by_newton(warm_start, loaded)
         if loaded and not (self.arrived or self.spent):
             self.follow_to_the_end()
         if self.arrived:
@@ -153,8 +148,9 @@ class _Search:
         return self.iterations >= self.max_iterations
 
     def gap(self, u, force) -> float:
-        law = self.stiffness, self.exponent
-        found = duality_gap(self.network.B, u, force, *law, self.load, self.offset)
+        problem = self.problem
+        law = problem.stiffness, problem.exponent
+        found = duality_gap(self.network.B, u, force, *law, self.load, problem.offset)
         return np.inf if np.isnan(found) else found
 
     def violation(self, u, force) -> float:
@@ -164,53 +160,93 @@ class _Search:
         return np.inf if np.isnan(worst) else worst
 
     def take(self, u, force, history, violation=0.0):
-        """Keep this attempt if it is better than those before. violation: of the law."""
-        # for p < 2 overlaps tell next to nothing of forces, the energy tells
-        wrong = max(self.gap(u, force), violation if self.exponent >= 2.0 else 0.0)
-        missed = max(np.nan_to_num(self.problem.imbalance(force), nan=np.inf), wrong / GAP)
+        """Keep this attempt if it is better than those before. violation: of the law, by forces
+        that were balanced by themselves."""
+        imbalance = np.nan_to_num(self.problem.imbalance(force), nan=np.inf)
+        missed = max(imbalance, self.gap(u, force) / self.settings.gap)
+        if self.problem.exponent >= 2.0:  # else overlaps tell next to nothing of forces
+            missed = max(missed, violation / self.settings.gap)
         if self.force is None or missed < self.missed:
             self.missed, self.u, self.force, self.history = missed, u, force, history
             self.arrived = missed <= self.tolerance
 
+    # Newton
+
+    def by_newton(self, warm_start, loaded) -> Status:
+        """Newton from the start, and from where the path tells which contacts bear."""
+        status, stalled = Status.STALLED, False
+        if warm_start is not None and self.drifted(warm_start):
+            warm_start = None
+        if warm_start is not None or not (self.network.two_sorts and loaded):
+            status = self.newton(warm_start)
+            stalled = self.history.min() < self.settings.near
+        if loaded and not (self.arrived or self.spent or stalled):
+            self.follow(self.settings.hint, self.settings.hint_gap)
+            status = self.newton(self.point.u)
+        return status
+
+    def drifted(self, u) -> bool:
+        """Whether u has moved so far that rounding of B u would spoil forces of order one.
+
+        Floating bodies move where nothing holds them; over many warm starts that adds up. Weakly
+        determined motions may be as large as they are: rounding of what they have in common is no
+        more than the rounding that they bring along in any case.
+        """
+        moved = EPS * np.abs(self.network.B @ u).max(initial=0.0)
+        common = EPS * absolute_product(self.network.B, u).max(initial=0.0)
+        return moved > 0.01 * self.tolerance or common > self.settings.common_rounding
+
     def newton(self, start) -> Status:
         """Newton from ``start`` (n,) or None, for as long as a start is given."""
-        larger = max(1.0, len(self.load) / self.settings.small) ** (1 / 3)
-        patient = round(self.settings.patience * larger)
-        answer = self.attempt(start, patient if self.load.any() else self.max_iterations)
-        self.take(*self.finished(answer))
+        larger = max(1.0, len(self.load) / self.settings.patience_size) ** (1 / 3)
+        patience = round(self.settings.patience * larger)
+        answer = self.attempt(start, patience if self.load.any() else self.max_iterations)
+        if answer.status is Status.STALLED and answer.residual < self.settings.near:
+            self.take_balanced(answer)
+        else:
+            self.take(answer.x, answer.force, answer.history)
         return answer.status
 
-    def directly(self) -> bool:
-        """Whether Newton had better solve by factorizations: where they cost next to nothing, and
-        where conjugate gradients proved dear or failed, as where motions are all but free."""
-        if self.no_room:
-            return False
-        hard = self.stats.dear > 0 or self.stats.cg_failures > 0
-        if len(self.load) <= DIRECT_SIZE:
-            return True
-        return hard and cost.affordable(self.network, self.stats.products)
+    def take_balanced(self, answer: Equilibrium):
+        """An equilibrium that rounding of u kept from its end, with its forces balanced: what is
+        left of the balance along a weakly determined motion may stand for large forces."""
+        force, overlap = answer.force, -answer.displacement
+        bears = (force > 0) & (overlap > 0)
+        tangent = np.zeros(len(force))
+        tangent[bears] = (self.problem.exponent - 1.0) * force[bears] / overlap[bears]
+        force, motion = self.balanced(force, tangent, self.tolerance)
+        u = answer.x + motion
+        # c = -B u is known to the rounding of u, which is what these forces do without
+        blurred = EPS * float((tangent * absolute_product(self.network.B, u)).max(initial=0.0))
+        wrong = self.violation(u, force) - blurred / (force.max(initial=0.0) or 1.0)
+        self.take(u, force, answer.history, max(wrong, 0.0))
 
-    def attempt(self, start, limit):
+    def attempt(self, start, limit) -> Equilibrium:
         """Newton from ``start``, with ``limit`` steps where its systems are solved loosely."""
         if not self.directly():
             self.stats.took("newton")
-            settings = self.settings.newton
-            if self.unlike:
-                settings = replace(settings, forcing_power=self.settings.slow)
-            options = dict(scale=1.0, leave=self.directly, settings=settings)
+            options = dict(scale=1.0, leave=self.directly)
             answer = self.by(smooth_newton.solve, start, limit, **options)
-            if answer.converged or answer.blocked or not self.directly():
+            if answer.converged or not self.directly():
                 return answer
             start = answer.x
-        self.stats.took("soft newton")
+        self.stats.took("regularized newton")
+        enough = dict(enough=lambda u, f: self.gap(u, f) <= self.settings.gap * self.tolerance)
         try:
-            options = dict(enough=self.obeys)
-            return self.by(regularized_newton.solve, start, self.settings.factorized, **options)
+            return self.by(regularized_newton.solve, start, self.settings.factorized, **enough)
         except NoRoom:
             self.no_room = True
             return self.attempt(start, limit)
 
-    def by(self, newton, start, limit, **options):
+    def directly(self) -> bool:
+        """Whether Newton had better solve by factorizations: where they cost next to nothing, and
+        where conjugate gradients proved dear or failed, as where motions are all but free."""
+        if self.no_room or len(self.load) <= DIRECT_SIZE:
+            return not self.no_room
+        hard = self.stats.dear > 0 or self.stats.cg_failures > 0
+        return hard and cost.affordable(self.network, self.stats.products)
+
+    def by(self, newton, start, limit, **options) -> Equilibrium:
         """The equilibrium from ``start`` by one way of Newton, in at most ``limit`` steps."""
         answer = newton(
             self.problem,
@@ -223,61 +259,26 @@ class _Search:
         self.iterations += answer.iterations
         return answer
 
-    def obeys(self, u, force) -> bool:
-        return self.gap(u, force) <= GAP * self.tolerance
-
-    def finished(self, answer):
-        """(u, forces, history, violation of the law) of an equilibrium; where rounding of u kept it
-        from its end, with its forces balanced."""
-        u, force, p = answer.x, answer.force, self.exponent
-        if answer.status is not Status.STALLED or answer.residual >= self.settings.newton.near:
-            return u, force, answer.history, 0.0
-        overlap = -answer.displacement
-        bears = (force > 0) & (overlap > 0)
-        tangent = np.zeros(len(force))
-        tangent[bears] = (p - 1.0) * force[bears] / overlap[bears]
-        force, motion = self.balanced(force, tangent, self.tolerance)
-        u = u + motion
-        # c = -B u is known to the rounding of u, which is what these forces do without
-        blurred = 1e-15 * float((tangent * absolute_product(self.network.B, u)).max(initial=0.0))
-        wrong = self.violation(u, force) - blurred / (force.max(initial=0.0) or 1.0)
-        return u, force, answer.history, max(wrong, 0.0)
-
-    def balanced(self, force, tangent, tolerance):
-        """(forces, what is added to u): ``rebalanced`` by the tangent stiffness (m,)."""
-        top = float(tangent.max(initial=0.0))
-        if not top > 0.0:
-            return force, 0.0
-        self.stats.took("rebalanced")
-        system = self.network.system(tangent / top, 1e-12)
-
-        def solve(missing):
-            return system.solve(missing, target=0.01 * tolerance, stats=self.stats)
-
-        force, motion, _ = rebalanced(
-            self.network, force, self.load, tangent / top, solve, tolerance=tolerance
-        )
-        return force, motion / top
+    # the interior path
 
     def follow(self, imbalance, gap):
-        """Go on along the central path to these."""
+        """Go on along the path to these."""
         self.stats.took("central path")
+        begins = self.point is None and self.network.two_sorts
         self.point = follow(
             self.problem,
             tolerance=imbalance,
             gap_tolerance=gap,
             start=self.point,
-            guess=self.guess() if self.point is None and self.unlike else None,
-            settings=replace(LOOSE, fraction=self.settings.far) if self.unlike else LOOSE,
+            guess=self.equal_springs() if begins else None,
             stats=self.stats,
         )
         self.iterations += self.point.iterations
 
-    def guess(self):
-        """Forces that about balance the load: those of equal springs."""
-        equal = SmoothNetwork(self.network, np.ones(len(self.stiffness)), 2.0, self.load)
+    def equal_springs(self) -> np.ndarray:
+        """Forces (m,) of springs of one stiffness, which about balance the load."""
         answer = smooth_newton.solve(
-            equal,
+            SmoothNetwork(self.network, np.ones_like(self.problem.stiffness), 2.0, self.load),
             tolerance=self.settings.about,
             scale=1.0,
             max_iterations=self.settings.patience,
@@ -289,70 +290,73 @@ class _Search:
     def follow_to_the_end(self):
         """The path to its end, its forces balanced."""
         self.stats.took("end of the path")
-        q, small = 1.0 / (self.exponent - 1.0), self.settings.end * self.tolerance
-        self.follow(self.settings.roughly, small)
-        if self.point.imbalance > 2 * self.settings.roughly and self.exponent >= 2.0:
-            return  # the load is not carried
+        settings, problem = self.settings, self.problem
+        q, small = 1.0 / (problem.exponent - 1.0), settings.end_gap * self.tolerance
+        self.follow(settings.end, small)
         point = self.point
+        if point.imbalance > 2 * settings.end and problem.exponent >= 2.0:
+            return  # the load is not carried
         least = 0.0
         if q > 1.0:  # contacts are the stiffer the less they bear, as f^(1 - q)
-            least = self.settings.softest ** (1.0 / (q - 1.0)) * point.force.max()
+            least = settings.softest ** (1.0 / (q - 1.0)) * point.force.max()
         with np.errstate(all="ignore"):  # a path that lost its way
-            yielding = (np.maximum(point.force, least) / self.stiffness) ** q
+            yielding = (np.maximum(point.force, least) / problem.stiffness) ** q
             tangent = point.force / (point.slack + q * yielding)
         # on the path no force is zero
         force = np.where(point.force > small * point.force.max(), point.force, 0.0)
         force, _ = self.balanced(force, tangent, small)
-        history = np.array([self.problem.imbalance(force)])
+        history = np.array([problem.imbalance(force)])
         self.take(point.u, force, history, self.violation(point.u, force))
 
-    def among_nearest(self) -> Status | None:
-        """``among_forces`` from forces that balance the load, found like step 1; those that are
+    def balanced(self, force, tangent, tolerance):
+        """(forces (m,), what is added to u): ``rebalanced`` with the tangent stiffness (m,)."""
+        top = float(tangent.max(initial=0.0))
+        if not top > 0.0:
+            return force, 0.0
+        self.stats.took("rebalanced")
+        system = self.network.system(tangent / top, 1e-12)
+
+        def solve(missing):
+            return system.solve(missing, target=0.01 * tolerance, stats=self.stats)
+
+        D, options = tangent / top, dict(tolerance=tolerance)
+        force, motion, _ = rebalanced(self.network, force, self.load, D, solve, **options)
+        return force, motion / top
+
+    # among forces that balance the load
+
+    def by_active_set(self, warm_start, admissible) -> Status | None:
+        """From the given forces; without any start, where hardly more contacts are there than
+        degrees of freedom, from forces that balance the load, found like step 1. Forces that are
         rounding's, other ones in every run, would be taken for bearing contacts."""
         m, n = self.network.B.shape
         few = n > DIRECT_SIZE and m <= n + FEW
-        if not (few and self.offset is None and self.load.any()):
+        if self.problem.offset is not None:
             return None
-        self.stats.took("nearest carried first")
-        force = nearest_carried(self.network, self.load).force
-        return self.among_forces(np.where(bearing(force), force, 0.0))
+        if admissible is None and warm_start is None and few and self.load.any():
+            self.stats.took("nearest load first")
+            admissible = nearest_carried(self.network, self.load).force
+        if admissible is None:
+            return None
+        return self.among_forces(np.where(bearing(admissible), admissible, 0.0))
 
     def among_forces(self, admissible) -> Status | None:
         """By the active set method; None where that is no way. NO_ROOM: forces as given."""
-        network, load = self.network, self.load
-        if self.offset is not None or not active_set.applies(admissible, len(load)):
-            return None
-        if self.problem.imbalance(admissible) > self.settings.balanced:
+        load, imbalance = self.load, self.problem.imbalance(admissible)
+        if not active_set.applies(admissible, len(load)) or imbalance > self.settings.balanced:
             return None
         self.stats.took("active set")
         try:
-            u, force, steps, balanced = active_set.solve(
-                network,
-                load,
-                self.stiffness,
-                self.exponent,
-                tolerance=self.tolerance,
-                admissible=admissible,
-                stats=self.stats,
+            found = active_set.solve(
+                self.problem, tolerance=self.tolerance, admissible=admissible, stats=self.stats
             )
         except NoRoom:  # the other ways have no hope here
-            self.u, self.force = np.zeros(len(load)), admissible
-            self.history = np.array([self.problem.imbalance(admissible)])
+            self.u, self.force, self.history = np.zeros(len(load)), admissible, [imbalance]
             return Status.NO_ROOM
-        self.iterations += steps
-        self.max_iterations += steps  # where it fails, not at the cost of the others
-        if not balanced or self.gap(u, force) > GAP * self.tolerance:
+        self.iterations += found.iterations
+        self.max_iterations += found.iterations  # where it fails, not at the cost of the others
+        gap = self.gap(found.x, found.force)
+        if not found.converged or gap > self.settings.gap * self.tolerance:
             return None
-        self.u, self.force, self.history = u, force, np.array([self.problem.imbalance(force)])
+        self.u, self.force, self.history = found.x, found.force, [found.residual]
         return Status.CONVERGED
-
-    def drifted(self, u) -> bool:
-        """Whether u has moved so far that rounding of B u would spoil forces of order one.
-
-        Floating bodies move where nothing holds them; over many warm starts that adds up. Soft
-        motions may be as large as they are: rounding of what they have in common is no more than
-        the rounding that they bring along in any case.
-        """
-        felt = ROUNDED * np.abs(self.network.B @ u).max(initial=0.0)
-        common = ROUNDED * absolute_product(self.network.B, u).max(initial=0.0)
-        return felt > 0.01 * self.tolerance or common > self.settings.blurred

@@ -152,7 +152,7 @@ def pressing(B, force, free) -> float:
 
 LEAST_EXPONENT = 1.01
 
-ROUNDED = float(np.finfo(float).eps)
+EPS = float(np.finfo(float).eps)
 """Last digit of a number of order one."""
 
 
@@ -246,7 +246,7 @@ def _gap(B, u, force, stiffness, exponent, load, offset):
     gap, energy = _gap_and_energy(
         B.indptr, B.indices, B.data, u, force, stiffness, float(exponent), offset, missing, pushed
     )
-    work, rounding = float(missing @ u), ROUNDED * float(pushed @ np.abs(u))
+    work, rounding = float(missing @ u), EPS * float(pushed @ np.abs(u))
     gap = abs(gap + np.sign(work) * max(abs(work) - rounding, 0.0))
     if energy > 0:
         gap /= energy
@@ -271,7 +271,7 @@ def _gap_and_energy(indptr, indices, data, u, force, k, p, offset, missing, push
             missing[j] -= push
             pushed[j] += abs(push)
         lawful = f / k[i] if q == 1.0 else (f / k[i]) ** q
-        blur = ROUNDED * size
+        blur = EPS * size
         overlap += min(max(lawful - overlap, -blur), blur)
         closed = max(overlap, 0.0)
         held = lawful * f / (q + 1.0)

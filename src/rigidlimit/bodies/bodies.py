@@ -84,6 +84,14 @@ class Bodies(Brief):
         radius = radius[np.isfinite(radius)]
         return float(np.median(radius)) if len(radius) else 1.0
 
+    @cached_property
+    def shifts(self) -> np.ndarray:
+        """Free degrees of freedom that turn no body: displacements, and strains of the cell,
+        (n, 6) bool."""
+        shifts = self.free.copy()
+        shifts[: len(self) - (self.cell is not None), 3:] = False
+        return shifts
+
     @property
     def cell_length(self) -> float:
         """Length l [m] by which rates of strain of the cell are velocities."""

@@ -33,17 +33,25 @@ def move(bodies: Bodies, state: State, velocity: np.ndarray, dt: float) -> State
         )
         velocity = velocity.copy()
         velocity[which, 3:] = spin
+    moved = State(position, quaternion, velocity, state.time + dt, state.cell)
     if state.cell is None:
-        return State(position, quaternion, velocity, state.time + dt)
-    position[-1], quaternion[-1] = state.position[-1], state.quaternion[-1]
-    strain = dt * bodies.velocity_gradient(velocity)
-    return State(
-        position + state.position @ strain.T,
-        quaternion,
-        velocity,
-        state.time + dt,
-        state.cell @ (np.eye(3) + strain).T,
-    )
+        return moved
+    quaternion[-1] = state.quaternion[-1]
+    return _with_cell(bodies, state, moved, dt * velocity)
+
+
+def shifted(bodies: Bodies, state: State, way: np.ndarray) -> State:
+    """The state after displacements (n, 6) [m] that turn no body, of the cell among them."""
+    moved = state.moved(position=state.position + way[:, :3])
+    return moved if state.cell is None else _with_cell(bodies, state, moved, way)
+
+
+def _with_cell(bodies, state, moved, way):
+    """``moved``, strained with the cell from ``state`` by the last row of ``way`` (n, 6) [m]."""
+    strain = bodies.velocity_gradient(way)
+    position = moved.position + state.position @ strain.T
+    position[-1] = state.position[-1]
+    return moved.moved(position=position, cell=state.cell @ (np.eye(3) + strain).T)
 
 
 def _precessing(bodies: Bodies) -> np.ndarray:

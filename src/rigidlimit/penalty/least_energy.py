@@ -23,6 +23,9 @@ P holds back single bodies that would go beyond the contacts that are listed, as
 falls; for the others it is next to nothing, and it vanishes from the answer, since it counts from
 the present pose.
 
+A periodic cell that is loaded by a stress shifts its bodies by strains, in which distances are
+convex as well; its potential is sigma V, which is taken along its tangent in each round.
+
 Lengths are over the scene's length, forces over the heaviest load.
 """
 
@@ -34,6 +37,8 @@ import scipy.sparse as sp
 
 from .._support.words import counted
 from ..bodies import Bodies, HalfSpace, State
+from ..bodies.cell import volume_of
+from ..bodies.motion import shifted
 from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
 from ..constraints import gap_gradient
@@ -138,14 +143,11 @@ def least_energy(
     callback(text): told of each round; true ends the search. Bodies do not turn. The answer is to
     be judged by a step of contact dynamics, which must not move.
     """
-    free = bodies.free.copy()
-    free[:, 3:] = False
-    dofs = np.flatnonzero(free.ravel())
-    F = external_force[dofs]
-    load = float(np.abs(F).max(initial=0.0))
+    dofs = np.flatnonzero(bodies.shifts)
+    load = force_scale(bodies, state, external_force)
     if load == 0.0:
         raise InputError("no body is loaded; expected gravity or loads that press bodies together")
-    F = F / load
+    F = external_force[dofs] / load
     body = dofs // 6
     starts = np.r_[np.flatnonzero(np.r_[True, body[1:] != body[:-1]]), len(dofs)]
     near, order = _Near(bodies, dofs), _Order()
@@ -153,9 +155,14 @@ def least_energy(
     weight = np.maximum(size, UNLOADED)[body] / TRUST
     hold, stats = np.full(len(bodies), CLOSEST), LinearStats()
     mu, before, t, stood = begin, None, 0.0, 0
+    shares = np.ones(len(F))
+    if bodies.cell is not None:  # the balance of a stress is a sum over all contacts
+        shares[body == len(bodies) - 1] = np.abs(F).max()
     status = Status.MAX_ITERATIONS
     for k in range(max_rounds + 1):
         contacts, gap, B = near(state)
+        if bodies.cell is not None:
+            F = with_stress(bodies, state, external_force)[dofs] / load
         if before is None and start is not None:
             f, w = _balanced(gap, mu, contacts.carry_over(start[0], start[1]) / load)
         else:
@@ -163,7 +170,7 @@ def least_energy(
         apart = bool((w - gap <= ROUNDED).all())
         if apart:
             f = np.clip(f, mu / w / SPREAD, mu / w * SPREAD)
-        unbalanced = float(np.abs(F + B.T @ f).max())
+        unbalanced = float((np.abs(F + B.T @ f) / shares).max())
         spread = float(np.abs(f * w - mu).max(initial=0.0))
         if callback is not None and callback(
             f"round {k}: {counted(len(gap), 'near contact')}, unbalanced force {unbalanced:.0e}, "
@@ -230,6 +237,9 @@ class _Near:
         bodies = self.bodies
         # no two bodies can meet in a round that are not listed: each moves sqrt(3) r l at most
         reach = np.where(self.solid, 1.8 * self.trust * bodies.length, 0.0)
+        if bodies.cell is not None:  # strains of sqrt(6)/2 of the trust at most
+            radius = np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)
+            reach += 1.3 * self.trust * (radius + reach)
         contacts = find_contacts(bodies, state, reach)
         B = gap_gradient(bodies, state, contacts)[:, self.dofs].tocsr()
         # a platen in a wall that it slides along: no motion changes that gap, and no force bears
@@ -241,7 +251,23 @@ class _Near:
     def moved(self, state, d) -> State:
         way = np.zeros(6 * len(self.bodies))
         way[self.dofs] = self.bodies.length * d
-        return state.moved(position=state.position + way.reshape(-1, 6)[:, :3])
+        return shifted(self.bodies, state, way.reshape(-1, 6))
+
+
+def force_scale(bodies: Bodies, state: State, external_force: np.ndarray) -> float:
+    """The heaviest load of a body that shifts [N]; of a stress that of one contact, l^(dim - 1)."""
+    load = np.where(bodies.shifts, np.abs(external_force).reshape(-1, 6), 0.0)
+    if bodies.cell is not None:
+        load[-1] *= bodies.cell_length**bodies.dim / volume_of(state.cell)
+    return float(load.max(initial=0.0))
+
+
+def with_stress(bodies: Bodies, state: State, external_force: np.ndarray) -> np.ndarray:
+    """External forces (6 n,) [N] with those of the cell's stress at its present volume."""
+    if bodies.cell is None:
+        return external_force
+    push = bodies.cell.force(state.cell, bodies.cell_length)
+    return np.concatenate([external_force[:-6], push])
 
 
 def _largest_entry(B):

@@ -46,7 +46,7 @@ from ..simulation import STILL, Simulation
 from ..status import Status
 from ..unrest import farthest, flies_off, motion, ways
 from .ball_engine import serves
-from .least_energy import least_energy
+from .least_energy import force_scale, least_energy
 from .simulation import PenaltySimulation, TooSoft
 
 STATE, DYNAMICS, DEM = "state", "dynamics", "dem"
@@ -300,9 +300,7 @@ class _Settling:
 
     def _loads(self):
         """Loads on what is free to shift, and what contacts pushed in the last step [N]."""
-        shifts = self.simulation.bodies.free.copy()
-        shifts[:, 3:] = False
-        at = np.flatnonzero(shifts)
+        at = np.flatnonzero(self.simulation.bodies.shifts)
         return self.simulation.external_force[at], self.simulation.last.pushed[at]
 
     def _is_loose(self) -> bool:
@@ -431,8 +429,8 @@ class _Settling:
         """The usual contact force, as the DEM has it, over the heaviest load; 1 at most."""
         if self.borne is None or not self.borne[1].any():
             return 1.0
-        force, free = self.borne[1], self.simulation.bodies.free.ravel()
-        heaviest = np.abs(self.simulation.external_force[free]).max()
+        force, simulation = self.borne[1], self.simulation
+        heaviest = force_scale(simulation.bodies, simulation.state, simulation.external_force)
         return float(np.clip(np.median(force[force > 0.0]) / heaviest, LEAST, 1.0))
 
     def _rounds(self, begin: float) -> bool:
@@ -587,7 +585,7 @@ def _driven(simulation: Simulation) -> str:
 
 def _turns_nothing(bodies: Bodies) -> bool:
     """Whether turning moves no contact: of balls, and of others that are held against it."""
-    turns = bodies.free[:, 3:].any(axis=1)
+    turns = (bodies.free & ~bodies.shifts).any(axis=1)
     return bool((~turns | bodies.are(Sphere, Disk)).all())
 
 

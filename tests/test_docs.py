@@ -114,6 +114,7 @@ def test_every_key_of_a_scene_file_is_explained():
         tables.MaterialTable,
         tables.PairTable,
         tables.CellTable,
+        tables.PathTable,
     ):
         keys |= table.model_fields.keys()
     prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)

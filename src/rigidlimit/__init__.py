@@ -98,6 +98,7 @@ _PACKAGES = (
     "dynamics",
     "errors",
     "forces",
+    "paths",
     "penalty",
     "scenes",
 )

@@ -682,5 +682,7 @@ def _first_reach(bodies, state, external_force, dt):
     mass = np.where(bodies.mass > 0, bodies.mass, np.inf)
     acceleration[:, :3] = external_force.reshape(-1, 6)[:, :3] / mass[:, None]
     moving = np.where(bodies.free, state.velocity + dt * acceleration, state.velocity)
+    if bodies.cell is not None:  # contacts hold its stress: over a long step it falls much further
+        moving[-1] = state.velocity[-1]
     reach = 1.2 * _travel(bodies, moving, dt)
     return reach + np.where(np.isfinite(bodies.bounding_radius), 1e-3 * bodies.length, 0.0)

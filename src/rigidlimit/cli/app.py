@@ -12,6 +12,7 @@ from .determinacy import determinacy
 from .exporting import export
 from .importing import import_packing
 from .paper import paper
+from .path import path
 from .plot import plot
 from .pose_forces import forces
 from .run import run
@@ -53,7 +54,7 @@ def _common(
 
 
 JUDGEMENTS = determinacy, collapse, solve, settle, forces
-for _command in (run, plot, scenes, demo, view, export, compare, *JUDGEMENTS):
+for _command in (run, path, plot, scenes, demo, view, export, compare, *JUDGEMENTS):
     app.command()(stoppable(_command))
 app.command("import")(stoppable(import_packing))
 app.command()(stoppable(paper, kept="the same command goes on with the results kept"))

@@ -72,7 +72,8 @@ class Scene(Displayed):
         Known answers by name, for tests and readers.
     cell
         A periodic ``Cell``, or its side lengths or vectors [m]. There is no gravity by default
-        where it is periodic downwards. The cell is the last one of ``bodies``.
+        where it is periodic downwards. The cell is the last one of ``bodies``. ``path`` holds the
+        loading paths of a scene file, tables of a kind and its keys.
 
     Raises
     ------
@@ -132,6 +133,7 @@ class Scene(Displayed):
         self.pair_stiffness: dict[tuple[int, int], float] = {}
         self.pair_friction: dict[tuple[int, int], float] = {}
         self.pair_tangential_stiffness: dict[tuple[int, int], float] = {}
+        self.path: list[dict] = []
         self.groups: dict[str, list[int]] = {}
         self.excluded: dict[tuple[int, int], None] = {}
         self._columns = BodyColumns()

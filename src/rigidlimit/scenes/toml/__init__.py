@@ -37,6 +37,12 @@
     stress = [[50.0, 0.0, nan], [0.0, 50.0, nan], [nan, nan, nan]]  # nan: its rate is prescribed
     rate = [[0, 0, 0], [0, 0, 0], [0, 0, 0]]
 
+    [path]                             # of rigidlimit path; several follow one another: [[path]]
+    kind = "simple-shear"
+    strain = 0.2
+    steps = 200
+    pressure = 50.0
+
 Bodies with the same ``group = "platens"`` do not collide with one another. A ``shape = "compound"``
 has ``parts``, each a table with the keys of a shape. ``gallery = "pyramid"`` with a table
 ``[parameters]`` takes a gallery scene instead of bodies. A ``[[lattices]]`` table repeats a body on

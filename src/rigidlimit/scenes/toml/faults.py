@@ -13,6 +13,7 @@ from .tables import (
     MaterialTable,
     PairTable,
     PartTable,
+    PathTable,
     SceneTable,
 )
 
@@ -103,7 +104,7 @@ def _key(loc: tuple) -> str:
 def _owner(loc: tuple) -> type[BaseModel]:
     """The table that a key of this place belongs to."""
     owners = {"bodies": BodyTable, "lattices": LatticeTable, "pairs": PairTable}
-    owners |= {"materials": MaterialTable, "cell": CellTable}
+    owners |= {"materials": MaterialTable, "cell": CellTable, "path": PathTable}
     if len(loc) > 3 and loc[2] == "parts":
         return PartTable
     return owners.get(str(loc[0]), SceneTable) if len(loc) > 1 else SceneTable

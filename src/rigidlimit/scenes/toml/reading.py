@@ -144,6 +144,8 @@ def _begun(table: SceneTable) -> tuple[Scene, dict[str, Material]]:
         description=table.description,
         cell=None if table.cell is None else Cell(**table.cell.model_dump()),
     )
+    paths = table.path if isinstance(table.path, list) else [table.path]
+    scene.path = [path.model_dump(exclude_none=True) for path in paths]
     materials = {
         name: Material(name=name, **entry.model_dump()) for name, entry in table.materials.items()
     }

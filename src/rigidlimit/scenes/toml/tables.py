@@ -98,6 +98,18 @@ class CellTable(_Strict):
     inertia: Positive | None = None
 
 
+class PathTable(_Strict):
+    kind: Literal["isotropic", "oedometer", "uniaxial", "triaxial", "simple-shear", "pure-shear"]
+    pressures: Positive | list[Positive] | None = None
+    stresses: Positive | list[Positive] | None = None
+    strain: float | None = None
+    steps: Annotated[int, Field(ge=1)] | None = None
+    pressure: Positive | None = None
+    inertial_number: Positive | None = None
+    dt: Positive | None = None
+    axis: Literal["x", "y", "z"] | None = None
+
+
 class SceneTable(_Strict):
     name: str = "scene"
     description: str = ""
@@ -116,3 +128,4 @@ class SceneTable(_Strict):
     lattices: list[LatticeTable] = []
     pairs: list[PairTable] = []
     cell: CellTable | None = None
+    path: PathTable | list[PathTable] = []

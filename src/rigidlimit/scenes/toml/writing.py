@@ -42,6 +42,8 @@ def head_text(scene: Scene, state: State | None = None) -> str:
     lines.append(f"gravity = {toml_value(scene.gravity[: scene.dim])}")
     if scene.cell is not None:
         lines += ["", "[cell]", *_cell_lines(scene.cell, state)]
+    for path in scene.path:
+        lines += ["", "[[path]]", *(f"{key} = {toml_value(v)}" for key, v in path.items())]
     materials = scene.bodies.materials
     for name, material in zip(_material_names(materials), materials, strict=True):
         lines += ["", f"[materials.{toml_value(name)}]"]

@@ -1,0 +1,106 @@
+"""``rigidlimit path SCENE``: load a periodic packing along the paths of its file."""
+
+import contextlib
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+from .compiling import watch_compiler
+from .folders import check_file, same_file
+from .interrupts import interrupt
+from .stepping import STOPPING
+from .tables import new_table, terminal
+
+SHOWN = 12
+"""Rows of the table on the terminal, evenly chosen."""
+
+
+def path(
+    scene: Annotated[str, typer.Argument(help="A TOML file with tables [cell] and [path].")],
+    out: Annotated[
+        Path | None, typer.Option(help="Table to write: .csv, or .h5 with scene and path.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a path that was stopped.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the table, or begin anew.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+) -> None:
+    """Load a periodic packing along quasi-static paths: stages at rest and shear at a rate.
+
+    Example: `rigidlimit path shear.toml --out shear.csv`. The table has stress, strain, void ratio,
+    coordination, fabric and sliding contacts, a row a stage or step. Ctrl-C keeps what is done:
+    the same command with --resume goes on.
+    """
+    from ..paths.follow import follow
+    from ..paths.legs import legs_of
+    from ..scenes import load
+
+    check_file("--out", out)
+    if same_file(out, Path(scene)):
+        raise InputError(f"--out is {out}, the scene itself; expected another file")
+    loaded = load(scene)
+    if not loaded.path:
+        raise InputError(
+            f"{scene}: there is no path; add a table [path] with a kind, like "
+            '[path] kind = "isotropic", pressures = [1.0, 2.0]'
+        )
+    legs = legs_of(loaded.bodies, loaded.path)
+    watch_compiler(quiet=quiet)
+    try:
+        with _stopped_by_signals():
+            found = follow(
+                loaded, legs, out=out, resume=resume, overwrite=overwrite, progress=not quiet
+            )
+    except KeyboardInterrupt:
+        kept = "nothing was kept" if out is None else "the same command with --resume goes on"
+        typer.echo(f"stopped; {kept}", err=True)
+        raise typer.Exit(130) from None
+    if not quiet:
+        _show(loaded, found)
+        typer.echo(found.message)
+        if out is not None:
+            typer.echo(f"written: {out}")
+    if not found.converged:
+        raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _stopped_by_signals():
+    """SIGTERM and the end of the terminal stop a path as Ctrl-C does."""
+    before = {
+        number: signal.signal(number, interrupt)
+        for number in STOPPING
+        if number != signal.SIGINT and signal.getsignal(number) is not signal.SIG_IGN
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _show(loaded, found) -> None:
+    table = found.table
+    headings = ("leg", "pressure", "deviator", "void ratio", "coordination", "strain")
+    shown = new_table(loaded.name, headings, names="leg")
+    strains = [name for name in table.dtype.names if name.startswith("strain_")]
+    step = max(1, -(-len(table) // SHOWN))
+    for line in [*table[:-1:step], table[-1]]:
+        leg = found.legs[line["leg"]]
+        driven = [name for name in strains if leg.drives(name.removeprefix("strain_"))]
+        largest = max(driven or strains, key=lambda name: abs(line[name]))
+        shown.add_row(
+            leg.name,
+            f"{line['pressure']:.6g}",
+            f"{line['deviator']:.4g}",
+            f"{line['void_ratio']:.5f}",
+            f"{line['coordination']:.3f}",
+            f"{line[largest]:.4g} {largest.removeprefix('strain_')}",
+        )
+    terminal().print(shown)

@@ -1,0 +1,255 @@
+"""Follows a loading path leg by leg: stages at rest, and steps at a rate.
+
+    for each leg: prescribe its stress and rate
+        stage: bring the packing to rest, one step for the forces, one row
+        else:  step by step, a row each
+
+The strain of the table is the integral of L dt from the beginning of the path on. Where a stage
+comes to rest by least potential energy, bodies and cell are displaced without steps; that strain is
+the logarithm of the cell's deformation, which is the integral for a stretch along fixed axes.
+"""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from scipy.linalg import logm
+
+from .._support.display import Brief
+from .._support.progress import progress as bar
+from .._support.words import counted
+from ..errors import InputError, OutputError
+from ..penalty import settle
+from ..scenes.columns import StoredScene
+from ..scenes.load import as_scene
+from ..simulation import Simulation
+from ..step import StepResult
+from .legs import Leg
+from .record import columns, row, strain_of
+from .table_files import (
+    check_ending,
+    read_unfinished,
+    unfinished_of,
+    write_table,
+    write_unfinished,
+)
+
+INTERVAL = 10.0
+"""Wall time between two savings of an unfinished path [s]."""
+
+
+@dataclass(frozen=True, repr=False)
+class LoadingPath(Brief):
+    """A path that was followed. table: structured array, a row a stage or step, see ``record``.
+    simulation: where it ended; another path goes on from it. last: its last step."""
+
+    legs: tuple[Leg, ...]
+    table: np.ndarray
+    simulation: Simulation
+    last: StepResult | None
+
+    @property
+    def converged(self) -> bool:
+        """Whether every step was solved."""
+        return bool(self.table["converged"].all())
+
+    @property
+    def message(self) -> str:
+        done = f"{counted(len(self.table), 'row')} of {counted(len(self.legs), 'leg')}"
+        wrong = np.flatnonzero(~self.table["converged"])
+        if not len(wrong):
+            return f"{done}, all steps converged"
+        return f"{done}; {len(wrong)} did not converge, the first in row {wrong[0]}"
+
+
+def follow(
+    scene,
+    legs: Sequence[Leg],
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    callback: Callable[[Simulation, dict], object] | None = None,
+    progress: bool = False,
+    **options,
+) -> LoadingPath:
+    """Load a periodic packing along the legs of a path.
+
+    Parameters
+    ----------
+    scene
+        A ``Scene`` with a periodic cell, a TOML file, or a ``Simulation``, which goes on.
+    legs : sequence of Leg
+        As of ``isotropic`` and the other functions here.
+    out
+        Table to write, ``.csv`` or ``.h5``. A path that is stopped leaves ``OUT.unfinished``.
+    resume
+        Go on from there, with the same numbers as if it had not been stopped.
+    overwrite
+        Replace a table, or drop an unfinished one.
+    callback : callable(simulation, row), optional
+        After each row; True stops, and the path can be resumed.
+    progress
+        Show a bar on the terminal or in the notebook.
+    **options
+        Of ``Simulation``, where a scene is given.
+
+    Raises
+    ------
+    InputError
+        For a scene without a cell. NoRest where a stage does not come to rest.
+    """
+    if isinstance(scene, Simulation):
+        if options:
+            raise InputError(f"{next(iter(options))} is given beside a Simulation; remove it")
+        simulation = scene
+    else:
+        simulation = Simulation(as_scene(scene), **options)
+    if simulation.bodies.cell is None:
+        raise InputError(
+            f"scene {simulation.scene.name!r} has no periodic cell; expected one: "
+            "Scene(cell=...), or a table [cell]"
+        )
+    return _Following(simulation, tuple(legs), out, callback).run(resume, overwrite, progress)
+
+
+class _Following:
+    """One call of ``follow``: where it is, and what it has found."""
+
+    def __init__(self, simulation, legs, out, callback):
+        self.simulation, self.legs, self.callback = simulation, legs, callback
+        self.out = None if out is None else Path(out)
+        self.rows: list[tuple] = []
+        self.types = columns(simulation.bodies.dim)
+        self.leg = self.step = 0
+        self.strain = np.zeros((3, 3))
+        self.last = None
+        self.saved, self.known = time.monotonic(), {}
+        self.about = {
+            "scene": StoredScene.of(simulation.scene).text,
+            "path": json.dumps([vars(leg) for leg in legs]),
+        }
+
+    def run(self, resume, overwrite, shown) -> LoadingPath:
+        self._begin(resume, overwrite)
+        total = sum(leg.units for leg in self.legs)
+        name = self.simulation.scene.name
+        with bar(name, total, completed=len(self.rows), shown=shown) as update:
+            try:
+                finished = self._advance(update)
+            except BaseException:
+                self._save()
+                raise
+        if self.out is not None:
+            if finished:
+                write_table(self.out, self.table, self.about)
+                with suppress(FileNotFoundError):
+                    unfinished_of(self.out).unlink()
+            else:
+                self._save()
+        return LoadingPath(self.legs, self.table, self.simulation, self.last)
+
+    @property
+    def table(self) -> np.ndarray:
+        return np.array(self.rows, self.types)
+
+    def _advance(self, update) -> bool:
+        """To the end of the path; False if the callback stopped it before."""
+        while self.leg < len(self.legs):
+            leg = self.legs[self.leg]
+            if self.step == 0:
+                self._prescribe(leg)
+            while self.step < leg.units:
+                self._stage(update) if leg.steps == 0 else self._driven()
+                told = dict(zip((name for name, _ in self.types), self.rows[-1], strict=True))
+                update(len(self.rows), _summary(leg, told))
+                self.step += 1
+                if self.callback is not None and self.callback(self.simulation, told):
+                    return self.leg == len(self.legs) - 1 and self.step == leg.units
+                if time.monotonic() - self.saved > INTERVAL:
+                    self._save()
+            self.leg, self.step = self.leg + 1, 0
+        return True
+
+    def _prescribe(self, leg):
+        simulation = self.simulation
+        simulation.set_cell(stress=leg.stress, rate=leg.rate)
+        if leg.dt is not None:
+            simulation.settings = replace(simulation.settings, dt=leg.dt)
+
+    def _stage(self, update):
+        """Rest under the stress, and the forces there."""
+        simulation, before = self.simulation, self.simulation.state.cell.copy()
+        done = len(self.rows)
+        settle(simulation, callback=lambda text: update(done, text))
+        change = np.linalg.solve(before, simulation.state.cell).T
+        self.strain = self.strain + np.real(logm(change))
+        self._add(simulation.step(compatible=True))
+
+    def _driven(self):
+        self._add(self.simulation.step(compatible=True))
+
+    def _add(self, result):
+        found = row(self.simulation, result, self.strain)
+        found |= {"leg": self.leg, "step": self.step}
+        self.rows.append(tuple(found[name] for name, _ in self.types))
+        self.strain = self.strain + strain_of(result)
+        self.last = result
+        self._remember()
+
+    def _remember(self):
+        """All that the rest of the path depends on, as arrays: after each row, so that a path which
+        is stopped within a stage goes on from its beginning."""
+        simulation = self.simulation
+        self.known = {
+            "rows": self.table,
+            "place": np.array([self.leg, self.step + 1]),
+            "strain": self.strain,
+            "dt": np.array(simulation.dt),
+            "closed": np.array(simulation.settings.closed or np.nan),
+        } | {f"simulation_{k}": v for k, v in simulation.checkpoint().items()}
+
+    def _begin(self, resume, overwrite):
+        if self.out is None:
+            if resume:
+                raise InputError("resume is given without out; expected the table to go on with")
+            return
+        check_ending(self.out)
+        if resume:
+            self._restore(read_unfinished(self.out, self.about))
+            return
+        for path, hint in ((self.out, ""), (unfinished_of(self.out), "resume=True goes on, ")):
+            if path.exists() and not overwrite:
+                raise OutputError(f"{path} exists; {hint}overwrite=True begins anew")
+
+    def _save(self):
+        if self.out is None or not self.known:
+            return
+        write_unfinished(self.out, self.about, self.known)
+        self.saved = time.monotonic()
+
+    def _restore(self, saved):
+        self.rows = [tuple(line) for line in saved["rows"].tolist()]
+        self.leg, self.step = (int(k) for k in saved["place"])
+        if self.leg < len(self.legs) and self.step == self.legs[self.leg].units:
+            self.leg, self.step = self.leg + 1, 0
+        self.strain, closed = saved["strain"], float(saved["closed"])
+        simulation = self.simulation
+        prefix = "simulation_"
+        simulation.restore({k[len(prefix) :]: v for k, v in saved.items() if k.startswith(prefix)})
+        simulation.settings = replace(
+            simulation.settings,
+            dt=float(saved["dt"]),
+            closed=closed if np.isfinite(closed) else None,
+        )
+
+
+def _summary(leg: Leg, told: dict) -> str:
+    return (
+        f"{leg.name}: pressure {told['pressure']:.4g}, deviator {told['deviator']:.4g}, "
+        f"void ratio {told['void_ratio']:.4f}, coordination {told['coordination']:.3f}"
+    )

@@ -1,0 +1,206 @@
+"""Loading paths of a periodic cell as legs: what is prescribed of its stress and strain, how long.
+
+A leg without steps is a stage: the stress is prescribed and the packing brought to rest. A leg with
+steps is driven at a rate. Rigid bodies know no time of their own but that of their inertia: the
+rate is chosen by the inertial number (GDR MiDi, Eur. Phys. J. E 14 (2004) 341)
+
+    I = rate d sqrt(rho / p) in space,   I = rate sqrt(m / p) in the plane,
+
+d, rho, m the mean diameter, density and mass of the bodies, p the pressure. Quasi-static is I up to
+1e-3, about.
+"""
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._support import arrays
+from ..bodies import Bodies
+from ..errors import InputError, nearest
+
+AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A part of a path.
+
+    stress, rate: rows of numbers, as of ``Cell``; None (nan) in the stress where the rate is
+    prescribed. steps: how many; 0 for a stage that is brought to rest. dt [s]: of a step; None is
+    that of the simulation.
+    """
+
+    name: str
+    stress: tuple
+    rate: tuple | None = None
+    steps: int = 0
+    dt: float | None = None
+
+    @property
+    def units(self) -> int:
+        """Rows of the table that it fills."""
+        return self.steps or 1
+
+    def drives(self, component: str) -> bool:
+        """Whether the rate of a component, like "xy", is prescribed and not zero."""
+        i, j = (AXES.index(axis) for axis in component)
+        return self.rate is not None and self.rate[i][j] != 0.0
+
+
+def isotropic(bodies: Bodies, *, pressures: Sequence[float] | float) -> list[Leg]:
+    """Stages at rest under pressures [Pa; N/m in 2D], alike from all sides, one after the other."""
+    eye = np.eye(bodies.dim)
+    return [Leg("isotropic", _rows(p * eye)) for p in _positive("pressures", pressures)]
+
+
+def oedometer(bodies: Bodies, *, stresses: Sequence[float] | float, axis: str = "") -> list[Leg]:
+    """Stages at rest under axial stresses [Pa; N/m in 2D], the sides held: no strain but along
+    ``axis``, the last one by default."""
+    k = _axis(axis, bodies.dim)
+    legs = []
+    for s in _positive("stresses", stresses):
+        stress = np.full((bodies.dim, bodies.dim), np.nan)
+        stress[k, k] = s
+        legs.append(Leg("oedometer", _rows(stress)))
+    return legs
+
+
+def uniaxial(bodies: Bodies, *, strain: float, steps: int, dt: float, axis: str = "") -> list[Leg]:
+    """Compression along ``axis`` by ``strain`` in so many steps of dt [s], the sides held.
+
+    Rigid bodies go on until they have no room left, and are then jammed.
+    """
+    k, steps = _axis(axis, bodies.dim), _steps(steps)
+    rate = np.zeros((bodies.dim, bodies.dim))
+    rate[k, k] = -_number("strain", strain) / (steps * arrays.positive("dt", dt))
+    held = np.full((bodies.dim, bodies.dim), np.nan)
+    return [Leg("uniaxial", _rows(held), _rows(rate), steps, float(dt))]
+
+
+def triaxial(
+    bodies: Bodies,
+    *,
+    strain: float,
+    steps: int,
+    pressure: float,
+    inertial_number: float = 1e-3,
+    axis: str = "",
+) -> list[Leg]:
+    """Compression along ``axis`` by ``strain`` in so many steps, at a constant pressure from the
+    sides [Pa; N/m in 2D]; biaxial in the plane."""
+    dim, k = bodies.dim, _axis(axis, bodies.dim)
+    stress = np.where(np.eye(dim) > 0, arrays.positive("pressure", pressure), 0.0)
+    stress[k, k] = np.nan
+    return [_driven("triaxial", bodies, stress, (k, k), -strain, steps, pressure, inertial_number)]
+
+
+def simple_shear(
+    bodies: Bodies, *, strain: float, steps: int, pressure: float, inertial_number: float = 1e-3
+) -> list[Leg]:
+    """Shear of x along y by ``strain`` in so many steps, at a constant normal stress on the planes
+    that slide, sigma_yy [Pa; N/m in 2D]; no strain along x and z."""
+    stress = np.full((bodies.dim, bodies.dim), np.nan)
+    stress[1, 1] = arrays.positive("pressure", pressure)
+    return [
+        _driven("simple-shear", bodies, stress, (0, 1), strain, steps, pressure, inertial_number)
+    ]
+
+
+def pure_shear(
+    bodies: Bodies, *, strain: float, steps: int, pressure: float, inertial_number: float = 1e-3
+) -> list[Leg]:
+    """Extension along x by ``strain`` in so many steps, while y gives way at a constant pressure
+    [Pa; N/m in 2D]; no strain along z. Bodies that dilate make it no more than nearly pure."""
+    dim = bodies.dim
+    stress = np.full((dim, dim), np.nan)
+    stress[1, 1] = arrays.positive("pressure", pressure)
+    return [_driven("pure-shear", bodies, stress, (0, 0), strain, steps, pressure, inertial_number)]
+
+
+KINDS = {
+    "isotropic": isotropic,
+    "oedometer": oedometer,
+    "uniaxial": uniaxial,
+    "triaxial": triaxial,
+    "simple-shear": simple_shear,
+    "pure-shear": pure_shear,
+}
+"""Paths by the name that scene files give them."""
+
+
+def legs_of(bodies: Bodies, tables: Sequence[dict]) -> list[Leg]:
+    """The legs of the tables ``[path]`` of a scene file, each a ``kind`` and its keys."""
+    legs = []
+    for table in tables:
+        given = dict(table)
+        kind = KINDS[given.pop("kind")]
+        known = [name for name in inspect.signature(kind).parameters if name != "bodies"]
+        needed = {
+            name
+            for name, parameter in inspect.signature(kind).parameters.items()
+            if parameter.default is parameter.empty and name != "bodies"
+        }
+        for name in given:
+            if name not in known:
+                raise InputError(
+                    f"path: {name} is no key of {table['kind']!r}; {nearest(name, known)}"
+                )
+        for name in sorted(needed - given.keys()):
+            raise InputError(f"path: {table['kind']!r} needs {name}; its keys: {', '.join(known)}")
+        legs += kind(bodies, **given)
+    return legs
+
+
+def rate_of(bodies: Bodies, pressure: float, inertial_number: float) -> float:
+    """Rate of strain [1/s] with this inertial number at a pressure [Pa; N/m in 2D]."""
+    number = arrays.positive("inertial_number", inertial_number)
+    counts = np.isfinite(bodies.bounding_radius) & bodies.free.any(axis=1)
+    mass = float(bodies.mass[counts].mean())
+    if bodies.dim == 2:
+        return number * np.sqrt(pressure / mass)
+    measure = np.array([shape.measure for shape in bodies.shapes])[bodies.shape_of][counts]
+    density = float(bodies.mass[counts].sum() / measure.sum())
+    diameter = 2.0 * float(bodies.bounding_radius[counts].mean())
+    return number / diameter * np.sqrt(pressure / density)
+
+
+def _driven(name, bodies, stress, component, strain, steps, pressure, inertial_number) -> Leg:
+    steps, strain = _steps(steps), _number("strain", strain)
+    speed = rate_of(bodies, pressure, inertial_number)
+    rate = np.zeros((bodies.dim, bodies.dim))
+    rate[component] = np.copysign(speed, strain)
+    return Leg(name, _rows(stress), _rows(rate), steps, float(abs(strain) / steps / speed))
+
+
+def _rows(tensor) -> tuple:
+    return tuple(tuple(row) for row in np.asarray(tensor, float).tolist())
+
+
+def _axis(axis: str, dim: int) -> int:
+    known = AXES[:dim]
+    axis = axis or known[-1]
+    if axis not in tuple(known):
+        raise InputError(f"axis is {axis!r}; expected one of {', '.join(known)}")
+    return known.index(axis)
+
+
+def _steps(steps) -> int:
+    if not (arrays.is_positive(steps) and steps == int(steps)):
+        raise InputError(f"steps is {steps!r}; expected a number of steps, 1 or more")
+    return int(steps)
+
+
+def _number(name, value) -> float:
+    found = arrays.number(value)
+    if not np.isfinite(found) or found == 0.0:
+        raise InputError(f"{name} is {value!r}; expected a strain, not zero")
+    return found
+
+
+def _positive(name, values) -> list[float]:
+    found = [arrays.number(value) for value in np.atleast_1d(values)]
+    if not found or not all(0.0 < value < np.inf for value in found):
+        raise InputError(f"{name} are {values!r}; expected positive numbers, one a stage")
+    return found

@@ -17,6 +17,9 @@ class Kind(StrEnum):
     floor = "floor"
     compare = "compare"
     determinacy = "determinacy"
+    rose = "rose"
+    chains = "chains"
+    field = "field"
     all = "all"
 
 
@@ -46,6 +49,12 @@ FUNCTIONS = {
     Kind.compare: "comparison",
     Kind.determinacy: "determinacy_map",
 }
+OF_PACKINGS = {
+    Kind.rose: "rose",
+    Kind.chains: "force_chains",
+    Kind.field: "stress_field",
+}
+"""Not among all: pictures of many bodies, which say nothing of few."""
 
 
 def plot(
@@ -55,7 +64,8 @@ def plot(
         typer.Option(
             help="network: force network; histogram, density: forces over their mean; floor: force "
             "on the floor; compare: classic beside compatible; determinacy: which forces "
-            "mechanics determines."
+            "mechanics determines; of packings rose: directions of contacts and forces, chains: "
+            "force chains, field: coarse-grained pressure. all: but these three."
         ),
     ] = Kind.network,
     frame: Annotated[int, typer.Option(help="Which stored step: 0 the first, -1 the last.")] = -1,
@@ -118,9 +128,13 @@ def _draw(plots, shown, kind: Kind, view, log, dark, told: set[str], colour: Col
         options["colour"] = str(colour)
     if kind in (Kind.network, Kind.compare, Kind.determinacy):
         options["view"] = None if view is None else str(view)
+    elif kind in OF_PACKINGS:
+        if view is View.space:
+            raise InputError(f"--view 3d is not for --kind {kind}; expected front, side or top")
+        options["view"] = str(view or View.front)
     elif kind is not Kind.floor and log is not None:
         options["log"] = log
-    return drawn(getattr(plots, FUNCTIONS[kind]), shown, told=told, **options)
+    return drawn(getattr(plots, (FUNCTIONS | OF_PACKINGS)[kind]), shown, told=told, **options)
 
 
 def drawn(function, source, *, told: set[str] | None = None, **options):

@@ -140,6 +140,14 @@ def force_distribution(
     )
 
 
+def mueth_distribution(f: np.ndarray) -> np.ndarray:
+    """P(f) = a (1 - b exp(-f^2)) exp(-beta f) with a = 3, b = 0.75, beta = 1.5: a fit to the forces
+    of glass beads on the walls of their container (D. M. Mueth, H. M. Jaeger and S. R. Nagel, Phys.
+    Rev. E 57, 1998, 3164). f: over the mean force."""
+    f = np.asarray(f, float)
+    return 3.0 * (1.0 - 0.75 * np.exp(-(f**2))) * np.exp(-1.5 * f)
+
+
 def participation(
     source: "Source | np.ndarray",
     *,

@@ -13,12 +13,16 @@ _HOME = {
     "comparison": "network",
     "determinacy_map": "determinacy",
     "floor_forces": "floor",
+    "force_chains": "packings",
     "force_density": "charts",
+    "force_distribution": "packings",
     "force_histogram": "charts",
     "force_network": "network",
     "frame": "frames",
+    "rose": "packings",
     "save_figure": "style",
     "scene_figure": "network",
+    "stress_field": "packings",
     "thrust_line": "masonry",
 }
 

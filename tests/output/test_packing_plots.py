@@ -1,0 +1,93 @@
+"""Pictures of packings: what is drawn is what was measured, and can be read."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit import plots
+from rigidlimit.errors import InputError
+from rigidlimit.output.measures import mueth_distribution
+
+from .test_plots import group, legible
+from .test_statistics import columns, network
+
+
+def fan(count=1440, seed=0):
+    """Pairs of disks far from each other whose normals, by E = (1 + 0.6 cos 2 theta)/(2 pi), and
+    forces, 2 (1 + 0.3 cos 2 (theta - 1)), are known."""
+    angle = (np.arange(count) + 0.5) * 2 * np.pi / count
+    # F(theta) = theta + 0.3 sin 2 theta, inverted by Newton
+    theta = angle.copy()
+    for _ in range(50):
+        theta -= (theta + 0.3 * np.sin(2 * theta) - angle) / (1 + 0.6 * np.cos(2 * theta))
+    first = np.column_stack([3.0 * np.arange(count), np.zeros(count)])
+    second = first + np.column_stack([np.cos(theta), np.sin(theta)])
+    force = 2.0 * (1 + 0.3 * np.cos(2 * (theta - 1.0)))
+    pairs = np.column_stack([np.arange(count), np.arange(count) + count])
+    return network(np.concatenate([first, second]), pairs, force)
+
+
+def test_roses_of_known_distributions():
+    """Closed form: harmonics of the second order in densities and forces come back; the mean over a
+    bin of width d flattens them by sin d/d."""
+    shown = fan()
+    contacts = rl.rose(shown)
+    # 1,440 directions stand for the density to their square
+    assert contacts.amplitude == pytest.approx(0.6, abs=1e-5)
+    assert min(contacts.direction, np.pi - contacts.direction) < 1e-5
+    area = (contacts.values * np.diff(contacts.edges)).sum()
+    assert area == pytest.approx(1.0, rel=1e-12)
+    forces = rl.rose(shown, of="normal", bins=72)
+    # bins of 5 degrees hold 20 contacts each
+    assert forces.amplitude == pytest.approx(0.3, abs=0.01)
+    assert forces.direction == pytest.approx(1.0, abs=0.01)
+    with pytest.raises(InputError, match="an even number"):
+        rl.rose(shown, bins=7)
+
+
+def test_published_curve():
+    """Property: a density of mean 1, as its authors state it to the two digits of its constants."""
+    f = np.linspace(0, 40, 400_001)
+    density = mueth_distribution(f)
+    assert np.trapezoid(density, f) == pytest.approx(1.0, abs=0.02)
+    assert np.trapezoid(f * density, f) == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_pictures_can_be_read(dark):
+    """Property: nothing clipped or covered; links of chains are drawn, other contacts thin; the
+    field's colours are the numbers that were measured."""
+    shown = columns()
+    rng = np.random.default_rng(0)
+    samples = [rng.exponential(1.0, 300) for _ in range(3)]
+    figure = plots.force_distribution(samples, curve="mueth", dark=dark)
+    legible(figure)
+    assert len(figure.axes[0].lines) >= 2
+    legible(plots.rose(fan(48), dark=dark))
+    figure = plots.force_chains(shown, dark=dark)
+    legible(figure)
+    assert len(group(figure.axes[0], "forces").get_segments()) == 4
+    assert len(group(figure.axes[0], "other contacts").get_segments()) == 4
+    figure = plots.stress_field(shown, of="major", resolution=20, dark=dark)
+    legible(figure)
+    drawn = group(figure.axes[0], "field")
+    points = np.asarray(drawn.get_coordinates()).reshape(-1, 2)
+    values = rl.principal(rl.stress_field(shown, points))[0][:, 0]
+    shown_values = np.asarray(drawn.get_array()).ravel()
+    np.testing.assert_allclose(shown_values, values * shown_values.max() / values.max(), rtol=1e-9)
+    legible(plots.stress_field(shown, of="solid", resolution=20, dark=dark))
+
+
+def test_pictures_of_nothing():
+    """Property: without forces a chart says so; fields of unknown names and curves are refused."""
+    shown = columns()
+    idle = replace(shown, forces={"compatible": np.zeros(8)})
+    legible(plots.force_chains(idle))
+    with pytest.raises(InputError, match="no contact bears"):
+        plots.rose(idle)
+    with pytest.raises(InputError, match="of is 'heat'"):
+        plots.stress_field(shown, of="heat")
+    with pytest.raises(InputError, match="curve is 'other'"):
+        plots.force_distribution([np.ones(3)], curve="other")

@@ -139,7 +139,7 @@ def test_forces_of_a_rough_pose():
     np.testing.assert_allclose(mine, theirs.force_vectors, atol=1e-4 * theirs.force.max())
     assert np.abs(found.tangential_force).max() > 0.1 * found.force.max()
     going = rl.Simulation(scene, closed=1e-3)  # overlaps count as closed
-    going.start_from(theirs.state, theirs.contacts, theirs.force, springs=theirs.tangential)
+    going.start_from(theirs.state, theirs.contacts, theirs.force, history=theirs.history)
     step = going.step()
     at = theirs.contacts.places_in(step.contacts)
     mine = np.where(at[:, None] >= 0, step.force_vectors[at], 0.0)

@@ -14,6 +14,7 @@ from .batches import carried_warm_start
 from .bodies import HalfSpace, State
 from .bodies.materials import TANGENTIAL_LAWS
 from .collision.contacts import Contacts
+from .constraints import in_world
 from .doubtful import (
     driven_into_a_jam,
     long_way,
@@ -22,6 +23,7 @@ from .doubtful import (
 )
 from .dynamics.driver import check_solver
 from .errors import InputError, SceneError, SceneWarning
+from .forces import ContactHistory
 from .forces.friction import has_friction
 from .rough_step import Friction, Memory, remembered, restored, stored
 from .scenes.load import as_scene
@@ -378,18 +380,18 @@ class Simulation:
         contacts: Contacts,
         force: np.ndarray,
         *,
-        springs: np.ndarray | None = None,
+        history: ContactHistory | None = None,
     ) -> None:
         """Go on from ``state``, the solvers from the forces (m,) [N] of ``contacts``.
 
-        springs (m, 3) [N]: tangential forces of contacts that rub, on contacts.body[:, 1]. With
-        them the next step is an increment from both; without, contacts remember nothing.
+        history: what these contacts remember where they rub, as of the result of a DEM or of
+        LAMMPS, along ``contacts.tangents``. Without it they remember nothing.
         """
         self.state, self.last = state, None
         force, memory = np.asarray(force, float), None
-        if springs is not None:
-            kept = np.where(force > 0.0, force, 0.0)
-            memory = Memory(contacts, kept, np.asarray(springs, float), kept, np.asarray(springs))
+        if history is not None:
+            rub = in_world(contacts, history.tangential)
+            memory = Memory(contacts, np.maximum(force, 0.0), rub, history.normal, rub)
         self._warm = WarmStart(contacts, force, np.zeros(6 * len(self.bodies)), memory)
 
     def scene_now(self) -> Scene:

@@ -35,9 +35,6 @@ from .problem import CompatibleForces, checked_law
 
 UNLOADED, HISTORY, LEAST_ENERGY = "unloaded", "history", "least energy"
 
-SHIFT = 1e-12
-"""Stiffness, over the largest of the contacts, of motions that no contact resists."""
-
 PATH = 120
 """Iterations of the interior path at most; random packings take 40 to 90."""
 
@@ -270,7 +267,11 @@ class _Scaled:
     def solve(
         self, load, gap, history, slide, tangential_law, tolerance, warm_start
     ) -> RoughForces:
-        """One increment to ``load`` (n,) [N] and initial gaps (m,) [m] or None."""
+        """One increment to ``load`` (n,) [N] and initial gaps (m,) [m] or None.
+
+        Motions that no contact resists have the stiffness ``tolerance``, over the largest of the
+        contacts: loads along them too small to count do not move bodies into other contacts.
+        """
         contacts, p = self.contacts, self.contacts.exponent
         m, d = contacts.shape
         unit = self.size
@@ -302,7 +303,7 @@ class _Scaled:
         law = ContactLaw(k_n, k_t, contacts.friction, kept, p, slide)
         goal = load[self.dofs] / self.arm / unit
         mechanics = between_bodies(
-            self.rows, -goal, d, offset=offset, shift=SHIFT, unit=max(self.size / unit, 1e-30)
+            self.rows, -goal, d, offset=offset, shift=tolerance, unit=max(self.size / unit, 1e-30)
         )
         x = np.zeros(len(self.dofs))
         if warm_start is not None:
@@ -324,7 +325,7 @@ class _Scaled:
             law = ContactLaw(
                 *k, contacts.friction, np.zeros((m, d - 1)), slide=slide, associated=True
             )
-            mechanics = between_bodies(self.rows, -goal, d, shift=SHIFT, unit=mechanics.unit)
+            mechanics = between_bodies(self.rows, -goal, d, shift=tolerance, unit=mechanics.unit)
             found, more = solve(
                 mechanics,
                 law,

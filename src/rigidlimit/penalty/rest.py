@@ -354,7 +354,7 @@ class _Settling:
             self.dem = None
             return np.inf
         simulation.state = _stopped(ran.state, simulation.bodies)
-        self.borne, self.springs = (ran.contacts, np.maximum(ran.force, 0.0)), ran.tangential
+        self.borne = ran.contacts, np.maximum(ran.force, 0.0)
         return _sunk(ran.contacts, simulation.bodies)
 
     def _new_dem(self, scale: float) -> PenaltySimulation:
@@ -400,11 +400,12 @@ class _Settling:
             # c = (f/k)^(1/(p-1)), and a little more than enough
             deeper = 2.0 * sunk / NEAR if sunk < np.inf else STIFFER
             scale *= deeper ** (simulation.settings.exponent - 1.0)
-        contacts, force = self.borne
-        overlap = max(0.0, -float(contacts.gap.min(initial=0.0))) / simulation.bodies.length
-        closed = max(1.01 * overlap, CLOSED)
+        deepest = -float(self.borne[0].gap.min(initial=0.0))
+        closed = max(1.01 * deepest / simulation.bodies.length, CLOSED)
         simulation.settings = replace(simulation.settings, closed=closed)
-        simulation.start_from(simulation.state, contacts, force, springs=self.springs)
+        # with contacts that are open by as little, which remember that
+        ran = self.dem.run(self.dem.time, closed=closed)
+        simulation.start_from(simulation.state, ran.contacts, ran.force, history=ran.history)
         return True
 
     def _by_present_contacts(self) -> bool:

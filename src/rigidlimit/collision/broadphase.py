@@ -8,6 +8,8 @@ neighbours per level are bounded, and so are levels (log2 of the size ratio). Th
 balls where there are many.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -43,13 +45,19 @@ def _levels(radius):
     return level, cell, used
 
 
+class SortedBalls(NamedTuple):
+    """Balls in the order of their buckets: start (buckets + 1,), order (n,): their numbers; place
+    (n, 4): centre and radius, at (n, 4): cell and level."""
+
+    start: np.ndarray
+    order: np.ndarray
+    place: np.ndarray
+    at: np.ndarray
+
+
 @njit(cache=True)
 def _sorted_by_bucket(centre, radius, level, cell):
-    """Balls in the order of their buckets, so that a bucket and its neighbours lie together.
-
-    Returns (start (buckets + 1,), order (n,), place (n, 4): centre and radius, at (n, 4): cell and
-    level), the last two in that order.
-    """
+    """``SortedBalls``, of which a bucket and its neighbours lie together."""
     n = len(radius)
     size = 16
     while size < 2 * n:
@@ -79,32 +87,59 @@ def _sorted_by_bucket(centre, radius, level, cell):
             at[s, k] = cells[i, k]
         place[s, 3] = radius[i]
         at[s, 3] = level[i]
-    return start, order, place, at
+    return SortedBalls(start, order, place, at)
+
+
+@njit(cache=True)
+def _twice_as_long(pairs):
+    """Pairs (k, 2) in an array with room for as many more."""
+    grown = np.empty((2 * len(pairs), 2), np.int64)
+    for k in range(len(pairs)):  # a slice compiles for 3 s
+        grown[k, 0], grown[k, 1] = pairs[k, 0], pairs[k, 1]
+    return grown
+
+
+@njit(cache=True)
+def _in_cell(at, t, x, y, z, lv):
+    return at[t, 0] == x and at[t, 1] == y and at[t, 2] == z and at[t, 3] == lv
+
+
+@njit(cache=True)
+def _overlap(place, s, t):
+    dx = place[s, 0] - place[t, 0]
+    dy = place[s, 1] - place[t, 1]
+    dz = place[s, 2] - place[t, 2]
+    reach = place[s, 3] + place[t, 3]
+    return dx * dx + dy * dy + dz * dz <= reach * reach
+
+
+@njit(cache=True)
+def _cell_in(place, at, s, lv, side):
+    """The cell of ball s in the grid of a level, whose cells have this side."""
+    if lv == at[s, 3]:
+        return at[s, 0], at[s, 1], at[s, 2]
+    x, y, z = place[s, 0] / side, place[s, 1] / side, place[s, 2] / side
+    return int(np.floor(x)), int(np.floor(y)), int(np.floor(z))
 
 
 @njit(cache=True, nogil=True)
-def _meeting_balls(start, order, place, at, levels, cell, planar, begin, end):
+def _meeting_balls(balls, levels, cell, planar, begin, end):
     """(pairs (k, 2) with first < second, distance tests made) of the sorted balls begin : end.
 
-    start, order, place, at: from ``_sorted_by_bucket``. Of two balls the one that looks for the
-    other has the pair.
+    Of two balls the one that looks for the other has the pair.
     """
+    start, order, place, at = balls
     mask = len(start) - 2
     pairs = np.empty((8 * (end - begin) + 16, 2), np.int64)
     count = 0
     tests = 0
     flat = 0 if planar else 1
     for s in range(begin, end):
-        px, py, pz, pr = place[s, 0], place[s, 1], place[s, 2], place[s, 3]
         for lv in levels:
             if lv < at[s, 3]:
                 continue
             mine = lv == at[s, 3]
-            cx, cy, cz = at[s, 0], at[s, 1], at[s, 2]
-            if not mine:
-                cx = int(np.floor(px / cell[lv]))
-                cy = int(np.floor(py / cell[lv]))
-                cz = int(np.floor(pz / cell[lv]))
+            cx, cy, cz = _cell_in(place, at, s, lv, cell[lv])
             # of two cells of one grid only the first looks into the other
             for x in range(cx if mine else cx - 1, cx + 2):
                 for y in range(cy if mine and x == cx else cy - 1, cy + 2):
@@ -113,40 +148,46 @@ def _meeting_balls(start, order, place, at, levels, cell, planar, begin, end):
                     for z in range(cz if own else cz - flat, cz + flat + 1):
                         b = (column + z) & mask
                         for t in range(s + 1 if own and z == cz else start[b], start[b + 1]):
-                            if at[t, 0] != x or at[t, 1] != y or at[t, 2] != z or at[t, 3] != lv:
+                            if not _in_cell(at, t, x, y, z, lv):
                                 continue
                             tests += 1
-                            dx = px - place[t, 0]
-                            dy = py - place[t, 1]
-                            dz = pz - place[t, 2]
-                            reach = pr + place[t, 3]
-                            if dx * dx + dy * dy + dz * dz > reach * reach:
+                            if not _overlap(place, s, t):
                                 continue
                             if count == len(pairs):
-                                grown = np.empty((2 * count, 2), np.int64)
-                                for k in range(count):  # a slice compiles for 3 s
-                                    grown[k, 0], grown[k, 1] = pairs[k, 0], pairs[k, 1]
-                                pairs = grown
+                                pairs = _twice_as_long(pairs)
                             i, j = order[s], order[t]
-                            pairs[count, 0] = min(i, j)
-                            pairs[count, 1] = max(i, j)
+                            pairs[count, 0], pairs[count, 1] = min(i, j), max(i, j)
                             count += 1
     return pairs[:count], tests
 
 
-def meeting_balls(centre: np.ndarray, radius: np.ndarray, *, planar: bool = False):
-    """Pairs of balls that overlap. centre (n, 3) [m], radius (n,) > 0 [m].
+def meeting_balls(
+    centre: np.ndarray, radius: np.ndarray, *, planar: bool = False
+) -> tuple[np.ndarray, int]:
+    """Pairs of balls that overlap.
 
-    Returns (pairs (k, 2) in no particular order, first < second; number of distance tests).
+    Parameters
+    ----------
+    centre, radius
+        (n, 3), (n,) > 0 [m].
+    planar
+        Whether all centres have one z.
+
+    Returns
+    -------
+    pairs : (k, 2)
+        In no particular order, first < second.
+    tests : int
+        Distance tests made.
     """
     if not len(radius):
         return np.zeros((0, 2), np.int64), 0
     level, cell, used = _levels(radius)
     levels = np.flatnonzero(used)
-    table = _sorted_by_bucket(np.ascontiguousarray(centre), radius, level, cell)
+    balls = _sorted_by_bucket(np.ascontiguousarray(centre), radius, level, cell)
 
-    def pairs_of(begin, end):
-        return _meeting_balls(*table, levels, cell, planar, begin, end)
+    def pairs_of(begin: int, end: int) -> tuple[np.ndarray, int]:
+        return _meeting_balls(balls, levels, cell, planar, begin, end)
 
     found = in_pieces(pairs_of, len(radius), least=THREADED)
     if len(found) == 1:

@@ -35,6 +35,57 @@ def _copy(x, of_x, y, of_y):
 
 
 @njit(cache=True)
+def _width(outline):
+    """Largest distance of a corner (k, 3) from the first."""
+    across = 0.0
+    for side in range(1, len(outline)):
+        away = 0.0
+        for c in range(3):
+            away += (outline[side, c] - outline[0, c]) ** 2
+        across = max(across, np.sqrt(away))
+    return across
+
+
+@njit(cache=True)
+def _beyond(x, start, ox, oy, oz):
+    """How far x lies beyond a side through ``start``, times the length of o."""
+    beyond = ox * (x[0] - start[0]) + oy * (x[1] - start[1])
+    return beyond + oz * (x[2] - start[2])
+
+
+@njit(cache=True)
+def _cut(outline, side, along, margin, old, old_of, new, new_of, line):
+    """Corners old (k, 3) cut at one side of the outline, into new; their number. margin: distance
+    beyond the side that counts as inside; line: two corners have one edge, not two."""
+    start, end = outline[side], outline[(side + 1) % len(outline)]
+    ux, uy, uz = end[0] - start[0], end[1] - start[1], end[2] - start[2]
+    ox = uy * along[2] - uz * along[1]
+    oy = uz * along[0] - ux * along[2]
+    oz = ux * along[1] - uy * along[0]
+    margin *= np.sqrt(ox * ox + oy * oy + oz * oz)  # o is as long as the side
+    first = here = _beyond(old[0], start, ox, oy, oz)
+    kept = 0
+    for i in range(len(old)):
+        j = i + 1 if i + 1 < len(old) else 0
+        there = first if j == 0 else _beyond(old[j], start, ox, oy, oz)
+        inside = here <= margin
+        if inside and kept < len(new):
+            _copy(old[i], old_of[i], new[kept], new_of[kept])
+            kept += 1
+        if inside != (there <= margin) and kept < len(new) and not (line and i > 0):
+            # what counts as inside by the margin may lie outside: no further than the edge
+            share = min(max(here / (here - there), 0.0), 1.0)
+            for c in range(3):
+                new[kept, c] = old[i, c] + share * (old[j, c] - old[i, c])
+            edge = old_of[i, 1]
+            new_of[kept, 0] = MADE + 2 * ((edge % 320) * 64 + side % 64)
+            new_of[kept, 1] = OUTLINES + side % 64 if inside else edge
+            kept += 1
+        here = there
+    return kept
+
+
+@njit(cache=True)
 def clip(
     outline: np.ndarray,
     along: np.ndarray,
@@ -58,48 +109,11 @@ def clip(
         for c in range(3):
             poly[0, i, c] = incident[i, c]
         poly_of[0, i, 0], poly_of[0, i, 1] = 2 * names[i], names[i]
-    k, across = len(outline), 0.0
-    for side in range(1, k):
-        away = 0.0
-        for c in range(3):
-            away += (outline[side, c] - outline[0, c]) ** 2
-        across = max(across, np.sqrt(away))
-    for side in range(k):
-        start, end = outline[side], outline[(side + 1) % k]
-        ux, uy, uz = end[0] - start[0], end[1] - start[1], end[2] - start[2]
-        ox = uy * along[2] - uz * along[1]
-        oy = uz * along[0] - ux * along[2]
-        oz = ux * along[1] - uy * along[0]
-        size = np.sqrt(ox * ox + oy * oy + oz * oz)
-        margin = INSIDE * across * size  # o is as long as the side
-        old, new = poly[now], poly[1 - now]
-        old_of, new_of = poly_of[now], poly_of[1 - now]
-        kept = 0
-        first = ox * (old[0, 0] - start[0]) + oy * (old[0, 1] - start[1])
-        first += oz * (old[0, 2] - start[2])
-        here = first
-        for i in range(count):
-            j = i + 1 if i + 1 < count else 0
-            if j == 0:
-                there = first
-            else:
-                there = ox * (old[j, 0] - start[0]) + oy * (old[j, 1] - start[1])
-                there += oz * (old[j, 2] - start[2])
-            inside = here <= margin
-            if inside and kept < len(new):
-                _copy(old[i], old_of[i], new[kept], new_of[kept])
-                kept += 1
-            if inside != (there <= margin) and kept < len(new) and not (line and i > 0):
-                # what counts as inside by the margin may lie outside: no further than the edge
-                share = min(max(here / (here - there), 0.0), 1.0)
-                for c in range(3):
-                    new[kept, c] = old[i, c] + share * (old[j, c] - old[i, c])
-                edge = old_of[i, 1]
-                new_of[kept, 0] = MADE + 2 * ((edge % 320) * 64 + side % 64)
-                new_of[kept, 1] = OUTLINES + side % 64 if inside else edge
-                kept += 1
-            here = there
-        count, now = kept, 1 - now
+    margin = INSIDE * _width(outline)
+    for side in range(len(outline)):
+        old, new, old_of, new_of = poly[now], poly[1 - now], poly_of[now], poly_of[1 - now]
+        count = _cut(outline, side, along, margin, old[:count], old_of, new, new_of, line)
+        now = 1 - now
         if count == 0:
             return 0, np.inf
     if now == 1:
@@ -110,6 +124,50 @@ def clip(
         p = poly[0, i]
         lowest = min(lowest, p[0] * normal[0] + p[1] * normal[1] + p[2] * normal[2] - height)
     return count, lowest
+
+
+@njit(cache=True)
+def _in_line(before, x, after, normal, snap):
+    """Whether corner x lies within ``snap`` of the line between its neighbours, which rise above it
+    no more than rounding: the crossing that is nearest of all stays."""
+    cx, cy, cz = after[0] - before[0], after[1] - before[1], after[2] - before[2]
+    dx, dy, dz = x[0] - before[0], x[1] - before[1], x[2] - before[2]
+    ax, ay, az = cy * dz - cz * dy, cz * dx - cx * dz, cx * dy - cy * dx
+    off = ax * ax + ay * ay + az * az
+    if not (off < snap * snap * (cx * cx + cy * cy + cz * cz) or off == 0):
+        return False
+    return min(_rise(normal, x, before), _rise(normal, x, after)) <= NEARER * snap
+
+
+@njit(cache=True)
+def _rise(normal, x, y):
+    """Height of y above x."""
+    dx, dy, dz = y[0] - x[0], y[1] - x[1], y[2] - x[2]
+    return normal[0] * dx + normal[1] * dy + normal[2] * dz
+
+
+@njit(cache=True)
+def _label_near(x, label, incident, names, snap):
+    """The label of the corner of ``incident`` nearest to x within ``snap``; else ``label``."""
+    nearest = snap * snap
+    for k in range(len(incident)):
+        dx, dy, dz = x[0] - incident[k, 0], x[1] - incident[k, 1], x[2] - incident[k, 2]
+        if dx * dx + dy * dy + dz * dz < nearest:
+            nearest = dx * dx + dy * dy + dz * dz
+            label = 2 * names[k]
+    return label
+
+
+@njit(cache=True)
+def _same_corner(p, of, i, kept, label, snap):
+    """The corner kept that corner i repeats: one of its label, or both made by cuts and within
+    ``snap``; ``kept`` without one."""
+    for k in range(kept):
+        dx, dy, dz = p[i, 0] - p[k, 0], p[i, 1] - p[k, 1], p[i, 2] - p[k, 2]
+        both_made = label >= MADE and of[k, 0] >= MADE
+        if of[k, 0] == label or (both_made and dx * dx + dy * dy + dz * dz < snap * snap):
+            return k
+    return kept
 
 
 @njit(cache=True)
@@ -135,20 +193,8 @@ def thin_out(
     i = 0
     while count > 3 and i < count:
         before, after = p[i - 1 if i > 0 else count - 1], p[i + 1 if i + 1 < count else 0]
-        straight = False
-        if of[i, 0] >= MADE and (of[i, 0] - MADE) // 128 < OUTLINES:
-            cx, cy, cz = after[0] - before[0], after[1] - before[1], after[2] - before[2]
-            x, y, z = p[i, 0] - before[0], p[i, 1] - before[1], p[i, 2] - before[2]
-            ax, ay, az = cy * z - cz * y, cz * x - cx * z, cx * y - cy * x
-            off = ax * ax + ay * ay + az * az
-            straight = off < snap * snap * (cx * cx + cy * cy + cz * cz) or off == 0
-            # the crossing that is nearest of all stays
-            x, y, z = before[0] - p[i, 0], before[1] - p[i, 1], before[2] - p[i, 2]
-            rise = normal[0] * x + normal[1] * y + normal[2] * z
-            x, y, z = after[0] - p[i, 0], after[1] - p[i, 1], after[2] - p[i, 2]
-            rise = min(rise, normal[0] * x + normal[1] * y + normal[2] * z)
-            straight = straight and rise <= NEARER * snap
-        if straight:
+        crossing = of[i, 0] >= MADE and (of[i, 0] - MADE) // 128 < OUTLINES
+        if crossing and _in_line(before, p[i], after, normal, snap):
             for j in range(i, count - 1):
                 _copy(p[j + 1], of[j + 1], p[j], of[j])
             count -= 1
@@ -156,26 +202,15 @@ def thin_out(
             i += 1
     kept = 0
     for i in range(count):
-        label, nearest = of[i, 0], snap * snap
-        for k in range(len(incident)):
-            x, y, z = p[i, 0] - incident[k, 0], p[i, 1] - incident[k, 1], p[i, 2] - incident[k, 2]
-            if x * x + y * y + z * z < nearest:
-                nearest = x * x + y * y + z * z
-                label = 2 * names[k]
+        label = _label_near(p[i], of[i, 0], incident, names, snap)
         g = p[i, 0] * normal[0] + p[i, 1] * normal[1] + p[i, 2] * normal[2] - height
-        at = kept
-        for k in range(kept):
-            x, y, z = p[i, 0] - p[k, 0], p[i, 1] - p[k, 1], p[i, 2] - p[k, 2]
-            both_made = label >= MADE and of[k, 0] >= MADE
-            if of[k, 0] == label or (both_made and x * x + y * y + z * z < snap * snap):
-                at = k
-                label = min(label, of[k, 0])
-                of[k, 0] = label
-                break
-        if at == kept:
+        at = _same_corner(p, of, i, kept, label, snap)
+        if at < kept:
+            label = of[at, 0] = min(label, of[at, 0])
+            if g >= gap[at]:
+                continue
+        else:
             kept += 1
-        elif g >= gap[at]:
-            continue
         _copy(p[i], of[i], p[at], of[at])
         of[at, 0] = label
         gap[at] = g

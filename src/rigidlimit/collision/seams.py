@@ -14,6 +14,8 @@ Three rules; p and n are place and normal of a contact.
 Equal is up to ``FLUSH`` of the smaller part's radius.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -25,6 +27,20 @@ from .pieces import Pieces
 FLUSH = 1e-6
 """Steps and tilts at a seam, over the smaller part's radius, that are none: as of coordinates in
 single precision, or of turns that were written down with seven digits."""
+
+
+class _Places(NamedTuple):
+    """Contacts in groups by pair of bodies, and in these by pair of parts.
+
+    part (m, 2); point, normal (m, 3); gap (m,) [m]; same (m,) [m]: length up to which places are
+    the same.
+    """
+
+    part: np.ndarray
+    point: np.ndarray
+    normal: np.ndarray
+    gap: np.ndarray
+    same: np.ndarray
 
 
 def at_seams(
@@ -41,10 +57,11 @@ def at_seams(
         contacts = _joined(contacts, Pieces.joined(pieces))
     body = contacts.body
     order = np.lexsort((*body.T[::-1], *owner[body].T[::-1]))
-    keep = _without_repeats(
-        starts(*owner[body[order]].T), body[order], contacts.point[order],
-        contacts.normal[order], contacts.gap[order], _same(bodies, body[order]),
+    places = _Places(
+        body[order], contacts.point[order], contacts.normal[order], contacts.gap[order],
+        _same(bodies, body[order]),
     )  # fmt: skip
+    keep = _without_repeats(starts(*owner[body[order]].T), places)
     return contacts.select(order[keep])
 
 
@@ -97,9 +114,9 @@ def _between(point, gap, c, x, y, same):
 
 
 @njit(cache=True)
-def _without_repeats(first, part, point, normal, gap, same):
-    """Rules 2 and 3, for contacts in groups by pair of bodies, and in these by pair of parts; True
-    for those that stay."""
+def _without_repeats(first, places):
+    """Rules 2 and 3; True for places that stay. first: of each group of places, and the end."""
+    point, gap, same = places.point, places.gap, places.same
     keep = np.ones(len(gap), np.bool_)
     again = np.zeros(len(gap), np.int64)  # the contact that is kept in its place, from 1
     # contacts in the place of c, itself as well: head[c], after[head[c]], ...
@@ -107,17 +124,7 @@ def _without_repeats(first, part, point, normal, gap, same):
     near, seen = np.empty(len(gap), np.int64), np.full(len(gap), -1)
     for g in range(len(first) - 1):
         begin, end = first[g], first[g + 1]
-        found = False
-        for c in range(begin, end):
-            for e in range(begin, c):
-                if not keep[e] or _of_one_pair(part, c, e):
-                    continue
-                if not _alike(normal, c, e) or _away(point, c, e) > same[c]:
-                    continue
-                if abs(gap[c] - gap[e]) <= same[c]:
-                    keep[c], again[c], again[e], found = False, e + 1, e + 1, True
-                    break
-        if not found:
+        if not _drop_repeats(begin, end, places, keep, again):
             continue
         for d in range(begin, end):
             if again[d] > 0:
@@ -127,18 +134,41 @@ def _without_repeats(first, part, point, normal, gap, same):
                 continue
             count, d = 0, head[c]
             while d >= 0:
-                x = d
-                while x > begin and _of_one_pair(part, x - 1, d):
-                    x -= 1
-                while x < end and _of_one_pair(part, x, d):
-                    if again[x] != c + 1 and seen[x] != c and _alike(normal, c, x):
+                low, high = _of_same_parts(places.part, d, begin, end)
+                for x in range(low, high):
+                    if again[x] != c + 1 and seen[x] != c and _alike(places.normal, c, x):
                         near[count], seen[x] = x, c
                         count += 1
-                    x += 1
                 d = after[d]
             if _has_between(point, gap, c, near[:count], same[c]):
                 keep[c] = False
     return keep
+
+
+@njit(cache=True)
+def _drop_repeats(begin, end, places, keep, again):
+    """Rule 2 in the group begin : end; whether there were any."""
+    part, point, normal, gap, same = places
+    found = False
+    for c in range(begin, end):
+        for e in range(begin, c):
+            if not keep[e] or _of_one_pair(part, c, e) or not _alike(normal, c, e):
+                continue
+            if _away(point, c, e) <= same[c] and abs(gap[c] - gap[e]) <= same[c]:
+                keep[c], again[c], again[e], found = False, e + 1, e + 1, True
+                break
+    return found
+
+
+@njit(cache=True)
+def _of_same_parts(part, d, begin, end):
+    """(first, end) of the contacts of the parts of d in the group begin : end."""
+    low, high = d, d + 1
+    while low > begin and _of_one_pair(part, low - 1, d):
+        low -= 1
+    while high < end and _of_one_pair(part, high, d):
+        high += 1
+    return low, high
 
 
 @njit(cache=True)

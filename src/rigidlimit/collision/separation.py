@@ -4,8 +4,13 @@ A direction is tried by the corners that reach furthest along it; see ``polytope
 Arrays: v, w corners (k, 3); normals (f, 3), heights (f,) of faces; edges (e, 2) of corner numbers.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from .polytope_pair import Polytope
 
 ALIGNED = 1 - 1e-6
 """Cosine between a contact's normal and a face's normal from which on the face is in contact."""
@@ -65,49 +70,75 @@ def best_face(
 
 
 @njit(cache=True)
-def best_edges(a, b, best: float, tol: float, limit: float, scratch: tuple, n: np.ndarray):
-    """The pair of edges of ``Polytope`` a and b that separates more than ``best``, if any:
-    (separation, edge, edge), -1 without one.
+def _products(along, normals, out):
+    """Products (e, f) of the directions of edges (e, 3) and normals of faces (f, 3)."""
+    for i in range(len(along)):
+        for f in range(len(normals)):
+            x, y, z = normals[f, 0], normals[f, 1], normals[f, 2]
+            out[i, f] = along[i, 0] * x + along[i, 1] * y + along[i, 2] * z
+
+
+@njit(cache=True)
+def _arcs_apart(cba, dba, adc, bdc):
+    """Whether two edges' arcs of normals, a to b and c to d on the unit sphere, surely do not
+    cross, by the sides of c and d of one, and of a and b of the other (Gregorius, GDC 2013)."""
+    if (cba > GAUSS and dba > GAUSS) or (cba < -GAUSS and dba < -GAUSS):
+        return True
+    if (adc > GAUSS and bdc > GAUSS) or (adc < -GAUSS and bdc < -GAUSS):
+        return True
+    return (cba > GAUSS and bdc < -GAUSS) or (cba < -GAUSS and bdc > GAUSS)
+
+
+@njit(cache=True)
+def _across(u, w, x, out):
+    """Unit direction across u and w, along x rather than against it, into out (3,); False where u
+    and w are parallel."""
+    nx = u[1] * w[2] - u[2] * w[1]
+    ny = u[2] * w[0] - u[0] * w[2]
+    nz = u[0] * w[1] - u[1] * w[0]
+    size = np.sqrt(nx * nx + ny * ny + nz * nz)
+    if size < 1e-12:
+        return False
+    if nx * x[0] + ny * x[1] + nz * x[2] < 0:
+        size = -size
+    out[0], out[1], out[2] = nx / size, ny / size, nz / size
+    return True
+
+
+@njit(cache=True)
+def best_edges(
+    a: "Polytope",
+    b: "Polytope",
+    best: float,
+    tol: float,
+    limit: float,
+    scratch: tuple,
+    n: np.ndarray,
+):
+    """The pair of edges of a and b that separates more than ``best``, if any: (separation, edge,
+    edge), -1 without one.
 
     scratch: (edges of a, faces of b), (edges of b, faces of a) for the products of directions and
     the other body's normals, (3,). n (3,): gets the direction.
     """
     pa, pb, trial = scratch
-    va, ea, sa, ua, na = a.corners, a.edges, a.sides, a.along, a.normals
-    vb, eb, sb, ub, nb = b.corners, b.edges, b.sides, b.along, b.normals
-    for i in range(len(ea)):
-        for f in range(len(nb)):
-            pa[i, f] = ua[i, 0] * nb[f, 0] + ua[i, 1] * nb[f, 1] + ua[i, 2] * nb[f, 2]
-    for j in range(len(eb)):
-        for f in range(len(na)):
-            pb[j, f] = ub[j, 0] * na[f, 0] + ub[j, 1] * na[f, 1] + ub[j, 2] * na[f, 2]
+    va, ea, sa, ua = a.corners, a.edges, a.sides, a.along
+    vb, eb, sb, ub = b.corners, b.edges, b.sides, b.along
+    _products(ua, b.normals, pa)
+    _products(ub, a.normals, pb)
     best_i, best_j = -1, -1
     for i in range(len(ea)):
-        p, q = sa[i, 0], sa[i, 1]
-        x, y, z = va[ea[i, 0], 0], va[ea[i, 0], 1], va[ea[i, 0], 2]
+        p, q, x = sa[i, 0], sa[i, 1], va[ea[i, 0]]
         for j in range(len(eb)):
             c, d = sb[j, 0], sb[j, 1]
-            if p >= 0 and c >= 0:
-                cba, dba = -pa[i, c], -pa[i, d]
-                if (cba > GAUSS and dba > GAUSS) or (cba < -GAUSS and dba < -GAUSS):
-                    continue
-                adc, bdc = pb[j, p], pb[j, q]
-                if (adc > GAUSS and bdc > GAUSS) or (adc < -GAUSS and bdc < -GAUSS):
-                    continue
-                if (cba > GAUSS and bdc < -GAUSS) or (cba < -GAUSS and bdc > GAUSS):
-                    continue
-            nx = ua[i, 1] * ub[j, 2] - ua[i, 2] * ub[j, 1]
-            ny = ua[i, 2] * ub[j, 0] - ua[i, 0] * ub[j, 2]
-            nz = ua[i, 0] * ub[j, 1] - ua[i, 1] * ub[j, 0]
-            size = np.sqrt(nx * nx + ny * ny + nz * nz)
-            if size < 1e-12:
+            both = p >= 0 and c >= 0
+            if both and _arcs_apart(-pa[i, c], -pa[i, d], pb[j, p], pb[j, q]):
                 continue
-            if nx * x + ny * y + nz * z < 0:
-                size = -size
-            trial[0], trial[1], trial[2] = nx / size, ny / size, nz / size
-            k = eb[j, 0]
-            quick = trial[0] * (vb[k, 0] - x) + trial[1] * (vb[k, 1] - y)
-            if quick + trial[2] * (vb[k, 2] - z) <= best + tol:
+            if not _across(ua[i], ub[j], x, trial):
+                continue
+            y = vb[eb[j, 0]]
+            quick = trial[0] * (y[0] - x[0]) + trial[1] * (y[1] - x[1])
+            if quick + trial[2] * (y[2] - x[2]) <= best + tol:
                 continue
             low, _ = lowest(vb, trial, 1.0)
             high, _ = lowest(va, trial, -1.0)

@@ -7,16 +7,9 @@ Global: B = H_N^T. Local: only W_NN = B M^-1 B^T is known, and a factor of it se
 M = 1 (``delassus``). Forces of both steps of the method depend on B only through W and B^T f, so
 this B is as good as the real one: F~ = B^T f in coordinates of its own.
 
-What the errors do to the forces. Impulses f of the contacts that bear obey f = -W^+ q. Independent
-errors of standard deviation e_jk in the entries of W change them by (G. H. Golub, V. Pereyra, SIAM
-J. Numer. Anal. 10 (1973) 413, eq. 4.12)
-
-    df = -W^+ dW f + (1 - W W^+) dW W^+ f,
-    var f = (W^+)^2 e^2 f^2 + (1 - W W^+)^2 e^2 (W^+ f)^2      squares entry by entry.
-
-They also hide which contacts are closed: the end velocity u_i of contact i is known to 3 e_i f, and
-to what the eigenvalues left out add to it. Contacts that may be closed count as closed; where the
-forces without them are others, that difference is the error.
+What the errors do to the forces: ``data_errors.py``. They also hide which contacts are closed:
+those that may be count as closed, and where the forces without them are others, that difference is
+the error.
 """
 
 from dataclasses import dataclass, replace
@@ -32,7 +25,10 @@ from ..conditioning.several_bodies import ROUNDS, TALLEST, cannot_bear
 from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.inertia import inverse_mass
 from ..forces import CompatibleForces, compatible_forces
-from .delassus import CERTAIN, CUT, assembled, factorized, islands
+from ..linear.blas_threads import BlasThreads
+from .data_errors import impulse_error, step1_errors
+from .delassus import EPSILON, assembled, factorized, islands
+from .exact_impulses import to_last_digits
 from .formats.problem import CapturedProblem
 
 
@@ -44,21 +40,20 @@ class NormalProblem(Brief):
     entry or eigenvalue: asymmetry max |W - W^T|; noise: the error that its asymmetry, digits and
     negative eigenvalues tell; threshold: eigenvalues below it count as zero; cut: largest
     |eigenvalue| left out, kept: least one kept. 0, 0, 0, 0 and 1 for global problems. error (m, m):
-    standard deviation of the entries of W_NN, None where all digits are there; left_out (m, m):
-    W_NN - B M^-1 B^T, None if nothing. local: B is a factor of W_NN, with columns in no physical
-    direction.
+    standard deviation of the entries of W_NN; left_out (m, m): W_NN - B M^-1 B^T, None if nothing.
+    local: B is a factor of W_NN, with columns in no physical direction.
     """
 
     B: sp.csr_array
     M: sp.csr_array
     gap: np.ndarray
     impulse: np.ndarray
+    error: sp.csr_array
     asymmetry: float = 0.0
     noise: float = 0.0
     threshold: float = 0.0
     cut: float = 0.0
     kept: float = 1.0
-    error: sp.csr_array | None = None
     left_out: sp.csr_array | None = None
     local: bool = False
 
@@ -70,20 +65,14 @@ class NormalProblem(Brief):
     def in_order(self, order) -> "NormalProblem":
         """The same problem with contacts numbered in another order."""
         order = np.asarray(order, int)
-        noise = {
-            name: None if matrix is None else matrix[order][:, order]
-            for name, matrix in (("error", self.error), ("left_out", self.left_out))
-        }
-        return replace(self, B=sp.csr_array(self.B[order]), gap=self.gap[order], **noise)
-
-    def velocity_error(self, force) -> np.ndarray:
-        """How far off the end velocities at the contacts may be under impulses (m,), (m,) [m/s]."""
-        out = np.zeros(len(self.gap))
-        if self.error is not None:
-            out += CERTAIN * (self.error @ force)
-        if self.left_out is not None:
-            out += np.abs(self.left_out @ force)
-        return out
+        left_out = None if self.left_out is None else self.left_out[order][:, order]
+        return replace(
+            self,
+            B=sp.csr_array(self.B[order]),
+            gap=self.gap[order],
+            error=self.error[order][:, order],
+            left_out=left_out,
+        )
 
     def gradient_of(self, contacts) -> sp.csr_array:
         """B of some contacts. Of a local problem anew in its own directions: a motion that only
@@ -105,7 +94,8 @@ class CapturedAnswer(Brief):
 
     closed: contacts that do not open, (c,); B (c, n'), load (n',): what was balanced on them.
     doubtful: how many of them are closed only within the errors of the stored matrices. data_error:
-    how far these errors move an impulse, over the largest impulse. idle: how many others touch and
+    how far these errors move an impulse, over the largest impulse (``data_errors.py``); nan if that
+    is not known. idle: how many others touch and
     cannot bear, but by motions that contacts hardly feel; they are not among ``closed``.
     """
 
@@ -147,12 +137,21 @@ def solve_captured(
     a contact counts as open if closing it would take more than this part of the largest force.
     options go to ``contact_dynamics``.
     """
-    m = problem.B.shape[0]
+    stiffness = arrays.vector("stiffness", stiffness, problem.B.shape[0], what="contact")
+    with BlasThreads():  # its matrices are small
+        return _solved(problem, stiffness, exponent, solver, tolerance, closed, options)
+
+
+def _solved(problem, stiffness, exponent, solver, tolerance, closed, options):
     classic = problem.solve(solver=solver, tolerance=tolerance, **options)
     yielding = (problem.B.multiply(problem.B @ _inverse(problem.M))).sum(axis=1)
     yielding = np.where(yielding > 0, yielding, 1.0)
     limit = closed * float(classic.force.max(initial=0.0)) * yielding
-    stiffness = arrays.vector("stiffness", stiffness, m, what="contact")
+    off, left_open = step1_errors(problem, classic, closed)
+    again = (left_open > closed * classic.force.max(initial=0.0)) & (classic.slack <= limit + off)
+    if again.any():
+        classic = to_last_digits(problem, classic, np.flatnonzero(again))
+        off, _ = step1_errors(problem, classic, closed)
 
     def balanced(contacts):
         B = problem.gradient_of(contacts)
@@ -160,8 +159,8 @@ def solve_captured(
         forces = compatible_forces(B, load, stiffness=stiffness[contacts], exponent=exponent)
         return CapturedAnswer(problem, classic, contacts, B, load, forces)
 
-    certain = classic.slack <= limit
-    possible = np.flatnonzero(classic.slack <= limit + problem.velocity_error(classic.force))
+    certain = (classic.slack + off <= limit) | (classic.force * yielding > limit)
+    possible = np.flatnonzero(classic.slack <= limit + off)
     answer, others = balanced(possible), []
     if not answer.compatible.converged:
         bearing = _bearing(problem, possible, classic.force)
@@ -171,7 +170,8 @@ def solve_captured(
     sure = answer.closed[certain[answer.closed]]
     if len(sure) < len(answer.closed):
         others.append(balanced(sure))
-    error = _data_error(answer, closed)
+    law = stiffness[answer.closed], exponent
+    error = impulse_error(problem, classic, answer.closed, answer.B, answer.compatible, law, closed)
     for other in others:
         apart = np.abs(answer.force - other.force).max()
         error = max(error, float(apart / (answer.force.max() or 1.0)))
@@ -196,29 +196,6 @@ def _bearing(problem, contacts, force):
     return contacts
 
 
-def _data_error(answer, small):
-    """Largest standard deviation of the impulses, over the largest; see the module."""
-    problem, force = answer.problem, answer.force
-    bearing = np.flatnonzero(force > small * force.max(initial=0.0))
-    if problem.error is None or not len(bearing):
-        return 0.0
-    B, f = problem.B[bearing], force[bearing]
-    W = sp.csr_array(B @ _inverse(problem.M) @ B.T)
-    variance = problem.error[bearing][:, bearing].power(2)
-    spectra = [(part, *np.linalg.eigh(W[part][:, part].toarray())) for part in islands(W)]
-    limit = max(problem.threshold, CUT) * max(values[-1] for _, values, _ in spectra)
-    spread = 0.0
-    for part, values, vectors in spectra:
-        kept = values > limit
-        U = vectors[:, kept]
-        inverse = (U / values[kept]) @ U.T
-        errors = variance[part][:, part]
-        change = inverse**2 @ (errors @ f[part] ** 2)
-        change += (np.eye(len(U)) - U @ U.T) ** 2 @ (errors @ (inverse @ f[part]) ** 2)
-        spread = max(spread, float(change.max()))
-    return float(np.sqrt(spread) / f.max())
-
-
 def _inverse(M):
     return inverse_mass(sp.csr_array(M), np.arange(M.shape[0]))
 
@@ -240,7 +217,6 @@ def normal_problem(captured: CapturedProblem, *, cut: float | None = None) -> No
         )
     B = sp.csr_array(sp.csc_array(captured.H)[:, rows].T)
     B.sort_indices()
-    error = None
-    if captured.rounding > 0.0:  # in B, M^-1 and B^T
-        error = 3 * captured.rounding * sp.csr_array(abs(B) @ abs(_inverse(captured.M)) @ abs(B.T))
+    size = sp.csr_array(abs(B) @ abs(_inverse(captured.M)) @ abs(B.T))
+    error = 3 * max(captured.rounding, EPSILON) * size  # in B, M^-1 and B^T
     return NormalProblem(B, captured.M, captured.w[rows], captured.f, error=error)

@@ -75,7 +75,7 @@ class Certificate(Brief):
         """Admissible, the forces of stiff elastic contacts, and no more open than the tolerance."""
         return (
             self.admissible
-            and self.data_error <= self.tolerance
+            and not self.data_error > self.tolerance
             and _is_compatible(self.compatibility, self.duality_gap, self.exponent, self.tolerance)
         )
 
@@ -85,7 +85,9 @@ class Certificate(Brief):
         if not np.isnan(self.complementarity):
             parts.append(f"complementarity {self.complementarity:.1e}")
         parts += [f"compatibility {self.compatibility:.1e}", f"duality gap {self.duality_gap:.1e}"]
-        if self.data_error > 0.0:
+        if np.isnan(self.data_error):
+            parts.append("errors of the data not known")
+        elif self.data_error > 0.0:
             parts.append(f"errors of the data {self.data_error:.1e}")
         return f"{self.verdict} ({', '.join(parts)}; tolerance {self.tolerance:.0e})"
 
@@ -115,7 +117,8 @@ def certify(
     slack (m,): end-of-step gaps or w = Phi+/dt; contacts with a gap must carry nothing.
     slack_scale: a large gap in the same unit; the largest |slack| by default. displacement (n,):
     the u to test f against. data_error: how far errors of B or the load move the forces, over the
-    largest; beyond the tolerance nothing is certified. tolerance: on every relative measure.
+    largest, nan if not known; beyond the tolerance nothing is certified. tolerance: on every
+    relative measure.
 
     Rough contacts: tangential, friction, tangential_stiffness and history as for
     ``compatible_forces``, force (m, d), normal component first; without gap_error, slack,

@@ -82,7 +82,7 @@ def test_the_gallery_block_turned_and_mirrored():
         return rl.Compound([(part, (-at[0], at[1])) for part, at, _ in shape.parts])
 
     twin = copied(scene, mirrored)
-    twin._columns["position"] = [p * [-1, 1, 1] for p in twin._columns["position"]]
+    twin._columns["position"][:] *= [-1, 1, 1]
     for case, forces in (
         (copied(scene, lambda s: s, turn=(0.9, 0, 0, 0.4)), known),
         (copied(scene, other_way), known),

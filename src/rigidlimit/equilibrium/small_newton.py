@@ -125,6 +125,20 @@ def _step(network, D, r, dx, room):
 
 
 @njit(cache=True, nogil=True)
+def step_for(network, D, b, dx, room):
+    """dx = (a + U D L)^-1 U b; False if singular."""
+    d, out = D.shape[1], network[3]
+    r = np.zeros(len(dx))
+    for i in range(len(D)):
+        for c in range(d):
+            if b[i, c] != 0.0:
+                row = out[d * i + c]
+                for k in range(len(r)):
+                    r[k] -= b[i, c] * row[k]
+    return _step(network, D, r, dx, room)
+
+
+@njit(cache=True, nogil=True)
 def displacement(rows, offset, x, w):
     m, d = w.shape
     for i in range(m):
@@ -147,12 +161,11 @@ def balance(network, x, force, r):
     for k in range(len(r)):
         r[k] = a * x[k] - c[k]
     for i in range(m):
-        if force[i, 0] == 0.0:
-            continue
         for b in range(d):
             t, row = force[i, b], out[d * i + b]
-            for k in range(len(r)):
-                r[k] -= t * row[k]
+            if t != 0.0:
+                for k in range(len(r)):
+                    r[k] -= t * row[k]
     total = 0.0
     for k in range(len(r)):
         total += r[k] * r[k]

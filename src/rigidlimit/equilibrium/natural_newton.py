@@ -1,0 +1,174 @@
+"""Rigid contacts with exact Coulomb friction by Newton's method on the natural map (step 1).
+
+The map is not smooth and its derivative singular where contacts stick: forces that no body feels
+may be added. So each step is that of contacts with springs rho/delta and the forces so far as
+prestress, one Newton step of the method of multipliers, from which delta falls as steps succeed
+and rises as they fail. Steps must lower the norm of the map below the largest of the last ones
+(Grippo, Lampariello & Lucidi 1986): a norm that falls each time ends in points where contacts
+change between stick and slip.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from .dense import Dense
+from .mechanics import Mechanics
+from .natural_map import forces_along, line_search, linearized, natural_map
+from .small_newton import balance, displacement, step_for
+
+
+@dataclass(frozen=True)
+class Settings:
+    """softness: of rho in the map, over d/tr(W_ii), one after the other, each from the forces of
+    least residual so far: where the norm of one map has a minimum, that of another falls.
+    iterations: linear systems of each at most. delta: at first; shrink, grow: after a whole step,
+    and after one shorter than ``short`` or none; least: not below. memory: steps of which the
+    largest norm counts. accuracy: of linear systems, over delta."""
+
+    softness: tuple[float, ...] = (0.3, 0.03, 0.3, 0.03)
+    iterations: int = 80
+    delta: float = 1e-2
+    shrink: float = 0.2
+    grow: float = 10.0
+    least: float = 1e-8
+    short: float = 0.2
+    memory: int = 10
+    accuracy: float = 1e-2
+
+
+@dataclass(frozen=True)
+class NaturalNewton:
+    """force (m, d): of least residual; residual, worst: as ``multipliers``; solves: linear
+    systems; history: residual after each step."""
+
+    force: np.ndarray
+    residual: float
+    worst: int
+    solves: int
+    history: np.ndarray
+
+
+def natural_newton(
+    mechanics: Mechanics,
+    friction: np.ndarray,
+    rho: np.ndarray,
+    *,
+    scale: float,
+    tolerance: float,
+    force: np.ndarray,
+    settings: Settings = Settings(),
+) -> NaturalNewton:
+    """Contact forces (m, d) from the start ``force``; arguments as of ``rigid_contacts``."""
+    best, histories, solves = np.array(force, float), [], 0
+    for softness in settings.softness:
+        limits = (
+            float(scale), float(tolerance), softness, settings.delta, settings.shrink,
+            settings.grow, settings.least, settings.short,
+        )  # fmt: skip
+        history = np.empty(settings.iterations + 1)
+        if isinstance(mechanics, Dense):
+            spent, count, residual, worst = _compiled(
+                mechanics.network, mechanics.offset, friction, rho, limits, settings.memory, best,
+                history,
+            )  # fmt: skip
+        else:
+            spent, count, residual, worst = _sparse(
+                mechanics, friction, rho, limits, settings, best, history
+            )
+        solves += spent
+        histories.append(history[1:count])
+        if residual <= tolerance:
+            break
+    return NaturalNewton(best, residual, worst, solves, np.concatenate(histories))
+
+
+def _sparse(mechanics, mu, rho, limits, settings, best, history):
+    """(linear systems, entries of history, residual, contact); best (m, d) in place."""
+    scale, tolerance, softness, delta, shrink, grow, least, short = limits
+    soft, f = softness * rho, best.copy()
+    F, F_there, there, u_there, df = (np.empty_like(f) for _ in range(5))
+    D, b = np.empty((*f.shape, f.shape[1])), np.empty_like(f)
+    norms = np.full(settings.memory, -np.inf)
+    residual, worst, count, solves = np.inf, 0, 0, 0
+    while True:
+        x = mechanics.start(f)
+        u = mechanics.displacement(x)
+        _, e, place = natural_map(f, u, mu, rho, F_there)
+        norms[count % len(norms)] = natural_map(f, u, mu, soft, F)[0]
+        history[count] = e / scale
+        count += 1
+        if not e / scale >= residual:
+            best[:], residual, worst = f, e / scale, place
+        step = 0.0
+        while step == 0.0:
+            if residual <= tolerance or solves == settings.iterations:
+                return solves, count, residual, worst
+            linearized(f, u, mu, soft, delta, F, D, b)
+            solves += 1
+            dx = _solved(mechanics, D, b, x, settings.accuracy * delta)
+            if dx is not None:
+                forces_along(D, b, mechanics.change(dx), df)
+                # balanced to rounding, also where dx is not
+                du = mechanics.change(mechanics.start(f + df) - x)
+                step = line_search(f, u, df, du, mu, soft, norms.max(), F_there, there, u_there)
+            if step == 0.0 and delta >= 1.0:
+                return solves, count, residual, worst
+            if step == 1.0:
+                delta = max(shrink * delta, least)
+            elif step < short:
+                delta = min(grow * delta, 1.0)
+        f, there = there, f
+
+
+def _solved(mechanics, D, b, x, accuracy):
+    """The change of x that goes with df = b - D du; None if there is none."""
+    try:
+        return mechanics.factorize(D)(np.zeros_like(x), b, accuracy=accuracy)
+    except np.linalg.LinAlgError:
+        return None
+
+
+@njit(cache=True, nogil=True)
+def _compiled(network, offset, mu, rho, limits, memory, best, history):
+    """``_sparse`` for the networks of ``dense``, without a way through Python."""
+    scale, tolerance, softness, delta, shrink, grow, least, short = limits
+    (m, d), n = best.shape, len(network[4])
+    f, F, F_there = best.copy(), np.empty((m, d)), np.empty((m, d))
+    there, u, u_there = np.empty((m, d)), np.empty((m, d)), np.empty((m, d))
+    df, du, D, b = np.empty((m, d)), np.empty((m, d)), np.empty((m, d, d)), np.empty((m, d))
+    room = np.empty((n, n)), np.empty((n, n)), np.empty(n), np.empty(n, np.int32)
+    x, r, dx, rest = np.zeros(n), np.empty(n), np.empty(n), np.zeros((m, d))
+    soft = softness * rho
+    norms = np.full(memory, -np.inf)
+    residual, worst, count, solves = np.inf, 0, 0, 0
+    while True:
+        r[:] = 0.0
+        balance(network, r, f, x)  # x that balances f, its sign turned
+        for k in range(n):
+            x[k] = -x[k]
+        displacement(network[2], offset, x, u)
+        _, e, place = natural_map(f, u, mu, rho, F_there)
+        norms[count % memory] = natural_map(f, u, mu, soft, F)[0]
+        history[count] = e / scale
+        count += 1
+        if not e / scale >= residual:
+            best[:], residual, worst = f, e / scale, place
+        step = 0.0
+        while step == 0.0:
+            if residual <= tolerance or solves == len(history) - 1:
+                return solves, count, residual, worst
+            linearized(f, u, mu, soft, delta, F, D, b)
+            solves += 1
+            if step_for(network, D, b, dx, room):
+                displacement(network[2], rest, dx, du)
+                forces_along(D, b, du, df)
+                step = line_search(f, u, df, du, mu, soft, norms.max(), F_there, there, u_there)
+            if step == 0.0 and delta >= 1.0:
+                return solves, count, residual, worst
+            if step == 1.0:
+                delta = max(shrink * delta, least)
+            elif step < short:
+                delta = min(grow * delta, 1.0)
+        f, there = there, f

@@ -23,13 +23,13 @@ from ...errors import InputError, nearest
 from ...forces.closed import closing_gap
 from ...forces.friction import contact_friction, has_friction, mobilised_friction
 from ...forces.rough import AT_BOUND
+from ...scenes.scene import Scene
 from ..stored import StoredStep
 
 if TYPE_CHECKING:
     from ...penalty.comparison import Comparison
     from ...penalty.result import PenaltyResult
     from ...pose import PoseForces
-    from ...scenes.scene import Scene
     from ...simulation import Simulation
     from ...step import StepResult
     from ..hdf5 import Run
@@ -217,7 +217,7 @@ def frame(source: "Source", *, scene: "Scene | None" = None, index: int = -1) ->
         from ..hdf5 import read_run
 
         source = read_run(source)
-    if hasattr(source, "add_many"):
+    if isinstance(source, Scene):
         return scene_frame(source)
     if hasattr(source, "settings") and hasattr(source, "times"):
         return _of_run(source, index)

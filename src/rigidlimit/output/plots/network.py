@@ -9,6 +9,7 @@ import numpy as np
 from ..._support.warned import warn
 from ...collision.contacts import empty
 from ...errors import InputError
+from ...scenes.scene import Scene
 from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
@@ -19,7 +20,6 @@ from .spatial import Fallback
 from .style import Palette, force_colours, force_unit, label, look, pressure_colours, unit
 
 if TYPE_CHECKING:
-    from ...scenes.scene import Scene
     from .frames import Source
 
 
@@ -88,7 +88,7 @@ def comparison(
 
 def scene_figure(source: "Source", *, index: int = -1, view: str | None = None, dark: bool = False):
     """Bodies alone: a ``Scene`` as it begins, or any other source in its pose."""
-    shown = scene_frame(source) if hasattr(source, "add_many") else frame(source, index=index)
+    shown = scene_frame(source) if isinstance(source, Scene) else frame(source, index=index)
     shown = replace(shown, contacts=empty(len(shown.bodies)), forces={"none": np.zeros(0)})
     return _figure(shown, ["none"], view, False, None, None, " ", dark)
 

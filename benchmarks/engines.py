@@ -1,15 +1,16 @@
 """Mending an engine's forces, beside the engine's own step.
 
-    python -m benchmarks.engines [--only scenes tables stacks] [--boxes 2 5 12 75] [--repeat 200]
+    python -m benchmarks.engines [--engines mujoco drake] [--only scenes stacks]
+                                 [--boxes 2 5 12 75] [--repeat 200]
 
-Rough contacts in the engines installed: scenes in MuJoCo in which no balance tells every force, one
-table in every engine, and stacks of boxes, four contacts each. Prints for each: contacts;
-milliseconds of the engine's own step, of mending, and of finding forces alone within it (CPU time,
-the least of the repeats, which take turns, so that other work on the machine counts little); the
-part of the largest force by which mending changed forces; and how the forces obey what is asked of
-them, each over the largest normal force: the engine's total wrench, Coulomb's cones, the same in
-three orders of creation, and symmetry of what is symmetric (the last two with ``load="rest"``,
-which no engine's share can change).
+Rough contacts in the engines installed: scenes in which no balance tells every force, each in every
+engine, and stacks of boxes, four contacts each. Prints for each: contacts; milliseconds of the
+engine's own step, of mending, and of finding forces alone within it (CPU time, the least of the
+repeats, which take turns, so that other work on the machine counts little); the part of the largest
+force by which mending changed forces; and how the forces obey what is asked of them, each over the
+largest normal force: the engine's total wrench, Coulomb's cones, the same in three orders of
+creation, symmetry of what is symmetric, and the same as in the first engine (the last three with
+``load="rest"``, which no engine's share can change).
 """
 
 import os
@@ -23,8 +24,8 @@ import argparse
 import time
 from importlib.util import find_spec
 
-from benchmarks.engine_scenes import ACROSS_Y, SCENES, judged
-from benchmarks.engine_tables import MODULES, ORDERS, TABLES
+from benchmarks.engine_scenes import SCENES, apart, judged
+from benchmarks.engine_worlds import MODULES, OVERLAPS, WORLDS
 from rigidlimit.adapters import from_mujoco, from_pybullet
 from rigidlimit.adapters.engines.joint import rough_answer
 
@@ -69,7 +70,7 @@ def pybullet_stack(boxes, settle=240):
     )
 
 
-ENGINES = {"mujoco": mujoco_stack, "pybullet": pybullet_stack}
+STACKS = {"mujoco": mujoco_stack, "pybullet": pybullet_stack}
 
 
 def measured(step, mend, repeat):
@@ -90,56 +91,51 @@ def measured(step, mend, repeat):
     return mended, *(1e3 * seconds for seconds in least)
 
 
-def scene(name, repeat):
-    """(mended forces, milliseconds of three, ``Judged`` with the engine's load and at rest)."""
-    import mujoco
-
-    made = SCENES[name]()
-    model, data = made.made()
-    own = measured(lambda: mujoco.mj_forward(model, data), lambda: from_mujoco(model, data), repeat)
-    rest, *others = (from_mujoco(*made.made(seed), load="rest") for seed in (None, *SEEDS))
-    return *own, judged(own[0]), judged(rest, others, made.symmetries)
-
-
-def table(engine, repeat):
-    """The same of the table in one engine."""
-    step, mend = TABLES[engine](ORDERS[0])
-    judgement = judged(mend())
-    rest, *others = (TABLES[engine](order)[1](load="rest") for order in ORDERS)
-    return *measured(step, mend, repeat), judgement, judged(rest, others, (ACROSS_Y,))
+def scene(engine, name, repeat):
+    """(mended forces, milliseconds of three, ``Judged`` with the engine's load and at rest, mended
+    forces at rest)."""
+    made = SCENES[name](OVERLAPS[engine])
+    step, mend = WORLDS[engine](made)
+    own, rest = mend(), mend(load="rest")
+    others = [WORLDS[engine](made.shuffled(seed))[1](load="rest") for seed in SEEDS]
+    judgements = judged(own), judged(rest, others, made.symmetries)
+    return *measured(step, mend, repeat), *judgements, rest
 
 
-def line(name, mended, step, mending, solve, own=None, rest=None):
+def line(name, mended, step, mending, solve, own=None, rest=None, peer=""):
     """One of the printed table."""
-    text = f"{name:24} {len(mended.force):5} {step:8.3f} {mending:8.3f} {solve:8.3f}"
-    text += f" {mended.largest_change:9.1e}"
+    text = f"{name:32} {len(mended.force):5} {step:8.3f} {mending:8.3f} {solve:8.3f}"
+    text += f" {mended.largest_change:8.1e}"
     if own is not None:
         cone = max(own.cone, rest.cone)
-        text += f" {own.wrench:8.0e} {cone:8.0e} {rest.order:8.0e} {rest.symmetry:8.0e}"
+        text += f" {own.wrench:7.0e} {cone:7.0e} {rest.order:7.0e} {rest.symmetry:8.0e} {peer:>7}"
     return f"{text}  {', '.join(sorted(filter(None, set(mended.state))))}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    kinds = ("scenes", "tables", "stacks")
+    kinds = ("scenes", "stacks")
+    parser.add_argument("--engines", nargs="+", choices=WORLDS, default=list(WORLDS))
     parser.add_argument("--only", nargs="+", choices=kinds, default=kinds)
     parser.add_argument("--boxes", type=int, nargs="+", default=[2, 5, 12, 75])
     parser.add_argument("--repeat", type=int, default=200)
     options = parser.parse_args()
+    engines = [name for name in options.engines if find_spec(MODULES[name]) is not None]
+    for name in sorted(set(options.engines) - set(engines)):
+        print(f"{name} is not installed")
     print(
-        f"{'':24} {'':>5} {'step':>8} {'mending':>8} {'forces':>8} {'change':>9} {'wrench':>8} "
-        f"{'cone':>8} {'order':>8} {'symmetry':>8}"
+        f"{'':32} {'':>5} {'step':>8} {'mending':>8} {'forces':>8} {'change':>8} {'wrench':>7} "
+        f"{'cone':>7} {'order':>7} {'symmetry':>8} {'peer':>7}"
     )
-    if "scenes" in options.only and find_spec("mujoco") is not None:
-        for name in SCENES:
-            print(line(name, *scene(name, options.repeat)))
-    for engine in TABLES if "tables" in options.only else ():
-        if find_spec(MODULES[engine]) is None:
-            print(f"table, {engine}: not installed")
-            continue
-        print(line(f"table, {engine}", *table(engine, options.repeat)))
-    for engine, stack in ENGINES.items() if "stacks" in options.only else ():
-        for boxes in options.boxes if find_spec(engine) is not None else ():
+    for name in SCENES if "scenes" in options.only else ():
+        first = None
+        for engine in engines:
+            *found, rest = scene(engine, name, options.repeat)
+            peer = f"{apart(first, rest) / rest.force.max():.0e}" if first else ""
+            first = first or rest
+            print(line(f"{name}, {engine}", *found, peer))
+    for engine, stack in STACKS.items() if "stacks" in options.only else ():
+        for boxes in options.boxes if engine in engines else ():
             repeat = max(3, min(options.repeat, 2400 // boxes))
             print(line(f"stack, {engine}", *measured(*stack(boxes), repeat)))
 

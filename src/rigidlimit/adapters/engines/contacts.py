@@ -19,7 +19,7 @@ import numpy as np
 
 from ..._support import arrays
 from ..._support.display import Brief
-from ..._support.matrices import from_rows, taken
+from ..._support.matrices import compact, from_rows, taken
 from ...errors import InputError
 from .checks import check_finite, parts
 from .geometry import ContactGeometry
@@ -100,8 +100,9 @@ class EngineContacts(Brief):
         for what callers set in place of a reader. Raises InputError for wrong shapes of these,
         numbers that are not finite, pulls.
         """
-        m, n = self.B.shape
         check_finite(self)
+        whole = compact(self.B)
+        m, n = whole.shape
         stiffness, said = stiffness_of(self.stiffness, self.places, m)
         load, load_from, tolerance = self.load, self.load_from, self.gap_tolerance
         if load is not None:
@@ -112,13 +113,13 @@ class EngineContacts(Brief):
         if friction.ndim == 1:
             friction = np.broadcast_to(friction[:, None], self.tangential.shape)
         friction, more = friction_of(self.own_friction, friction, self)
-        given = compressed(self.B)
+        given = compressed(whole)
         largest, norm = row_sizes(*given, self.reach)
         powerless = largest <= self._least_row(largest)
         force = self._without_pulls(powerless)
         if load is None:
-            load = delivered(self.B, np.where(powerless, 0.0, force))
-        B = self.B
+            load = delivered(whole, np.where(powerless, 0.0, force))
+        B = whole
         if self.mechanism is not None:
             # of a wheel pressed through its axle nothing but rounding is left
             real = without_rounding(*given, self.reach, ROUNDING * norm)
@@ -126,6 +127,7 @@ class EngineContacts(Brief):
         return replace(
             self,
             B=B,
+            sliding=None if self.sliding is None else compact(self.sliding),
             engine_force=force,
             stiffness=stiffness,
             gap_tolerance=tolerance,

@@ -86,7 +86,9 @@ def from_drake(
     infos = _point_pairs(plant, context)
     count = len(infos)
     bodies = [(plant.get_body(i.bodyA_index()), plant.get_body(i.bodyB_index())) for i in infos]
-    normal = np.array([-i.point_pair().nhat_BA_W for i in infos]).reshape(-1, 3)
+    number = np.array([[int(x.index()) for x in pair] for pair in bodies], int).reshape(-1, 2)
+    pairs = [i.point_pair() for i in infos]
+    normal = np.array([-pair.nhat_BA_W for pair in pairs]).reshape(-1, 3)
     point = np.array([i.contact_point() for i in infos]).reshape(-1, 3)
     axes = across(normal)
     push = np.array([i.contact_force() for i in infos]).reshape(-1, 3)
@@ -95,7 +97,7 @@ def from_drake(
 
     J = _relative_velocities(plant, context, tree, bodies, point)
     B = compact(np.einsum("ij,ijk->ik", normal, J))
-    friction, series = _properties(plant, context, infos)
+    friction, series = _properties(plant, context, pairs)
     said = () if by_name(stiffness) else ("stiffness: as given",)
     if stiffness is None:
         stiffness, said = 1.0, ("stiffness: equal",)
@@ -110,13 +112,13 @@ def from_drake(
         links = arrays.sparse("links", links, columns=plant.num_velocities())
         whole = joined(whole, links, held)
     system = systems(plant, context, trees, held, links)
-    places = _geometry(plant, context, infos, bodies, point, normal, axes, system)
+    places = _geometry(plant, context, pairs, bodies, number, point, normal, axes, system)
     extent = extents(B, trees.turns, whole, places)
-    residual = engine_residual(plant, context, tree, infos, trees, extent.sizes)
+    residual = engine_residual(plant, context, tree, number, point, push, trees, extent.sizes)
     doubt = stopped_short("Drake", residual, load_from, ADVICE)
     if load_from == "rest":
         load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
-    depth = np.array([i.point_pair().depth for i in infos])
+    depth, velocity = np.array([pair.depth for pair in pairs]), plant.GetVelocities(context)
     contacts = EngineContacts(
         B,
         force,
@@ -127,7 +129,7 @@ def from_drake(
         tangential=np.einsum("ij,kij->ik", slide, axes),
         friction=friction,
         sliding=interleaved(*(compact(np.einsum("ij,ijk->ik", axis, J)) for axis in axes)),
-        gap=-depth + plant.time_step() * (B @ plant.GetVelocities(context)),
+        gap=-depth + plant.time_step() * (B @ velocity),
         mechanism=trees.mechanism,
         reach=extent.reach,
         links=links,
@@ -137,7 +139,7 @@ def from_drake(
         engine_residual=residual,
         notes=(*said, *([doubt] if doubt else [])),
         gap_tolerance=extent.gap_tolerance,
-        velocity=plant.GetVelocities(context),
+        velocity=velocity,
     )
     return wanted.mended(contacts)
 
@@ -157,31 +159,34 @@ def _point_pairs(plant, context):
     return [results.point_pair_contact_info(i) for i in range(count)]
 
 
-def _geometry(plant, context, infos, bodies, point, normal, axes, system) -> ContactGeometry:
-    """bodies: both of each contact; axes (2, m, 3): tangents; system: of each body of the plant."""
-    number = np.array([[int(x.index()) for x in pair] for pair in bodies], int).reshape(-1, 2)
-    parts = _parts(plant, context, infos, number)
-    centre = np.array([[_middle(plant, context, x) for x in pair] for pair in bodies])
+def _geometry(
+    plant, context, pairs, bodies, number, point, normal, axes, system
+) -> ContactGeometry:
+    """bodies, number (m, 2): both of each contact, and their indices; axes (2, m, 3): tangents;
+    system: of each body of the plant."""
+    parts = _parts(plant, context, pairs, number)
+    middle = np.full((plant.num_bodies(), 3), np.nan)
+    for body in {int(x.index()): x for pair in bodies for x in pair}.values():
+        middle[int(body.index())] = _middle(plant, context, body)
     return ContactGeometry(
         point=point,
         normal=normal,
         tangents=axes.transpose(1, 0, 2),
         names=tuple((a.name(), b.name()) for a, b in bodies),
         system=system[number],
-        centre=centre.reshape(-1, 2, 3),
+        centre=middle[number],
         parts=parts,
     )
 
 
-def _parts(plant, context, infos, number) -> NamedParts:
+def _parts(plant, context, pairs, number) -> NamedParts:
     """Geometries and bodies of the plant by Drake's scoped names; number (m, 2): of the bodies."""
     from pydrake.multibody.tree import BodyIndex
 
     inspector = plant.get_geometry_query_input_port().Eval(context).inspector()
     every = inspector.GetAllGeometryIds()
     place = {geometry.get_value(): i for i, geometry in enumerate(every)}
-    pairs = [(info.point_pair().id_A, info.point_pair().id_B) for info in infos]
-    geom = [[place[geometry.get_value()] for geometry in pair] for pair in pairs]
+    geom = [[place[pair.id_A.get_value()], place[pair.id_B.get_value()]] for pair in pairs]
     bodies = [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
     return NamedParts(
         geom=np.array(geom, int).reshape(-1, 2),
@@ -235,19 +240,25 @@ def _relative_velocities(plant, context, tree, bodies, point):
     return J
 
 
-def _properties(plant, context, infos):
+def _properties(plant, context, pairs):
     """Drake's combined friction coefficients and stiffnesses, nan where a side has none."""
     inspector = plant.get_geometry_query_input_port().Eval(context).inspector()
-    friction, series = np.zeros(len(infos)), np.full(len(infos), np.nan)
-    for i, info in enumerate(infos):
-        pair = info.point_pair()
-        sides = [inspector.GetProximityProperties(g) for g in (pair.id_A, pair.id_B)]
-        mu = [_property(side, "coulomb_friction") for side in sides]
+    friction, series, known = np.zeros(len(pairs)), np.full(len(pairs), np.nan), {}
+
+    def material(geometry):
+        number = geometry.get_value()
+        if number not in known:
+            side = inspector.GetProximityProperties(geometry)
+            names = "coulomb_friction", "point_contact_stiffness"
+            known[number] = [_property(side, name) for name in names]
+        return known[number]
+
+    for i, pair in enumerate(pairs):
+        mu, k = zip(material(pair.id_A), material(pair.id_B), strict=True)
         if all(mu):
             # the plant of discrete time has the dynamic coefficient only
             a, b = (side.dynamic_friction() for side in mu)
             friction[i] = 2 * a * b / (a + b) if a + b > 0 else 0.0
-        k = [_property(side, "point_contact_stiffness") for side in sides]
         if all(k):
             series[i] = k[0] * k[1] / (k[0] + k[1])
     return friction, series

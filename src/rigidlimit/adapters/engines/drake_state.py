@@ -13,14 +13,16 @@ them that Drake does not tell (limits, constraints, damping of joints). SAP clos
 import numpy as np
 
 from .drake_trees import Trees
+from .geometry import crossed
 
 
-def engine_residual(plant, context, tree, infos, trees: Trees, sizes) -> float:
+def engine_residual(plant, context, tree, bodies, point, push, trees: Trees, sizes) -> float:
     """What is missing in that balance, over the largest force; nan where no body can be judged.
 
-    infos: Drake's point contacts; sizes (nv,): of the mechanisms [m].
+    bodies (m, 2) int, point (m, 3), push (m, 3) [N]: indices of both sides of contacts, places and
+    forces on the second side; sizes (nv,): of the mechanisms [m].
     """
-    if not infos:
+    if not len(point):
         return 0.0
     alone = trees.alone
     ports = (
@@ -34,7 +36,7 @@ def engine_residual(plant, context, tree, infos, trees: Trees, sizes) -> float:
     plant.CalcForceElementsContribution(before, given)
     columns = trees.first[alone][:, None] + np.arange(6)
     needed = plant.CalcInverseDynamics(before, acceleration, given)[columns]
-    found = _wrenches(plant, before, tree, infos, trees)[alone]
+    found = _wrenches(plant, before, tree, bodies, point, push, trees)[alone]
     arm = np.where(trees.turns, sizes, 1.0)[columns]
     largest = max(float(np.abs(part / arm).max()) for part in (needed, found))
     return float(np.abs((needed - found) / arm).max()) / (largest or 1.0)
@@ -51,19 +53,19 @@ def _before(plant, context):
     return before, a
 
 
-def _wrenches(plant, context, tree, infos, trees: Trees):
+def _wrenches(plant, context, tree, bodies, point, push, trees: Trees):
     """What contacts push on each base that floats: torque about its origin, force, (bases, 6)."""
-    place = {int(body): k for k, body in enumerate(trees.base)}
     origin = [
         plant.EvalBodyPoseInWorld(context, plant.get_body(tree.BodyIndex(body))).translation()
         for body in trees.base.tolist()
     ]
+    place = np.full(len(trees.root), -1)
+    place[trees.base] = np.arange(len(trees.base))
+    base = place[trees.root[bodies]]
+    row, side = np.nonzero(base >= 0)
+    base = base[row, side]
+    force = np.where(side == 1, 1.0, -1.0)[:, None] * push[row]
     found = np.zeros((len(origin), 6))
-    for info in infos:
-        force, point = info.contact_force(), info.contact_point()
-        for sign, index in ((-1.0, info.bodyA_index()), (1.0, info.bodyB_index())):
-            k = place.get(int(trees.root[int(index)]))
-            if k is not None:
-                turn = np.cross(point - origin[k], force)
-                found[k] += sign * np.concatenate([turn, force])
+    turn = crossed(point[row] - np.array(origin)[base], force)
+    np.add.at(found, base, np.hstack([turn, force]))
     return found

@@ -1,37 +1,22 @@
 """Step 1 of the method, classic contact dynamics: one driver for all solvers of eqs 21-22."""
 
 import inspect
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._support import arrays
-from .._support.products import transposed_product
 from ..errors import InputError, nearest
-from ..linear import column_arms
 from ..status import Status
 from . import apgd, newton, pgs
 from .inertia import check_symmetry
-from .problem import ROUNDING, ContactDynamicsResult
+from .jams import settle_overlaps
+from .problem import ROUNDING, ContactDynamicsResult, ContactProblem
 from .reduced import Reduced
 from .rough import SWEEPS, rough_dynamics
-
-DIVERGED = 10.0
-"""Forces over those that leave overlaps as they are, beyond which these are taken: undoing overlaps
-in a step may well cost more, but then it converges."""
-
-UNDONE = 1e-6
-"""Residual over that with overlaps as they are, up to which they count as undone all the same:
-where only one velocity undoes them, forces have no bounds either."""
-
-CANCELLED, MEANT = 1e-13, 1e-9
-"""Part of the pushes on bodies that is left of their sum, at which forces hold one another but for
-rounding of B; and part of f . |p| from which on -f . p is more than rounding."""
-
-NO_WORSE = 1.5
-"""Residual with overlaps as they are over that of the attempt to undo them, up to which nothing is
-lost."""
 
 SOLVERS = {"newton": newton.solve, "pgs": pgs.solve, "apgd": apgd.solve}
 
@@ -81,29 +66,21 @@ def contact_dynamics(
     positive on the free degrees of freedom.
     """
     check_solver(solver, options, others=KEYWORDS, rough=tangential is not None)
-    B = arrays.sparse("B", B)
-    m, n = B.shape
-    M = sp.diags_array(np.asarray(M, float)).tocsr() if np.ndim(M) == 1 else M
-    M = arrays.sparse("M", M, columns=n, square=True)
-    check_symmetry(M)
-    gap = arrays.vector("gap", gap, m, what="contact (row of B)")
-    velocity = arrays.vector("velocity", velocity, n, what="degree of freedom (column of B)")
-    external_force = arrays.vector("external_force", external_force, n, what="degree of freedom")
-    dt = arrays.positive("dt", dt)
+    step = _checked(M, B, gap, velocity, external_force, dt, restitution, exists, fixed)
     tolerance = arrays.positive("tolerance", tolerance)
+    if max_iterations is not None and (tangential is None or solver != "newton"):
+        options["max_iterations"] = max_iterations
     if tangential is not None:
-        if max_iterations is not None and solver != "newton":
-            options["max_iterations"] = max_iterations
         return rough_dynamics(
-            M,
-            B,
+            step.M,
+            step.B,
             tangential,
-            contact_bias(B, gap, velocity, dt, restitution, exists),
-            velocity,
-            external_force,
-            dt,
+            step.bias(),
+            step.velocity,
+            step.external_force,
+            step.dt,
             friction=friction,
-            free=arrays.free_columns(fixed, n),
+            free=step.free,
             tolerance=tolerance,
             warm_start=warm_start,
             solver=solver,
@@ -112,13 +89,55 @@ def contact_dynamics(
     if np.any(friction):
         raise InputError("friction is given without tangential; expected the rows T")
     if warm_start is not None:
+        m = len(step.gap)
         warm_start = arrays.vector("warm_start", warm_start, m, what="contact (row of B)")
-    bias = contact_bias(B, gap, velocity, dt, restitution, exists)
-    if max_iterations is not None:
-        options["max_iterations"] = max_iterations
+    return _solved(step, solver, tolerance, warm_start, options)
 
-    free = arrays.free_columns(fixed, n)
-    reduced = Reduced(M, B, bias, velocity, external_force, dt, free=free)
+
+@dataclass(frozen=True)
+class _Step:
+    """What is given, checked: see ``contact_dynamics``. free (n,) bool."""
+
+    M: sp.csr_array
+    B: sp.csr_array
+    gap: np.ndarray
+    velocity: np.ndarray
+    external_force: np.ndarray
+    dt: float
+    restitution: Any
+    exists: Any
+    free: np.ndarray
+
+    def bias(self, gap: np.ndarray | None = None) -> np.ndarray:
+        """``contact_bias`` (m,) [m/s], also of other gaps (m,) [m]."""
+        law = self.velocity, self.dt, self.restitution, self.exists
+        return contact_bias(self.B, self.gap if gap is None else gap, *law)
+
+
+def _checked(M, B, gap, velocity, external_force, dt, restitution, exists, fixed) -> _Step:
+    B = arrays.sparse("B", B)
+    m, n = B.shape
+    M = sp.diags_array(np.asarray(M, float)).tocsr() if np.ndim(M) == 1 else M
+    M = arrays.sparse("M", M, columns=n, square=True)
+    check_symmetry(M)
+    return _Step(
+        M,
+        B,
+        arrays.vector("gap", gap, m, what="contact (row of B)"),
+        arrays.vector("velocity", velocity, n, what="degree of freedom (column of B)"),
+        arrays.vector("external_force", external_force, n, what="degree of freedom"),
+        arrays.positive("dt", dt),
+        restitution,
+        exists,
+        arrays.free_columns(fixed, n),
+    )
+
+
+def _solved(step: _Step, solver, tolerance, warm_start, options) -> ContactDynamicsResult:
+    """The answer for smooth contacts."""
+    bias, m = step.bias(), len(step.gap)
+    data = step.M, step.B, bias, step.velocity, step.external_force, step.dt
+    reduced = Reduced(*data, free=step.free)
     problem = reduced.problem
     if problem.scale == 0.0:
         return reduced.answered(_no_force_needed(problem, solver, tolerance))
@@ -128,70 +147,17 @@ def contact_dynamics(
         options["blocks"] = reduced.starts(options.get("blocks"))
     if "order" in options and not isinstance(options["order"], str):
         options["order"] = reduced.numbers(pgs.permutation(options["order"], m))
-    answer = SOLVERS[solver](problem, tolerance=tolerance, warm_start=warm_start, **options)
-    kept = None
-    overlapping = (problem.bias < 0.0).any()
-    if answer.converged and overlapping and _by_rounding(problem, answer.force):
-        answer = replace(answer, status=Status.JAMMED)
-    if not answer.converged and overlapping:
-        # overlaps as they are, with what is driven and what rebounds; or nothing that pushes at all
-        closed = contact_bias(B, np.maximum(gap, 0.0), velocity, dt, restitution, exists)
-        let_be = problem.bias + reduced.among(closed - bias)
-        still = np.maximum(problem.bias, 0.0)
-        kept = _without_opening(problem, let_be, answer, solver, tolerance, options)
-        if kept is None and (let_be != still).any():
-            kept = _without_opening(problem, still, answer, solver, tolerance, options)
-        answer = answer if kept is None else kept
-    if answer.status is Status.JAMMED and kept is None:
+    solve = partial(SOLVERS[solver], tolerance=tolerance, **options)
+    answer = solve(problem, warm_start=warm_start)
+    if (problem.bias < 0.0).any():
+        closed = problem.bias + reduced.among(step.bias(np.maximum(step.gap, 0.0)) - bias)
+        answer = settle_overlaps(problem, answer, solve, closed)
+    elif answer.status is Status.JAMMED:
         answer = replace(answer, status=Status.STALLED)  # its forces are none to go by
     return reduced.answered(answer)
 
 
-def _by_rounding(problem, force) -> bool:
-    """Whether overlaps are undone by no more than rounding of B, and so not at all.
-
-    Between two walls that press on it from opposite sides a disk leaves along both, at 1e16 times
-    the speed at which it overlaps: their normals are opposite to 1e-16. Such forces cancel on every
-    body, and yet f . p < 0 says that no velocity opens what they close (Farkas' lemma).
-    """
-    B, arm = problem.B, column_arms(problem.B)[0]
-    left = float((np.abs(transposed_product(B, force)) / arm).sum())
-    if left > CANCELLED * float(force @ np.diff(B.indptr)):  # no entry is larger than its arm
-        return False
-    pushes = float((transposed_product(abs(B), force) / arm).sum())
-    missing = -float(force @ problem.p)
-    return left <= CANCELLED * pushes and missing > MEANT * float(force @ np.abs(problem.p))
-
-
-def _without_opening(problem, bias, answer, solver, tolerance, options):
-    """Where overlaps cannot all be undone, the answer with another bias that lets them be; or None.
-
-    Held bodies that overlap, or a jammed packing, leave no velocity with B v >= -Phi/dt, and forces
-    grow without end; those that only keep overlaps from growing are there, and stay in bounds.
-    Overlaps by rounding alone may be solved for so; then there was no jam.
-    """
-    found = SOLVERS[solver](replace(problem, bias=bias), tolerance=tolerance, **options)
-    diverged = answer.force.max() > DIVERGED * max(found.force.max(), problem.scale)
-    left = problem.residual(found.force)
-    diverged = diverged and answer.residual > UNDONE * left
-    jammed = diverged or answer.status is Status.JAMMED
-    if not (found.converged and (jammed or left <= NO_WORSE * answer.residual)):
-        return None
-    return replace(
-        answer,
-        force=found.force,
-        velocity=found.velocity,
-        slack=problem.slack(found.force),
-        residual=left,
-        status=Status.CONVERGED if left <= tolerance else Status.JAMMED,
-        iterations=answer.iterations + found.iterations,
-        linear_iterations=answer.linear_iterations + found.linear_iterations,
-        factorizations=answer.factorizations + found.factorizations,
-        routes=(*answer.routes, "overlaps kept", *found.routes),
-    )
-
-
-def _scaled_to_fit(problem, force):
+def _scaled_to_fit(problem: ContactProblem, force: np.ndarray) -> np.ndarray | None:
     """a f with a >= 0 of least 1/2 f^T N f + p^T f, or None if no a is better than no force."""
     gain = -float(problem.p @ force)
     curvature = float(force @ (problem.slack(force) - problem.p))
@@ -208,7 +174,7 @@ KEYWORDS = tuple(
 """Options of ``contact_dynamics`` itself."""
 
 
-def check_solver(solver: str, options=(), *, others=(), rough: bool = False) -> None:
+def check_solver(solver: str, options: Any = (), *, others: Any = (), rough: bool = False) -> None:
     """Raises InputError for an unknown solver, or for one of ``options`` that it does not have.
 
     others: keywords that may have been meant instead. rough: for contacts with friction.
@@ -233,7 +199,9 @@ def _options_of(solver, rough) -> set[str]:
     return set(inspect.signature(function).parameters) - taken
 
 
-def contact_bias(B, gap, velocity, dt, restitution, exists):
+def contact_bias(
+    B: sp.csr_array, gap: np.ndarray, velocity: np.ndarray, dt: float, restitution, exists
+) -> np.ndarray:
     """Phi/dt (eq. 16), or e_n B v at existing contacts that rebound (section 4.3), less where they
     overlap: what overlaps comes apart in the step, as without restitution.
 

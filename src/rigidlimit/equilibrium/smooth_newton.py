@@ -25,10 +25,10 @@ from .smooth_law import SmoothNetwork, stretch_to_law
 class Settings:
     """Residuals are over the scale of the load.
 
-    slope: part of the slope that line searches leave. forcing: relative accuracy of the linear
-    systems at the loosest; else that of the residual. shift: range
-    of the proximal term over the largest tangent; a thousandth of the residual in between.
-    floor: overlap over the largest at which tangents are taken at the least.
+    slope: part of the slope that line searches leave. forcing, forcing_power: linear systems are
+    solved to that power of the residual, at the loosest to ``forcing``. shift: range of the
+    proximal term over the largest tangent; a thousandth of the residual in between. floor: overlap
+    over the largest at which tangents are taken at the least.
 
     A solve has stalled after ``patience`` iterations without a gradient a tenth smaller: the
     gradient may rise while the energy falls; or after ``patience_near`` of a residual below
@@ -37,6 +37,7 @@ class Settings:
 
     slope: float = 0.1
     forcing: float = 0.1
+    forcing_power: float = 0.7
     shift: tuple[float, float] = (1e-12, 1e-4)
     floor: float = 1e-8
     near: float = 1e-6
@@ -149,7 +150,7 @@ def _direction(problem, here, cold, residual, tolerance, stats, settings):
         D = problem.tangent(here.overlap, settings.floor * most if most > 0.0 else 1.0)
     least, most = settings.shift
     shift = (float(D.max(initial=0.0)) or 1.0) * min(most, max(least, 1e-3 * residual))
-    forcing = min(settings.forcing, residual)
+    forcing = min(settings.forcing, residual**settings.forcing_power)
     target = max(forcing, 0.05 * tolerance / residual) * here.size
     d = network.system(D, shift).solve(-here.gradient, target=target, stats=stats)
     dc = -(network.B @ d)

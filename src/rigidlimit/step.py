@@ -30,6 +30,7 @@ from .collision.search import find_contacts
 from .conditioning.closed_contacts import TOLD
 from .conditioning.input_rounding import GAP, TILT, Rounded, rounding_tells
 from .conditioning.last_digits import Known, refined
+from .conditioning.light_bodies import light_bodies_balanced
 from .conditioning.one_body import reduced_balance
 from .conditioning.reduction import reduced_forces
 from .conditioning.screening import WEAK
@@ -501,7 +502,9 @@ def _compatible(found, settings, warm, known):
 
     def solve(balance):
         start = None if warm is None else warm.displacement
-        return _forces(found, settings, chosen, balance, warm_start=start)
+        forces = _forces(found, settings, chosen, balance, warm_start=start)
+        law = found.stiffness[chosen], settings.exponent, settings.tolerance
+        return light_bodies_balanced(balance, forces, bodies.free.ravel(), law)
 
     balance = None if known is None else known.balance(chosen)
     answer = reduced_forces(solve, bodies, B, found.load, force, balance)

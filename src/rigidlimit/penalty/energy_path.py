@@ -1,0 +1,301 @@
+"""The central path to the pose of least energy, round by round: see ``least_energy``."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..bodies import Bodies, State
+from ..collision.contacts import Contacts
+from ..equilibrium.smooth_path import room
+from ..linear import LinearStats, Network
+from .near_contacts import TRUST, Near
+
+CLOSEST = 1e-3
+"""Way that contacts are listed for at least, when steps become short."""
+
+BEGIN, END = 1e-3, 1e-10
+"""mu at the start and at the end: gaps of bearing contacts are mu over their force, and must stay
+well above the rounding of places, 1e-14, also under a hundred times the heaviest load."""
+
+LIGHT, OPEN = 1e-3, 2e-2
+"""Forces over the heaviest load to begin with, where forces are given: of a contact that bears at
+least, and of an open one at most."""
+
+ROUNDED = 1e-12
+"""Slack by which a gap may miss what a step was to make of it, as places are rounded."""
+
+FALL = 0.5
+"""mu over what it was, after a round that kept to the path."""
+
+NEAR_PATH, OFF, LAST = 10.0, 0.3, 30.0
+"""A round kept to the path if the imbalance is below NEAR_PATH sqrt(mu) and OFF, and no product
+f w is off by more than LAST mu."""
+
+SLIDES, WIDEN, WIDEST = 10, 2.0, 10.0
+"""Rounds off the path after which mu grows again, its factor, and the most over where it began: a
+packing that slides goes on down to its next rest, in steps as short as its gaps, mu over forces."""
+
+SPREAD = 10.0
+"""Factor within which forces are kept about mu/w."""
+
+BALANCED = END / CLOSEST
+"""Imbalance at the end of the path over the heaviest load: what contacts at the least distance
+they are listed to still push, mostly bodies that lie loose. The last steps take it away."""
+
+INTERIOR, PARTING = 0.99, 0.9
+"""Part of the way to the nearest bound that a step may go; while overlaps are undone."""
+
+LEAST_HOLD, MOST_HOLD, FAR = 1e-6, 30.0, 0.7
+"""Least and largest weight of P over what a load moves through the trust, and the part of the
+trust from which on a body is held back more."""
+
+UNLOADED = 1e-3
+"""Part of the heaviest load that a body without a load counts as having, in P."""
+
+KEPT, NEW = 20, 0.02
+"""Most rounds with one order of elimination, and the part of the contacts that may be new to it:
+finding an order takes as long as a factorization, and one that is a little old adds little fill."""
+
+BISECTIONS, CLOSINGS = 12, 4
+"""Steps of the line search, and of the way from the end of the path to the corner."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The data. n degrees of freedom that shift.
+
+    external_force (6 bodies,) [N]; load [N]: the heaviest, over which forces are. dofs (n,): those
+    that shift; body (n,): whose they are; starts: first of each body, and the end. weight (n,): of
+    a body's load, in P; shares (n,): over which the imbalance counts.
+    """
+
+    bodies: Bodies
+    external_force: np.ndarray
+    load: float
+    dofs: np.ndarray
+    body: np.ndarray
+    starts: np.ndarray
+    weight: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def of(cls, bodies: Bodies, external_force: np.ndarray, load: float) -> "Problem":
+        """That of these bodies; load: of ``force_scale``."""
+        dofs = np.flatnonzero(bodies.shifts)
+        body = dofs // 6
+        starts = np.r_[np.flatnonzero(np.r_[True, body[1:] != body[:-1]]), len(dofs)]
+        size = np.linalg.norm(external_force.reshape(-1, 6)[:, :3], axis=1) / load
+        weight = np.maximum(size, UNLOADED)[body] / TRUST
+        shares = np.ones(len(dofs))
+        if bodies.cell is not None:  # the balance of a stress is a sum over all contacts
+            shares[body == len(bodies) - 1] = np.abs(external_force[dofs] / load).max()
+        return cls(bodies, external_force, load, dofs, body, starts, weight, shares)
+
+    def force(self, state: State) -> np.ndarray:
+        """External forces (n,) over the load."""
+        return with_stress(self.bodies, state, self.external_force)[self.dofs] / self.load
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round begins with: m near contacts, their gaps (m,) and gradient B (m, n), external
+    forces F (n,), contact forces f and slacks w (m,).
+
+    apart: whether no slack is larger than its gap. unbalanced: largest imbalance; spread: largest
+    |f w - mu|.
+    """
+
+    contacts: Contacts
+    gap: np.ndarray
+    B: sp.csr_array
+    F: np.ndarray
+    f: np.ndarray
+    w: np.ndarray
+    apart: bool
+    unbalanced: float
+    spread: float
+
+
+class Path:
+    """Where the search stands: mu, the bodies' weights in P, the forces of the round before.
+
+    start: contacts and their forces (m,) over the load to begin with, or None; begin: mu.
+    """
+
+    def __init__(self, problem: Problem, begin: float, start: tuple[Contacts, np.ndarray] | None):
+        self.problem, self.begin, self.start = problem, begin, start
+        self.near, self.order = Near(problem.bodies, problem.dofs), _Order()
+        self.hold, self.stats = np.full(len(problem.bodies), CLOSEST), LinearStats()
+        self.mu, self.share, self.stood = begin, 0.0, 0
+        self.before: tuple[Contacts, np.ndarray, np.ndarray] | None = None
+
+    def look(self, state: State) -> Round:
+        """The contacts of a pose, and the forces and slacks to go on from."""
+        mu, problem = self.mu, self.problem
+        contacts, gap, B = self.near(state)
+        F = problem.force(state)
+        if self.before is None and self.start is not None:
+            f, w = _balanced(gap, mu, contacts.carry_over(*self.start) / problem.load)
+        else:
+            f, w = _carried(contacts, gap, mu, self.near.trust, self.before)
+        apart = bool((w - gap <= ROUNDED).all())
+        if apart:
+            f = np.clip(f, mu / w / SPREAD, mu / w * SPREAD)
+        unbalanced = float((np.abs(F + B.T @ f) / problem.shares).max())
+        spread = float(np.abs(f * w - mu).max(initial=0.0))
+        return Round(contacts, gap, B, F, f, w, apart, unbalanced, spread)
+
+    def at_end(self, seen: Round) -> bool:
+        """Whether the round stands at the end of the path."""
+        balanced = seen.unbalanced <= BALANCED and seen.spread <= 2 * self.mu
+        return seen.apart and self.mu <= END and balanced
+
+    def lower(self, seen: Round) -> None:
+        """The next mu: smaller after a long step near the path, larger after many far from it."""
+        mu = self.mu
+        near = seen.unbalanced <= min(OFF, NEAR_PATH * np.sqrt(mu)) and seen.spread <= LAST * mu
+        if seen.apart and self.share > OFF and near:
+            self.mu, self.stood = max(FALL * mu, END), 0
+            return
+        self.stood += 1
+        if seen.apart and seen.unbalanced > OFF and self.stood % SLIDES == 0:
+            self.mu = min(WIDEN * mu, WIDEST * self.begin)
+
+    def step(self, state: State, seen: Round) -> State | None:
+        """The pose after a step of Newton's method; None where there is no finite one."""
+        mu, f, w = self.mu, seen.f, seen.w
+        d, opens = self._newton(seen, mu)
+        dw = opens + seen.gap - w
+        df = mu / w - f - f / w * dw
+        reached = np.zeros(len(self.problem.bodies))
+        np.maximum.at(reached, self.problem.body, np.abs(d))
+        longest = float(reached.max())
+        if not np.isfinite(longest):
+            return None
+        if seen.apart:
+            t = min(1.0, INTERIOR * room(w, dw), self.near.trust / longest)
+            t = _lowest(w, dw, float(seen.F @ d), mu, t)
+            tf = min(1.0, INTERIOR * room(f, df))
+        else:
+            parting = PARTING * min(room(f, df), room(w, dw))
+            t = tf = min(1.0, parting, self.near.trust / longest)
+        self.before, self.share = (seen.contacts, f + tf * df, w + t * dw), t
+        state = self.near.moved(state, t * d)
+        self._hold_back(reached, t * longest if seen.apart else None)
+        return state
+
+    def _hold_back(self, reached: np.ndarray, way: float | None) -> None:
+        """Weights of P and the trust for the next round. reached (bodies,): how far each would go;
+        way: the longest one made, None while overlaps are undone."""
+        near = self.near
+        over = reached / (FAR * near.trust)
+        more = np.minimum(self.hold * np.maximum(2.0, over), MOST_HOLD)
+        self.hold = np.where(over > 1.0, more, np.maximum(self.hold / 4, LEAST_HOLD))
+        if way is not None:
+            near.trust = min(TRUST, max(4 * way, CLOSEST, 0.5 * near.trust))
+
+    def _newton(
+        self, seen: Round, mu: float, *, refined: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(d (n,), B d (m,))."""
+        self.order.meet(seen.contacts)
+        D, problem = seen.f / seen.w, self.problem
+        mass = sp.diags_array(self.hold[problem.body] * problem.weight).tocsr()
+        # at the end contacts bear or not by factors of 1e12, too many for single precision
+        network = Network(
+            seen.B,
+            mass=mass,
+            blocks=problem.starts,
+            order=self.order.place,
+            single_precision=False,
+        )
+        rhs = seen.F + network.carried(mu / seen.w - D * (seen.gap - seen.w))
+        d = network.system(D, 0.0).solve_directly(rhs, self.stats, refined=refined)
+        self.order.keep(network)
+        return d, seen.B @ d
+
+    def close(self, state: State, seen: Round) -> tuple[State, Round]:
+        """From the end of the path, where bearing contacts have gaps of mu over their force, to the
+        corner that they meet in, by the method of multipliers with the path's own stiffness f/w."""
+        for number in range(CLOSINGS + 1):
+            contacts, gap, B = self.near(state)
+            f, w = seen.f, seen.w
+            if number:
+                f, w = (contacts.carry_over(seen.contacts, x) for x in (f, w))
+                w = np.where(w > 0, w, np.maximum(gap, END))
+            seen = replace(seen, contacts=contacts, gap=gap, B=B, f=f, w=w)
+            if number < CLOSINGS:
+                d, opens = self._newton(seen, 0.0, refined=True)
+                seen = replace(seen, f=np.maximum(f - f / w * (gap + opens), 0.0))
+                state = self.near.moved(state, d)
+        return state, seen
+
+
+def with_stress(bodies: Bodies, state: State, external_force: np.ndarray) -> np.ndarray:
+    """External forces (6 n,) [N] with those of the cell's stress at its present volume."""
+    if bodies.cell is None:
+        return external_force
+    push = bodies.cell.force(state.cell, bodies.cell_length)
+    return np.concatenate([external_force[:-6], push])
+
+
+class _Order:
+    """The order of elimination of bodies, kept as long as the contacts are mostly the same."""
+
+    def __init__(self):
+        self.place, self.known, self.rounds = None, np.zeros(0, np.int64), 0
+
+    def meet(self, contacts: Contacts) -> None:
+        """Forget the order if it is no longer that of these contacts."""
+        self.rounds += 1
+        pairs = contacts.body[:, 0] * contacts.bodies + contacts.body[:, 1]
+        new = len(pairs) - int(np.isin(pairs, self.known).sum())
+        if self.rounds > KEPT or new > NEW * len(pairs):
+            self.place, self.known, self.rounds = None, pairs, 0
+
+    def keep(self, network: Network) -> None:
+        """Take over the order that a factorization of ``network`` found."""
+        self.place = vars(network).get("elimination_order")
+
+
+def _carried(
+    contacts: Contacts,
+    gap: np.ndarray,
+    mu: float,
+    trust: float,
+    before: tuple[Contacts, np.ndarray, np.ndarray] | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(f, w): forces and slacks of the round before; slacks are the gaps wherever these allow."""
+    if before is None:
+        w = np.maximum(gap, 0.03 * np.sqrt(mu))
+        return mu / w, w
+    f = contacts.carry_over(before[0], before[1])
+    w = contacts.carry_over(before[0], before[2])
+    new = f <= 0
+    w = np.where(new, np.maximum(gap, CLOSEST * trust), np.where(gap > 0.5 * w, gap, w))
+    return np.where(new, mu / w, f), w
+
+
+def _balanced(gap: np.ndarray, mu: float, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(f, w): to begin with, from forces (m,) that balance, so that nothing is set in motion but
+    what parts overlaps; slacks are those of the path."""
+    bears = force > 0
+    f = np.maximum(force, LIGHT)
+    w = np.maximum(gap, mu / np.where(bears, f, OPEN))
+    return np.where(bears, f, mu / w), w
+
+
+def _lowest(w: np.ndarray, dw: np.ndarray, work: float, mu: float, longest: float) -> float:
+    """t in (0, longest] where -t work - mu sum log(w + t dw), which is convex, is least."""
+
+    def falls(t: float) -> bool:
+        return -work - mu * float((dw / (w + t * dw)).sum()) <= 0.0
+
+    if falls(longest):
+        return longest
+    lo, hi = 0.0, longest
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (lo + hi)
+        lo, hi = (middle, hi) if falls(middle) else (lo, middle)
+    return lo or hi

@@ -10,7 +10,7 @@ from rigidlimit.output.hdf5 import RunWriter
 from rigidlimit.output.vtk import write_paraview
 
 from ..cli.program import forked
-from .test_statistics import columns
+from .networks import columns
 
 
 @pytest.fixture(scope="module")

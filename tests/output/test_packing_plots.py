@@ -10,8 +10,8 @@ from rigidlimit import plots
 from rigidlimit.errors import InputError
 from rigidlimit.output.measures import mueth_distribution
 
+from .networks import columns, network, periodic_disks
 from .test_plots import group, legible
-from .test_statistics import columns, network
 
 
 def fan(count=1440, seed=0):
@@ -78,6 +78,25 @@ def test_pictures_can_be_read(dark):
     shown_values = np.asarray(drawn.get_array()).ravel()
     np.testing.assert_allclose(shown_values, values * shown_values.max() / values.max(), rtol=1e-9)
     legible(plots.stress_field(shown, of="solid", resolution=20, dark=dark))
+
+
+def test_periodic_cells_are_drawn():
+    """Property: the outline is the cell's, centres lie in it, lines are as long as branch vectors
+    and begin at the first body."""
+    periodic = periodic_disks()
+    for figure in (plots.force_network(periodic), plots.force_chains(periodic)):
+        legible(figure)
+        panel = figure.axes[0]
+        outline = next(patch for patch in panel.patches if patch.get_gid() == "cell")
+        corners = {tuple(np.round(corner, 9)) for corner in outline.get_xy()}
+        assert corners == {(0, 0), (1, 0), (1.3, 0.9), (0.3, 0.9)}
+    figure = plots.force_network(periodic)
+    segments = np.array(group(figure.axes[0], "forces").get_segments())
+    force, branch = periodic.forces["compatible"], periodic.contacts.branch[:, :2]
+    order = np.argsort(force, kind="stable")
+    np.testing.assert_allclose(segments[:, 1] - segments[:, 0], branch[order], atol=1e-12)
+    part = segments[:, 0] @ np.linalg.inv(periodic.cell[:2, :2])
+    assert part.min() >= 0 and part.max() < 1
 
 
 def test_pictures_of_nothing():

@@ -11,6 +11,7 @@ from .._support.words import counted
 from ..bodies import HalfSpace
 from ..errors import RigidlimitError
 from ..forces.bearing import bearing
+from ..scenes.scene import Scene
 
 ROWS = 12
 """Bodies listed of a scene."""
@@ -49,7 +50,7 @@ def png(thing) -> bytes | None:
     """The small picture as PNG; None where there is nothing to draw."""
     global _last
     # Jupyter asks for HTML and PNG of the same thing: draw once
-    bodies = len(thing) if hasattr(thing, "add_many") else None  # a scene may have grown
+    bodies = len(thing) if isinstance(thing, Scene) else None  # a scene may have grown
     if _last[0] is not None and _last[0]() is thing and _last[1] == bodies:
         return _last[2]
     try:

@@ -63,8 +63,8 @@ def _outward(points):
 def _check_drawn(shape: Shape) -> None:
     if isinstance(shape, CellFrame):
         raise InputError(
-            "scenes with a periodic cell are not drawn yet; expected one without a cell (tables of "
-            "contacts and runs are there: contact_table, rigidlimit run)"
+            "the page for the browser draws no periodic cells; expected a scene without one; try "
+            "the pictures of rigidlimit plot, or ParaView: rigidlimit view FILE --vtk FOLDER"
         )
 
 

@@ -43,7 +43,10 @@ def extent_of(frame: Frame, shown: Shown) -> Extent:
         flat = outline(frame, body, shown)
         low.append(flat.min(axis=0))
         high.append(flat.max(axis=0))
-    if not len(finite):
+    if frame.cell is not None:
+        low.append(cell_corners(frame)[:, list(shown)].min(axis=0))
+        high.append(cell_corners(frame)[:, list(shown)].max(axis=0))
+    elif not len(finite):
         at = frame.position[:, list(shown)]
         low, high = at - 1.0, at + 1.0
     low, high = np.min(low, axis=0), np.max(high, axis=0)
@@ -112,10 +115,11 @@ def draw_bodies(
     from matplotlib.collections import PatchCollection
 
     shown, depth = plane_of(frame, view)
-    ground = frame.half_space
-    for body in np.flatnonzero(ground):
+    for body in np.flatnonzero(frame.half_space):
         _draw_ground(panel, frame, body, shown, p)
-    order = [b for b in np.argsort(depth, kind="stable") if not ground[b]]
+    if frame.cell is not None:
+        _draw_cell(panel, frame, shown, p)
+    order = [b for b in np.argsort(depth, kind="stable") if frame.solid[b]]
     patches = [patch(frame, body, shown) for body in order]
     drawn = PatchCollection(patches, edgecolor=p.edge, linewidths=0.35, zorder=1)
     if pressure is None:
@@ -124,6 +128,31 @@ def draw_bodies(
         drawn.set_facecolor(pressure_colours(p)(scale(np.asarray(pressure)[order])))
     drawn.set_gid("bodies")
     panel.add_collection(drawn)
+
+
+def _draw_cell(panel, frame: Frame, shown: Shown, p: Palette) -> None:
+    """Outline of the periodic cell, above the bodies."""
+    from matplotlib.patches import Polygon
+    from scipy.spatial import ConvexHull
+
+    corners = cell_corners(frame)[:, list(shown)]
+    edge = Polygon(
+        corners[ConvexHull(corners).vertices],
+        fill=False,
+        edgecolor=p.ink,
+        linewidth=0.6,
+        linestyle="--",
+        zorder=2,
+    )
+    edge.set_gid("cell")
+    panel.add_patch(edge)
+
+
+def cell_corners(frame: Frame) -> np.ndarray:
+    """Corners of the periodic cell (8, 3) [m], from the origin on."""
+    d = frame.bodies.dim
+    sides = np.stack(np.meshgrid(*[[0.0, 1.0]] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    return sides @ frame.cell[:d]
 
 
 def _draw_ground(panel, frame: Frame, body: int, shown, p: Palette) -> None:

@@ -11,6 +11,7 @@ from ...constraints import in_frame, tangential_gradient
 from ...diagnostics import determinacy
 from ...errors import InputError
 from ...rough_step import sliding_direction
+from ..measures.images import in_cell
 from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
@@ -168,6 +169,7 @@ def _figure(shown, found, closed, view, units, p):
         made = spatial.panels(shown, [tubes], [None], None, p, place)
     else:
         axes, _ = plane_of(shown, view)
+        shown = in_cell(shown)
         made = canvas(p, extent_of(shown, axes).widened(), **place)
         draw_bodies(made.panels[0], shown, view, p)
         for level, g in enumerate(groups):

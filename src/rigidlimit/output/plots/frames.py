@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ...bodies import Bodies, HalfSpace, State, rotations
+from ...bodies.cell import CellFrame
 from ...collision.contacts import Contacts, empty
 from ...conditioning.one_body import reduced_balance
 from ...constraints import gap_gradient, in_frame, in_world, tangential_gradient
@@ -205,6 +206,11 @@ class Frame:
     def half_space(self) -> np.ndarray:
         """Which bodies are half-spaces, (n,) bool."""
         return self.bodies.are(HalfSpace)
+
+    @property
+    def solid(self) -> np.ndarray:
+        """Which bodies have a surface of their own, (n,) bool."""
+        return ~self.bodies.are(HalfSpace, CellFrame)
 
 
 def frame(source: "Source", *, scene: "Scene | None" = None, index: int = -1) -> Frame:

@@ -10,6 +10,7 @@ from ..._support.warned import warn
 from ...collision.contacts import empty
 from ...errors import InputError
 from ...scenes.scene import Scene
+from ..measures.images import in_cell
 from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
@@ -158,6 +159,7 @@ def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark, col
     from matplotlib.colors import Normalize
 
     view = choose_view(shown, view)
+    shown = in_cell(shown)
     seen = within(shown, view, slab)
     forces = [np.where(seen, shown.forces[m], 0.0) for m in methods]
     tops = [float(f.max(initial=0.0)) for f in forces]

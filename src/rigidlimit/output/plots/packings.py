@@ -11,6 +11,7 @@ from ..measures.directions import Rose
 from ..measures.directions import rose as rose_of
 from ..measures.fields import density_field
 from ..measures.fields import stress_field as field_of
+from ..measures.images import in_cell
 from ..measures.selection import Chosen
 from ..measures.statistics import ForceDistribution, mueth_distribution
 from ..measures.statistics import force_distribution as distribution_of
@@ -157,7 +158,7 @@ def force_chains(
     from matplotlib.collections import LineCollection
     from matplotlib.colors import Normalize
 
-    shown = frame(source, scene=scene, index=index)
+    shown = in_cell(frame(source, scene=scene, index=index))
     found = chains_of(shown, angle=angle, bodies=bodies, method=method)
     force = shown.of(method)[1]
     links = {tuple(sorted(pair)) for pair in found.pairs.tolist()}
@@ -219,7 +220,7 @@ def stress_field(
 
     if of not in FIELDS:
         raise InputError(f"of is {of!r}; expected one of {', '.join(FIELDS)}")
-    shown = frame(source, scene=scene, index=index)
+    shown = in_cell(frame(source, scene=scene, index=index))
     axes, _ = plane_of(shown, view)
     extent = extent_of(shown, axes).widened()
     count = np.maximum((resolution * extent.size / extent.size.max()).astype(int), 2)

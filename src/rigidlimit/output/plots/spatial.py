@@ -282,7 +282,7 @@ def _bodies(shown: Frame, pressure):
     turn = matrix(shown.quaternion)
     points, faces, owner, start = [], [], [], 0
     for row, shape in enumerate(shown.bodies.shapes):
-        mine = np.flatnonzero((shown.bodies.shape_of == row) & ~shown.half_space)
+        mine = np.flatnonzero((shown.bodies.shape_of == row) & shown.solid)
         if not len(mine):
             continue
         local, triangles = surface(shape)

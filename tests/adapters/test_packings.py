@@ -116,6 +116,34 @@ def test_yade_and_tables(written):
     np.testing.assert_array_equal(table.scene.state.velocity[:, 0], [1, -1])
 
 
+LIGGGHTS = """ITEM: TIMESTEP
+800
+ITEM: NUMBER OF ATOMS
+2
+ITEM: BOX BOUNDS ff ff mm
+-0.05 0.05
+-0.05 0.05
+0 0.15
+ITEM: ATOMS id type type x y z ix iy iz vx vy vz fx fy fz omegax omegay omegaz radius
+2 1 1 0.01 0.02 0.0301 0 0 0 0.1 0 -0.2 0 0 -0.01 0 3 0 0.0025
+1 1 1 -0.01 0.02 0.0025 0 0 0 0 0 0 0 0 0.02 0 0 0 0.0025
+"""
+
+
+def test_liggghts_dump(written):
+    """Evidence: the columns of LIGGGHTS' tutorials, its type twice and no mass: that is the
+    material's density times the volume."""
+    packing = rl.read_packing(
+        written("dump800.liggghts", LIGGGHTS), material=rl.Material(density=2500), walls=["zlo"]
+    )
+    bodies, state = packing.scene.bodies, packing.scene.state
+    np.testing.assert_array_equal(state.position[1], [0.01, 0.02, 0.0301])
+    np.testing.assert_array_equal(state.velocity[1], [0.1, 0, -0.2, 0, 3, 0])
+    np.testing.assert_allclose(bodies.mass[:2], 2500 * 4 / 3 * np.pi * 0.0025**3, rtol=1e-14)
+    np.testing.assert_array_equal(packing.columns["fz"], [0.02, -0.01])
+    assert packing.forces().message.count("1 of") == 1  # the one on the floor bears
+
+
 def test_triclinic_box(written):
     """Closed form: LAMMPS' bounding box of a box with tilts, and scaled positions within it."""
     low, high, (xy, xz, yz) = np.array([0, 0, 0.0]), np.array([4, 3, 2.0]), (1.0, -0.5, 0.25)

@@ -199,3 +199,30 @@ def test_forces_that_a_step_does_not_have_are_told_with_what_to_ask_for():
     np.testing.assert_allclose(on_beam, 10.0, atol=1e-8)
     with pytest.raises(InputError, match="did you mean 'classic'"):
         rl.body_forces(result, method="clasic")
+
+
+def test_stress_by_contacts_is_that_by_walls():
+    """Property: of a random packing at rest without weight, between three walls and a lid, the mean
+    stress by contacts is that of the forces on the walls, each by its place: V sigma_ij = sum of
+    x_i f_j over what holds the packing."""
+    rng = np.random.default_rng(5)
+    cell = rl.Scene(dim=2, gravity=(0, 0))
+    for at, normal in (((0, 0), (0, 1)), ((0, 0), (1, 0)), ((0.4, 0), (-1, 0))):
+        cell.add(rl.HalfSpace(2), position=at, normal=normal)
+    grid = 0.05 + 0.1 * np.array([(i, j) for j in range(3) for i in range(4)])
+    grains = cell.add_many([rl.Disk(r) for r in rng.uniform(0.03, 0.05, 12)], grid)
+    lid = rl.rectangle(0.399, 0.1)
+    cell.add(lid, position=(0.2, 0.35), fixed=["x", "rz"], load=(0, -50), mass=1, name="lid")
+    simulation = rl.Simulation(cell, compatible="never")
+    rl.settle(simulation)
+    result = simulation.step(compatible=True)
+    stress = rl.stress(result, 0.16, bodies=grains)
+    contacts = result.contacts
+    push = result.force[:, None] * contacts.normal
+    is_grain = np.isin(contacts.body, grains)
+    at_walls = np.flatnonzero(is_grain.any(axis=1) & ~is_grain.all(axis=1))
+    outward = np.where(is_grain[at_walls, 1], -1.0, 1.0)  # the force on what holds the packing
+    moments = np.einsum("mi,mj,m->ij", contacts.point[at_walls], push[at_walls], outward)
+    by_walls = moments[:2, :2] / 0.16
+    # forces of the step are balanced to its residual, 1e-10
+    np.testing.assert_allclose(stress, by_walls, atol=1e-9 * stress.max())

@@ -20,20 +20,20 @@ of the model, not a set of point forces: it is refused, as are deformable bodies
 import numpy as np
 
 from ..._support import arrays
-from ..._support.matrices import compact
 from ..._support.words import counted
 from ...errors import InputError
 from .arguments import check_linear, imported, joint_names, stopped_short
 from .contacts import EngineContacts
 from .drake_state import engine_residual
-from .drake_trees import systems, trees_of
+from .drake_trees import LINEAR_FIRST, systems, trees_of
 from .geometry import ContactGeometry, across
 from .links import joined
 from .materials import by_name
-from .matrices import interleaved
+from .matrices import delivered
 from .parts import NamedParts
 from .reading import asked, extents
 from .result import MendedForces
+from .twists import Twists
 
 ADVICE = (
     "make a step after poses or velocities were set, and give no other forces, or load='rest' "
@@ -95,8 +95,11 @@ def from_drake(
     force = np.einsum("ij,ij->i", push, normal)
     slide = push - force[:, None] * normal
 
-    J = _relative_velocities(plant, context, tree, bodies, point)
-    B = compact(np.einsum("ij,ijk->ik", normal, J))
+    rubs, trees = np.einsum("ij,kij->ik", slide, axes), trees_of(plant)
+    twists = _twists(plant, context, tree, np.unique(number), trees)
+    B, sliding = twists.rows(
+        number, np.stack([point, point], axis=1), np.stack([normal, *axes], axis=1)
+    )
     friction, series = _properties(plant, context, pairs)
     said = () if by_name(stiffness) else ("stiffness: as given",)
     if stiffness is None:
@@ -106,7 +109,6 @@ def from_drake(
             said = ("stiffness: point_contact_stiffness of both sides in series",)
             check_linear("Drake's point_contact_stiffness is", exponent)
     held = _held(plant, held)
-    trees = trees_of(plant)
     whole = trees.mechanism
     if links is not None:
         links = arrays.sparse("links", links, columns=plant.num_velocities())
@@ -117,7 +119,7 @@ def from_drake(
     residual = engine_residual(plant, context, tree, number, point, push, trees, extent.sizes)
     doubt = stopped_short("Drake", residual, load_from, ADVICE)
     if load_from == "rest":
-        load = _rest(plant, context, tree, np.einsum("ij,ijk->k", slide, J))
+        load = _rest(plant, context, tree, delivered(sliding, rubs.ravel()))
     depth, velocity = np.array([pair.depth for pair in pairs]), plant.GetVelocities(context)
     contacts = EngineContacts(
         B,
@@ -126,9 +128,9 @@ def from_drake(
         load_from=load_from,
         stiffness=stiffness,
         held=held,
-        tangential=np.einsum("ij,kij->ik", slide, axes),
+        tangential=rubs,
         friction=friction,
-        sliding=interleaved(*(compact(np.einsum("ij,ijk->ik", axis, J)) for axis in axes)),
+        sliding=sliding,
         gap=-depth + plant.time_step() * (B @ velocity),
         mechanism=trees.mechanism,
         reach=extent.reach,
@@ -225,19 +227,37 @@ def _middle(plant, context, body):
     return pose @ body.CalcCenterOfMassInBodyFrame(context)
 
 
-def _relative_velocities(plant, context, tree, bodies, point):
-    """(m, 3, nv): velocity of B less that of A at each contact point, world axes."""
+def _twists(plant, context, tree, bodies, trees) -> Twists:
+    """Of some bodies (indices), about their origins."""
     world, kv = plant.world_frame(), tree.JacobianWrtVariable.kV
-    J = np.zeros((len(point), 3, plant.num_velocities()))
-    for i, pair in enumerate(bodies):
-        for sign, body in zip((-1.0, 1.0), pair, strict=True):
-            if int(body.index()) == 0:
-                continue
-            local = plant.EvalBodyPoseInWorld(context, body).inverse() @ point[i]
-            J[i] += sign * plant.CalcJacobianTranslationalVelocity(
-                context, kv, body.body_frame(), local, world, world
-            )
-    return J
+    part, n = np.full(len(trees.root), -1), plant.num_velocities()
+    centre, blocks, dofs = np.zeros((len(part), 3)), [], []
+    for index in bodies.tolist():
+        body = plant.get_body(tree.BodyIndex(index))
+        own = np.flatnonzero(trees.mechanism == n + trees.root[index])
+        if not len(own):
+            continue
+        part[index] = len(dofs)
+        centre[index] = plant.EvalBodyPoseInWorld(context, body).translation()
+        jacobian = plant.CalcJacobianSpatialVelocity(
+            context, kv, body.body_frame(), np.zeros(3), world, world
+        )
+        blocks.append(jacobian[LINEAR_FIRST][:, own])
+        dofs.append(own)
+    count = np.array([len(own) for own in dofs], np.int64)
+    table = np.zeros((len(dofs), 6, int(count.max(initial=0))))
+    for block, own in zip(table, blocks, strict=True):
+        block[:, : own.shape[1]] = own
+    return Twists(
+        blocks=table,
+        dofs=np.concatenate([*dofs, np.zeros(0, int)]),
+        first=np.cumsum(count) - count,
+        count=count,
+        part=part,
+        row=np.zeros(len(part), np.int64),
+        centre=centre,
+        columns=n,
+    )
 
 
 def _properties(plant, context, pairs):

@@ -85,14 +85,6 @@ def entries(A):
     return row, column, A[row, column]
 
 
-def interleaved(first, second):
-    """(2 m, n): rows of the first direction and of the second in turns."""
-    if not sp.issparse(first):
-        return np.stack([first, second], axis=1).reshape(2 * len(first), first.shape[1])
-    m = first.shape[0]
-    return taken((first, second), np.arange(2 * m).reshape(2, m).T.ravel())
-
-
 def without_columns(A, gone):
     """A with zeros in the columns ``gone`` (n,) bool."""
     if not sp.issparse(A):

@@ -16,19 +16,19 @@ joints, soft contacts and particles stay given load.
 """
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..._support.words import counted
 from ...errors import InputError, MissingExtra
 from .arguments import check_joint, imported, joint_names
 from .contacts import EngineContacts
-from .geometry import OUTSIDE, ContactGeometry, across
+from .geometry import OUTSIDE, ContactGeometry, across, crossed
 from .materials import by_name, given_stiffness
-from .matrices import interleaved
+from .matrices import delivered
 from .parts import NamedParts
 from .reading import asked, extents
 from .result import MendedForces
 from .sizes import mechanism_distances
+from .twists import Twists
 
 SINGLE = 1e-5
 """Accuracy of geometry in single precision, after a few operations."""
@@ -97,13 +97,11 @@ def from_newton(
 
     axes = across(normal)
     centre = pose[:, :3] + _turned(pose[:, 3:], model.body_com.numpy().astype(float))
-    J = _jacobian(newton, model, state)
-    twist = _twists(body, point, centre, normal) @ J
+    twists = _twists(newton, model, state, centre)
+    twist, sliding = twists.rows(body, point, np.stack([normal, *axes], axis=1))
+    rubs = np.einsum("ij,kij->ik", slide, axes)
     if load_from == "rest":
-        load = -(J.T @ _weight(model))
-        for k in range(3):
-            axis = np.tile(np.eye(3)[k], (count, 1))
-            load -= (_twists(body, point, centre, axis) @ J).T @ slide[:, k]
+        load = -twists.delivered(_weight(model)) - delivered(sliding, rubs.ravel())
     free, joint_of, turns = _joints(newton, model)
     said = "equal" if stiffness is None else "as given"
     parts = NamedParts(
@@ -132,10 +130,10 @@ def from_newton(
         load_from=load_from,
         stiffness=given_stiffness(1.0 if stiffness is None else stiffness, count, "rigid contact"),
         held=_held(model, held, joint_of),
-        tangential=np.einsum("ij,kij->ik", slide, axes),
+        tangential=rubs,
         # combined coefficients differ by solver; the mean is XPBD's
         friction=(mu[shapes[0]] + mu[shapes[1]]) / 2,
-        sliding=interleaved(*(_twists(body, point, centre, axis) @ J for axis in axes)),
+        sliding=sliding,
         mechanism=articulation,
         reach=extent.reach,
         gap=np.einsum("ij,ij->i", point[:, 1] - point[:, 0], normal),
@@ -191,47 +189,27 @@ def _surface(contacts, side, count, body, pose):
 def _turned(quaternion, vector):
     """Vectors (m, 3) turned by quaternions (x, y, z, w)."""
     axis, w = quaternion[:, :3], quaternion[:, 3:]
-    return vector + 2 * np.cross(axis, np.cross(axis, vector) + w * vector)
+    return vector + 2 * crossed(axis, crossed(axis, vector) + w * vector)
 
 
-def _twists(body, point, centre, direction):
-    """(m, 6 bodies): relative velocity along ``direction``, second side less first."""
-    blocks = []
-    for side, sign in ((0, -1.0), (1, 1.0)):
-        row = np.flatnonzero(body[:, side] >= 0)
-        b = body[row, side]
-        arm = point[row, side] - centre[b]
-        data = sign * np.hstack([direction[row], np.cross(arm, direction[row])])
-        column = 6 * b[:, None] + np.arange(6)
-        entries = (data.ravel(), (np.repeat(row, 6), column.ravel()))
-        blocks.append(sp.csr_array(entries, shape=(len(body), 6 * len(centre))))
-    return sp.csr_array(blocks[0] + blocks[1])
-
-
-def _jacobian(newton, model, state):
-    """(6 bodies, n): joint velocities to twists, all articulations side by side."""
-    n = int(model.joint_dof_count)
-    J = newton.eval_jacobian(model, state)
+def _twists(newton, model, state, centre) -> Twists:
+    """Of all bodies at ``state``; centre (bodies, 3): their centres of mass [m]."""
+    blocks = newton.eval_jacobian(model, state).numpy().astype(float)
     start, child = model.articulation_start.numpy(), model.joint_child.numpy()
-    first = model.joint_qd_start.numpy()
-    full = sp.lil_array((6 * int(model.body_count), n))
-    for a in range(len(start) - 1):
-        joints = np.arange(start[a], start[a + 1])
-        dofs = np.arange(first[joints[0]], first[joints[-1] + 1])
-        block = J.numpy()[a]
-        for i, j in enumerate(joints):
-            rows = 6 * child[j] + np.arange(6)
-            full[np.ix_(rows, dofs)] = block[6 * i : 6 * i + 6, : len(dofs)]
-    return sp.csr_array(full)
+    first = model.joint_qd_start.numpy()[start[: len(blocks) + 1]].astype(np.int64)
+    part, row = np.full(int(model.body_count), -1), np.zeros(int(model.body_count), np.int64)
+    for a in range(len(blocks)):
+        body = child[start[a] : start[a + 1]]
+        part[body], row[body] = a, 6 * np.arange(len(body))
+    n = int(model.joint_dof_count)
+    return Twists(blocks, np.arange(n), first[:-1], np.diff(first), part, row, centre, n)
 
 
 def _weight(model):
-    """Gravity as twist forces, (6 bodies,)."""
+    """Gravity on each body, (bodies, 3)."""
     gravity = model.gravity.numpy().astype(float).reshape(-1, 3)
     world = np.maximum(model.body_world.numpy(), 0) if len(gravity) > 1 else 0
-    weight = np.zeros((int(model.body_count), 6))
-    weight[:, :3] = model.body_mass.numpy()[:, None].astype(float) * gravity[world]
-    return weight.ravel()
+    return model.body_mass.numpy()[:, None].astype(float) * gravity[world]
 
 
 def _joints(newton, model):

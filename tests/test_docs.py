@@ -6,12 +6,14 @@ import shlex
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
 import rigidlimit as rl
 from rigidlimit.scenes.toml import parse_scene, tables
+from rigidlimit.studies.file import read_study_file
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -97,9 +99,17 @@ def test_pages_are_found():
     ("name", "text"),
     [pytest.param(*scene, id=scene[0]) for page in PAGES for scene in _scenes(page)],
 )
-def test_scene_files(name, text):
-    """Example: every scene file shown computes a step that converges."""
-    result = rl.Simulation(parse_scene(text, name=name)).step()
+def test_scene_files(name, text, tmp_path):
+    """Example: every scene file shown, and the first scene of a study, computes a step that
+    converges."""
+    if name.startswith("study"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        study = read_study_file(tmp_path / name)
+        first = {key: np.ravel(values)[0].item() for key, values in study.parameters.items()}
+        scene = study.plan.scene_of(0, first)
+    else:
+        scene = parse_scene(text, name=name)
+    result = rl.Simulation(scene).step()
     assert result.converged, result.message
 
 

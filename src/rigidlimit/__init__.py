@@ -26,6 +26,7 @@ _HOME = {
     "Degree": "diagnostics",
     "Determinacy": "diagnostics",
     "Disk": "bodies",
+    "Ensemble": "studies",
     "Ellipsoid": "bodies",
     "ForceChains": "output.measures",
     "ForceDistribution": "output.measures",
@@ -37,6 +38,7 @@ _HOME = {
     "PenaltyResult": "penalty",
     "PenaltySimulation": "penalty",
     "Polygon": "bodies",
+    "Plan": "studies",
     "PoseForces": "pose",
     "Rose": "output.measures",
     "RoughCertificate": "diagnostics",
@@ -81,6 +83,7 @@ _HOME = {
     "principal": "output.measures",
     "read_packing": "adapters.packings.packing",
     "read_run": "output.hdf5",
+    "read_study": "studies",
     "rectangle": "bodies",
     "rose": "output.measures",
     "self_stress": "diagnostics",
@@ -90,6 +93,7 @@ _HOME = {
     "statics": "static_pose",
     "stress": "output.measures",
     "stress_field": "output.measures",
+    "study": "studies",
     "write_packing": "output.packings",
 }
 _PACKAGES = (
@@ -103,6 +107,7 @@ _PACKAGES = (
     "paths",
     "penalty",
     "scenes",
+    "studies",
 )
 _ALIASES = {"plots": "output.plots"}
 

@@ -6,8 +6,10 @@ their answers come back in order, so that nothing depends on the number of threa
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -23,8 +25,26 @@ PIECES = 16
 """Pieces of a loop, for threads to share evenly where its parts take unlike times."""
 
 
+_most: ContextVar[int] = ContextVar("most", default=MOST)
+
+
+@contextmanager
+def at_most(threads: int) -> Iterator[None]:
+    """So many threads for the loops of this context, where other processes have the other cores."""
+    before = _most.set(threads)
+    try:
+        yield
+    finally:
+        _most.reset(before)
+
+
 def thread_count() -> int:
-    """min(cores, MOST); cores: those this process may use, or NUMBA_NUM_THREADS if set."""
+    """min(cores, MOST, those of ``at_most``); cores: those this process may use, or
+    NUMBA_NUM_THREADS if set."""
+    return min(_most.get(), _cores())
+
+
+def _cores() -> int:
     wanted = os.environ.get("NUMBA_NUM_THREADS", "")
     if wanted.isdigit() and int(wanted) > 0:
         return min(int(wanted), MOST)

@@ -20,6 +20,7 @@ from .scenes import scenes
 from .settle import settle
 from .solve import solve
 from .stopping import stoppable
+from .study import study
 from .view import view
 
 app = typer.Typer(
@@ -54,7 +55,7 @@ def _common(
 
 
 JUDGEMENTS = determinacy, collapse, solve, settle, forces
-for _command in (run, path, plot, scenes, demo, view, export, compare, *JUDGEMENTS):
+for _command in (run, path, study, plot, scenes, demo, view, export, compare, *JUDGEMENTS):
     app.command()(stoppable(_command))
 app.command("import")(stoppable(import_packing))
 app.command()(stoppable(paper, kept="the same command goes on with the results kept"))

@@ -1,7 +1,5 @@
 """``rigidlimit path SCENE``: load a periodic packing along the paths of its file."""
 
-import contextlib
-import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +8,7 @@ import typer
 from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file, same_file
-from .interrupts import interrupt
-from .stepping import STOPPING
+from .stepping import stopped_by_signals
 from .tables import new_table, terminal
 
 SHOWN = 12
@@ -53,7 +50,7 @@ def path(
     legs = legs_of(loaded.bodies, loaded.path)
     watch_compiler(quiet=quiet)
     try:
-        with _stopped_by_signals():
+        with stopped_by_signals():
             found = follow(
                 loaded, legs, out=out, resume=resume, overwrite=overwrite, progress=not quiet
             )
@@ -68,21 +65,6 @@ def path(
             typer.echo(f"written: {out}")
     if not found.converged:
         raise typer.Exit(1)
-
-
-@contextlib.contextmanager
-def _stopped_by_signals():
-    """SIGTERM and the end of the terminal stop a path as Ctrl-C does."""
-    before = {
-        number: signal.signal(number, interrupt)
-        for number in STOPPING
-        if number != signal.SIGINT and signal.getsignal(number) is not signal.SIG_IGN
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _show(loaded, found) -> None:

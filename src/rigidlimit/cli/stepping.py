@@ -5,6 +5,7 @@ want to wait for a long step sends a second one: it strikes at once, as Ctrl-C d
 the run can go on from its last checkpoint.
 """
 
+import contextlib
 import signal
 import time
 from dataclasses import dataclass, field
@@ -37,6 +38,21 @@ class _Asked:
             self._first = now
         elif now - self._first > TOGETHER:
             interrupt(number, frame)
+
+
+@contextlib.contextmanager
+def stopped_by_signals():
+    """SIGTERM and the end of the terminal stop the block as Ctrl-C does."""
+    before = {
+        number: signal.signal(number, interrupt)
+        for number in STOPPING
+        if number != signal.SIGINT and signal.getsignal(number) is not signal.SIG_IGN
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @dataclass

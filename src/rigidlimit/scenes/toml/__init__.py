@@ -50,7 +50,7 @@ a grid: ``counts`` per axis, ``spacing`` apart; balls of ``radii`` between two, 
 ``jitter``, as they are poured.
 """
 
-from .reading import parse_head, parse_scene, read_scene
+from .reading import parse_head, parse_scene, read_scene, scene_of_tables
 from .shapes import read_mesh, shape_tables, shapes_of_tables
 from .writing import head_text, scene_text, write_scene
 
@@ -60,6 +60,7 @@ __all__ = [
     "parse_scene",
     "read_mesh",
     "read_scene",
+    "scene_of_tables",
     "scene_text",
     "shape_tables",
     "shapes_of_tables",

@@ -49,19 +49,34 @@ def parse_scene(text: str, *, name: str = "scene text", folder: Path | None = No
     return _parsed(text, name, folder)[1]
 
 
+def scene_of_tables(tables: dict, *, name: str, folder: Path | None = None) -> Scene:
+    """The scene of the tables that TOML text holds, as ``tomllib`` reads them."""
+    return _built(_checked(tables, name), name, folder)
+
+
 def _parsed(text: str, name: str, folder: Path | None) -> tuple[SceneTable, Scene]:
     table = _table(text, name)
+    return table, _built(table, name, folder)
+
+
+def _built(table: SceneTable, name: str, folder: Path | None) -> Scene:
     try:
-        return table, _build(table, folder or Path())
+        return _build(table, folder or Path())
     except SceneError as error:
         raise SceneError(f"{name}: {error}") from None
 
 
 def _table(text: str, name: str) -> SceneTable:
     try:
-        return SceneTable.model_validate(tomllib.loads(text))
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SceneError(f"{name}: not valid TOML: {error}") from error
+    return _checked(tables, name)
+
+
+def _checked(tables: dict, name: str) -> SceneTable:
+    try:
+        return SceneTable.model_validate(tables)
     except ValidationError as error:
         raise SceneError(f"{name}: {first_fault(error)}") from None
 

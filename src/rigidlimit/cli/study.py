@@ -1,0 +1,104 @@
+"""``rigidlimit study FILE``: one computation over many seeds and parameters."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError, MissingExtra
+from .folders import check_file, same_file
+from .stepping import stopped_by_signals
+from .tables import new_table, terminal
+
+SHOWN = 4
+"""Measures in the table on the terminal."""
+
+
+def study(
+    file: Annotated[Path, typer.Argument(help="A TOML file: scene, seeds, parameters, measures.")],
+    out: Annotated[
+        Path | None, typer.Option(help="HDF5 file of all samples; while under way OUT.parts.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Worker processes; by default one a core.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, like tcp://host:8786.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on: samples that are done are kept.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+) -> None:
+    """Compute a scene over many seeds and parameters, and take statistics.
+
+    Example: `rigidlimit study study.toml --out study.h5 --workers 2`. The numbers are the same for
+    any number of workers. Ctrl-C, or the loss of a worker or of this program, loses no sample that
+    is done: the same command with --resume goes on. A sample that fails is told, with exit code 1.
+    """
+    from ..studies import study as compute
+    from ..studies.file import read_study_file
+
+    check_file("--out", out)
+    if same_file(out, file):
+        raise InputError(f"--out is {out}, the study itself; expected another file")
+    if scheduler is not None and workers is not None:
+        raise InputError("--workers and --scheduler are both given; expected one of the two")
+    given = read_study_file(file)
+    client = None if scheduler is None else _client(scheduler)
+    try:
+        with stopped_by_signals():
+            found = compute(
+                given.plan,
+                seeds=given.seeds,
+                parameters=given.parameters,
+                out=out,
+                resume=resume,
+                overwrite=overwrite,
+                workers=workers,
+                executor=None if client is None else client.get_executor(),
+                progress=not quiet,
+            )
+    except KeyboardInterrupt:
+        kept = "nothing was kept" if out is None else "the same command with --resume goes on"
+        typer.echo(f"stopped; {kept}", err=True)
+        raise typer.Exit(130) from None
+    finally:
+        if client is not None:
+            client.close()
+    if not quiet:
+        _show(file.stem, found)
+        typer.echo(found.message)
+        if out is not None:
+            typer.echo(f"written: {out}")
+    if len(found.failed):
+        if quiet:
+            typer.echo(found.message, err=True)
+        raise typer.Exit(1)
+
+
+def _client(address: str):
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingExtra(
+            f"Dask cannot be loaded ({error}); install it with pip install 'rigidlimit[dask]'"
+        ) from error
+    try:
+        return Client(address, timeout=20)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"--scheduler {address}: no scheduler answers ({error}); expected its address, like "
+            "tcp://host:8786, as `dask scheduler` prints it"
+        ) from None
+
+
+def _show(name: str, found) -> None:
+    scalars = found.scalars[:SHOWN]
+    names = list(found.parameters)
+    table = new_table(name, (*names, "samples", "failed", *scalars), names="")
+    for row in found.statistics():
+        means = [f"{row[s]:.5g} +- {row[f'{s}_error']:.1g}" for s in scalars]
+        table.add_row(*[f"{row[n]}" for n in (*names, "samples", "failed")], *means)
+    terminal().print(table)

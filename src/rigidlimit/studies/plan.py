@@ -1,0 +1,210 @@
+"""What every sample of a study does: build a scene, bring it to rest, read off what is kept."""
+
+import hashlib
+import inspect
+import json
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from .. import __version__
+from .._support import arrays
+from ..errors import InputError, SceneError, nearest
+from ..penalty import settle
+from ..scenes.names import GALLERY
+from ..scenes.scene import Scene
+from ..scenes.toml import scene_of_tables
+from ..simulation import Simulation
+from .quantities import Quantity, quantity
+
+USUAL = ("coordination", "participation", "largest_force", "force")
+"""Measures where none are named."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one sample comes from a seed and parameters.
+
+    Parameters
+    ----------
+    scene
+        A name of the gallery, whose function takes the parameters; a TOML file, in which a
+        parameter replaces the value at a dotted key (``"materials.glass.friction"``, in lists by
+        name or number, ``"lattices.0.radii"``); or a function ``scene(seed, **parameters)``, at the
+        top level of a module, so that workers can import it.
+    measures
+        Names in ``quantities.QUANTITIES``, or functions of (simulation, result).
+    steps
+        Time steps to make; None: bring the scene to rest (``rigidlimit.settle``).
+    max_seconds
+        Of one sample that comes to rest, after which it has failed.
+    options
+        Of ``Simulation``, such as dt or solver.
+    """
+
+    scene: str | Path | Callable[..., Scene]
+    measures: Sequence[str | Quantity] = USUAL
+    steps: int | None = None
+    max_seconds: float | None = None
+    options: Mapping[str, object] = field(default_factory=dict)
+    text: str = field(init=False, default="", repr=False)  # of the TOML file
+    folder: Path = field(init=False, default=Path(), repr=False)
+
+    def __post_init__(self):
+        names = [quantity(measure)[0] for measure in self.measures]
+        double = {name for name in names if names.count(name) > 1}
+        if not names or double:
+            raise InputError(f"measures are {names}; expected one or more, each once")
+        if self.steps is not None and not 1 <= arrays.number(self.steps) < np.inf:
+            raise InputError(f"steps is {self.steps!r}; expected a number of steps, or None")
+        if self.max_seconds is not None:
+            arrays.positive("max_seconds", self.max_seconds)
+        if callable(self.scene) or str(self.scene) in GALLERY:
+            return
+        path = Path(self.scene)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+            tomllib.loads(text)
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise SceneError(
+                f"scene {str(self.scene)!r}: {getattr(error, 'strerror', None) or error}; expected "
+                f"a TOML file or a scene of the gallery; {nearest(str(self.scene), GALLERY)}"
+            ) from None
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "folder", path.resolve().parent)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the measures."""
+        return tuple(quantity(measure)[0] for measure in self.measures)
+
+    @property
+    def takes_seed(self) -> bool:
+        """Whether a seed changes the scene."""
+        if callable(self.scene):
+            return True
+        if self.text:
+            tables = tomllib.loads(self.text)
+            gallery = tables.get("gallery")
+            return _has_seed(gallery) if gallery else bool(tables.get("lattices"))
+        return _has_seed(str(self.scene))
+
+    def scene_of(self, seed: int, parameters: Mapping[str, object]) -> Scene:
+        """The scene of a sample. Raises SceneError or InputError where it cannot be built."""
+        if callable(self.scene):
+            try:
+                inspect.signature(self.scene).bind(seed=seed, **parameters)
+            except TypeError as error:
+                raise InputError(
+                    f"parameters: {error}; expected those of {self.scene.__name__}"
+                    f"{inspect.signature(self.scene)}"
+                ) from None
+            scene = self.scene(seed=seed, **parameters)
+            if not isinstance(scene, Scene):
+                raise InputError(
+                    f"scene: the function returned {type(scene).__name__}; expected a Scene"
+                )
+            return scene
+        if not self.text:
+            name = str(self.scene)
+            drawn = {"seed": seed} if _has_seed(name) else {}
+            return GALLERY[name](**drawn, **parameters)
+        tables = tomllib.loads(self.text)
+        for key, value in parameters.items():
+            _replace(tables, key, value)
+        if "gallery" in tables and _has_seed(tables["gallery"]):
+            tables.setdefault("parameters", {})["seed"] = seed
+        lattices = tables.get("lattices", ())
+        for number, lattice in enumerate(lattices):
+            lattice["seed"] = seed * len(lattices) + number
+        return scene_of_tables(tables, name=str(self.scene), folder=self.folder)
+
+    def run(self, seed: int, parameters: Mapping[str, object]) -> dict[str, np.ndarray]:
+        """The measures of one sample, with ``converged`` and what is ``doubtful`` about its last
+        step. Raises what goes wrong."""
+        simulation = Simulation(self.scene_of(seed, parameters), **self.options)
+        if self.steps is None:
+            settle(simulation, max_seconds=self.max_seconds)
+        else:
+            for _ in range(int(self.steps) - 1):
+                simulation.step()
+        result = simulation.step(compatible=True)
+        values = {
+            name: _numbers(name, function(simulation, result))
+            for name, function in map(quantity, self.measures)
+        }
+        return values | {
+            "converged": np.array(result.converged),
+            "doubtful": np.array(result.doubt),
+        }
+
+    def description(self) -> str:
+        """Everything that the numbers depend on but seed and parameters, as JSON."""
+        scene = str(self.scene)
+        if callable(self.scene):
+            scene = _source(self.scene)
+        elif self.text:
+            scene = self.text
+        told = {
+            "rigidlimit": __version__,
+            "scene": scene,
+            "measures": [m if isinstance(m, str) else _source(m) for m in self.measures],
+            "steps": self.steps,
+            "max_seconds": self.max_seconds,
+            "options": dict(self.options),
+        }
+        return json.dumps(told, sort_keys=True, default=repr)
+
+    def digest(self, seed: int, parameters: Mapping[str, object]) -> str:
+        """SHA-256 of all that the numbers of a sample depend on."""
+        told = [self.description(), int(seed), sorted(parameters.items())]
+        return hashlib.sha256(json.dumps(told, default=repr).encode()).hexdigest()
+
+
+def _has_seed(name: str) -> bool:
+    return name in GALLERY and "seed" in inspect.signature(GALLERY[name]).parameters
+
+
+def _source(function: Callable) -> str:
+    """What a function is known by: its name and, where Python has it, its text."""
+    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', function)}"
+    try:
+        return f"{name}\n{inspect.getsource(function)}"
+    except (OSError, TypeError):
+        return name
+
+
+def _replace(tables: dict, key: str, value: object) -> None:
+    """Set the value at a dotted key, which is there or may be in its table."""
+    place, (*way, last) = tables, key.split(".")
+    for part in way:
+        if isinstance(place, list):
+            found = [entry for entry in place if entry.get("name") == part]
+            number = int(part) if part.isdigit() and int(part) < len(place) else None
+            place = found[0] if found else None if number is None else place[number]
+        else:
+            place = place.get(part) if isinstance(place, dict) else None
+        if not isinstance(place, dict | list):
+            raise SceneError(
+                f"parameter {key!r}: the scene file has no {part!r} there; expected the keys from "
+                "its head on, with dots between, like materials.glass.friction"
+            )
+    if isinstance(place, list):
+        raise SceneError(
+            f"parameter {key!r} ends at a list; expected a key of one of its tables, like "
+            f"{key.rpartition('.')[0]}.0.{last}"
+        )
+    place[last] = value
+
+
+def _numbers(name: str, value: object) -> np.ndarray:
+    found = np.asarray(value)
+    if found.dtype.kind not in "biuf":
+        raise InputError(
+            f"measure {name!r} returned {type(value).__name__}; expected a number or an array of "
+            "numbers"
+        )
+    return found

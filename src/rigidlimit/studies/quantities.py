@@ -1,0 +1,63 @@
+"""Quantities of a sample by name: what a study keeps of each packing."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import InputError, nearest
+from ..output import measures
+from ..simulation import Simulation
+from ..step import StepResult
+
+Quantity = Callable[[Simulation, StepResult], object]
+"""Number or array of a sample, from the simulation and its last step."""
+
+
+def _force(simulation, result):
+    return _between_free(simulation, result, result.force)
+
+
+def _tangential_force(simulation, result):
+    size = np.linalg.norm(result.tangential_force, axis=1)
+    return _between_free(simulation, result, size)
+
+
+def _between_free(simulation, result, value):
+    """The values (m,) at contacts between two bodies that are free to move."""
+    free = simulation.bodies.free.any(axis=1)
+    return value[free[result.contacts.body].all(axis=1)]
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "contacts": lambda simulation, result: len(result.contacts),
+    "coordination": lambda simulation, result: measures.coordination(simulation).mean,
+    "coordination_without_rattlers": lambda simulation, result: (
+        measures.coordination(simulation).without_rattlers
+    ),
+    "rattlers": lambda simulation, result: int(measures.coordination(simulation).rattler.sum()),
+    "largest_force": lambda simulation, result: float(result.force.max(initial=0.0)),
+    "participation": lambda simulation, result: measures.participation(simulation),
+    "packing_fraction": lambda simulation, result: measures.packing_fraction(simulation),
+    "fabric": lambda simulation, result: measures.fabric(simulation),
+    "anisotropy": lambda simulation, result: measures.anisotropy(measures.fabric(simulation)),
+    "stress": lambda simulation, result: measures.stress(simulation),
+    "sliding_fraction": lambda simulation, result: measures.sliding_fraction(simulation),
+    "residual": lambda simulation, result: result.residual,
+    "force": _force,
+    "tangential_force": _tangential_force,
+}
+"""By name. ``force`` and ``tangential_force`` [N] are those of the contacts between two bodies that
+are free to move, as many as there are. Packing fraction and stress need a periodic cell, which
+gives the volume; the sliding fraction needs friction."""
+
+
+def quantity(measure: str | Quantity) -> tuple[str, Quantity]:
+    """(name, function) of a measure given by name or as a function of (simulation, result)."""
+    if callable(measure):
+        return getattr(measure, "__name__", type(measure).__name__), measure
+    if measure not in QUANTITIES:
+        raise InputError(
+            f"no measure {measure!r}; {nearest(str(measure), QUANTITIES)}, or give a function of "
+            "(simulation, result)"
+        )
+    return measure, QUANTITIES[measure]

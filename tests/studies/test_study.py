@@ -227,7 +227,7 @@ def test_hash_of_a_sample_is_that_of_its_inputs():
         ({"workers": 0}, "expected a number of processes"),
         ({"parameters": {"weight": []}}, "has no values"),
         ({"parameters": {"wait": 1.0}}, "unexpected keyword"),
-        ({"out": "study.csv"}, "ends with .h5"),
+        ({"out": "study.csv"}, "ends in .h5"),
         ({"out": "study.h5", "resume": True, "overwrite": True}, "one of the two"),
     ],
 )
@@ -299,3 +299,13 @@ def test_command(tmp_path):
     wrong = forked("study", file)
     assert wrong.returncode == 2 and "seed: unknown key; did you mean 'seeds'?" in wrong.stderr
     assert "Traceback" not in again.stderr + wrong.stderr
+
+
+def test_report(tmp_path, here):
+    """Property: the page holds a picture a measure and tells what failed."""
+    plan = rl.Plan(samples.picky, measures=("largest_force", "contacts"), steps=1)
+    found = rl.study(plan, seeds=3, executor=here)
+    rl.studies.write_report(tmp_path / "page.html", found, name="three & one")
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("data:image/png") == 2 and "no sample 1 today" in page
+    assert "<title>three &amp; one</title>" in page and "http" not in page

@@ -19,6 +19,9 @@ def study(
     out: Annotated[
         Path | None, typer.Option(help="HDF5 file of all samples; while under way OUT.parts.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="HTML page with statistics and pictures.")
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Worker processes; by default one a core.")
     ] = None,
@@ -37,10 +40,14 @@ def study(
     any number of workers. Ctrl-C, or the loss of a worker or of this program, loses no sample that
     is done: the same command with --resume goes on. A sample that fails is told, with exit code 1.
     """
+    from ..output.endings import check_ending
     from ..studies import study as compute
+    from ..studies import write_report
     from ..studies.file import read_study_file
 
+    check_ending("--report", report, (".html",))
     check_file("--out", out)
+    check_file("--report", report)
     if same_file(out, file):
         raise InputError(f"--out is {out}, the study itself; expected another file")
     if scheduler is not None and workers is not None:
@@ -67,11 +74,13 @@ def study(
     finally:
         if client is not None:
             client.close()
+    if report is not None:
+        write_report(report, found, name=file.stem)
     if not quiet:
         _show(file.stem, found)
         typer.echo(found.message)
-        if out is not None:
-            typer.echo(f"written: {out}")
+        for path in filter(None, (out, report)):
+            typer.echo(f"written: {path}")
     if len(found.failed):
         if quiet:
             typer.echo(found.message, err=True)

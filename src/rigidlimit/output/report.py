@@ -1,16 +1,14 @@
 """The report of ``rigidlimit paper``: figures as PNG and PDF, and one HTML page that holds them, in
 the paper's order and with its numbers."""
 
-import base64
-import html
 import platform
 from pathlib import Path
 
 import numpy as np
 
 from .. import __version__
-from .._support.atomic import write_text
 from ..penalty.paper import EVERY_STEP, FIGURES, OVERSHOOT, TABLE_1, Case
+from .page import captioned, write_page
 from .paper_figures import (
     UNIT,
     beam_figure,
@@ -44,33 +42,10 @@ def write_report(
             parts.append(_table(cases))
         for ending in ("png", "pdf"):
             save_figure(figure, folder / f"{name}.{ending}")
-        data = base64.b64encode((folder / f"{name}.png").read_bytes()).decode()
-        parts.append(
-            f'<figure><img alt="{html.escape(caption)}" src="data:image/png;base64,{data}">'
-            f"<figcaption>{html.escape(caption)}</figcaption></figure>"
-        )
+        parts.append(captioned((folder / f"{name}.png").read_bytes(), caption))
     path = folder / "report.html"
-    write_text(path, _PAGE.format(body="\n".join(parts)))
+    write_page(path, "Compatible contact forces: section 8 anew", parts)
     return path
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Compatible contact forces: section 8 anew</title>
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 16px/1.5 system-ui, sans-serif; }}
-body {{ max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: .3rem .8rem; border-bottom: 1px solid #8885; text-align: right; }}
-th:first-child, td:first-child {{ text-align: left; }}
-img {{ max-width: 100%; background: white; }}
-figure {{ margin: 2rem 0; }}
-</style></head><body>
-{body}
-</body></html>
-"""
 
 
 def _figures(cases: list[Case], beams, snapshots):

@@ -7,6 +7,7 @@ A sample is a pure function of its inputs: the same numbers come from any number
 
 from .ensemble import Ensemble, read_study
 from .plan import Plan
+from .report import measure_figure, write_report
 from .study import study
 
-__all__ = ["Ensemble", "Plan", "read_study", "study"]
+__all__ = ["Ensemble", "Plan", "measure_figure", "read_study", "study", "write_report"]

@@ -20,6 +20,7 @@ from .. import __version__
 from .._support.atomic import whole_file
 from .._support.new_hdf5 import new_hdf5
 from ..errors import InputError, OutputError
+from ..output.endings import check_ending
 from ..output.lock import LOCK, Lock
 from .ensemble import Ensemble
 from .sample import Outcome
@@ -33,8 +34,7 @@ class Parts:
 
     def __init__(self, out: Path, *, resume: bool, overwrite: bool):
         self.out, self.folder = out, out.with_name(out.name + PARTS)
-        if out.suffix.lower() not in (".h5", ".hdf5"):
-            raise InputError(f"out is {out}; expected a file that ends with .h5 or .hdf5")
+        check_ending("out", out, (".h5", ".hdf5"))
         if resume and overwrite:
             raise InputError("resume and overwrite are both given; expected one of the two")
         begun = self.folder.is_dir() and any(self.folder.glob("*.npz"))

@@ -1,0 +1,107 @@
+"""A study as one page for the browser: statistics, measures against parameters, P(f)."""
+
+import html
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import __version__
+from ..output import plots
+from ..output.page import captioned, table, write_page
+from ..output.plots.style import COLUMN, look, tidy
+from .ensemble import Ensemble
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORCES = "force"
+"""The measure whose distribution is drawn."""
+
+
+def measure_figure(ensemble: Ensemble, measure: str, *, dark: bool = False) -> "Figure":
+    """Means and standard errors of a measure, a point a combination of parameters, against the
+    first parameter that has several numbers as values; by the number of the combination where there
+    is none."""
+    from matplotlib.figure import Figure
+
+    along = _along(ensemble)
+    lines: dict[str, list[tuple[float, float, float]]] = {}
+    for number, row in enumerate(ensemble.statistics()):
+        others = [f"{name} {row[name]}" for name in ensemble.parameters if name != along]
+        at = number if along is None else float(row[along])
+        name = "" if along is None else ", ".join(others)
+        lines.setdefault(name, []).append((at, row[measure], row[f"{measure}_error"]))
+    with look(dark) as p:
+        figure = Figure(figsize=(COLUMN, 2.5), layout="constrained")
+        panel = figure.subplots()
+        for number, (name, points) in enumerate(lines.items()):
+            x, mean, error = np.array(sorted(points)).T
+            mark = p.marks[number % len(p.marks)]
+            panel.errorbar(
+                x,
+                mean,
+                np.nan_to_num(error),
+                color=mark,
+                marker="o",
+                markersize=3,
+                linewidth=0.6 if along else 0.0,
+                elinewidth=0.6,
+                label=name,
+            )
+        panel.set_xlabel(along or "combination of parameters")
+        panel.set_ylabel(measure.replace("_", " "))
+        tidy(panel, p)
+        if len(lines) > 1:
+            figure.legend(loc="outside upper center", ncols=2)
+        return figure
+
+
+def write_report(path: str | Path, ensemble: Ensemble, *, name: str = "study") -> None:
+    """Write the page of a study, self-contained HTML."""
+    path = Path(path)
+    parts = [
+        f"<h1>{html.escape(name)}</h1>",
+        f"<p>{html.escape(ensemble.message)}. rigidlimit {__version__}.</p>",
+        _statistics(ensemble),
+    ]
+    for measure in ensemble.scalars:
+        if ensemble.samples(measure):
+            caption = f"{measure.replace('_', ' ')}: mean and standard error"
+            parts.append(captioned(_png(measure_figure(ensemble, measure)), caption))
+    if FORCES in ensemble.values:
+        for parameters, group in ensemble.groups():
+            forces = [f for f in group.samples(FORCES) if f.max(initial=0.0) > 0.0]
+            if forces:
+                told = ", ".join(f"{key} {value}" for key, value in parameters.items())
+                caption = "distribution of normal forces" + (f", {told}" if told else "")
+                parts.append(captioned(_png(plots.force_distribution(forces)), caption))
+    failed = [(ensemble.told(i), ensemble.errors[i]) for i in ensemble.failed]
+    if failed:
+        parts += ["<h2>Samples that failed</h2>", table(("sample", "why"), failed)]
+    write_page(path, name, parts)
+
+
+def _statistics(ensemble: Ensemble) -> str:
+    names, scalars = list(ensemble.parameters), ensemble.scalars
+    headings = [*names, "samples", "failed", *(s.replace("_", " ") for s in scalars)]
+    rows = [
+        [str(row[n]) for n in (*names, "samples", "failed")]
+        + [f"{row[s]:.6g} ± {row[f'{s}_error']:.2g}" for s in scalars]
+        for row in ensemble.statistics()
+    ]
+    return table(headings, rows)
+
+
+def _along(ensemble: Ensemble) -> str | None:
+    for name, values in ensemble.parameters.items():
+        if len(set(map(repr, values))) > 1 and all(isinstance(v, int | float) for v in values):
+            return name
+    return None
+
+
+def _png(figure: "Figure") -> bytes:
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=200)
+    return stream.getvalue()

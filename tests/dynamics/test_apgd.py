@@ -136,16 +136,15 @@ def test_minimizer_with_power_terms_has_zero_gradient():
     def gradient(f, Nf):
         return Nf + c + a * f**e
 
-    found = apgd.minimize(
+    objective = apgd.Objective(
         B,
         B,
         c,
         measure=lambda f, Nf: np.abs(f - np.maximum(f - gradient(f, Nf), 0)).max(),
         compliance=a,
         exponent=e,
-        tolerance=1e-11,
-        max_iterations=5000,
     )
+    found = apgd.minimize(objective, tolerance=1e-11, max_iterations=5000)
     assert found.status is Status.CONVERGED
     g = gradient(found.force, B @ (B.T @ found.force))
     loaded = found.force > 0

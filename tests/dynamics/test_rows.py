@@ -74,7 +74,7 @@ def test_gradient_steps_do_not_depend_on_the_form():
     plain = apgd.solve(problem, scaled=True)
     pairs = apgd.solve(problem, scaled=True, blocks=np.arange(0, problem.B.shape[1] + 1, 3))
     assert plain.converged and pairs.converged
-    assert abs(plain.iterations - pairs.iterations) <= apgd.STRIDE
+    assert abs(plain.iterations - pairs.iterations) <= apgd.Settings().stride
     np.testing.assert_allclose(pairs.force, plain.force, atol=1e-7 * plain.force.max())
 
 

@@ -23,12 +23,11 @@ from ..linear import LinearStats, cost
 from ..linear.low_rank_update import ChangingSystem
 
 FROM_AFAR = ("bent", 1e7), ("whole", 1e7), ("whole", 1e9), ("bent", 1e4)
-FROM_NEAR = (("bent", 1e8),)
 FROM_PATH = ("whole", 1e7), ("whole", 1e9), ("bent", 1e7), ("bent", 1e4)
 """Kinds of steps, with the stiffness of the springs over the effective mass of a contact, one after
 the other where they do not lead on. Entries of the corpus that need them: bent 1e7 packings as they
 settle, whole 1e7 and 1e9 "one velocity alone" and "tables with short legs", bent 1e4 "bearing, 10
-digits", bent 1e8 "slow change". Stiff springs need fewer rounds where W is nearly right; soft ones
+digits". Stiff springs need fewer rounds where W is nearly right; soft ones
 are for forces that hold one another, which stiff ones send off too fast. From the end of the
 central path W is next to right already, and the objective soon no more than rounding."""
 

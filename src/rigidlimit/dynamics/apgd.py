@@ -36,14 +36,21 @@ from .face import Face
 from .gradient_steps import GradientSteps
 from .problem import ContactDynamicsResult, ContactProblem
 
-STRIDE = 20
-"""Steps between two measurements of the residual."""
 
-CLOSE, SHORT = 10.0, 5
-"""Residual of a start over the tolerance up to which so many steps may do."""
+@dataclass(frozen=True)
+class Settings:
+    """stride: steps between two measurements of the residual. close, short: residual of a start
+    over the tolerance up to which so many steps may do. patience: steps without a smaller residual
+    after which a solve has stalled. decade: that many without a digit gained; None: any.
+    face_steps: conjugate gradients in between (``face.py``), where there is no compliance.
+    """
 
-PATIENCE = 2000
-"""Steps without a smaller residual after which a solve counts as stalled."""
+    stride: int = 20
+    close: float = 10.0
+    short: int = 5
+    patience: int = 2000
+    decade: int | None = None
+    face_steps: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,80 +68,137 @@ class Minimum:
     history: np.ndarray
 
 
+@dataclass(frozen=True)
+class Objective:
+    """1/2 f^T B R^T f + c^T f + sum a/(e+1) f^(e+1), for rows of B and R (m, n) and c (m,).
+
+    measure(f, N f): the residual. compliance: a >= 0 (m,), 0 by default. exponent: e. metric: h > 0
+    (m,), 1 by default. blocks: first column of each body, ending with n; faster products.
+    """
+
+    B: sp.csr_array
+    R: sp.csr_array
+    c: np.ndarray
+    measure: Callable[[np.ndarray, np.ndarray], float]
+    compliance: np.ndarray | None = None
+    exponent: float = 1.0
+    metric: np.ndarray | None = None
+    blocks: np.ndarray | None = None
+
+
 def minimize(
-    B: sp.csr_array,
-    R: sp.csr_array,
-    c: np.ndarray,
+    objective: Objective,
     *,
-    measure: Callable[[np.ndarray, np.ndarray], float],
-    compliance: np.ndarray | None = None,
-    exponent: float = 1.0,
-    metric: np.ndarray | None = None,
     start: np.ndarray | None = None,
     lipschitz: float | None = None,
     tolerance: float,
     max_iterations: int,
-    decade: int | None = None,
-    blocks: np.ndarray | None = None,
     leave: Callable[[np.ndarray, int, float], bool] | None = None,
-    faces: bool = False,
+    settings: Settings = Settings(),
 ) -> Minimum:
-    """Minimize 1/2 f^T B R^T f + c^T f + sum a/(e+1) f^(e+1) over f >= 0.
+    """Minimize over f >= 0 until the residual is below ``tolerance``.
 
-    measure(f, N f): the residual to bring below ``tolerance``. compliance: a (m,), 0 by default.
-    exponent: e. metric: h (m,) > 0, 1 by default. lipschitz: first guess of L. decade: stop as
-    stalled when this many steps have not brought the residual down to a tenth. blocks: first
-    column of each body, ending with n; faster products. leave(f, iterations, residual): asked at
-    every measurement whether to stop there. faces: with conjugate gradients in between, for a = 0.
+    lipschitz: first guess of L. leave(f, iterations, residual): asked at every measurement whether
+    to stop there.
     """
-    m = B.shape[0]
-    a = np.zeros(m) if compliance is None else np.asarray(compliance, float)
-    h = np.ones(m) if metric is None else np.asarray(metric, float)
-    x = np.zeros(m) if start is None else np.maximum(np.array(start, float), 0.0)
-    steps = GradientSteps(B, R, c, a, float(exponent), h, blocks)
-    steps.begin(x, lipschitz)
-    face = Face(steps.product, c, measure, h, B.shape[1]) if faces else None
-    best, best_force, bettered = np.inf, x.copy(), 0
-    history, done = [], 0
-    mark, marked = np.inf, 0
-    status = Status.MAX_ITERATIONS
-    while True:
-        residual = measure(steps.x, steps.Nx)
-        history.append(residual)
-        if residual < best:
-            best, best_force, bettered = residual, steps.x.copy(), done
-        if best <= 0.1 * mark:
-            mark, marked = best, done
-        if residual <= tolerance:
-            status = Status.CONVERGED
-        elif done - bettered > PATIENCE or (decade is not None and done - marked >= decade):
-            status = Status.STALLED
-        if status is not Status.MAX_ITERATIONS or done >= max_iterations:
+    descent = _Descent(objective, start, lipschitz, tolerance, max_iterations, settings)
+    while not descent.over():
+        if leave is not None and leave(descent.steps.x, descent.done, descent.residual):
             break
-        if leave is not None and leave(steps.x, done, residual):
-            break
-        bears = None if face is None else face.due(steps.x, done, residual)
-        if bears is not None:
-            force, reached, more, gained = face.attempt(
-                bears, steps.x, residual, tolerance, done, max_iterations - done
-            )
-            steps.products += more
-            done += more
-            if gained:
-                steps.begin(force, steps.L)
-                continue
-        count = STRIDE if done or residual > CLOSE * tolerance else SHORT
-        count = min(count, max_iterations - done)
-        steps.take(count)
-        done += count
-    if face is not None and done and status is Status.CONVERGED:
-        force, reached, more = face.cleared(best_force, tolerance, max_iterations - done)
-        steps.products += more
-        done += more
-        if reached <= tolerance:
-            best, best_force = reached, force
-            history.append(best)
-    return Minimum(best_force, status, best, done, steps.products, steps.L, np.array(history))
+        if not descent.face_step():
+            descent.gradient_steps()
+    descent.clear()
+    return descent.found()
+
+
+class _Descent:
+    """The steps so far: how many, the best iterate, and how fast the residual falls."""
+
+    def __init__(self, objective, start, lipschitz, tolerance, max_iterations, settings):
+        self.measure, self.settings = objective.measure, settings
+        self.tolerance, self.max_iterations = tolerance, max_iterations
+        B, m = objective.B, objective.B.shape[0]
+        a, h = objective.compliance, objective.metric
+        a = np.zeros(m) if a is None else np.asarray(a, float)
+        h = np.ones(m) if h is None else np.asarray(h, float)
+        x = np.zeros(m) if start is None else np.maximum(np.array(start, float), 0.0)
+        law = objective.c, a, float(objective.exponent), h
+        self.steps = GradientSteps(B, objective.R, *law, objective.blocks)
+        self.steps.begin(x, lipschitz)
+        face = self.steps.product, objective.c, objective.measure, h, B.shape[1]
+        self.face = Face(*face) if settings.face_steps else None
+        self.status, self.history, self.done = Status.MAX_ITERATIONS, [], 0
+        self.best, self.best_force, self.bettered = np.inf, x.copy(), 0
+        self.mark, self.marked = np.inf, 0  # residual, and steps, of the last digit gained
+
+    @property
+    def residual(self) -> float:
+        return self.history[-1]
+
+    def over(self) -> bool:
+        """Measure the residual, and whether to end here."""
+        residual, settings = self.measure(self.steps.x, self.steps.Nx), self.settings
+        self.history.append(residual)
+        if residual < self.best:
+            self.best, self.best_force, self.bettered = residual, self.steps.x.copy(), self.done
+        if self.best <= 0.1 * self.mark:
+            self.mark, self.marked = self.best, self.done
+        slow = settings.decade is not None and self.done - self.marked >= settings.decade
+        if residual <= self.tolerance:
+            self.status = Status.CONVERGED
+        elif slow or self.done - self.bettered > settings.patience:
+            self.status = Status.STALLED
+        return self.status is not Status.MAX_ITERATIONS or self.done >= self.max_iterations
+
+    def gradient_steps(self) -> None:
+        """A stride of them."""
+        settings = self.settings
+        near = not self.done and self.residual <= settings.close * self.tolerance
+        count = min(settings.short if near else settings.stride, self.max_iterations - self.done)
+        self.steps.take(count)
+        self.done += count
+
+    def face_step(self) -> bool:
+        """Conjugate gradients among the bearing contacts, where these seem known; whether the
+        residual is to be measured anew."""
+        if self.face is None:
+            return False
+        x, residual = self.steps.x, self.residual
+        bears = self.face.due(x, self.done, residual)
+        if bears is None:
+            return False
+        limits = self.tolerance, self.done, self.max_iterations - self.done
+        force, _, more, gained = self.face.attempt(bears, x, residual, *limits)
+        self._count(more)
+        if gained:
+            self.steps.begin(force, self.steps.L)
+        return gained
+
+    def clear(self) -> None:
+        """Clear forces that are rounding away (``Face.cleared``)."""
+        if self.face is None or not self.done or self.status is not Status.CONVERGED:
+            return
+        left = self.max_iterations - self.done
+        force, reached, more = self.face.cleared(self.best_force, self.tolerance, left)
+        self._count(more)
+        if reached <= self.tolerance:
+            self.best, self.best_force = reached, force
+            self.history.append(reached)
+
+    def _count(self, more) -> None:
+        self.steps.products += more
+        self.done += more
+
+    def found(self) -> Minimum:
+        return Minimum(
+            self.best_force,
+            self.status,
+            self.best,
+            self.done,
+            self.steps.products,
+            self.steps.L,
+            np.array(self.history),
+        )
 
 
 def solve(
@@ -151,23 +215,24 @@ def solve(
     """Contact forces by accelerated projected gradient descent; ``iterations`` counts steps.
 
     scaled: measure steps in the norm of diag N, which helps where contacts move very unlike
-    masses; False is the method of Mazhar et al. max_iterations: 50,000 by default. decade,
-    blocks: see ``minimize``.
+    masses; False is the method of Mazhar et al. max_iterations: 50,000 by default. decade: see
+    ``Settings``; blocks: see ``Objective``; leave: see ``minimize``.
     """
-    R = problem.response
-    found = minimize(
+    objective = Objective(
         problem.B,
-        R,
+        problem.response,
         problem.p,
         measure=lambda f, Nf: problem.residual(f, Nf + problem.p),
         metric=problem.diagonal if scaled else None,
+        blocks=blocks,
+    )
+    found = minimize(
+        objective,
         start=warm_start,
         tolerance=tolerance,
         max_iterations=50_000 if max_iterations is None else max_iterations,
-        decade=decade,
-        blocks=blocks,
         leave=leave,
-        faces=scaled,
+        settings=Settings(decade=decade, face_steps=scaled),
     )
     return ContactDynamicsResult(
         force=found.force,

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from .._support.submatrix import submatrix
 from ..errors import NoRoom
-from ..linear import LinearStats, Network, column_arms, cost
+from ..linear import LinearStats, Network, column_arms
 from ..status import Status
 from . import active_set, apgd, interior
 from .problem import ContactDynamicsResult, ContactProblem
@@ -31,25 +31,16 @@ class Settings:
     """When one method leaves off and the next begins.
 
     decade: gradient steps that must gain a digit in problems of up to ``decade_size`` unknowns; in
-    larger ones more are allowed, as the square root of the size. found, found_few: residual at
-    which gradient steps have found nearly all contacts that bear; and that at which they have found
-    enough of them where about as many bear as there are degrees of freedom: ``determined`` of these
-    or more. settled: contacts that begin or cease to bear between two measurements, up to which a
-    factorization finds the rest for less; more in systems of over ``settled_size`` unknowns, in
-    proportion. near: residual of a start from which a factorization leads to the answer without
-    gradient steps. too_fast: speed needed to undo all overlaps, over that of contacts without
-    forces, from which on a stall is a jam. undone: residual up to which overlaps count as undone
-    all the same, but for rounding.
+    larger ones more are allowed, as the square root of the size. found: residual at which gradient
+    steps have found nearly all contacts that bear, so that a factorization may find the rest for
+    less. too_fast: speed needed to undo all overlaps, over that of contacts without forces, from
+    which on a stall is a jam. undone: residual up to which overlaps count as undone all the same,
+    but for rounding.
     """
 
     decade: int = 1000
     decade_size: int = 6000
     found: float = 3e-5
-    found_few: float = 5e-4
-    determined: float = 0.9
-    settled: int = 8
-    settled_size: int = 80_000
-    near: float = 3e-2
     too_fast: float = 100.0
     undone: float = 1e-6
 
@@ -76,7 +67,6 @@ def solve(
     solution = _Solution(problem, tolerance, max_iterations, blocks, settings)
     solution.keep(force, problem.residual(force))
     if opening:
-        solution.from_near()
         solution.descend()
     solution.newton()
     solution.along_path()
@@ -122,26 +112,13 @@ class _Solution:
         if self.force is None or residual < self.residual:
             self.force, self.residual = force, residual
 
-    def from_near(self):
-        """Newton steps at once, where the start is near and a factorization is affordable."""
-        count, n = np.count_nonzero(self.force), self.problem.B.shape[1]
-        near = self.residual <= self.settings.near and self.settings.determined * n < count <= n
-        if near and cost.affordable(self.network, 0):
-            self.newton(active_set.FROM_NEAR)
-
     def descend(self):
         """Gradient steps, and a factorization where that is cheaper in the end."""
-        settings, left = self.settings, False
-        bore, n = np.zeros(len(self.force), bool), self.problem.B.shape[1]
+        left = False
 
         def leave(force, steps, reached):
-            nonlocal bore, left
-            before, bore = bore, force > 0
-            few = settings.settled * max(1.0, n / settings.settled_size)
-            settled = np.count_nonzero(bore ^ before) <= few
-            count = np.count_nonzero(bore)
-            found = settings.found_few if count > settings.determined * n else settings.found
-            if settled and self.tolerance < reached <= found and count <= n:
+            nonlocal left
+            if self.tolerance < reached <= self.settings.found:
                 left = active_set.pays(self.network, force, steps, reached, self.tolerance)
             return left
 

@@ -30,7 +30,7 @@ from ..linear import LinearStats, Network
 from .interior import Settings, predictor_corrector
 from .smooth_law import SmoothNetwork
 
-LOOSE = Settings(fraction=0.99, predictor=0.1, corrector=0.02)
+LOOSE = Settings(fraction=0.95, predictor=0.1, corrector=0.02)
 """Loose linear systems: of the end of this path only a start for Newton is wanted."""
 
 SHIFT = 1e-12

@@ -24,23 +24,28 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ..dynamics.apgd import minimize
+from ..dynamics.apgd import Objective, minimize
 from ..status import Status
 
-PENALTY = 1.0
-"""First rho, dimensionless: a softening of the balance as large as the contacts' own."""
 
-GROWTH, LARGEST_PENALTY = 4.0, 1e6
-"""What rho is multiplied by, and the largest that it becomes."""
+@dataclass(frozen=True)
+class Settings:
+    """penalty: first rho, dimensionless: a softening of the balance as large as the contacts' own.
+    growth, largest: what rho is multiplied by, and the largest that it becomes. required: factor by
+    which the balance must improve in one outer step for rho to stay. excessive: a load counts as
+    not carried if it would take this many times the forces at hand. patience: outer steps that do
+    not halve the balance error before a solve counts as stalled. inner: part of the residual to
+    which inner problems are solved, at the tightest ``inner_least`` of the tolerance.
+    """
 
-REQUIRED = 0.25
-"""Factor by which the balance must improve in one outer step for rho to stay."""
-
-EXCESSIVE = 1e6
-"""A load counts as not carried if it would take this many times the forces at hand."""
-
-PATIENCE = 20
-"""Outer steps that do not halve the balance error before a solve counts as stalled."""
+    penalty: float = 1.0
+    growth: float = 4.0
+    largest: float = 1e6
+    required: float = 0.25
+    excessive: float = 1e6
+    patience: int = 20
+    inner: float = 0.1
+    inner_least: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,7 @@ def solve(
     tolerance: float = 1e-8,
     max_iterations: int = 200_000,
     warm_start: np.ndarray | None = None,
+    settings: Settings = Settings(),
 ) -> AugmentedLagrangianResult:
     """Compatible forces of ``load`` (n,) [N, N m]. warm_start: u (n,) of an earlier solve."""
     B = sp.csr_array(B)
@@ -91,7 +97,7 @@ def solve(
     BT = sp.csr_array(B.T)
     u = np.zeros(n) if warm_start is None else np.asarray(warm_start, float) / length
     f = _force_of(B, k, p, u)
-    rho, lipschitz, status = PENALTY, None, Status.MAX_ITERATIONS
+    rho, lipschitz, status = settings.penalty, None, Status.MAX_ITERATIONS
     residual, target, done, history = 1.0, 1.0, 0, []
     while done < max_iterations:
 
@@ -100,14 +106,17 @@ def solve(
             return _relative(f - _force_of(B, k, p, after), f)
 
         # as tight as the balance calls for, and ever tighter where the balance does not improve
-        target = max(0.5 * tolerance, 0.1 * min(residual, target))
-        inner = minimize(
+        target = max(settings.inner_least * tolerance, settings.inner * min(residual, target))
+        objective = Objective(
             B,
             sp.csr_array(rho * B),
             B @ (u - rho * b),
             measure=compatibility,
             compliance=compliance,
             exponent=1.0 / (p - 1.0),
+        )
+        inner = minimize(
+            objective,
             start=f,
             lipschitz=lipschitz,
             tolerance=target,
@@ -122,13 +131,14 @@ def solve(
         if residual <= tolerance and inner.residual <= tolerance:
             status = Status.CONVERGED
             break
-        if residual > REQUIRED * before:
-            if _not_carried(B, b, f, c):
+        if residual > settings.required * before:
+            if _not_carried(B, b, f, c, settings.excessive):
                 status = Status.LOAD_NOT_CARRIED
                 break
-            if rho < LARGEST_PENALTY:
-                rho, lipschitz = rho * GROWTH, lipschitz * GROWTH
-        if len(history) > PATIENCE and residual > 0.5 * history[-PATIENCE][0]:
+            if rho < settings.largest:
+                rho, lipschitz = rho * settings.growth, lipschitz * settings.growth
+        patience = settings.patience
+        if len(history) > patience and residual > 0.5 * history[-patience][0]:
             status = Status.STALLED
             break
     residual, compatible = history[-1] if history else (np.inf, np.inf)
@@ -157,7 +167,7 @@ def _relative(difference, f):
     return worst / largest if largest > 0 else (np.inf if worst > 0 else 0.0)
 
 
-def _not_carried(B, b, f, c):
+def _not_carried(B, b, f, c, excessive):
     """Whether the imbalance c proves that no moderate forces carry b (Farkas' lemma).
 
     B^T f = b with f >= 0 gives b.c = f.(B c) >= -sum(f) max(0, -B c): where b.c < 0 that asks
@@ -165,7 +175,7 @@ def _not_carried(B, b, f, c):
     """
     work = float(b @ c)
     pull = float(np.maximum(0.0, -(B @ c)).max())
-    moderate = EXCESSIVE * (float(f.sum()) + float(np.abs(b).sum()))
+    moderate = excessive * (float(f.sum()) + float(np.abs(b).sum()))
     return work < 0.0 and -work > moderate * pull
 
 

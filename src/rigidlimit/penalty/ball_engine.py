@@ -94,8 +94,8 @@ class BallEngine:
         self._fill()
 
     @property
-    def lists(self):
-        return (
+    def lists(self) -> balls.Lists:
+        return balls.Lists(
             self.first, self.other, self.pair, self.wall, self.wall_pair,
             self.box, self.box_pair, self.boxes.frame,
         )  # fmt: skip
@@ -115,14 +115,14 @@ class BallEngine:
 
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
         """Make up to ``steps`` steps, fewer where the neighbour list had to be rebuilt."""
-        arrays = (self.motion, self.force, self.free, self.push, self.mass, *self.lists)
-        settings = (
-            steps, dt, alpha, quench, (0.5 * self.skin) ** 2, self.law.exponent, self.law.tensile
-        )  # fmt: skip
+        moving = balls.Balls(self.motion, self.force, self.free, self.push, self.mass)
+        lists, pace = self.lists, balls.Pace(steps, dt, alpha, quench)
+        settings = ((0.5 * self.skin) ** 2, self.law.exponent, self.law.tensile)
         gate, share = new_gate(), np.zeros((self.threads, 8))
 
-        def work(part, end):
-            return balls.advance(*arrays, self.ranges, part, end, gate, share, *settings)
+        def work(part: int, end: int) -> tuple[int, int]:
+            parts = balls.Work(self.ranges, part, end, gate, share)
+            return balls.advance(moving, lists, parts, pace, *settings)
 
         answer = None
         if self.threads > 1 and self.calls_alone <= 0:
@@ -227,10 +227,10 @@ class BallEngine:
 
     def _fill(self):
         """Contact forces at the present positions and velocities."""
-        balls.fill_forces(self.motion, self.force, *self.lists, self.law.exponent, self.law.tensile)
+        balls.fill_forces(self.motion, self.force, self.lists, self.law.exponent, self.law.tensile)
 
     def _measure(self):
-        return balls.measure(self.motion, *self.lists, self.law.exponent, self.law.tensile)
+        return balls.measure(self.motion, self.lists, self.law.exponent, self.law.tensile)
 
     def _build(self):
         """New reference positions and the pairs within the skin of one another."""

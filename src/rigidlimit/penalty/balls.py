@@ -16,12 +16,11 @@ to a force array of their own. Each thread goes through all steps of a call with
 barriers a step hold them together. Where other programs take the cores, one thread does all parts.
 Forces are summed in the order of the parts: the answer depends on their number, not on timing.
 
-Arrays: motion (n, 8): u [m], v [m/s], two spare. force (parts, n, 4) [N]. free (n, 3): 1/m or 0
-where held. push (n, 3): F_ext/m [m/s^2], 0 where held. mass (n, 3): m, 0 where held. first
-(n + 1,), other (m,), pair (m, 8): neighbours j > i of i with d_0, gap_0 (gap_0 - 2 L_0), L_0,
-gap_0, k, gamma_0. wall (w, 2): body and half-space; wall_pair (w, 6): normal, gap_0, k, gamma_0.
-box, box_pair, frame: see ``ball_on_box.py``.
+Kernels take records of arrays, which they take apart once a call: numba passes a record field by
+field.
 """
+
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -42,6 +41,53 @@ NAPS = 20
 BODIES, ROWS, WALLS, BOXES, TOUCHED = range(5)
 """Columns of ``ranges`` (parts + 1, 6): where the bodies, rows, walls and boxes of each part begin,
 and the range of bodies that its forces touch."""
+
+
+class Lists(NamedTuple):
+    """What may touch. first (n + 1,), other (m,), pair (m, 8): neighbours j > i of i with d_0,
+    gap_0 (gap_0 - 2 L_0), L_0, gap_0, k, gamma_0; wall (w, 2): body and half-space; wall_pair
+    (w, 6): normal, gap_0, k, gamma_0; box, box_pair, frame: see ``ball_on_box.py``."""
+
+    first: np.ndarray
+    other: np.ndarray
+    pair: np.ndarray
+    wall: np.ndarray
+    wall_pair: np.ndarray
+    box: np.ndarray
+    box_pair: np.ndarray
+    frame: np.ndarray
+
+
+class Balls(NamedTuple):
+    """motion (n, 8): u [m], v [m/s], two spare. force (parts, n, 4) [N]. free (n, 3): 1/m or 0
+    where held; push (n, 3): F_ext/m [m/s^2], 0 where held; mass (n, 3): m, 0 where held."""
+
+    motion: np.ndarray
+    force: np.ndarray
+    free: np.ndarray
+    push: np.ndarray
+    mass: np.ndarray
+
+
+class Work(NamedTuple):
+    """Parts part ... end - 1 of what ``ranges`` divides: either all, or one, in as many threads at
+    once; gate, see ``barrier``; share (parts, 8): what each part tells the others."""
+
+    ranges: np.ndarray
+    part: int
+    end: int
+    gate: np.ndarray
+    share: np.ndarray
+
+
+class Pace(NamedTuple):
+    """Up to ``steps`` steps of h [s]; alpha [1/s]: background damping; quench: velocities are set
+    to zero wherever the kinetic energy passes a maximum."""
+
+    steps: int
+    h: float
+    alpha: float
+    quench: bool
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -150,17 +196,18 @@ def _half(lo, hi, motion, force, free, push, mass, h):
 
 @njit(cache=True, nogil=True)
 def advance(
-    motion, force, free, push, mass, first, other, pair, wall, wall_pair, box, box_pair, frame,
-    ranges, part, end, gate, share, steps, h, alpha, quench, reach2, p, tensile,
-):  # fmt: skip
-    """Up to ``steps`` steps; stops where a body has moved further than the list allows.
+    balls: Balls, lists: Lists, work: Work, pace: Pace, reach2: float, p: float, tensile: bool
+):
+    """Makes the steps of ``pace``; stops where a body has moved by more than the root of reach2.
 
-    Does parts part ... end - 1 of the work that ``ranges`` divides: either all of them, or one, in
-    as many threads at once; gate, see ``barrier``; share (parts, 8): what each tells the others.
-    ``force`` holds the contact forces at the start and at the end. quench: velocities are set to
-    zero wherever the kinetic energy passes a maximum. Returns (steps made, DONE, STALE, or CROWDED
-    where threads had to sleep often), the same in every thread.
+    ``force`` holds the contact forces at the start and at the end. p: exponent of the law; tensile:
+    whether damping may pull. Returns (steps made, DONE, STALE, or CROWDED where threads had to
+    sleep often), the same in every thread.
     """
+    motion, force, free, push, mass = balls
+    first, other, pair, wall, wall_pair, box, box_pair, frame = lists
+    ranges, part, end, gate, share = work
+    steps, h, alpha, quench = pace
     parts = len(ranges) - 1
     threads = 1 if end - part == parts else parts
     lo, hi = ranges[part, BODIES], ranges[end, BODIES]
@@ -212,9 +259,10 @@ def advance(
 
 
 @njit(cache=True, error_model="numpy")
-def measure(motion, first, other, pair, wall, wall_pair, box, box_pair, frame, p, tensile):
+def measure(motion: np.ndarray, lists: Lists, p: float, tensile: bool):
     """Force (m,), overlap (m,), closing speed (m,) of every pair, then of every wall pair, then of
     every ball near a box."""
+    first, other, pair, wall, wall_pair, box, box_pair, frame = lists
     m, w = len(other), len(wall)
     out = np.zeros((3, m + w + len(box)))
     for i in range(len(first) - 1):
@@ -254,7 +302,9 @@ def measure(motion, first, other, pair, wall, wall_pair, box, box_pair, frame, p
 
 
 @njit(cache=True)
-def response(body, normal, free, x, push):
+def response(
+    body: np.ndarray, normal: np.ndarray, free: np.ndarray, x: np.ndarray, push: np.ndarray
+):
     """B M^-1 B^T x (m,) of pairs ``body`` (m, 2) with normals (m, 3). push (n, 3) is overwritten.
 
     The gap gradient of balls is the normal, on both bodies; nothing needs to be assembled.
@@ -276,10 +326,9 @@ def response(body, normal, free, x, push):
 
 
 @njit(cache=True)
-def fill_forces(
-    motion, force, first, other, pair, wall, wall_pair, box, box_pair, frame, p, tensile
-):
+def fill_forces(motion: np.ndarray, force: np.ndarray, lists: Lists, p: float, tensile: bool):
     """Contact forces on the bodies at the present positions and velocities, into ``force[0]``."""
+    first, other, pair, wall, wall_pair, box, box_pair, frame = lists
     force[:] = 0.0
     start = np.int64(0)  # a literal 0 would be compiled for once more
     _pair_forces(start, len(first) - 1, first, other, pair, motion, force[0], p, tensile)
@@ -287,7 +336,9 @@ def fill_forces(
     box_forces(start, len(box), box, box_pair, frame, motion, force[0], p, tensile)
 
 
-def shared_work(parts, first, other, wall, box) -> np.ndarray:
+def shared_work(
+    parts: int, first: np.ndarray, other: np.ndarray, wall: np.ndarray, box: np.ndarray
+) -> np.ndarray:
     """``ranges`` (parts + 1, 6) of as many pairs each.
 
     wall, box: sorted by their first column.

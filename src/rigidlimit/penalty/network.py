@@ -8,23 +8,70 @@ contacts again.
 Forces on body A: B^T f + F_ext - w x J w; acceleration M^-1 times that, M^-1 (n, 6, 6) with zero
 rows where held. The leapfrog is that of ``balls.py``.
 
-Friction. ``rub``: starts, columns and entries of T, mu, k_t, springs, factor on gamma, whether
-springs are kept as forces. T and the springs (m, 3) are frozen with B: spring[i, a] is along
-tangent a of contact i. mu is empty where all bodies are smooth.
+T and the tangential springs are frozen with B.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from .balls import Pace
 from .friction import rub as rub_contact
 from .law import contact_force
 
 DONE, STALE = 0, 1
 
 
+class Network(NamedTuple):
+    """starts, columns, entries: B (m, 6 n) by compressed rows; gap (m,): gap_0 [m]; k, g (m,): the
+    contacts' stiffness and gamma_0."""
+
+    starts: np.ndarray
+    columns: np.ndarray
+    entries: np.ndarray
+    gap: np.ndarray
+    k: np.ndarray
+    g: np.ndarray
+
+
+class Tangents(NamedTuple):
+    """starts, columns, entries: T by compressed rows, those of a contact one after the other; mu,
+    stiffness (m,): k_t, empty where all bodies are smooth; spring (m, 3): spring[i, a] is along
+    tangent a of contact i. factor: on gamma; keeps_force: whether springs are kept as forces."""
+
+    starts: np.ndarray
+    columns: np.ndarray
+    entries: np.ndarray
+    mu: np.ndarray
+    stiffness: np.ndarray
+    spring: np.ndarray
+    factor: float
+    keeps_force: bool
+
+
+class Moving(NamedTuple):
+    """q, v (6 n,): travel and velocity; total (6 n,) = B^T f + T^T f_t; external (6 n,): loads,
+    which grow by rate (6 n,). inverse (n, 6, 6): M^-1; inertia (n, 3, 3); mass (6 n,): the diagonal
+    of M, zero where held; radius (n,): of the bodies."""
+
+    q: np.ndarray
+    v: np.ndarray
+    total: np.ndarray
+    external: np.ndarray
+    rate: np.ndarray
+    inverse: np.ndarray
+    inertia: np.ndarray
+    mass: np.ndarray
+    radius: np.ndarray
+
+
 @njit(cache=True, error_model="numpy")
-def contact_response(starts, columns, entries, gap, k, g, q, v, p, tensile, total):
+def contact_response(
+    contacts: Network, q: np.ndarray, v: np.ndarray, p: float, tensile: bool, total: np.ndarray
+):
     """total (6 n,) = B^T f at travel q, velocity v; returns (3, m): f, overlap, closing speed."""
+    starts, columns, entries, gap, k, g = contacts
     m = len(gap)
     out = np.zeros((3, m))
     total[:] = 0.0
@@ -44,12 +91,20 @@ def contact_response(starts, columns, entries, gap, k, g, q, v, p, tensile, tota
 
 
 @njit(cache=True, error_model="numpy")
-def friction_response(rub, normal, g, v, p, h, total):
+def friction_response(
+    tangents: Tangents,
+    normal: np.ndarray,
+    g: np.ndarray,
+    v: np.ndarray,
+    p: float,
+    h: float,
+    total: np.ndarray,
+):
     """total (6 n,) += T^T f_t at velocity v; returns f_t (m, 3) along the tangents of each contact.
 
     normal (3, m): what ``contact_response`` returned. Springs move on by h [s]; 0 leaves them.
     """
-    starts, columns, entries, mu, stiffness, spring, factor, keeps_force = rub
+    starts, columns, entries, mu, stiffness, spring, factor, keeps_force = tangents
     m = len(mu)
     out = np.zeros((m, 3))
     if m == 0:
@@ -101,16 +156,20 @@ def _acceleration(total, external, inverse, inertia, v, out):
 
 @njit(cache=True, error_model="numpy")
 def advance(
-    starts, columns, entries, gap, k, g, q, v, total, external, rate, inverse, inertia, mass,
-    reach, radius, rub, steps, h, alpha, quench, p, tensile,
-):  # fmt: skip
-    """Up to ``steps`` steps; stops where a body has travelled beyond ``reach``.
+    contacts: Network,
+    tangents: Tangents,
+    bodies: Moving,
+    pace: Pace,
+    reach: float,
+    p: float,
+    tensile: bool,
+):
+    """Makes the steps of ``pace``; stops where a body has travelled beyond ``reach``.
 
-    q, v (6 n,), total = B^T f and the loads ``external``, which grow by ``rate``, are brought up to
-    date. mass (6 n,): zero where held; the diagonal
-    of M, for the kinetic energy that tells ``quench`` when to stop all bodies. Returns (steps
-    made, DONE or STALE).
+    Returns (steps made, DONE or STALE).
     """
+    q, v, total, external, rate, inverse, inertia, mass, radius = bodies
+    steps, h, alpha, quench = pace
     n = len(inverse)
     a = np.zeros(6 * n)
     _acceleration(total, external, inverse, inertia, v, a)
@@ -135,8 +194,8 @@ def advance(
             before = energy
         q += h * v
         external += h * rate
-        f = contact_response(starts, columns, entries, gap, k, g, q, v, p, tensile, total)
-        friction_response(rub, f, g, v, p, h, total)
+        f = contact_response(contacts, q, v, p, tensile, total)
+        friction_response(tangents, f, contacts.g, v, p, h, total)
         _acceleration(total, external, inverse, inertia, v, a)
         made += 1
         for b in range(n):

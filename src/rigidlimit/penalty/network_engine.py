@@ -25,6 +25,7 @@ from ..constraints import (
 from ..forces.friction import contact_friction, contact_tangential_stiffness, tangential_ratio
 from ..forces.law import contact_stiffness
 from . import network
+from .balls import Pace
 from .engine import Law, Measures, check_finite, expected_tangent
 from .friction import spring_energy
 from .law import damping_coefficient, static_overlap
@@ -81,11 +82,19 @@ class NetworkEngine:
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
         """Make up to ``steps`` steps, fewer where the contacts had to be found again."""
         steps = max(1, int(min(steps, self.lag / dt)))
-        made, code = network.advance(
-            *self.contact_arrays, self.q, self.v, self.total, self.external, self.rate,
-            self.inverse, self.inertia, self.diagonal, self.reach, self.radius, self.rub,
-            steps, dt, alpha, quench, self.law.exponent, self.law.tensile,
+        moving = network.Moving(
+            self.q, self.v, self.total, self.external, self.rate, self.inverse, self.inertia,
+            self.diagonal, self.radius,
         )  # fmt: skip
+        made, code = network.advance(
+            self.network,
+            self.tangents,
+            moving,
+            Pace(steps, dt, alpha, quench),
+            self.reach,
+            self.law.exponent,
+            self.law.tensile,
+        )
         self._state = self._state.moved(time=self._state.time + made * dt)
         # also after each call: bodies that rock slowly feel their contact points move in time
         if code == network.STALE or not self._exact():
@@ -154,8 +163,8 @@ class NetworkEngine:
         balance = np.where(self.held, 0.0, self.total + self.external) / self.arm
         springs = 0.0
         if self.law.friction is not None:
-            _, _, _, _, k_t, spring, _, keeps_force = self.rub
-            springs = spring_energy(spring, k_t, overlap, p, keeps_force)
+            rub = self.tangents
+            springs = spring_energy(rub.spring, rub.stiffness, overlap, p, rub.keeps_force)
         return Measures(
             kinetic_energy=float(0.5 * v @ (self.mass @ v)),
             elastic_energy=float((self.k * np.maximum(overlap, 0) ** p).sum() / p) + springs,
@@ -186,10 +195,8 @@ class NetworkEngine:
     def _respond(self, total):
         """(force, overlap, closing speed (3, m), f_t along the tangents (m, 3)) at present."""
         p = self.law.exponent
-        found = network.contact_response(
-            *self.contact_arrays, self.q, self.v, p, self.law.tensile, total
-        )
-        return found, network.friction_response(self.rub, found, self.g, self.v, p, 0.0, total)
+        found = network.contact_response(self.network, self.q, self.v, p, self.law.tensile, total)
+        return found, network.friction_response(self.tangents, found, self.g, self.v, p, 0.0, total)
 
     def _find(self):
         """Contacts, B and M at the present poses."""
@@ -220,7 +227,7 @@ class NetworkEngine:
             1.0, response, out=np.zeros(len(response)), where=response > 0
         )
         self.g = damping_coefficient(self.k, self.contact_mass, law.exponent, law.damping)
-        self.contact_arrays = (
+        self.network = network.Network(
             self.B.indptr.astype(np.int64),
             self.B.indices.astype(np.int64),
             self.B.data,
@@ -238,17 +245,19 @@ class NetworkEngine:
         bodies, law, friction = self.bodies, self.law, self.law.friction
         if friction is None:
             none, index = np.zeros(0), np.zeros(1, np.int64)
-            self.rub = index, index, none, none, none, np.zeros((0, 3)), 1.0, False
+            self.tangents = network.Tangents(
+                index, index, none, none, none, np.zeros((0, 3)), 1.0, False
+            )
             return
         self.contacts = contacts = framed(self.contacts, bodies.dim, before)
         spring, each = np.zeros((len(contacts), 3)), bodies.dim - 1
         if len(before):
-            along = in_world(before, self.rub[5][:, :each])
+            along = in_world(before, self.tangents.spring[:, :each])
             carried = carry_tangential(contacts, before, along, mean_turn(contacts, turned, 1.0))
             spring[:, :each] = in_frame(contacts, carried)
         self.T = tangential_gradient(bodies, self._state, contacts)
         self.ratio = tangential_ratio(bodies, contacts, friction.pair_ratio)
-        self.rub = (
+        self.tangents = network.Tangents(
             self.T.indptr.astype(np.int64),
             self.T.indices.astype(np.int64),
             self.T.data,

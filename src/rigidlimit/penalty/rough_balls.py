@@ -4,21 +4,53 @@ The lists, gaps and leapfrog are those of ``balls.py``; beside them there are sp
 springs (``friction.py``). One thread does all the work. Arms reach from a ball's centre to the
 middle of the overlap, where the contact search has the contact.
 
-Arrays: motion (n, 8), lists: as in ``balls.py``. spin (n, 3) [rad/s]. turn (n, 4): quaternions.
-force, inverse, push, mass (n, 6): forces and moments; 1/m and 1/I, accelerations by loads, and m
-and I, zero where held. radius (n,): 0 for all but balls. rough (c, 2): mu and k_t of each listed
-contact: pairs, walls, then boxes. spring (c, 3): of the ball relative to a wall or box, else of
-body j relative to i. law: (p, tensile, factor on gamma, whether springs are kept as forces); numba
-takes tuples of arrays apart slowly, so that what is called for each contact has them one by one.
+Numba takes records of arrays apart slowly: what is called for each contact has them one by one.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from .ball_on_box import box_contact
-from .balls import DONE, STALE
+from .balls import DONE, STALE, Lists, Pace
 from .friction import rub
 from .law import contact_force
+
+
+class RoughBalls(NamedTuple):
+    """motion (n, 8): as in ``balls.py``; spin (n, 3) [rad/s]; radius (n,): 0 for all but balls.
+
+    rough (c, 2): mu and k_t of each listed contact: pairs, walls, then boxes; spring (c, 3): of the
+    ball relative to a wall or box, else of body j relative to i. force (n, 6): and moments.
+    """
+
+    motion: np.ndarray
+    spin: np.ndarray
+    radius: np.ndarray
+    rough: np.ndarray
+    spring: np.ndarray
+    force: np.ndarray
+
+
+class RoughLaw(NamedTuple):
+    """p: exponent; tensile: whether damping may pull; factor: on gamma, along tangents;
+    keeps_force: whether springs are kept as forces."""
+
+    p: float
+    tensile: bool
+    factor: float
+    keeps_force: bool
+
+
+class Inertia(NamedTuple):
+    """Each (n, 6), zero where held: inverse: 1/m and 1/I; push: accelerations by loads, rate
+    [m/s^3]: by which they move on; mass: m and I."""
+
+    inverse: np.ndarray
+    push: np.ndarray
+    rate: np.ndarray
+    mass: np.ndarray
 
 
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
@@ -71,12 +103,12 @@ def _press(
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def contact_forces(
-    first, other, pair, wall, wall_pair, box, box_pair, frame,
-    motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h, rows,
-):  # fmt: skip
-    """Sets force (n, 6); springs move on by h [s], and if h is 0, rows (c, 6) are set: normal
-    force, overlap, closing speed and f_t of each listed contact."""
+def contact_forces(lists: Lists, balls: RoughBalls, law: RoughLaw, h: float, rows: np.ndarray):
+    """Sets the forces; springs move on by h [s], and if h is 0, rows (c, 6) are set: normal force,
+    overlap, closing speed and f_t of each listed contact."""
+    first, other, pair, wall, wall_pair, box, box_pair, frame = lists
+    motion, spin, radius, rough, spring, force = balls
+    p, tensile, factor, keeps_force = law
     force[:] = 0.0
     pairs, walls = len(other), len(wall)
     for i in range(len(first) - 1):
@@ -157,16 +189,23 @@ def _drift(motion, spin, turn, h):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def advance(
-    lists, world, turn, inverse, push, rate, mass, rows, steps, h, alpha, quench, reach2, law
+    lists: Lists,
+    balls: RoughBalls,
+    turn: np.ndarray,
+    inertia: Inertia,
+    pace: Pace,
+    reach2: float,
+    law: RoughLaw,
+    rows: np.ndarray,
 ):
-    """Up to ``steps`` steps; stops where a body has moved further than the list allows.
+    """Makes the steps of ``pace``; stops where a body has moved by more than the root of reach2.
 
-    rate (n, 6): of ``push`` [m/s^3], which moves on. quench: velocities are set to zero wherever
-    the kinetic energy passes a maximum. Returns (steps made, DONE or STALE).
+    turn (n, 4): quaternions; rows (c, 6): see ``contact_forces``. Returns (steps made, DONE or
+    STALE).
     """
-    first, other, pair, wall, wall_pair, box, box_pair, frame = lists
-    motion, spin, radius, rough, spring, force = world
-    p, tensile, factor, keeps_force = law
+    motion, spin, force = balls.motion, balls.spin, balls.force
+    inverse, push, rate, mass = inertia
+    steps, h, alpha, quench = pace
     _kick(motion, spin, force, inverse, push, mass, 1.0, -0.5 * h)
     keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
     before, rising = -1.0, False
@@ -182,10 +221,7 @@ def advance(
                 rising = energy > before
             before = energy
         far = _drift(motion, spin, turn, h)
-        contact_forces(
-            first, other, pair, wall, wall_pair, box, box_pair, frame,
-            motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h, rows,
-        )  # fmt: skip
+        contact_forces(lists, balls, law, h, rows)
         made += 1
         if far > reach2:
             code = STALE

@@ -14,7 +14,7 @@ from ..constraints import gap_gradient, tangential_gradient
 from ..forces.friction import contact_friction, contact_tangential_stiffness, tangential_ratio
 from . import ball_engine, rough_balls
 from .ball_engine import BallEngine
-from .balls import STALE
+from .balls import STALE, Pace
 from .engine import Law, Measures, expected_tangent
 from .friction import spring_energy
 from .timestep import critical_step
@@ -39,7 +39,9 @@ class RoughBallEngine(BallEngine):
         self.inverse = np.divide(1.0, mass, out=np.zeros((n, 6)), where=self.masses > 0)
         self.forces = np.zeros((n, 6))
         rub = law.friction
-        self.rough_law = (law.exponent, law.tensile, rub.damping, rub.keeps_force)
+        self.rough_law = rough_balls.RoughLaw(
+            law.exponent, law.tensile, rub.damping, rub.keeps_force
+        )
         super().__init__(bodies, state, external_force, law)
         # these move here
         self.quaternion, self.spin = self.quaternion.copy(), self.spin.copy()
@@ -58,9 +60,15 @@ class RoughBallEngine(BallEngine):
         # moments on balls are none (``serves``)
         push, rate = (np.pad(a, ((0, 0), (0, 3))) for a in (self.push, self.rate * self.free))
         made, code = rough_balls.advance(
-            self.lists, self.world, self.quaternion, self.inverse, push, rate, self.masses,
-            self.rows, steps, dt, alpha, quench, (0.5 * self.skin) ** 2, self.rough_law,
-        )  # fmt: skip
+            self.lists,
+            self._balls(self.forces),
+            self.quaternion,
+            rough_balls.Inertia(self.inverse, push, rate, self.masses),
+            Pace(steps, dt, alpha, quench),
+            (0.5 * self.skin) ** 2,
+            self.rough_law,
+            self.rows,
+        )
         self._load_on(made * dt)
         self.elapsed += made * dt
         self.lasted += made
@@ -69,9 +77,11 @@ class RoughBallEngine(BallEngine):
             self._build()
         return made
 
-    @property
-    def world(self):
-        return self.motion, self.spin, self.radius, self.rough, self.spring, self.forces
+    def _balls(self, force: np.ndarray) -> rough_balls.RoughBalls:
+        """What the kernels move and press; force (n, 6): gets the contact forces."""
+        return rough_balls.RoughBalls(
+            self.motion, self.spin, self.radius, self.rough, self.spring, force
+        )
 
     def stop(self) -> None:
         self.spin[self.masses[:, 3:] > 0] = 0.0
@@ -100,7 +110,7 @@ class RoughBallEngine(BallEngine):
         _, overlap, _ = self._measure()
         mass = self.masses[:, 3:]
         springs = spring_energy(
-            self.spring, self.rough[:, 1], overlap, self.law.exponent, self.rough_law[3]
+            self.spring, self.rough[:, 1], overlap, self.law.exponent, self.rough_law.keeps_force
         )
         balance = self.forces[:, :3] + self.external
         moment = np.where(mass > 0, self.forces[:, 3:], 0.0)[self.radius > 0]
@@ -130,12 +140,13 @@ class RoughBallEngine(BallEngine):
         return out
 
     def _measure(self):
-        scratch = (*self.world[:-1], np.empty_like(self.forces))
-        rough_balls.contact_forces(*self.lists, *scratch, *self.rough_law, 0.0, self.rows)
+        scratch = self._balls(np.empty_like(self.forces))
+        rough_balls.contact_forces(self.lists, scratch, self.rough_law, 0.0, self.rows)
         return self.rows[:, :3].T
 
     def _fill(self):
-        rough_balls.contact_forces(*self.lists, *self.world, *self.rough_law, 0.0, self.rows)
+        moving = self._balls(self.forces)
+        rough_balls.contact_forces(self.lists, moving, self.rough_law, 0.0, self.rows)
 
     def _build(self):
         before, springs = self.listed, self.spring

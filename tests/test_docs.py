@@ -20,6 +20,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
 TOML = re.compile(r"^```toml\n(.*?)^```", re.S | re.M)
 COMMAND = re.compile(r"^(?:    )?(rigidlimit .*)$", re.M)
+ENGINES = {name: name for name in ("mujoco", "pybullet", "pinocchio", "newton")}
+ENGINES["pydrake"] = "drake"
 INLINE = re.compile(r"`(rigidlimit [^`\n]+)`")
 
 
@@ -47,8 +49,9 @@ def _commands(page):
 def test_python_blocks(page, tmp_path, monkeypatch, capsys):
     """Example: the blocks of a page run in order; a comment after print is what it prints. Scene
     files that the page shows are there."""
-    for name in re.findall(r"^import (mujoco)$", "".join(_blocks(page)), re.M):
-        pytest.importorskip(name, reason=f"needs the extra rigidlimit[{name}]")
+    for name in re.findall(r"^import (\w+)", "".join(_blocks(page)), re.M):
+        if name in ENGINES:
+            pytest.importorskip(name, reason=f"needs the extra rigidlimit[{ENGINES[name]}]")
     monkeypatch.chdir(tmp_path)
     for name, text in _scenes(page):
         Path(name).write_text(text, encoding="utf-8")

@@ -51,8 +51,8 @@ Atoms # sphere
 
 Velocities
 
-1 1 2 3 4 5 6
 2 10 20 30 40 50 60
+1 1 2 3 4 5 6
 """
 
 YADE = "#format x_y_z_r_matId\n# a comment\n0.1 0.1 0.1 0.1 0\n0.3 0.1 0.1 0.1 1\n"

@@ -109,7 +109,7 @@ BLOCKS = "3 2 1 6 6 4 2 2 3 6 3 6 3 4 0 2 4 0 1 0 1"
         ("3 2 0 6 6 6 6 1.0", "too early: the values of the first matrix takes 36, 1 are left"),
         ("2 1 0 2 2 1 0 0 1 0 0 0.5", "expected `2 2` once more"),
         ("2 1 0 2 2 2 2 1 0 0 1 0 0", "2 numbers follow a matrix of 2 rows; expected 2 of q and 1"),
-        ("2 1 0 2 2 2 2 1 0 0 1 0 0 0.5 7", "1 numbers are left over after mu, the first 7"),
+        ("2 1 0 2 2 2 2 1 0 0 1 0 0 0.5 7", "1 number left over after mu, the first 7"),
         ("2 1 0 2 2 2 2 1 0 0 1 0 0 0.5 0 0 0", "6 numbers follow"),
         ("2 1 0 2 2 2 2 1 0 0 x 0 0 0.5", "could not convert"),
         ("2 1 0 2 2 2 2 1 0 0 nan 0 0 0.5", "not finite"),

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._support import atomic
+from ..._support.words import counted
 from ...errors import InputError, OutputError, nearest
 from .problem import ROLLING, VECTORS, CapturedProblem, checked, rolling
 from .siconos_matrices import FORMS, Words, numbers, read_matrix, write_matrix
@@ -55,7 +56,7 @@ def _read(words, path):
     mu = words.numbers(contacts, "mu")
     flag = words.ahead(2)
     if len(flag) == 2 or flag not in ([], ["0"], ["1"]):
-        raise ValueError(f"{words.left} numbers are left over after mu, the first {flag[0]}")
+        raise ValueError(f"{counted(words.left, 'number')} left over after mu, the first {flag[0]}")
     return CapturedProblem(dim=dim, mu=mu, rounding=rounding, title=path.name, **parts)
 
 

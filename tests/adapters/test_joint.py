@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import scipy.linalg as la
 
+import rigidlimit as rl
 from rigidlimit.adapters import from_mujoco, mend_forces
+from rigidlimit.adapters.engines import joint
 from rigidlimit.adapters.engines.mend import mend
 from rigidlimit.errors import InputError
 
@@ -192,6 +194,24 @@ def test_no_admissible_forces():
     np.testing.assert_array_equal(mended.force, [2, 2])
     np.testing.assert_array_equal(mended.tangential, mended.engine_tangential)
     assert "no admissible normal and friction forces" in mended.message
+
+
+def test_what_the_engine_shows_to_be_admissible_is_not_denied(monkeypatch):
+    """Property: where the engine's own forces are within their cones and carry the load, no answer
+    says that none are; where they are at the bound of friction, that is told."""
+    found = joint.rough_forces
+
+    def denied(*args, **options):
+        status = rl.Status.LOAD_NOT_CARRIED
+        return replace(found(*args, **options), status=status)
+
+    monkeypatch.setattr(joint, "rough_forces", denied)
+    given = dict(friction=0.5 * np.ones(2), sliding=ALONG)
+    bound = mend_forces(B, [2.0, 2], tangential=[[1.0, 0], [0.5, 0]], **given)
+    assert bound.answer.status is rl.Status.STALLED and bound.kept.all()
+    assert "1 contact of them at the bound of friction" in bound.message
+    outside = mend_forces(B, [2.0, 2], tangential=[[5.0, 0], [0, 0]], **given)
+    assert outside.answer.status is rl.Status.LOAD_NOT_CARRIED
 
 
 def test_least_energy():

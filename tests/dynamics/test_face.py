@@ -1,5 +1,7 @@
 """Conjugate gradients among the contacts that bear, between gradient steps."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,10 +9,14 @@ from rigidlimit.dynamics import apgd, face
 from tests.problems import pyramid
 
 
+def with_settings(**values):
+    return partial(face.Face, settings=face.Settings(**values))
+
+
 def plain(problem, monkeypatch, **options):
     """Gradient steps alone."""
     with monkeypatch.context() as patch:
-        patch.setattr(face, "FROM", -1.0)
+        patch.setattr(apgd, "Face", with_settings(begin=-1.0))
         return apgd.solve(problem, scaled=True, **options)
 
 
@@ -44,7 +50,7 @@ def test_start_of_a_pile_at_rest(monkeypatch):
         return count
 
     at_once = steps()
-    monkeypatch.setattr(face, "NEAR", -1.0)
+    monkeypatch.setattr(apgd, "Face", with_settings(near=-1.0))
     assert at_once < steps()
 
 
@@ -81,9 +87,9 @@ def test_wrong_contacts_are_given_up_soon():
     given = problem.residual(start)
     attempt = of(problem)
     force, residual, steps, gained = attempt.attempt(start > 0, start, given, 1e-10, 100, 1000)
-    assert not gained and attempt.next == 100 + steps + face.WAIT
+    assert not gained and attempt.next == 100 + steps + face.Settings().wait
     # a few looks may gain before the wrong contacts show
-    assert steps <= 10 * face.LOOK and residual <= given
+    assert steps <= 10 * face.Settings().stride and residual <= given
     assert problem.residual(force) == pytest.approx(residual)
 
 

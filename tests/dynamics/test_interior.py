@@ -110,7 +110,7 @@ def test_path_is_left_where_there_is_no_answer():
     problem = contact_problem(B, np.ones(4), [-1.0, -1.0, -1, -1, 0], np.zeros(4), DT)
     network, stats = Network(problem.B, mass=problem.mass), LinearStats()
     best, _, steps = interior.follow(problem, network, tolerance=1e-10, stats=stats)
-    assert steps < interior.STEPS and np.isfinite(best).all()
+    assert steps < interior.Settings().steps and np.isfinite(best).all()
     assert not newton.solve(problem).converged
 
 

@@ -17,10 +17,13 @@ W, what would close enters it (M. Hintermueller, K. Ito, K. Kunisch, SIAM J. Opt
 w is computed anew from l each time, so rounding is never amplified by D.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ..linear import LinearStats, cost
+from ..linear import LinearStats, Network, cost
 from ..linear.low_rank_update import ChangingSystem
+from .problem import ContactProblem
 
 FROM_AFAR = ("bent", 1e7), ("whole", 1e7), ("whole", 1e9), ("bent", 1e4)
 FROM_PATH = ("whole", 1e7), ("whole", 1e9), ("bent", 1e7), ("bent", 1e4)
@@ -31,21 +34,27 @@ digits". Stiff springs need fewer rounds where W is nearly right; soft ones
 are for forces that hold one another, which stiff ones send off too fast. From the end of the
 central path W is next to right already, and the objective soon no more than rounding."""
 
-PATIENCE, GAINED = 4, 0.9
-"""Whole steps that leave more than this part of the residual, after which they are given up."""
 
-ROUNDS = 60
-"""At most, with one stiffness; ten are the rule."""
+@dataclass(frozen=True)
+class Settings:
+    """rounds: at most, with one stiffness; ten are the rule. patience, gained: whole steps that
+    leave more than this part of the residual, after which they are given up. shortest, longest:
+    parts of a step tried: forces that hold one another change at the pace that D allows until one
+    of them is gone, which may be many whole steps away. rounding: of the objective, over the sum of
+    its terms' sizes.
+    """
 
-SHORTEST, LONGEST = 1e-3, 1e6
-"""Parts of a step tried. Forces that hold one another change at the pace that D allows until one of
-them is gone, which may be many whole steps away."""
+    rounds: int = 60
+    patience: int = 4
+    gained: float = 0.9
+    shortest: float = 1e-3
+    longest: float = 1e6
+    rounding: float = 1e-14
 
-ROUNDING = 1e-14
-"""Of the objective, over the sum of its terms' sizes."""
 
-
-def pays(network, force, gradient_steps, reached, tolerance) -> bool:
+def pays(
+    network: Network, force: np.ndarray, gradient_steps: int, reached: float, tolerance: float
+) -> bool:
     """Whether a factorization is cheaper than the gradient steps that are still to come.
 
     gradient_steps: taken so far, to the residual ``reached``.
@@ -58,15 +67,16 @@ def pays(network, force, gradient_steps, reached, tolerance) -> bool:
 
 
 def finish(
-    problem,
-    network,
-    force,
+    problem: ContactProblem,
+    network: Network,
+    force: np.ndarray,
     *,
     plan=FROM_AFAR,
-    tolerance,
-    max_rounds=5000,
+    tolerance: float,
+    max_rounds: int = 5000,
     stats: LinearStats,
-):
+    settings: Settings = Settings(),
+) -> tuple[np.ndarray, float, int]:
     """(forces, residual, rounds): better forces than ``force`` (m,), to ``tolerance`` if it can be.
 
     network: B with scaled columns, and the inertia. plan: kinds of steps. Raises NoRoom.
@@ -74,10 +84,10 @@ def finish(
     best, rounds = _Point(problem, force), 0
     for kind, sigma in plan:
         if best.residual > tolerance and rounds < max_rounds:
-            steps = _Steps(problem, network, sigma, tolerance, stats)
+            steps = _Steps(problem, network, sigma, tolerance, stats, settings)
             stats.took(f"active set {kind} {sigma:.0e}")
             take = _bent_rounds if kind == "bent" else _whole_rounds
-            best, more = take(steps, best, tolerance, min(ROUNDS, max_rounds - rounds))
+            best, more = take(steps, best, tolerance, min(settings.rounds, max_rounds - rounds))
             rounds += more
             del steps  # its factor is large: gone before there is another
     return best.force, best.residual, rounds
@@ -90,7 +100,7 @@ def _bent_rounds(steps, here, tolerance, most):
         rounds += 1
         held = (here.force > 0) | (here.slack < -steps.noise)
         change, _ = steps.step(here, held)
-        there = _descent(steps.problem, here, change)
+        there = _descent(steps.problem, here, change, steps.settings)
         if there is None:
             break
         here = there
@@ -100,16 +110,17 @@ def _bent_rounds(steps, here, tolerance, most):
 def _whole_rounds(steps, here, tolerance, most):
     """(best point, rounds) of at most so many whole steps. What would pull leaves W, what would
     close enters it."""
-    rounds, waited, best = 0, 0, here
+    settings, rounds, waited, best = steps.settings, 0, 0, here
     held, fewest = here.force > 0, len(here.force)
-    while best.residual > tolerance and waited < PATIENCE and rounds < most:
+    while best.residual > tolerance and waited < settings.patience and rounds < most:
         rounds += 1
         change, ahead = steps.step(here, held, refined=True)
         force = here.force + change
         here = _Point(steps.problem, np.maximum(force, 0.0))
         before, held = held, np.where(held, force >= -steps.pull, ahead < -steps.noise)
         changes = np.count_nonzero(held != before)
-        waited = 0 if here.residual < GAINED * best.residual or changes < fewest else waited + 1
+        better = here.residual < settings.gained * best.residual or changes < fewest
+        waited = 0 if better else waited + 1
         fewest = min(fewest, changes)
         if here.residual < best.residual:
             best = here
@@ -122,8 +133,9 @@ class _Steps:
     pull [N], noise (m,) [m/s]: forces and slacks that are rounding.
     """
 
-    def __init__(self, problem, network, sigma, tolerance, stats):
+    def __init__(self, problem, network, sigma, tolerance, stats, settings):
         self.problem, self.network, self.stats = problem, network, stats
+        self.settings = settings
         self.D = sigma * problem.dt / problem.diagonal
         self.pull = 0.1 * tolerance * problem.scale
         self.noise = self.pull * problem.diagonal
@@ -160,7 +172,7 @@ class _Point:
         self.objective, self.terms = float(terms.sum()), float(np.abs(terms).sum())
 
 
-def _descent(problem, here, change) -> _Point | None:
+def _descent(problem, here, change, settings) -> _Point | None:
     """The lowest point found on max(0, f + a change) for a = 1, 2, 4, ... or 1, 1/2, 1/4, ..., or
     None if none is lower.
 
@@ -174,7 +186,7 @@ def _descent(problem, here, change) -> _Point | None:
     if whole.residual < 0.1 * here.residual:
         return whole
     best, factor = whole, 2.0 if whole.objective < here.objective else 0.5
-    while SHORTEST <= part <= LONGEST:
+    while settings.shortest <= part <= settings.longest:
         part *= factor
         there = at(part)
         if best.objective < here.objective and not there.objective < best.objective:
@@ -182,5 +194,5 @@ def _descent(problem, here, change) -> _Point | None:
         best = there
     if best.objective < here.objective:
         return best
-    level = whole.objective <= here.objective + ROUNDING * here.terms
+    level = whole.objective <= here.objective + settings.rounding * here.terms
     return whole if level and whole.residual < here.residual else None

@@ -12,29 +12,38 @@ the sides of blocks that stand side by side in a wall. They are left out of F, a
 of them at its end is cleared away the same way: step 2 would have to carry such rounding.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 
-FROM = 2e-4
-"""Residual from which on the contacts that bear may be the right ones."""
 
-NEAR = 1e-6
-"""Residual of a start, as of the step before, whose bearing contacts are taken for right ones at
-once."""
+@dataclass(frozen=True)
+class Settings:
+    """begin: residual from which on the contacts that bear may be the right ones. near: residual of
+    a start, as of the step before, whose bearing contacts are taken for right ones at once.
 
-LOOK, GAINED, PART = 10, 0.8, 0.2
-"""Steps from one look at the residual to the next; and what must be left of it, at most, after this
-part of the steps that were made before: where those were many the residual rises at first."""
+    stride: steps from one look at the residual to the next; gained, part: what must be left of it,
+    at most, after this part of the steps that were made before: where those were many the residual
+    rises at first. wait: gradient steps after an attempt that failed, before the next; twice as
+    many after each.
 
-WAIT = 40
-"""Gradient steps after an attempt that failed, before the next; twice as many after each."""
+    rounding, clear: parts of the tolerance: of the largest force, up to which a force may be
+    rounding (as in ``forces/noise.py``), and the residual to be reached without those. clear_steps,
+    clear_patience: steps to be spent on that, and those without a gain.
+    """
 
-CLEARED, CLEARING = 10.0, 0.1
-"""Parts of the tolerance: of the largest force, up to which a force may be rounding (as in
-``forces/noise.py``), and the residual to be reached without those."""
-
-CLEARING_STEPS, CLEARING_PATIENCE = 200, 50
-"""Steps to be spent on that, and those without a gain."""
+    begin: float = 2e-4
+    near: float = 1e-6
+    stride: int = 10
+    gained: float = 0.8
+    part: float = 0.2
+    wait: int = 40
+    rounding: float = 10.0
+    clear: float = 0.1
+    clear_steps: int = 200
+    clear_patience: int = 50
 
 
 class Face:
@@ -45,9 +54,17 @@ class Face:
     bearing, a factorization finds the last digits (``active_set.py``).
     """
 
-    def __init__(self, product, c, measure, h, n):
+    def __init__(
+        self,
+        product: Callable[[np.ndarray], np.ndarray],
+        c: np.ndarray,
+        measure: Callable[[np.ndarray, np.ndarray], float],
+        h: np.ndarray,
+        n: int,
+        settings: Settings = Settings(),
+    ):
         self.product, self.c, self.measure, self.h, self.n = product, c, measure, h, n
-        self.wait, self.next, self.before = WAIT, 0, None
+        self.settings, self.wait, self.next, self.before = settings, settings.wait, 0, None
 
     def due(self, x, done, residual) -> np.ndarray | None:
         """The contacts (m,) bool to try it with now, after ``done`` gradient steps, at forces x
@@ -55,9 +72,9 @@ class Face:
         bears = x > 0.0
         firmly = x > residual * x.max(initial=0.0)
         before, self.before = self.before, (bears, firmly)
-        if before is None and residual <= NEAR:
+        if before is None and residual <= self.settings.near:
             before = self.before
-        if before is None or not residual <= FROM or done < self.next:
+        if before is None or not residual <= self.settings.begin or done < self.next:
             return None
         changed = (firmly & ~before[0]).any() or (before[1] & ~bears).any()
         return None if changed or np.count_nonzero(firmly) <= self.n else firmly
@@ -72,20 +89,20 @@ class Face:
         best, least, done = x, residual, 0
         mark, marked = residual, 0
         while done < most and least > tolerance and done - marked < patience:
-            for _ in range(min(LOOK, most - done)):
+            for _ in range(min(self.settings.stride, most - done)):
                 done += 1
                 rz = _step(self.h, bears, self.product(p), f, r, p, rz)
             cut = np.maximum(f, 0.0)
             now = self.measure(cut, self.product(cut))
             if now < least:
                 best, least = cut, now
-            if now <= GAINED * mark:
+            if now <= self.settings.gained * mark:
                 mark, marked = now, done
         return best, least, done
 
     def attempt(self, bears, x, residual, tolerance, done, most):
         """``descend`` after ``done`` steps, and whether something came of it."""
-        patience = max(LOOK, PART * done)
+        patience = max(self.settings.stride, self.settings.part * done)
         force, reached, more = self.descend(bears, x, residual, tolerance, most, patience)
         gained = reached <= max(0.1 * residual, tolerance)
         if not gained:
@@ -96,11 +113,12 @@ class Face:
         """(forces, residual, steps): x without any of the forces that are rounding; residual inf
         if there are none, or no way without all of them was found. Within the tolerance it may be
         above that of x: forces that are none are worth more to step 2 than its last digits."""
-        bears = x > CLEARED * tolerance * x.max(initial=0.0)
+        settings = self.settings
+        bears = x > settings.rounding * tolerance * x.max(initial=0.0)
         if not (x[~bears] > 0.0).any() or np.count_nonzero(bears) <= self.n:
             return x, np.inf, 0
-        limits = CLEARING * tolerance, min(CLEARING_STEPS, most), CLEARING_PATIENCE
-        return self.descend(bears, x, np.inf, *limits)
+        limits = settings.clear * tolerance, min(settings.clear_steps, most)
+        return self.descend(bears, x, np.inf, *limits, settings.clear_patience)
 
 
 @njit(cache=True, nogil=True)

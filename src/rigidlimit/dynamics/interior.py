@@ -14,34 +14,46 @@ that cannot. Rounding in K = M + B^T D B, D = l / w, keeps the last digits from 
 Where overlaps can be undone only to rounding, forces grow without end; the path is left soon.
 """
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from ..equilibrium.interior import Settings, predictor_corrector
+from ..equilibrium.interior import Settings as PathSettings
+from ..equilibrium.interior import predictor_corrector
 from ..equilibrium.smooth_path import Tangent
-from ..linear import LinearStats
+from ..linear import LinearStats, Network
+from .problem import ContactProblem
 
-STEPS = 60
-"""Steps after which the path is given up; 40 are seldom needed."""
 
-INTERIOR = 0.995
-"""Part of the way to the nearest bound that a step may go."""
+@dataclass(frozen=True)
+class Settings:
+    """steps: after which the path is given up; 40 are seldom needed. fraction: part of the way to
+    the nearest bound that a step may go.
 
-NEAR, WORSE, SPOILT = 1e-4, 10.0, 1e-2
-"""A residual so many times the least one, which is below NEAR, shows that rounding has taken over,
-or that forces grow without end. Before the end the residual may rise a little; from SPOILT on it
-does not come back."""
+    near, worse: a residual ``worse`` times the least one, which is below ``near``, shows that
+    rounding has taken over, or that forces grow without end. short, stuck: part of a step that
+    counts as none, and how many of them in turn show that there is no answer.
+    """
 
-SHORT, STUCK = 0.01, 5
-"""Part of a step that counts as none, and how many of them in turn show that there is no answer."""
-
-DECIDED = 1e3
-"""Ratio of l and w e, either way, from which on a contact is known to bear or to be open."""
+    steps: int = 60
+    fraction: float = 0.995
+    near: float = 1e-4
+    worse: float = 10.0
+    short: float = 0.01
+    stuck: int = 5
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where the path leads nowhere
-def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearStats):
+def follow(
+    problem: ContactProblem,
+    network: Network,
+    *,
+    tolerance: float,
+    max_iterations: int | None = None,
+    stats: LinearStats,
+    settings: Settings = Settings(),
+) -> tuple[np.ndarray, np.ndarray, int]:
     """(forces, decided, steps): at the point with the least residual, and where the path was left.
 
     Only contacts that bear have forces. Rounding may have spoiled those at the end, but there
@@ -50,34 +62,51 @@ def follow(problem, network, *, tolerance, max_iterations=STEPS, stats: LinearSt
     B, M, dt = network.B, network.mass, problem.dt
     effective_mass = dt / problem.diagonal
     x, l, w = _begin(problem, network, effective_mass, stats)
-    best, least, stuck = np.zeros(len(l)), np.inf, 0
-    last = max(0, min(STEPS, max_iterations))
-    for step in range(last + 1):
+    best, watch = np.zeros(len(l)), _Watch(settings, tolerance)
+    last = settings.steps if max_iterations is None else min(settings.steps, max_iterations)
+    for step in range(max(0, last) + 1):
         # by now a contact with l < w e would rather be open; without it others miss next to nothing
-        ratio = l / (w * effective_mass)
-        force = np.where(ratio > 1.0, l, 0.0) / dt
-        residual = problem.residual(force)
-        if residual < least:
-            best, least = force, residual
-        rising = least < NEAR and not residual <= WORSE * least
-        decided = np.maximum(ratio, 1.0 / ratio).min(initial=np.inf) > DECIDED
-        over = rising and (decided or stuck or not residual <= SPOILT)
-        if least <= tolerance or over or stuck == STUCK or step == last:
+        force = np.where(l > w * effective_mass, l, 0.0) / dt
+        if watch.better(problem.residual(force)):
+            best = force
+        if watch.over() or step >= last:
             break
         solve = partial(_solve, network.system(l / w, 0.0), stats=stats)
         mismatch, rigid = problem.p + B @ x - w, np.zeros(len(l))
-        tangent = Tangent(
-            network, l, w, rigid, network.carried(l) - M @ x, mismatch, solve, refined=True
-        )
-        t, change = predictor_corrector(tangent, Settings(fraction=INTERIOR))
+        imbalance = network.carried(l) - M @ x
+        tangent = Tangent(network, l, w, rigid, imbalance, mismatch, solve, refined=True)
+        t, change = predictor_corrector(tangent, PathSettings(fraction=settings.fraction))
         if not t > 0.0:
             break
-        stuck = 0 if t > SHORT else stuck + 1
+        watch.stepped(t)
         x, l, w = x + t * change.u, l + t * change.force, w + t * change.slack
     return best, force, step
 
 
-def speed_needed(problem, network, force) -> float:
+class _Watch:
+    """When to leave the path: the residuals so far, and short steps in turn."""
+
+    def __init__(self, settings: Settings, tolerance: float):
+        self.settings, self.tolerance = settings, tolerance
+        self.residual = self.least = np.inf
+        self.short = 0
+
+    def better(self, residual: float) -> bool:
+        """Take note of a residual; whether it is the least."""
+        self.residual, before = residual, self.least
+        self.least = min(before, residual)
+        return residual < before
+
+    def stepped(self, length: float) -> None:
+        self.short = 0 if length > self.settings.short else self.short + 1
+
+    def over(self) -> bool:
+        settings = self.settings
+        rising = self.least < settings.near and not self.residual <= settings.worse * self.least
+        return self.least <= self.tolerance or rising or self.short >= settings.stuck
+
+
+def speed_needed(problem: ContactProblem, network: Network, force: np.ndarray) -> float:
     """Lower bound on the speeds [m/s], turns by their arms, that undo all overlaps: Farkas' lemma.
 
     For any f >= 0 and any x with p + B x >= 0, f . p + (B^T f) . x >= 0. Forces of a path that

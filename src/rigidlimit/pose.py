@@ -230,7 +230,12 @@ def _rubbing(scene, state, contacts, k, exponent, mu, springs) -> dict:
         kept = in_frame(contacts, carry_tangential(contacts, springs.contacts, springs.tangential))
         overlap = -contacts.gap
         normal = np.sign(overlap) * k * np.abs(overlap) ** (exponent - 1)
-        begun = {"history": ContactHistory(normal, kept), "increments": scene.increments}
+        # the gaps stay: given, they tell that last digits are those of the overlaps' forces
+        begun = {
+            "history": ContactHistory(normal, kept, contacts.gap),
+            "gap_error": contacts.gap,
+            "increments": scene.increments,
+        }
     return begun | {
         "tangential": tangential_gradient(bodies, state, contacts),
         "tangential_stiffness": contact_tangential_stiffness(

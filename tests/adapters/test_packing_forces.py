@@ -1,11 +1,13 @@
 """Peer: a packing at rest in LAMMPS, taken over by its own files: contacts and forces."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import rigidlimit as rl
 from rigidlimit.adapters import lammps
-from rigidlimit.errors import MissingExtra
+from rigidlimit.errors import InputError, MissingExtra
 
 try:
     lammps.library()
@@ -13,6 +15,7 @@ except MissingExtra as error:
     pytest.skip(str(error), allow_module_level=True)
 
 STIFFNESS = 1e4
+SMOOTH = "linear_nohistory 0 0"
 WALLS = ("xlo", "xhi", "ylo", "yhi", "zlo")
 
 
@@ -67,14 +70,20 @@ write_data {folder}/rest.data
     return folder, {tuple(sorted(pair)): f for pair, f in theirs.items() if f > 0}, where
 
 
-@pytest.fixture(scope="module", params=[0.0, 0.25], ids=["rectangular", "triclinic"])
+BOXES = {"rectangular": (0.0, 0.0), "triclinic": (0.25, 0.0), "rough": (0.25, 0.3)}
+
+
+@pytest.fixture(scope="module", params=BOXES)
 def periodic(request, tmp_path_factory):
-    """24 balls of unequal size, pressed together in a periodic box; LAMMPS' forces and pressure."""
+    """24 balls of unequal size, pressed together in a periodic box: dump, dump of pairs, friction,
+    LAMMPS' forces, tangential ones on the first of each pair, and pressure."""
+    lean, friction = BOXES[request.param]
+    rubs = f"linear_history {STIFFNESS * 2 / 7} 0.5 {friction}" if friction else SMOOTH
     path = tmp_path_factory.mktemp("lammps") / "pressed.dump"
     rng = np.random.default_rng(1)
     radii = rng.uniform(0.1, 0.14, 24)
     side = float((4 / 3 * np.pi * (radii**3).sum() / 0.7) ** (1 / 3))
-    tilt = request.param * side
+    tilt = lean * side
     lmp = lammps.library().lammps(cmdargs=["-log", "none", "-screen", "none"])
     try:
         lmp.commands_string(f"""
@@ -88,7 +97,7 @@ region box prism 0 {side} 0 {side} 0 {side} {tilt} {-0.5 * tilt} {0.3 * tilt}
 create_box 1 box
 neighbor 0.04 bin
 pair_style granular
-pair_coeff * * hooke {STIFFNESS} 5 damping velocity tangential linear_nohistory 0 0
+pair_coeff * * hooke {STIFFNESS} 5 damping velocity tangential {rubs}
 timestep 2e-3
 """)
         place = rng.uniform(0, side, (24, 3))
@@ -101,10 +110,13 @@ fix drag all viscous 10
 run 40000 post no
 compute pairs all property/local patom1 patom2
 compute force all pair/local force
+compute rub all pair/local p1 p2 p3
 compute press all pressure NULL virial
 thermo_style custom step c_press[1] c_press[2] c_press[3] c_press[4] c_press[5] c_press[6]
 dump rest all custom 1 {path} id type xu yu zu radius mass
 dump_modify rest format float %.17g
+dump rub all local 1 {path}.pairs index c_pairs[1] c_pairs[2] c_rub[1] c_rub[2] c_rub[3]
+dump_modify rub format float %.17g
 run 0 post no
 """)
         count = lmp.extract_compute("pairs", 2, 4)
@@ -115,15 +127,25 @@ run 0 post no
         pressure = np.array([lmp.extract_compute("press", 0, 1)[k] for k in range(6)])
     finally:
         lmp.close()
-    return path, [entry for entry in theirs if entry[2] > 0], pressure
+    return path, friction, [entry for entry in theirs if entry[2] > 0], pressure
 
 
 def test_forces_across_a_periodic_box(periodic):
     """The same contacts, forces and stress, to 1e-10 for the same reasons; centres are given beyond
-    the box (xu) as balls went."""
-    path, theirs, pressure = periodic
-    found = rl.read_packing(path, stiffness=STIFFNESS).forces()
+    the box (xu) as balls went. Rough balls remember what a dump of pairs tells; with it they are in
+    balance as they stand, and their stress is LAMMPS', which friction has a part in."""
+    path, friction, theirs, pressure = periodic
+    springs = f"{path}.pairs" if friction else None
+    rough = rl.Material(friction=friction, tangential_stiffness=2 / 7)
+    packing = rl.read_packing(path, stiffness=STIFFNESS, material=rough, springs=springs)
+    found = packing.forces()
     assert found.converged
+    if friction:
+        assert np.abs(found.tangential_force).max() > 0.1 * found.force.mean()
+        wrong = path.with_name("other.pairs")
+        wrong.write_text(Path(springs).read_text().replace("ENTRIES index c_pairs[1]", "ENTRIES"))
+        with pytest.raises(InputError, match="two columns of ids"):
+            rl.read_packing(path, springs=wrong)
     number = np.array([int(name) for name in found.bodies.names[:24]])
     ours = sorted(
         (*sorted(number[pair].tolist()), force)

@@ -33,6 +33,10 @@ def import_packing(
     stiffness: Annotated[
         float | None, typer.Option(help="Of every contact [N/m^(p-1)], for --forces.")
     ] = None,
+    springs: Annotated[
+        Path | None,
+        typer.Option(help="LAMMPS dump of pairs with tangential forces, for --forces."),
+    ] = None,
     results: ResultsOption = None,
     vtk: Annotated[
         Path | None, typer.Option(help="Folder for ParaView files of the forces.")
@@ -89,8 +93,8 @@ def import_packing(
     check_name(results)
     check_file("--out", results)
     check_folder("--vtk", vtk)
-    if not forces and any(given is not None for given in (results, stiffness, vtk)):
-        raise InputError("--stiffness, --results and --vtk are for forces; add --forces")
+    if not forces and any(given is not None for given in (results, stiffness, springs, vtk)):
+        raise InputError("--stiffness, --springs, --results and --vtk are for forces; add --forces")
     watch_compiler()
     name = "default" if friction == 0 else f"mu {friction:g}"
     material = Material(young, poisson, density, name, friction)
@@ -107,6 +111,7 @@ def import_packing(
         walls=walls == "all" or (walls.split(",") if walls else False),
         periodic=str(periodic),
         boundary=boundary,
+        springs=springs,
         gravity=_numbers("--gravity", gravity, float),
         law=law,
     )

@@ -12,11 +12,12 @@ from ...bodies import Material
 from ...errors import InputError, SceneError, nearest
 from ...pose import PoseForces, forces_at_pose
 from ...scenes.scene import Scene
-from .balls import Balls, as_scene
+from .balls import UNITS, Balls, as_scene
 from .box import Box
 from .csv_table import read_csv
 from .lammps_data import begins_data, read_data
 from .lammps_dump import begins_dump, read_dump
+from .lammps_local import Springs, read_local, springs_of
 from .lines import Text, read_text
 from .yade_text import read_yade
 
@@ -37,7 +38,7 @@ class Packing(Brief):
     file's, or None; where it is periodic the scene has it as its ``cell``. columns: other numbers
     of the file, name -> (n,), as they stand, one a ball; "type" (n,) where the file has types.
     stiffness [N/m^(p-1)]: of every contact, as given, or None. notes: what of the file is not in
-    the scene.
+    the scene. springs: tangential forces of contacts that rub, as read, or None.
     """
 
     scene: Scene
@@ -46,6 +47,7 @@ class Packing(Brief):
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     stiffness: float | None = None
     notes: tuple[str, ...] = ()
+    springs: Springs | None = None
 
     @property
     def message(self) -> str:
@@ -62,7 +64,7 @@ class Packing(Brief):
             Of every contact [N/m^(p-1)]; by default that given to ``read_packing``, else that of
             the materials.
         law, springs
-            As of ``forces_at_pose``.
+            As of ``forces_at_pose``; springs by default those that were read.
 
         Raises
         ------
@@ -70,6 +72,7 @@ class Packing(Brief):
             Where nothing touches.
         """
         stiffness = self.stiffness if stiffness is None else stiffness
+        springs = self.springs if springs is None else springs
         return forces_at_pose(self.scene, stiffness=stiffness, law=law, springs=springs)
 
 
@@ -88,6 +91,7 @@ def read_packing(
     periodic: str = "keep",
     boundary: str | None = None,
     atom_style: str | None = None,
+    springs: str | Path | None = None,
     gravity=None,
     law="hooke",
     dt: float = 1e-3,
@@ -125,6 +129,9 @@ def read_packing(
         Of data files, which do not say it: like "ppf".
     atom_style : str, optional
         Of data files that do not say it: "sphere" (default), "granular", "bpm/sphere", "atomic".
+    springs
+        LAMMPS' dump of pairs (local) with two ids and the tangential force on the first: what
+        contacts that rub remember, for ``Packing.forces``.
     gravity, law, dt
         Of the scene; no file says them. By default 9.81 m/s^2 downwards, and none in boxes that
         are periodic downwards.
@@ -164,7 +171,20 @@ def read_packing(
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     columns = balls.columns | ({} if balls.type is None else {"type": balls.type})
-    return Packing(scene, format, balls.box, columns, stiffness)
+    kept = None
+    if springs is not None:
+        pairs = read_local(read_text(springs), frame)
+        try:
+            kept = springs_of(scene.bodies, scene.state, *pairs, _newtons(units or balls.units))
+        except InputError as error:
+            raise InputError(f"{springs}: {error}") from None
+    return Packing(scene, format, balls.box, columns, stiffness, springs=kept)
+
+
+def _newtons(units: str) -> float:
+    """Newtons in one of LAMMPS' units of force."""
+    length, mass, time = UNITS[units or "si"]
+    return mass * length / time**2
 
 
 def _in_box(balls: Balls, periodic: str) -> Balls:

@@ -15,6 +15,7 @@ without them f are the forces of bodies put down at the pose, its overlaps their
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -37,7 +38,7 @@ from .forces import CompatibleForces, ContactHistory, compatible_forces
 from .forces.friction import contact_friction, contact_tangential_stiffness, has_friction
 from .forces.law import contact_stiffness
 from .scenes.load import as_scene
-from .scenes.scene import law_exponent
+from .scenes.scene import Scene, law_exponent
 from .simulation import Simulation
 from .status import Status
 
@@ -135,12 +136,12 @@ class PoseForces(Brief):
 
 
 def forces_at_pose(
-    scene,
+    scene: Scene | str | Path,
     *,
     stiffness: float | None = None,
-    law=None,
+    law: str | float | None = None,
     tolerance: float = 1e-10,
-    springs=None,
+    springs: np.ndarray | None = None,
 ) -> PoseForces:
     """Contact forces of elastic bodies at a given pose, with the gaps and overlaps that it has.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._support import arrays
 from ._support.progress import Pace
@@ -11,7 +12,7 @@ from ._support.progress import progress as bar
 from ._support.warned import warn
 from ._support.words import counted
 from .batches import carried_warm_start
-from .bodies import HalfSpace, State
+from .bodies import HalfSpace, Shape, State
 from .bodies.materials import TANGENTIAL_LAWS
 from .collision.contacts import Contacts
 from .constraints import in_world
@@ -318,7 +319,7 @@ class Simulation:
         )
         return not (same and np.array_equal(self.external_force, self._pushed))
 
-    def set_load(self, body: int | str, load) -> None:
+    def set_load(self, body: int | str, load: ArrayLike) -> None:
         """Put another load on a body, from the next step on; weight comes on top as before.
 
         body: its index or name. load: as in ``Scene.add``; it replaces what the body had.
@@ -330,7 +331,7 @@ class Simulation:
         force[:3] += self.bodies.mass[i] * self.gravity
         self.external_force[6 * i : 6 * i + 6] = force
 
-    def set_cell(self, *, stress=None, rate=None) -> None:
+    def set_cell(self, *, stress: ArrayLike | None = None, rate: ArrayLike | None = None) -> None:
         """Prescribe other stresses and rates of strain of the periodic cell, from the next step on.
 
         stress, rate: as of ``Cell``; what neither is given for is held as it is.
@@ -354,7 +355,7 @@ class Simulation:
         if not np.array_equal(push, self.external_force[-6:]):
             self.external_force = np.concatenate([self.external_force[:-6], push])
 
-    def set_gravity(self, gravity) -> None:
+    def set_gravity(self, gravity: ArrayLike) -> None:
         """Turn gravity, (dim,) [m/s^2], from the next step on: a table that tilts, a wall shaken
         sideways. Loads stay as they are.
         """
@@ -365,7 +366,9 @@ class Simulation:
         self.external_force.reshape(-1, 6)[:, :3] += weight
         self.gravity = new
 
-    def set_velocity(self, body: int | str, velocity, angular_velocity=None) -> None:
+    def set_velocity(
+        self, body: int | str, velocity: ArrayLike, angular_velocity: ArrayLike | None = None
+    ) -> None:
         """Give a body another velocity [m/s, rad/s], from the next step on: a driven wall its
         next stroke. body: its index or name. Both as in ``Scene.add``; the turn stays if None.
         """
@@ -398,7 +401,7 @@ class Simulation:
         """The scene as it stands: present places, velocities, loads, gravity and cell."""
         return present_scene(self.scene, self.bodies, self.state, self.external_force, self.gravity)
 
-    def add(self, shape, *, position, name: str | None = None, **given) -> int:
+    def add(self, shape: Shape, *, position: ArrayLike, name: str | None = None, **given) -> int:
         """Add a body from the next step on, as by ``Scene.add``; returns its index.
 
         Contacts of the others keep their forces and what they remember. ``scene`` becomes another
@@ -409,7 +412,14 @@ class Simulation:
         self._go_on(scene, np.arange(index))
         return index
 
-    def add_many(self, shape, positions, *, names: list[str] | None = None, **given) -> list[int]:
+    def add_many(
+        self,
+        shape: Shape | Iterable[Shape],
+        positions: ArrayLike,
+        *,
+        names: list[str] | None = None,
+        **given,
+    ) -> list[int]:
         """Add bodies from the next step on, as by ``Scene.add_many``; else as ``add``."""
         scene = self.scene_now()
         names = _free_names(scene, len(positions)) if names is None else names
@@ -417,7 +427,7 @@ class Simulation:
         self._go_on(scene, np.arange(len(self.scene)))
         return indices
 
-    def remove(self, bodies) -> None:
+    def remove(self, bodies: Iterable[int | str]) -> None:
         """Take bodies out, by name or index, from the next step on.
 
         Those behind them move up: indices change, names do not. Else as ``add``.

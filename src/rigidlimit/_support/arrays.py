@@ -2,11 +2,15 @@
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
 
+MatrixLike = ArrayLike | sp.sparray | sp.spmatrix
+"""A matrix as users give it: full or sparse."""
 
-def vector(name: str, value, size: int, *, what: str) -> np.ndarray:
+
+def vector(name: str, value: object, size: int, *, what: str) -> np.ndarray:
     """``value`` as a finite float array (size,); a number is repeated. ``what``: one per ..."""
     try:
         array = np.asarray(value, dtype=float)
@@ -26,7 +30,7 @@ def vector(name: str, value, size: int, *, what: str) -> np.ndarray:
     return array
 
 
-def number(value) -> float:
+def number(value: object) -> float:
     """``value`` as a float; nan where it is none: text, None, a list."""
     try:
         return np.nan if isinstance(value, str | bytes) else float(value)
@@ -34,7 +38,7 @@ def number(value) -> float:
         return np.nan
 
 
-def is_positive(value) -> bool:
+def is_positive(value: object) -> bool:
     """Whether ``value`` is a positive finite number."""
     return 0.0 < number(value) < np.inf
 
@@ -46,13 +50,13 @@ def positive(name: str, value: float) -> float:
     return number(value)
 
 
-def short(value) -> str:
+def short(value: object) -> str:
     """What was found, in a few words."""
     text = repr(value)
     return text if len(text) <= 60 else f"a {type(value).__name__}"
 
 
-def integers(name: str, value, size: int, *, what: str) -> np.ndarray:
+def integers(name: str, value: object, size: int, *, what: str) -> np.ndarray:
     """``value`` as an integer array (size,); a number is repeated. ``what``: one per ..."""
     array = vector(name, value, size, what=what)
     whole = array.astype(int)
@@ -62,7 +66,7 @@ def integers(name: str, value, size: int, *, what: str) -> np.ndarray:
     return whole
 
 
-def free_columns(fixed, n: int) -> np.ndarray:
+def free_columns(fixed: object, n: int) -> np.ndarray:
     """The degrees of freedom that are not held, (n,) bool; fixed: (n,) bool (Gamma_D), or None."""
     held = np.zeros(n, bool) if fixed is None else np.asarray(fixed)
     if held.dtype.kind not in "biuf":
@@ -73,7 +77,9 @@ def free_columns(fixed, n: int) -> np.ndarray:
     return free
 
 
-def sparse(name: str, value, *, columns: int | None = None, square: bool = False) -> sp.csr_array:
+def sparse(
+    name: str, value: object, *, columns: int | None = None, square: bool = False
+) -> sp.csr_array:
     """``value`` as a CSR array of finite floats with sorted, distinct entries.
 
     ``value`` itself if it is one with short indices (``with_short_indices``): not to be changed.

@@ -8,6 +8,7 @@ other programs want the cores, by short sleeps: who has slept is let onto a core
 
 import sys
 import threading
+from collections.abc import Callable
 
 import numpy as np
 from numba import njit, types
@@ -62,7 +63,7 @@ def _load(typing, array, index):
 
 
 @njit(cache=True, nogil=True)
-def wait(gate, threads, patience):
+def wait(gate: np.ndarray, threads: int, patience: int):
     """Returns when all threads have come here; how many naps it took.
 
     patience: looks, of a nanosecond or so, before a waiting thread sleeps.
@@ -84,7 +85,7 @@ def wait(gate, threads, patience):
     return naps
 
 
-def together(work, threads: int, gate: np.ndarray):
+def together(work: Callable[[int], object], threads: int, gate: np.ndarray):
     """work(t) in ``threads`` threads at once, t = 0 in this one, whose answer is returned.
 
     Whatever one of them raises lets the others go and is raised here; what they have written is
@@ -92,7 +93,7 @@ def together(work, threads: int, gate: np.ndarray):
     """
     failed, go = [], threading.Event()
 
-    def guarded(t):
+    def guarded(t: int):
         go.wait()
         if gate[GIVEN_UP]:
             return None

@@ -13,7 +13,7 @@ DENSE = 40_000
 """Entries, zeros included, up to which a matrix is a plain array: 50 contacts of a dozen bodies."""
 
 
-def matrix(name: str, value, *, columns: int | None = None):
+def matrix(name: str, value: object, *, columns: int | None = None):
     """``value`` as a matrix of finite numbers, in the form that suits its size.
 
     Raises InputError for a wrong shape or numbers that are not finite.

@@ -19,7 +19,7 @@ class _Disk(io.FileIO):
         super().__init__(path, "w+")
         self.failure: BaseException | None = None
 
-    def write(self, data) -> int:
+    def write(self, data: bytes) -> int:
         rest = memoryview(data).cast("B")
         size = len(rest)
         try:
@@ -29,7 +29,7 @@ class _Disk(io.FileIO):
             self.failure = error
         return size
 
-    def truncate(self, size=None) -> int:
+    def truncate(self, size: int | None = None) -> int:
         try:
             return super().truncate(size)
         except BaseException as error:

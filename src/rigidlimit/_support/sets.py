@@ -3,11 +3,12 @@
 ``root`` (nodes,) int begins as ``np.arange(nodes)``; each set is known by its least node.
 """
 
+import numpy as np
 from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def join(root, a, b):
+def join(root: np.ndarray, a: int, b: int):
     """Make the sets of the nodes a and b one."""
     while root[a] != a:
         root[a] = root[root[a]]
@@ -19,7 +20,7 @@ def join(root, a, b):
 
 
 @njit(cache=True, nogil=True)
-def settle(root):
+def settle(root: np.ndarray):
     """Let each node point to the least of its set."""
     for i in range(len(root)):  # which comes before what hangs on it
         root[i] = root[root[i]]

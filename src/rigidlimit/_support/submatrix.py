@@ -11,7 +11,13 @@ from numba import njit
 from .arrays import with_short_indices
 
 
-def submatrix(A: sp.csr_array, *, rows=None, columns=None, scale=None) -> sp.csr_array:
+def submatrix(
+    A: sp.csr_array,
+    *,
+    rows: np.ndarray | None = None,
+    columns: np.ndarray | None = None,
+    scale: np.ndarray | None = None,
+) -> sp.csr_array:
     """A[rows][:, columns] diag(scale), A itself if that is all of it.
 
     rows (r,), columns (c,): ascending indices, all by default; scale (c,): 1 by default. Sorted

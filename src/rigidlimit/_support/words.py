@@ -1,5 +1,7 @@
 """Numbers with their nouns in a message, "1 contact", "2 contacts", "2 bodies", and some names."""
 
+from collections.abc import Sequence
+
 
 def counted(number: int, noun: str) -> str:
     """``number`` and ``noun``, given in the singular; what gets the plural is the last word, or the
@@ -10,7 +12,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {_plural(head)}{of}{rest}"
 
 
-def listed(names) -> str:
+def listed(names: Sequence[str]) -> str:
     """Names of bodies in a message: "'a', 'b', 'c' and 2 other bodies"."""
     text = ", ".join(repr(name) for name in names[:3])
     more = len(names) - 3

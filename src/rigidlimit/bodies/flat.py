@@ -84,7 +84,7 @@ def _faces(points, hull, margin) -> list[list[int]]:
     return faces
 
 
-def pieces_of_faces(vertices: np.ndarray, faces, normals: np.ndarray):
+def pieces_of_faces(vertices: np.ndarray, faces: np.ndarray, normals: np.ndarray):
     """(number of faces that look like pieces, of how many, distance [m] of their corners from one
     another's planes), or None: of a hull's corners (m, 3), corner loops, and normals (f, 3).
 

@@ -29,13 +29,13 @@ class Written(NamedTuple):
     position: np.ndarray
     digit: float
 
-    def here(self, position) -> np.ndarray:
+    def here(self, position: np.ndarray) -> np.ndarray:
         """Which bodies (n,) bool still are where they were written, by a hundred last digits: what
         moved on has its place from the motion."""
         return np.abs(position - self.position).max(axis=1) <= 100.0 * self.digit
 
 
-def written(position, length: float) -> Written | None:
+def written(position: np.ndarray, length: float) -> Written | None:
     """``Written`` of the places (n, 3) [m] of bodies, the scene's reference length [m] given; None
     where they have all digits, or may be meant as they are."""
     size = np.abs(position)

@@ -25,7 +25,7 @@ def demo(
     from ..scenes import beam, pyramid
     from ..simulation import Simulation
 
-    def say(text=""):
+    def say(text: str = ""):
         typer.echo(text)
 
     say("A beam of weight 10 on three supports, left, middle, right")

@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 
 from ..bodies import Bodies, Capsule, Cylinder, HalfSpace, Polygon, State, rotations
+from .contacts import Contacts
 from .kinds import BALL, kind_of
 from .pieces import Pieces
 from .polytope_table import as_polytope
@@ -29,7 +30,14 @@ NORMALS = 1e-12
 """Difference of unit normals up to which faces are flush, and their edges corners of one patch."""
 
 
-def without_inner_edges(bodies: Bodies, owner, state: State, reach, contacts, same):
+def without_inner_edges(
+    bodies: Bodies,
+    owner: np.ndarray,
+    state: State,
+    reach: np.ndarray,
+    contacts: Contacts,
+    same: np.ndarray,
+):
     """(which contacts stay (m,) bool, list of Pieces: contacts of corners).
 
     bodies, state, reach (parts,), contacts: of parts; owner (parts,): the body of each; same (m,).

@@ -13,6 +13,7 @@ from ..bodies import (
     Ellipsoid,
     HalfSpace,
     Polygon,
+    Shape,
     Sphere,
 )
 from ..bodies.cell import CellFrame
@@ -35,7 +36,7 @@ _OF_TYPE = {
 }
 
 
-def kind_of(shape) -> int:
+def kind_of(shape: Shape) -> int:
     """An ellipsoid of three equal axes is a ball, and a disk is one in the plane."""
     kind = next((kind for made, kind in _OF_TYPE.items() if isinstance(shape, made)), None)
     if kind is None:

@@ -43,7 +43,7 @@ COMMON = 1e-6
 
 
 @njit(cache=True)
-def dot(x, y):
+def dot(x: np.ndarray, y: np.ndarray):
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 @dataclass
@@ -18,7 +19,17 @@ class Pieces:
     curvature: np.ndarray
 
     @classmethod
-    def of(cls, a, b, *, point, normal, gap, feature=0, curvature=0.0) -> "Pieces":
+    def of(
+        cls,
+        a: np.ndarray,
+        b: np.ndarray,
+        *,
+        point: np.ndarray,
+        normal: np.ndarray,
+        gap: np.ndarray,
+        feature: ArrayLike = 0,
+        curvature: ArrayLike = 0.0,
+    ) -> "Pieces":
         k = len(a)
         return cls(
             np.asarray(a, np.int64),

@@ -98,7 +98,9 @@ def _normals(bodies, state, planes) -> np.ndarray:
     return np.einsum("pij,pj->pi", rotations.matrix(state.quaternion[planes]), local)
 
 
-def planes_bodies(bodies: Bodies, state: State, planes, others, reach) -> Pieces:
+def planes_bodies(
+    bodies: Bodies, state: State, planes: np.ndarray, others: np.ndarray, reach: np.ndarray
+) -> Pieces:
     """Contacts of half-spaces ``planes`` with bodies ``others``; normals point to the bodies."""
     table = bodies.derived(support_table)
     normals = _normals(bodies, state, planes)
@@ -228,7 +230,7 @@ def _core(kind, number, row, radius, axes, normal, core):
 
 
 @njit(cache=True)
-def ellipsoid_curvature(axes, point):
+def ellipsoid_curvature(axes: np.ndarray, point: np.ndarray):
     """Mean of the two principal curvatures [1/m] at a surface point (3,) in body axes."""
     h = square = squares = 0.0
     for k in range(3):

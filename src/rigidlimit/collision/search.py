@@ -33,7 +33,7 @@ FARTHEST = 1e100
 """Reach from which on squares of lengths leave the range of numbers [m]."""
 
 
-def find_contacts(bodies: Bodies, state: State, reach) -> Contacts:
+def find_contacts(bodies: Bodies, state: State, reach: float | np.ndarray) -> Contacts:
     """All contacts with gap <= reach of one body + reach of the other.
 
     reach (n,) or a number [m]: how far each body may move in the step; zero for half-spaces.

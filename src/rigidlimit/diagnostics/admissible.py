@@ -62,7 +62,14 @@ class Interior:
     proven: bool = True
 
 
-def nearest(network: Network, load, target, *, tolerance=1e-12, start=None):
+def nearest(
+    network: Network,
+    load: np.ndarray,
+    target: np.ndarray,
+    *,
+    tolerance: float = 1e-12,
+    start: np.ndarray | None = None,
+):
     """(f, equilibrium): the point of P nearest to ``target`` (m,). The equilibrium's residual is
     over the largest of ``target`` and 1."""
     m = network.B.shape[0]
@@ -78,7 +85,9 @@ def nearest(network: Network, load, target, *, tolerance=1e-12, start=None):
     return answer.force, answer
 
 
-def interior(network: Network, load, *, known=None, max_rounds: int = 50) -> Interior:
+def interior(
+    network: Network, load: np.ndarray, *, known: np.ndarray | None = None, max_rounds: int = 50
+) -> Interior:
     """A point in the relative interior of P (see the header).
 
     known (m,): a point of P; the least forces that balance the load by default.
@@ -155,7 +164,14 @@ def opening_motion(network: Network) -> np.ndarray | None:
     return v / least if np.isfinite(v).all() and least > 0.1 else None
 
 
-def outer_bounds(network: Network, load, inside, contacts, *, workers=None):
+def outer_bounds(
+    network: Network,
+    load: np.ndarray,
+    inside: np.ndarray,
+    contacts: np.ndarray,
+    *,
+    workers: int | None = None,
+):
     """(intervals (len(contacts), 2) that contain the true ones, intervals reached by forces).
 
     inside (m,): a point of P, positive. workers: threads.
@@ -172,7 +188,7 @@ def _ends(network, load, inside, opening, i):
     """((least, greatest) f_i from outside, the same as reached)."""
     size = float(inside.max(initial=0.0)) or 1.0
 
-    def shifted(sign):
+    def shifted(sign: float):
         """f_i of the point nearest to forces that are far off in f_i, if it is one of P."""
         target = inside.copy()
         target[i] += sign * REACH * size

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from ..equilibrium.smooth_path import Tangent
-from ..linear import LinearStats
+from ..linear import LinearStats, Network
 
 CENTRING = 0.1
 """mu over what it was the step before."""
@@ -40,7 +40,7 @@ STEPS, STUCK = 40, 1e-4
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where the path leads nowhere
-def centre(network, load, near):
+def centre(network: Network, load: np.ndarray, near: np.ndarray):
     """(f (m,), carries (m,) bool, |B^T f - F|_inf, steps), or None where the path does not come to
     tell which contacts carry.
 
@@ -75,7 +75,7 @@ def centre(network, load, near):
     return found
 
 
-def threshold_of(imbalance, size) -> float:
+def threshold_of(imbalance: float, size: float) -> float:
     """Part of the largest force ``size`` above which a force is not zero."""
     return max(CARRIES, 100.0 * imbalance / size)
 

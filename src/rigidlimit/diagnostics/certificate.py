@@ -19,11 +19,13 @@ of f above the least (eq. 36), from any u. It is of second order in an error of 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._support import arrays
+from .._support.arrays import MatrixLike
 from .._support.display import Brief
 from ..errors import InputError
-from ..forces import compatible_forces
+from ..forces import ContactHistory, compatible_forces
 from ..forces.problem import checked_law, complementary_energy, pressing, strain_energy
 from ..linear import column_arms
 from .cones.certificate import RoughCertificate, rough_certificate
@@ -93,23 +95,23 @@ class Certificate(Brief):
 
 
 def certify(
-    B,
-    load,
-    force,
+    B: MatrixLike,
+    load: ArrayLike,
+    force: ArrayLike,
     *,
-    stiffness=1.0,
+    stiffness: ArrayLike = 1.0,
     exponent: float = 2.0,
-    fixed=None,
-    gap_error=None,
-    slack=None,
+    fixed: ArrayLike | None = None,
+    gap_error: ArrayLike | None = None,
+    slack: ArrayLike | None = None,
     slack_scale: float | None = None,
-    displacement=None,
+    displacement: ArrayLike | None = None,
     data_error: float = 0.0,
     tolerance: float = 1e-8,
-    tangential=None,
-    friction=0.0,
-    tangential_stiffness=1.0,
-    history=None,
+    tangential: MatrixLike | None = None,
+    friction: ArrayLike = 0.0,
+    tangential_stiffness: ArrayLike = 1.0,
+    history: ContactHistory | None = None,
 ) -> Certificate | RoughCertificate:
     """Judge forces f (m,) [N] under the load F~ (n,); stiffness, exponent, fixed and gap_error
     as for ``compatible_forces``.

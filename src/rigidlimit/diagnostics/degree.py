@@ -13,6 +13,8 @@ As a rule the two are equal. Where they are not, ``determinacy`` finds A.
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from .._support.submatrix import submatrix
 from ..linear import body_starts, column_arms, kept_starts
@@ -37,7 +39,9 @@ class Degree:
         )
 
 
-def degree(B, loaded: np.ndarray, *, free: np.ndarray, blocks=None) -> Degree:
+def degree(
+    B: sp.csr_array, loaded: np.ndarray, *, free: np.ndarray, blocks: ArrayLike | None = None
+) -> Degree:
     """Bounds of the degree of indeterminacy, from what carries in known admissible forces.
 
     Parameters

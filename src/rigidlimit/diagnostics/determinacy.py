@@ -20,8 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from .._support import arrays
+from .._support.arrays import MatrixLike
 from .._support.display import Displayed
 from .._support.words import counted
 from ..errors import InputError
@@ -165,19 +167,19 @@ class Determinacy(Displayed):
 
 
 def determinacy(
-    B,
-    load,
+    B: MatrixLike,
+    load: ArrayLike,
     *,
-    force=None,
-    fixed=None,
+    force: ArrayLike | None = None,
+    fixed: ArrayLike | None = None,
     tolerance: float = 1e-9,
-    contacts=None,
+    contacts: ArrayLike | None = None,
     intervals: str = "auto",
-    blocks=None,
+    blocks: ArrayLike | None = None,
     workers: int | None = None,
-    tangential=None,
-    friction=0.0,
-    sliding_direction=None,
+    tangential: MatrixLike | None = None,
+    friction: ArrayLike = 0.0,
+    sliding_direction: ArrayLike | None = None,
 ) -> Determinacy | RoughDeterminacy:
     """The admissible forces of a load: degree of indeterminacy, determined forces, intervals.
 

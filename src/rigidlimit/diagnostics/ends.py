@@ -18,7 +18,7 @@ import numpy as np
 from ..equilibrium.interior import predictor_corrector
 from ..equilibrium.smooth_path import LOOSE as PATH
 from ..equilibrium.smooth_path import Tangent
-from ..linear import LinearStats
+from ..linear import LinearStats, Network
 
 SHARP = 1e-7
 """An outer bound this near to a force that is reached, over the largest force, is good enough;
@@ -42,7 +42,14 @@ STUCK = 1e-3
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where there is no end
-def end(network, load, inside, opening, i: int, sign: float):
+def end(
+    network: Network,
+    load: np.ndarray,
+    inside: np.ndarray,
+    opening: np.ndarray | None,
+    i: int,
+    sign: float,
+):
     """(bound of sign f_i from outside, greatest sign f_i reached); a bound of inf if none is found.
 
     inside (m,): positive admissible forces. opening (n,): y with B y >= 1, or None. Loads and

@@ -24,7 +24,7 @@ PIVOTS = 600
 FEASIBILITY = 1e-9
 
 
-def extremes(B: sp.csr_array, load, wanted, *, workers: int | None = None):
+def extremes(B: sp.csr_array, load: np.ndarray, wanted: np.ndarray, *, workers: int | None = None):
     """((k, 2) least and greatest values, method in words). infinite where unbounded.
 
     B (m, n), load (n,) of order one; P must not be empty. wanted: contacts (k,), or sums of forces,

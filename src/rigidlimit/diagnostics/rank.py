@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dtrcon
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -53,7 +54,13 @@ class Rank:
     margin: float
 
 
-def rank(B: sp.csr_array, *, tolerance: float = 1e-9, shown: float = 1e-3, blocks=None) -> Rank:
+def rank(
+    B: sp.csr_array,
+    *,
+    tolerance: float = 1e-9,
+    shown: float = 1e-3,
+    blocks: ArrayLike | None = None,
+) -> Rank:
     """Rank of B. blocks: first degree of freedom of each body, ending with n (a hint)."""
     B = sp.csr_array(B)
     m, n = B.shape
@@ -197,7 +204,7 @@ def dissect(graph: sp.csr_array) -> tuple[list[np.ndarray], list[int]]:
     """
     nodes, parents = [], []
 
-    def split(members):
+    def split(members: np.ndarray):
         """Eliminate ``members`` last their separator; index of the set at the top."""
         if len(members) <= LEAF:
             nodes.append(members)

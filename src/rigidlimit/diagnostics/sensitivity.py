@@ -20,8 +20,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from .._support import arrays
+from .._support.arrays import MatrixLike
 from .._support.display import Brief
 from ..errors import InputError
 from ..forces import compatible_forces
@@ -68,7 +70,13 @@ class Sensitivity(Brief):
         """Mean elastic overlap of bearing contacts [m]: the measure for gap errors."""
         return float(self.overlap[self.active].mean()) if self.active.any() else 0.0
 
-    def forward(self, *, log_stiffness=None, gap=None, load=None) -> np.ndarray:
+    def forward(
+        self,
+        *,
+        log_stiffness: ArrayLike | None = None,
+        gap: ArrayLike | None = None,
+        load: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Derivative of the forces along a direction, (m,) [N]: what changes is ln k by
         log_stiffness (m,), g by gap (m,) [m] and F~ by load (n,)."""
         m, n = self._system.shape
@@ -89,7 +97,7 @@ class Sensitivity(Brief):
                 break
         return self.force * k + D * closing
 
-    def reverse(self, weight):
+    def reverse(self, weight: ArrayLike):
         """(by ln k (m,), by g (m,), by F~ (n,)): gradients of weight . f, weight (m,)."""
         w = _vector("weight", weight, self._system.shape[0])
         y = self._system.displacement(self.tangent, self.tangent * w, None)
@@ -128,18 +136,18 @@ class GapNoise(Brief):
 
 
 def sensitivity(
-    B,
-    load,
+    B: MatrixLike,
+    load: ArrayLike,
     *,
-    stiffness=1.0,
+    stiffness: ArrayLike = 1.0,
     exponent: float = 2.0,
-    fixed=None,
-    gap_error=None,
-    blocks=None,
+    fixed: ArrayLike | None = None,
+    gap_error: ArrayLike | None = None,
+    blocks: ArrayLike | None = None,
     tolerance: float = 1e-12,
-    tangential=None,
-    friction=0.0,
-    tangential_stiffness=1.0,
+    tangential: MatrixLike | None = None,
+    friction: ArrayLike = 0.0,
+    tangential_stiffness: ArrayLike = 1.0,
 ) -> Sensitivity | RoughSensitivity:
     """Derivatives of compatible forces to stiffness ratios, gap errors and load.
 
@@ -205,9 +213,9 @@ def sensitivity(
 
 
 def gap_noise_spread(
-    B,
-    load,
-    size,
+    B: MatrixLike,
+    load: ArrayLike,
+    size: ArrayLike,
     *,
     method: str = "linear",
     samples: int = PROBES,
@@ -284,7 +292,7 @@ class _Linear:
         starts = kept_starts(body_starts(B.shape[1], blocks), self.dofs)
         self.network = Network(scaled, blocks=starts)
 
-    def displacement(self, tangent, push, load):
+    def displacement(self, tangent: np.ndarray, push: np.ndarray, load: np.ndarray):
         """du (n,) for tangents D (m,), forces ``push`` (m,) and load dF (n,) or None."""
         network = self.network
         right = network.carried(push)

@@ -26,7 +26,7 @@ LEFT = 1e-5
 """Part of a random motion that must be left of it to count as perhaps still."""
 
 
-def smallest_singular_values(B: sp.csr_array, starts, largest: float, *, seed: int = 0):
+def smallest_singular_values(B: sp.csr_array, starts: np.ndarray, largest: float, *, seed: int = 0):
     """Smallest singular values, ascending: all that could be zero, and a few more from above.
 
     largest: the largest one. None: there are too many, or conjugate gradients did not converge.

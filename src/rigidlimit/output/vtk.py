@@ -9,6 +9,7 @@ from .._support.atomic import whole_file, write_text
 from ..bodies import Disk, HalfSpace, Sphere
 from ..bodies.cell import CellFrame
 from ..bodies.rotations import matrix
+from ..collision.contacts import Contacts
 from .hdf5 import Run, read_run
 from .measures.chains import ForceChains, force_chains
 from .measures.contacts import neighbours
@@ -160,7 +161,7 @@ def _contacts(shown: Frame, chains: ForceChains):
     )
 
 
-def contact_lines(position: np.ndarray, contacts) -> np.ndarray:
+def contact_lines(position: np.ndarray, contacts: Contacts) -> np.ndarray:
     """Ends of the line that stands for each contact, (m, 2, 3) [m].
 
     It runs along the line of action of the force, from the point nearest to one body's centre to

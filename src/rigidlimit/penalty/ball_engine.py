@@ -160,7 +160,9 @@ class BallEngine:
         self.motion[:, 3:6][self.mass > 0] = 0.0
         self._fill()
 
-    def set_external(self, external_force: np.ndarray, later=None, over: float = 1.0) -> None:
+    def set_external(
+        self, external_force: np.ndarray, later: np.ndarray | None = None, over: float = 1.0
+    ) -> None:
         """Other loads (6 n,) [N, N m] from now on, evenly going over to ``later`` (6 n,) within
         ``over`` [s] if that is given; between smooth balls from call to call of ``advance``."""
         self.external = np.where(self.mass > 0, external_force.reshape(-1, 6)[:, :3], 0.0)

@@ -9,10 +9,12 @@ box's axes, its radius, face, gap_0 from that face, k, gamma_0. frame (boxes, 12
 and half its sides; in the plane the third is endless. Face 2 a + 1 looks along axis a, 2 a against.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 from numba import njit
 
-from ..bodies import Bodies, Box, Polygon, rotations
+from ..bodies import Bodies, Box, Polygon, Shape, rotations
 from .law import contact_force
 
 RIGHT = 1e-12
@@ -22,7 +24,7 @@ BESIDE = 1e-9
 """Overlap over half a lid's width, up to which a lid and what holds it sideways touch."""
 
 
-def box_of(shape) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def box_of(shape: Shape) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """(centre (3,), axes (3, 3) as rows, half sides (3,)) of a box or rectangle, in the body's
     axes; None for other shapes."""
     if isinstance(shape, Box):
@@ -63,7 +65,15 @@ class BoxesNear:
         self.extent = _reach(self.axes, self.half[:, :, None]).sum(axis=1)
         self.frame = np.column_stack([self.axes.reshape(-1, 9), self.half]).reshape(-1, 12)
 
-    def may_meet(self, lid, position, ways, planes, velocity, skin) -> bool:
+    def may_meet(
+        self,
+        lid: int,
+        position: np.ndarray,
+        ways: np.ndarray,
+        planes: Iterable[tuple[np.ndarray, np.ndarray]],
+        velocity: np.ndarray,
+        skin: float,
+    ) -> bool:
         """Whether the box ``lid`` is within ``skin`` of one of the ``planes`` (point, normal) or of
         another box that it could run into. ways (3,) bool: where it can go. velocity (n, 3)."""
         slot = int(np.flatnonzero(self.boxes == lid)[0])
@@ -79,7 +89,7 @@ class BoxesNear:
         apart = ((gap > skin) | beside).any(axis=1)
         return bool((~apart & (self.boxes != lid)).any())
 
-    def find(self, position, radius, balls, skin):
+    def find(self, position: np.ndarray, radius: np.ndarray, balls: np.ndarray, skin: float):
         """(box (b, 3), place, radius, face and gap_0 (b, 6), normals from box to ball (b, 3), gaps
         (b,)) of balls within ``skin``, by balls."""
         found = [
@@ -117,7 +127,9 @@ class BoxesNear:
 
 
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
-def box_contact(e, box, box_pair, frame, motion):
+def box_contact(
+    e: int, box: np.ndarray, box_pair: np.ndarray, frame: np.ndarray, motion: np.ndarray
+):
     """(overlap, closing speed, normal from the box to the ball) of row e at present."""
     i, b, s = box[e, 0], box[e, 1], box[e, 2]
     ax, ay = motion[i, 0] - motion[b, 0], motion[i, 1] - motion[b, 1]
@@ -155,7 +167,17 @@ def box_contact(e, box, box_pair, frame, motion):
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def box_forces(lo, hi, box, box_pair, frame, motion, force, p, tensile):
+def box_forces(
+    lo: int,
+    hi: int,
+    box: np.ndarray,
+    box_pair: np.ndarray,
+    frame: np.ndarray,
+    motion: np.ndarray,
+    force: np.ndarray,
+    p: float,
+    tensile: bool,
+):
     """Adds the forces of rows lo <= e < hi to ``force`` (n, 4), on the balls and on the boxes."""
     for e in range(lo, hi):
         c, rate, nx, ny, nz = box_contact(e, box, box_pair, frame, motion)

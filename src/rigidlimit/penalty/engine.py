@@ -71,7 +71,9 @@ class Engine(Protocol):
 
     def tangential_forces(self, contacts: Contacts) -> np.ndarray: ...
 
-    def set_external(self, external_force: np.ndarray, later=None, over: float = 1.0) -> None: ...
+    def set_external(
+        self, external_force: np.ndarray, later: np.ndarray | None = None, over: float = 1.0
+    ) -> None: ...
 
 
 def check_finite(bodies: Bodies, position: np.ndarray) -> None:
@@ -84,7 +86,14 @@ def check_finite(bodies: Bodies, position: np.ndarray) -> None:
         )
 
 
-def expected_tangent(law: Law, k, mass, overlap, closing, push):
+def expected_tangent(
+    law: Law,
+    k: np.ndarray,
+    mass: np.ndarray,
+    overlap: np.ndarray,
+    closing: np.ndarray,
+    push: np.ndarray,
+):
     """Stiffness [N/m] and overlap [m] each contact may soon reach: in p > 2 they grow together.
 
     The larger of a quarter more than the present overlap, that of an undamped collision at the

@@ -17,6 +17,7 @@ is the normal damping coefficient times a factor. These are the laws of LAMMPS's
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
@@ -29,6 +30,10 @@ from ..constraints import in_frame
 from ..errors import InputError
 from ..forces.law import contact_stiffness
 from ..forces.rough import ContactHistory
+from ..scenes.scene import Scene
+
+if TYPE_CHECKING:
+    from .engine import Law
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class Friction:
     keeps_force: bool
 
 
-def friction_law(scene, law: str, damping: float) -> Friction:
+def friction_law(scene: Scene, law: str, damping: float) -> Friction:
     """``Friction`` of a scene; law: one of ``TANGENTIAL_LAWS``, damping: factor on gamma."""
     if law not in TANGENTIAL_LAWS:
         raise InputError(f"tangential_law is {law!r}; expected {' or '.join(TANGENTIAL_LAWS)}")
@@ -56,7 +61,13 @@ def friction_law(scene, law: str, damping: float) -> Friction:
     )
 
 
-def spring_energy(springs, stiffness, overlap, exponent: float, keeps_force: bool) -> float:
+def spring_energy(
+    springs: np.ndarray,
+    stiffness: np.ndarray,
+    overlap: np.ndarray,
+    exponent: float,
+    keeps_force: bool,
+) -> float:
     """Elastic energy [J] of tangential springs (m, 3); stiffness (m,): k_t, overlap (m,) [m]."""
     k = stiffness * np.maximum(overlap, 0.0) ** (exponent - 2)
     squares = (springs**2).sum(axis=1)
@@ -65,7 +76,9 @@ def spring_energy(springs, stiffness, overlap, exponent: float, keeps_force: boo
     return float(0.5 * (k * squares).sum())
 
 
-def contact_history(bodies: Bodies, law, contacts: Contacts, tangential) -> ContactHistory:
+def contact_history(
+    bodies: Bodies, law: "Law", contacts: Contacts, tangential: np.ndarray
+) -> ContactHistory:
     """What these contacts remember: forces of their overlaps, negative by their gaps where they are
     open, and tangential forces (m, 3) [N], along ``contacts.tangents``. law: ``engine.Law``."""
     k = law.scale * contact_stiffness(bodies, contacts, law.exponent, law.pair_stiffness)
@@ -75,8 +88,21 @@ def contact_history(bodies: Bodies, law, contacts: Contacts, tangential) -> Cont
 
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
 def rub(
-    spring, e, nx, ny, nz, vx, vy, vz, twist, bound, stiffness, damping, keeps_force, h
-):  # fmt: skip
+    spring: np.ndarray,
+    e: int,
+    nx: float,
+    ny: float,
+    nz: float,
+    vx: float,
+    vy: float,
+    vz: float,
+    twist: float,
+    bound: float,
+    stiffness: float,
+    damping: float,
+    keeps_force: bool,
+    h: float,
+):
     """f_t (3 numbers) on the second body; spring[e], kept as xi or as a force, moves on by h.
 
     n, v: normal and v_t. twist [rad/s]: mean spin about the normal. h = 0 [s] leaves the spring as

@@ -41,7 +41,7 @@ def check_exponent(exponent: float) -> float:
     return float(exponent)
 
 
-def damping_coefficient(stiffness, mass, exponent: float, damping: float):
+def damping_coefficient(stiffness: np.ndarray, mass: np.ndarray, exponent: float, damping: float):
     """gamma(c) / c^(p/2-1): zeta sqrt(2 p k m) [N s/m^(p/2)]."""
     return damping * np.sqrt(2 * exponent * stiffness * mass)
 
@@ -84,25 +84,25 @@ def damping_of(restitution: float, *, tensile: bool = True) -> float:
     return float(brentq(lambda z: restitution_of(z, tensile=False) - e, 0.0, top, xtol=1e-14))
 
 
-def tangent_stiffness(stiffness, overlap, exponent: float):
+def tangent_stiffness(stiffness: np.ndarray, overlap: np.ndarray, exponent: float):
     """df/dc = (p-1) k c^(p-2) [N/m]."""
     if exponent == 2:
         return np.asarray(stiffness, float)
     return (exponent - 1) * stiffness * np.maximum(overlap, 0.0) ** (exponent - 2)
 
 
-def impact_overlap(stiffness, mass, speed, exponent: float):
+def impact_overlap(stiffness: np.ndarray, mass: np.ndarray, speed: np.ndarray, exponent: float):
     """Largest overlap [m] of an undamped collision: k c^p / p = m v^2 / 2."""
     return (0.5 * exponent * mass * np.square(speed) / stiffness) ** (1 / exponent)
 
 
-def static_overlap(stiffness, force, exponent: float):
+def static_overlap(stiffness: np.ndarray, force: np.ndarray, exponent: float):
     """Overlap [m] under a steady force."""
     return (force / stiffness) ** (1 / (exponent - 1))
 
 
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
-def contact_force(c, rate, k, g, p, tensile):
+def contact_force(c: float, rate: float, k: float, g: float, p: float, tensile: bool):
     """f = k c^(p-1) + g c^(p/2-1) dc/dt."""
     if p == 2.0:
         f = k * c + g * rate

@@ -109,7 +109,9 @@ class NetworkEngine:
         self.v[~self.held] = 0.0
         self._respond(self.total)
 
-    def set_external(self, external_force: np.ndarray, later=None, over: float = 1.0) -> None:
+    def set_external(
+        self, external_force: np.ndarray, later: np.ndarray | None = None, over: float = 1.0
+    ) -> None:
         """Other loads (6 n,) [N, N m] from now on, evenly going over to ``later`` (6 n,) within
         ``over`` [s] if that is given."""
         self.external = np.where(self.held, 0.0, external_force)

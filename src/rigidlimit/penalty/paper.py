@@ -5,6 +5,7 @@ Results are kept in a folder, one file a case, and taken from there when the stu
 """
 
 import time as clock
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,7 +98,9 @@ def _kept(path: Path, make) -> dict[str, np.ndarray]:
     return arrays
 
 
-def run_case(name: str, base: int, folder: Path, tell, *, whole_run: bool = True) -> Case:
+def run_case(
+    name: str, base: int, folder: Path, tell: Callable[[str], object], *, whole_run: bool = True
+) -> Case:
     """One row of table 1, from the cache if it is there. whole_run: the DEM drops the packing
     itself; else it starts from the pose in which contact dynamics came to rest."""
     scene = pyramid(base, **CASES[name])

@@ -32,6 +32,7 @@ shared out, are no longer those of the limit: ``settle`` asks for ``CLOSED`` ins
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -42,6 +43,7 @@ from ..collision.search import find_contacts
 from ..conditioning.screening import finite_reach
 from ..doubtful import largest_pull
 from ..errors import InputError, NoRest
+from ..scenes.scene import Scene
 from ..simulation import STILL, Simulation
 from ..status import Status
 from ..unrest import farthest, flies_off, motion, ways
@@ -164,7 +166,7 @@ class Rest:
 
 
 def settle(
-    scene,
+    scene: Scene | str | Path,
     *,
     by: str = STATE,
     max_steps: int = 5000,
@@ -242,7 +244,7 @@ class _Settling:
         self._stop_all()
         return self._rest(alone=False)
 
-    def tell(self, text):
+    def tell(self, text: str):
         """Of how it goes, between steps; ends it when time is over."""
         if self.callback is not None:
             self.callback(text)

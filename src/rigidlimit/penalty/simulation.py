@@ -236,7 +236,7 @@ class PenaltySimulation:
         if progress:
             with bar(self.scene.name, BAR) as update:
 
-                def both(seen):
+                def both(seen: PenaltyProgress):
                     update(int(BAR * seen.fraction), seen.state)
                     return callback is not None and callback(seen)
 

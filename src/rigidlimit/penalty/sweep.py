@@ -81,7 +81,7 @@ def stiffness_sweep(
     for scale in scales:
         state = loaded_pose(result, scale, scene.exponent) if loaded else stopped(result.state)
 
-        def tell(text, scale=scale):
+        def tell(text: str, scale: float = scale):
             if callback is not None:
                 callback(f"DEM, stiffness x {scale:g}, {text}")
 

@@ -27,7 +27,9 @@ search ends: it is added, and the step chosen is a fifth below the critical one.
 16 steps to it, and 40 to all digits."""
 
 
-def critical_step(B: sp.csr_array, inverse_mass, tangent: np.ndarray, gamma: np.ndarray) -> float:
+def critical_step(
+    B: sp.csr_array, inverse_mass: np.ndarray | sp.csr_array, tangent: np.ndarray, gamma: np.ndarray
+) -> float:
     """h_crit [s]; inf without contacts.
 
     B (m, n): gap gradient. inverse_mass: M^-1 as a sparse matrix (n, n) or its diagonal (n,).

@@ -6,6 +6,7 @@ its docstring says what was expected.
 
 import functools
 import inspect
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,10 +15,16 @@ from ..errors import InputError, SceneError, nearest
 from .scene import law_exponent
 
 
+def _untyped(signature: inspect.Signature) -> inspect.Signature:
+    """The signature as users type it."""
+    parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return inspect.Signature(parameters)
+
+
 def checked(**rules):
     """Decorator of a gallery function: parameter=rule, one for each parameter."""
 
-    def decorate(function):
+    def decorate(function: Callable):
         signature = inspect.signature(function)
 
         @functools.wraps(function)
@@ -31,7 +38,7 @@ def checked(**rules):
                 bound = signature.bind(*arguments, **options)
             except TypeError as error:
                 raise InputError(
-                    f"{call}: {error}; expected {function.__name__}{signature}"
+                    f"{call}: {error}; expected {function.__name__}{_untyped(signature)}"
                 ) from None
             for name, value in bound.arguments.items():
                 used = rules[name](value)
@@ -49,7 +56,7 @@ def checked(**rules):
 def _says(text: str):
     """Gives a rule the words for what it expects."""
 
-    def decorate(rule):
+    def decorate(rule: Callable):
         rule.__doc__ = text
         return rule
 
@@ -60,7 +67,7 @@ def at_least(least: int):
     """Rule: a whole number from ``least`` on."""
 
     @_says(f"a whole number, at least {least}")
-    def rule(value):
+    def rule(value: object):
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         return int(value) if whole and value >= least else None
 
@@ -71,7 +78,7 @@ def between(low: float, high: float, text: str):
     """Rule: a number in the open interval."""
 
     @_says(text)
-    def rule(value):
+    def rule(value: object):
         return number(value) if low < number(value) < high else None
 
     return rule
@@ -81,7 +88,7 @@ def numbers(count: int, *, positives: bool = False):
     """Rule: so many finite numbers, or positive ones."""
 
     @_says(f"{count} {'positive' if positives else 'finite'} numbers")
-    def rule(value):
+    def rule(value: object):
         try:
             found = tuple(number(v) for v in value)
         except TypeError:
@@ -93,27 +100,27 @@ def numbers(count: int, *, positives: bool = False):
 
 
 @_says("a positive number")
-def positive(value):
+def positive(value: object):
     return number(value) if is_positive(value) else None
 
 
 @_says("a finite number")
-def finite(value):
+def finite(value: object):
     return number(value) if np.isfinite(number(value)) else None
 
 
 @_says("a number, zero or more")
-def not_negative(value):
+def not_negative(value: object):
     return number(value) if 0 <= number(value) < np.inf else None
 
 
 @_says("a number from 0 to 1")
-def fraction(value):
+def fraction(value: object):
     return number(value) if 0 <= number(value) <= 1 else None
 
 
 @_says("'hooke', 'hertz' or an exponent p > 1")
-def law(value):
+def law(value: object):
     try:
         law_exponent(value)
     except SceneError:
@@ -122,7 +129,7 @@ def law(value):
 
 
 @_says("0, 1 and 2 in any order")
-def order_of_three(value):
+def order_of_three(value: object):
     try:
         found = tuple(value)
         return found if sorted(found) == [0, 1, 2] else None

@@ -1,5 +1,7 @@
 """Scenes with known answers: each function returns a fresh Scene and states what is known."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._support.words import counted
@@ -31,7 +33,14 @@ STIFF_SUPPORT = 1e9
     drop=not_negative,
     order=order_of_three,
 )
-def beam(weight=10.0, *, length=2.0, stiffness=(1.0, 1.0, 1.0), drop=0.0, order=(0, 1, 2)) -> Scene:
+def beam(
+    weight: float = 10.0,
+    *,
+    length: float = 2.0,
+    stiffness: Sequence[float] = (1.0, 1.0, 1.0),
+    drop: float = 0.0,
+    order: Sequence[int] = (0, 1, 2),
+) -> Scene:
     """A 2D beam on three fixed disks at x = 0, L/2 and L (section 8.1 of the paper).
 
     weight [N]; stiffness of the three contacts; drop: initial gap over the disk radius; order in
@@ -81,14 +90,14 @@ PYRAMID_LARGEST = {
     drop=not_negative,
 )
 def pyramid(
-    base=20,
+    base: int = 20,
     *,
-    diameter=2.5e-3,
-    density=2000.0,
-    young=50e9,
-    young_ratio=1.0,
-    law="hooke",
-    drop=0.05,
+    diameter: float = 2.5e-3,
+    density: float = 2000.0,
+    young: float = 50e9,
+    young_ratio: float = 1.0,
+    law: str | float = "hooke",
+    drop: float = 0.05,
 ) -> Scene:
     """Cannonball pyramid: a square base of base x base fixed spheres, layers in its hollows.
 
@@ -111,7 +120,9 @@ def pyramid(
     return scene
 
 
-def add_pyramid(scene: Scene, base: int, diameter: float, materials, *, gap: float = 0.0) -> None:
+def add_pyramid(
+    scene: Scene, base: int, diameter: float, materials: Sequence[Material], *, gap: float = 0.0
+) -> None:
     """Layers of spheres of this diameter [m], the lowest fixed, ``gap`` [m] apart; materials: of
     spheres with even and odd index."""
     layers = []
@@ -136,7 +147,12 @@ def add_pyramid(scene: Scene, base: int, diameter: float, materials, *, gap: flo
 
 
 @checked(load_at=numbers(2), weight=positive, spread=numbers(2, positives=True))
-def four_leg_table(load_at=(0.2, 0.1), *, weight=100.0, spread=(1.0, 1.0)) -> Scene:
+def four_leg_table(
+    load_at: Sequence[float] = (0.2, 0.1),
+    *,
+    weight: float = 100.0,
+    spread: Sequence[float] = (1.0, 1.0),
+) -> Scene:
     """A stiff table on four equal legs with its weight at ``load_at`` (Euler 1773).
 
     spread: half distances of the legs from the centre [m]. Known: the leg at (X, Y) carries
@@ -167,7 +183,7 @@ def four_leg_table(load_at=(0.2, 0.1), *, weight=100.0, spread=(1.0, 1.0)) -> Sc
 
 
 @checked(legs=at_least(2), weight=positive)
-def block_on_legs(legs=7, *, weight=10.0) -> Scene:
+def block_on_legs(legs: int = 7, *, weight: float = 10.0) -> Scene:
     """A stiff 2D block on n equal legs, its weight in the middle. Known: weight/n each."""
     scene = Scene(
         name="block-on-legs",
@@ -189,7 +205,7 @@ def block_on_legs(legs=7, *, weight=10.0) -> Scene:
 
 
 @checked(count=at_least(1), weight=positive)
-def box_stack(count=5, *, weight=10.0) -> Scene:
+def box_stack(count: int = 5, *, weight: float = 10.0) -> Scene:
     """Equal boxes on top of one another on a plane. Known: between boxes j and j + 1 from the
     top each of the four corners carries j weight / 4."""
     scene = Scene(
@@ -206,7 +222,7 @@ def box_stack(count=5, *, weight=10.0) -> Scene:
 
 
 @checked(left=SLOPE, right=SLOPE, weight=positive)
-def disk_in_corner(left=30.0, right=45.0, *, weight=10.0) -> Scene:
+def disk_in_corner(left: float = 30.0, right: float = 45.0, *, weight: float = 10.0) -> Scene:
     """A disk wedged between two planes rising at the angles left and right [degrees].
 
     Known: weight sin(right)/sin(left + right) on the left plane, and the other way round.
@@ -230,7 +246,7 @@ def disk_in_corner(left=30.0, right=45.0, *, weight=10.0) -> Scene:
 
 
 @checked(count=at_least(1), seed=at_least(0))
-def pile_2d(count=60, *, seed=1) -> Scene:
+def pile_2d(count: int = 60, *, seed: int = 1) -> Scene:
     """Disks of unequal size falling into a 2D box. Known: the floor carries the total weight
     once at rest."""
     rng = np.random.default_rng(seed)
@@ -267,7 +283,7 @@ def _add_open_box(scene: Scene, width: float, material: Material | None = None) 
 
 
 @checked(count=at_least(1), seed=at_least(0))
-def container(count=27, *, seed=1) -> Scene:
+def container(count: int = 27, *, seed: int = 1) -> Scene:
     """Boxes and ellipsoids falling into an open box of five planes. Known: the floor carries
     the total weight once at rest."""
     rng = np.random.default_rng(seed)
@@ -293,7 +309,7 @@ def container(count=27, *, seed=1) -> Scene:
 
 
 @checked(count=at_least(1), seed=at_least(0))
-def packing(count=200, *, seed=1) -> Scene:
+def packing(count: int = 200, *, seed: int = 1) -> Scene:
     """Spheres of unequal size settling in an open box.
 
     Radii from 1.4 to 2 mm. Known: the floor carries the total weight once at rest.
@@ -323,7 +339,7 @@ def add_packing(scene: Scene, count: int, seed: int, material: Material) -> None
 
 
 @checked(count=at_least(2), speed=finite, restitution=fraction)
-def newton_cradle(count=5, *, speed=1.0, restitution=1.0) -> Scene:
+def newton_cradle(count: int = 5, *, speed: float = 1.0, restitution: float = 1.0) -> Scene:
     """A row of touching balls hit by one from the left. Known: momentum is kept, and energy is
     never created."""
     scene = Scene(
@@ -346,7 +362,9 @@ def newton_cradle(count=5, *, speed=1.0, restitution=1.0) -> Scene:
 
 
 @checked(length=positive, height=positive, thickness=positive, weight=positive)
-def l_block(length=4.0, *, height=2.0, thickness=0.5, weight=60.0) -> Scene:
+def l_block(
+    length: float = 4.0, *, height: float = 2.0, thickness: float = 0.5, weight: float = 60.0
+) -> Scene:
     """A 2D L-shaped block, a body of two parts, on three fixed disks at x = 0, L/2 and L.
 
     length L of the foot between the outer disks, and its thickness; height of the wall that stands

@@ -8,7 +8,7 @@ from .names import GALLERY
 from .scene import Scene
 
 
-def as_scene(scene) -> Scene:
+def as_scene(scene: Scene | str | PathLike) -> Scene:
     """A Scene as it is; the name of one in the gallery, or the path of a TOML file, loaded."""
     if isinstance(scene, str | PathLike):
         scene = load(scene)

@@ -46,7 +46,7 @@ def add_bricks(scene: Scene, left, right, bottom: float, top: float, stone, name
 
 
 @checked(voussoirs=at_least(3), thickness=PART, friction=not_negative)
-def arch(voussoirs=21, *, thickness=0.15, friction=0.6) -> Scene:
+def arch(voussoirs: int = 21, *, thickness: float = 0.15, friction: float = 0.6) -> Scene:
     """A semicircular 2D arch of equal voussoirs with straight joints, its feet on a floor.
 
     thickness: over the radius of the middle line, 1 m. Known: it stands from ARCH_THICKNESS on
@@ -73,7 +73,13 @@ def arch(voussoirs=21, *, thickness=0.15, friction=0.6) -> Scene:
     courses=at_least(1),
 )
 def buttressed_arch(
-    voussoirs=15, *, thickness=0.2, friction=0.6, pier_width=0.8, pier_height=2.0, courses=4
+    voussoirs: int = 15,
+    *,
+    thickness: float = 0.2,
+    friction: float = 0.6,
+    pier_width: float = 0.8,
+    pier_height: float = 2.0,
+    courses: int = 4,
 ) -> Scene:
     """A semicircular 2D arch, radius of its middle line 1 m, on two piers of so many courses.
 
@@ -101,7 +107,14 @@ def buttressed_arch(
     door_height=at_least(1),
     friction=not_negative,
 )
-def wall_with_door(courses=8, *, bricks=6, door_width=2, door_height=5, friction=0.6) -> Scene:
+def wall_with_door(
+    courses: int = 8,
+    *,
+    bricks: int = 6,
+    door_width: int = 2,
+    door_height: int = 5,
+    friction: float = 0.6,
+) -> Scene:
     """A 2D wall in running bond with a door under a lintel, on a floor.
 
     Bricks are 0.4 m by 0.2 m, half as wide at the ends of every other course. The door is so many
@@ -134,7 +147,9 @@ def wall_with_door(courses=8, *, bricks=6, door_width=2, door_height=5, friction
 
 
 @checked(blocks=at_least(1), width=positive, height=positive, friction=not_negative)
-def tower(blocks=5, *, width=0.5, height=0.3, friction=0.6) -> Scene:
+def tower(
+    blocks: int = 5, *, width: float = 0.5, height: float = 0.3, friction: float = 0.6
+) -> Scene:
     """A 2D stack of equal blocks on a floor.
 
     Known: pushed sideways by a factor of its weight it slides at mu, or tips at width over total
@@ -160,7 +175,14 @@ def tower(blocks=5, *, width=0.5, height=0.3, friction=0.6) -> Scene:
     opening=between(0, 90, "an angle between 0 and 90 degrees"),
     friction=not_negative,
 )
-def dome(segments=12, *, courses=4, thickness=0.15, opening=15.0, friction=0.6) -> Scene:
+def dome(
+    segments: int = 12,
+    *,
+    courses: int = 4,
+    thickness: float = 0.15,
+    opening: float = 15.0,
+    friction: float = 0.6,
+) -> Scene:
     """A hemispherical dome of wedges with plane faces, open at its top, on a floor.
 
     thickness: over the radius of the middle surface, 1 m. opening [degrees]: half-angle of the

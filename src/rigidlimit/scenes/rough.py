@@ -15,7 +15,12 @@ GRAVITY = 9.81
     angle=SLOPE, friction=not_negative, tangential_stiffness=positive, weight=positive, law=law
 )
 def groove(
-    angle=45.0, *, friction=0.5, tangential_stiffness=2 / 7, weight=10.0, law="hooke"
+    angle: float = 45.0,
+    *,
+    friction: float = 0.5,
+    tangential_stiffness: float = 2 / 7,
+    weight: float = 10.0,
+    law: str | float = "hooke",
 ) -> Scene:
     """A disk in a 2D groove whose sides' normals make ``angle`` [degrees] with the vertical.
 
@@ -70,7 +75,7 @@ def _plane_and(scene, shape, slope, height, speed, friction):
 
 
 @checked(slope=SLOPE, friction=not_negative)
-def incline(slope=20.0, *, friction=0.5) -> Scene:
+def incline(slope: float = 20.0, *, friction: float = 0.5) -> Scene:
     """A 2D block of 1 kg on an incline of ``slope`` [degrees].
 
     Known: it stays where tan(slope) <= mu; else it slides with g (sin - mu cos).
@@ -92,7 +97,7 @@ def incline(slope=20.0, *, friction=0.5) -> Scene:
     friction=not_negative,
     speed=not_negative,
 )
-def rolling_ball(slope=20.0, *, friction=0.5, speed=0.0) -> Scene:
+def rolling_ball(slope: float = 20.0, *, friction: float = 0.5, speed: float = 0.0) -> Scene:
     """A ball of 1 kg on an incline of ``slope`` [degrees], that slides down with ``speed`` [m/s].
 
     Known: from rest it rolls with 5/7 g sin(slope) while mu >= 2/7 tan(slope), and else slides with
@@ -115,7 +120,9 @@ def rolling_ball(slope=20.0, *, friction=0.5, speed=0.0) -> Scene:
 
 
 @checked(angle=SLOPE, friction=not_negative, length=positive, weight=positive)
-def ladder(angle=60.0, *, friction=0.5, length=4.0, weight=200.0) -> Scene:
+def ladder(
+    angle: float = 60.0, *, friction: float = 0.5, length: float = 4.0, weight: float = 200.0
+) -> Scene:
     """A 2D ladder on a rough floor against a smooth wall, ``angle`` [degrees] to the floor.
 
     It is a twentieth as thick as long and touches with two corners. Known: the floor carries the
@@ -151,7 +158,7 @@ def ladder(angle=60.0, *, friction=0.5, length=4.0, weight=200.0) -> Scene:
 
 
 @checked(count=at_least(1), friction=not_negative, seed=at_least(0))
-def heap(count=500, *, friction=0.5, seed=1) -> Scene:
+def heap(count: int = 500, *, friction: float = 0.5, seed: int = 1) -> Scene:
     """Balls of unequal size, poured as a column on a bed of fixed balls, that hinder rolling.
 
     Radii from 1.4 to 2 mm. Known: the bed carries the total weight once at rest.
@@ -207,7 +214,12 @@ weight, k_t/k_n = 2/7, equal spheres with Hooke's law, loaded slowly from nothin
     law=law,
 )
 def rough_pyramid(
-    base=5, *, friction=0.5, tangential_stiffness=2 / 7, young_ratio=1.0, law="hooke"
+    base: int = 5,
+    *,
+    friction: float = 0.5,
+    tangential_stiffness: float = 2 / 7,
+    young_ratio: float = 1.0,
+    law: str | float = "hooke",
 ) -> Scene:
     """The pyramid of the gallery with friction, its layers touching.
 
@@ -237,7 +249,7 @@ def rough_pyramid(
 
 
 @checked(count=at_least(1), friction=not_negative, seed=at_least(0))
-def rough_packing(count=200, *, friction=0.5, seed=1) -> Scene:
+def rough_packing(count: int = 200, *, friction: float = 0.5, seed: int = 1) -> Scene:
     """The packing of the gallery with friction: spheres of unequal size settling in an open box.
 
     Known: floor and walls together carry the total weight once at rest.

@@ -2,14 +2,25 @@
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from ..._support.arrays import MatrixLike
 from ...bodies.mass import mass_matrix
 from ...equilibrium.rows import contact_rows
 from .problem import CapturedProblem
 
 
 def capture(
-    B, M, gap, impulse, *, tangential=None, friction=0.0, slip=None, title="", description=""
+    B: MatrixLike,
+    M: MatrixLike,
+    gap: ArrayLike,
+    impulse: ArrayLike,
+    *,
+    tangential: MatrixLike | None = None,
+    friction: ArrayLike = 0.0,
+    slip: ArrayLike | None = None,
+    title: str = "",
+    description: str = "",
 ) -> CapturedProblem:
     """A problem of this library as a global one, to be written.
 

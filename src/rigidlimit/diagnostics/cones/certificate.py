@@ -9,10 +9,12 @@ from a history, and the largest difference is the compatibility residual.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
+from ..._support.arrays import MatrixLike
 from ..._support.display import Brief
-from ...forces import compatible_forces
+from ...forces import ContactHistory, compatible_forces
 from .determinacy import checked_force
 from .problem import rough_contacts
 
@@ -63,17 +65,17 @@ class RoughCertificate(Brief):
 
 
 def rough_certificate(
-    B,
-    load,
-    force,
+    B: MatrixLike,
+    load: ArrayLike,
+    force: ArrayLike,
     *,
-    tangential,
-    friction,
-    stiffness=1.0,
-    tangential_stiffness=1.0,
+    tangential: MatrixLike,
+    friction: ArrayLike,
+    stiffness: ArrayLike = 1.0,
+    tangential_stiffness: ArrayLike = 1.0,
     exponent: float = 2.0,
-    fixed=None,
-    history=None,
+    fixed: ArrayLike | None = None,
+    history: ContactHistory | None = None,
     tolerance: float = 1e-8,
 ) -> RoughCertificate:
     """See ``certify``, of which this is the part with tangential rows."""

@@ -11,7 +11,9 @@ as in ``diagnostics/degree.py``; contacts that are known to slide count one in b
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from ..._support.arrays import MatrixLike
 from ..degree import Degree
 from ..rank import rank
 from .problem import RoughContacts, rough_contacts
@@ -21,7 +23,14 @@ BEARS = 1e-8
 
 
 def rough_degree(
-    B, force: np.ndarray, *, tangential, friction, fixed=None, sliding_direction=None, blocks=None
+    B: MatrixLike,
+    force: np.ndarray,
+    *,
+    tangential: MatrixLike,
+    friction: ArrayLike,
+    fixed: ArrayLike | None = None,
+    sliding_direction: ArrayLike | None = None,
+    blocks: ArrayLike | None = None,
 ) -> Degree:
     """Bounds of the degree of indeterminacy.
 

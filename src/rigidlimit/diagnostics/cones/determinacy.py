@@ -16,8 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
+from ..._support.arrays import MatrixLike
 from ..._support.display import Displayed
 from ..._support.words import counted
 from ...errors import InputError
@@ -130,18 +132,18 @@ class RoughDeterminacy(Displayed):
 
 
 def rough_determinacy(
-    B,
-    load,
+    B: MatrixLike,
+    load: ArrayLike,
     *,
-    tangential,
-    friction,
-    force=None,
-    fixed=None,
-    sliding_direction=None,
+    tangential: MatrixLike,
+    friction: ArrayLike,
+    force: ArrayLike | None = None,
+    fixed: ArrayLike | None = None,
+    sliding_direction: ArrayLike | None = None,
     tolerance: float = 1e-9,
-    contacts=None,
+    contacts: ArrayLike | None = None,
     intervals: bool = True,
-    blocks=None,
+    blocks: ArrayLike | None = None,
 ) -> RoughDeterminacy:
     """See ``determinacy``, of which this is the part with tangential rows."""
     problem = rough_contacts(

@@ -11,8 +11,10 @@ by the static theorem at every smaller friction surely moves, what is above may 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
+from ..._support.arrays import MatrixLike
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError
@@ -72,14 +74,14 @@ class LeastFriction(Brief):
 
 
 def least_friction(
-    B,
-    load,
+    B: MatrixLike,
+    load: ArrayLike,
     *,
-    tangential,
-    friction=1.0,
-    fixed=None,
+    tangential: MatrixLike,
+    friction: ArrayLike = 1.0,
+    fixed: ArrayLike | None = None,
     tolerance: float = 1e-7,
-    blocks=None,
+    blocks: ArrayLike | None = None,
 ) -> LeastFriction:
     """The least factor of ``friction`` with which admissible forces balance the load.
 

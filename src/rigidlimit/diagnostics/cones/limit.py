@@ -20,8 +20,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
+from ..._support.arrays import MatrixLike
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError
@@ -102,14 +104,14 @@ class Collapse(Brief):
 
 
 def load_factor(
-    B,
-    load,
-    growing,
+    B: MatrixLike,
+    load: ArrayLike,
+    growing: ArrayLike,
     *,
-    tangential,
-    friction,
-    fixed=None,
-    blocks=None,
+    tangential: MatrixLike,
+    friction: ArrayLike,
+    fixed: ArrayLike | None = None,
+    blocks: ArrayLike | None = None,
 ) -> Collapse:
     """The largest factor of a growing load that admissible forces carry, and the mechanism.
 

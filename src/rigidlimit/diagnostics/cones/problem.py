@@ -14,8 +14,10 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
+from ..._support.arrays import MatrixLike
 from ...equilibrium.rows import checked_friction, contact_rows, sliding_directions
 from ...errors import InputError
 from ...linear import body_starts, column_arms, kept_starts
@@ -112,7 +114,15 @@ class RoughContacts:
 
 
 def rough_contacts(
-    B, load, *, tangential, friction, fixed=None, sliding_direction=None, blocks=None, also=None
+    B: MatrixLike,
+    load: ArrayLike,
+    *,
+    tangential: MatrixLike,
+    friction: ArrayLike,
+    fixed: ArrayLike | None = None,
+    sliding_direction: ArrayLike | None = None,
+    blocks: ArrayLike | None = None,
+    also: ArrayLike | None = None,
 ) -> RoughContacts:
     """Arguments as for ``compatible_forces``; also (n,): another load that counts for ``size``.
 
@@ -148,7 +158,7 @@ def rough_contacts(
     )
 
 
-def refuse_friction(friction, *others) -> None:
+def refuse_friction(friction: ArrayLike, *others) -> None:
     """Raises InputError where friction is given without the rows T it acts along."""
     if np.any(friction) or any(other is not None for other in others):
         raise InputError("friction is given without tangential; expected the rows T")

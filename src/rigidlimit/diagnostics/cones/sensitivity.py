@@ -19,8 +19,10 @@ forces have derivatives to either side only; ``weak`` lists it, and the law's ow
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
+from ..._support.arrays import MatrixLike
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...equilibrium.law import ContactLaw
@@ -78,7 +80,12 @@ class RoughSensitivity(Brief):
         )
 
     def forward(
-        self, *, friction=None, log_tangential_stiffness=None, log_stiffness=None, load=None
+        self,
+        *,
+        friction: ArrayLike | None = None,
+        log_tangential_stiffness: ArrayLike | None = None,
+        log_stiffness: ArrayLike | None = None,
+        load: ArrayLike | None = None,
     ) -> np.ndarray:
         """Derivative of the forces along a direction, (m, d) [N]: what changes is mu by friction
         (m,), ln k_t by log_tangential_stiffness (m,), ln k_n (at fixed k_t) by log_stiffness (m,)
@@ -115,15 +122,15 @@ class RoughSensitivity(Brief):
 
 
 def rough_sensitivity(
-    B,
-    load,
+    B: MatrixLike,
+    load: ArrayLike,
     *,
-    tangential,
-    friction,
-    stiffness=1.0,
-    tangential_stiffness=1.0,
+    tangential: MatrixLike,
+    friction: ArrayLike,
+    stiffness: ArrayLike = 1.0,
+    tangential_stiffness: ArrayLike = 1.0,
     exponent: float = 2.0,
-    fixed=None,
+    fixed: ArrayLike | None = None,
     tolerance: float = 1e-12,
 ) -> RoughSensitivity:
     """See ``sensitivity``, of which this is the part with tangential rows."""
@@ -184,7 +191,7 @@ class _Linear:
         self.bodies = Bodies(problem.rows, np.zeros(len(problem.dofs)), d, shift=SHIFT)
         self.solve = self.bodies.factorize(D / self.top)
 
-    def change(self, b: np.ndarray, load) -> np.ndarray:
+    def change(self, b: np.ndarray, load: np.ndarray) -> np.ndarray:
         """df (m, d) for changes b (m, d) of the forces at fixed displacements and load (n,)."""
         problem, rows = self.problem, self.problem.rows
         right = rows.T @ b.ravel()

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from ..._support.arrays import MatrixLike
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError
@@ -46,7 +48,14 @@ class SelfStress(Brief):
         )
 
 
-def self_stress(B, *, tangential, friction, fixed=None, blocks=None) -> SelfStress:
+def self_stress(
+    B: MatrixLike,
+    *,
+    tangential: MatrixLike,
+    friction: ArrayLike,
+    fixed: ArrayLike | None = None,
+    blocks: ArrayLike | None = None,
+) -> SelfStress:
     """Which contacts can hold a squeeze without a load.
 
     Parameters as for ``compatible_forces``. Raises InputError for wrong shapes, or where the conic

@@ -183,18 +183,15 @@ def _geometry(
 
 def _parts(plant, context, pairs, number) -> NamedParts:
     """Geometries and bodies of the plant by Drake's scoped names; number (m, 2): of the bodies."""
-    from pydrake.multibody.tree import BodyIndex
-
     inspector = plant.get_geometry_query_input_port().Eval(context).inspector()
     every = inspector.GetAllGeometryIds()
     place = {geometry.get_value(): i for i, geometry in enumerate(every)}
     geom = [[place[pair.id_A.get_value()], place[pair.id_B.get_value()]] for pair in pairs]
-    bodies = [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
     return NamedParts(
         geom=np.array(geom, int).reshape(-1, 2),
         body=number,
         geoms=[inspector.GetName(geometry) for geometry in every],
-        bodies=[body.scoped_name().get_full() for body in bodies],
+        bodies=trees_of(plant).names,
     )
 
 

@@ -10,6 +10,8 @@ them that Drake does not tell (limits, constraints, damping of joints). SAP clos
 1e-15, TAMSI to 1e-7; where poses or velocities were set after the step it is open.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from .drake_trees import Trees
@@ -42,11 +44,17 @@ def engine_residual(plant, context, tree, bodies, point, push, trees: Trees, siz
     return float(np.abs((needed - found) / arm).max()) / (largest or 1.0)
 
 
+@lru_cache(maxsize=1)
+def _scratch(plant):
+    """A context to look back in, kept for the last plant: making it takes as long as mending."""
+    return plant.CreateDefaultContext()
+
+
 def _before(plant, context):
     """Context at the beginning of the last step, and its accelerations (nv,)."""
     a = plant.get_generalized_acceleration_output_port().Eval(context)
     q, v, dt = plant.GetPositions(context), plant.GetVelocities(context), plant.time_step()
-    before = plant.CreateDefaultContext()
+    before = _scratch(plant)
     before.SetTimeStateAndParametersFrom(context)
     plant.SetPositions(before, q - dt * plant.MapVelocityToQDot(context, v))
     plant.SetVelocities(before, v - dt * a)

@@ -18,13 +18,14 @@ LINEAR_FIRST = np.array([3, 4, 5, 0, 1, 2])
 class Trees:
     """mechanism, turns (nv,): tree of each velocity, and whether it is a rotation; root (bodies,):
     the body of each one's tree whose parent is the world; base, first (f,): roots that float, and
-    the first velocity of each."""
+    the first velocity of each; names: of all bodies, with those of their models."""
 
     mechanism: np.ndarray
     turns: np.ndarray
     root: np.ndarray
     base: np.ndarray
     first: np.ndarray
+    names: tuple[str, ...]
 
     @property
     def alone(self) -> np.ndarray:
@@ -36,6 +37,8 @@ class Trees:
 @lru_cache(maxsize=4)
 def trees_of(plant) -> Trees:
     """Of ``plant``; kept, since its joints stay as they are."""
+    from pydrake.multibody.tree import BodyIndex
+
     n = plant.num_velocities()
     turns, label = np.ones(n, bool), np.arange(n)
     root = np.arange(plant.num_bodies())
@@ -60,7 +63,9 @@ def trees_of(plant) -> Trees:
         elif kind == "planar":
             turns[first : first + 2] = False
     base, first = np.array(bases, int).reshape(-1, 2).T
-    return Trees(label, turns, root, base, first)
+    bodies = [plant.get_body(BodyIndex(i)) for i in range(len(root))]
+    names = tuple(body.scoped_name().get_full() for body in bodies)
+    return Trees(label, turns, root, base, first, names)
 
 
 def systems(plant, context, trees: Trees, held, links) -> np.ndarray:

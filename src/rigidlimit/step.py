@@ -27,7 +27,7 @@ from .bodies.mass import mass_matrix
 from .bodies.motion import move
 from .collision.contacts import Contacts
 from .collision.search import find_contacts
-from .conditioning.closed_contacts import TOLD
+from .conditioning.closed_contacts import WARNED
 from .conditioning.input_rounding import GAP, TILT, Rounded, rounding_tells
 from .conditioning.last_digits import Known, refined
 from .conditioning.light_bodies import light_bodies_balanced
@@ -305,7 +305,7 @@ class StepResult(Displayed):
 
     @property
     def _least_told(self) -> float:
-        return TOLD * max(self.force.max(initial=0.0), self.classic.force.max(initial=0.0))
+        return WARNED * max(self.force.max(initial=0.0), self.classic.force.max(initial=0.0))
 
     @property
     def doubt(self) -> str:

@@ -68,8 +68,8 @@ def test_found_without_admissible_forces(seed, monkeypatch):
     rounding leaves at idle contacts is no force."""
     B, load, corner, _ = nearly_determinate(seed, n=320, redundant=-40, idle=60)
     given = rl.compatible_forces(B, load, admissible=corner)
-    seek, sought = newton.nearest_carried, []
-    monkeypatch.setattr(newton, "nearest_carried", lambda *a: sought.append(1) or seek(*a))
+    seek, sought = newton.nearest_load, []
+    monkeypatch.setattr(newton, "nearest_load", lambda *a: sought.append(1) or seek(*a))
     found = rl.compatible_forces(B, load)
     assert found.converged and sought == [1]
     assert found.factorizations == 1 and found.linear_iterations == 0

@@ -198,9 +198,9 @@ def test_load_is_not_called_uncarried_where_that_was_not_found_out(monkeypatch):
     """Fault injection: neither Newton, nor the path, nor the search for the nearest load gets
     further than a step. Weights that a pyramid does carry (B^T f, f > 0) may then not be said not
     to be."""
-    from rigidlimit.forces import carried
+    from rigidlimit.forces import nearest_load
 
-    whole = carried.projection.solve
+    whole = nearest_load.projection.solve
 
     def stunted(problem, **options):
         return whole(problem, **options, max_iterations=1, opening=False)
@@ -209,7 +209,7 @@ def test_load_is_not_called_uncarried_where_that_was_not_found_out(monkeypatch):
     rng = np.random.default_rng(0)
     load = B.T @ rng.uniform(0.0, 1.0, B.shape[0])
     k = 10.0 ** rng.uniform(0, 4, B.shape[0])
-    monkeypatch.setattr(carried.projection, "solve", stunted)
+    monkeypatch.setattr(nearest_load.projection, "solve", stunted)
     monkeypatch.setattr(newton, "follow", partial(newton.follow, max_iterations=1))
     answer = rl.compatible_forces(B, load, stiffness=k, max_iterations=1)
     assert answer.status is Status.MAX_ITERATIONS and answer.nearest_status is not None
@@ -243,11 +243,11 @@ def test_verdict_without_a_solved_projection(monkeypatch):
     comes from. For a ball pressed on its support and one pulled off, v = B^T f - F is such a v."""
     from dataclasses import replace
 
-    from rigidlimit.forces import carried
+    from rigidlimit.forces import nearest_load
 
-    whole = carried.projection.solve
+    whole = nearest_load.projection.solve
     monkeypatch.setattr(
-        carried.projection,
+        nearest_load.projection,
         "solve",
         lambda problem, **options: replace(whole(problem, **options), status=Status.STALLED),
     )

@@ -13,7 +13,7 @@ def springs(seed):
     rng = np.random.default_rng(seed)
     network = Network(sp.csr_array(rng.normal(size=(12, 8))))
     force = rng.uniform(1.0, 2.0, 12)
-    return network, rng.uniform(0.5, 2.0, 12), force, network.carried(force)
+    return network, rng.uniform(0.5, 2.0, 12), force, network.load_of(force)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -26,7 +26,7 @@ def test_one_step_balances(seed):
         network, start, load, D, lambda r: np.linalg.solve(K, r), tolerance=1e-13
     )
     # rounding of loads of order ten
-    assert imbalance == np.abs(load - network.carried(found)).max() < 1e-13
+    assert imbalance == np.abs(load - network.load_of(found)).max() < 1e-13
     np.testing.assert_allclose(found, start - D * (network.B @ motion), atol=1e-13)
 
 
@@ -46,4 +46,4 @@ def test_the_best_is_kept():
         network, near, load, D, astray, tolerance=1e-9, at_least=1
     )
     assert found is not near and motion.any()
-    assert imbalance == np.abs(load - network.carried(found)).max()
+    assert imbalance == np.abs(load - network.load_of(found)).max()

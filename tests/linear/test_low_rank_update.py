@@ -28,7 +28,7 @@ def test_contacts_that_come_and_go():
             continue
         system.toggle(contacts)
         assert set(system.changed) == set(after)
-        fresh = network.system(np.where(system.held, D, 0.0), shift)
+        fresh = network.system(np.where(system.working, D, 0.0), shift)
         expected = fresh.solve_directly(rhs, LinearStats())
         np.testing.assert_allclose(system.solve(rhs), expected, atol=1e-9 * abs(expected).max())
     assert stats.factorizations == 1

@@ -144,11 +144,11 @@ def test_contacts_that_come_and_go(serves, monkeypatch):
         if turn == 4 and not serves:
             system.system._factor.values[:] = 1.0  # no factor of anything
         system.toggle(rng.choice(m, 3, replace=False))
-        fresh = twin.system(np.where(system.held, D, 0.0), 1e-3)
+        fresh = twin.system(np.where(system.working, D, 0.0), 1e-3)
         rhs = rng.normal(size=n)
         for mine, of in (
             (system.solve(rhs), rhs),
-            (system.displacement(), network.carried(np.where(system.held, push, 0.0)) - load),
+            (system.displacement(), network.load_of(np.where(system.working, push, 0.0)) - load),
         ):
             expected = fresh.solve_directly(of, LinearStats())
             # condition 1e5, times rounding

@@ -2,7 +2,7 @@
 
 Motions that contacts hardly resist (singular values of B next to zero), last digits of places and
 loads, and coordinates that were rounded when they were written down. ``screening.py``: motions of
-one body that its contacts feel by next to nothing. ``one_body.py``, ``several_bodies.py``: the
+one body that its contacts resist by next to nothing. ``one_body.py``, ``several_bodies.py``: the
 balance without such motions. ``idle_contacts.py``: contacts that could bear by them alone.
 ``reduction.py``: step 2 on what is left. ``last_digits.py``: step 1 (``step_data.py``) to its last
 digit, and what that leaves open (``closed_contacts.py``, ``response.py``); ``exact_parts.py``,

@@ -21,7 +21,7 @@ from .response import Off, Response
 from .screening import WEAK, ZERO, weak_motions
 from .step_data import StepData
 
-TOLD, NOTHING = 1e-3, 1e-6
+WARNED, NOTHING = 1e-3, 1e-6
 """Part of the largest force from which on it is told that forces are open, and up to which that is
 next to nothing."""
 
@@ -119,8 +119,8 @@ class ClosedContacts:
         loads = (step.external_force * free / reach).reshape(-1, 6)
         # what is left out of the balance later on need not be known
         loaded = np.maximum(_along(VT, pushed[bodies]), _along(VT, loads[bodies]))
-        felt = (S > WEAK) | (loaded > WEAK * np.abs(pushed).max(initial=0.0))
-        which, motion = np.nonzero(felt & (S > ZERO) & (S <= WIDE))
+        resisted = (S > WEAK) | (loaded > WEAK * np.abs(pushed).max(initial=0.0))
+        which, motion = np.nonzero(resisted & (S > ZERO) & (S <= WIDE))
         body, S = bodies[which], S[which, motion]
         if not len(body):
             return Suspects(body, S, S, S <= WEAK)
@@ -142,7 +142,7 @@ class ClosedContacts:
             worst = np.argsort(-found.in_all[more], kind="stable")
             return self.open(classic, found.body[more][worst])
         out = np.zeros(len(self.dofs))
-        slight = found.in_all <= NOTHING / TOLD * told
+        slight = found.in_all <= NOTHING / WARNED * told
         np.maximum.at(out, found.body, np.where(slight, 0.0, found.in_all))
         return out
 

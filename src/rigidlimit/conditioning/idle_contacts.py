@@ -17,7 +17,7 @@ and which open as many contacts as can be (a linear program, by HiGHS):
 
 By Farkas' lemma no f >= 0 with B^T f = F~ has more than 2 WEAK sum f / t_i on contact i. What
 they open is left out of the balance if it bears no more than WEAK in the forces that made F~
-either; then motions that only these contacts felt are left out, too (``one_body.py``).
+either; then motions that only these contacts resisted are left out, too (``one_body.py``).
 """
 
 import numpy as np
@@ -71,7 +71,7 @@ def hanging(B, load, displacement, free, reach, hardly=None) -> np.ndarray:
     tells = slight & (np.abs(moved) > least)
     hangs = np.zeros(n, bool)
     hangs[body[pair[tells]]] = True
-    # a motion that these contacts do not feel at all is no lever
+    # a motion that these contacts do not resist at all is no lever
     slightly = np.repeat(slight, np.diff(np.append(pair, len(row))))
     near = sp.csr_array((np.where(slightly, B.data, 0.0), B.indices, B.indptr), shape=B.shape)
     bodies, S, _ = weak_motions(near, free, reach, hardly.max())
@@ -102,17 +102,19 @@ def _around(B, free, inside):
     touching = sp.csr_array(
         (np.ones(B.nnz), B.indices // 6, B.indptr), shape=(B.shape[0], len(inside))
     )
-    felt = np.zeros(len(free), bool)
-    felt[B.indices] = True
-    felt &= free
-    movable, back = felt.reshape(-1, 6).any(axis=1), touching.T.tocsr()
+    touched = np.zeros(len(free), bool)
+    touched[B.indices] = True
+    touched &= free
+    movable, back = touched.reshape(-1, 6).any(axis=1), touching.T.tocsr()
     inside = inside & movable
     while True:
         rows = touching @ inside > 0
         wider = (back @ rows > 0) & movable
-        size = np.count_nonzero(touching @ wider > 0) * np.count_nonzero(felt.reshape(-1, 6)[wider])
+        size = np.count_nonzero(touching @ wider > 0) * np.count_nonzero(
+            touched.reshape(-1, 6)[wider]
+        )
         if (wider == inside).all() or size > LARGEST:
-            return np.flatnonzero(rows), np.flatnonzero(felt & np.repeat(inside, 6))
+            return np.flatnonzero(rows), np.flatnonzero(touched & np.repeat(inside, 6))
         inside = wider
 
 

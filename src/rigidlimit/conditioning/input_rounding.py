@@ -6,7 +6,7 @@ tilts as small may be none. Beside the forces that take both at their word, step
 same load once more
 
     with contacts that are open by at most 4 h,
-    without motions that a body's contacts feel by at most 2 h / a (``one_body.py``),
+    without motions that a body's contacts resist by at most 2 h / a (``one_body.py``),
 
 and what changes is told; neither answer is called the right one. Where u, the displacement of the
 compatible forces, closes none of these contacts and there are no such motions, the forces obey all

@@ -1,6 +1,6 @@
 """Step 1 to its last digit where contacts hardly resist a motion, and what that digit leaves open.
 
-N = dt B M^-1 B^T feels forces along a motion of singular value S (``screening.py``) by S^2 only.
+N = dt B M^-1 B^T resists forces along a motion of singular value S (``screening.py``) by S^2 only.
 Where slacks w are off by d [m/s], forces along the motion of one body are open by up to
 
     U^T d m / (dt S^2),      U = B V / S, of its contacts,
@@ -21,7 +21,7 @@ import numpy as np
 from ..dynamics.problem import ContactDynamicsResult
 from ..dynamics.reduced import Reduced
 from ..status import Status
-from .closed_contacts import TOLD, WIDE, ClosedContacts
+from .closed_contacts import WARNED, WIDE, ClosedContacts
 from .screening import WEAK
 from .step_data import StepData
 
@@ -77,7 +77,7 @@ def refined(step: StepData, classic: ContactDynamicsResult, closed: np.ndarray) 
         classic = around.solved_again(classic, found.body[wrong], wedged, enough)
     if classic is not known.classic:
         known = replace(known, classic=_judged(step, classic))
-    return replace(known, open=around.may_be_open(known.classic, found, TOLD * largest))
+    return replace(known, open=around.may_be_open(known.classic, found, WARNED * largest))
 
 
 def _judged(step, classic):

@@ -17,10 +17,10 @@ under a load above WEAK of the largest one that is left stays: a body driven int
 slender, is held by forces that are no matter of rounding. What is left is B (I - V V^T), in columns
 over reach, and the forces' load on it.
 
-One column goes with each motion that is not felt then, V or S <= ZERO: the others tell all
+One column goes with each motion that is not resisted then, V or S <= ZERO: the others tell all
 that is asked, and of the motions' own directions nothing but rounding may be left, which would be
 divided by its own size. Small entries of other columns stay: without them what several bodies
-together do not feel becomes what they hardly feel, and forces have to obey that. A column goes
+together do not resist becomes what they hardly resist, and forces have to obey that. A column goes
 also where a motion with S <= ZERO is along a column of small entries, as of all blocks of a
 stack on a floor that leans by 1e-5: divided by their size, the last digits of normals are 1e-11.
 Columns of nothing but rounding over reach, as of the spin of a cylinder on a face, go in any case:
@@ -40,7 +40,7 @@ from .several_bodies import TAKEN, columns_of, without_motions_together
 
 FAINT = 1e-2
 """Entries of a column over reach up to which its rounding, divided by their size, could pass for a
-motion that is felt: normals are known to some 1e-16, and ZERO is 1e-13."""
+motion that is resisted: normals are known to some 1e-16, and ZERO is 1e-13."""
 
 
 def reduced_balance(
@@ -79,7 +79,7 @@ def _without_rounding(bodies: Bodies, B: sp.csr_array, load):
 
 
 def asks_less(B, than, resting) -> bool:
-    """Whether B feels other motions than another B, by contacts that are not ``resting``."""
+    """Whether B resists other motions than another B, by contacts that are not ``resting``."""
     rows = np.flatnonzero(~resting)
     return (B[rows] != than[rows]).nnz > 0
 
@@ -93,7 +93,7 @@ def one_body_balance(bodies: Bodies, B: sp.csr_array, load, force, slight=None):
 def without_weak_motions(
     B: sp.csr_array, load, force, *, free, reach, slight=None, hardly=None, other_load=None
 ):
-    """(B, load) without the motions that closed contacts hardly feel: those given if all stay.
+    """(B, load) without the motions that closed contacts hardly resist: those given if all stay.
 
     B (m, 6 N): rows of the closed contacts. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N].
     free (6 N,) bool. reach (6 N,): way of a body's farthest point per unit of each velocity, or 0.
@@ -125,19 +125,19 @@ def without_weak_motions(
         return B, load
     bodies, S, VT, out = (x[changed] for x in (bodies, S, VT, out))
     left = np.where(out[:, :, None], VT, 0.0)
-    felt = sp.csr_array(B @ _without(bodies, left, reach))
+    reduced = sp.csr_array(B @ _without(bodies, left, reach))
     unfelt = out | (S <= ZERO)
     gone = [6 * b + columns_of(V[u]) for b, V, u in zip(bodies, VT, unfelt, strict=True)]
-    felt.data[np.isin(felt.indices, np.concatenate(gone))] = 0.0
-    filled = np.isin(felt.indices // 6, bodies)
-    felt.data[filled & (np.abs(felt.data) <= ZERO * reach[felt.indices])] = 0.0
-    felt.eliminate_zeros()
-    felt.sort_indices()
-    return felt, np.where(free, felt.T @ force, 0.0)
+    reduced.data[np.isin(reduced.indices, np.concatenate(gone))] = 0.0
+    filled = np.isin(reduced.indices // 6, bodies)
+    reduced.data[filled & (np.abs(reduced.data) <= ZERO * reach[reduced.indices])] = 0.0
+    reduced.eliminate_zeros()
+    reduced.sort_indices()
+    return reduced, np.where(free, reduced.T @ force, 0.0)
 
 
 def _blown_up(B, bodies, S, VT, reach):
-    """Which of these bodies have a motion that is not felt, along a column of faint entries."""
+    """Which of these bodies have a motion that is not resisted, along a column of faint entries."""
     largest = largest_entries(B)
     columns = 6 * bodies[:, None] + np.arange(6)
     faint = largest[columns] <= FAINT * reach[columns]

@@ -1,6 +1,6 @@
 """What step 2 is asked for: the balance of the closed contacts, less what tells nothing of it.
 
-First without the motions that contacts of one body hardly feel (``one_body.py``). Asked again, for
+First without motions that contacts of one body hardly resist (``one_body.py``). Asked again, for
 less, where tilts next to nothing decide forces all the same, or stop the solver short: without
 contacts that can never bear (``idle_contacts.py``), and without motions of all bodies together
 (``several_bodies.py``).

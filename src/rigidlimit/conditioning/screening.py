@@ -1,4 +1,4 @@
-"""How much a body's contacts feel of each of its motions: singular values of its rows of B.
+"""How much a body's contacts resist of each of its motions: singular values of its rows of B.
 
 With the columns of one body divided by its reach a_j, 1 for displacements and its radius for turns,
 
@@ -59,11 +59,11 @@ def _factors(indptr, indices, data, scale, free, limit, R):
     """Which bodies have no S up to ``limit`` for certain, (N,) bool. R (N, 6, 6): zeros; becomes
     the triangular factor of the rows of each other body, its free columns times scale."""
     bodies = len(R)
-    felt = np.zeros(bodies, np.uint8)  # columns, a bit each
+    touched = np.zeros(bodies, np.uint8)  # columns, a bit each
     for e in range(len(indices)):
         j = np.uint64(indices[e])  # unsigned: none is negative
         if free[j] and abs(data[e] * scale[j]) > ZERO:
-            felt[j // np.uint64(6)] |= np.uint8(1 << j % np.uint64(6))
+            touched[j // np.uint64(6)] |= np.uint8(1 << j % np.uint64(6))
     x = np.empty(6)
     sure, count = np.zeros(bodies, np.bool_), np.zeros(bodies, np.int64)
     seen = np.zeros(bodies, np.uint8)  # columns of the rows so far
@@ -83,7 +83,7 @@ def _factors(indptr, indices, data, scale, free, limit, R):
             if not sure[body]:
                 _append(R[body], x)
                 count[body] += 1
-                look = count[body] % OFTEN == 0 and seen[body] == felt[body]
+                look = count[body] % OFTEN == 0 and seen[body] == touched[body]
                 sure[body] = look and not _doubtful(R[body], limit)
     for body in range(bodies):
         sure[body] = sure[body] or not _doubtful(R[body], limit)
@@ -117,7 +117,7 @@ def _doubtful(R, limit):
         length = 0.0
         for i in range(j + 1):
             length += R[i, j] ** 2
-        if length > 0.0:  # a column that is felt
+        if length > 0.0:  # a column that is touched
             k += 1
             size += length
             product *= abs(R[j, j])

@@ -1,7 +1,7 @@
-"""What closed contacts hardly feel of all bodies together: motions, and contacts that cannot bear.
+"""What closed contacts hardly resist of several bodies: motions, and contacts that cannot bear.
 
 Bricks in a wall that lean on one another by some 1e-4 have motions that none of them has alone, and
-that all contacts together feel by 1e-7 to 1e-12: products of tilts. With columns over reach (see
+that all contacts together resist by 1e-7 to 1e-12: products of tilts. With columns over reach (see
 ``one_body.py``)
 
     B / a = U S V^T,
@@ -12,8 +12,9 @@ steps make a problem as well posed as any of it; in turn, as each may make more 
 
 1. Motions. As many degrees of freedom are held (``HELD``) as there are motions with S <= WEAK
    without a load of their own: those by which these motions differ most (V^T with column pivoting).
-   B keeps its other columns as they are, and no motion of what is left is felt as little. (Taking
-   V itself out of B, as for one body, leaves columns of 1e-7, which are divided by their own size.)
+   B keeps its other columns as they are, and no motion of what is left is resisted as little.
+   (Taking V itself out of B, as for one body, leaves columns of 1e-7, which are divided by their
+   own size.)
 2. Contacts that cannot bear. Forces that balance are f = f0 + Z y, Z orthonormal with B^T Z = 0. If
    g >= 0 on contacts R that have no force in f0 and none elsewhere, and Z_R^T g = e, then
 
@@ -67,7 +68,7 @@ choose among equal ones."""
 
 
 def without_motions_together(bodies: Bodies, B: sp.csr_array, load, force, how, apart=None):
-    """(B, load) without motions of all ``bodies`` together that closed contacts hardly feel; those
+    """(B, load) without motions of all ``bodies`` that closed contacts hardly resist together; those
     given if there are none. B (m, 6 N), load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. how:
     TAKEN, HELD or NONE. apart: (B, load) without such motions of one body, which stay where nothing
     is TAKEN; those given if None."""
@@ -95,18 +96,18 @@ def _taken(bodies, B, load, force, apart):
         dense -= (dense @ VT[taken].T) @ VT[taken]
         dense[:, columns_of(VT[slight | (S <= ZERO)])] = 0.0
         dense[np.abs(dense) <= ZERO] = 0.0
-        felt = sp.coo_array(dense * arm)
+        reduced = sp.coo_array(dense * arm)
         out[rows] = True
-        entries.append(felt.data)
-        place.append(np.stack([rows[felt.row], columns[felt.col]]))
+        entries.append(reduced.data)
+        place.append(np.stack([rows[reduced.row], columns[reduced.col]]))
     if not entries:
         return apart
     others = sp.csr_array(sp.diags_array(np.where(out, 0.0, 1.0)) @ apart[0])
     here = tuple(np.concatenate(place, axis=1))
-    felt = sp.csr_array(others + sp.csr_array((np.concatenate(entries), here), shape=B.shape))
-    felt.eliminate_zeros()
-    felt.sort_indices()
-    return felt, np.where(free, felt.T @ force, 0.0)
+    reduced = sp.csr_array(others + sp.csr_array((np.concatenate(entries), here), shape=B.shape))
+    reduced.eliminate_zeros()
+    reduced.sort_indices()
+    return reduced, np.where(free, reduced.T @ force, 0.0)
 
 
 def _parts(B, free):
@@ -180,7 +181,7 @@ def _over_reach(bodies, B, most):
 
 
 def _motions(dense, load, size=None):
-    """(V^T (c, c), S (c,), which motions are felt by WEAK at most and have no load of their own
+    """(V^T (c, c), S (c,), which motions are resisted by WEAK at most and have no load of their own
     (c,) bool), of B over reach (m, c) and a load over reach (c,). size: of all loads, or None."""
     m, c = dense.shape
     _, S, VT = svd(dense, full_matrices=m < c)

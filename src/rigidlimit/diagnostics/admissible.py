@@ -98,7 +98,7 @@ def interior(
         if not _good(answer):
             return Interior(known, known > 0, 0, answer.status, worst, proven=False)
     else:
-        worst = float(np.abs(network.carried(known) - load).max(initial=0.0))
+        worst = float(np.abs(network.load_of(known) - load).max(initial=0.0))
     force, rounds, proven = known, 0, False
     found = centre(network, load, force) if force.any() else None
     if found is not None:
@@ -144,7 +144,7 @@ def self_stresses(B: sp.csr_array, *, samples: int = 2, seed: int = 0) -> np.nda
     for k in range(samples):
         z = rng.choice([-1.0, 1.0], m) * rng.uniform(0.5, 1.0, m)
         for _ in range(2):  # a second pass takes out what the first left by rounding
-            right = network.carried(z)
+            right = network.load_of(z)
             size = float(np.abs(right).max(initial=0.0))
             if size > 0:
                 z = z - B @ system.solve(right, target=1e-9 * size, stats=LinearStats())

@@ -52,7 +52,7 @@ def centre(network: Network, load: np.ndarray, near: np.ndarray):
     f, y, w, rigid = np.maximum(near, BEGIN * size), np.zeros(B.shape[1]), np.ones(m), np.zeros(m)
     found, least = None, np.inf
     for done in range(STEPS):
-        imbalance, opens = network.carried(f) - load, B @ y
+        imbalance, opens = network.load_of(f) - load, B @ y
         worst, total = float(np.abs(imbalance).max()), float(f @ w)
         if not np.isfinite(worst + total) or (found is not None and worst > 0.5 * least):
             break

@@ -64,7 +64,7 @@ def end(
     w = np.ones(m) if opening is None else B @ y - one
     bound, stats = np.inf, LinearStats()
     for _ in range(STEPS):
-        imbalance, opens = network.carried(f) - load, B @ y - one
+        imbalance, opens = network.load_of(f) - load, B @ y - one
         bound = min(bound, _bound(load, y, opens, opening))
         gap = float(f @ w)
         system = network.system(f / w, 0.0)
@@ -92,7 +92,7 @@ def _balanced(network, load, f, system, stats):
     """(forces near f >= 0 that balance the load as well as can be had, |B^T f - F|_inf)."""
     best, least = f, np.inf
     for _ in range(REPAIRS):
-        imbalance = network.carried(f) - load
+        imbalance = network.load_of(f) - load
         worst = float(np.abs(imbalance).max())
         if not worst < 0.5 * least:
             break

@@ -295,7 +295,7 @@ class _Linear:
     def displacement(self, tangent: np.ndarray, push: np.ndarray, load: np.ndarray):
         """du (n,) for tangents D (m,), forces ``push`` (m,) and load dF (n,) or None."""
         network = self.network
-        right = network.carried(push)
+        right = network.load_of(push)
         if load is not None:
             right = right - load[self.dofs] / self.arm
         out = np.zeros(self.shape[1])
@@ -307,7 +307,7 @@ class _Linear:
         x, left = np.zeros(len(right)), right
         for _ in range(4):  # the shift, and rounding, are taken out by refinement
             x = x + system.solve(left, target=1e-10 * size, stats=LinearStats())
-            left = right - network.carried(D * (network.B @ x))
+            left = right - network.load_of(D * (network.B @ x))
             if np.abs(left).max() <= 1e-13 * size:
                 break
         out[self.dofs] = x / self.arm / top

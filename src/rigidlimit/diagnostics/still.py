@@ -65,7 +65,7 @@ def smallest_singular_values(B: sp.csr_array, starts: np.ndarray, largest: float
 def _unfelt(network, system, motion):
     """What B^T B does not see of a motion; None if conjugate gradients fail."""
     for _ in range(2):
-        right = network.carried(network.B @ motion)
+        right = network.load_of(network.B @ motion)
         if not right.any():
             break
         x, converged = _solve(system, right, 1e-8)

@@ -98,8 +98,8 @@ def _bent_rounds(steps, here, tolerance, most):
     rounds = 0
     while here.residual > tolerance and rounds < most:
         rounds += 1
-        held = (here.force > 0) | (here.slack < -steps.noise)
-        change, _ = steps.step(here, held)
+        working = (here.force > 0) | (here.slack < -steps.noise)
+        change, _ = steps.step(here, working)
         there = _descent(steps.problem, here, change, steps.settings)
         if there is None:
             break
@@ -111,14 +111,14 @@ def _whole_rounds(steps, here, tolerance, most):
     """(best point, rounds) of at most so many whole steps. What would pull leaves W, what would
     close enters it."""
     settings, rounds, waited, best = steps.settings, 0, 0, here
-    held, fewest = here.force > 0, len(here.force)
+    working, fewest = here.force > 0, len(here.force)
     while best.residual > tolerance and waited < settings.patience and rounds < most:
         rounds += 1
-        change, ahead = steps.step(here, held, refined=True)
+        change, ahead = steps.step(here, working, refined=True)
         force = here.force + change
         here = _Point(steps.problem, np.maximum(force, 0.0))
-        before, held = held, np.where(held, force >= -steps.pull, ahead < -steps.noise)
-        changes = np.count_nonzero(held != before)
+        before, working = working, np.where(working, force >= -steps.pull, ahead < -steps.noise)
+        changes = np.count_nonzero(working != before)
         better = here.residual < settings.gained * best.residual or changes < fewest
         waited = 0 if better else waited + 1
         fewest = min(fewest, changes)
@@ -141,23 +141,23 @@ class _Steps:
         self.noise = self.pull * problem.diagonal
         self.system = None
 
-    def step(self, here, held, *, refined=False):
-        """(change of the forces, slack ahead), both (m,), with the contacts ``held`` as springs."""
-        D, system = self.D, self._with(held)
-        push = np.where(held, D * here.slack, 0.0)
-        dx = system.solve(-self.network.carried(push), refined=refined)
+    def step(self, here, working, *, refined=False):
+        """(change of the forces, slack ahead), both (m,), with springs at the working set."""
+        D, system = self.D, self._with(working)
+        push = np.where(working, D * here.slack, 0.0)
+        dx = system.solve(-self.network.load_of(push), refined=refined)
         ahead = here.slack + self.network.B @ dx
-        return np.where(held, -D * ahead / self.problem.dt, 0.0), ahead
+        return np.where(working, -D * ahead / self.problem.dt, 0.0), ahead
 
-    def _with(self, held) -> ChangingSystem:
-        """The system of the working set ``held``: the one there is, if few changes make it that."""
+    def _with(self, working) -> ChangingSystem:
+        """The system of this working set: the one there is, if few changes make it that."""
         if self.system is not None:
-            changes = np.flatnonzero(held ^ self.system.held)
+            changes = np.flatnonzero(working ^ self.system.working)
             if self.system.would_serve(changes):
                 self.system.toggle(changes)
                 return self.system
         self.system = None  # gone before there is another
-        self.system = ChangingSystem(self.network, self.D, held, 0.0, self.stats)
+        self.system = ChangingSystem(self.network, self.D, working, 0.0, self.stats)
         return self.system
 
 

@@ -73,7 +73,7 @@ def follow(
             break
         solve = partial(_solve, network.system(l / w, 0.0), stats=stats)
         mismatch, rigid = problem.p + B @ x - w, np.zeros(len(l))
-        imbalance = network.carried(l) - M @ x
+        imbalance = network.load_of(l) - M @ x
         tangent = Tangent(network, l, w, rigid, imbalance, mismatch, solve, refined=True)
         t, change = predictor_corrector(tangent, PathSettings(fraction=settings.fraction))
         if not t > 0.0:
@@ -115,7 +115,7 @@ def speed_needed(problem: ContactProblem, network: Network, force: np.ndarray) -
     missing = -float(force @ problem.p)
     if not missing > 0.0:
         return 0.0
-    held = float(np.abs(network.carried(force)).sum())
+    held = float(np.abs(network.load_of(force)).sum())
     return missing / held if held > 0.0 else np.inf
 
 
@@ -123,7 +123,7 @@ def _begin(problem, network, effective_mass, stats):
     """(x, l, w) of contacts as linear springs, lifted: impulses to the largest of these, for among
     unlike masses the light ones may have to pass on what the heavy ones need. Springs of contacts
     that are far open may pull all others open; then it is what one contact alone would need."""
-    rhs = -network.carried(effective_mass * problem.p)
+    rhs = -network.load_of(effective_mass * problem.p)
     x = _solve(network.system(effective_mass, 0.0), rhs, 0.0, stats=stats)
     w = problem.p + network.B @ x
     largest = max((-effective_mass * w).max(), problem.scale * problem.dt)

@@ -1,7 +1,7 @@
 """Newton for networks with weakly determined motions: two proximal terms, steps of two kinds.
 
 The problem of ``smooth_law.py`` without inertia, for p >= 2. Faces that meet aligned to 1e-8, as in
-piles of blocks, and bodies that turn about their axis leave motions w that contacts feel so little,
+piles of blocks, and bodies that turn about their axis leave motions w that contacts hardly resist,
 |B w| = 1e-8 |w|, that K = B^T D B knows nothing of them (1e-16). Displacements grow to 1e8 overlaps
 before such a motion bears its load. Two things keep Newton from its end there:
 
@@ -53,7 +53,7 @@ class Settings:
     however far, and would leave overlaps that are no displacement's.
 
     It stops at once at ``sure`` of the tolerance. Else it goes on, by ``beyond`` steps at most,
-    until forces stay: what is left along a motion that contacts hardly feel is within the tolerance
+    until forces stay: what is left along a motion that is hardly resisted is within the tolerance
     long before the forces that it stands for are right. It has stalled after ``patience`` steps
     without a gradient a tenth smaller.
     """

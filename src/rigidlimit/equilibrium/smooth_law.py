@@ -45,7 +45,7 @@ class SmoothNetwork:
 
     def gradient(self, force: np.ndarray) -> np.ndarray:
         """F - B^T f (n,)."""
-        return self.load - self.network.carried(force)
+        return self.load - self.network.load_of(force)
 
     def imbalance(self, force: np.ndarray) -> float:
         """|B^T f - F|_inf."""

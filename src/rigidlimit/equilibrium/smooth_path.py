@@ -93,7 +93,7 @@ class Tangent:
         du, df, opening = self._solved(self.imbalance, push, accuracy)
         if self.refined:
             slope = self.w + self.compliance
-            imbalance = self.imbalance + self.network.carried(df) - self.network.mass @ du
+            imbalance = self.imbalance + self.network.load_of(df) - self.network.mass @ du
             more = self._solved(imbalance, push - f * opening - slope * df, accuracy)
             du, df = du + more[0], df + more[1]
             opening = B @ du
@@ -102,7 +102,7 @@ class Tangent:
     def _solved(self, imbalance, push, accuracy):
         """(du, df, B du) of M du - B^T df = imbalance, f B du + (w + compliance) df = push."""
         slope = self.w + self.compliance
-        du = self.solve(imbalance + self.network.carried(push / slope), accuracy)
+        du = self.solve(imbalance + self.network.load_of(push / slope), accuracy)
         opening = self.network.B @ du
         return du, (push - self.f * opening) / slope, opening
 
@@ -144,7 +144,7 @@ def follow(
         u, f, w = _begin(problem, s, q, stats)
     for iteration in range(max_iterations + 1):
         yielding = (f / k) ** q
-        imbalance = network.carried(f) - load
+        imbalance = network.load_of(f) - load
         total = float(f @ w)
         size, gap = float(np.abs(imbalance).max()), float(np.divide(total, f @ yielding))
         arrived = size <= tolerance and gap <= gap_tolerance

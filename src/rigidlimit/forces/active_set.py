@@ -155,12 +155,12 @@ class _Linearised:
             spring = system.D * (self.offset - system.network.B @ self.u)
             if not np.isfinite(spring).all():
                 return False
-            aim = np.where(system.held, spring, 0.0)
+            aim = np.where(system.working, spring, 0.0)
             if (aim < -self.tolerance).any():
                 contact = self._towards(aim)
             else:
                 self.force = np.maximum(aim, 0.0)
-                outside = np.where(system.held, 0.0, spring)
+                outside = np.where(system.working, 0.0, spring)
                 contact = int(outside.argmax())
                 if outside[contact] <= self.tolerance:
                     return True
@@ -186,7 +186,7 @@ class _Linearised:
         weakly determined.
         """
         system = self.system
-        D = np.where(system.held, system.D, 0.0)
+        D = np.where(system.working, system.D, 0.0)
         options = dict(tolerance=tolerance, at_least=1)
         self.force, motion, imbalance = rebalanced(
             system.network, self.force, self.load, D, system.solve, **options

@@ -9,7 +9,7 @@ from .._support.products import transposed_product
 from ..bodies.materials import MINDLIN
 from ..errors import InputError
 from ..status import Status
-from .problem import TOLD, CompatibleForces, checked_law, force_bound, pressing
+from .problem import WARNED, CompatibleForces, checked_law, force_bound, pressing
 from .rough import ContactHistory, rough_forces
 from .scaled import GAP, Data, Options, Scaled, Solved
 
@@ -180,7 +180,7 @@ def _judged(scaled: Scaled, solved: Solved, options: Options) -> CompatibleForce
         worst_dof=int(np.argmax(relative)) if len(relative) else 0,
         duality_gap=solved.gap,
         force_error=error,
-        forgiven=error > TOLD >= off_by(solved.gap),
+        forgiven=error > WARNED >= off_by(solved.gap),
         tolerance=tolerance,
         method=options.method,
         nearest_status=nearest_status,

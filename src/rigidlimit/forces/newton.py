@@ -29,7 +29,7 @@ from ..status import Status
 from . import active_set
 from .active_set import FEW
 from .bearing import bearing
-from .carried import nearest_carried
+from .nearest_load import nearest_load
 from .problem import EPS, duality_gap
 from .rebalance import rebalanced
 
@@ -335,7 +335,7 @@ class _Search:
             return None
         if admissible is None and warm_start is None and few and self.load.any():
             self.stats.took("nearest load first")
-            admissible = nearest_carried(self.network, self.load).force
+            admissible = nearest_load(self.network, self.load).force
         if admissible is None:
             return None
         return self.among_forces(np.where(bearing(admissible), admissible, 0.0))

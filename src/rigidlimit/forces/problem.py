@@ -33,7 +33,7 @@ class CompatibleForces(Displayed):
     forces stand for, less what rounding of loads, forces and displacements makes of it.
     force_error: how far forces can be from the least energy by this gap and what it forgives,
     the worst of them over the largest force (``force_bound``); for p < 2 a gap of 1e-9 leaves 1e-3
-    open. forgiven: whether it is more than ``TOLD`` by what was forgiven alone. imbalance
+    open. forgiven: whether it is more than ``WARNED`` by what was forgiven alone. imbalance
     (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
     routes: ways that were tried, in turn.
     nearest_status: where the load is not carried, whether the forces for the nearest load that is
@@ -105,7 +105,7 @@ class CompatibleForces(Displayed):
         )
 
 
-TOLD = 1e-3
+WARNED = 1e-3
 """Part of the largest force from which on it is told that rounding leaves forces open."""
 
 
@@ -140,14 +140,14 @@ def force_bound(force, stiffness, exponent, gap) -> np.ndarray:
 
 
 def pressing(B, force, free) -> float:
-    """max_j (|B|^T |f|)_j / a_j [N] over the columns that are free and felt: what overlaps press
+    """max_j (|B|^T |f|)_j / a_j [N] over the columns that are free and moved: what overlaps press
     with from the start, whose last digits the balance is known to. Held columns have no balance.
 
     B (m, n); force (m,); free (n,) bool.
     """
-    arm, felt = column_arms(B)
+    arm, moved = column_arms(B)
     pressed = (abs(B).T @ np.abs(force)) / arm
-    return float(pressed[free & felt].max(initial=0.0))
+    return float(pressed[free & moved].max(initial=0.0))
 
 
 LEAST_EXPONENT = 1.01

@@ -19,7 +19,7 @@ def rebalanced(network, force, load, D, solve, *, tolerance, at_least=0):
     best, moved, least = force, np.zeros(network.B.shape[1]), np.inf
     motion = moved
     for taken in range(STEPS + 1):
-        missing = load - network.carried(force)
+        missing = load - network.load_of(force)
         imbalance = float(np.abs(missing).max(initial=0.0))
         if taken >= at_least and imbalance < least:
             best, moved, least = force, motion, imbalance

@@ -15,7 +15,7 @@ from ..equilibrium.smooth_law import SmoothNetwork
 from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
 from ..status import Status
 from . import augmented_lagrangian, newton
-from .carried import NOT_CARRIED, nearest_carried
+from .nearest_load import INFEASIBLE, nearest_load
 from .newton import Found
 from .noise import harmless, noise
 from .problem import both_gaps
@@ -141,7 +141,7 @@ class Scaled:
         """(answer beside forces ``aside`` (m,) that are rounding, or None where these are not
         harmless; u (n,), from where to go on)."""
         network, limits = self.problem.network, (options.tolerance, GAP * options.tolerance)
-        problem = self._with(self.problem.load - network.carried(aside))
+        problem = self._with(self.problem.load - network.load_of(aside))
         admissible = options.admissible / self.force_size - aside
         found = self._run(options, problem, stats, start, admissible)
         beside, found.force = found.force, found.force + aside
@@ -159,12 +159,12 @@ class Scaled:
             return self._given_back(found, stats, load, Status.CONVERGED)
         if status in (Status.CONVERGED, Status.NO_ROOM):
             return self._given_back(found, stats, load, None)
-        if not uncarried and self.problem.imbalance(found.force) <= NOT_CARRIED:
+        if not uncarried and self.problem.imbalance(found.force) <= INFEASIBLE:
             found.status = Status.STALLED  # a load as near as that counts as carried
             return self._given_back(found, stats, load, None)
-        nearest = nearest_carried(self.problem.network, load)
+        nearest = nearest_load(self.problem.network, load)
         # nearer than this the load counts as carried: Newton merely stopped short of it
-        apart = nearest.distance > max(options.tolerance, NOT_CARRIED)
+        apart = nearest.distance > max(options.tolerance, INFEASIBLE)
         if uncarried or (apart and nearest.settled):
             return self._of_nearest(nearest, found.iterations, options, stats)
         if status is Status.LOAD_NOT_CARRIED:

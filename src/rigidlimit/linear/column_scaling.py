@@ -1,4 +1,4 @@
-"""The columns of B (m, n) on one footing: how large each is, and whether a contact feels it at all.
+"""The columns of B (m, n) on one footing: how large each is, and whether it moves a contact at all.
 
 The entries of a translation are parts of unit normals, those of a rotation are arms [m]: a column
 is measured by its own largest entry, never by another column's. Only rounding is told apart by an
@@ -33,8 +33,8 @@ def _largest(indices, data, largest):
 
 
 def column_arms(B: np.ndarray | sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """(arm (n,), felt (n,) bool). arm_j = max_i |B_ij|: 1 or less for translations, the longest arm
-    [m] for rotations, 1 for columns that are not felt, which hold nothing or rounding only."""
+    """(arm (n,), moves (n,) bool). arm_j = max_i |B_ij|: at most 1 for translations, the longest arm
+    [m] for rotations, 1 for columns that move no contact, which hold nothing or rounding only."""
     arm = largest_entries(B)
-    felt = arm > ROUNDING * min(1.0, arm.max(initial=0.0))
-    return np.where(felt, arm, 1.0), felt
+    moves = arm > ROUNDING * min(1.0, arm.max(initial=0.0))
+    return np.where(moves, arm, 1.0), moves

@@ -22,21 +22,21 @@ LEAST = 30
 
 
 class ChangingSystem:
-    """K for the working set ``held`` (m,) bool, which ``toggle`` changes.
+    """K for the working set ``working`` (m,) bool, which ``toggle`` changes.
 
     D (m,) > 0: tangent stiffness of every contact, in the working set or not. shift: e. Raises
     NoRoom.
     """
 
-    def __init__(self, network, D, held, shift: float, stats: LinearStats):
+    def __init__(self, network, D, working, shift: float, stats: LinearStats):
         self.network, self.D, self.shift, self.stats = network, D, shift, stats
-        self.held = held.copy()
+        self.working = working.copy()
         self._begin()
 
     def _begin(self):
         """Factorize K for the present working set."""
-        self.system, self._factorized = None, self.held.copy()  # its factor is large
-        D, stats, network = np.where(self.held, self.D, 0.0), self.stats, self.network
+        self.system, self._factorized = None, self.working.copy()  # its factor is large
+        D, stats, network = np.where(self.working, self.D, 0.0), self.stats, self.network
         self.system = network.system(D, self.shift)
         # contacts that entered (sign 1) or left (-1) since
         self.changed = np.zeros(0, int)
@@ -44,9 +44,9 @@ class ChangingSystem:
         n = network.B.shape[1]
         worth = WORTH * self.system.factorize(stats).entries / max(1, n)
         self.most = int(np.clip(worth, LEAST, FEW))
-        # the motion K^-1 B_i^T of each, in the first columns, and what the others feel of it
+        # the motion K^-1 B_i^T of each, in the first columns, and B_i of it at the others
         self._motions = np.empty((n, self.most), order="F")
-        self._felt = np.empty((self.most, self.most))
+        self._coupling = np.empty((self.most, self.most))
 
     def solve(self, rhs: np.ndarray, *, refined: bool = True) -> np.ndarray:
         """K^-1 r for the present working set; NaN if K is singular."""
@@ -70,21 +70,21 @@ class ChangingSystem:
 
     def _product(self, x):
         network = self.network
-        forces = np.where(self.held, self.D, 0.0) * (network.B @ x)
-        return network.carried(forces) + network.mass @ x + self.shift * x
+        forces = np.where(self.working, self.D, 0.0) * (network.B @ x)
+        return network.load_of(forces) + network.mass @ x + self.shift * x
 
     def load_with(self, push: np.ndarray, load: np.ndarray):
         """What ``displacement`` answers to."""
         self._push, self._load, self._loaded = push, load, None
 
-    def _rhs(self, held):
-        return self.network.carried(np.where(held, self._push, 0.0)) - self._load
+    def _rhs(self, working):
+        return self.network.load_of(np.where(working, self._push, 0.0)) - self._load
 
     def displacement(self) -> np.ndarray:
         """K^-1 (B_W^T push - load) for the present working set, from one solve in all where the
         factor is in double precision."""
         if self.system.factorize(self.stats).single_precision:
-            return self._by_imprecise(self._rhs(self.held), refined=True)
+            return self._by_imprecise(self._rhs(self.working), refined=True)
         if self._loaded is None:
             self._loaded = self.system.solve_directly(self._rhs(self._factorized), self.stats)
         entered = self.sign * self._push[self.changed]
@@ -95,7 +95,7 @@ class ChangingSystem:
         count = len(self.changed)
         if not count:
             return x
-        small = self._felt[:count, :count] + np.diag(1.0 / (self.sign * self.D[self.changed]))
+        small = self._coupling[:count, :count] + np.diag(1.0 / (self.sign * self.D[self.changed]))
         try:
             yields = np.linalg.solve(small, (self.network.B @ x)[self.changed])
         except np.linalg.LinAlgError:  # what is left of W holds nothing in some direction
@@ -111,7 +111,7 @@ class ChangingSystem:
         """Let contacts, a list of different ones, enter or leave the working set."""
         contacts = np.asarray(contacts, int)
         back = self._is_changed(contacts)
-        self.held[contacts] = ~self.held[contacts]
+        self.working[contacts] = ~self.working[contacts]
         if back.any():
             self._keep(np.flatnonzero(self._is_changed(self.changed)))
         enters = contacts[~back]
@@ -120,14 +120,14 @@ class ChangingSystem:
 
     def _is_changed(self, contacts):
         """Which of these are in the working set now or were when it was factorized, not both."""
-        return self.held[contacts] != self._factorized[contacts]
+        return self.working[contacts] != self._factorized[contacts]
 
     def _keep(self, stay):
         """The changes at the places ``stay``, ascending, alone."""
         for place, before in enumerate(stay):
             if place != before:
                 self._motions[:, place] = self._motions[:, before]
-        self._felt[: len(stay), : len(stay)] = self._felt[np.ix_(stay, stay)]
+        self._coupling[: len(stay), : len(stay)] = self._coupling[np.ix_(stay, stay)]
         self.changed, self.sign = self.changed[stay], self.sign[stay]
 
     def _take_in(self, enters):
@@ -142,7 +142,7 @@ class ChangingSystem:
         more = more.reshape(len(more), -1)
         self._motions[:, known:count] = more
         self.changed = np.append(self.changed, enters)
-        self.sign = np.append(self.sign, np.where(self.held[enters], 1.0, -1.0))
-        felt = (B @ more)[self.changed]  # scipy takes longer to choose the rows first
-        self._felt[:count, known:count] = felt
-        self._felt[known:count, :known] = felt[:known].T
+        self.sign = np.append(self.sign, np.where(self.working[enters], 1.0, -1.0))
+        coupling = (B @ more)[self.changed]  # scipy takes longer to choose the rows first
+        self._coupling[:count, known:count] = coupling
+        self._coupling[known:count, :known] = coupling[:known].T

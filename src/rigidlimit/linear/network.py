@@ -57,8 +57,8 @@ class Network:
         """K = M + B^T D B + shift I for the tangent stiffness D (m,), zero at inactive contacts."""
         return self.backend(self, tangent, shift)
 
-    def carried(self, force: np.ndarray) -> np.ndarray:
-        """B^T f (n,), the load that forces (m,) carry."""
+    def load_of(self, force: np.ndarray) -> np.ndarray:
+        """B^T f (n,), the load that forces (m,) balance."""
         return transposed_product(self.B, force)
 
     @cached_property

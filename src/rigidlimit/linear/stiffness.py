@@ -37,7 +37,7 @@ ROUGH, FINE, ROUNDS, SERVES = 1e-9, 1e-13, 6, 1e3
 """Errors in |x|_K to which a factor in single precision solves; if so many steps leave so many
 times that, one in double precision is made instead. Two and three steps are the rule; where it
 takes ten, as in networks that only the shift holds, motions of little energy stay open that
-contacts outside of the working set feel."""
+contacts outside of the working set resist."""
 
 DEAR = 1 / 2
 """Part of the cost of a factorization above which conjugate gradients are too dear to go on."""

@@ -210,7 +210,7 @@ class Path:
             order=self.order.place,
             single_precision=False,
         )
-        rhs = seen.F + network.carried(mu / seen.w - D * (seen.gap - seen.w))
+        rhs = seen.F + network.load_of(mu / seen.w - D * (seen.gap - seen.w))
         d = network.system(D, 0.0).solve_directly(rhs, self.stats, refined=refined)
         self.order.keep(network)
         return d, seen.B @ d

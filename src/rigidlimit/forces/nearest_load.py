@@ -14,12 +14,12 @@ EXCESSIVE = {True: 1.0, False: 1e6}
 where the projection is solved or not. Its residual alone is no proof: it can be met 1e-6 short of a
 load that is carried."""
 
-NOT_CARRIED = 1e-8
+INFEASIBLE = 1e-8
 """Distance of a load from those that can be carried, over its size, from which it is said so."""
 
 
 @dataclass(frozen=True)
-class NearestCarried:
+class NearestLoad:
     """f >= 0 (m,), load B^T f (n,) nearest to F~, distance max |B^T f - F~|, and status: whether
     it is the nearest to 1e-11 of the load. excess: any forces that carry F~ are at least this many
     times as large as f, in sum; inf proves that there are none (Farkas)."""
@@ -36,7 +36,7 @@ class NearestCarried:
         return self.excess > EXCESSIVE[self.status is Status.CONVERGED]
 
 
-def nearest_carried(network, load) -> NearestCarried:
+def nearest_load(network, load) -> NearestLoad:
     """The load of forces f >= 0 nearest to ``load`` (n,), which is of order one.
 
     With M = 1, dt = 1 and v_free = -F~, eq. 21 gives v+ = B^T f - F~ of least length.
@@ -47,11 +47,11 @@ def nearest_carried(network, load) -> NearestCarried:
     problem = ContactProblem(B, one, one, np.zeros(m), -load, 1.0)
     if problem.scale == 0.0:
         distance = float(np.abs(load).max(initial=0.0))
-        return NearestCarried(np.zeros(m), np.zeros(n), distance, Status.CONVERGED, np.inf)
+        return NearestLoad(np.zeros(m), np.zeros(n), distance, Status.CONVERGED, np.inf)
     found = _judged(
         network, load, projection.solve(problem, tolerance=1e-11, blocks=network.starts)
     )
-    if found.distance <= NOT_CARRIED or found.settled or found.status is not Status.CONVERGED:
+    if found.distance <= INFEASIBLE or found.settled or found.status is not Status.CONVERGED:
         return found
     # little is missing: only the last digits tell whether anything is
     closer = projection.solve(
@@ -60,15 +60,15 @@ def nearest_carried(network, load) -> NearestCarried:
     return _judged(network, load, replace(closer, status=Status.CONVERGED))
 
 
-def _judged(network, load, answer) -> NearestCarried:
+def _judged(network, load, answer) -> NearestLoad:
     missing = answer.velocity
     # g >= 0 with B^T g = F~ has g . B v = F~ . v < 0: the less v closes contacts, the larger is g
     closing = max(0.0, -float(answer.slack.min()))
     least = -float(load @ missing)
     size = max(1.0, float(answer.force.sum()))
-    return NearestCarried(
+    return NearestLoad(
         force=answer.force,
-        load=network.carried(answer.force),
+        load=network.load_of(answer.force),
         distance=float(np.abs(missing).max(initial=0.0)),
         status=answer.status,
         excess=0.0 if least <= 0.0 else least / (closing * size) if closing > 0.0 else np.inf,

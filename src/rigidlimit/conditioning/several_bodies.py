@@ -68,8 +68,8 @@ choose among equal ones."""
 
 
 def without_motions_together(bodies: Bodies, B: sp.csr_array, load, force, how, apart=None):
-    """(B, load) without motions of all ``bodies`` that closed contacts hardly resist together; those
-    given if there are none. B (m, 6 N), load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. how:
+    """(B, load) without motions of all ``bodies`` that closed contacts hardly resist; those given
+    if there are none. B (m, 6 N), load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. how:
     TAKEN, HELD or NONE. apart: (B, load) without such motions of one body, which stay where nothing
     is TAKEN; those given if None."""
     if how == NONE:

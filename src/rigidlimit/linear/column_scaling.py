@@ -33,8 +33,8 @@ def _largest(indices, data, largest):
 
 
 def column_arms(B: np.ndarray | sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """(arm (n,), moves (n,) bool). arm_j = max_i |B_ij|: at most 1 for translations, the longest arm
-    [m] for rotations, 1 for columns that move no contact, which hold nothing or rounding only."""
+    """(arm (n,), moves (n,) bool). arm_j = max_i |B_ij|: 1 or less for translations, the longest
+    arm [m] for rotations, 1 for columns that move no contact: nothing or rounding."""
     arm = largest_entries(B)
     moves = arm > ROUNDING * min(1.0, arm.max(initial=0.0))
     return np.where(moves, arm, 1.0), moves

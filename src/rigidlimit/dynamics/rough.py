@@ -24,11 +24,14 @@ from ..status import Status
 from .inertia import coupled, inverse_mass
 from .pgs import permutation
 from .problem import ContactDynamicsResult
-from .rough_sweeps import RoughProblem, Swept, apgd, pgs
+from .rough_sweeps import RoughProblem, Swept, apgd, pgs, swept
 
 SLIDES = 1e-9
 """Tangential velocity, over the fastest contact without contact forces, from which on a contact
 counts as sliding."""
+
+BETWEEN = 500
+"""Sweeps before a try of Newton's method: they cost as much as some five linear systems."""
 
 SWEEPS = {"pgs": pgs, "apgd": apgd}
 """Solvers beside the method of multipliers ("newton")."""
@@ -162,6 +165,7 @@ def _by_multipliers(problem, mass, inverse, dt, start, tolerance):
         scale=problem.scale,
         tolerance=tolerance,
         force=start,
+        sweep=lambda force: swept(problem, force, BETWEEN),
     )
     status = Status.CONVERGED if found.converged else Status.STALLED
     routes = tuple(dict.fromkeys(found.routes))

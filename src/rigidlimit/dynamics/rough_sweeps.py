@@ -117,6 +117,17 @@ def pgs(
             done += 1
 
 
+def swept(problem: RoughProblem, force: np.ndarray, sweeps: int) -> np.ndarray:
+    """The forces (m, d) after so many sweeps in the order of the contacts."""
+    f, diagonal = np.array(force, float), np.empty((len(force), 2))
+    arrays = _csr(problem.rows), _csr(problem.response)
+    _diagonals(*arrays, problem.offset.shape[1], diagonal)
+    v, order = problem.velocity(f), np.arange(len(f))
+    for _ in range(sweeps):
+        _sweep(order, *arrays, diagonal, problem.friction, problem.offset, f, v)
+    return f
+
+
 def apgd(
     problem: RoughProblem,
     force: np.ndarray,

@@ -15,6 +15,7 @@ The residual, by which every solver is judged: e_i = |f_i - P(f_i - rho_i u_i)| 
 the worst of them over the largest |q|.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -95,17 +96,19 @@ def rigid_contacts(
     scale: float,
     tolerance: float,
     force: np.ndarray | None = None,
+    sweep: Callable[[np.ndarray], np.ndarray] | None = None,
     settings: Settings = Settings(),
 ) -> RigidContacts:
     """Forces (m, d) and velocities of rigid contacts with friction (m,).
 
     rho (m,): 3/tr(W_ii), or d/tr in the plane. scale: max |q|, the unit of the residual. force
-    (m, d): to start from.
+    (m, d): to start from. sweep: forces (m, d) -> forces after some Gauss-Seidel sweeps, from which
+    Newton's method starts in large systems and is tried again where it failed.
     """
     m, d = mechanics.shape
     force = np.zeros((m, d)) if force is None else np.array(force, float)
     first = natural_newton(
-        mechanics, friction, rho, scale=scale, tolerance=tolerance, force=force,
+        mechanics, friction, rho, scale=scale, tolerance=tolerance, force=force, sweep=sweep,
         settings=settings.natural,
     )  # fmt: skip
     force, residual, worst, solves = first.force, first.residual, first.worst, first.solves

@@ -8,7 +8,8 @@ and rises as they fail. Steps must lower the norm of the map below the largest o
 change between stick and slip.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
@@ -27,12 +28,12 @@ class Settings:
     and after one shorter than ``short`` or none; least: not below. memory: steps of which the
     largest norm counts. accuracy: of linear systems, over delta."""
 
-    softness: tuple[float, ...] = (0.3, 0.03, 0.3, 0.03)
-    iterations: int = 80
+    softness: tuple[float, ...] = (0.3, 1.0, 0.1, 0.3, 1.0, 0.1)
+    iterations: int = 60
     delta: float = 1e-2
     shrink: float = 0.2
     grow: float = 10.0
-    least: float = 1e-8
+    least: float = 1e-5
     short: float = 0.2
     memory: int = 10
     accuracy: float = 1e-2
@@ -58,17 +59,23 @@ def natural_newton(
     scale: float,
     tolerance: float,
     force: np.ndarray,
+    sweep: Callable[[np.ndarray], np.ndarray] | None = None,
     settings: Settings = Settings(),
 ) -> NaturalNewton:
     """Contact forces (m, d) from the start ``force``; arguments as of ``rigid_contacts``."""
-    best, histories, solves = np.array(force, float), [], 0
+    best, histories, solves, found = np.array(force, float), [], 0, None
+    small = isinstance(mechanics, Dense)
     for softness in settings.softness:
+        if found is not None:
+            best = found.force.copy()
+        if sweep is not None and not (small and found is None):  # cheap beside large systems
+            best = sweep(best)
         limits = (
             float(scale), float(tolerance), softness, settings.delta, settings.shrink,
             settings.grow, settings.least, settings.short,
         )  # fmt: skip
         history = np.empty(settings.iterations + 1)
-        if isinstance(mechanics, Dense):
+        if small:
             spent, count, residual, worst = _compiled(
                 mechanics.network, mechanics.offset, friction, rho, limits, settings.memory, best,
                 history,
@@ -79,9 +86,11 @@ def natural_newton(
             )
         solves += spent
         histories.append(history[1:count])
+        if found is None or not residual >= found.residual:
+            found = NaturalNewton(best, residual, worst, 0, history)
         if residual <= tolerance:
             break
-    return NaturalNewton(best, residual, worst, solves, np.concatenate(histories))
+    return replace(found, solves=solves, history=np.concatenate(histories))
 
 
 def _sparse(mechanics, mu, rho, limits, settings, best, history):

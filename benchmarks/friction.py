@@ -22,7 +22,7 @@ from rigidlimit.constraints import framed, gap_gradient, tangential_gradient
 from rigidlimit.dynamics import contact_dynamics
 from rigidlimit.penalty import PenaltySimulation
 
-ROLLS = 1e-3
+ROLLS = 1e-4
 """Way of a ball, in diameters, that is more than elastic."""
 
 
@@ -169,50 +169,48 @@ def _bowl(count, radius=0.5, friction=0.5):
     return scene
 
 
-def lammps(count=100, dt=3e-4, rest=150_000, turn=100_000):
+def lammps(count=300, dt=3e-4, rest=800_000, turn=100_000, toward=((-1, 0), (1, 0))):
+    """toward: directions in which gravity turns. LAMMPS rests until no ball rolls any more."""
     from rigidlimit.adapters.lammps import march_spheres
 
     scene, down = _bowl(count), (0.0, 0.0, -1.0)
-    tilted = (np.sin(0.01), 0.0, -np.cos(0.01))
-    options = dict(restitution=0.3, dt=dt)
 
     def marched(path, steps):
-        return march_spheres(PenaltySimulation(scene, **options), steps, path=path)
+        dem = PenaltySimulation(scene, restitution=0.3, dt=dt)
+        return march_spheres(dem, steps, path=path)
 
     before = marched([(down, 1)], rest)
-    after = marched([(down, 1), (down, rest), (tilted, turn)], 10_000)
+    print(
+        f"lammps: {count} spheres, {len(before.force)} contacts, kinetic energy at rest "
+        f"{before.kinetic_energy:.0e}"
+    )
     simulation = rl.Simulation(scene)
-    simulation.start_from(before.state, before.contacts, before.force)
-    simulation.set_gravity(tilted)
-    way = np.abs(after.state.position - before.state.position).max(axis=1)
-    # balls that roll freely keep the load that their contacts carry
-    push = before.force[:, None] * before.contacts.normal + before.tangential
-    carried = np.zeros((len(way), 6))
-    for side, sign in ((0, -1.0), (1, 1.0)):
-        body = before.contacts.body[:, side]
-        arm = before.contacts.point - before.state.position[body]
-        np.add.at(carried, body, sign * np.column_stack([push, np.cross(arm, push)]))
-    for ball in np.flatnonzero(way >= ROLLS):
-        load = -carried[ball]
-        load[:3] -= simulation.bodies.mass[ball] * np.array(tilted)
-        simulation.set_load(int(ball), load)
-    for increments in (1, 4, 16):
-        scene.increments = increments
-        answer = rl.forces_at_pose(simulation, springs=before)
-        contacts = answer.contacts
-        old, new = (
-            _at(x.force[:, None] * x.contacts.normal + x.tangential, contacts.places_in(x.contacts))
-            for x in (before, after)
-        )
-        stays = (answer.force > 0) & new.any(axis=1) & old.any(axis=1)
-        stays &= (way[contacts.body] < ROLLS).all(axis=1)
-        error = np.abs((answer.force_vectors - new)[stays]).max() / np.abs((new - old)[stays]).max()
-        print(
-            f"lammps: {count} spheres, {len(before.force)} contacts, kinetic energy "
-            f"{before.kinetic_energy:.0e}, {(way >= ROLLS).sum()} balls roll, {increments} "
-            f"increments: {answer.status}, error {100 * error:.2f} % of the largest change",
-            flush=True,
-        )
+    for x, y in toward:
+        tilted = (x * np.sin(0.01), y * np.sin(0.01), -np.cos(0.01))
+        after = marched([(down, 1), (down, rest), (tilted, turn)], 20_000)
+        way = np.abs(after.state.position - before.state.position).max(axis=1)
+        simulation.start_from(before.state, before.contacts, before.force)
+        simulation.set_gravity(tilted)
+        for increments in (1, 4, 16):
+            scene.increments = increments
+            answer = rl.forces_at_pose(simulation, springs=before)
+            contacts = answer.contacts
+            old, new = (
+                _at(
+                    x.force[:, None] * x.contacts.normal + x.tangential,
+                    contacts.places_in(x.contacts),
+                )
+                for x in (before, after)
+            )
+            stays = (answer.force > 0) & new.any(axis=1) & old.any(axis=1)
+            change = np.abs((new - old)[stays]).max()
+            error = np.abs((answer.force_vectors - new)[stays]).max() / change
+            print(
+                f"lammps: toward ({x}, {y}), {(way >= ROLLS).sum()} balls roll in LAMMPS, "
+                f"{increments} increments: {answer.status}, {stays.sum()} contacts stay, error "
+                f"{100 * error:.2f} % of the largest change, {change:.2g} of a weight",
+                flush=True,
+            )
 
 
 def _angle(position, radius):

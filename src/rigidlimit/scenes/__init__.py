@@ -13,6 +13,7 @@ from .gallery import (
     pile_2d,
     pyramid,
 )
+from .granular import shear_box, silo
 from .load import load
 from .masonry import arch, buttressed_arch, dome, tower, wall_with_door
 from .names import GALLERY
@@ -52,6 +53,8 @@ __all__ = [
     "rolling_ball",
     "rough_packing",
     "rough_pyramid",
+    "shear_box",
+    "silo",
     "tower",
     "wall_with_door",
 ]

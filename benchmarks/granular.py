@@ -1,0 +1,243 @@
+"""Granular matter with friction, beside the DEM: `python -m benchmarks.granular [NAME ...]`.
+
+heap      500 balls poured into a heap: its slope, by `settle`, by the DEM with other dampers, and
+          (`poured`, which takes an hour) by contact dynamics from the first fall on
+packings  packing fraction and contacts a ball of rough packings, by friction
+silo      pressure in a silo against Janssen's curve
+shear     shear stress of a direct shear box against the way of its upper half
+"""
+
+import sys
+import time
+from itertools import pairwise
+
+import numpy as np
+
+import rigidlimit as rl
+from rigidlimit.penalty import PenaltySimulation
+
+SEEDS = range(1, 6)
+
+
+def _slope(position, radius):
+    """Slope [degrees] of a heap of balls: of the highest ones in rings about its axis."""
+    height = position[:, 2] + radius
+    axis = np.average(position[:, :2], axis=0, weights=np.maximum(height, 0.0))
+    out = np.linalg.norm(position[:, :2] - axis, axis=1)
+    edges = np.linspace(0, np.quantile(out, 0.97), 9)
+    tops = [
+        (0.5 * (a + b), np.sort(height[(out >= a) & (out < b)])[-3:].mean())
+        for a, b in pairwise(edges)
+        if ((out >= a) & (out < b)).sum() >= 3
+    ]
+    return float(np.degrees(np.arctan(-np.polyfit(*np.array(tops).T, 1)[0])))
+
+
+def heap(count=500, seeds=SEEDS):
+    for seed in seeds:
+        scene = rl.scenes.heap(count, seed=seed)
+        free = scene.bodies.free.any(axis=1)
+        radius = scene.bodies.bounding_radius[free]
+        slopes = []
+        for damping in (0.0, 1.0):
+            dem = PenaltySimulation(
+                scene, damping=1.0, tangential_damping=damping, stiffness_scale=1e-4
+            )
+            slopes.append(_slope(dem.run(until=0.8).state.position[free], radius))
+        began = time.process_time()
+        rest = rl.settle(scene, by="dem")
+        print(
+            f"heap: {count} balls, seed {seed}: {_slope(rest.state.position[free], radius):.1f} "
+            f"degrees at rest, DEM {slopes[0]:.1f} without and {slopes[1]:.1f} with tangential "
+            f"dashpots; {rest.message}; {time.process_time() - began:.0f} s",
+            flush=True,
+        )
+
+
+def poured(count=500, seed=1, dt=2e-3, until=0.8):
+    scene = rl.scenes.heap(count, seed=seed)
+    free = scene.bodies.free.any(axis=1)
+    simulation = rl.Simulation(scene, dt=dt, compatible="never", tolerance=1e-8)
+    began, left = time.process_time(), 0
+    while simulation.time < until:
+        left += not simulation.step().converged
+    slope = _slope(simulation.state.position[free], scene.bodies.bounding_radius[free])
+    print(
+        f"poured: {count} balls, seed {seed}: {slope:.1f} degrees; {simulation.steps} steps, "
+        f"{left} not converged, {time.process_time() - began:.0f} s"
+    )
+
+
+def packings(count=300, frictions=(0.0, 0.1, 0.3, 0.5, 1.0)):
+    """Between walls the fraction is below that of the bulk; it falls with friction."""
+    for mu in frictions:
+        began = time.process_time()
+        rest = rl.settle(rl.scenes.rough_packing(count, friction=mu), by="dem")
+        result = rest.simulation.step(compatible=True)
+        bodies, state = rest.simulation.bodies, rest.state
+        free = bodies.free.any(axis=1)
+        radius, at = bodies.bounding_radius[free], state.position[free]
+        middle = np.quantile(at[:, 2], [0.1, 0.7])
+        # balls whose centres lie between two levels, over the box between these
+        inside = (at[:, 2] > middle[0]) & (at[:, 2] < middle[1])
+        wide = np.ptp(at[:, 0] + radius) + 2 * radius.mean()
+        fraction = (4 / 3 * np.pi * radius[inside] ** 3).sum() / (wide**2 * np.ptp(middle))
+        found = rl.coordination(result)
+        print(
+            f"packings: {count} balls, mu {mu}: packing fraction {fraction:.3f}, contacts a ball "
+            f"{found.without_rattlers:.2f} without rattlers, {result.compatible.state} "
+            f"({result.compatible.status}), overlap {rest.overlap:.0e}; "
+            f"{time.process_time() - began:.0f} s",
+            flush=True,
+        )
+
+
+def _walls(contacts, vectors, body):
+    """Heights (k,) [m] of the contacts of a body, and forces (k, 3) [N] of grains on it."""
+    mine = (contacts.body == body).any(axis=1)
+    sign = np.where(contacts.body[mine, 1] == body, 1.0, -1.0)
+    return contacts.point[mine, 1], sign[:, None] * vectors[mine]
+
+
+class _Silo:
+    """Means over some moments of what walls and floor of a silo bear."""
+
+    def __init__(self, scene):
+        self.scene, self.moments = scene, []
+        self.free = scene.bodies.free.any(axis=1)
+        self.weight = 9.81 * scene.bodies.mass[self.free]
+        self.distance = float(scene.state.position[scene.index("right wall"), 0])
+
+    def add(self, contacts, vectors, position):
+        walls = [
+            _walls(contacts, vectors, self.scene.index(f"{s} wall")) for s in ("left", "right")
+        ]
+        height = np.concatenate([w[0] for w in walls])
+        force = np.concatenate([w[1] for w in walls])
+        floor = _walls(contacts, vectors, self.scene.index("floor"))[1]
+        self.moments.append((height, force, -floor[:, 1].sum(), position[self.free, 1]))
+
+    def profile(self, levels=25):
+        """Depths over the silo's width, pressures (levels,) there over the weight of a unit of
+        width, and both walls' normal and tangential forces over the weight."""
+        total, D = self.weight.sum(), self.distance
+        top = np.mean([y.max() for *_, y in self.moments])
+        depth, pressure = np.linspace(0.0, top, levels), np.zeros(levels)
+        for height, force, _, y in self.moments:
+            for k, z in enumerate(depth):
+                above = self.weight[y > top - z].sum()
+                pressure[k] += (above + force[height > top - z, 1].sum()) / total
+        normal = np.mean([np.abs(f[:, 0]).sum() for _, f, _, _ in self.moments]) / total
+        rubbing = np.mean([-f[:, 1].sum() for _, f, _, _ in self.moments]) / total
+        return depth / D, pressure / len(self.moments), normal, rubbing
+
+    def share(self):
+        """Of the weight that the floor bears."""
+        return np.mean([f for *_, f, _ in self.moments]) / self.weight.sum()
+
+
+def _against_janssen(profiles):
+    """The mean profile of several silos: mobilised wall friction, K, and the largest difference
+    from Janssen's curve with these, over its limit at great depth."""
+    depth, pressure, normal, rubbing = (np.mean(x, axis=0) for x in zip(*profiles, strict=True))
+    mu, K = rubbing / normal, normal / (2 * np.trapezoid(pressure, depth))
+    length = 1 / (2 * mu * K)
+    limit = length / depth[-1]
+    off = np.abs(pressure - limit * (1 - np.exp(-depth / length))).max() / limit
+    return f"wall friction {mu:.3f}, K {K:.2f}, off Janssen's curve by {100 * off:.0f} %"
+
+
+def silo(count=100, wide=4, seeds=SEEDS, fall=1.0, steps=30, skip=10):
+    """The DEM pours and runs for ``fall`` and the time of the steps; contact dynamics goes on from
+    its contacts where the pouring is over."""
+    both = []
+    for seed in seeds:
+        began = time.process_time()
+        scene = rl.scenes.silo(count, wide=wide, seed=seed)
+        dem = PenaltySimulation(scene, damping=0.5, stiffness_scale=10)
+        poured = dem.run(until=fall, closed=1e-3)
+        left = [0, 0]
+        simulation = rl.Simulation(scene, closed=1e-3)
+        simulation.start_from(
+            poured.state, poured.contacts, np.maximum(poured.force, 0), history=poured.history
+        )
+        mine, theirs = _Silo(scene), _Silo(scene)
+        for k in range(steps):
+            step = simulation.step()
+            left[0] += not step.classic.converged
+            left[1] += not step.compatible.converged
+            if k >= skip:
+                mine.add(step.contacts, step.force_vectors, step.state.position)
+                now = dem.run(until=fall + (k + 1) * simulation.dt)
+                theirs.add(now.contacts, now.force_vectors, now.state.position)
+        both.append((mine, theirs))
+        print(
+            f"silo: seed {seed}: floor bears {mine.share():.3f} of the weight, DEM "
+            f"{theirs.share():.3f}; not solved of {steps} steps: step 1 {left[0]}, step 2 "
+            f"{left[1]}; {time.process_time() - began:.0f} s",
+            flush=True,
+        )
+    for name, found in zip(("contact dynamics", "DEM"), zip(*both, strict=True), strict=True):
+        shares = [each.share() for each in found]
+        print(
+            f"silo: {name}: floor bears {np.mean(shares):.3f} +- {np.std(shares):.3f}, "
+            + _against_janssen([each.profile() for each in found])
+        )
+
+
+def _shear_stress(scene, contacts, vectors):
+    """What grains push the upper half back by, over the width of the box [N/m]."""
+    upper = ("lid", "upper left wall", "upper right wall")
+    push = sum(_walls(contacts, vectors, scene.index(name))[1][:, 0].sum() for name in upper)
+    return -push / scene.reference["width"]
+
+
+def shear(count=60, wide=10, seeds=SEEDS, consolidate=0.5, steps=120, dt=5e-3):
+    """Both go on from where the DEM came to under the lid; contact dynamics with what its contacts
+    remember, the DEM without its springs, which its engine does not take over."""
+    curves = []
+    for seed in seeds:
+        began = time.process_time()
+        still = rl.scenes.shear_box(count, wide=wide, speed=0.0, seed=seed)
+        scene = rl.scenes.shear_box(count, wide=wide, seed=seed)
+        options = dict(damping=0.7, stiffness_scale=1.0)
+        rest = PenaltySimulation(still, **options).run(until=consolidate, closed=5e-3)
+        velocity = np.where(scene.bodies.free, 0.0, scene.state.velocity)
+        begun = rest.state.moved(velocity=velocity)
+        dem = PenaltySimulation(scene, state=begun, **options)
+        simulation = rl.Simulation(scene, dt=dt, closed=5e-3)
+        simulation.start_from(
+            begun, rest.contacts, np.maximum(rest.force, 0.0), history=rest.history
+        )
+        left, curve = 0, []
+        for _ in range(steps):
+            step = simulation.step()
+            left += not (step.converged and step.compatible.converged)
+            now = dem.run(until=dem.time + dt)
+            curve.append(
+                [
+                    _shear_stress(scene, step.contacts, step.force_vectors),
+                    _shear_stress(scene, now.contacts, now.force_vectors),
+                ]
+            )
+        curves.append(np.array(curve) / scene.reference["pressure"])
+        late = curves[-1][steps // 2 :]
+        print(
+            f"shear: seed {seed}: shear over normal stress, second half of the way: contact "
+            f"dynamics {late[:, 0].mean():.3f} (+- {late[:, 0].std():.3f}), DEM "
+            f"{late[:, 1].mean():.3f} (+- {late[:, 1].std():.3f}); {left} of {steps} steps not "
+            f"solved; {time.process_time() - began:.0f} s",
+            flush=True,
+        )
+    mean = np.mean(curves, axis=0)
+    way = scene.reference["speed"] * dt * np.arange(1, steps + 1) / scene.reference["grain"]
+    for k in range(steps // 10 - 1, steps, steps // 10):
+        block = mean[k - steps // 10 + 1 : k + 1].mean(axis=0)
+        print(f"shear: way {way[k]:.2f} diameters: {block[0]:.3f}, DEM {block[1]:.3f}")
+
+
+CHECKS = {"heap": heap, "packings": packings, "silo": silo, "shear": shear}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or CHECKS:
+        CHECKS[name]() if name in CHECKS else {"poured": poured}[name]()

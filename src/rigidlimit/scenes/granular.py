@@ -1,0 +1,123 @@
+"""Tests of granular matter with friction, in two dimensions: silo and direct shear box. Each
+function returns a fresh Scene and states what is known of it."""
+
+import numpy as np
+
+from ..bodies import Disk, HalfSpace, Material, rectangle
+from .arguments import at_least, checked, not_negative, positive
+from .scene import Scene
+
+GRAIN = 0.01
+"""Radius of the largest grain [m]; the smallest has 0.7 of it."""
+
+YOUNG = 1e9
+"""Of grains and walls [Pa]: a DEM at this stiffness has overlaps of some 1e-3 radii."""
+
+
+def _pour(scene: Scene, count: int, wide: float, above: float, rough: Material, seed: int) -> None:
+    """Disks of unequal size between x = 0 and ``wide`` [m], each at random in a cell of its own."""
+    rng = np.random.default_rng(seed)
+    pitch = 2.05 * GRAIN
+    across = max(1, int(wide / pitch))
+    k, radius = np.arange(count), rng.uniform(0.7, 1.0, count) * GRAIN
+    centres = np.column_stack([(k % across + 0.5) * (wide / across), (k // across + 0.5) * pitch])
+    room = np.column_stack([0.5 * wide / across - radius, 0.5 * pitch - radius])
+    centres += rng.uniform(-1, 1, (count, 2)) * room + [0.0, above]
+    scene.add_many([Disk(float(r)) for r in radius], centres, material=rough)
+
+
+@checked(
+    count=at_least(1), wide=at_least(2), friction=not_negative, wall_friction=not_negative,
+    lift=not_negative, seed=at_least(0),
+)  # fmt: skip
+def silo(count=300, *, wide=6, friction=0.5, wall_friction=0.2, lift=5e-3, seed=1) -> Scene:
+    """Disks poured between two upright walls that rise slowly, so that all grains slide along them.
+
+    wide: distance of the walls in diameters 2 R of the largest grain; lift: speed of the walls
+    [m/s]. Known: floor and walls together carry the weight; the pressure on a cut at the depth z
+    follows Janssen's curve, p(z) = w l (1 - exp(-z/l)) with the weight w of a unit of area, l =
+    D/(2 mu_w K), D the distance of the walls and K the ratio of the wall's pressure to p.
+    """
+    distance = wide * 2 * GRAIN
+    scene = Scene(
+        name="silo",
+        dim=2,
+        dt=2e-3,
+        duration=2.0,
+        description=f"{count} rough disks between walls that rise slowly",
+        reference={"Janssen's length times K": distance / (2 * wall_friction)}
+        if wall_friction > 0
+        else {},
+    )
+    rough = Material(young=YOUNG, friction=friction, name="grains")
+    wall = Material(young=YOUNG, friction=wall_friction, name="wall")
+    scene.add(HalfSpace(2), position=(0, 0), material=rough, name="floor")
+    for name, x, side in (("left wall", 0.0, 1), ("right wall", distance, -1)):
+        scene.add(
+            HalfSpace(2),
+            position=(x, 0),
+            normal=(side, 0),
+            velocity=(0.0, lift),
+            material=wall,
+            name=name,
+        )
+    _pour(scene, count, distance, 0.0, rough, seed)
+    return scene
+
+
+@checked(
+    count=at_least(1), wide=at_least(4), friction=not_negative, pressure=positive,
+    speed=not_negative, seed=at_least(0),
+)  # fmt: skip
+def shear_box(count=120, *, wide=16, friction=0.5, pressure=2e3, speed=0.03, seed=1) -> Scene:
+    """Disks in a box whose upper half, with a lid that presses on them, is moved sideways.
+
+    wide: width of the box in diameters of the largest grain; pressure: load of the lid over the
+    width [N/m]; speed: of the upper half [m/s], none to bring the disks to rest under the lid
+    first. Known: the shear stress, what grains push the upper half back by over the width, tends to
+    a part of the pressure that does not hang on it.
+    """
+    grain = 2 * GRAIN
+    width, thick = wide * grain, 2 * grain
+    scene = Scene(
+        name="shear-box",
+        dim=2,
+        gravity=(0, 0),
+        dt=5e-3,
+        duration=1.0,
+        description=f"{count} rough disks under a lid, the upper half of their box moves sideways",
+        reference={"width": width, "pressure": pressure, "speed": speed, "grain": grain},
+    )
+    rough = Material(young=YOUNG, friction=friction, name="grains")
+    # halves meet in the middle of the grains once these lie densely, at some 0.6 of the box's area
+    split = 0.3 * count * grain**2 / width
+    top = int(np.ceil(count / int(wide / 1.025))) * 1.025 * grain
+    held = dict(material=rough, fixed=True)
+    floor = rectangle(width + 4 * thick, thick)
+    scene.add(floor, position=(width / 2, -thick / 2), **held, name="floor")
+    for name, x in (("left", -thick / 2), ("right", width + thick / 2)):
+        lower, upper = rectangle(thick, split), rectangle(thick, top)
+        scene.add(lower, position=(x, split / 2), **held, name=f"lower {name} wall")
+        scene.add(
+            upper,
+            position=(x, split + top / 2),
+            velocity=(speed, 0),
+            **held,
+            name=f"upper {name} wall",
+        )
+    scene.add(
+        rectangle(0.999 * width, thick),
+        position=(width / 2, top + thick / 2),
+        fixed=["x", "rz"],
+        velocity=(speed, 0),
+        mass=5.0,
+        load=(0, -pressure * width),
+        material=rough,
+        name="lid",
+    )
+    _pour(scene, count, width, 0.0, rough, seed)
+    return scene
+
+
+GRANULAR = {"silo": silo, "shear-box": shear_box}
+"""The tests of granular matter by name."""

@@ -1,0 +1,111 @@
+"""Rims of the round ends of cylinders, for which a few points stand."""
+
+import numpy as np
+from numba import njit
+
+from .kinds import CYLINDER
+from .lines import dot
+from .planes import RIM_POINTS
+from .solid_table import UPRIGHT, Solids
+
+PITCH, SAME = 2 * np.pi / RIM_POINTS, 1e-9
+"""Angle between the points of a rim, and the part of it up to which angles are the same."""
+
+
+@njit(cache=True)
+def _nearest_to_axis(outline, centre, axis, q):
+    """The point q of a convex outline (k, 3), k > 1, that is nearest to an axis which misses it;
+    its distance."""
+    least = np.inf
+    for c in range(len(outline)):
+        x, y = outline[c], outline[(c + 1) % len(outline)]
+        from_x = edge_x = square = away = 0.0
+        along_x = along = 0.0
+        for k in range(3):
+            along_x += (x[k] - centre[k]) * axis[k]
+            along += (y[k] - x[k]) * axis[k]
+        for k in range(3):
+            off, edge = x[k] - centre[k] - along_x * axis[k], y[k] - x[k] - along * axis[k]
+            from_x, edge_x, square = from_x + off * off, edge_x + off * edge, square + edge * edge
+        share = min(1.0, max(0.0, -edge_x / square)) if square > 0.0 else 0.0
+        away = from_x + share * (2 * edge_x + share * square)
+        if away < least:
+            least = away
+            for k in range(3):
+                q[k] = x[k] + share * (y[k] - x[k])
+    return np.sqrt(max(0.0, least))
+
+
+@njit(cache=True)
+def in_sliver(
+    end_a: bool,
+    radius_a: float,
+    end_b: bool,
+    radius_b: float,
+    axis: np.ndarray,
+    arm: np.ndarray,
+    face_a: np.ndarray,
+    face_b: np.ndarray,
+    q: np.ndarray,
+):
+    """Whether two faces meet between the rim of a round end and the points that stand for it only;
+    sets q to their common point nearest to its axis, of two ends to the middle of what they share.
+
+    end_a, end_b: whether the faces (k, 3) are cylinders' ends, of these radii, about the origin and
+    about arm; axis: unit, across them. All in the axes of a.
+    """
+    if not (end_a and end_b):
+        centre = np.zeros(3) if end_a else arm
+        other = face_b if end_a else face_a
+        # nowhere else is one point as good as another
+        return _nearest_to_axis(other, centre, axis, q) <= (radius_a if end_a else radius_b)
+    along, apart = dot(arm, axis), 0.0
+    for k in range(3):
+        q[k] = arm[k] - along * axis[k]
+        apart += q[k] ** 2
+    apart = np.sqrt(apart)
+    if apart > radius_a + radius_b:
+        return False
+    middle = 0.5 * (max(-radius_a, apart - radius_b) + min(radius_a, apart + radius_b))
+    for k in range(3):
+        q[k] *= middle / apart
+    return True
+
+
+@njit(cache=True)
+def rim_starts(
+    solids: Solids,
+    s: int,
+    t: int,
+    n: np.ndarray,
+    d: np.ndarray,
+    turn: np.ndarray,
+    start_a: np.ndarray,
+    start_b: np.ndarray,
+):
+    """Axes (rows, in a body's own) at which the points of its rims begin: those of the wider, then
+    the longer one where ends of cylinders lie on one another, midway between both where they are
+    alike, so that bodies may change places; else its own."""
+    for i in range(3):
+        for j in range(3):
+            start_a[i, j] = start_b[i, j] = 1.0 if i == j else 0.0
+    if solids.kind[s] != CYLINDER or solids.kind[t] != CYLINDER:
+        return
+    if abs(n[2]) <= UPRIGHT or abs(d[2]) <= UPRIGHT:
+        return
+    a, b = solids.size[s], solids.size[t]
+    if b[0] > a[0] or (b[0] == a[0] and b[2] > a[2]):
+        for i in range(3):
+            for j in range(3):
+                start_a[i, j] = turn[j, i]
+        return
+    if a[0] == b[0] and a[2] == b[2]:
+        apart = np.arctan2(turn[1, 0], turn[0, 0])
+        # half a pitch counts as less than that, for both bodies
+        half = 0.5 * (apart - PITCH * np.rint((1 - SAME) * apart / PITCH))
+        start_a[0, 0] = start_a[1, 1] = np.cos(half)
+        start_a[0, 1] = np.sin(half)
+        start_a[1, 0] = -start_a[0, 1]
+    for i in range(3):
+        for j in range(3):
+            start_b[i, j] = dot(start_a[i], turn[:, j])

@@ -181,3 +181,33 @@ def test_the_program(scene_file, whole, tmp_path):
     assert again.returncode == 2 and "overwrite" in again.stderr
     none = run("path", "beam")
     assert none.returncode == 2 and "add a table [path]" in none.stderr
+
+
+def test_stress_by_contacts_is_stress_by_walls():
+    """Closed form: a packing between two walls and two platens that are pushed, which cross: by its
+    contacts it has the stress of the forces on its sides, and its pressures are loads over sides.
+    1e-9: the tolerance of the balance over the smallest load."""
+    rng = np.random.default_rng(2)
+    scene = rl.Scene(dim=2, gravity=(0, 0), dt=0.02)
+    for normal in ((1, 0), (0, 1)):
+        scene.add(rl.HalfSpace(2), position=(0, 0), normal=normal, group="platens")
+    right = scene.add(rl.rectangle(1, 9), position=(4.5, 2), mass=1, fixed=("y", "rz"),
+                      load=(-3.0, 0), group="platens", name="right")  # fmt: skip
+    top = scene.add(rl.rectangle(9, 1), position=(2, 4.5), mass=1, fixed=("x", "rz"),
+                    load=(0, -5.0), group="platens", name="top")  # fmt: skip
+    grid = np.stack(np.meshgrid(np.arange(3), np.arange(3)), -1).reshape(-1, 2)
+    radii = rng.uniform(0.4, 0.6, 9)
+    disks = scene.add_many([rl.Disk(r) for r in radii], 0.65 + 1.3 * grid, mass=0.1)
+    rest = rl.settle(scene)
+    step = rest.simulation.step(compatible=True)
+    width, height = step.state.position[right, 0] - 0.5, step.state.position[top, 1] - 0.5
+    found = rl.stress(step, width * height, bodies=disks)
+    np.testing.assert_allclose(np.diag(found), [3.0 / height, 5.0 / width], atol=1e-9)
+    # forces of walls on disks, where they act: V sigma = -sum of x F^T
+    contacts = step.contacts
+    own = np.isin(contacts.body, disks)
+    outer = np.flatnonzero(own.sum(axis=1) == 1)
+    sign = np.where(own[outer, 1], 1.0, -1.0)
+    push = sign[:, None] * step.force_vectors[outer]
+    walls = -np.einsum("mi,mj->ij", contacts.point[outer], push)[:2, :2] / (width * height)
+    np.testing.assert_allclose(found, walls, atol=1e-9)

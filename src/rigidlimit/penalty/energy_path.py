@@ -36,6 +36,10 @@ SLIDES, WIDEN, WIDEST = 10, 2.0, 10.0
 """Rounds off the path after which mu grows again, its factor, and the most over where it began: a
 packing that slides goes on down to its next rest, in steps as short as its gaps, mu over forces."""
 
+FARTHEST = 1e-2
+"""mu up to which it grows again at most, where it did not begin above: with more, bodies would be
+held apart by contacts that come and go at the distance up to which they are listed."""
+
 SPREAD = 10.0
 """Factor within which forces are kept about mu/w."""
 
@@ -160,7 +164,7 @@ class Path:
             return
         self.stood += 1
         if seen.apart and seen.unbalanced > OFF and self.stood % SLIDES == 0:
-            self.mu = min(WIDEN * mu, WIDEST * self.begin)
+            self.mu = min(WIDEN * mu, max(self.begin, min(WIDEST * self.begin, FARTHEST)))
 
     def step(self, state: State, seen: Round) -> State | None:
         """The pose after a step of Newton's method; None where there is no finite one."""

@@ -42,6 +42,9 @@ from ..errors import InputError
 from ..status import Status
 from .energy_path import BEGIN, Path, Problem, Round
 
+USUAL = 0.1
+"""Heaviest load over the usual contact force, by which imbalances are judged under a stress."""
+
 
 @dataclass(frozen=True)
 class LeastEnergy:
@@ -141,8 +144,9 @@ def _told(k: int, mu: float, seen: Round) -> str:
 
 
 def force_scale(bodies: Bodies, state: State, external_force: np.ndarray) -> float:
-    """The heaviest load of a body that shifts [N]; of a stress that of one contact, l^(dim - 1)."""
+    """The heaviest load of a body that shifts [N]; of a stress a tenth of that on a contact, sigma
+    l^(dim - 1): so much less than contacts bear weights are in packings."""
     load = np.where(bodies.shifts, np.abs(external_force).reshape(-1, 6), 0.0)
     if bodies.cell is not None:
-        load[-1] *= bodies.cell_length**bodies.dim / volume_of(state.cell)
+        load[-1] *= USUAL * bodies.cell_length**bodies.dim / volume_of(state.cell)
     return float(load.max(initial=0.0))

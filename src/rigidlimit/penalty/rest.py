@@ -39,6 +39,7 @@ import numpy as np
 from .._support import arrays
 from .._support.words import counted
 from ..bodies import Bodies, Disk, Sphere, State
+from ..bodies.motion import shifted
 from ..collision.search import find_contacts
 from ..conditioning.screening import finite_reach
 from ..doubtful import largest_pull
@@ -92,6 +93,10 @@ BEGIN = 1e-4
 """mu to begin with from there, where contacts usually bear as much as the heaviest load;
 less where that is a lid, or few balls are far heavier than most: with more, contacts of the others
 would be pushed apart first."""
+
+LOOSENED, ROOMY = 1e-2, 0.1
+"""Strain by which a cell is stretched before rounds under its stress begin, and mu then, which
+keeps as much room between bodies: what follows the path from there seldom slides."""
 
 LEAST = 1e-4
 """Least part of that, so that mu begins well above its end."""
@@ -265,7 +270,7 @@ class _Settling:
         if not (turns_nothing and loaded) or _driven(simulation):
             steps = min(steps, int(np.ceil(simulation.scene.duration / simulation.dt)) + 50)
         # under another load most packings stand still again within a few steps
-        carried, wait, last = 0, LAST if self._stands() else CREEPS, simulation.steps + steps
+        carried, wait, last = 0, LAST if self._stands() else self._creeps, simulation.steps + steps
         while simulation.steps < last and not simulation.stands_still:
             self.tell(f"{self.how}, {simulation.step(compatible=self.rough).summary}")
             if self.by == STATE and simulation.steps == self.first + 1 and self._is_loose():
@@ -278,10 +283,21 @@ class _Settling:
                 carried = 0
             elif self._flies_off():
                 return False
-            wait = CREEPS if not carried else wait
+            wait = self._creeps if not carried else wait
         if turns_nothing and not simulation.stands_still:
             self._check_loaded()
         return False
+
+    @property
+    def _squeezed(self) -> bool:
+        """Whether a stress presses bodies together."""
+        bodies = self.simulation.bodies
+        return bodies.cell is not None and bool(bodies.free[-1].any())
+
+    @property
+    def _creeps(self) -> int:
+        """``CREEPS``; a cell, which is loosened first, need not be near its rest."""
+        return LAST if self._squeezed else CREEPS
 
     def _stands(self) -> bool:
         """Whether nothing moves before the first step, as after rest under other loads: then there
@@ -415,11 +431,24 @@ class _Settling:
         was, to go on from there."""
         simulation = self.simulation
         before, last = simulation.checkpoint(), simulation.last
-        self.borne = last.contacts, last.classic.force
-        if self._rounds(self._part_of_heaviest() * BEGIN):
-            return True
-        simulation.restore(before)
-        return False
+        if self._squeezed:
+            found = self._by_loosened()
+        else:
+            self.borne = last.contacts, last.classic.force
+            found = self._rounds(self._part_of_heaviest() * BEGIN)
+        if not found:
+            simulation.restore(before)
+        return found
+
+    def _by_loosened(self) -> bool:
+        """The pose of least energy of bodies under a stress, from where they have room: the cell is
+        stretched a little, which undoes overlaps at once."""
+        simulation, bodies = self.simulation, self.simulation.bodies
+        way = np.zeros((len(bodies), 6))
+        way[-1, :3] = np.where(bodies.free[-1, :3], LOOSENED * bodies.cell_length, 0.0)
+        simulation.state = shifted(bodies, simulation.state, way)
+        self.borne = None
+        return self._rounds(ROOMY)
 
     def _check_loaded(self):
         if not self._is_loaded():

@@ -119,7 +119,8 @@ class StepResult(Displayed):
     of ``balance``. load (6 n,): F~, eq. 37. bodies: whose contacts these are, for pictures. begun:
     the pose that the simulation began with. overlapping: that the forces undo overlaps which bodies
     had (``doubtful.py``), or "". together: how step 2 left out motions of all bodies together
-    (``conditioning/several_bodies.py``), "" if it did not. open (n,) [N]: how far last digits of
+    (``conditioning/several_bodies.py``), "" if it did not; settled: whether the forces are known to
+    be those with them all the same. open (n,) [N]: how far last digits of
     data leave the forces on each body open where contacts hardly resist a motion; 0 where that is
     next to nothing (``conditioning/last_digits.py``). left_out (m,) bool: contacts that are closed
     and cannot bear, not among ``closed``; hangs (n,) bool: bodies whose forces hang on tilts next
@@ -142,6 +143,7 @@ class StepResult(Displayed):
     dt: float
     bodies: Bodies | None = None
     together: str = ""
+    settled: bool = False
     open: np.ndarray | None = None
     left_out: np.ndarray | None = None
     hangs: np.ndarray | None = None
@@ -334,7 +336,7 @@ class StepResult(Displayed):
             )
         if self.rounded is not None:
             parts += _of_rounding(self.rounded, least, self.bodies)
-        if self.together == HELD:
+        if self.together == HELD and not self.settled:
             parts.append(
                 "motions of several bodies together that their contacts push along by less than "
                 f"{WEAK:g} of their forces are left out, as of bricks that lean on one another: "
@@ -520,6 +522,7 @@ def _compatible(found, settings, warm, known):
         reduced=(submatrix(answer.balance[0], rows=kept), answer.balance[1]),
         compatible=replace(forces, force=forces.force[~resting]) if resting.any() else forces,
         together=answer.together,
+        settled=answer.settled,
         left_out=left_out,
         hangs=answer.hangs,
         open=leaves_open,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..forces.problem import CompatibleForces
+from .closed_contacts import TOLD
 from .idle_contacts import far_moved, hanging, never_bearing
 from .one_body import asks_less, reduced_balance
 from .several_bodies import HELD, NONE, TAKEN, never_bearing_together
@@ -26,7 +27,8 @@ class Reduced(NamedTuple):
     empty rows for contacts left out, resting (m,) bool. together: how motions of all bodies
     together were left out, "" if not at all. hangs (N,) bool: bodies whose forces hang on tilts all
     the same. far (N,) bool: bodies with displacements so long that motions of several bodies which
-    contacts hardly resist decide forces.
+    contacts hardly resist decide forces. settled: whether the whole balance is known to have no
+    other forces, though it was not solved to the end.
     """
 
     forces: CompatibleForces
@@ -35,6 +37,7 @@ class Reduced(NamedTuple):
     together: str
     hangs: np.ndarray
     far: np.ndarray
+    settled: bool = False
 
 
 def reduced_forces(solve, bodies, B, load, force, balance=None) -> Reduced:
@@ -46,7 +49,7 @@ def reduced_forces(solve, bodies, B, load, force, balance=None) -> Reduced:
     of = bodies.free.ravel(), bodies.turning_arm.ravel()
     found = _without_idle(solve, bodies, B, load, force, balance, of)
     if not found.forces.converged:
-        return _holding_together(solve, bodies, B, load, force, found.hangs) or found
+        return _holding_together(solve, bodies, B, load, force, found) or found
     if not far_moved(found.balance[0], found.forces.displacement, *of).any():
         return found
     found = _taking_together(solve, bodies, B, load, force, found, of) or found
@@ -74,7 +77,7 @@ def _without_idle(solve, bodies, B, load, force, balance, of) -> Reduced:
     return Reduced(forces, asked, resting, "", hangs, np.zeros_like(hangs))
 
 
-def _holding_together(solve, bodies, B, load, force, hangs) -> Reduced | None:
+def _holding_together(solve, bodies, B, load, force, whole_answer) -> Reduced | None:
     """The answer where motions of all bodies together are held, if that converges."""
     resting = never_bearing_together(bodies, B, force)
     held = reduced_balance(bodies, B, load, force, resting, together=HELD)
@@ -83,8 +86,18 @@ def _holding_together(solve, bodies, B, load, force, hangs) -> Reduced | None:
     whole = reduced_balance(bodies, B, load, force, resting, together=NONE)
     how = HELD if asks_less(held[0], whole[0], resting) else NONE
     forces = solve(held)
-    found = Reduced(forces, held, resting, how, hangs, np.zeros_like(hangs))
+    hangs = whole_answer.hangs
+    settled = _settled(whole_answer.forces, forces)
+    found = Reduced(forces, held, resting, how, hangs, np.zeros_like(hangs), settled)
     return found if forces.converged else None
+
+
+def _settled(whole, less) -> bool:
+    """Whether forces of the whole balance are those of ``less``, to a thousandth of the largest:
+    they balance, and their duality gap bounds how far they are from the ones sought."""
+    apart = np.abs(whole.force - less.force).max(initial=0.0)
+    bound = float(whole.force_error + apart / (less.force.max(initial=0.0) or 1.0))
+    return whole.residual <= whole.tolerance and bound <= TOLD
 
 
 def _taking_together(solve, bodies, B, load, force, found, of) -> Reduced | None:

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from .._support import arrays
-from ..bodies import Bodies
+from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
 from ..errors import InputError
 from ..forces.friction import has_friction
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..step import StepResult
-from .classic_forces import SWEEPS, classic_steps, last_step
+from .classic_forces import SWEEPS, Tell, classic_steps, last_step
 from .comparison import Comparison
 from .from_rest import check_stiff, loaded_pose, run_to_rest, started_dem, stopped, why_not_at_rest
 from .rest import settle as bring_to_rest
@@ -97,17 +97,14 @@ def compare(
     seconds = {name: before + own for name, (_, own) in timed.items()}
     seconds["compatible"] = settling + last
     loaded = not (whole_run or rest.alone or rough)
-    state = None if whole_run else stopped(result.state)
-    if loaded:
-        state = loaded_pose(result, stiffness_scale, scene.exponent)
     options = {"stiffness_scale": stiffness_scale, "rest_tolerance": rest_tolerance}
     if damping is not None:
         options["damping"] = damping
     start = clock.perf_counter()
-    dem = started_dem(scene, state, rough and not whole_run, options)
-    begun = None if whole_run else dem.state
-    reference = run_to_rest(dem, begun, lambda text: tell(f"DEM, {text}"))
-    unrest = "" if reference.at_rest else why_not_at_rest(result, reference, begun)
+    state = None if whole_run else stopped(result.state)
+    if loaded:
+        state = loaded_pose(result, stiffness_scale, scene.exponent)
+    reference, unrest = _dem_run(scene, result, state, options, tell)
     seconds["dem"] = clock.perf_counter() - start
     force = _normal_forces(result, reference, classic)
     vectors = _force_vectors(result, reference, classic) if rough else None
@@ -130,6 +127,18 @@ def compare(
         unrest=unrest,
         vectors=vectors,
     )
+
+
+def _dem_run(
+    scene: Scene, result: StepResult, state: State | None, options: dict, tell: Tell
+) -> tuple[PenaltyResult, str]:
+    """(the DEM's run to rest from ``state``, the scene's own where it is None; why it is not at
+    rest, "" if it is)."""
+    slowly = result.T is not None and state is not None
+    dem = started_dem(scene, state, slowly, options)
+    begun = None if state is None else dem.state
+    reference = run_to_rest(dem, begun, lambda text: tell(f"DEM, {text}"))
+    return reference, "" if reference.at_rest else why_not_at_rest(result, reference, begun)
 
 
 def _normal_forces(

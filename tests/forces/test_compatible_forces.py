@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import rigidlimit as rl
 from rigidlimit.errors import InputError
-from rigidlimit.forces import newton
+from rigidlimit.forces import attempts
 from rigidlimit.scenes.gallery import PYRAMID_LARGEST
 from rigidlimit.status import Status
 from tests.hard_problems import unlike_stiffness
@@ -210,7 +210,7 @@ def test_load_is_not_called_uncarried_where_that_was_not_found_out(monkeypatch):
     load = B.T @ rng.uniform(0.0, 1.0, B.shape[0])
     k = 10.0 ** rng.uniform(0, 4, B.shape[0])
     monkeypatch.setattr(nearest_load.projection, "solve", stunted)
-    monkeypatch.setattr(newton, "follow", partial(newton.follow, max_iterations=1))
+    monkeypatch.setattr(attempts, "follow", partial(attempts.follow, max_iterations=1))
     answer = rl.compatible_forces(B, load, stiffness=k, max_iterations=1)
     assert answer.status is Status.MAX_ITERATIONS and answer.nearest_status is not None
     assert "not settled" in answer.message

@@ -15,12 +15,12 @@ from ..equilibrium.smooth_law import SmoothNetwork
 from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
 from ..status import Status
 from . import augmented_lagrangian, newton
+from .attempts import SETTINGS, Found
 from .nearest_load import INFEASIBLE, nearest_load
-from .newton import Found
 from .noise import harmless, noise
 from .problem import both_gaps
 
-GAP = newton.Settings().gap
+GAP = SETTINGS.gap
 """Duality gap over the tolerance up to which balanced forces are the answer."""
 
 

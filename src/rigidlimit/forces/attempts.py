@@ -1,0 +1,172 @@
+"""The attempts at one problem of eq. 36: the best so far, and those by the interior path.
+
+``newton.py`` says which attempts are made, and when.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..equilibrium import smooth_newton
+from ..equilibrium.smooth_law import SmoothNetwork
+from ..equilibrium.smooth_path import PathPoint, follow
+from ..status import Status
+from .problem import duality_gap
+from .rebalance import rebalanced
+
+
+@dataclass(frozen=True)
+class Settings:
+    """When one method leaves off and the next begins. Imbalances are over the load.
+
+    gap: duality gap, or violation of the law, over tolerance up to which balanced forces are the
+    answer.
+
+    Newton. patience: steps given to a start in networks of up to ``patience_size`` degrees of
+    freedom; contacts close and open from neighbour to neighbour, so that in larger ones the steps
+    grow like the linear size. factorized: steps by factorizations, most of which keep the factor.
+    near: a residual from which on the path does not help. common_rounding: rounding of overlaps, of
+    those of forces of order one, that a warm start may bring along.
+
+    Active set. balanced: imbalance up to which given forces count as admissible.
+
+    Path. hint, hint_gap: imbalance and gap at which it tells nearly all contacts that bear. about:
+    imbalance of the forces of equal springs from which it begins where springs are unlike. end,
+    end_gap: imbalance at its end, and the gap over the tolerance. softest: tangent stiffness at the
+    largest force over the largest that its forces are balanced with.
+    """
+
+    gap: float = 10.0
+    patience: int = 25
+    patience_size: int = 100_000
+    factorized: int = 300
+    near: float = 1e-6
+    common_rounding: float = 1e-8
+    balanced: float = 1e-6
+    hint: float = 1e-2
+    hint_gap: float = 1e-10
+    about: float = 0.1
+    end: float = 1e-6
+    end_gap: float = 1e-2
+    softest: float = 1e-6
+
+
+SETTINGS = Settings()
+
+
+@dataclass
+class Found:
+    """u (n,), force (m,) of the best attempt, with its status, the iterations of all attempts and
+    the residuals of the best."""
+
+    u: np.ndarray
+    force: np.ndarray
+    status: Status
+    iterations: int
+    history: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+
+class Attempts:
+    """One problem, and the best of what the methods led to.
+
+    u, force, history: of the best attempt. It is judged by the imbalance, as by the driver, and by
+    the duality gap: where motions are weakly determined u may be so large, or a path so lost, that
+    balanced forces are far from the least energy. arrived: whether the best is the answer.
+    """
+
+    def __init__(self, problem, tolerance, max_iterations, stats, settings):
+        self.problem, self.tolerance, self.settings = problem, tolerance, settings
+        self.network, self.load = problem.network, problem.load
+        self.max_iterations, self.iterations, self.stats = max_iterations, 0, stats
+        self.u = self.force = self.history = None
+        self.point: PathPoint | None = None
+        self.missed, self.arrived, self.no_room = np.inf, False, False
+
+    @property
+    def spent(self) -> bool:
+        return self.iterations >= self.max_iterations
+
+    def gap(self, u, force) -> float:
+        problem = self.problem
+        law = problem.stiffness, problem.exponent
+        found = duality_gap(self.network.B, u, force, *law, self.load, problem.offset)
+        return np.inf if np.isnan(found) else found
+
+    def violation(self, u, force) -> float:
+        """|f - k max(0, c)^(p-1)|_inf over the largest force."""
+        law = self.problem.force(self.problem.overlap(u))
+        worst = float(np.abs(force - law).max() / (force.max(initial=0.0) or 1.0))
+        return np.inf if np.isnan(worst) else worst
+
+    def take(self, u, force, history, violation=0.0):
+        """Keep this attempt if it is better than those before. violation: of the law, by forces
+        that were balanced by themselves."""
+        imbalance = np.nan_to_num(self.problem.imbalance(force), nan=np.inf)
+        missed = max(imbalance, self.gap(u, force) / self.settings.gap)
+        if self.problem.exponent >= 2.0:  # else overlaps tell next to nothing of forces
+            missed = max(missed, violation / self.settings.gap)
+        if self.force is None or missed < self.missed:
+            self.missed, self.u, self.force, self.history = missed, u, force, history
+            self.arrived = missed <= self.tolerance
+
+    def follow(self, imbalance, gap):
+        """Go on along the path to these."""
+        self.stats.took("central path")
+        begins = self.point is None and self.network.two_sorts
+        self.point = follow(
+            self.problem,
+            tolerance=imbalance,
+            gap_tolerance=gap,
+            start=self.point,
+            guess=self.equal_springs() if begins else None,
+            stats=self.stats,
+        )
+        self.iterations += self.point.iterations
+
+    def equal_springs(self) -> np.ndarray:
+        """Forces (m,) of springs of one stiffness, which about balance the load."""
+        answer = smooth_newton.solve(
+            SmoothNetwork(self.network, np.ones_like(self.problem.stiffness), 2.0, self.load),
+            tolerance=self.settings.about,
+            scale=1.0,
+            max_iterations=self.settings.patience,
+            stats=self.stats,
+        )
+        self.iterations += answer.iterations
+        return answer.force
+
+    def follow_to_the_end(self):
+        """The path to its end, its forces balanced."""
+        self.stats.took("end of the path")
+        settings, problem = self.settings, self.problem
+        q, small = 1.0 / (problem.exponent - 1.0), settings.end_gap * self.tolerance
+        self.follow(settings.end, small)
+        point = self.point
+        if point.imbalance > 2 * settings.end and problem.exponent >= 2.0:
+            return  # the load is not carried
+        least = 0.0
+        if q > 1.0:  # contacts are the stiffer the less they bear, as f^(1 - q)
+            least = settings.softest ** (1.0 / (q - 1.0)) * point.force.max()
+        with np.errstate(all="ignore"):  # a path that lost its way
+            yielding = (np.maximum(point.force, least) / problem.stiffness) ** q
+            tangent = point.force / (point.slack + q * yielding)
+        # on the path no force is zero
+        force = np.where(point.force > small * point.force.max(), point.force, 0.0)
+        force, _ = self.balanced(force, tangent, small)
+        history = np.array([problem.imbalance(force)])
+        self.take(point.u, force, history, self.violation(point.u, force))
+
+    def balanced(self, force, tangent, tolerance):
+        """(forces (m,), what is added to u): ``rebalanced`` with the tangent stiffness (m,)."""
+        top = float(tangent.max(initial=0.0))
+        if not top > 0.0:
+            return force, 0.0
+        self.stats.took("rebalanced")
+        system = self.network.system(tangent / top, 1e-12)
+
+        def solve(missing):
+            return system.solve(missing, target=0.01 * tolerance, stats=self.stats)
+
+        D, options = tangent / top, dict(tolerance=tolerance)
+        force, motion, _ = rebalanced(self.network, force, self.load, D, solve, **options)
+        return force, motion / top

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..forces.problem import CompatibleForces
-from .closed_contacts import TOLD
+from .closed_contacts import WARNED
 from .idle_contacts import far_moved, hanging, never_bearing
 from .one_body import asks_less, reduced_balance
 from .several_bodies import HELD, NONE, TAKEN, never_bearing_together
@@ -97,7 +97,7 @@ def _settled(whole, less) -> bool:
     they balance, and their duality gap bounds how far they are from the ones sought."""
     apart = np.abs(whole.force - less.force).max(initial=0.0)
     bound = float(whole.force_error + apart / (less.force.max(initial=0.0) or 1.0))
-    return whole.residual <= whole.tolerance and bound <= TOLD
+    return whole.residual <= whole.tolerance and bound <= WARNED
 
 
 def _taking_together(solve, bodies, B, load, force, found, of) -> Reduced | None:

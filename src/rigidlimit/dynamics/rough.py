@@ -4,10 +4,10 @@
     0 <= f_n  _|_  u_n = B v+ + bias >= 0
     |f_t| <= mu f_n,   f_t = -mu f_n u_t/|u_t| where u_t = T v+ is not zero
 
-by the method of multipliers (``equilibrium.multipliers``): where rigid friction leaves several
-motions open, it finds the one that elastic bodies take from the forces it starts from. The residual
-is that of ``equilibrium.multipliers``, over the fastest contact without contact forces. Sweeps and
-gradient steps, as of engines, are in ``rough_sweeps``.
+by Newton's method on the natural map and the method of multipliers (``equilibrium.multipliers``):
+where rigid friction leaves several motions open, they find the one that elastic bodies take from
+the forces they start from. The residual is that of ``equilibrium.multipliers``, over the fastest
+contact without contact forces. Sweeps and gradient steps, as of engines, are in ``rough_sweeps``.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ BETWEEN = 500
 """Sweeps before a try of Newton's method: they cost as much as some five linear systems."""
 
 SWEEPS = {"pgs": pgs, "apgd": apgd}
-"""Solvers beside the method of multipliers ("newton")."""
+"""Solvers beside "newton"."""
 
 
 @dataclass(frozen=True, repr=False)

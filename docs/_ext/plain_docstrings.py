@@ -3,6 +3,8 @@
 A paragraph that explains arguments or fields in running text, "name (shape) [unit]: meaning. next:
 ...", becomes a list. ``code`` and doctests stay; everything else that would be markup (``*``,
 ``|``, a trailing ``_``) is escaped, and indented lines (formulas, tables) become literal blocks.
+NumPy-style sections (a title underlined with dashes) become a bold title and a list of what they
+explain.
 """
 
 import contextlib
@@ -56,11 +58,31 @@ def listed(paragraph: str, names: set[str]) -> list[str]:
     return out
 
 
+def explained(rows: list[str]) -> list[str]:
+    """Names (or names and types), each with indented rows that explain it, as a list."""
+    items: list[tuple[str, list[str]]] = []
+    for row in rows:
+        if row.startswith("  ") and items:
+            items[-1][1].append(row.strip())
+        else:
+            items.append((row.strip(), []))
+    return [
+        f"- **{escaped(name)}**" + (f": {escaped(' '.join(text))}" if text else "")
+        for name, text in items
+    ]
+
+
 def process(app, what, obj_name, obj, options, lines):
     names = names_of(obj)
     out = []
     for block in re.split(r"\n\s*\n", "\n".join(lines)):
         rows = block.split("\n")
+        if len(rows) > 1 and re.fullmatch(r"-{3,}", rows[1].strip()):
+            out += [f"**{rows[0].strip()}**", ""]
+            rows = rows[2:]
+            if not (rows and rows[0].startswith(">>>")):
+                out += [*explained(rows), ""]
+                rows = []
         while rows and rows[0].strip():
             if rows[0].startswith(">>>"):
                 out += [*rows, ""]

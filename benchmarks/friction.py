@@ -203,6 +203,9 @@ def lammps(count=300, dt=3e-4, rest=800_000, turn=100_000, toward=((-1, 0), (1, 
                 for x in (before, after)
             )
             stays = (answer.force > 0) & new.any(axis=1) & old.any(axis=1)
+            if not stays.any():
+                print(f"lammps: toward ({x}, {y}): {answer.status}; no contact stays, not at rest")
+                continue
             change = np.abs((new - old)[stays]).max()
             error = np.abs((answer.force_vectors - new)[stays]).max() / change
             print(

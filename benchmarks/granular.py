@@ -85,8 +85,8 @@ def packings(count=300, frictions=(0.0, 0.1, 0.3, 0.5, 1.0)):
         found = rl.coordination(result)
         print(
             f"packings: {count} balls, mu {mu}: packing fraction {fraction:.3f}, contacts a ball "
-            f"{found.without_rattlers:.2f} without rattlers, {result.compatible.state} "
-            f"({result.compatible.status}), overlap {rest.overlap:.0e}; "
+            f"{found.without_rattlers:.2f} without rattlers, forces "
+            f"{result.compatible.status}, overlap {rest.overlap:.0e}; "
             f"{time.process_time() - began:.0f} s",
             flush=True,
         )

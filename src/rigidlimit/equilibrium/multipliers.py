@@ -22,7 +22,7 @@ import numpy as np
 
 from .law import ContactLaw
 from .mechanics import Mechanics
-from .natural_map import natural_map
+from .natural_map import into_cones, natural_map
 from .natural_newton import Settings as NaturalSettings
 from .natural_newton import natural_newton
 from .solve import Settings as InnerSettings
@@ -107,13 +107,16 @@ def rigid_contacts(
     """
     m, d = mechanics.shape
     force = np.zeros((m, d)) if force is None else np.array(force, float)
+    # half the tolerance: forces then move into their cones by as much as the residual
     first = natural_newton(
-        mechanics, friction, rho, scale=scale, tolerance=tolerance, force=force, sweep=sweep,
+        mechanics, friction, rho, scale=scale, tolerance=0.5 * tolerance, force=force, sweep=sweep,
         settings=settings.natural,
     )  # fmt: skip
-    force, residual, worst, solves = first.force, first.residual, first.worst, first.solves
+    force, solves = first.force, first.solves
+    into_cones(force, friction)
     history, routes, s, failed = list(first.history), ["natural map"], 1.0, len(first.history)
     x = mechanics.start(force)
+    residual, worst = _worst(force, mechanics.displacement(x), friction, rho, scale)
     while residual > tolerance and s >= settings.softest:
         if len(history) - failed == settings.outer:
             break
@@ -130,9 +133,7 @@ def rigid_contacts(
         if found.converged:
             force, x = found.force, mechanics.start(found.force)
             s = min(settings.growth * s, settings.stiffest)
-            e = residuals(force, mechanics.displacement(x), friction, rho)
-            worst = int(np.argmax(e))
-            residual = float(e[worst]) / scale
+            residual, worst = _worst(force, mechanics.displacement(x), friction, rho, scale)
         else:
             s *= settings.fall
         routes.append(how[-1] if found.converged else "failed")
@@ -149,6 +150,13 @@ def rigid_contacts(
         np.array(history),
         tuple(routes),
     )
+
+
+def _worst(force, velocity, friction, rho, scale):
+    """(residual, contact) of the worst contact."""
+    F = np.empty_like(velocity)
+    _, e, place = natural_map(force, velocity, friction, rho, F)
+    return e / scale, place
 
 
 def _usual(rho, scale):

@@ -46,6 +46,20 @@ def natural_map(f, u, mu, rho, F):
 
 
 @njit(cache=True, nogil=True)
+def into_cones(f, mu):
+    """P(f) in place: no pull, no friction beyond mu times the normal force."""
+    for i in range(len(f)):
+        f[i, 0] = max(f[i, 0], 0.0)
+        size, bound = 0.0, mu[i] * f[i, 0]
+        for a in range(1, f.shape[1]):
+            size += f[i, a] * f[i, a]
+        size = np.sqrt(size)
+        if size > bound:
+            for a in range(1, f.shape[1]):
+                f[i, a] *= bound / size
+
+
+@njit(cache=True, nogil=True)
 def linearized(f, u, mu, rho, delta, F, D, b):
     """Blocks D (m, d, d) and b (m, d) of df = b - D du, in place, that solve
 

@@ -151,11 +151,11 @@ def test_corpus_tells_what_became_worse(tmp_path, monkeypatch, capsys):
     assert len(told) == 1 and "converged -> stalled" in told[0] and "another answer" in told[0]
 
 
-@pytest.mark.parametrize("name", sorted(engines.ENGINES))
+@pytest.mark.parametrize("name", sorted(engines.STACKS))
 def test_engines(name):
     """Example: stacks of two boxes; every box's weight is carried."""
     pytest.importorskip(name)
-    mended, *milliseconds = engines.measured(*engines.ENGINES[name](2), 1)
+    mended, *milliseconds = engines.measured(*engines.STACKS[name](2), 1)
     assert mended.converged and all(value > 0 for value in milliseconds)
     # by what the engine leaves of the motion
     assert mended.force.sum() == pytest.approx(mended.engine_force.sum(), rel=1e-3)

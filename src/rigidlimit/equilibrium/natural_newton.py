@@ -26,7 +26,8 @@ class Settings:
     least residual so far: where the norm of one map has a minimum, that of another falls.
     iterations: linear systems of each at most. delta: at first; shrink, grow: after a whole step,
     and after one shorter than ``short`` or none; least: not below. memory: steps of which the
-    largest norm counts. accuracy: of linear systems, over delta."""
+    largest norm counts. accuracy: of linear systems, over delta; what it leaves of forces that no
+    body feels stays in the answer."""
 
     softness: tuple[float, ...] = (0.3, 1.0, 0.1, 0.3, 1.0, 0.1)
     iterations: int = 60
@@ -36,7 +37,7 @@ class Settings:
     least: float = 1e-5
     short: float = 0.2
     memory: int = 10
-    accuracy: float = 1e-2
+    accuracy: float = 1e-6
 
 
 @dataclass(frozen=True)

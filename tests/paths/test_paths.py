@@ -161,7 +161,7 @@ def test_errors_of_paths(scene_file, tmp_path):
         rl.paths.isotropic(scene, pressures=[1.0, -1.0])
     with pytest.raises(InputError, match="has no periodic cell"):
         rl.paths.isotropic("beam", pressures=[1.0])
-    with pytest.raises(InputError, match=r"ends with .csv"):
+    with pytest.raises(InputError, match=r"ends in .csv"):
         rl.paths.isotropic(scene, pressures=[1.0], out=tmp_path / "table.txt")
     with pytest.raises(InputError, match="beside a Simulation"):
         rl.paths.isotropic(rl.Simulation(scene), pressures=[1.0], tolerance=1e-8)

@@ -23,6 +23,7 @@ from .._support.display import Brief
 from .._support.progress import progress as bar
 from .._support.words import counted
 from ..errors import InputError, OutputError
+from ..output.endings import check_ending
 from ..penalty import settle
 from ..scenes.columns import StoredScene
 from ..scenes.load import as_scene
@@ -31,7 +32,7 @@ from ..step import StepResult
 from .legs import Leg
 from .record import columns, row, strain_of
 from .table_files import (
-    check_ending,
+    ENDINGS,
     read_unfinished,
     unfinished_of,
     write_table,
@@ -218,7 +219,7 @@ class _Following:
             if resume:
                 raise InputError("resume is given without out; expected the table to go on with")
             return
-        check_ending(self.out)
+        check_ending("out", self.out, ENDINGS)
         if resume:
             self._restore(read_unfinished(self.out, self.about))
             return

@@ -15,15 +15,9 @@ import numpy as np
 from .. import __version__
 from .._support.atomic import whole_file, write_text
 from .._support.new_hdf5 import new_hdf5
-from ..errors import InputError, OutputError
+from ..errors import OutputError
 
 ENDINGS = (".csv", ".h5", ".hdf5")
-
-
-def check_ending(path: Path) -> None:
-    """Raises InputError for a file that is no table's."""
-    if path.suffix.lower() not in ENDINGS:
-        raise InputError(f"out is {path}; expected a file that ends with {', '.join(ENDINGS)}")
 
 
 def unfinished_of(path: Path) -> Path:

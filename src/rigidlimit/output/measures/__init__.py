@@ -4,7 +4,7 @@ Each function takes a run or its file, a step of one, a ``StepResult``, a ``Simu
 a pose, or a ``Frame``; those of many samples take a list of these.
 """
 
-from importlib import import_module
+from ..._support.lazy import by_name
 
 _HOME = {
     "Coordination": "contacts",
@@ -41,12 +41,7 @@ _HOME = {
 __all__ = sorted(_HOME)
 
 
-def __getattr__(name):
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = by_name(__name__, _HOME)
 
 
 def __dir__():

@@ -4,7 +4,7 @@ They take a run or its file (``index``: which stored step), a ``StepResult``, a 
 comparison with the DEM, or a ``Frame`` made by ``frame``. ``dark=True`` is for dark pages.
 """
 
-from importlib import import_module
+from ..._support.lazy import by_name
 
 _HOME = {
     "Fallback": "spatial",
@@ -29,12 +29,7 @@ _HOME = {
 __all__ = sorted(_HOME)
 
 
-def __getattr__(name):
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = by_name(__name__, _HOME)
 
 
 def __dir__():

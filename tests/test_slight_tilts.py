@@ -172,7 +172,8 @@ def test_parts_too_large_are_told(monkeypatch):
     simulation.state = state
     result = simulation.step()
     off = np.abs(on_shaft(result) - exact).max()
-    assert result.converged and 1e-3 * LOAD < off < 0.02 * LOAD
+    # below: enough to be told at all, six digits above the tolerance; how much hangs on last digits
+    assert result.converged and 1e-4 * LOAD < off < 0.02 * LOAD
     assert result.doubt and result.open.max() > 0.1 * off
 
 

@@ -61,7 +61,7 @@ def listed(paragraph: str, names: set[str]) -> list[str]:
 def explained(rows: list[str]) -> list[str]:
     """Names (or names and types), each with indented rows that explain it, as a list."""
     items: list[tuple[str, list[str]]] = []
-    for row in rows:
+    for row in filter(str.strip, rows):  # autodoc ends docstrings with an empty one
         if row.startswith("  ") and items:
             items[-1][1].append(row.strip())
         else:

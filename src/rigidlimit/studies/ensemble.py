@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -125,10 +124,3 @@ class Ensemble(Brief):
 
 def _plain(parameters: Mapping[str, object]) -> dict[str, object]:
     return {name.replace(".", "_"): value for name, value in parameters.items()}
-
-
-def read_study(path: str | Path) -> Ensemble:
-    """The samples in the file of a study. Raises OutputError where it is none."""
-    from .storage import read
-
-    return read(path)[0]

@@ -6,6 +6,7 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -141,6 +142,7 @@ class Plan:
             "doubtful": np.array(result.doubt),
         }
 
+    @cached_property
     def description(self) -> str:
         """Everything that the numbers depend on but seed and parameters, as JSON."""
         scene = str(self.scene)
@@ -160,7 +162,7 @@ class Plan:
 
     def digest(self, seed: int, parameters: Mapping[str, object]) -> str:
         """SHA-256 of all that the numbers of a sample depend on."""
-        told = [self.description(), int(seed), sorted(parameters.items())]
+        told = [self.description, int(seed), sorted(parameters.items())]
         return hashlib.sha256(json.dumps(told, default=repr).encode()).hexdigest()
 
 

@@ -116,6 +116,11 @@ def _write_values(group, values: list[np.ndarray | None]) -> None:
     group["shape"] = np.array(shapes, np.int64).reshape(len(done), dimensions)
 
 
+def read_study(path: str | Path) -> Ensemble:
+    """The samples in the file of a study. Raises OutputError where it is none."""
+    return read(path)[0]
+
+
 def read(path: str | Path) -> tuple[Ensemble, list[str]]:
     """(ensemble, digests) of the file of a study."""
     path = Path(path)

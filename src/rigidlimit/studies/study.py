@@ -87,6 +87,7 @@ def study(
         found = _known(samples, parts)
         missing = [number for number, outcome in enumerate(found) if outcome is None]
         done = len(samples) - len(missing)
+        failed = sum(bool(outcome and outcome.error) for outcome in found)
         with bar("study", len(samples), completed=done, shown=progress) as update:
             todo = [samples[number] for number in missing]
             for position, outcome in outcomes(todo, workers=count, executor=executor):
@@ -95,7 +96,7 @@ def study(
                 if parts is not None and not outcome.lost:
                     parts.keep(samples[number].digest, outcome)
                 done += 1
-                failed = sum(bool(known and known.error) for known in found)
+                failed += bool(outcome.error)
                 update(done, f"{failed} failed" if failed else "")
         ensemble = _gathered(plan, samples, names, found)
         if parts is not None:
@@ -168,7 +169,7 @@ def _gathered(plan, samples, names, found) -> Ensemble:
         for name in (*plan.names, "converged", "doubtful")
     }
     return Ensemble(
-        plan=plan.description(),
+        plan=plan.description,
         seeds=np.array([sample.seed for sample in samples]),
         parameters={name: [sample.parameters[name] for sample in samples] for name in names},
         values=values,

@@ -125,10 +125,7 @@ def _sparse(mechanics, mu, rho, limits, settings, best, history):
                 step = line_search(f, u, df, du, mu, soft, norms.max(), F_there, there, u_there)
             if step == 0.0 and delta >= 1.0:
                 return solves, count, residual, worst
-            if step == 1.0:
-                delta = max(shrink * delta, least)
-            elif step < short:
-                delta = min(grow * delta, 1.0)
+            delta = _next_delta(delta, step, shrink, grow, least, short)
         f, there = there, f
 
 
@@ -138,6 +135,14 @@ def _solved(mechanics, D, b, x, accuracy):
         return mechanics.factorize(D)(np.zeros_like(x), b, accuracy=accuracy)
     except np.linalg.LinAlgError:
         return None
+
+
+@njit(cache=True, nogil=True)
+def _next_delta(delta, step, shrink, grow, least, short):
+    """Less after a whole step, more after a short one or none."""
+    if step == 1.0:
+        return max(shrink * delta, least)
+    return min(grow * delta, 1.0) if step < short else delta
 
 
 @njit(cache=True, nogil=True)
@@ -177,8 +182,5 @@ def _compiled(network, offset, mu, rho, limits, memory, best, history):
                 step = line_search(f, u, df, du, mu, soft, norms.max(), F_there, there, u_there)
             if step == 0.0 and delta >= 1.0:
                 return solves, count, residual, worst
-            if step == 1.0:
-                delta = max(shrink * delta, least)
-            elif step < short:
-                delta = min(grow * delta, 1.0)
+            delta = _next_delta(delta, step, shrink, grow, least, short)
         f, there = there, f

@@ -1,6 +1,7 @@
 """Threads that run one compiled kernel together: nothing hangs, whatever goes wrong in one."""
 
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import rigidlimit as rl
 from rigidlimit._support import threads
 from rigidlimit._support.barrier import CannotStart, new_gate, together, wait
 from rigidlimit.dynamics import apgd, gradient_steps
+from rigidlimit.penalty import ball_engine, balls
 from tests.problems import pyramid
 
 FAILS_AT = 0, 1, 2
@@ -72,6 +74,36 @@ def test_dem_goes_on_alone(no_threads):
         dem.run(max_steps=50)
     # forces are summed by parts
     np.testing.assert_allclose(two.state.position, one.state.position, atol=1e-12)
+
+
+@pytest.mark.parametrize("rate", ["quench", 3.0])
+def test_crowded_cores_change_no_digit(monkeypatch, rate):
+    """Reference twin: a call that is stopped on its way, for cores that others hold, ends in the
+    bits of one that is not, time and choice of the next step among them."""
+    monkeypatch.setattr(balls, "usable_threads", int)
+    monkeypatch.setattr(ball_engine, "together", lambda work, threads, gate: work(0))
+    steps, calls = balls.advance, []
+
+    def as_threads(crowded, moving, lists, work, *rest):
+        if work.end < len(work.ranges) - 1:
+            work.share[:, balls.SLEPT] = balls.NAPS + 1 if crowded else 0
+            work = work._replace(end=len(work.ranges) - 1)
+        made, code = steps(moving, lists, work, *rest)
+        calls.append(code)
+        return made, code
+
+    found = []
+    for crowded in (True, False):
+        monkeypatch.setattr(balls, "advance", partial(as_threads, crowded))
+        scene = rl.scenes.pyramid(4)
+        dem = rl.PenaltySimulation(scene, stiffness_scale=1e-4, threads=2, background=rate)
+        found.append(dem.run(max_steps=500))
+        assert (balls.CROWDED in calls) == crowded
+        calls.clear()
+    stopped, whole = found
+    assert stopped.steps == whole.steps and stopped.dt == whole.dt
+    for name in ("position", "velocity", "time"):
+        np.testing.assert_array_equal(getattr(stopped.state, name), getattr(whole.state, name))
 
 
 @pytest.mark.parametrize(

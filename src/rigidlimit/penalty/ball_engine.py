@@ -116,27 +116,29 @@ class BallEngine:
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
         """Make up to ``steps`` steps, fewer where the neighbour list had to be rebuilt."""
         moving = balls.Balls(self.motion, self.force, self.free, self.push, self.mass)
-        lists, pace = self.lists, balls.Pace(steps, dt, alpha, quench)
-        settings = ((0.5 * self.skin) ** 2, self.law.exponent, self.law.tensile)
+        lists, settings = self.lists, ((0.5 * self.skin) ** 2, self.law.exponent, self.law.tensile)
         gate, share = new_gate(), np.zeros((self.threads, 8))
 
-        def work(part: int, end: int) -> tuple[int, int]:
+        def work(part: int, end: int, steps: int = steps) -> tuple[int, int]:
             parts = balls.Work(self.ranges, part, end, gate, share)
+            pace = balls.Pace(steps, dt, alpha, quench)
             return balls.advance(moving, lists, parts, pace, *settings)
 
-        answer = None
         if self.threads > 1 and self.calls_alone <= 0:
             try:
-                answer = together(lambda t: work(t, t + 1), self.threads, gate)
+                made, code = together(lambda t: work(t, t + 1), self.threads, gate)
             except CannotStart:
-                crowded = True
-            else:
-                crowded = answer[1] == balls.CROWDED
+                made, code = 0, balls.CROWDED
+            crowded = code == balls.CROWDED
             self.calls_alone = self.next_alone if crowded else 0
             self.next_alone = 2 * self.next_alone if crowded else ALONE
+            if crowded:
+                share[:, balls.SLEPT] = 0.0
+                more, code = work(0, self.threads, steps - made)
+                made += more
         else:
             self.calls_alone -= 1
-        made, code = answer or work(0, self.threads)
+            made, code = work(0, self.threads)
         self.elapsed += made * dt
         self._load_on(made * dt)
         self.lasted += made

@@ -13,8 +13,9 @@ a from f(u, v(n+1/2)). ``advance`` starts and ends with v at whole steps.
 
 Threads. The work is in parts: a range of bodies and the pairs of its rows (``ranges``), which add
 to a force array of their own. Each thread goes through all steps of a call with one part; two
-barriers a step hold them together. Where other programs take the cores, one thread does all parts.
-Forces are summed in the order of the parts: the answer depends on their number, not on timing.
+barriers a step hold them together. Where other programs take the cores, a call stops between two
+half steps, and one thread goes on with all parts. Forces are summed in the order of the parts: the
+answer depends on their number, not on timing.
 
 Kernels take records of arrays, which they take apart once a call: numba passes a record field by
 field.
@@ -41,6 +42,10 @@ NAPS = 20
 BODIES, ROWS, WALLS, BOXES, TOUCHED = range(5)
 """Columns of ``ranges`` (parts + 1, 6): where the bodies, rows, walls and boxes of each part begin,
 and the range of bodies that its forces touch."""
+
+FAR, ENERGY, SLEPT, STOPPED, BEFORE, RISING = range(6)
+"""Columns of ``share``: largest |u|^2 and sum of m v^2 of a part, naps of its thread; whether a
+call was stopped after a half step, with the energy of its last step and whether that had risen."""
 
 
 class Lists(NamedTuple):
@@ -71,7 +76,8 @@ class Balls(NamedTuple):
 
 class Work(NamedTuple):
     """Parts part ... end - 1 of what ``ranges`` divides: either all, or one, in as many threads at
-    once; gate, see ``barrier``; share (parts, 8): what each part tells the others."""
+    once; gate, see ``barrier``; share (parts, 8): what each part tells the others (``FAR`` ...),
+    and what a call that is stopped tells the one that goes on with it."""
 
     ranges: np.ndarray
     part: int
@@ -201,8 +207,9 @@ def advance(
     """Makes the steps of ``pace``; stops where a body has moved by more than the root of reach2.
 
     ``force`` holds the contact forces at the start and at the end. p: exponent of the law; tensile:
-    whether damping may pull. Returns (steps made, DONE, STALE, or CROWDED where threads had to
-    sleep often), the same in every thread.
+    whether damping may pull. Returns (steps made, DONE, STALE, or CROWDED), the same in every
+    thread. CROWDED: threads had to sleep often before the last step; velocities are half a step
+    behind, and the next call, with the same ``share``, goes on as if it had not stopped.
     """
     motion, force, free, push, mass = balls
     first, other, pair, wall, wall_pair, box, box_pair, frame = lists
@@ -211,26 +218,28 @@ def advance(
     parts = len(ranges) - 1
     threads = 1 if end - part == parts else parts
     lo, hi = ranges[part, BODIES], ranges[end, BODIES]
-    # back to v(-1/2); forces are summed again, from u and v of the whole step
-    _half(lo, hi, motion, force, free, push, mass, -0.5 * h)
-    keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
     before, rising = -1.0, False
+    if share[part, STOPPED] > 0.0:
+        before, rising = share[part, BEFORE], share[part, RISING] > 0.0
+    else:  # back to v(-1/2); forces are summed again, from u and v of the whole step
+        _half(lo, hi, motion, force, free, push, mass, -0.5 * h)
+    keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
     patience = LOOKS * (len(other) // parts + len(mass))
-    made, naps = 0, 0
+    made, naps = 0, share[part, SLEPT]
     code = DONE
     while made < steps:
         for t in range(part, end):
-            share[t, 0], share[t, 1] = _kick_and_drift(
+            share[t, FAR], share[t, ENERGY] = _kick_and_drift(
                 ranges[t, BODIES], ranges[t + 1, BODIES], ranges,
                 motion, force, free, push, mass, h, keep, gain,
             )  # fmt: skip
-            share[t, 2] = naps
+            share[t, SLEPT] = naps
         naps += wait(gate, threads, patience)
         far, energy, crowd = 0.0, 0.0, 0.0
         for t in range(parts):
-            far = max(far, share[t, 0])
-            energy += share[t, 1]
-            crowd = max(crowd, share[t, 2])
+            far = max(far, share[t, FAR])
+            energy += share[t, ENERGY]
+            crowd = max(crowd, share[t, SLEPT])
         if quench:
             if rising and energy < before:
                 _stop(lo, hi, motion, mass)
@@ -251,9 +260,10 @@ def advance(
         if far > reach2:
             code = STALE
             break
-        if crowd > NAPS:
-            code = CROWDED
-            break
+        if crowd > NAPS and made < steps:
+            for t in range(part, end):
+                share[t, STOPPED], share[t, BEFORE], share[t, RISING] = 1.0, before, rising
+            return made, CROWDED
     _half(lo, hi, motion, force, free, push, mass, 0.5 * h)
     return made, code
 

@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg as la
 
 import rigidlimit as rl
+from rigidlimit._support import matrices
 from rigidlimit.adapters import from_mujoco, mend_forces
 from rigidlimit.adapters.engines import joint
 from rigidlimit.adapters.engines.mend import mend
@@ -240,6 +241,18 @@ def test_two_coefficients():
             tangential_stiffness=ratio,
         )  # fmt: skip
         np.testing.assert_allclose(mended.contact_force, [[3, 0.5, 0]] * 2, atol=1e-9)
+
+
+def test_rows_of_both_forms():
+    """Closed form: each body of its own contact carries its own load, also where the normal rows
+    are few enough for a plain array and the tangential ones are not."""
+    count = 100
+    B, T = (np.kron(np.eye(count), rows) for rows in ([[1.0, 0, 0]], [[0, 1.0, 0], [0, 0, 1.0]]))
+    assert B.size <= matrices.DENSE < T.size
+    force = np.linspace(1.0, 2.0, count)
+    rubs = np.column_stack([0.3 * force, -0.1 * force])
+    mended = mend_forces(B, force, sliding=T, tangential=rubs, friction=np.full(count, 0.5))
+    np.testing.assert_allclose(mended.contact_force, np.column_stack([force, rubs]), **CLOSE)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def delivered_by(values, column, ends, force, n):
 def by_contact(B, T):
     """Rows of B (m, n) and T (s m, n) contact by contact, normal first: (m (1 + s), n)."""
     m, n = B.shape
-    if not sp.issparse(B):
+    if not sp.issparse(B) and not sp.issparse(T):  # T has s times the entries that choose a form
         each = np.concatenate([B[:, None], T.reshape(m, -1, n)], axis=1) if m else B
         return each.reshape(-1, n)
     s = T.shape[0] // m

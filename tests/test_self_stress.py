@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit import plots, step
+from rigidlimit import plots
+from rigidlimit.step import forces
 
 PRESS = 1e5
 
@@ -38,7 +39,7 @@ def test_the_multiplier_of_least_size_is_taken(monkeypatch):
     # the tolerance of a step, 1e-10, of the forces that it began with
     np.testing.assert_allclose(result.classic.force[along], 0.0, atol=1e-4 * weight)
     np.testing.assert_allclose(result.classic.force[~along], weight, rtol=1e-4)
-    monkeypatch.setattr(step, "SELF_STRESS", np.inf)
+    monkeypatch.setattr(forces, "SELF_STRESS", np.inf)
     kept = a_row_that_fits()[0].step()
     assert kept.classic.force.max() > 0.5 * PRESS * weight
 

@@ -11,7 +11,6 @@ import rigidlimit
 OTHERS = (
     "pose",
     "simulation",
-    "static_pose",
     "step",
     "status",
     "output.hdf5",

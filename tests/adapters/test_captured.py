@@ -15,8 +15,8 @@ from rigidlimit.adapters import (
     solve_captured,
     write_fclib,
 )
+from rigidlimit.bodies.mass import mass_matrix
 from rigidlimit.errors import InputError, OutputError
-from rigidlimit.step import mass_matrix
 from tests.captured import NAMES, captured_file
 from tests.problems import pyramid
 

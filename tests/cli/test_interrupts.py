@@ -190,7 +190,10 @@ def test_strikes_after_a_kernel_that_returns_arrays(struck_kernel):
 
 @pytest.mark.parametrize(
     ("command", "place"),
-    [("settle", "rigidlimit.penalty.rest._Settling.run"), ("demo", "rigidlimit.simulation.step")],
+    [
+        ("settle", "rigidlimit.penalty.rest._Settling.run"),
+        ("demo", "rigidlimit.simulation.simulation.step"),
+    ],
 )
 def test_commands_are_interrupted(tmp_path, monkeypatch, struck_kernel, command, place):
     """Property: Ctrl-C in a kernel of a command is one line, and the handler of before is back."""

@@ -185,7 +185,7 @@ def test_forces_do_not_depend_on_axes():
 def test_a_step_that_stops_short_is_asked_for_less(monkeypatch):
     """Contract: where step 2 has not converged, motions of all bodies together are left out, and
     their forces are taken only if these have."""
-    module = importlib.import_module("rigidlimit.step")
+    module = importlib.import_module("rigidlimit.step.forces")
     asked, solve = [], module.compatible_forces
 
     def stops_short(B, load, **options):

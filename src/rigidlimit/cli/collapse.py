@@ -98,7 +98,7 @@ def collapse(
 
 def _pose(scene: str, friction, supports, closed: dict):
     """The closed contacts of a scene, or the patches of a COMPAS assembly."""
-    from ..static_pose import statics
+    from ..pose import statics
 
     if not scene.lower().endswith(".json"):
         if supports is not None:

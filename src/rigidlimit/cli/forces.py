@@ -122,7 +122,7 @@ def balance(simulation: "Simulation", result: "StepResult") -> str:
 
 def _moving(simulation) -> str:
     """Who moves, how fast, and who has gone how far; what is driven does not count."""
-    from ..unrest import farthest, speeds
+    from ..step.motion import farthest, speeds
 
     bodies, state, begun = simulation.bodies, simulation.state, simulation.scene.state
     if simulation.stands_still:

@@ -42,12 +42,12 @@ from ..bodies import Bodies, Disk, Sphere, State
 from ..bodies.motion import shifted
 from ..collision.search import find_contacts
 from ..conditioning.screening import finite_reach
-from ..doubtful import largest_pull
 from ..errors import InputError, NoRest
 from ..scenes.scene import Scene
 from ..simulation import STILL, Simulation
 from ..status import Status
-from ..unrest import farthest, flies_off, motion, ways
+from ..step.motion import farthest, flies_off, motion, ways
+from ..step.warnings import largest_pull
 from .ball_engine import serves
 from .least_energy import force_scale, least_energy
 from .simulation import PenaltySimulation, TooSoft

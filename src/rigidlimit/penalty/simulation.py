@@ -30,12 +30,12 @@ from .._support import arrays
 from .._support.progress import progress as bar
 from ..bodies import Bodies, State
 from ..constraints import framed
-from ..doubtful import largest_pull
 from ..errors import InputError
 from ..forces.friction import has_friction
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene, law_exponent
 from ..status import Status
+from ..step.warnings import largest_pull
 from . import ball_engine, rough_engine
 from .engine import Engine, Law, Measures
 from .friction import contact_history, friction_law

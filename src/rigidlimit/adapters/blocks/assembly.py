@@ -17,8 +17,8 @@ from ..._support.words import counted
 from ...bodies import ConvexPolyhedron, Material
 from ...collision.contacts import Contacts
 from ...errors import InputError
+from ...pose import Statics, of_contacts
 from ...scenes.scene import Scene
-from ...static_pose import Statics, of_contacts
 from .patches import patches_of
 
 ALONG = 0.9

@@ -16,7 +16,7 @@ from ..._support import atomic
 from ...bodies import Box, ConvexPolyhedron, HalfSpace
 from ...bodies.rotations import matrix
 from ...errors import InputError
-from ...static_pose import Statics
+from ...pose import Statics
 from .assembly import Block, BlockAssembly, Patch
 
 FRAMEWORK = "compas_assembly.datastructures"

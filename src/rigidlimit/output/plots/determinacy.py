@@ -10,7 +10,7 @@ from ...bodies import State
 from ...constraints import in_frame, tangential_gradient
 from ...diagnostics import determinacy
 from ...errors import InputError
-from ...rough_step import sliding_direction
+from ...step.friction import sliding_direction
 from ..measures.images import in_cell
 from ..vtk import contact_lines
 from . import spatial

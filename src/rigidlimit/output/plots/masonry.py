@@ -15,7 +15,7 @@ from .style import Palette, force_colours, look
 
 if TYPE_CHECKING:
     from ...diagnostics import Collapse
-    from ...static_pose import Joints, Statics
+    from ...pose import Joints, Statics
 
 WIDEST = 3.0
 """Width of the line of the largest thrust [pt]."""

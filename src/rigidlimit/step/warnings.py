@@ -1,62 +1,74 @@
-"""Warnings of steps that can be computed, but hardly are what was meant.
+"""Warnings about steps that can be computed, but hardly are what was meant.
 
 Contact dynamics takes each contact for a plane that stays where it is in the step, and lists all
-bodies that the way of a body may reach. Of a body that passes others by many of their diameters in
-one step the list is long, and bodies that would pass are held by planes: that is told, with a time
-step that would do. A half-space is a plane, however far a body falls on it.
+bodies that a body may reach. A body that passes others by many of their diameters in one step makes
+that list long, and bodies that would pass are held by planes. The warning proposes a time step. A
+half-space is a plane, however far a body falls on it.
 
 Overlaps are undone within the step, at overlap/dt^2. Beside the accelerations that the loads give
-bodies this is nothing where a pose is one of rigid bodies; of a pose from a DEM, whose contacts
+bodies this is nothing where a pose is one of rigid bodies. At a pose from a DEM, whose contacts
 press by their overlaps, it makes the forces.
 
 What is driven goes on whatever it meets. Where rigid bodies have no room left to give way it ends
 in a jam, whose forces are those of no limit.
+
+Each function returns the text of its warning, or "".
 """
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._support.words import counted, listed
-from .bodies import Bodies
-from .collision.contacts import Contacts
-from .status import Status
+from .._support.words import counted, listed
+from ..bodies import Bodies
+from ..collision.contacts import Contacts
+from ..status import Status
 
-OVERLAP = 0.01
-"""Overlap at the start over the size of the smaller body, above which a scene is doubtful."""
+if TYPE_CHECKING:
+    from .result import StepResult
 
-SLIGHT = 1e-3
-"""Overlap over the way that loads move a body in a step, from which on its undoing is told: forces
-count as open from a thousandth of the largest on."""
 
-OFF = 1e-5
-"""Part of a body's own load from which on it is told that forces leave it open: well above what the
-tolerance of a step leaves of bodies a thousand times lighter than the heaviest."""
+@dataclass(frozen=True)
+class Settings:
+    """From where on a step is warned of.
 
-FREE = 1e-9
-"""Acceleration that contacts give a body over the largest of all bodies, up to which it flies
-freely."""
+    overlap: at the start, over the size of the smaller body. undone: overlap over the way that
+    loads move a body in a step; forces count as open from a thousandth of the largest on.
+    off_balance: part of a body's own load that step 2 leaves open, well above what the tolerance
+    leaves of bodies a thousand times lighter than the heaviest. way: of a body in a step, over the
+    diameter of a smaller body within its reach; good_way: that of the time step proposed.
 
-PLACED = 1e-13
-"""Overlap over the scene's length that is rounding of places."""
+    rounding: overlap over the scene's length that is rounding of positions. free_flight:
+    acceleration that contacts give a body over the largest of all bodies, up to which it flies
+    freely. along_axis: component of a normal up to which it is none, but for rounding.
+    """
 
-HELD = 1e-12
-"""Part of a normal up to which it does not point along an axis, but for rounding."""
+    overlap: float = 0.01
+    undone: float = 1e-3
+    off_balance: float = 1e-5
+    way: float = 2.0
+    good_way: float = 0.5
+    rounding: float = 1e-13
+    free_flight: float = 1e-9
+    along_axis: float = 1e-12
 
-WAY, GOOD_WAY = 2.0, 0.5
-"""Way of a body in a step over the diameter of a smaller body within its reach, above which a step
-is doubtful; and that of the time step that is proposed."""
+
+SETTINGS = Settings()
 
 
 def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float) -> str:
-    """Contact dynamics removes an overlap in one step: a deep one at the start is an explosion.
-    What is told of it, or ""."""
+    """Of a deep overlap at the start, which contact dynamics removes in one step: an explosion."""
     if not len(contacts):
         return ""
     radius = bodies.bounding_radius[contacts.body].min(axis=1)
     # what is held along the normal stays: a platen in a wall that it slides along
     free = bodies.free[contacts.body]
-    along = (free[:, :, :3] & (np.abs(contacts.normal) > HELD)[:, None, :]).any(axis=(1, 2))
+    along = (free[:, :, :3] & (np.abs(contacts.normal) > SETTINGS.along_axis)[:, None, :]).any(
+        axis=(1, 2)
+    )
     yields = along | free[:, :, 3:].any(axis=(1, 2))
-    deep = np.flatnonzero((-contacts.gap > OVERLAP * radius) & yields)
+    deep = np.flatnonzero((-contacts.gap > SETTINGS.overlap * radius) & yields)
     if not len(deep):
         return ""
     worst = deep[np.argmin(contacts.gap[deep])]
@@ -69,8 +81,10 @@ def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float) -> str:
     )
 
 
-def overlaps_make_forces(bodies: Bodies, result, external_force, speed: np.ndarray) -> str:
-    """What is told of a step (``StepResult``) whose forces undo overlaps of its bodies, or "".
+def overlaps_make_forces(
+    bodies: Bodies, result: "StepResult", external_force: np.ndarray, speed: np.ndarray
+) -> str:
+    """Of a step whose forces undo overlaps of its bodies.
 
     external_force (6 n,) [N]. speed (n,) [m/s]: of each body before the step and the one before it,
     whichever is more: bodies that move overlap by the second order of their way.
@@ -82,10 +96,10 @@ def overlaps_make_forces(bodies: Bodies, result, external_force, speed: np.ndarr
     undone = np.where(result.classic.force > 0.0, undone, 0.0)
     fall = largest_pull(bodies, external_force) * dt**2
     own = speed[contacts.body].sum(axis=1) * dt
-    told = undone > SLIGHT * fall + own + PLACED * bodies.length
-    if not told.any():
+    reported = undone > SETTINGS.undone * fall + own + SETTINGS.rounding * bodies.length
+    if not reported.any():
         return ""
-    worst = int(np.where(told, undone, 0.0).argmax())
+    worst = int(np.where(reported, undone, 0.0).argmax())
     a, b = (bodies.names[i] for i in contacts.body[worst])
     return (
         f"bodies {a!r} and {b!r} overlap by {undone[worst]:.3g} m, which the step undoes at "
@@ -96,8 +110,8 @@ def overlaps_make_forces(bodies: Bodies, result, external_force, speed: np.ndarr
     )
 
 
-def left_unbalanced(bodies: Bodies, result) -> str:
-    """What is told of bodies whose own load step 2 (of a ``StepResult``) leaves open, or "".
+def left_unbalanced(bodies: Bodies, result: "StepResult") -> str:
+    """Of bodies whose own load step 2 leaves open.
 
     Forces are solved to a part of the largest of all; beside bodies of 1e12 times the weight that
     is more than a light one bears. Not of bodies that are pressed by far more than their load.
@@ -113,13 +127,16 @@ def left_unbalanced(bodies: Bodies, result) -> str:
     np.add.at(pressed, result.contacts.body, result.classic.force[:, None])
     # what flies freely has no load but the rounding of its contacts
     given = np.divide(loads, bodies.mass, where=bodies.mass > 0, out=np.zeros(len(bodies)))
-    told = (loads > SLIGHT * pressed) & (given > FREE * given.max(initial=0.0))
-    off = np.divide(left, loads, where=told, out=np.zeros(len(bodies)))
+    reported = (loads > SETTINGS.undone * pressed) & (
+        given > SETTINGS.free_flight * given.max(initial=0.0)
+    )
+    off = np.divide(left, loads, where=reported, out=np.zeros(len(bodies)))
     worst = int(off.argmax())
-    if not off[worst] > OFF:
+    if not off[worst] > SETTINGS.off_balance:
         return ""
+    names = [bodies.names[i] for i in np.argsort(-off) if off[i] > SETTINGS.off_balance]
     return (
-        f"forces on {listed([bodies.names[i] for i in np.argsort(-off) if off[i] > OFF])} are "
+        f"forces on {listed(names)} are "
         f"off by up to {100 * off[worst]:.3g} % of the body's own load: forces elsewhere are "
         f"{result.force.max() / loads[worst]:.1g} times that, and known to their own last digits; "
         "compute bodies of such unlike weight apart"
@@ -134,22 +151,22 @@ def largest_pull(bodies: Bodies, external_force: np.ndarray) -> float:
 
 
 def long_way(bodies: Bodies, contacts: Contacts, way: np.ndarray, dt: float) -> str:
-    """What is told of a body whose way (n,) [m] in a step of ``dt`` is many diameters of another
-    that it is listed with, or ""."""
-    if not len(contacts) or way.max() <= WAY * 2.0 * bodies.bounding_radius.min():
+    """Of a body whose way (n,) [m] in a step of ``dt`` is many diameters of another that it is
+    listed with."""
+    if not len(contacts) or way.max() <= SETTINGS.way * 2.0 * bodies.bounding_radius.min():
         return ""
     size = 2.0 * bodies.bounding_radius[contacts.body]
     least = np.where(np.isfinite(size).all(axis=1), size.min(axis=1), np.inf)
     passed = way[contacts.body].max(axis=1) / least
     worst = int(passed.argmax())
-    if not passed[worst] > WAY:
+    if not passed[worst] > SETTINGS.way:
         return ""
     pair = contacts.body[worst]
     moves = pair[way[pair].argmax()]
     small = bodies.names[pair[size[worst].argmin()]]
     itself = small == bodies.names[moves]
     against = "its own size" if itself else f"the size of {small!r}, which it may meet"
-    proposed = _rounded_down(GOOD_WAY * dt / passed[worst])
+    proposed = _rounded_down(SETTINGS.good_way * dt / passed[worst])
     return (
         f"body {bodies.names[moves]!r} moves by {way[moves]:.3g} m in a step of {dt:g} s, "
         f"{passed[worst]:.3g} times {against}, {least[worst]:.3g} m; such steps list all that "
@@ -159,9 +176,9 @@ def long_way(bodies: Bodies, contacts: Contacts, way: np.ndarray, dt: float) -> 
     )
 
 
-def driven_into_a_jam(bodies: Bodies, result) -> str:
-    """What is told of a step (``StepResult``) that is jammed by bodies that are driven, or "": a
-    wall that goes on into a packing without room left. Rigid bodies do not give way."""
+def driven_into_a_jam(bodies: Bodies, result: "StepResult") -> str:
+    """Of a step that is jammed by bodies that are driven: a wall that goes on into a packing that
+    has no room left. Rigid bodies do not give way."""
     if result.classic.status is not Status.JAMMED:
         return ""
     moved = np.where(bodies.free, 0.0, result.state.velocity).any(axis=1)
@@ -176,7 +193,7 @@ def driven_into_a_jam(bodies: Bodies, result) -> str:
     names = listed([bodies.names[i] for i in driven])
     return (
         f"the step to t = {result.time:.6g} s is jammed: {names} {are} driven on, and rigid bodies "
-        "have no room left to give way; they overlap from here on, and forces there tell nothing; "
+        "have no room left to give way; they overlap from here on, and forces there mean nothing; "
         "stop what is driven before, or let a load move it: a body that is free along one axis"
     )
 

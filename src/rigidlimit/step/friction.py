@@ -1,6 +1,6 @@
-"""What friction adds to a time step (``step.py``): frames, tangential rows, memory of contacts.
+"""What friction adds to a time step: frames, tangential rows, memory of contacts.
 
-Step 1 is solved with exact Coulomb friction, from the forces of the step before, and says which
+Step 1 is solved with exact Coulomb friction, from the forces of the step before, and finds which
 contacts slide. Step 2 is one increment of the elastic law from what the closed contacts remember:
 contacts that slide in step 1 bear mu f_n against their slip, the others follow their springs. The
 first step of a simulation, which remembers nothing, is the unloaded state.
@@ -12,16 +12,18 @@ Memory goes with the contact's key, turned with its normal and with the mean spi
 contact that opens forgets.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 
-from ._support.products import transposed_product
-from ._support.submatrix import submatrix
-from .bodies import Bodies, State
-from .bodies.materials import MINDLIN
-from .collision.contacts import Contacts
-from .constraints import (
+from .._support.submatrix import submatrix
+from ..bodies import Bodies, State
+from ..bodies.materials import MINDLIN
+from ..collision.contacts import Contacts
+from ..constraints import (
     carry_tangential,
     framed,
     in_frame,
@@ -29,19 +31,23 @@ from .constraints import (
     mean_turn,
     tangential_gradient,
 )
-from .diagnostics.cones.count import rough_degree
-from .diagnostics.degree import Degree
-from .dynamics import contact_dynamics
-from .equilibrium.rows import directions
-from .forces import ContactHistory, RoughForces, compatible_forces
-from .forces.closed import closing_gap
-from .forces.friction import contact_friction, contact_tangential_stiffness, has_friction
-from .status import Status
+from ..diagnostics.cones.count import rough_degree
+from ..diagnostics.degree import Degree
+from ..dynamics import RoughDynamicsResult, contact_dynamics
+from ..equilibrium.rows import directions
+from ..forces import ContactHistory, RoughForces, compatible_forces
+from ..forces.closed import closing_gap
+from ..forces.friction import contact_friction, contact_tangential_stiffness, has_friction
+from ..status import Status
+
+if TYPE_CHECKING:
+    from .result import StepResult
+    from .settings import Problem, StepSettings
 
 
 @dataclass(frozen=True)
 class Friction:
-    """How contacts rub, beside what their materials say.
+    """Friction of pairs of bodies, beside that of their materials.
 
     pair_friction: {(i, j): mu}, pair_ratio: {(i, j): k_t/k_n} for pairs of bodies.
     tangential_law: "mindlin" or "mindlin/force". increments: of step 2 within a time step.
@@ -53,7 +59,7 @@ class Friction:
     increments: int = 1
 
     def acts_on(self, bodies: Bodies) -> bool:
-        """Whether any two bodies may rub on each other."""
+        """Whether any two bodies have friction between them."""
         return has_friction(bodies, self.pair_friction)
 
 
@@ -71,7 +77,7 @@ class Memory:
     normal: np.ndarray
     tangential: np.ndarray
 
-    def carried(self, contacts: Contacts, velocity: np.ndarray, dt: float) -> "Memory":
+    def at(self, contacts: Contacts, velocity: np.ndarray, dt: float) -> "Memory":
         """The memory of these contacts; velocity (n, 6): with which the bodies came here."""
         turn = mean_turn(contacts, velocity, dt)
         return Memory(
@@ -88,14 +94,19 @@ def rough_contacts(
 ) -> tuple[Contacts, Memory | None]:
     """The contacts with tangents, and what they remember."""
     contacts = framed(contacts, bodies.dim, None if memory is None else memory.contacts)
-    return contacts, None if memory is None else memory.carried(contacts, state.velocity, dt)
+    return contacts, None if memory is None else memory.at(contacts, state.velocity, dt)
 
 
 def dynamics(
-    M, B, contacts: Contacts, state: State, F_ext, settings, bodies: Bodies, memory, exists
-):
-    """Step 1 with friction: (result, T, mu (m,)); settings: ``StepSettings``."""
-    T = tangential_gradient(bodies, state, contacts)
+    problem: "Problem",
+    contacts: Contacts,
+    B: sp.csr_array,
+    memory: Memory | None,
+    exists: np.ndarray,
+) -> tuple[RoughDynamicsResult, sp.csr_array, np.ndarray]:
+    """Step 1 with friction: (result, T, mu (m,)). exists (m,) bool: for the law of restitution."""
+    bodies, settings = problem.bodies, problem.settings
+    T = tangential_gradient(bodies, problem.state, contacts)
     mu = contact_friction(bodies, contacts, settings.friction.pair_friction)
     start = None
     if memory is not None:
@@ -107,15 +118,15 @@ def dynamics(
     if settings.closed is not None:
         slight = settings.closed * bodies.length
     result = contact_dynamics(
-        M,
+        problem.M,
         B,
         np.where(np.abs(contacts.gap) <= slight, 0.0, contacts.gap),
-        state.velocity.ravel(),
-        F_ext,
-        settings.dt,
+        problem.velocity,
+        problem.external_force,
+        problem.dt,
         restitution=settings.restitution,
         exists=exists,
-        fixed=~bodies.free.ravel(),
+        fixed=~problem.free,
         solver=settings.solver,
         tolerance=settings.tolerance,
         tangential=T,
@@ -126,22 +137,12 @@ def dynamics(
     return result, T, mu
 
 
-def load_of(B, T, closed, classic, bodies: Bodies) -> np.ndarray:
-    """F~ (6 n,): what the closed contacts push by step 1."""
-    normal = transposed_product(B, np.where(closed, classic.force, 0.0))
-    rub = np.where(closed[:, None], classic.tangential_force, 0.0).ravel()
-    return np.where(bodies.free.ravel(), normal + transposed_product(T, rub), 0.0)
-
-
-def compatible(found, settings, memory: Memory | None) -> RoughForces:
-    """Step 2 of ``found``, a ``StepResult``, on its closed contacts."""
-    bodies, contacts, rub = found.bodies, found.contacts, settings.friction
+def compatible(found: "StepResult", settings: "StepSettings", memory: Memory | None) -> RoughForces:
+    """Step 2 of ``found`` on its closed contacts."""
+    bodies, contacts, options = found.bodies, found.contacts, settings.friction
     chosen = np.flatnonzero(found.closed)
-    each = found.T.shape[0] // max(len(contacts), 1)
-    rows = (each * chosen[:, None] + np.arange(each)).ravel()
-    mu = found.friction
     k_t = contact_tangential_stiffness(
-        bodies, contacts, found.stiffness, settings.exponent, rub.pair_ratio
+        bodies, contacts, found.stiffness, settings.exponent, options.pair_ratio
     )
     history = None
     if memory is not None and (memory.normal.any() or memory.tangential.any()):
@@ -155,33 +156,38 @@ def compatible(found, settings, memory: Memory | None) -> RoughForces:
         exponent=settings.exponent,
         fixed=~bodies.free.ravel(),
         tolerance=settings.tolerance,
-        tangential=submatrix(found.T, rows=rows),
+        tangential=_tangential_rows(found, chosen),
         tangential_stiffness=k_t[chosen],
-        friction=mu[chosen],
+        friction=found.friction[chosen],
         history=history,
         sliding_direction=sliding_direction(found)[chosen],
-        increments=rub.increments,
-        tangential_law=rub.tangential_law,
+        increments=options.increments,
+        tangential_law=options.tangential_law,
     )
 
 
-def sliding_direction(found) -> np.ndarray:
+def _tangential_rows(found: "StepResult", chosen: np.ndarray) -> sp.csr_array:
+    """Rows of T of the contacts ``chosen`` (k,), (d - 1) k of them."""
+    each = found.T.shape[0] // max(len(found.contacts), 1)
+    return submatrix(found.T, rows=(each * chosen[:, None] + np.arange(each)).ravel())
+
+
+def sliding_direction(found: "StepResult") -> np.ndarray:
     """Tangential forces of contacts that slide in step 1 (m, d-1), else zero: against the slip, by
     the digits with which step 1 balances."""
     slides = (found.classic.sliding & (found.friction > 0.0))[:, None]
     return np.where(slides, found.classic.tangential_force, 0.0)
 
 
-def degree(found) -> Degree:
-    """Degree of indeterminacy of the closed contacts of ``found``, a ``StepResult``."""
+def degree(found: "StepResult") -> Degree:
+    """Degree of indeterminacy of the closed contacts of ``found``."""
     chosen = np.flatnonzero(found.closed)
-    each = found.T.shape[0] // max(len(found.contacts), 1)
     known = np.column_stack([found.classic.force, found.classic.tangential_force])
     mean = 0.5 * (known + np.column_stack([found.force, found.tangential_force]))
     return rough_degree(
         submatrix(found.B, rows=chosen),
         mean[chosen],
-        tangential=submatrix(found.T, rows=(each * chosen[:, None] + np.arange(each)).ravel()),
+        tangential=_tangential_rows(found, chosen),
         friction=found.friction[chosen],
         fixed=~found.bodies.free.ravel(),
         sliding_direction=sliding_direction(found)[chosen],
@@ -189,7 +195,7 @@ def degree(found) -> Degree:
     )
 
 
-def remembered(found) -> Memory | None:
+def remembered(found: "StepResult") -> Memory | None:
     """What the contacts of the step ``found`` hand on. Without forces of step 2 that balance they
     keep their memory, but for those that slid in step 1, which bear at their bound against it."""
     if found.T is None:
@@ -209,8 +215,8 @@ def remembered(found) -> Memory | None:
         bound = found.friction * np.maximum(normal, 0.0)
         slid = (found.classic.sliding & found.closed)[:, None]
         tangential = np.where(slid, bound[:, None] * against, tangential)
-    rub = in_world(contacts, found.tangential_force)
-    return Memory(contacts, found.force, rub, normal, tangential)
+    borne = in_world(contacts, found.tangential_force)
+    return Memory(contacts, found.force, borne, normal, tangential)
 
 
 STORED = ("normal", "tangents")
@@ -225,7 +231,7 @@ def stored(memory: Memory) -> dict[str, np.ndarray]:
     return out | {f"memory_{name}": getattr(memory, name) for name in KEPT}
 
 
-def restored(contacts: Contacts, saved) -> Memory | None:
+def restored(contacts: Contacts, saved: Mapping[str, np.ndarray]) -> Memory | None:
     """The memory that ``stored`` put away, at contacts with the same keys; None if none."""
     if "memory_force" not in saved:
         return None

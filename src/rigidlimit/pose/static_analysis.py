@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ._support import arrays
-from ._support.display import Brief
-from ._support.submatrix import submatrix
-from ._support.words import counted
-from .bodies import Bodies, State
-from .collision.contacts import Contacts
-from .collision.search import find_contacts
-from .constraints import framed, gap_gradient, tangential_gradient
-from .diagnostics import (
+from .._support import arrays
+from .._support.display import Brief
+from .._support.submatrix import submatrix
+from .._support.words import counted
+from ..bodies import Bodies, State
+from ..collision.contacts import Contacts
+from ..collision.search import find_contacts
+from ..constraints import framed, gap_gradient, tangential_gradient
+from ..diagnostics import (
     Collapse,
     LeastFriction,
     RoughCertificate,
@@ -32,16 +32,16 @@ from .diagnostics import (
     self_stress,
     sensitivity,
 )
-from .equilibrium.rows import checked_friction
-from .errors import InputError, nearest
-from .forces import RoughForces, compatible_forces
-from .forces.friction import contact_friction, contact_tangential_stiffness
-from .forces.joints import Joints, joints_of
-from .forces.law import contact_stiffness
-from .rough_step import sliding_direction
-from .scenes.load import as_scene
-from .simulation import Simulation
-from .step import StepResult
+from ..equilibrium.rows import checked_friction
+from ..errors import InputError, nearest
+from ..forces import RoughForces, compatible_forces
+from ..forces.friction import contact_friction, contact_tangential_stiffness
+from ..forces.joints import Joints, joints_of
+from ..forces.law import contact_stiffness
+from ..scenes.load import as_scene
+from ..simulation import Simulation
+from ..step import StepResult
+from ..step.friction import sliding_direction
 
 CLOSED = 1e-6
 """Gap over the scene's length up to which a contact of a pose counts as closed."""

@@ -8,12 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from .collision.contacts import Contacts
-from .rough_step import KEPT, Memory
-from .step import WarmStart
+from ..collision.contacts import Contacts
+from ..step import WarmStart
+from ..step.friction import KEPT, Memory
 
 
-def carried_warm_start(warm: WarmStart | None, before: np.ndarray, count: int) -> WarmStart | None:
+def renumbered_warm_start(
+    warm: WarmStart | None, before: np.ndarray, count: int
+) -> WarmStart | None:
     """The warm start of ``count`` bodies, of which row i was row before[i] (count,), -1 for new
     ones; those that are left stand in their old order."""
     if warm is None:

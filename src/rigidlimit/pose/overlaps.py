@@ -19,13 +19,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ._support import arrays
-from ._support.display import Brief
-from ._support.words import counted
-from .bodies import Bodies, State
-from .collision.contacts import Contacts
-from .collision.search import find_contacts
-from .constraints import (
+from .._support import arrays
+from .._support.display import Brief
+from .._support.words import counted
+from ..bodies import Bodies, State
+from ..collision.contacts import Contacts
+from ..collision.search import find_contacts
+from ..constraints import (
     carry_tangential,
     framed,
     gap_gradient,
@@ -33,14 +33,14 @@ from .constraints import (
     in_world,
     tangential_gradient,
 )
-from .errors import InputError
-from .forces import CompatibleForces, ContactHistory, compatible_forces
-from .forces.friction import contact_friction, contact_tangential_stiffness, has_friction
-from .forces.law import contact_stiffness
-from .scenes.load import as_scene
-from .scenes.scene import Scene, law_exponent
-from .simulation import Simulation
-from .status import Status
+from ..errors import InputError
+from ..forces import CompatibleForces, ContactHistory, compatible_forces
+from ..forces.friction import contact_friction, contact_tangential_stiffness, has_friction
+from ..forces.law import contact_stiffness
+from ..scenes.load import as_scene
+from ..scenes.scene import Scene, law_exponent
+from ..simulation import Simulation
+from ..status import Status
 
 SEARCHES = 8
 """Most searches for contacts, each as wide as bodies shift in the answer of the one before."""

@@ -1,9 +1,9 @@
-"""Who moves, how fast, and how far it has gone: for messages of scenes that are not at rest."""
+"""Which bodies move, how fast, and how far: for messages about scenes that are not at rest."""
 
 import numpy as np
 
-from ._support.words import counted
-from .bodies import Bodies, HalfSpace, State, rotations
+from .._support.words import counted
+from ..bodies import Bodies, HalfSpace, State, rotations
 
 SEEN = 1e-6
 """Way of a body in one step over the scene's length above which it counts as moving: gaps up to it
@@ -38,12 +38,12 @@ def motion(bodies: Bodies, begun: State | None, state: State, dt: float) -> str:
     if not moving:
         return ""
     body, free = int(speed.argmax()), int(bodies.free.any(axis=1).sum())
-    told = (
+    text = (
         f"{moving} of {counted(free, 'body')} {'moves' if moving == 1 else 'move'}, "
         f"{bodies.names[body]!r} fastest at {speed[body]:.3g} m/s"
     )
     gone = "" if begun is None else farthest(bodies, begun, state)
-    return f"{told}; {gone}" if gone else told
+    return f"{text}; {gone}" if gone else text
 
 
 def flies_off(bodies: Bodies, state: State, body: int) -> bool:

@@ -1,0 +1,13 @@
+"""A scene in motion: the step of ``step/`` repeated.
+
+``simulation.py``: the simulation itself, with what may be set while it runs. ``options.py``: checks
+of what it is asked for. ``at_rest.py``: whether it has come to rest. ``checkpoint.py``: its state
+as arrays. ``renumbering.py``: what is kept when bodies come or go.
+"""
+
+from .at_rest import STILL
+from .checkpoint import SAVED
+from .options import steps_between
+from .simulation import Simulation
+
+__all__ = ["SAVED", "STILL", "Simulation", "steps_between"]

@@ -1,0 +1,283 @@
+"""A scene in motion: repeats the step of ``step/`` and hands on the warm start."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from .._support import arrays
+from .._support.progress import Pace
+from .._support.progress import progress as bar
+from .._support.warned import warn
+from ..bodies import State
+from ..collision.contacts import Contacts
+from ..constraints import in_world
+from ..errors import InputError, SceneError, SceneWarning
+from ..forces import ContactHistory
+from ..scenes.load import as_scene
+from ..scenes.scene import Scene
+from ..status import Status
+from ..step import StepResult, WarmStart, step, with_compatible
+from ..step.friction import Memory, remembered
+from ..step.warnings import (
+    driven_into_a_jam,
+    long_way,
+    overlap_at_the_start,
+    overlaps_make_forces,
+)
+from . import checkpoint
+from .at_rest import STILL, largest_speed, same_state, stand_still
+from .changes import Changes
+from .options import step_settings, steps_between
+
+
+class Simulation(Changes):
+    """Rigid bodies moving under contact dynamics, with compatible forces.
+
+    scene: a ``Scene``, the name of one in the gallery, or a TOML file. dt [s] (default: the
+    scene's). solver: "newton", "pgs" or "apgd" for step 1, with ``solver_options``. compatible:
+    "every" step or "never"; ``step(compatible=True)`` asks for one. law: "hooke", "hertz" or the
+    exponent p (default: the scene's). restitution: e_n (default: the scene's). tolerance: of both
+    steps. closed: gap at the end of a step, over the scene's reference length, up to which a
+    contact may carry compatible forces; smaller than the gaps between bodies that do not touch,
+    larger than what is known of the geometry; by default 1e-6, and less the more neighbours come
+    near without touching. warm_start: whether a step starts from the forces of the one before.
+    tangential_law: of Hertzian contacts that rub, "mindlin" or "mindlin/force" (as in LAMMPS);
+    increments: of what rough contacts remember within a step, whose error falls in proportion
+    (defaults: the scene's).
+
+    >>> import rigidlimit
+    >>> sim = rigidlimit.Simulation(rigidlimit.scenes.beam(), dt=1e-3)
+    >>> sim.step().force.round(6)
+    array([3.333333, 3.333333, 3.333333])
+    """
+
+    def __init__(
+        self,
+        scene: Scene | str | Path,
+        *,
+        dt: float | None = None,
+        solver: str = "newton",
+        solver_options: dict | None = None,
+        compatible: str = "every",
+        law: str | float | None = None,
+        restitution: float | None = None,
+        tolerance: float = 1e-10,
+        closed: float | None = None,
+        warm_start: bool = True,
+        tangential_law: str | None = None,
+        increments: int | None = None,
+    ):
+        scene = as_scene(scene)
+        if compatible not in ("every", "never"):
+            raise InputError(f"compatible is {compatible!r}; expected 'every' or 'never'")
+        self.settings = step_settings(
+            scene,
+            dt=dt,
+            law=law,
+            restitution=restitution,
+            tangential_law=tangential_law,
+            increments=increments,
+            closed=closed,
+            tolerance=tolerance,
+            solver=solver,
+            solver_options=solver_options,
+        )
+        self.scene = scene
+        self.bodies = scene.bodies
+        if not self.bodies.free.any():
+            raise SceneError(
+                f"scene {scene.name!r}: every body is fixed; expected one at least that can move"
+            )
+        self.state = scene.state
+        self.external_force = scene.external_force()
+        self.gravity = scene.gravity
+        self.compatible = compatible
+        self.warm_start = warm_start
+        self.steps = 0
+        self.last: StepResult | None = None
+        self._pushed = self.external_force
+        self._warned, self._jammed = False, False  # each warning is given once
+        self._warm: WarmStart | None = None
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.state.time
+
+    @property
+    def dt(self) -> float:
+        return self.settings.dt
+
+    @property
+    def rough(self) -> bool:
+        """Whether any two bodies may rub on each other."""
+        return self.settings.friction.acts_on(self.bodies)
+
+    def step(self, *, compatible: bool | None = None) -> StepResult:
+        """Advance by dt; returns contacts and forces of the step.
+
+        A SceneWarning is given once for a body that goes by many diameters of others in a step,
+        and once for bodies that are driven into others that have no room to give way.
+        """
+        wanted = self.compatible == "every" if compatible is None else compatible
+        self._load_cell()
+        result = step(
+            self.bodies,
+            self.state,
+            self.external_force,
+            self.settings,
+            self._warm if self.warm_start else None,
+            wanted,
+            self._watch,
+        )
+        self._warm = WarmStart(
+            result.contacts, result.classic.force, self._displacement(result), remembered(result)
+        )
+        # of the step before as well, where there was one
+        before = () if self.last is None else self._velocities
+        speed = largest_speed(self.bodies, (self.state.velocity, *before))
+        overlapping = overlaps_make_forces(self.bodies, result, self.external_force, speed)
+        if self.steps == 0:
+            self._warn(overlapping)
+        self._velocities = (self.state.velocity, result.state.velocity)
+        self._pushed = self.external_force.copy()
+        if not self._jammed and (text := driven_into_a_jam(self.bodies, result)):
+            self._jammed = True
+            warn(text, SceneWarning)
+        result = replace(result, begun=self.scene.state, overlapping=overlapping)
+        self.state = result.state
+        self.steps += 1
+        self.last = result
+        return result
+
+    def _watch(self, contacts: Contacts, way: np.ndarray) -> None:
+        """Warns of contacts before they are solved. way (n,) [m]: of each body in the step."""
+        if self._warned:
+            return
+        text = overlap_at_the_start(self.bodies, contacts, self.dt) if self.steps == 0 else ""
+        # what such an overlap throws about goes far for no other reason
+        self._warn(text or long_way(self.bodies, contacts, way, self.dt))
+
+    def _warn(self, text: str) -> None:
+        """Warns of a pose or of a time step, once."""
+        if text and not self._warned:
+            self._warned = True
+            warn(text, SceneWarning)
+
+    def _displacement(self, result: StepResult) -> np.ndarray:
+        """Displacement (6 n,) from which step 2 starts in the next step."""
+        if result.compatible is not None:
+            return result.compatible.displacement
+        return np.zeros(6 * len(self.bodies)) if self._warm is None else self._warm.displacement
+
+    def run(
+        self,
+        until: float,
+        *,
+        callback: Callable[["Simulation", StepResult], object] | None = None,
+        progress: bool = False,
+    ) -> StepResult:
+        """Step until time ``until`` [s]; callback(simulation, result) after each, True stops.
+
+        progress: show a bar on the terminal or in the notebook.
+
+        Returns the last step, with compatible forces in any case. A SceneWarning says after the
+        first seconds if the end is more than a day away at this pace.
+        """
+        arrays.positive("until", until)
+        steps = steps_between(self.time, until, self.dt)
+        if steps <= 0:
+            if self.last is None:
+                raise InputError(f"until is {until}; expected a time after {self.time}")
+            return self._completed(self.last)
+        pace = Pace(steps, self.dt)
+        with bar(self.scene.name, steps, shown=progress) as update:
+            for k in range(steps):
+                last = k == steps - 1
+                result = self.step(compatible=True if last else None)
+                if word := pace.word():
+                    warn(word, SceneWarning)
+                if progress:
+                    update(k + 1, result.summary)
+                if callback is not None and callback(self, result):
+                    break
+        return self._completed(result)
+
+    def _completed(self, result: StepResult) -> StepResult:
+        """A step with compatible forces, also if they were not asked for on the way."""
+        if result.compatible is not None:
+            return result
+        done = with_compatible(result, self.settings, self._warm if self.warm_start else None)
+        if self.last is result:
+            self.last = done
+            displacement = done.compatible.displacement
+            self._warm = replace(self._warm, displacement=displacement, memory=remembered(done))
+        return done
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the last step balanced all forces without a motion: it ``stands_still``, and its
+        forces are solved. In a jam, where bodies overlap and have no room to part, all stands still
+        and nothing is at rest: no contact forces balance (status "jammed").
+
+        Smooth bodies that slide or spin for ever are not at rest: ``settle`` stops them.
+        """
+        if not self.stands_still:
+            return False
+        solved = self.last.classic
+        # what rounding leaves open of a solve counts as little as a speed
+        return solved.converged or (solved.status is not Status.JAMMED and solved.residual <= STILL)
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether every speed before and after the last step is below a millionth of the speed
+        gained in a free fall of one step, and every change of momentum below a millionth of the
+        largest load of a body; forces of a converged step then differ from static ones as little.
+
+        Turning counts by the speed of a body's farthest point; the spin of balls moves nothing.
+        After another load, gravity or velocity was set it takes a step to tell: False until then.
+        """
+        if self.last is None or self._set_since():
+            return False
+        return stand_still(self.bodies, self._velocities, self.external_force, self.dt)
+
+    def _set_since(self) -> bool:
+        """Whether loads, velocities or poses are others than those of the last step."""
+        same = same_state(self.state, self.last.state)
+        return not (same and np.array_equal(self.external_force, self._pushed))
+
+    def start_from(
+        self,
+        state: State,
+        contacts: Contacts,
+        force: np.ndarray,
+        *,
+        history: ContactHistory | None = None,
+    ) -> None:
+        """Go on from ``state``, the solvers from the forces (m,) [N] of ``contacts``.
+
+        history: what these contacts remember where they rub, as of the result of a DEM or of
+        LAMMPS, along ``contacts.tangents``. Without it they remember nothing.
+        """
+        self.state, self.last = state, None
+        force, memory = np.asarray(force, float), None
+        if history is not None:
+            rub = in_world(contacts, history.tangential)
+            memory = Memory(contacts, np.maximum(force, 0.0), rub, history.normal, rub)
+        self._warm = WarmStart(contacts, force, np.zeros(6 * len(self.bodies)), memory)
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """Everything that the next steps depend on, as arrays; ``restore`` takes it back.
+
+        That includes loads that were set since the beginning, as ``external_force``, and
+        ``gravity`` where that was.
+        """
+        return checkpoint.saved_arrays(self, self._warm)
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Continue exactly from ``checkpoint()``."""
+        checkpoint.check(self, saved)
+        checkpoint.put_back(self, saved)
+        self.last, self._warm = None, checkpoint.warm_start(saved)

@@ -1,0 +1,78 @@
+"""What is said of forces that are solved, but that the data leave open."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._support.words import listed
+from ..bodies import Bodies
+from ..conditioning.input_rounding import GAP, TILT, Rounded
+from ..conditioning.screening import WEAK
+from ..conditioning.several_bodies import HELD
+from .warnings import left_unbalanced
+
+if TYPE_CHECKING:
+    from .result import StepResult
+
+
+def doubt(result: "StepResult") -> str:
+    """Which forces of a step are open by a thousandth of the largest or more, and why; or ""."""
+    bodies = result.bodies
+    if result.open is None or bodies is None:
+        return result.overlapping
+    parts = [
+        result.overlapping,
+        left_unbalanced(bodies, result),
+        _open_by_last_digits(result),
+        _on_slight_tilts(result),
+    ]
+    if result.rounded is not None:
+        parts.append(_on_rounding(result.rounded, result.least_reported, bodies))
+    if result.together == HELD and not result.settled:
+        parts.append(
+            "motions of several bodies together that their contacts push along by less than "
+            f"{WEAK:g} of their forces are left out, as of bricks that lean on one another: "
+            "forces there may change with the last digits of positions"
+        )
+    return "; ".join(filter(None, parts))
+
+
+def _open_by_last_digits(result: "StepResult") -> str:
+    bodies = result.bodies
+    worst = np.flatnonzero((result.open > result.least_reported) & bodies.free.any(axis=1))
+    if not len(worst):
+        return ""
+    worst = worst[np.argsort(-result.open[worst], kind="stable")]
+    return (
+        f"forces on {listed([bodies.names[i] for i in worst])} are open by some "
+        f"{result.open[worst[0]]:.2g} N: their contacts push from opposite sides but for a "
+        "slight tilt, and last digits of positions and loads decide how hard"
+    )
+
+
+def _on_slight_tilts(result: "StepResult") -> str:
+    # tilts of poses that were never written down are known to their last digits: they are open
+    if result.hangs is None or result.bodies.written is None or not result.hangs.any():
+        return ""
+    names = [result.bodies.names[i] for i in np.flatnonzero(result.hangs)]
+    return (
+        f"forces on {listed(names)} depend on tilts of their contacts "
+        f"below {WEAK:g}, as rounded coordinates have: write down more digits, or leave "
+        "out contacts that touch by chance"
+    )
+
+
+def _on_rounding(rounded: Rounded, least: float, bodies: Bodies) -> str:
+    """Of forces that change by more than ``least`` [N] with rounding of positions."""
+    change, hangs, digit = rounded
+    changed = np.flatnonzero((change > least) | hangs)
+    if not len(changed):
+        return ""
+    changed = changed[np.argsort(-change[changed], kind="stable")]
+    much = f"by {change.max():.2g} N " if change.max() > least else ""
+    return (
+        f"forces on {listed([bodies.names[i] for i in changed])} change {much}if coordinates, all "
+        f"multiples of {digit:.0e} m, were rounded: gaps up to {GAP * digit:.0e} m and tilts up to "
+        f"{TILT * digit / bodies.length:.0e} are not significant then; write down more digits, or "
+        "give closed=, the gap over the scene's length up to which contacts may bear"
+    )

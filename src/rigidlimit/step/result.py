@@ -1,0 +1,274 @@
+"""What one step answers: forces, motion, stress, and what was found about them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._support.display import Displayed
+from .._support.products import transposed_product
+from .._support.submatrix import submatrix
+from .._support.words import counted
+from ..bodies import Bodies, State
+from ..bodies.cell import volume_of
+from ..collision.contacts import Contacts
+from ..conditioning.closed_contacts import WARNED
+from ..conditioning.input_rounding import Rounded
+from ..conditioning.one_body import reduced_balance
+from ..constraints import in_world
+from ..diagnostics.degree import Degree, degree
+from ..dynamics import ContactDynamicsResult
+from ..forces import CompatibleForces
+from ..forces.bearing import bearing
+from . import friction, messages
+from .friction import Memory
+from .motion import motion
+
+FEW = 300
+"""Closed contacts up to which ``StepResult.message`` computes the degree of indeterminacy: two
+ranks, of some milliseconds."""
+
+
+@dataclass(frozen=True, repr=False)
+class StepResult(Displayed):
+    """One step of n bodies with m contacts; forces [N] push contacts.body[:, 1] along +normal.
+
+    Attributes
+    ----------
+    state
+        At the end of the step.
+    contacts
+        As found at its start.
+    B
+        Gap gradient, (m, 6 n).
+    load
+        F~, eq. 37, (6 n,) [N, N m].
+    stiffness
+        Of each contact, (m,).
+    closed
+        Contacts that step 2 may load, (m,) bool: closed at the end of the step.
+    classic
+        Step 1.
+    compatible
+        Step 2 on the ``closed`` contacts, or None where it was not asked for; its residual and
+        imbalance are those of ``balance``.
+    dt
+        [s].
+    bodies
+        Whose contacts these are, for pictures.
+    together
+        How step 2 left out motions of several bodies (``conditioning/several_bodies.py``), "" if it
+        did not.
+    settled
+        Whether the forces are known to be those with these motions all the same.
+    open
+        How far rounding of the data leaves the forces on each body open, (n,) [N], where contacts
+        hardly resist a motion; 0 where that is next to nothing (``conditioning/last_digits.py``).
+    left_out
+        Contacts that are closed and cannot bear, not among ``closed``, (m,) bool.
+    hangs
+        Bodies whose forces depend on next to no tilt all the same, (n,) bool
+        (``conditioning/idle_contacts.py``).
+    rounded
+        How far forces depend on the digits that written coordinates lack
+        (``conditioning/input_rounding.py``), None if they were not rounded.
+    begun
+        The pose that the simulation began with.
+    reduced
+        ``balance`` as step 2 solved it, None before.
+    overlapping
+        Warning that the forces undo overlaps which bodies had (``warnings.py``), or "".
+    T
+        Rows of the tangential motion, ((d - 1) m, 6 n), where contacts have friction, else None.
+    friction
+        mu of these contacts, (m,).
+    memory
+        What rough contacts remembered when the step began.
+    """
+
+    state: State
+    contacts: Contacts
+    B: sp.csr_array
+    load: np.ndarray
+    stiffness: np.ndarray
+    closed: np.ndarray
+    classic: ContactDynamicsResult
+    compatible: CompatibleForces | None
+    dt: float
+    bodies: Bodies | None = None
+    together: str = ""
+    settled: bool = False
+    open: np.ndarray | None = None
+    left_out: np.ndarray | None = None
+    hangs: np.ndarray | None = None
+    rounded: Rounded | None = None
+    begun: State | None = None
+    reduced: tuple[sp.csr_array, np.ndarray] | None = None
+    overlapping: str = ""
+    T: sp.csr_array | None = None
+    friction: np.ndarray | None = None
+    memory: Memory | None = None
+
+    @property
+    def time(self) -> float:
+        return self.state.time
+
+    @property
+    def force(self) -> np.ndarray:
+        """Contact forces (m,) [N]: compatible ones if computed, else the classic ones."""
+        if self.compatible is None:
+            return self.classic.force
+        force = np.zeros(len(self.contacts))
+        force[self.closed] = self.compatible.force
+        return force
+
+    @property
+    def tangential_force(self) -> np.ndarray:
+        """Tangential forces (m, d - 1) [N] on contacts.body[:, 1], along ``contacts.tangents``;
+        zero without friction."""
+        if self.T is None:
+            dim = 3 if self.bodies is None else self.bodies.dim
+            return np.zeros((len(self.contacts), dim - 1))
+        if self.compatible is None:
+            return self.classic.tangential_force
+        force = np.zeros(self.classic.tangential_force.shape)
+        if self.closed.any():
+            force[self.closed] = self.compatible.tangential_force
+        return force
+
+    @property
+    def force_vectors(self) -> np.ndarray:
+        """Contact forces (m, 3) [N] on contacts.body[:, 1], in the world frame."""
+        normal = self.force[:, None] * self.contacts.normal
+        if self.T is None:
+            return normal
+        return normal + in_world(self.contacts, self.tangential_force)
+
+    @property
+    def pushed(self) -> np.ndarray:
+        """Generalized forces of all contacts, B^T f_n + T^T f_t, (6 n,) [N, N m]."""
+        pushed = transposed_product(self.B, self.force)
+        if self.T is not None:
+            pushed = pushed + transposed_product(self.T, self.tangential_force.ravel())
+        return pushed
+
+    @property
+    def sliding(self) -> np.ndarray:
+        """Contacts that bear mu f_n along their tangents, (m,) bool; none without friction."""
+        sliding = np.zeros(len(self.contacts), bool)
+        if self.T is not None and self.compatible is not None:
+            sliding[self.closed] = self.compatible.sliding
+        elif self.T is not None:
+            sliding = self.classic.sliding
+        return sliding
+
+    @property
+    def balance(self) -> tuple[sp.csr_array, np.ndarray]:
+        """(B, load) of the closed contacts as step 2 solves them: without motions that contacts
+        hardly resist (``conditioning/one_body.py``)."""
+        if self.reduced is not None:
+            return self.reduced
+        chosen = np.flatnonzero(self.closed)
+        B = submatrix(self.B, rows=chosen)
+        if self.bodies is None or self.T is not None:
+            return B, self.load
+        return reduced_balance(self.bodies, B, self.load, self.classic.force[chosen])
+
+    @property
+    def stress(self) -> np.ndarray | None:
+        """Stress of the contacts on the periodic cell, (dim, dim) [Pa; N/m in 2D], pressure
+        positive: sum of d f^T over the volume where the step began; None without a cell."""
+        branch = self.contacts.branch
+        if branch is None:
+            return None
+        strain = self.dt * self.bodies.velocity_gradient(self.classic.velocity.reshape(-1, 6))
+        volume = volume_of(self.state.cell) / np.linalg.det(np.eye(3) + strain)
+        dim = self.bodies.dim
+        return np.einsum("mi,mj->ij", branch, self.force_vectors)[:dim, :dim] / volume
+
+    @property
+    def impulse(self) -> np.ndarray:
+        """Contact impulses f dt of the step, (m,) [N s]."""
+        return self.force * self.dt
+
+    @property
+    def end_gap(self) -> np.ndarray:
+        """Gap at the end of the step to first order, (m,) [m], eq. 15."""
+        return self.contacts.gap + self.dt * (self.B @ self.classic.velocity)
+
+    @property
+    def converged(self) -> bool:
+        """Whether both steps, as far as they were asked for, are solved to their tolerance."""
+        return self.classic.converged and (self.compatible is None or self.compatible.converged)
+
+    @property
+    def residual(self) -> float:
+        """The larger residual of the two steps."""
+        second = 0.0 if self.compatible is None else self.compatible.residual
+        return max(self.classic.residual, second)
+
+    @property
+    def summary(self) -> str:
+        """One line for a progress display."""
+        return (
+            f"t = {self.time:.4g} s, {counted(len(self.contacts), 'contact')}, "
+            f"{counted(self.classic.iterations, 'iteration')}, residual {self.residual:.0e}"
+        )
+
+    @property
+    def message(self) -> str:
+        """Both solves, motion, indeterminacy and doubt in one line."""
+        parts = [self.classic.message]
+        if self.compatible is not None:
+            parts.append(self.compatible.message)
+        moving = "" if self.bodies is None else self.motion
+        if moving:
+            parts.append(f"not at rest: {moving}")
+        return "; ".join(filter(None, [*parts, self.indeterminacy(), self.doubt]))
+
+    @property
+    def motion(self) -> str:
+        """Who moves at the end of the step, how fast, and how far from the pose ``begun``; ""."""
+        return motion(self.bodies, self.begun, self.state, self.dt)
+
+    def indeterminacy(self, most: int = FEW) -> str:
+        """The ``degree`` in words; it is not computed for more than ``most`` closed contacts."""
+        if self.bodies is None or not (self.converged and self.force.any()):
+            return ""
+        count = int(self.closed.sum())
+        if count > most:
+            what = counted(count, "closed contact")
+            return f"degree of indeterminacy not computed for {what} (rigidlimit.determinacy does)"
+        return str(self.degree)
+
+    @cached_property
+    def degree(self) -> Degree:
+        """Degree of indeterminacy of the closed contacts, computed when first asked for; with
+        friction that of all components, contacts that slide in step 1 known to slide."""
+        if self.T is not None:
+            return friction.degree(self)
+        loaded = bearing(self.force) | bearing(self.classic.force)
+        return degree(
+            self.balance[0],
+            loaded[self.closed],
+            free=self.bodies.free.ravel(),
+            blocks=self.bodies.blocks,
+        )
+
+    @property
+    def open_forces(self) -> bool:
+        """Whether forces are ``open`` by a thousandth of the largest or more, by what step 1 leaves
+        at its tolerance or by rounding of the data."""
+        least = self.least_reported
+        return self.open is not None and bool(self.open.max(initial=0.0) > least)
+
+    @property
+    def least_reported(self) -> float:
+        """Force [N] from which on it is reported that forces are open."""
+        return WARNED * max(self.force.max(initial=0.0), self.classic.force.max(initial=0.0))
+
+    @property
+    def doubt(self) -> str:
+        """Which forces are open though solved, by a thousandth of the largest or more; or ""."""
+        return messages.doubt(self)

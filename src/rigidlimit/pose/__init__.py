@@ -1,7 +1,7 @@
 """Questions about a pose that need no step.
 
-``overlaps.py``: forces of the overlaps that a pose has, as of a DEM. ``static_analysis.py``: the closed
-contacts with their friction cones, for questions of statics and masonry.
+``overlaps.py``: forces of the overlaps that a pose has, as of a DEM. ``static_analysis.py``: the
+closed contacts with their friction cones, for questions of statics and masonry.
 """
 
 from .overlaps import PoseForces, forces_at_pose

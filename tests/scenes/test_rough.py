@@ -12,6 +12,7 @@ from rigidlimit.errors import InputError, SceneError
 from rigidlimit.forces.friction import contact_friction, contact_tangential_stiffness
 from rigidlimit.forces.law import contact_stiffness
 from rigidlimit.penalty import PenaltySimulation
+from rigidlimit.scenes.columns import StoredScene
 from rigidlimit.scenes.rough import ROUGH_PYRAMID
 from rigidlimit.scenes.toml import parse_scene, scene_text
 
@@ -276,6 +277,57 @@ def test_settings_of_friction_in_files():
         rl.Simulation(scene, increments=1.5)
     with pytest.raises(SceneError, match="expected one of mindlin, mindlin/force"):
         parse_scene('tangential_law = "coulomb"')
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: rl.scenes.rough_pyramid(3, friction=0.1), lambda: rl.scenes.groove(friction=0.1)],
+)
+@pytest.mark.parametrize("columns", [False, True])
+def test_contact_memory_in_files(make, columns, monkeypatch):
+    """Property: a scene that is written while it leans, and read again, as text or as the columns
+    of large scenes, makes the next step that it would have made; without what its contacts
+    remember other forces."""
+    monkeypatch.setattr("rigidlimit.scenes.columns.MANY", 0 if columns else 1000)
+    simulation = rl.Simulation(make())
+    down = simulation.gravity / 9.81
+    for lean in (0.0, 0.1, 0.05):  # back a little: contacts that slid bear what is left
+        pull = 9.81 * (down + [lean, 0, 0])
+        simulation.set_gravity(pull[: simulation.bodies.dim])
+        simulation.step()
+    now = simulation.scene_now()
+    again = StoredScene.of(now).scene("again")
+    known = simulation.step()
+    found = rl.Simulation(again).step()
+    assert found.compatible.state == "history"
+    # places in text have all digits, the angle of a planar pose but for rounding
+    size = known.force.max()
+    np.testing.assert_allclose(found.force_vectors, known.force_vectors, atol=1e-10 * size)
+    again.memory = None
+    forgetful = rl.Simulation(again).step()
+    assert np.abs(forgetful.force_vectors - known.force_vectors).max() > 1e-3 * size
+
+
+@pytest.mark.parametrize(
+    ("line", "fragment"),
+    [
+        ('bodies = ["disk", "left side"]', "contacts[0].bodies: found .* in the order of the file"),
+        ('bodies = ["left side", "disc"]', "contacts[0].bodies: .*'disk'"),
+        ("normal = [1.0, 1.0]", "contacts[0].normal: found .*; expected a unit vector"),
+        ("tangential_force = [0.0, 0.0, 1.0]", "contacts[0].tangential_force: found 3 numbers"),
+        ("force = -1.0", "contacts[0].force: found -1.0"),
+    ],
+)
+def test_faults_in_contacts(line, fragment):
+    simulation = rl.Simulation(rl.scenes.groove())
+    simulation.step()
+    head, first, *others = scene_text(simulation.scene_now()).split("[[contacts]]\n")
+    key = line.split(" = ")[0]
+    changed = [line if row.startswith(f"{key} = ") else row for row in first.splitlines()]
+    with pytest.raises(SceneError, match=fragment.replace("[", r"\[").replace("]", r"\]")):
+        parse_scene("[[contacts]]\n".join([head, "\n".join(changed) + "\n", *others]))
+    with pytest.raises(SceneError, match=r"contacts\[1\]: the contact of contacts\[0\]"):
+        parse_scene("[[contacts]]\n".join([head, first, first]))
 
 
 @pytest.mark.parametrize(

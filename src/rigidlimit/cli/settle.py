@@ -70,6 +70,7 @@ def settle(
         show_forces(simulation, result)
         typer.echo(rest.message)
     if out is not None:
+        loaded.memory = simulation.memory
         write_scene(loaded, out, rest.state)
         if not quiet:
             typer.echo(f"written: {out}")

@@ -122,12 +122,11 @@ class Contacts(Brief):
 
 def empty(bodies: int) -> Contacts:
     """No contacts among ``bodies`` bodies."""
-    return Contacts(
-        np.zeros((0, 2), np.int64),
-        np.zeros(0, np.int64),
-        np.zeros((0, 3)),
-        np.zeros((0, 3)),
-        np.zeros(0),
-        np.zeros(0),
-        bodies,
-    )
+    return keyed(np.zeros((0, 2), np.int64), np.zeros(0, np.int64), bodies)
+
+
+def keyed(body: np.ndarray, feature: np.ndarray, bodies: int) -> Contacts:
+    """Contacts of which only the keys are known: body (m, 2), feature (m,)."""
+    m = len(feature)
+    nowhere = np.zeros((m, 3))
+    return Contacts(body, feature, nowhere, nowhere.copy(), np.zeros(m), np.zeros(m), bodies)

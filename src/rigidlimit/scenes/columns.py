@@ -10,6 +10,8 @@ tells all but these, which are arrays as in ``Scene.columns`` beside it, with
              pair_tangential_stiffness [-]
     groups   JSON: {name: [bodies]} of collision groups; excluded (k, 2): pairs that do not
              collide; both left out where there are none
+    memory_body (m, 2), memory_feature (m,): contacts that remember something, with the arrays of
+             ``step.friction.stored``
 
 Shapes are read by the tables that read TOML, so that there is one reader of shapes.
 """
@@ -19,7 +21,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..collision.contacts import keyed
 from ..errors import SceneError
+from ..step.friction import restored, stored
 from .scene import PAIR_KEYS, Scene
 
 MANY = 1000
@@ -53,6 +57,11 @@ class StoredScene:
                 columns[f"pair_{key}"] = np.array(list(values.values()))
         if scene.groups:
             columns["groups"] = np.array(json.dumps(scene.groups))
+        if scene.memory is not None:
+            contacts = scene.memory.contacts
+            columns["memory_body"] = contacts.body
+            columns["memory_feature"] = contacts.feature
+            columns |= stored(scene.memory)
         if scene.excluded:
             columns["excluded"] = np.array(list(scene.excluded))
         return cls(toml.head_text(scene), columns)
@@ -83,6 +92,7 @@ class StoredScene:
         }
         groups = json.loads(str(columns.pop("groups", "{}")))
         excluded = columns.pop("excluded", ())
+        memory = {key: columns.pop(key) for key in list(columns) if key.startswith("memory_")}
         count = len(columns["mass"])
         names = _numbers(count) if names is None else json.loads(str(names))
         scene.fill(names, shapes, materials, columns)
@@ -92,6 +102,9 @@ class StoredScene:
         scene.groups = {name: [scene.index(i) for i in bodies] for name, bodies in groups.items()}
         for first, second in excluded:
             scene.exclude(int(first), int(second))
+        if memory:
+            contacts = keyed(memory["memory_body"], memory["memory_feature"], count)
+            scene.memory = restored(contacts, memory)
 
     def same(self, other: "StoredScene") -> bool:
         """Whether both are one scene, but for its suggested time, which may be longer now."""

@@ -1,6 +1,7 @@
 """A scene in plain words: which bodies, where they are, what pushes them."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,9 @@ from . import checks
 from .body_columns import COLUMNS, BodyColumns, DistinctEntries, of_each, whole_columns
 from .doubtful_shapes import warn_of_facets, warn_of_overlap
 from .periodic import cell_of, check_across, state_with_cell, with_cell
+
+if TYPE_CHECKING:
+    from ..step.friction import Memory
 
 LAWS = {"hooke": 2.0, "hertz": 2.5}
 
@@ -73,7 +77,8 @@ class Scene(Displayed):
     cell
         A periodic ``Cell``, or its side lengths or vectors [m]. There is no gravity by default
         where it is periodic downwards. The cell is the last one of ``bodies``. ``path`` holds the
-        loading paths of a scene file, tables of a kind and its keys.
+        loading paths of a scene file, tables of a kind and its keys; ``memory`` what rough contacts
+        remember to begin with, as of ``Simulation.memory``, or None.
 
     Raises
     ------
@@ -134,6 +139,7 @@ class Scene(Displayed):
         self.pair_friction: dict[tuple[int, int], float] = {}
         self.pair_tangential_stiffness: dict[tuple[int, int], float] = {}
         self.path: list[dict] = []
+        self.memory: Memory | None = None
         self.groups: dict[str, list[int]] = {}
         self.excluded: dict[tuple[int, int], None] = {}
         self._columns = BodyColumns()

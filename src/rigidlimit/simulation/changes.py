@@ -12,6 +12,7 @@ from ..scenes.periodic import with_cell
 from ..scenes.present import present_scene
 from ..scenes.scene import Scene
 from ..step import StepResult, StepSettings, WarmStart
+from ..step.friction import Memory
 from .renumbering import renumbered_warm_start
 
 
@@ -89,9 +90,19 @@ class Changes:
         new[i] = self.scene.velocity_of(velocity, angular_velocity, new[i])
         self.state = self.state.moved(velocity=new)
 
+    @property
+    def memory(self) -> Memory | None:
+        """What rough contacts remember from the last step; None before it, and of smooth bodies."""
+        return None if self._warm is None else self._warm.memory
+
     def scene_now(self) -> Scene:
-        """The scene as it stands: present places, velocities, loads, gravity and cell."""
-        return present_scene(self.scene, self.bodies, self.state, self.external_force, self.gravity)
+        """The scene as it stands: present places, velocities, loads, gravity and cell, and what
+        rough contacts remember."""
+        scene = present_scene(
+            self.scene, self.bodies, self.state, self.external_force, self.gravity
+        )
+        scene.memory = self.memory
+        return scene
 
     def add(self, shape: Shape, *, position: ArrayLike, name: str | None = None, **given) -> int:
         """Add a body from the next step on, as by ``Scene.add``; returns its index.

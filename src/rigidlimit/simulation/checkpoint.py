@@ -1,17 +1,18 @@
 """The state of a simulation as arrays: all that the next steps depend on."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._support import arrays
 from .._support.words import counted
-from ..collision.contacts import Contacts
+from ..collision.contacts import keyed
 from ..errors import InputError
 from ..scenes.periodic import with_cell
 from ..step import WarmStart
-from ..step.friction import restored, stored
+from ..step.friction import Memory, restored, stored
 
 if TYPE_CHECKING:
     from .simulation import Simulation
@@ -90,15 +91,8 @@ def warm_start(saved: Mapping[str, np.ndarray]) -> WarmStart | None:
     """What the last step before a checkpoint handed on; None before the first one."""
     if "warm_force" not in saved:
         return None
-    m = len(saved["warm_force"])
-    contacts = Contacts(
-        np.array(saved["warm_body"]),
-        np.array(saved["warm_feature"]),
-        np.zeros((m, 3)),
-        np.zeros((m, 3)),
-        np.zeros(m),
-        np.zeros(m),
-        len(saved["position"]),
+    contacts = keyed(
+        np.array(saved["warm_body"]), np.array(saved["warm_feature"]), len(saved["position"])
     )
     return WarmStart(
         contacts,
@@ -106,3 +100,9 @@ def warm_start(saved: Mapping[str, np.ndarray]) -> WarmStart | None:
         np.array(saved["warm_displacement"]),
         restored(contacts, saved),
     )
+
+
+def remembering(memory: Memory, bodies: int) -> WarmStart:
+    """The warm start of a simulation that begins with what the contacts of its scene remember."""
+    memory = replace(memory, contacts=replace(memory.contacts, bodies=bodies))
+    return WarmStart(memory.contacts, memory.force, np.zeros(6 * bodies), memory)

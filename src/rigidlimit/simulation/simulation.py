@@ -100,6 +100,8 @@ class Simulation(Changes):
         self._pushed = self.external_force
         self._warned, self._jammed = False, False  # each warning is given once
         self._warm: WarmStart | None = None
+        if scene.memory is not None and self.rough:
+            self._warm = checkpoint.remembering(scene.memory, len(self.bodies))
 
     @property
     def time(self) -> float:

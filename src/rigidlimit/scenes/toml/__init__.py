@@ -31,6 +31,12 @@
     tangential_stiffness = 1.0
     collide = false                    # they pass through one another
 
+    [[contacts]]                       # what a rough contact remembers, as files are written
+    bodies = ["0", "ball"]             # in the order of the file; forces act on the second
+    normal = [0, 0, 1]                 # from the first to the second
+    force = 0.1                        # N
+    tangential_force = [0.02, 0, 0]
+
     [cell]                             # periodic: side lengths, or vectors row by row
     vectors = [1.0, 1.0, 2.0]
     periodic = [true, true, false]

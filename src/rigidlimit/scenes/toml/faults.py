@@ -9,6 +9,7 @@ from ...errors import nearest
 from .tables import (
     BodyTable,
     CellTable,
+    ContactTable,
     LatticeTable,
     MaterialTable,
     PairTable,
@@ -105,6 +106,7 @@ def _owner(loc: tuple) -> type[BaseModel]:
     """The table that a key of this place belongs to."""
     owners = {"bodies": BodyTable, "lattices": LatticeTable, "pairs": PairTable}
     owners |= {"materials": MaterialTable, "cell": CellTable, "path": PathTable}
+    owners["contacts"] = ContactTable
     if len(loc) > 3 and loc[2] == "parts":
         return PartTable
     return owners.get(str(loc[0]), SceneTable) if len(loc) > 1 else SceneTable

@@ -15,6 +15,7 @@ from ...errors import InputError, SceneError, SceneWarning, nearest
 from ..names import GALLERY
 from ..scene import PAIR_KEYS, Scene
 from .faults import first_fault
+from .memory import memory_of
 from .shapes import shape_of_table
 from .tables import BodyTable, LatticeTable, PairTable, SceneTable
 
@@ -120,6 +121,7 @@ def _build(table: SceneTable, folder: Path) -> Scene:
         _located(f"lattices[{number}]", _add_lattice, scene, lattice, materials, folder)
     for number, pair in enumerate(table.pairs):
         _located(f"pairs[{number}]", _add_pair, scene, pair)
+    scene.memory = memory_of(scene, table.contacts)
     return scene
 
 

@@ -90,6 +90,17 @@ class PairTable(_Strict):
     collide: Literal[False] | None = None
 
 
+class ContactTable(_Strict):
+    bodies: Annotated[list[str], Field(min_length=2, max_length=2)]
+    feature: Annotated[int, Field(ge=0)] = 0
+    normal: Vector
+    tangent: Vector | None = None
+    force: NotNegative
+    tangential_force: Vector
+    kept_force: float | None = None
+    kept_tangential_force: Vector | None = None
+
+
 class CellTable(_Strict):
     vectors: list[float] | list[list[float]]
     periodic: bool | list[bool] = True
@@ -127,5 +138,6 @@ class SceneTable(_Strict):
     bodies: list[BodyTable] = []
     lattices: list[LatticeTable] = []
     pairs: list[PairTable] = []
+    contacts: list[ContactTable] = []
     cell: CellTable | None = None
     path: PathTable | list[PathTable] = []

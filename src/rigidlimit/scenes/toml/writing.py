@@ -11,12 +11,14 @@ from ...bodies.bodies import PLANAR
 from ...bodies.materials import MINDLIN
 from ..checks import DEGREES
 from ..scene import PAIR_KEYS, Scene
+from .memory import memory_lines
 from .shapes import shape_keys
 from .values import toml_value
 
 
 def write_scene(scene: Scene, path: str | Path, state: State | None = None) -> None:
-    """Write a scene as TOML that ``read_scene`` takes back (whole or not at all).
+    """Write a scene as TOML that ``read_scene`` takes back (whole or not at all), and what its
+    rough contacts remember, ``scene.memory``.
 
     Parameters
     ----------
@@ -80,7 +82,10 @@ def scene_text(scene: Scene, state: State | None = None) -> str:
         lines += _motion_lines(bodies, state, i, loads[i])
         if i in group:
             lines.append(f"group = {toml_value(group[i])}")
-    return "\n".join(lines + _pair_lines(scene)) + "\n"
+    lines += _pair_lines(scene)
+    if scene.memory is not None:
+        lines += memory_lines(scene, scene.memory)
+    return "\n".join(lines) + "\n"
 
 
 def _body_lines(bodies: Bodies, state: State, i: int, material: str) -> list[str]:

@@ -1,0 +1,106 @@
+"""What rough contacts remember (``step.friction.Memory``), as tables of a scene file.
+
+A table names a contact by its bodies, in the order of the file, and its feature. Vectors have one
+number a direction of the scene, and act on the second body. Contacts that remember nothing are left
+out, and so are kept forces that are those of the last step.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...collision.contacts import keyed
+from ...constraints import framed
+from ...errors import SceneError
+from .tables import ContactTable
+from .values import toml_value
+
+if TYPE_CHECKING:
+    from ...step.friction import Memory
+    from ..scene import Scene
+
+UNIT = 1e-6
+"""How far the length of a normal may be from one: digits typed by hand."""
+
+
+def memory_lines(scene: "Scene", memory: "Memory") -> list[str]:
+    """The tables ``[[contacts]]`` of a scene's memory."""
+    lines, names, d = [], scene.bodies.names, scene.dim
+    contacts = memory.contacts
+    told = (memory.force != 0.0) | (memory.normal != 0.0)
+    for i in np.flatnonzero(told | memory.tangential.any(axis=1)):
+        lines += ["", "[[contacts]]"]
+        lines.append(f"bodies = {toml_value([names[k] for k in contacts.body[i]])}")
+        keys = {
+            "feature": int(contacts.feature[i]) or None,
+            "normal": contacts.normal[i, :d],
+            "tangent": contacts.tangents[i, 0] if d == 3 else None,
+            "force": memory.force[i],
+            "tangential_force": memory.tangential_force[i, :d],
+            "kept_force": memory.normal[i],
+            "kept_tangential_force": memory.tangential[i, :d],
+        }
+        for key, usual in (("kept_force", "force"), ("kept_tangential_force", "tangential_force")):
+            if np.array_equal(keys[key], keys[usual]):
+                del keys[key]
+        lines += [f"{key} = {toml_value(v)}" for key, v in keys.items() if v is not None]
+    return lines
+
+
+def memory_of(scene: "Scene", tables: Sequence[ContactTable]) -> "Memory | None":
+    """The memory in these tables; None if there are none. Raises SceneError."""
+    from ...step.friction import Memory
+
+    if not tables:
+        return None
+    rows = sorted(_checked(scene, number, table) for number, table in enumerate(tables))
+    for before, after in itertools.pairwise(rows):
+        if before[:3] == after[:3]:
+            raise SceneError(
+                f"contacts[{after[3]}]: the contact of contacts[{before[3]}]; expected each once"
+            )
+    ordered = [tables[row[3]] for row in rows]
+    contacts = keyed(
+        np.array([row[:2] for row in rows]), np.array([t.feature for t in ordered]), len(scene)
+    )
+    contacts = replace(contacts, normal=_vectors(t.normal for t in ordered))
+    contacts = framed(contacts, scene.dim)
+    if scene.dim == 3:
+        given = [t.tangent is not None for t in ordered]
+        first = np.array([t.tangent or (0.0, 0.0, 0.0) for t in ordered])
+        contacts.tangents[given, 0] = first[given]
+        contacts.tangents[given, 1] = np.cross(contacts.normal[given], first[given])
+    force = np.array([t.force for t in ordered])
+    along = _vectors(t.tangential_force for t in ordered)
+    kept = np.array([t.force if t.kept_force is None else t.kept_force for t in ordered])
+    kept_along = _vectors(t.kept_tangential_force or t.tangential_force for t in ordered)
+    return Memory(contacts, force, along, kept, kept_along)
+
+
+def _checked(scene: "Scene", number: int, table: ContactTable) -> tuple[int, int, int, int]:
+    """Key of a contact and its place in the file."""
+    place, d = f"contacts[{number}]", scene.dim
+    try:
+        a, b = (scene.index(name) for name in table.bodies)
+    except SceneError as error:
+        raise SceneError(f"{place}.bodies: {error}") from None
+    if a >= b:
+        raise SceneError(
+            f"{place}.bodies: found {table.bodies}; expected two bodies in the order of the file"
+        )
+    for key in ("normal", "tangent", "tangential_force", "kept_tangential_force"):
+        vector = getattr(table, key)
+        if vector is not None and len(vector) != d:
+            raise SceneError(f"{place}.{key}: found {len(vector)} numbers; expected {d}")
+    if abs(np.linalg.norm(table.normal) - 1.0) > UNIT:
+        raise SceneError(f"{place}.normal: found {table.normal}; expected a unit vector")
+    return a, b, table.feature, number
+
+
+def _vectors(rows) -> np.ndarray:
+    """(m, 3), third components zero in the plane."""
+    rows = np.array(list(rows))
+    return np.pad(rows, ((0, 0), (0, 3 - rows.shape[1])))

@@ -42,6 +42,23 @@ def test_pyramids(monkeypatch, base, by):
     np.testing.assert_allclose(K @ solve(load, b), B.T @ b.ravel() - load, atol=1e-9)
 
 
+@pytest.mark.parametrize("inertia", [False, True])
+def test_open_contacts_drop_out(inertia):
+    """One network after the other with other open contacts: more, fewer, and of these other ones
+    than before, none, all. Twin: the sparse matrix with all contacts."""
+    B, load, _ = rough_pyramid(5)
+    m, rng = B.shape[0] // 3, np.random.default_rng(5)
+    M = sp.diags_array(rng.uniform(1, 2, B.shape[1])).tocsr() if inertia else None
+    bodies, full = Bodies(B, -load, 3, M=M, shift=1e-3), unsymmetric(m, 3, rng)
+    few, some = rng.random(m) < 0.3, rng.random(m) < 0.6
+    fewer, none = few & (rng.random(m) < 0.9), np.zeros(m, bool)
+    for bears in (few, fewer, some, few, none, some, ~none):
+        D, b = np.where(np.reshape(bears, (-1, 1, 1)), full, 0.0), rng.normal(size=(m, 3))
+        x, K = bodies.factorize(D)(load, b), reference(B, D, M, 1e-3)
+        # displacements of bodies that only the shift holds are a thousand times the load
+        np.testing.assert_allclose(K @ x, B.T @ b.ravel() - load, atol=1e-10)
+
+
 @pytest.mark.parametrize("starts", [None, [0, 3, 4, 7, 13]])
 def test_bodies_of_unlike_sizes(starts):
     """Plane contacts between bodies of one to six degrees of freedom, with an inertia."""

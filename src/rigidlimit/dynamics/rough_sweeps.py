@@ -239,6 +239,8 @@ def _sweep(order, rows, response, diagonal, mu, offset, f, v):
             if first == 0:
                 new[0] = max(0.0, new[0])
                 bound = mu[i] * new[0]
+                if bound == 0.0 and not f[i].any():  # and so it stays
+                    break
             elif size > bound * bound:
                 for a in range(first, last):
                     new[a] *= bound / np.sqrt(size)

@@ -12,15 +12,15 @@ Step 1 has M and g = M v_free with velocities; step 2 has no M, and g = -F~.
 """
 
 from copy import copy
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from .blocks import BodyBlocks, bodies_of
+from ..linear.blas_threads import BlasThreads
+from .blocks import bodies_of
 from .krylov import IncompleteFactor, gmres
-from .multifrontal import Elimination
+from .patterns import Pattern, Patterns
 
 TIGHT = 1e-12
 """Relative residual of linear systems that nothing looser is asked of."""
@@ -82,18 +82,14 @@ class Bodies:
         self.BT = sp.csr_array(self.B.T)
         self.offset = 0.0 if offset is None else offset
         starts = bodies_of(self.BT, d, self.shape[0]) if starts is None else np.asarray(starts)
-        self.blocks = BodyBlocks(self.B, M, d, starts, shift)
+        self.patterns = Patterns(self.B, M, d, starts, shift)
         self.patience = PATIENCE
 
     def shifted(self, lead):
         other = copy(self)
         other.offset = self.offset - lead
-        other.factorize = self.factorize  # with one elimination, and what is known of its cost
+        other.factorize = self.factorize  # with the same patterns, and what is known of their cost
         return other
-
-    @cached_property
-    def elimination(self) -> Elimination:
-        return Elimination(self.blocks)
 
     def start(self, force):
         if self.M is None:
@@ -114,42 +110,50 @@ class Bodies:
         return r if self.M is None else r + self.M @ x
 
     def factorize(self, D):
-        values = self.blocks.assemble(D)
-        work = self.elimination.operations
-        if work <= SMALL:
-            factor = self.elimination.factorize(values)
-            return lambda r, b=None, accuracy=TIGHT: self._unpad(factor.solve(self._pad(r, b)))
-        return _Large(self, values, work).solve
+        pattern = self.patterns.of(D)
+        values, pad, unpad = pattern.assemble(D), pattern.blocks.pad, pattern.blocks.unpad
+        if pattern.elimination.operations <= SMALL:
+            with BlasThreads():  # fronts are small
+                solve = _by_factor(pattern.elimination.factorize(values))
+        else:
+            solve = _Large(self, pattern, values).solve
 
-    def _pad(self, r, b):
-        return self.blocks.pad(-r if b is None else self.BT @ b.ravel() - r)
+        def answer(r, b=None, accuracy=TIGHT):
+            return unpad(solve(pad(-r if b is None else self.BT @ b.ravel() - r), accuracy))
 
-    def _unpad(self, x):
-        return self.blocks.unpad(x)
+        return answer
+
+
+def _by_factor(factor):
+    return lambda rhs, accuracy: factor.solve(rhs)
 
 
 class _Large:
     """One large system: GMRES while it pays, else a factorization."""
 
-    def __init__(self, bodies, values, work):
-        self.bodies, self.values = bodies, values
-        self.K, self.factor = bodies.blocks.matrix(values), None
-        self.fair = work / (MOVED * values.size)  # iterations that a factorization is worth
-        self.incomplete = None
+    def __init__(self, bodies: Bodies, pattern: Pattern, values: np.ndarray):
+        self.bodies, self.pattern, self.values = bodies, pattern, values
+        self.K, self.factor, self.incomplete = pattern.blocks.matrix(values), None, None
+        # iterations that a factorization is worth
+        self.fair = pattern.elimination.operations / (MOVED * values.size)
 
-    def solve(self, r, b=None, accuracy=TIGHT):
-        bodies, rhs = self.bodies, self.bodies._pad(r, b)
-        limit = int(min(bodies.patience, self.fair))
-        if self.factor is None:
-            if self.incomplete is None:
-                self.incomplete = IncompleteFactor(bodies.blocks, self.values)
-            x, _, reached = gmres(
-                self.K.__matmul__, self.incomplete.solve, rhs, accuracy, max(limit, 1)
-            )
-            good = reached <= accuracy
-            bodies.patience = int(np.clip(bodies.patience * (2.0 if good else 0.5), 10, PATIENCE))
-            if good:
-                return bodies._unpad(x)
-            self.factor = bodies.elimination.factorize(self.values)
-        x, _, _ = gmres(self.K.__matmul__, self.factor.solve, rhs, accuracy, 5)
-        return bodies._unpad(x)
+    def solve(self, rhs, accuracy):
+        """x with K x = rhs, padded."""
+        with BlasThreads():  # vectors are short, and most fronts small
+            if self.factor is None:
+                x = self._iterated(rhs, accuracy)
+                if x is not None:
+                    return x
+                self.factor = self.pattern.elimination.factorize(self.values)
+            return gmres(self.K.__matmul__, self.factor.solve, rhs, accuracy, 5)[0]
+
+    def _iterated(self, rhs, accuracy):
+        """x by GMRES, None where it takes too long."""
+        bodies = self.bodies
+        if self.incomplete is None:
+            self.incomplete = IncompleteFactor(self.pattern.blocks, self.values)
+        limit = max(int(min(bodies.patience, self.fair)), 1)
+        x, _, reached = gmres(self.K.__matmul__, self.incomplete.solve, rhs, accuracy, limit)
+        good = reached <= accuracy
+        bodies.patience = int(np.clip(bodies.patience * (2.0 if good else 0.5), 10, PATIENCE))
+        return x if good else None

@@ -205,6 +205,12 @@ def test_triclinic_box(written):
         ("a.csv", CSV.replace("right,300", "right,?"), "line 3: .*a number for x"),
         ("a.csv", CSV.replace("right", "left"), "left is there twice"),
         ("a.bin", "\x01\x02", "none of LAMMPS"),
+        ("a.csv", " \n", "an empty file"),
+        ("a.csv", CSV.replace("x [mm],y [mm]", "a,b"), "names of its columns, x, y, z"),
+        ("a.csv", "x,y,radius,type\n0,0,1,1\n3,0,1,1.5\n", "line 3: .*a whole number for type"),
+        ("a.dump", DUMP.replace("ATOMS\n3", "ATOMS\n-3"), "line 16: found '-3'"),
+        ("a.dump", DUMP.replace("-1 1", "1 -1"), "line 19: found '1 -1'; expected an upper bound"),
+        ("a.dump", DUMP[: DUMP.index("1 1 0.5")].replace("ATOMS\n1", "ATOMS\n0"), "no atoms"),
     ],
 )
 def test_what_is_refused(written, name, text, told):

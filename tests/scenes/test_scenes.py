@@ -264,6 +264,11 @@ def test_meshes(tmp_path):
         (BALL + 'parts = [{ shape = "sphere", radius = 1 }]', "parts: not for shape 'sphere'"),
         (BALL + "centre = [0, 0, 0]", "centre: only for shape 'compound'"),
         (BALL + '[[pairs]]\nbodies = ["0", "wall"]\nstiffness = 1', "no body is named 'wall'"),
+        (
+            BALL + '[path]\nkind = "isotropic"\npressures = [-1.0]',
+            "my.toml: path.pressures: found [-1.0]; expected positive numbers, one a stage",
+        ),
+        (BALL + '[[path]]\nkind = "isotropik"', "my.toml: path[0].kind: found 'isotropik'; did"),
     ],
 )
 def test_faults_are_one_line(text, fragment):

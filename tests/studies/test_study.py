@@ -243,6 +243,7 @@ def test_wrong_plans_are_one_error():
         ({"measures": ("coordinaton",)}, "did you mean 'coordination'"),
         ({"measures": ("force", "force")}, "each once"),
         ({"steps": 0}, "expected a number of steps"),
+        ({"options": {"sover": "pgs"}}, "did you mean 'solver'"),
         ({"max_seconds": -1.0}, "max_seconds"),
     ):
         with pytest.raises(InputError, match=said):
@@ -291,7 +292,7 @@ def test_command(tmp_path):
         'scene = "beam"\nsteps = 1\nmeasures = ["contacts"]\n[parameters]\nweight = [1.0]'
     )
     made = forked("study", file, "--out", out, "--workers", 1)
-    assert made.returncode == 0 and "3 +- nan" in made.stdout, made.stderr
+    assert made.returncode == 0 and "contacts │    3 │   nan" in made.stdout, made.stderr
     assert rl.read_study(out).samples("contacts") == [3]
     again = forked("study", file, "--out", out)
     assert again.returncode == 2 and "exists; expected a new name" in again.stderr

@@ -90,8 +90,8 @@ def import_packing(
     check_ending("--out", out, (".toml",))
     check_file("--out", out)
     check_new("--out", out, overwrite)
-    check_name(results)
-    check_file("--out", results)
+    check_name(results, "--results")
+    check_file("--results", results)
     check_folder("--vtk", vtk)
     if not forces and any(given is not None for given in (results, stiffness, springs, vtk)):
         raise InputError("--stiffness, --springs, --results and --vtk are for forces; add --forces")

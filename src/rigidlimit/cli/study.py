@@ -10,9 +10,6 @@ from .folders import check_file, same_file
 from .stepping import stopped_by_signals
 from .tables import new_table, terminal
 
-SHOWN = 4
-"""Measures in the table on the terminal."""
-
 
 def study(
     file: Annotated[Path, typer.Argument(help="A TOML file: scene, seeds, parameters, measures.")],
@@ -104,10 +101,15 @@ def _client(address: str):
 
 
 def _show(name: str, found) -> None:
-    scalars = found.scalars[:SHOWN]
+    """A row a measure, for each combination of parameters."""
     names = list(found.parameters)
-    table = new_table(name, (*names, "samples", "failed", *scalars), names="")
+    heads = (*names, "samples", "failed", "measure", "mean", "error")
+    table = new_table(name, heads, names="measure")
     for row in found.statistics():
-        means = [f"{row[s]:.5g} +- {row[f'{s}_error']:.1g}" for s in scalars]
-        table.add_row(*[f"{row[n]}" for n in (*names, "samples", "failed")], *means)
+        about = [f"{row[n]}" for n in (*names, "samples", "failed")]
+        for measure in found.scalars:
+            numbers = f"{row[measure]:.6g}", f"{row[f'{measure}_error']:.2g}"
+            table.add_row(*about, measure.replace("_", " "), *numbers)
+            about = [""] * len(about)
+        table.add_section()
     terminal().print(table)

@@ -17,9 +17,9 @@ from .endings import check_ending
 FORMS = (".json", ".csv")
 
 
-def check_name(path: Path | None) -> None:
-    """Raises InputError if results cannot be written under this name."""
-    check_ending("--out", path, FORMS)
+def check_name(path: Path | None, option: str = "--out") -> None:
+    """Raises InputError if results cannot be written under this name, which came by ``option``."""
+    check_ending(option, path, FORMS)
 
 
 def write_results(path: Path, summary: dict, columns: dict) -> None:

@@ -127,12 +127,25 @@ class PoseForces(Brief):
         )
         if self.friction is not None and not self.sprung:
             told += "; tangential springs, which a pose does not tell, are taken as none (springs=)"
+        if not self.converged:
+            told += f"; {self._unrest}"
         if self.overlap > RIGID * self.bodies.length and self.shift > OTHER * self.overlap:
             told += (
                 "; that is no small part of the overlaps: the pose is not the rest of this "
                 "stiffness and these loads, check them (stiffness=, gravity, loads)"
             )
         return told
+
+    @property
+    def _unrest(self) -> str:
+        """Who is farthest from balance, and who moves."""
+        worst = self.bodies.names[int(np.abs(self.imbalance).argmax()) // 6]
+        speed = np.linalg.norm(self.state.velocity[:, :3], axis=1)
+        told = f"{worst!r} is farthest from balance"
+        if not speed.any():
+            return told
+        fastest = self.bodies.names[int(speed.argmax())]
+        return f"{told}; a pose of rest is expected, but {fastest!r} moves at {speed.max():.3g} m/s"
 
 
 def forces_at_pose(

@@ -63,6 +63,10 @@ class Plan:
             raise InputError(f"steps is {self.steps!r}; expected a number of steps, or None")
         if self.max_seconds is not None:
             arrays.positive("max_seconds", self.max_seconds)
+        known = [name for name in inspect.signature(Simulation).parameters if name != "scene"]
+        for name in self.options:
+            if name not in known:
+                raise InputError(f"options: Simulation has no {name!r}; {nearest(name, known)}")
         if callable(self.scene) or str(self.scene) in GALLERY:
             return
         path = Path(self.scene)

@@ -47,7 +47,10 @@ class Parts:
         self._finished: dict[str, Outcome] = {}
         if resume and out.exists():
             self._finished = _outcomes_of(out)
-        self._lock = Lock(out, self.folder, make=True)
+        try:
+            self._lock = Lock(out, self.folder, make=True)
+        except OSError as error:
+            raise OutputError(f"{out}: cannot be written: {error.strerror or error}") from error
         if overwrite:
             for part in self.folder.glob("*.npz"):
                 part.unlink()

@@ -79,7 +79,7 @@ def read_csv(text: Text) -> Balls:
     return Balls(
         id=given,
         radius=radius,
-        type=None if kinds is None else kinds.astype(int),
+        type=None if kinds is None else text.whole(lines[1:], "type", kinds),
         mass=column.pop("mass", None),
         density=column.pop("density", None),
         columns=column,

@@ -109,7 +109,10 @@ def _box(text: Text, head: dict, boundary: str | None) -> Box:
         return Box(np.array(numbers("abc origin", 3)), edges, np.array(periodic, bool))
     low, high = np.transpose([numbers(f"{axis}lo {axis}hi", 2) for axis in "xyz"])
     tilts = numbers("xy xz yz", 3) if "xy xz yz" in head else (0.0, 0.0, 0.0)
-    return of_bounds(low, high, tilts, periodic)
+    try:
+        return of_bounds(low, high, tilts, periodic)
+    except InputError as error:
+        raise InputError(f"{text.path}: {error}") from None
 
 
 def _velocities(text: Text, sections: dict, number: np.ndarray, turn: bool):

@@ -48,6 +48,8 @@ def read_dump(text: Text, frame: int) -> Balls:
     for what, at in (("NUMBER OF ATOMS", snapshot.count), ("ATOMS", snapshot.atoms)):
         if at < 0:
             raise InputError(f"{text.path}: a snapshot without {ITEM} {what}; expected a dump")
+    if snapshot.count == 0:
+        raise InputError(f"{text.path}: the snapshot has no atoms; expected some")
     box = _box(text, snapshot.box) if snapshot.box >= 0 else None
     return _atoms(text, snapshot, box).sorted()
 
@@ -79,6 +81,8 @@ def _snapshots(text: Text):
             snapshot.box = line
         elif what == "NUMBER OF ATOMS":
             snapshot.count = text.numbers(line + 1, 1, "the number of atoms", int)[0]
+            if snapshot.count < 0:
+                raise text.wrong(line + 1, "the number of atoms")
         elif what.startswith("ATOMS"):
             if snapshot.count < 0:
                 raise text.wrong(line, f"{ITEM} NUMBER OF ATOMS before")
@@ -109,6 +113,8 @@ def _box(text: Text, line: int) -> Box:
     along_x = (0.0, xy, xz, xy + xz)
     low[:2] -= min(along_x), min(0.0, yz)
     high[:2] -= max(along_x), max(0.0, yz)
+    if not (high > low).all():
+        raise text.wrong(line + 1 + int(np.argmin(high > low)), "an upper bound above the lower")
     return of_bounds(low, high, (xy, xz, yz), periodic)
 
 
@@ -128,12 +134,13 @@ def _atoms(text: Text, snapshot: _Snapshot, box: Box | None) -> Balls:
         radius = column.pop("diameter") / 2
     kinds, mass, density = (column.pop(name, None) for name in ("type", "mass", "density"))
     number = column.pop("id", np.arange(1.0, snapshot.count + 1))
+    lines = range(first, first + snapshot.count)
     velocity, spin = (_vector(column, names) for names in (("vx", "vy", "vz"), OMEGA))
     return Balls(
-        id=number.astype(int),
+        id=text.whole(lines, "id", number),
         position=position,
         radius=radius,
-        type=None if kinds is None else kinds.astype(int),
+        type=None if kinds is None else text.whole(lines, "type", kinds),
         mass=mass,
         density=density,
         velocity=velocity,

@@ -40,6 +40,13 @@ class Text:
             raise self.wrong(line, expected)
         return values
 
+    def whole(self, lines: Sequence[int], name: str, values: np.ndarray) -> np.ndarray:
+        """The values of a column, which stand in these lines, as whole numbers."""
+        wrong = values != np.rint(values)
+        if wrong.any():
+            raise self.wrong(lines[int(np.argmax(wrong))], f"a whole number for {name}")
+        return values.astype(int)
+
     def table(
         self,
         first: int,

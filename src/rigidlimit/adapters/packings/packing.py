@@ -154,6 +154,11 @@ def read_packing(
 
         scene, notes = read_mjcf(path, material=material, **of_scene)
         return Packing(scene, format, stiffness=stiffness, notes=notes)
+    if boundary is not None and format != "lammps-data":
+        raise InputError(
+            f"{path}: boundary is given, but {FORMATS[format]} says it itself, or has none; remove "
+            "boundary="
+        )
     if format == "lammps-dump":
         balls = read_dump(text, frame)
     elif format == "lammps-data":
@@ -201,6 +206,10 @@ def _in_box(balls: Balls, periodic: str) -> Balls:
 def _format_of(text: Text) -> str:
     """The format, by contents and, of tables, by a line of names."""
     head = next((line for line in text.lines if line.strip()), "").strip()
+    if not head:
+        raise InputError(
+            f"{text.path}: an empty file; expected one of {', '.join(FORMATS.values())}"
+        )
     if head.startswith("<"):
         return "mjcf"
     if begins_dump(text):
@@ -216,6 +225,6 @@ def _format_of(text: Text) -> str:
         return "yade"
     raise InputError(
         f"{text.path}: begins with {head[:60]!r}, which is none of {', '.join(FORMATS.values())}; "
-        'format= says which it is; a mesh is a shape of a scene file (shape = "polyhedron", '
-        "mesh = ...)"
+        "a table begins with the names of its columns, x, y, z, radius; a mesh is a shape of a "
+        'scene file (shape = "polyhedron", mesh = ...)'
     )

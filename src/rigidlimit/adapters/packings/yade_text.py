@@ -49,5 +49,5 @@ def read_yade(text: Text) -> Balls:
         position=np.column_stack([column[axis] for axis in "xyz"]),
         radius=column["r"],
         # YADE counts materials from 0
-        type=None if kinds is None else kinds.astype(int),
+        type=None if kinds is None else text.whole(kept, "matId", kinds),
     )

@@ -28,6 +28,9 @@ EITHER = {
     "vectors": "side lengths, or vectors row by row",
     "periodic": "true, or true and false for each direction",
     "stress": "a pressure, or a tensor row by row",
+    "path": "a table [path], or several [[path]]",
+    "pressures": "positive numbers, one a stage",
+    "stresses": "positive numbers, one a stage",
 }
 """Keys of more than one type, and what they may hold."""
 
@@ -46,11 +49,15 @@ WORDS = (
 
 def first_fault(error: ValidationError) -> str:
     """The first fault in one line: key path, what was found, what was expected."""
-    fault = error.errors()[0]
+    faults = error.errors()
+    # a list where one table may stand as well is no fault, but what is in it
+    fault = next((f for f in faults if f["type"] not in ("model_type", "dict_type")), faults[0])
     loc, key, name = fault["loc"], _key(fault["loc"]), _names(fault["loc"])[-1]
     # the branches of a union fail one by one, and are one fault
-    others = {_key(each["loc"]) for each in error.errors()} - {key}
-    others = {other for other in others if not other.startswith(key + "[")}
+    others = {_key(each["loc"]) for each in faults} - {key}
+    others = {
+        o for o in others if not (o.startswith(key + "[") or key.startswith((o + ".", o + "[")))
+    }
     more = f" ({counted(len(others), 'more fault')})" if others else ""
     if fault["type"] == "extra_forbidden":
         return f"{key}: unknown key; {_instead(name, _owner(loc))}{more}"

@@ -20,149 +20,108 @@ and where errors turn the rows themselves, dA = dW A^+^T, by (G. H. Golub, V. Pe
 Numer. Anal. 10 (1973) 413, eq. 4.12)
 
     df = (1 - R A_a^T) D dA_a u.
+
+All of that is of contacts that bear. Where others are closed that they nearly make up for, which of
+them bear is a matter of errors: ``exact_impulses.other_digits``.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-import scipy.sparse as sp
-from scipy.linalg import solve_triangular
 
-from .._support.singular import svd
-from ..dynamics.inertia import inverse_mass
-from .delassus import CERTAIN, islands
+from .delassus import CERTAIN
+from .islands import Islands, spectrum
 
-ZERO = 1e-13
-"""Singular values below this part of the largest are rounding of B."""
-
-MOST = 4_000_000
-"""Entries of A of one island, zeros included, up to which its singular values are looked at: some
-10 s. Of larger ones it is not known how far errors move impulses."""
+EVEN = 1e-13
+"""Relative difference of stiffnesses that is rounding."""
 
 
-class Island(NamedTuple):
-    """Contacts that M couples to no others, members (k,), and their rows A (k, c) = B M^-1/2; root
-    (c, c): triangular, M^-1/2 of the columns (c,) that they feel."""
+def step1_errors(problem, islands: Islands, classic, small: float):
+    """How far off the slacks of step 1 may be, for certain, (m,) [m/s].
 
-    members: np.ndarray
-    columns: np.ndarray
-    A: np.ndarray
-    root: np.ndarray
-
-
-def coupled_contacts(B: sp.csr_array, M: sp.csr_array):
-    """Each ``Island`` of rows of B (m, n) under the masses M (n, n); those with more than MOST
-    entries have the rows None."""
-    inverse = inverse_mass(sp.csr_array(M), np.arange(M.shape[0]))
-    for members in islands(sp.csr_array(abs(B) @ abs(inverse) @ abs(B.T))):
-        rows = B[members]
-        columns = np.unique(rows.indices)
-        if len(members) * len(columns) > MOST:
-            yield Island(members, columns, None, None)
-        elif len(columns):
-            root = np.linalg.cholesky(inverse[columns][:, columns].toarray())
-            yield Island(members, columns, rows[:, columns].toarray() @ root, root)
-
-
-def step1_errors(problem, classic, small: float):
-    """(how far off the slacks of step 1 may be (m,) [m/s], for certain; how far the slacks that it
-    leaves open impulses coupled to each (m,) [N s]). problem: ``NormalProblem``. small: part of the
-    largest impulse up to which one counts as none."""
-    force, error = classic.force, problem.error
-    out, left_open = CERTAIN * (error @ force), np.zeros(len(force))
+    problem: ``NormalProblem``. small: part of the largest impulse up to which one counts as none.
+    """
+    force = classic.force
+    out = CERTAIN * (problem.error @ force)
     if problem.left_out is not None:
         out += np.abs(problem.left_out @ force)
-    bears = force > small * force.max(initial=0.0)
-    variance = error.power(2)
-    for at, _, A, _ in coupled_contacts(problem.B, problem.M):
-        if A is not None and bears[at].any():
-            b = at[bears[at]]
-            rows = _without_rounding(A[bears[at]])
-            off = _off(rows, force[b], classic.slack[b], variance[b] @ force**2)
-            out[at] += CERTAIN * np.sqrt((A @ rows.VT.T) ** 2 @ off**2)
-            left_open[at] = (np.abs(rows.U.T @ classic.slack[b]) / rows.s**2).max(initial=0.0)
-    return out, left_open
+    bears, noise = force > small * force.max(initial=0.0), problem.error.power(2) @ force**2
+    for part in islands.parts:
+        at, b = part.members, bears[part.members]
+        if part.A is not None and b.any():
+            rows = part.spectrum(b)
+            off = _off(rows, force[at][b], classic.slack[at][b], noise[at][b])
+            out[at] += CERTAIN * np.sqrt((part.A @ rows.VT.T) ** 2 @ off**2)
+    return out
 
 
-def impulse_error(problem, classic, closed, B, answer, law, small: float) -> float:
+def left_open(problem, islands: Islands, classic, contacts, *, noise: bool) -> np.ndarray:
+    """How far the slacks of ``contacts`` (m,) bool leave impulses coupled to them open, (m,) [N s]:
+    by what step 1 leaves of them, or by their ``noise``."""
+    force = classic.force
+    out, variance = np.zeros(len(force)), problem.error.power(2) @ force**2
+    for part in islands.parts:
+        at, b = part.members, contacts[part.members]
+        if part.A is not None and force[at][b].any():
+            rows = part.spectrum(b)
+            size = (
+                np.sqrt(rows.U.T**2 @ variance[at][b]) if noise else rows.U.T @ classic.slack[at][b]
+            )
+            out[at] = (np.abs(size) / rows.s**2).max(initial=0.0)
+    return out
+
+
+def impulse_error(problem, islands: Islands, classic, answer, law) -> float:
     """Largest standard deviation of compatible impulses, over the largest; nan if not known.
 
-    closed (c,): contacts of the ``NormalProblem`` that were balanced, with the rows B (c, n).
-    answer: ``CompatibleForces`` of them. law: (k (c,), p). small: see ``step1_errors``.
+    islands: of the rows that were balanced, contacts that were not having none. answer:
+    ``CapturedAnswer``. law: its ``stiffness`` (m,) and ``exponent``; ``closed``: part of the
+    largest impulse up to which one counts as none.
     """
+    small = law.closed
     largest = float(answer.force.max(initial=0.0))
+    if not largest:
+        return 0.0
     force = np.where(answer.force > small * largest, answer.force, 0.0)
-    pinned = force > 0.0
-    pinned |= classic.force[closed] > small * classic.force.max(initial=0.0)
-    variance = problem.error[closed][:, closed].power(2)
-    mass = sp.eye_array(B.shape[1]) if problem.local else problem.M
-    spread = 0.0
-    for at, columns, A, root in coupled_contacts(B, mass):
-        if not force[at].any():
-            continue
-        if A is None:
-            return np.nan
-        island = _Forces(A, force[at], (law[0][at], law[1]))
-        off = island.velocity_error(
-            pinned[at], classic.slack[closed[at]], variance[at][:, at] @ force[at] ** 2
+    pinned = classic.force > small * classic.force.max(initial=0.0)
+    pinned = (force > 0.0) | (pinned & np.isin(np.arange(len(force)), answer.closed))
+    variance = problem.error.power(2)
+    noise, felt = variance @ force**2, np.zeros(len(force))
+    u = islands.coordinates(answer.compatible.displacement)
+    bearing = [part for part in islands.parts if force[part.members].any()]
+    if any(part.A is None for part in bearing):
+        return np.nan
+    for part in bearing:
+        every = part.spectrum(force[part.members] > 0.0)
+        bears = part.members[force[part.members] > 0.0]
+        felt[bears] = (every.U / every.s) @ (every.VT @ u[part.columns])
+    turned, spread = variance @ felt**2, 0.0
+    for part in bearing:
+        at, b = part.members, pinned[part.members]
+        rows = part.spectrum(b)
+        off = _off(rows, force[at][b], classic.slack[at][b], noise[at][b])
+        change = _answer_to(
+            part, (rows.VT, off), force[at], (law.stiffness[at], law.exponent), turned[at]
         )
-        u = solve_triangular(root, answer.displacement[columns], lower=True)
-        change = island.answer_to(off, u, variance[at][:, at])
         spread = max(spread, float(change.max()))
-    return min(1.0, np.sqrt(spread) / largest) if largest else 0.0
+    return min(1.0, np.sqrt(spread) / largest)
 
 
-class _Rows(NamedTuple):
-    """U diag(s) V^T, without singular values that are rounding."""
-
-    U: np.ndarray
-    s: np.ndarray
-    VT: np.ndarray
-
-
-class _Forces:
-    """Impulses f (k,) of the contacts of one island, with the rows A (k, c) and the law (k, p)."""
-
-    def __init__(self, A, force, law):
-        self.A, self.force, self.law = A, force, law
-        self.found = {}
-
-    def rows(self, which):
-        """Singular values of some rows: (k,) bool."""
-        key = which.tobytes()
-        if key not in self.found:
-            self.found[key] = _without_rounding(self.A[which])
-        return self.found[key]
-
-    def velocity_error(self, pinned, slack, variance):
-        """(V^T, d) of the ``pinned`` contacts (k,) bool."""
-        rows = self.rows(pinned)
-        return rows.VT, _off(rows, self.force[pinned], slack[pinned], variance[pinned])
-
-    def answer_to(self, velocity_error, u, variance):
-        """Variance of the forces > 0; u (c,): displacement that makes them."""
-        (VT, off), (stiffness, exponent) = velocity_error, self.law
-        bears = self.force > 0.0
-        f, k, A = self.force[bears], stiffness[bears], self.A[bears]
-        D = (exponent - 1.0) * f / (f / k) ** (1 / (exponent - 1.0))
-        if np.ptp(D) <= ZERO * D.max():
-            R = (self.rows(bears).U / self.rows(bears).s) @ self.rows(bears).VT
-        else:
-            stiff = _without_rounding(np.sqrt(D)[:, None] * A)
-            R = np.sqrt(D)[:, None] * (stiff.U / stiff.s) @ stiff.VT
-        out = (R @ VT.T) ** 2 @ off**2
-        every = self.rows(np.ones(len(bears), bool))
-        turned = variance[bears] @ ((every.U / every.s) @ (every.VT @ u)) ** 2
-        return out + (np.eye(len(D)) - R @ A.T) ** 2 @ (D**2 * turned)
+def _answer_to(part, velocity_error, force, law, turned):
+    """Variance of the forces > 0 of an island, which has ``force`` (k,)."""
+    (VT, off), (stiffness, exponent) = velocity_error, law
+    bears = force > 0.0
+    f, k, A = force[bears], stiffness[bears], part.A[bears]
+    D = (exponent - 1.0) * f / (f / k) ** (1 / (exponent - 1.0))
+    if np.ptp(D) <= EVEN * D.max():
+        rows = part.spectrum(bears)
+        R = (rows.U / rows.s) @ rows.VT
+    else:
+        stiff = spectrum(np.sqrt(D)[:, None] * A)
+        R = np.sqrt(D)[:, None] * (stiff.U / stiff.s) @ stiff.VT
+    out = (R @ VT.T) ** 2 @ off**2
+    return out + (np.eye(len(D)) - R @ A.T) ** 2 @ (D**2 * turned[bears])
 
 
 def _off(rows, force, slack, variance):
     """d along V of rows that bear ``force`` and are left ``slack``, known to ``variance``."""
     off = np.abs(rows.U.T @ slack) + np.sqrt(rows.U.T**2 @ variance)
     return np.minimum(off / rows.s, rows.s * np.linalg.norm(force))
-
-
-def _without_rounding(A):
-    U, s, VT = svd(A)
-    kept = s > ZERO * s.max(initial=0.0)
-    return _Rows(U[:, kept], s[kept], VT[kept])

@@ -74,9 +74,15 @@ def factorized(W: sp.csr_array, *, rounding: float = 0.0, cut: float | None = No
     ]
     kept = values > threshold * largest
     apart = abs(W - W.T)
+    # eigenvectors are known to digits of the largest entries, small ones included
+    own = [
+        np.full(A.shape, np.std(B @ B.T + lost - 0.5 * (A + A.T)))
+        for A, (B, lost) in zip(blocks, factors, strict=True)
+    ]
+    told = (0.5 * apart).maximum(digits * abs(W))
     return Factor(
         B=assembled([B for B, _ in factors], parts, W.shape[0]),
-        error=sp.csr_array((0.5 * apart).maximum(digits * abs(W))),
+        error=sp.csr_array(told.maximum(assembled(own, parts, W.shape[0], square=True))),
         left_out=assembled([lost for _, lost in factors], parts, W.shape[0], square=True),
         asymmetry=_largest(apart) / (_largest(abs(W)) or 1.0),
         noise=noise,

@@ -14,7 +14,11 @@ from ..conditioning.least_distance import LARGEST
 from ..dynamics.inertia import inverse_mass
 from ..dynamics.problem import ContactDynamicsResult, ContactProblem
 from ..status import Status
-from .data_errors import coupled_contacts
+from .delassus import CERTAIN
+from .islands import Islands
+
+SAMPLES = 6
+"""Draws of the signs of errors."""
 
 
 def to_last_digits(problem, classic: ContactDynamicsResult, closed) -> ContactDynamicsResult:
@@ -24,9 +28,9 @@ def to_last_digits(problem, classic: ContactDynamicsResult, closed) -> ContactDy
     velocity = inverse @ problem.impulse
     whole = ContactProblem(problem.B, problem.M, inverse, problem.gap, velocity, 1.0)
     force = classic.force.copy()
-    for at, columns, A, _ in coupled_contacts(problem.B[closed], problem.M):
-        rows = closed[at]
-        if A is None or A.size > LARGEST or not force[rows].any():
+    for part in Islands.of(problem.B[closed], problem.M).parts:
+        rows, columns = closed[part.members], part.columns
+        if part.A is None or part.A.size > LARGEST or not force[rows].any():
             continue
         B, M = (X[:, columns].toarray() for X in (problem.B[rows], problem.M[columns]))
         response = B @ inverse[columns][:, columns].toarray().astype(np.longdouble)
@@ -34,7 +38,9 @@ def to_last_digits(problem, classic: ContactDynamicsResult, closed) -> ContactDy
         data = (B, M, response, problem.gap[rows], velocity[columns], diagonal)
         systems = Systems.of(*(x[None] for x in data), 1.0)
         better, found = systems.solved()
-        if found[0] and systems.wrong(better).max() <= systems.wrong(force[rows][None]).max():
+        # the active sets may have ended far off
+        least = max(systems.wrong(force[rows][None]).max(), classic.tolerance * force[rows].max())
+        if found[0] and systems.wrong(better).max() <= least:
             force[rows] = better[0]
     slack = whole.slack(force)
     residual = whole.residual(force, slack)
@@ -48,3 +54,15 @@ def to_last_digits(problem, classic: ContactDynamicsResult, closed) -> ContactDy
         residual=residual,
         status=Status.CONVERGED if residual <= classic.tolerance else classic.status,
     )
+
+
+def other_digits(problem, classic):
+    """``problem`` with SAMPLES other draws of the errors of its slacks, certain to be beyond them.
+
+    Where contacts that nearly depend on one another may be closed, errors decide which of them
+    bear, and close others by their size over s: of that the singular values of contacts that happen
+    to bear tell nothing.
+    """
+    size = CERTAIN * np.sqrt(problem.error.power(2) @ classic.force**2)
+    for signs in np.random.default_rng(0).choice([-1.0, 1.0], (SAMPLES, len(size))):
+        yield replace(problem, gap=problem.gap + signs * size)

@@ -13,6 +13,7 @@ the error.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,10 +27,16 @@ from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.inertia import inverse_mass
 from ..forces import CompatibleForces, compatible_forces
 from ..linear.blas_threads import BlasThreads
-from .data_errors import impulse_error, step1_errors
-from .delassus import EPSILON, assembled, factorized, islands
-from .exact_impulses import to_last_digits
+from .data_errors import impulse_error, left_open, step1_errors
+from .delassus import EPSILON, assembled, factorized
+from .delassus import islands as coupled
+from .exact_impulses import other_digits, to_last_digits
 from .formats.problem import CapturedProblem
+from .islands import Islands
+
+LOOSE = 1e-3
+"""Part of the largest impulse that errors of slacks leave open along a motion of closed contacts,
+from which on they may decide which of them bear: answers to other errors are looked at then."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +87,7 @@ class NormalProblem(Brief):
         rows = sp.csr_array(self.B[contacts])
         if not self.local or not rows.shape[0]:
             return rows
-        parts = islands(abs(rows) @ abs(rows.T))
+        parts = coupled(abs(rows) @ abs(rows.T))
         blocks = [rows[part] for part in parts]
         blocks = [A[:, np.unique(A.indices)].toarray() for A in blocks]
         spectra = [svd(A)[:2] for A in blocks]
@@ -144,41 +151,87 @@ def solve_captured(
 
 def _solved(problem, stiffness, exponent, solver, tolerance, closed, options):
     classic = problem.solve(solver=solver, tolerance=tolerance, **options)
+    islands = Islands.of(problem.B, problem.M)
     yielding = (problem.B.multiply(problem.B @ _inverse(problem.M))).sum(axis=1)
-    yielding = np.where(yielding > 0, yielding, 1.0)
-    limit = closed * float(classic.force.max(initial=0.0)) * yielding
-    off, left_open = step1_errors(problem, classic, closed)
-    again = (left_open > closed * classic.force.max(initial=0.0)) & (classic.slack <= limit + off)
+    law = _Law(stiffness, exponent, closed, np.where(yielding > 0, yielding, 1.0))
+    largest, limit = float(classic.force.max(initial=0.0)), law.limit(classic)
+    near = classic.slack <= limit + step1_errors(problem, islands, classic, closed)
+    bears = classic.force > closed * largest
+    again = near & (left_open(problem, islands, classic, bears, noise=False) > closed * largest)
     if again.any():
         classic = to_last_digits(problem, classic, np.flatnonzero(again))
-        off, _ = step1_errors(problem, classic, closed)
+    answer, error = _answer(problem, islands, classic, law)
+    near = classic.slack <= law.limit(classic)
+    loose = left_open(problem, islands, classic, near, noise=True) > LOOSE * largest
+    if loose.any():
+        loose = np.flatnonzero(loose)
+        for other in other_digits(problem, classic):
+            found = to_last_digits(other, classic, loose)
+            found, _ = _balanced(other, found, np.flatnonzero(found.slack <= law.limit(found)), law)
+            error = max(error, _apart(found, answer))
+    return replace(answer, data_error=error)
 
-    def balanced(contacts):
-        B = problem.gradient_of(contacts)
-        load = B.T @ classic.force[contacts]
-        forces = compatible_forces(B, load, stiffness=stiffness[contacts], exponent=exponent)
-        return CapturedAnswer(problem, classic, contacts, B, load, forces)
 
-    certain = (classic.slack + off <= limit) | (classic.force * yielding > limit)
+class _Law(NamedTuple):
+    """stiffness (m,), exponent: of the law of compatible forces. closed: as in ``solve_captured``.
+    yielding (m,): diagonal of W_NN, 1 where that is zero."""
+
+    stiffness: np.ndarray
+    exponent: float
+    closed: float
+    yielding: np.ndarray
+
+    def limit(self, classic) -> np.ndarray:
+        """Slack up to which contacts count as closed, (m,) [m/s]."""
+        return self.closed * float(classic.force.max(initial=0.0)) * self.yielding
+
+
+def _answer(problem, islands, classic, law):
+    """(``CapturedAnswer``, how far it is known by the errors of the slacks)."""
+    off, limit = step1_errors(problem, islands, classic, law.closed), law.limit(classic)
+    certain = (classic.slack + off <= limit) | (classic.force * law.yielding > limit)
     possible = np.flatnonzero(classic.slack <= limit + off)
-    answer, others = balanced(possible), []
-    if not answer.compatible.converged:
-        bearing = _bearing(problem, possible, classic.force)
-        less = balanced(bearing) if len(bearing) < len(possible) else answer
-        if less.compatible.converged:
-            answer, others = less, [answer]
+    answer, others = _balanced(problem, classic, possible, law)
     sure = answer.closed[certain[answer.closed]]
     if len(sure) < len(answer.closed):
-        others.append(balanced(sure))
-    law = stiffness[answer.closed], exponent
-    error = impulse_error(problem, classic, answer.closed, answer.B, answer.compatible, law, closed)
-    for other in others:
-        apart = np.abs(answer.force - other.force).max()
-        error = max(error, float(apart / (answer.force.max() or 1.0)))
-    doubtful = len(possible) - int(certain.sum())
-    return replace(
-        answer, data_error=error, doubtful=doubtful, idle=len(possible) - len(answer.closed)
-    )
+        others.append(_balanced(problem, classic, sure, law, idle=False)[0])
+    if problem.local:
+        islands = Islands.of(_among(answer), sp.eye_array(answer.B.shape[1]))
+    error = impulse_error(problem, islands, classic, answer, law)
+    doubtful, idle = len(possible) - int(certain.sum()), len(possible) - len(answer.closed)
+    error = max([error, *(_apart(other, answer) for other in others)])
+    return replace(answer, doubtful=doubtful, idle=idle), error
+
+
+def _balanced(problem, classic, contacts, law, *, idle=True):
+    """(step 2 on ``contacts`` (c,), others that were tried). idle: without those that cannot bear,
+    if it falls short with them."""
+
+    def on(contacts):
+        B = problem.gradient_of(contacts)
+        load = B.T @ classic.force[contacts]
+        known = dict(stiffness=law.stiffness[contacts], exponent=law.exponent)
+        forces = compatible_forces(B, load, **known)
+        return CapturedAnswer(problem, classic, contacts, B, load, forces)
+
+    answer = on(contacts)
+    if answer.compatible.converged or not idle:
+        return answer, []
+    bearing = _bearing(problem, contacts, classic.force)
+    less = on(bearing) if len(bearing) < len(contacts) else answer
+    return (less, [answer]) if less.compatible.converged else (answer, [])
+
+
+def _among(answer):
+    """B of an answer (m, n'), with rows of zeros for contacts that were not balanced."""
+    m, c = answer.problem.B.shape[0], len(answer.closed)
+    place = np.ones(c), (answer.closed, np.arange(c))
+    return sp.csr_array(sp.csr_array(place, shape=(m, c)) @ answer.B)
+
+
+def _apart(other, answer) -> float:
+    """Largest difference of the impulses, over the largest."""
+    return float(np.abs(answer.force - other.force).max() / (answer.force.max() or 1.0))
 
 
 def _bearing(problem, contacts, force):

@@ -76,7 +76,7 @@ class Systems:
     def solved(self):
         """(the forces, (g,) bool: whether they are found)."""
         start, going = self._least_distance()
-        best, found = np.zeros(start.shape), np.zeros(len(start), bool)
+        best, found = np.zeros(start.shape, np.longdouble), np.zeros(len(start), bool)
         active, least = start > 0.0, self.wrong(start).max(axis=1)
         at = np.flatnonzero(going)
         for _ in range(ROUNDS):
@@ -85,7 +85,7 @@ class Systems:
             if not len(at):
                 break
             slack = self.some(at).slack(force)
-            ratio = (slack / self.diagonal[at]).astype(float)
+            ratio = slack / self.diagonal[at]
             wrong = np.abs(np.minimum(force, ratio)).max(axis=1)
             better = ~found[at] | (wrong < least[at])
             best[at[better]] = np.maximum(force[better], 0.0)
@@ -96,7 +96,7 @@ class Systems:
             closes = ~pulls & (idle.min(axis=1) < -(DIGIT**1.2) * force.max(axis=1))
             active[at[closes], idle[closes].argmin(axis=1)] = True
             at = at[pulls | closes]
-        return best, found
+        return best.astype(float), found
 
     def _least_distance(self):
         """(forces, (g,) bool: whether they are found)."""
@@ -136,7 +136,7 @@ class Systems:
             step = np.zeros((len(at), len(columns)))
             step[:, columns] = more[gains]
             force[at] += step / self.root[at]
-        return force.astype(float), good
+        return force, good
 
 
 def _lower_solve(lower, right):

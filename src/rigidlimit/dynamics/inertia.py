@@ -73,9 +73,19 @@ def inverse_mass(M: sp.csr_array, dofs: np.ndarray, group: np.ndarray | None = N
     Bodies give blocks of at most six; an articulated mechanism gives one block per tree.
     dofs (n,): names of the rows in errors. group (n,): ``coupled(M)``, if known.
     """
+    return _by_blocks(M, dofs, group, _inverse_blocks)
+
+
+def inverse_root(M: sp.csr_array) -> sp.csr_array:
+    """L with L L^T = M^-1, lower triangular within the blocks of coupled degrees of freedom."""
+    return _by_blocks(M, np.arange(M.shape[0]), None, _inverse_roots)
+
+
+def _by_blocks(M, dofs, group, of):
+    """``of`` (blocks (b, s, s), their dofs (b, s)) -> (b, s, s) of all blocks of M, as a matrix."""
     n = M.shape[0]
     if is_diagonal(M):
-        data = _inverse_blocks(M.data.reshape(-1, 1, 1), dofs[:, None])
+        data = of(M.data.reshape(-1, 1, 1), dofs[:, None])
         return sp.csr_array((data.ravel(), M.indices, M.indptr), shape=(n, n))
     group = coupled(M) if group is None else group
     order = np.argsort(group, kind="stable")
@@ -89,7 +99,7 @@ def inverse_mass(M: sp.csr_array, dofs: np.ndarray, group: np.ndarray | None = N
         members = order[first[sizes == size][:, None] + np.arange(size)]
         entries = starts[members][:, :, None] + np.arange(size)
         columns[entries] = members[:, None, :]
-        data[entries] = _inverse_blocks(_dense_blocks(M, members), dofs[members])
+        data[entries] = of(_dense_blocks(M, members), dofs[members])
     index = M.indices.dtype if len(columns) < np.iinfo(M.indices.dtype).max else np.int64
     matrix = sp.csr_array((data, columns.astype(index), starts.astype(index)), shape=(n, n))
     if (data == 0.0).any():
@@ -112,6 +122,11 @@ def _inverse_blocks(blocks, dofs):
             "expected a positive mass, or mark them as fixed"
         ) from None
     return np.linalg.inv(blocks)
+
+
+def _inverse_roots(blocks, dofs):
+    """Triangular roots of the inverses of such blocks."""
+    return np.linalg.cholesky(_inverse_blocks(blocks, dofs))
 
 
 def _dense_blocks(M, members):

@@ -96,7 +96,7 @@ def test_box_on_a_plane():
 def test_gradient_of_an_articulation():
     """Property: Newton's joint velocities give Newton's body velocities, for a free base with a
     hinge and a slide."""
-    from rigidlimit.adapters.engines.newton import _joints, _twists
+    from rigidlimit.adapters.engines.newton_model import structure, twists
 
     builder = newton.ModelBuilder()
     options = dict(mass=1.0, inertia=wp.mat33(0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1), com=(0.1, 0, 0.05))
@@ -121,18 +121,18 @@ def test_gradient_of_an_articulation():
     body = np.stack([np.full(3, -1), np.arange(3)], axis=1)
     point = np.repeat((centre + arm)[:, None], 2, axis=1)
     axes = np.broadcast_to(np.eye(3), (3, 3, 3))
-    twists = _twists(newton, model, state, centre)
-    first, others = twists.rows(body, point, axes)
+    made = structure(newton, model)
+    twist = twists(newton, model, state, made, centre)
+    first, others = twist.rows(body, point, axes)
     found = np.column_stack([first @ velocity, (others @ velocity).reshape(3, 2)])
     known = state.body_qd.numpy()
     np.testing.assert_allclose(found, known[:, :3] + np.cross(known[:, 3:], arm), atol=5 * SINGLE)
-    between = twists.rows(body[:1] + [[3, 0]], point[:1], axes[:1])
+    between = twist.rows(body[:1] + [[3, 0]], point[:1], axes[:1])
     apart = point[0, 0] - centre
     speed = known[:, :3] + np.cross(known[:, 3:], apart)
     assert between[0] @ velocity == pytest.approx(speed[0, 0] - speed[2, 0], abs=10 * SINGLE)
-    free, joint_of, turns = _joints(newton, model)
-    assert free[:3].tolist() == [0, 0, 0] and joint_of.tolist() == [0] * 6 + [1, 2]
-    assert turns.tolist() == [False] * 3 + [True] * 4 + [False]
+    assert made.system.tolist() == [0, 0, 0, -1] and made.joint.tolist() == [0] * 6 + [1, 2]
+    assert made.turns.tolist() == [False] * 3 + [True] * 4 + [False]
 
 
 def test_friction_and_bad_input():

@@ -4,16 +4,21 @@ Building or multiplying a sparse matrix of scipy's takes some 50 us, whatever is
 of a robot's contacts are multiplied in 2 us as plain arrays. All functions here take either form.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
 from . import arrays
 
+Matrix = np.ndarray | sp.csr_array
+"""A matrix in either form."""
+
 DENSE = 40_000
 """Entries, zeros included, up to which a matrix is a plain array: 50 contacts of a dozen bodies."""
 
 
-def matrix(name: str, value: object, *, columns: int | None = None):
+def matrix(name: str, value: object, *, columns: int | None = None) -> Matrix:
     """``value`` as a matrix of finite numbers, in the form that suits its size.
 
     Raises InputError for a wrong shape or numbers that are not finite.
@@ -25,7 +30,7 @@ def matrix(name: str, value: object, *, columns: int | None = None):
     return compact(arrays.sparse(name, value, columns=columns))
 
 
-def compact(A):
+def compact(A: Matrix | sp.sparray) -> Matrix:
     """The matrix in the form that suits its size."""
     small = A.shape[0] * A.shape[1] <= DENSE
     if small:
@@ -33,7 +38,9 @@ def compact(A):
     return A if type(A) is sp.csr_array else sp.csr_array(A)
 
 
-def from_rows(values, column, ends, shape):
+def from_rows(
+    values: np.ndarray, column: np.ndarray, ends: np.ndarray, shape: tuple[int, int]
+) -> Matrix:
     """The matrix of these entries, row by row: those of row i from ends[i] to ends[i + 1]."""
     if shape[0] * shape[1] > DENSE:
         return sp.csr_array((values, column, ends), shape=shape)
@@ -42,7 +49,9 @@ def from_rows(values, column, ends, shape):
     return A
 
 
-def scaled(A, *, rows=None, columns=None):
+def scaled(
+    A: Matrix, *, rows: np.ndarray | None = None, columns: np.ndarray | None = None
+) -> Matrix:
     """diag(rows) A diag(columns)."""
     if not sp.issparse(A):
         A = A if rows is None else rows[:, None] * A
@@ -56,7 +65,7 @@ def scaled(A, *, rows=None, columns=None):
     return sp.csr_array((data, A.indices, A.indptr), shape=A.shape)
 
 
-def taken(matrices, order):
+def taken(matrices: Sequence[Matrix], order: np.ndarray) -> Matrix:
     """The rows ``order`` of several matrices under one another: all plain arrays, or all sparse."""
     if not any(sp.issparse(A) for A in matrices):
         return np.concatenate(matrices)[order]
@@ -70,15 +79,3 @@ def taken(matrices, order):
         np.concatenate([getattr(A, name) for A in matrices])[place] for name in ("data", "indices")
     )
     return sp.csr_array((data, column, ends), shape=(len(order), matrices[0].shape[1]))
-
-
-def combined(first, a, second, b):
-    """diag(a) first + diag(b) second, of matrices of one form and shape."""
-    if not sp.issparse(first):
-        return a[:, None] * first + b[:, None] * second
-    first, second = scaled(first, rows=a), scaled(second, rows=b)
-    same = np.array_equal(first.indptr, second.indptr)
-    if same and np.array_equal(first.indices, second.indices):
-        data = first.data + second.data
-        return sp.csr_array((data, first.indices, first.indptr), shape=first.shape)
-    return first + second

@@ -1,12 +1,19 @@
 """What every adapter asks of its arguments: the engine itself, its own objects, the load wanted."""
 
+from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
+
+from numpy.typing import ArrayLike
 
 from ..._support.words import counted
 from ...errors import InputError, MissingExtra, nearest
 
+Load = str | ArrayLike
+"""Where the load comes from, by name, or the load itself (n,)."""
 
-def imported(module: str, *, engine: str, extra: str):
+
+def imported(module: str, *, engine: str, extra: str) -> ModuleType:
     """The engine's module; MissingExtra names the extra of rigidlimit that brings it."""
     try:
         return import_module(module)
@@ -41,7 +48,9 @@ def _named(name: str) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def wanted_load(load, known: tuple[str, ...] = ("engine", "rest")):
+def wanted_load(
+    load: Load, known: tuple[str, ...] = ("engine", "rest")
+) -> tuple[str, ArrayLike | None]:
     """(where the load comes from, the load): "engine" and the like with None, or "given"."""
     if not isinstance(load, str):
         return "given", load
@@ -52,7 +61,7 @@ def wanted_load(load, known: tuple[str, ...] = ("engine", "rest")):
     return load, None
 
 
-def rigid_or_given(equalities) -> bool:
+def rigid_or_given(equalities: str) -> bool:
     """Whether equalities are rigid links: "rigid" or "given"."""
     if not isinstance(equalities, str) or equalities not in EQUALITIES:
         raise InputError(f"equalities is {equalities!r}; expected 'rigid' or 'given'")
@@ -67,7 +76,9 @@ def check_linear(springs: str, exponent: float) -> None:
         )
 
 
-def joint_names(held, option: str = "held", kind: str = "joint") -> list[str]:
+def joint_names(
+    held: Sequence[str] | str | None, option: str = "held", kind: str = "joint"
+) -> list[str]:
     """held: the name of a joint (or of another kind of thing), several, or None."""
     if held is None:
         return []
@@ -84,7 +95,7 @@ def joint_names(held, option: str = "held", kind: str = "joint") -> list[str]:
     return names
 
 
-def check_joint(name: str, known) -> None:
+def check_joint(name: str, known: Sequence[str]) -> None:
     """Raises InputError for the name of a joint that is not ``known``."""
     if name not in known:
         raise InputError(f"held names joint {name!r}; {nearest(name, known)}")
@@ -96,15 +107,15 @@ STOPPED = 1e-3
 
 def stopped_short(
     engine: str, residual: float, load_from: str, advice: str, of: str = "the largest force"
-) -> str:
+) -> tuple[str, ...]:
     """What to say of an engine's forces that are ``residual`` of something from solving its own
     equations; nothing where that is little, or nan."""
     if not residual > STOPPED:
-        return ""
+        return ()
     text = f"{engine}'s solver stopped {100 * residual:.2g} % of {of} short of its own solution; "
     if load_from != "engine":
-        return f"{text}the mended forces do not go by it"
+        return (f"{text}the mended forces do not go by it",)
     return (
         f"{text}its resultant, which is kept, and the mended forces with it depend on the order of "
-        f"contacts by about as much: {advice}"
+        f"contacts by about as much: {advice}",
     )

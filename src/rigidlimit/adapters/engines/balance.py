@@ -14,7 +14,7 @@ from ..._support.matrices import taken
 from ..._support.words import counted
 from .links import without_links
 from .matrices import components, entries, numbered, without_columns
-from .mechanisms import BlockMotions, partition
+from .mechanisms import BlockMotions
 from .weak_motions import weak_motions
 from .weak_motions_of_several import SLIGHT, hangs_on_rounding, weak_motions_of_several
 
@@ -45,11 +45,6 @@ class Balance:
     motions: tuple[BlockMotions, ...] = ()
     notes: tuple[str, ...] = ()
     directions: int = 1
-
-    @property
-    def parts(self) -> tuple[np.ndarray, ...]:
-        """Columns of all mechanisms, as from ``partition``."""
-        return partition(self.mechanism, ~self.held)
 
     def velocities(self, x):
         """Engine's velocities (n,) of amounts (n,) of the motions."""

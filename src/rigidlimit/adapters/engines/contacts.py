@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from ..._support import arrays
 from ..._support.display import Brief
@@ -64,6 +65,8 @@ class EngineContacts(Brief):
     engine_residual : how far the engine's forces are from solving its own equations, over the
         largest; nan where that cannot be told.
     notes : what the reader did.
+    powerless : (m,) bool, found by ``settled``: contacts whose row is rounding. One that acts
+        through the axle of a hinged drum may have any force.
     """
 
     B: Any
@@ -91,6 +94,7 @@ class EngineContacts(Brief):
     engine: str = "engine"
     engine_residual: float = np.nan
     notes: tuple[str, ...] = ()
+    powerless: np.ndarray | None = None
 
     def settled(self) -> "EngineContacts":
         """What all later stages see: values by name looked up, the load that forces deliver, B
@@ -104,7 +108,7 @@ class EngineContacts(Brief):
         whole = compact(self.B)
         m, n = whole.shape
         stiffness, said = stiffness_of(self.stiffness, self.places, m)
-        load, load_from, tolerance = self.load, self.load_from, self.gap_tolerance
+        load, tolerance = self.load, self.gap_tolerance
         if load is not None:
             load = arrays.vector("load", load, n, what="column")
         if tolerance is not None:
@@ -113,8 +117,8 @@ class EngineContacts(Brief):
         if friction.ndim == 1:
             friction = np.broadcast_to(friction[:, None], self.tangential.shape)
         friction, more = friction_of(self.own_friction, friction, self)
-        given = compressed(whole)
-        largest, norm = row_sizes(*given, self.reach)
+        rows = compressed(whole)
+        largest, norm = row_sizes(*rows, self.reach)
         powerless = largest <= self._least_row(largest)
         force = self._without_pulls(powerless)
         if load is None:
@@ -122,18 +126,19 @@ class EngineContacts(Brief):
         B = whole
         if self.mechanism is not None:
             # of a wheel pressed through its axle nothing but rounding is left
-            real = without_rounding(*given, self.reach, ROUNDING * norm)
-            B = B if len(real[0]) == len(given[0]) else from_rows(*real, B.shape)
+            real = without_rounding(*rows, self.reach, ROUNDING * norm)
+            B = B if len(real[0]) == len(rows[0]) else from_rows(*real, B.shape)
         return replace(
             self,
             B=B,
             sliding=None if self.sliding is None else compact(self.sliding),
             engine_force=force,
+            powerless=powerless,
             stiffness=stiffness,
             gap_tolerance=tolerance,
             friction=friction,
             load=load,
-            load_from=load_from or ("engine" if self.load is None else "given"),
+            load_from=self.load_from or ("engine" if self.load is None else "given"),
             accuracy=parts("accuracy", self.accuracy, n, what="column of B"),
             link_accuracy=self._link_accuracy(),
             row=np.arange(m) if self.row is None else self.row,
@@ -151,14 +156,11 @@ class EngineContacts(Brief):
         force = self.engine_force
         if force is None:
             return None
-        # by the size of those contacts that push on something
-        largest = float(np.abs(force[~powerless]).max(initial=0.0))
-        pulls = np.flatnonzero(force < -PULL * largest)
-        if len(pulls):
-            worst = pulls[np.argmin(force[pulls])]
+        worst, count = _worst_pull(force, powerless, PULL)
+        if count:
             raise InputError(
                 f"engine_force of contact {worst if self.row is None else self.row[worst]} is "
-                f"{force[worst]:.6g}, a pull ({len(pulls)} of {len(force)} pull); expected f >= 0: "
+                f"{force[worst]:.6g}, a pull ({count} of {len(force)} pull); expected f >= 0: "
                 "check the sign convention, or leave adhesive contacts to the engine"
             )
         return np.maximum(force, 0.0)
@@ -168,13 +170,6 @@ class EngineContacts(Brief):
         beside unit normals."""
         least = 0.0 if self.places is None else 1.0
         return ROUNDING * max(float(largest.max(initial=0.0)), least)
-
-    @cached_property
-    def powerless(self) -> np.ndarray:
-        """(m,) bool: contacts whose row is rounding: one that acts through the axle of a hinged
-        drum may have any force."""
-        size = row_sizes(*compressed(self.B), self.reach)[0]
-        return size <= self._least_row(size)
 
     @cached_property
     def open(self) -> np.ndarray:
@@ -209,10 +204,7 @@ class EngineContacts(Brief):
     def coefficients(self) -> tuple[np.ndarray, np.ndarray]:
         """Of sliding: mu (m,), the larger of both directions, and the part of it that each has,
         (m, 2)."""
-        friction = self.friction[:, :2]
-        mu = friction.max(axis=1, initial=0.0)
-        part = np.divide(friction, mu[:, None], out=np.zeros_like(friction), where=mu[:, None] > 0)
-        return mu, part
+        return _larger_and_parts(np.ascontiguousarray(self.friction[:, :2]))
 
     @property
     def normal_force(self) -> np.ndarray:
@@ -252,3 +244,31 @@ class EngineContacts(Brief):
         """ "contact 3 (floor and box)" of a row."""
         between = "" if self.places is None else self.places.between(row)
         return f"contact {self.row[row]}{between}"
+
+
+@njit(cache=True)
+def _worst_pull(force, powerless, least):
+    """Contact that pulls most, and how many pull by more than ``least`` of the largest force of
+    those that push on something."""
+    largest, worst, count = 0.0, 0, 0
+    for i in range(len(force)):
+        if not powerless[i]:
+            largest = max(largest, abs(force[i]))
+    for i in range(len(force)):
+        if force[i] < -least * largest:
+            count += 1
+            worst = i if count == 1 or force[i] < force[worst] else worst
+    return worst, count
+
+
+@njit(cache=True)
+def _larger_and_parts(friction):
+    """The larger of each row of coefficients (m, 2), and the part of it that each has."""
+    mu, part = np.zeros(len(friction)), np.zeros(friction.shape)
+    for i in range(len(friction)):
+        for k in range(friction.shape[1]):
+            mu[i] = max(mu[i], friction[i, k])
+        for k in range(friction.shape[1]):
+            if mu[i] > 0.0:
+                part[i, k] = friction[i, k] / mu[i]
+    return mu, part

@@ -17,23 +17,31 @@ Hydroelastic contact is a pressure field whose stiffness is part
 of the model, not a set of point forces: it is refused, as are deformable bodies.
 """
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..._support import arrays
-from ..._support.words import counted
+from ..._support.arrays import MatrixLike
 from ...errors import InputError
-from .arguments import check_linear, imported, joint_names, stopped_short
+from .arguments import Load, check_linear, imported, joint_names, stopped_short
 from .contacts import EngineContacts
+from .drake_contacts import point_pairs
 from .drake_state import engine_residual
-from .drake_trees import LINEAR_FIRST, systems, trees_of
-from .geometry import ContactGeometry, across
+from .drake_trees import systems, trees_of, twists
+from .geometry import ContactGeometry
 from .links import joined
-from .materials import by_name
+from .materials import ByContact, by_name
 from .matrices import delivered
-from .parts import NamedParts
+from .parts import Pairs
 from .reading import asked, extents
 from .result import MendedForces
-from .twists import Twists
+
+if TYPE_CHECKING:
+    from pydrake.multibody.plant import MultibodyPlant
+    from pydrake.systems.framework import Context
 
 ADVICE = (
     "make a step after poses or velocities were set, and give no other forces, or load='rest' "
@@ -42,7 +50,7 @@ ADVICE = (
 """What to do where Drake's forces are not those of its step."""
 
 
-def library():
+def library() -> ModuleType:
     """The pydrake.multibody.tree module."""
     imported("pydrake.multibody", engine="Drake", extra="drake")
     from pydrake.multibody import tree
@@ -51,14 +59,14 @@ def library():
 
 
 def from_drake(
-    plant,
-    context,
+    plant: "MultibodyPlant",
+    context: "Context",
     *,
-    stiffness=None,
+    stiffness: ByContact | None = None,
     exponent: float = 2.0,
-    load="engine",
-    held=None,
-    links=None,
+    load: Load = "engine",
+    held: Sequence[str] | str | None = None,
+    links: MatrixLike | None = None,
     on_friction: str = "joint",
     **options,
 ) -> MendedForces:
@@ -81,118 +89,67 @@ def from_drake(
         from_drake, options, load=load, exponent=exponent, on_friction=on_friction,
         plant=(plant, MultibodyPlant), context=(context, Context),
     )  # fmt: skip
-    load_from, load = wanted.load_from, wanted.load
     _check_ready(plant, context)
-    infos = _point_pairs(plant, context)
-    count = len(infos)
-    bodies = [(plant.get_body(i.bodyA_index()), plant.get_body(i.bodyB_index())) for i in infos]
-    number = np.array([[int(x.index()) for x in pair] for pair in bodies], int).reshape(-1, 2)
-    pairs = [i.point_pair() for i in infos]
-    normal = np.array([-pair.nhat_BA_W for pair in pairs]).reshape(-1, 3)
-    point = np.array([i.contact_point() for i in infos]).reshape(-1, 3)
-    axes = across(normal)
-    push = np.array([i.contact_force() for i in infos]).reshape(-1, 3)
-    force = np.einsum("ij,ij->i", push, normal)
-    slide = push - force[:, None] * normal
-
-    rubs, trees = np.einsum("ij,kij->ik", slide, axes), trees_of(plant)
-    twists = _twists(plant, context, tree, np.unique(number), trees)
-    B, sliding = twists.rows(
-        number, np.stack([point, point], axis=1), np.stack([normal, *axes], axis=1)
-    )
-    friction, series = _properties(plant, context, pairs)
-    said = () if by_name(stiffness) else ("stiffness: as given",)
-    if stiffness is None:
-        stiffness, said = 1.0, ("stiffness: equal",)
-        if count and np.isfinite(series).all():
-            stiffness = series
-            said = ("stiffness: point_contact_stiffness of both sides in series",)
-            check_linear("Drake's point_contact_stiffness is", exponent)
-    held = _held(plant, held)
+    pairs, geometries = point_pairs(plant, context)
+    trees, held = trees_of(plant), _held(plant, held)
+    normal, tangents = pairs.frame[:, 0], pairs.frame[:, 1:]
+    twist, middle = twists(plant, context, trees, pairs.body)
+    point = np.stack([pairs.point, pairs.point], axis=1)
+    B, sliding = twist.rows(pairs.body, point, pairs.frame)
+    k, said = _stiffness(pairs, stiffness, exponent)
     whole = trees.mechanism
     if links is not None:
         links = arrays.sparse("links", links, columns=plant.num_velocities())
         whole = joined(whole, links, held)
-    system = systems(plant, context, trees, held, links)
-    places = _geometry(plant, context, pairs, bodies, number, point, normal, axes, system)
+    places = ContactGeometry(
+        point=pairs.point,
+        normal=normal,
+        tangents=tangents,
+        names=Pairs(pairs.body, trees.short),
+        system=systems(plant, context, trees, held, links)[pairs.body],
+        centre=middle[pairs.body],
+        parts=pairs.parts(geometries, trees.names),
+    )
     extent = extents(B, trees.turns, whole, places)
-    residual = engine_residual(plant, context, tree, number, point, push, trees, extent.sizes)
-    doubt = stopped_short("Drake", residual, load_from, ADVICE)
-    if load_from == "rest":
+    residual = engine_residual(plant, context, tree, pairs, trees, extent.sizes)
+    rubs = np.einsum("ij,ikj->ik", pairs.push, tangents)
+    load = wanted.load
+    if wanted.load_from == "rest":
         load = _rest(plant, context, tree, delivered(sliding, rubs.ravel()))
-    depth, velocity = np.array([pair.depth for pair in pairs]), plant.GetVelocities(context)
+    velocity = plant.GetVelocities(context)
     contacts = EngineContacts(
         B,
-        force,
+        np.einsum("ij,ij->i", pairs.push, normal),
         load=load,
-        load_from=load_from,
-        stiffness=stiffness,
+        load_from=wanted.load_from,
+        stiffness=k,
         held=held,
         tangential=rubs,
-        friction=friction,
+        friction=pairs.friction,
         sliding=sliding,
-        gap=-depth + plant.time_step() * (B @ velocity),
+        gap=-pairs.depth + plant.time_step() * (B @ velocity),
         mechanism=trees.mechanism,
         reach=extent.reach,
         links=links,
         places=places,
-        contacts=count,
+        contacts=len(normal),
         engine="Drake",
         engine_residual=residual,
-        notes=(*said, *([doubt] if doubt else [])),
+        notes=(*said, *stopped_short("Drake", residual, wanted.load_from, ADVICE)),
         gap_tolerance=extent.gap_tolerance,
         velocity=velocity,
     )
     return wanted.mended(contacts)
 
 
-def _point_pairs(plant, context):
-    """Drake's point contacts. Raises InputError for contacts of other kinds."""
-    results = plant.get_contact_results_output_port().Eval(context)
-    deformable = getattr(results, "num_deformable_contacts", int)  # older Drake has none
-    others = results.num_hydroelastic_contacts() + deformable()
-    if others:
-        raise InputError(
-            f"found {counted(others, 'hydroelastic or deformable contact')}, each with a pressure "
-            "field of its own; expected point contacts: set ContactModel.kPoint, or rigid and "
-            "point geometry"
-        )
-    count = results.num_point_pair_contacts()
-    return [results.point_pair_contact_info(i) for i in range(count)]
-
-
-def _geometry(
-    plant, context, pairs, bodies, number, point, normal, axes, system
-) -> ContactGeometry:
-    """bodies, number (m, 2): both of each contact, and their indices; axes (2, m, 3): tangents;
-    system: of each body of the plant."""
-    parts = _parts(plant, context, pairs, number)
-    middle = np.full((plant.num_bodies(), 3), np.nan)
-    for body in {int(x.index()): x for pair in bodies for x in pair}.values():
-        middle[int(body.index())] = _middle(plant, context, body)
-    return ContactGeometry(
-        point=point,
-        normal=normal,
-        tangents=axes.transpose(1, 0, 2),
-        names=tuple((a.name(), b.name()) for a, b in bodies),
-        system=system[number],
-        centre=middle[number],
-        parts=parts,
-    )
-
-
-def _parts(plant, context, pairs, number) -> NamedParts:
-    """Geometries and bodies of the plant by Drake's scoped names; number (m, 2): of the bodies."""
-    inspector = plant.get_geometry_query_input_port().Eval(context).inspector()
-    every = inspector.GetAllGeometryIds()
-    place = {geometry.get_value(): i for i, geometry in enumerate(every)}
-    geom = [[place[pair.id_A.get_value()], place[pair.id_B.get_value()]] for pair in pairs]
-    return NamedParts(
-        geom=np.array(geom, int).reshape(-1, 2),
-        body=number,
-        geoms=[inspector.GetName(geometry) for geometry in every],
-        bodies=trees_of(plant).names,
-    )
+def _stiffness(pairs, stiffness, exponent):
+    """(stiffness as ``EngineContacts`` takes it, what to say of it)."""
+    if stiffness is not None:
+        return stiffness, () if by_name(stiffness) else ("stiffness: as given",)
+    if not len(pairs.stiffness) or not np.isfinite(pairs.stiffness).all():
+        return 1.0, ("stiffness: equal",)
+    check_linear("Drake's point_contact_stiffness is", exponent)
+    return pairs.stiffness, ("stiffness: point_contact_stiffness of both sides in series",)
 
 
 def _check_ready(plant, context):
@@ -214,77 +171,6 @@ def _check_ready(plant, context):
             "from_drake: plant has no geometry; connect it to a SceneGraph, as "
             "AddMultibodyPlantSceneGraph does"
         )
-
-
-def _middle(plant, context, body):
-    """Its centre of mass; nan for what is fixed to the world."""
-    if plant.IsAnchored(body):
-        return np.full(3, np.nan)
-    pose = plant.EvalBodyPoseInWorld(context, body)
-    return pose @ body.CalcCenterOfMassInBodyFrame(context)
-
-
-def _twists(plant, context, tree, bodies, trees) -> Twists:
-    """Of some bodies (indices), about their origins."""
-    world, kv = plant.world_frame(), tree.JacobianWrtVariable.kV
-    part, n = np.full(len(trees.root), -1), plant.num_velocities()
-    centre, blocks, dofs = np.zeros((len(part), 3)), [], []
-    for index in bodies.tolist():
-        body = plant.get_body(tree.BodyIndex(index))
-        own = np.flatnonzero(trees.mechanism == n + trees.root[index])
-        if not len(own):
-            continue
-        part[index] = len(dofs)
-        centre[index] = plant.EvalBodyPoseInWorld(context, body).translation()
-        jacobian = plant.CalcJacobianSpatialVelocity(
-            context, kv, body.body_frame(), np.zeros(3), world, world
-        )
-        blocks.append(jacobian[LINEAR_FIRST][:, own])
-        dofs.append(own)
-    count = np.array([len(own) for own in dofs], np.int64)
-    table = np.zeros((len(dofs), 6, int(count.max(initial=0))))
-    for block, own in zip(table, blocks, strict=True):
-        block[:, : own.shape[1]] = own
-    return Twists(
-        blocks=table,
-        dofs=np.concatenate([*dofs, np.zeros(0, int)]),
-        first=np.cumsum(count) - count,
-        count=count,
-        part=part,
-        row=np.zeros(len(part), np.int64),
-        centre=centre,
-        columns=n,
-    )
-
-
-def _properties(plant, context, pairs):
-    """Drake's combined friction coefficients and stiffnesses, nan where a side has none."""
-    inspector = plant.get_geometry_query_input_port().Eval(context).inspector()
-    friction, series, known = np.zeros(len(pairs)), np.full(len(pairs), np.nan), {}
-
-    def material(geometry):
-        number = geometry.get_value()
-        if number not in known:
-            side = inspector.GetProximityProperties(geometry)
-            names = "coulomb_friction", "point_contact_stiffness"
-            known[number] = [_property(side, name) for name in names]
-        return known[number]
-
-    for i, pair in enumerate(pairs):
-        mu, k = zip(material(pair.id_A), material(pair.id_B), strict=True)
-        if all(mu):
-            # the plant of discrete time has the dynamic coefficient only
-            a, b = (side.dynamic_friction() for side in mu)
-            friction[i] = 2 * a * b / (a + b) if a + b > 0 else 0.0
-        if all(k):
-            series[i] = k[0] * k[1] / (k[0] + k[1])
-    return friction, series
-
-
-def _property(properties, name):
-    if properties is None or not properties.HasProperty("material", name):
-        return None
-    return properties.GetProperty("material", name)
 
 
 def _rest(plant, context, tree, friction):

@@ -11,20 +11,34 @@ them that Drake does not tell (limits, constraints, damping of joints). SAP clos
 """
 
 from functools import lru_cache
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import njit
 
+from .drake_contacts import PointPairs
 from .drake_trees import Trees
 from .geometry import crossed
 
+if TYPE_CHECKING:
+    from pydrake.multibody.plant import MultibodyPlant
+    from pydrake.systems.framework import Context
 
-def engine_residual(plant, context, tree, bodies, point, push, trees: Trees, sizes) -> float:
+
+def engine_residual(
+    plant: "MultibodyPlant",
+    context: "Context",
+    tree: ModuleType,
+    pairs: PointPairs,
+    trees: Trees,
+    sizes: np.ndarray,
+) -> float:
     """What is missing in that balance, over the largest force; nan where no body can be judged.
 
-    bodies (m, 2) int, point (m, 3), push (m, 3) [N]: indices of both sides of contacts, places and
-    forces on the second side; sizes (nv,): of the mechanisms [m].
+    tree: pydrake.multibody.tree; sizes (nv,): of the mechanisms [m].
     """
-    if not len(point):
+    if not len(pairs.point):
         return 0.0
     alone = trees.alone
     ports = (
@@ -38,7 +52,10 @@ def engine_residual(plant, context, tree, bodies, point, push, trees: Trees, siz
     plant.CalcForceElementsContribution(before, given)
     columns = trees.first[alone][:, None] + np.arange(6)
     needed = plant.CalcInverseDynamics(before, acceleration, given)[columns]
-    found = _wrenches(plant, before, tree, bodies, point, push, trees)[alone]
+    origin = np.zeros((len(trees.root), 3))
+    for body in trees.base.tolist():
+        origin[body] = plant.EvalBodyPoseInWorld(before, trees.bodies[body]).translation()
+    found = _wrenches(trees.root[pairs.body], pairs.point, pairs.push, origin)[trees.base[alone]]
     arm = np.where(trees.turns, sizes, 1.0)[columns]
     largest = max(float(np.abs(part / arm).max()) for part in (needed, found))
     return float(np.abs((needed - found) / arm).max()) / (largest or 1.0)
@@ -61,19 +78,16 @@ def _before(plant, context):
     return before, a
 
 
-def _wrenches(plant, context, tree, bodies, point, push, trees: Trees):
-    """What contacts push on each base that floats: torque about its origin, force, (bases, 6)."""
-    origin = [
-        plant.EvalBodyPoseInWorld(context, plant.get_body(tree.BodyIndex(body))).translation()
-        for body in trees.base.tolist()
-    ]
-    place = np.full(len(trees.root), -1)
-    place[trees.base] = np.arange(len(trees.base))
-    base = place[trees.root[bodies]]
-    row, side = np.nonzero(base >= 0)
-    base = base[row, side]
-    force = np.where(side == 1, 1.0, -1.0)[:, None] * push[row]
+@njit(cache=True)
+def _wrenches(root, point, push, origin):
+    """What contacts push on each root: torque about its ``origin`` (bodies, 3), force; (bodies, 6).
+
+    root (m, 2) int: of both sides; push (m, 3) [N]: on the second, at point (m, 3).
+    """
     found = np.zeros((len(origin), 6))
-    turn = crossed(point[row] - np.array(origin)[base], force)
-    np.add.at(found, base, np.hstack([turn, force]))
+    for i in range(len(point)):
+        for side in range(2):
+            k, sign = root[i, side], 2.0 * side - 1.0
+            found[k, :3] += sign * crossed(point[i] - origin[k], push[i])
+            found[k, 3:] += sign * push[i]
     return found

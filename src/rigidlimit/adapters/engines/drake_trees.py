@@ -1,12 +1,20 @@
-"""Trees of bodies that joints connect in a finalized Drake plant."""
+"""Trees of bodies that joints connect in a finalized Drake plant, and their twists."""
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._support.matrices import Matrix
 from .geometry import OUTSIDE
 from .links import joined_systems
+from .twists import Twists
+
+if TYPE_CHECKING:
+    from pydrake.multibody.plant import MultibodyPlant
+    from pydrake.multibody.tree import RigidBody
+    from pydrake.systems.framework import Context
 
 FLOATING = ("quaternion_floating", "rpy_floating")
 
@@ -16,16 +24,20 @@ LINEAR_FIRST = np.array([3, 4, 5, 0, 1, 2])
 
 @dataclass(frozen=True)
 class Trees:
-    """mechanism, turns (nv,): tree of each velocity, and whether it is a rotation; root (bodies,):
-    the body of each one's tree whose parent is the world; base, first (f,): roots that float, and
-    the first velocity of each; names: of all bodies, with those of their models."""
+    """mechanism, turns (nv,): tree of each velocity, and whether it is a rotation. Of all bodies:
+    bodies, themselves; names, with those of their models, and short ones; root (bodies,): the body
+    of each one's tree whose parent is the world; dofs: velocities of its tree. base, first (f,):
+    roots that float, and the first velocity of each."""
 
     mechanism: np.ndarray
     turns: np.ndarray
+    bodies: "list[RigidBody]"
+    names: list[str]
+    short: list[str]
     root: np.ndarray
+    dofs: list[np.ndarray]
     base: np.ndarray
     first: np.ndarray
-    names: tuple[str, ...]
 
     @property
     def alone(self) -> np.ndarray:
@@ -35,7 +47,7 @@ class Trees:
 
 
 @lru_cache(maxsize=4)
-def trees_of(plant) -> Trees:
+def trees_of(plant: "MultibodyPlant") -> Trees:
     """Of ``plant``; kept, since its joints stay as they are."""
     from pydrake.multibody.tree import BodyIndex
 
@@ -64,11 +76,61 @@ def trees_of(plant) -> Trees:
             turns[first : first + 2] = False
     base, first = np.array(bases, int).reshape(-1, 2).T
     bodies = [plant.get_body(BodyIndex(i)) for i in range(len(root))]
-    names = tuple(body.scoped_name().get_full() for body in bodies)
-    return Trees(label, turns, root, base, first, names)
+    return Trees(
+        mechanism=label,
+        turns=turns,
+        bodies=bodies,
+        names=[body.scoped_name().get_full() for body in bodies],
+        short=[body.name() for body in bodies],
+        root=root,
+        dofs=[np.flatnonzero(label == n + top) for top in root],
+        base=base,
+        first=first,
+    )
 
 
-def systems(plant, context, trees: Trees, held, links) -> np.ndarray:
+def twists(
+    plant: "MultibodyPlant", context: "Context", trees: Trees, touched: np.ndarray
+) -> tuple[Twists, np.ndarray]:
+    """Twists of the bodies ``touched`` (indices) about their origins; centres of mass (bodies, 3)
+    [m] of these, nan where a body cannot move."""
+    from pydrake.multibody.tree import JacobianWrtVariable
+
+    world, kv, origin = plant.world_frame(), JacobianWrtVariable.kV, np.zeros(3)
+    moving = [index for index in np.unique(touched).tolist() if len(trees.dofs[index])]
+    dofs = [trees.dofs[index] for index in moving]
+    count = np.array([len(own) for own in dofs], np.int64)
+    blocks = np.zeros((len(moving), 6, int(count.max(initial=0))))
+    part, centre = np.full(len(trees.root), -1), np.zeros((len(trees.root), 3))
+    middle = np.full((len(trees.root), 3), np.nan)
+    for k, index in enumerate(moving):
+        body = trees.bodies[index]
+        pose = plant.EvalBodyPoseInWorld(context, body)
+        jacobian = plant.CalcJacobianSpatialVelocity(
+            context, kv, body.body_frame(), origin, world, world
+        )
+        blocks[k, :, : len(dofs[k])] = jacobian[LINEAR_FIRST[:, None], dofs[k]]
+        part[index], centre[index] = k, pose.translation()
+        middle[index] = pose @ body.CalcCenterOfMassInBodyFrame(context)
+    return Twists(
+        blocks=blocks,
+        dofs=np.concatenate([*dofs, np.zeros(0, int)]),
+        first=np.cumsum(count) - count,
+        count=count,
+        part=part,
+        row=np.zeros(len(part), np.int64),
+        centre=centre,
+        columns=plant.num_velocities(),
+    ), middle
+
+
+def systems(
+    plant: "MultibodyPlant",
+    context: "Context",
+    trees: Trees,
+    held: np.ndarray,
+    links: Matrix | None,
+) -> np.ndarray:
     """Free system of each body (bodies,), or OUTSIDE; those that rigid ``links`` (k, nv) or None
     join are one. held (nv,) bool."""
     columns = trees.first[:, None] + LINEAR_FIRST
@@ -76,14 +138,11 @@ def systems(plant, context, trees: Trees, held, links) -> np.ndarray:
     bases, columns = trees.base[whole], columns[whole]
     number = np.arange(len(bases))
     if links is not None:
-        bodies = {int(b.index()): b for b in _bodies(plant)}
-        poses = [plant.EvalBodyPoseInWorld(context, bodies[b]).translation() for b in bases]
+        poses = [
+            plant.EvalBodyPoseInWorld(context, trees.bodies[base]).translation() for base in bases
+        ]
         axes = np.broadcast_to(np.eye(3), (len(bases), 3, 3))
         number = joined_systems(links, columns, np.array(poses).reshape(-1, 3), axes, axes)
     system = np.full(len(trees.root), OUTSIDE)
     system[bases] = number
     return system[trees.root]
-
-
-def _bodies(plant):
-    return [plant.get_joint(i).child_body() for i in plant.GetJointIndices()]

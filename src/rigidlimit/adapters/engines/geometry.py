@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from ..._support.display import Brief
 from ...errors import InputError
@@ -14,18 +15,31 @@ OUTSIDE = -1
 """System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
 
 
-def crossed(a, b):
-    """Cross products of the rows of two arrays (m, 3); in a third of the time of numpy's."""
-    (ax, ay, az), (bx, by, bz) = a.T, b.T
-    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)
+@njit(cache=True)
+def frames_along(normal: np.ndarray) -> np.ndarray:
+    """Each unit normal (m, 3) and two unit vectors across it and each other, (m, 3, 3)."""
+    frame = np.empty((len(normal), 3, 3))
+    for i in range(len(normal)):
+        n, least = normal[i], 0
+        for k in range(1, 3):
+            if abs(n[k]) < abs(n[least]):
+                least = k
+        # n x e of the axis e that is least along n
+        first = np.zeros(3)
+        a, b = (least + 1) % 3, (least + 2) % 3
+        size = max(np.sqrt(n[a] ** 2 + n[b] ** 2), 1e-300)
+        first[a], first[b] = n[b] / size, -n[a] / size
+        frame[i, 0], frame[i, 1] = n, first
+        frame[i, 2] = crossed(n, first)
+    return frame
 
 
-def across(normal):
-    """Two unit vectors across each normal and each other, (2, m, 3)."""
-    least = np.abs(normal).argmin(axis=1)
-    first = crossed(normal, np.eye(3)[least])
-    first /= np.maximum(np.linalg.norm(first, axis=1), 1e-300)[:, None]
-    return np.stack([first, crossed(normal, first)])
+@njit(cache=True)
+def crossed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a x b of two vectors (3,)."""
+    return np.array(
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,7 +70,7 @@ class ContactGeometry(Brief):
         """``parts``, or those of ``names``."""
         return NamedParts.of_pairs(self.names) if self.parts is None else self.parts
 
-    def vectors(self, normal_force, tangential) -> np.ndarray:
+    def vectors(self, normal_force: np.ndarray, tangential: np.ndarray) -> np.ndarray:
         """Forces on the second bodies (m, 3) [N] of normal ones (m,) and those along the tangents,
         the first two columns of ``tangential`` (m, k)."""
         push = normal_force[:, None] * self.normal
@@ -65,7 +79,7 @@ class ContactGeometry(Brief):
             push += np.einsum("ik,ikj->ij", both, self._tangents()[:, : both.shape[1]])
         return push
 
-    def moments(self, tangential) -> np.ndarray:
+    def moments(self, tangential: np.ndarray) -> np.ndarray:
         """Moments on the second bodies (m, 3) [N m]: spin about the normal and rolling about both
         tangents, the columns of ``tangential`` (m, k) after the second."""
         spin = np.zeros((len(self.normal), 3))

@@ -56,7 +56,9 @@ def check_joint(contacts: EngineContacts) -> None:
         )
 
 
-def in_rows(contacts: EngineContacts, rows, normal_force, tangential) -> np.ndarray:
+def in_rows(
+    contacts: EngineContacts, rows: np.ndarray, normal_force: np.ndarray, tangential: np.ndarray
+) -> np.ndarray:
     """Forces (3 b,) in the rows of ``joint_balance`` of some contacts (indices)."""
     weight = contacts.coefficients[1][rows]
     rubs = tangential[:, :2]

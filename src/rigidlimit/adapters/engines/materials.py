@@ -5,28 +5,42 @@ what the contact itself has. Single names are of one part each: stiffness of two
 series, k_1 k_2 / (k_1 + k_2), with one that is not named rigid; friction is the smaller of both.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
 from ..._support.words import counted
 from ...errors import InputError
 
+if TYPE_CHECKING:
+    from .contacts import EngineContacts
+    from .geometry import ContactGeometry
 
-def by_name(given) -> bool:
+
+ByContact = ArrayLike | Mapping[str | tuple[str, str], float] | Callable[[str, str], float]
+"""Values of contacts: a number, one a contact, or by names of parts."""
+
+
+def by_name(given: ByContact | None) -> bool:
     """Whether values are given by name, or by a function of names."""
     return callable(given) or isinstance(given, Mapping)
 
 
-def given_stiffness(stiffness, count: int, what: str, rows=slice(None)):
+def given_stiffness(
+    stiffness: ByContact, count: int, what: str, rows: np.ndarray | slice = slice(None)
+) -> ByContact:
     """One of each row (indices) of ``count`` entries of an engine's list; by name as it is."""
     if by_name(stiffness):
         return stiffness
     return arrays.vector("stiffness", stiffness, count, what=what)[rows]
 
 
-def stiffness_of(given, places, m: int) -> tuple[np.ndarray, tuple[str, ...]]:
+def stiffness_of(
+    given: ByContact, places: "ContactGeometry | None", m: int
+) -> tuple[np.ndarray, tuple[str, ...]]:
     """Stiffness (m,), and what to say of it; contacts that no name speaks of have 1."""
     if not by_name(given):
         return arrays.vector("stiffness", given, m, what="row of B"), ()
@@ -39,7 +53,9 @@ def stiffness_of(given, places, m: int) -> tuple[np.ndarray, tuple[str, ...]]:
     return np.where(known, value, 1.0), (f"stiffness: by name{more}",)
 
 
-def friction_of(given, friction, contacts) -> tuple[np.ndarray, tuple[str, ...]]:
+def friction_of(
+    given: ByContact | None, friction: np.ndarray, contacts: "EngineContacts"
+) -> tuple[np.ndarray, tuple[str, ...]]:
     """Coefficients (m, k) with those ``given`` for both sliding directions, and what to say.
 
     friction (m, k): the engine's, which stay where no name speaks of a contact; contacts:

@@ -27,7 +27,7 @@ from .coulomb import JOINT
 from .joint import check_joint, joint_balance
 from .options import MendOptions
 from .result import MendedForces
-from .shares import ENGINE, Bearing, shared_jointly, shared_out
+from .shares import Bearing, shared_jointly, shared_out
 
 
 def mend(contacts: EngineContacts, options: MendOptions) -> MendedForces:
@@ -48,7 +48,7 @@ def mended_as_filled(contacts: EngineContacts, options: MendOptions) -> MendedFo
     bearing = bearing_contacts(contacts, options, joint)
     bearing = replace(bearing, balance=bearing.balance.without_weak_motions())
     shares = (shared_jointly if joint else shared_out)(contacts, bearing, options)
-    return _result(contacts, bearing, shares, options)
+    return MendedForces(contacts, options, bearing, shares)
 
 
 def bearing_contacts(contacts: EngineContacts, options: MendOptions, joint: bool) -> Bearing:
@@ -90,43 +90,4 @@ def _pushes_on_nothing(contacts, powerless):
     return (
         f"{contacts.where(first)} pushes on nothing that can move{others}: no balance tells "
         "of its force, and the engine's is kept, whatever it is"
-    )
-
-
-def _result(contacts, bearing, shares, options) -> MendedForces:
-    """All in the order of the engine's list."""
-    every, rows = contacts.row, bearing.rows
-
-    def spread(values, rows=None):
-        at = every if rows is None else every[rows]
-        full = np.zeros((contacts.contacts, *values.shape[1:]), values.dtype)
-        if values.dtype == object:
-            full[:] = ""
-        full[at] = values
-        return full
-
-    force = spread(shares.force, rows)
-    engine_force = np.full(len(every), np.nan)
-    if contacts.engine_force is not None:
-        engine_force = contacts.engine_force
-        force[every[bearing.within]] = engine_force[bearing.within]
-    before = spread(contacts.tangential)
-    tangential = before.copy()
-    tangential[every[rows]] = shares.tangential
-    return MendedForces(
-        contacts=contacts,
-        options=options,
-        force=force,
-        engine_force=spread(engine_force),
-        tangential=tangential,
-        engine_tangential=before,
-        outside_cone=spread(shares.outside, rows),
-        slid=spread(shares.slid, rows),
-        open=spread(bearing.open),
-        within=spread(bearing.within),
-        kept=spread(shares.state == ENGINE, rows),
-        state=spread(shares.state, rows),
-        solved=rows,
-        balance=shares.balance,
-        answer=shares.answer,
     )

@@ -149,7 +149,7 @@ def _contacts(
         stiffness=stiffness,
         notes=(
             *said,
-            *([doubt] if doubt else []),
+            *doubt,
             *_notes(mujoco, model, data, made, solved, links, geometry, soft),
         ),
     )

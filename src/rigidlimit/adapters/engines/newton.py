@@ -15,20 +15,28 @@ report forces at all; ``ke`` is not used by the rigid solvers, so stiffness is g
 joints, soft contacts and particles stay given load.
 """
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..._support.words import counted
 from ...errors import InputError, MissingExtra
-from .arguments import check_joint, imported, joint_names
+from .arguments import Load, check_joint, imported, joint_names
 from .contacts import EngineContacts
-from .geometry import OUTSIDE, ContactGeometry, across, crossed
-from .materials import by_name, given_stiffness
+from .geometry import ContactGeometry, frames_along
+from .materials import ByContact, by_name, given_stiffness
 from .matrices import delivered
+from .newton_model import carried, structure, twists
 from .parts import NamedParts
 from .reading import asked, extents
 from .result import MendedForces
 from .sizes import mechanism_distances
-from .twists import Twists
+
+if TYPE_CHECKING:
+    import warp
+    from newton import Contacts, Model, State
 
 SINGLE = 1e-5
 """Accuracy of geometry in single precision, after a few operations."""
@@ -37,7 +45,7 @@ FAR = 4 * float(np.finfo(np.float32).eps)
 """The same of places, over their distance from the origin: it makes arms of small bodies noise."""
 
 
-def library():
+def library() -> ModuleType:
     """The newton module."""
     newton = imported("newton", engine="Newton", extra="newton")
     if not hasattr(newton, "eval_jacobian"):
@@ -49,15 +57,15 @@ def library():
 
 
 def from_newton(
-    model,
-    state,
-    contacts,
-    contact_force,
+    model: "Model",
+    state: "State",
+    contacts: "Contacts",
+    contact_force: "warp.array",
     *,
-    stiffness=None,
+    stiffness: ByContact | None = None,
     exponent: float = 2.0,
-    load="engine",
-    held=None,
+    load: Load = "engine",
+    held: Sequence[str] | str | None = None,
     on_friction: str = "joint",
     **options,
 ) -> MendedForces:
@@ -83,58 +91,52 @@ def from_newton(
             f"from_newton: contact_force is a {type(contact_force).__name__}; expected the Warp "
             "array observables.contact_f"
         )
-    load_from, load = wanted.load_from, wanted.load
     count = int(contacts.rigid_contact_count.numpy()[0])
-    _check_sizes(model, state, contacts, contact_force, count)
-    shapes = [getattr(contacts, f"rigid_contact_shape{side}").numpy()[:count] for side in (0, 1)]
-    body = np.array([model.shape_body.numpy()[shape] for shape in shapes], int).T.reshape(-1, 2)
-    normal = contacts.rigid_contact_normal.numpy()[:count].astype(float)
+    made = structure(newton, model)
+    shape = _of_sides(contacts, "shape", count).astype(int)
+    wrench = contact_force.numpy()
+    _check_sizes(state, wrench, made, shape)
+    body = made.shape_body[shape]
+    frame = frames_along(contacts.rigid_contact_normal.numpy()[:count].astype(float))
+    normal, tangents = frame[:, 0], frame[:, 1:]
     pose = state.body_q.numpy().astype(float)
-    point = np.stack([_surface(contacts, side, count, body[:, side], pose) for side in (0, 1)], 1)
-    push = -np.asarray(contact_force.numpy()[:count, :3], float)
-    force = np.einsum("ij,ij->i", push, normal)
-    slide = push - force[:, None] * normal
-
-    axes = across(normal)
-    centre = pose[:, :3] + _turned(pose[:, 3:], model.body_com.numpy().astype(float))
-    twists = _twists(newton, model, state, centre)
-    twist, sliding = twists.rows(body, point, np.stack([normal, *axes], axis=1))
-    rubs = np.einsum("ij,kij->ik", slide, axes)
-    if load_from == "rest":
-        load = -twists.delivered(_weight(model)) - delivered(sliding, rubs.ravel())
-    free, joint_of, turns = _joints(newton, model)
-    said = "equal" if stiffness is None else "as given"
-    parts = NamedParts(
-        geom=np.array(shapes, int).T.reshape(-1, 2),
-        body=body,
-        geoms=list(map(str, model.shape_label)),
-        bodies=list(map(str, model.body_label)),
-    )
+    local = _of_sides(contacts, "point", count) + _of_sides(contacts, "offset", count)
+    point = carried(pose, body, local.astype(float))
+    number = np.arange(len(pose))[:, None]
+    centre = carried(pose, number, model.body_com.numpy().astype(float)[:, None])[:, 0]
+    push = -wrench[:count, :3].astype(float)
+    force, rubs = np.einsum("ij,ij->i", push, normal), np.einsum("ij,ikj->ik", push, tangents)
+    twist = twists(newton, model, state, made, centre)
+    B, sliding = twist.rows(body, point, frame)
+    load = wanted.load
+    if wanted.load_from == "rest":
+        load = -twist.delivered(_weight(model)) - delivered(sliding, rubs.ravel())
+    parts = NamedParts(geom=shape, body=body, geoms=made.shapes, bodies=made.bodies)
     places = ContactGeometry(
         point=point,
         normal=normal,
-        tangents=axes.transpose(1, 0, 2),
+        tangents=tangents,
         names=parts.pairs,
-        system=np.where(body >= 0, free[body], OUTSIDE),
+        system=made.system[body],
         centre=np.where(body[:, :, None] >= 0, centre[body], np.nan),
         parts=parts,
     )
-    articulation = _articulation_of(model, joint_of)
-    extent = extents(twist, turns, articulation, places)
-    mu = model.shape_material_mu.numpy()
-    far = mechanism_distances(twist, articulation, places)
-    contacts_ = EngineContacts(
-        twist,
+    extent = extents(B, made.turns, made.articulation, places)
+    far = mechanism_distances(B, made.articulation, places)
+    k = 1.0 if stiffness is None else stiffness
+    said = "equal" if stiffness is None else "as given"
+    found = EngineContacts(
+        B,
         force,
         load=load,
-        load_from=load_from,
-        stiffness=given_stiffness(1.0 if stiffness is None else stiffness, count, "rigid contact"),
-        held=_held(model, held, joint_of),
+        load_from=wanted.load_from,
+        stiffness=given_stiffness(k, count, "rigid contact"),
+        held=_held(held, made),
         tangential=rubs,
         # combined coefficients differ by solver; the mean is XPBD's
-        friction=(mu[shapes[0]] + mu[shapes[1]]) / 2,
+        friction=model.shape_material_mu.numpy().astype(float)[shape].mean(axis=1),
         sliding=sliding,
-        mechanism=articulation,
+        mechanism=made.articulation,
         reach=extent.reach,
         gap=np.einsum("ij,ij->i", point[:, 1] - point[:, 0], normal),
         places=places,
@@ -145,64 +147,35 @@ def from_newton(
         gap_tolerance=extent.gap_tolerance,
         velocity=state.joint_qd.numpy().astype(float),
     )
-    return wanted.mended(contacts_)
+    return wanted.mended(found)
 
 
-def _check_sizes(model, state, contacts, contact_force, count):
-    """Raises InputError for a state, contacts or forces of another model or step."""
+def _of_sides(contacts, what, count):
+    """One of Newton's arrays of both sides of each contact, (count, 2, ...)."""
+    sides = [getattr(contacts, f"rigid_contact_{what}{side}").numpy()[:count] for side in (0, 1)]
+    return np.stack(sides, axis=1)
+
+
+def _check_sizes(state, wrench, made, shape):
+    """Raises InputError for a state, contacts or forces of another model or step; shape (m, 2):
+    numbers of the contacts' shapes, wrench: Newton's contact forces."""
     bodies = state.body_q.shape[0]
-    if bodies != int(model.body_count):
+    if bodies != len(made.bodies):
         raise InputError(
-            f"from_newton: state has {counted(bodies, 'body')} and model {int(model.body_count)}; "
+            f"from_newton: state has {counted(bodies, 'body')} and model {len(made.bodies)}; "
             "expected a state of this model"
         )
-    last = max(
-        int(getattr(contacts, f"rigid_contact_shape{side}").numpy()[:count].max(initial=-1))
-        for side in (0, 1)
-    )
-    if last >= int(model.shape_count):
+    if shape.max(initial=-1) >= len(made.shapes):
         raise InputError(
-            f"from_newton: contacts name shape {last} and model has {int(model.shape_count)}; "
+            f"from_newton: contacts name shape {shape.max()} and model has {len(made.shapes)}; "
             "expected contacts of this model"
         )
-    shape = contact_force.numpy().shape
-    if len(shape) != 2 or shape[0] < count or shape[1] != 6:
+    found = wrench.shape
+    if len(found) != 2 or found[0] < len(shape) or found[1] != 6:
         raise InputError(
-            f"from_newton: contact_force has shape {shape}; expected ({count} or more, 6), "
+            f"from_newton: contact_force has shape {found}; expected ({len(shape)} or more, 6), "
             "observables.contact_f of the step that found these contacts"
         )
-
-
-def _surface(contacts, side, count, body, pose):
-    """World points of one side's surface (m, 3)."""
-    local = sum(
-        getattr(contacts, f"rigid_contact_{part}{side}").numpy()[:count].astype(float)
-        for part in ("point", "offset")
-    )
-    moves = body >= 0
-    point = local.copy()
-    at = pose[body[moves]]
-    point[moves] = at[:, :3] + _turned(at[:, 3:], local[moves])
-    return point.reshape(-1, 3)
-
-
-def _turned(quaternion, vector):
-    """Vectors (m, 3) turned by quaternions (x, y, z, w)."""
-    axis, w = quaternion[:, :3], quaternion[:, 3:]
-    return vector + 2 * crossed(axis, crossed(axis, vector) + w * vector)
-
-
-def _twists(newton, model, state, centre) -> Twists:
-    """Of all bodies at ``state``; centre (bodies, 3): their centres of mass [m]."""
-    blocks = newton.eval_jacobian(model, state).numpy().astype(float)
-    start, child = model.articulation_start.numpy(), model.joint_child.numpy()
-    first = model.joint_qd_start.numpy()[start[: len(blocks) + 1]].astype(np.int64)
-    part, row = np.full(int(model.body_count), -1), np.zeros(int(model.body_count), np.int64)
-    for a in range(len(blocks)):
-        body = child[start[a] : start[a + 1]]
-        part[body], row[body] = a, 6 * np.arange(len(body))
-    n = int(model.joint_dof_count)
-    return Twists(blocks, np.arange(n), first[:-1], np.diff(first), part, row, centre, n)
 
 
 def _weight(model):
@@ -212,34 +185,9 @@ def _weight(model):
     return model.body_mass.numpy()[:, None].astype(float) * gravity[world]
 
 
-def _joints(newton, model):
-    """Free system of each body, joint of each velocity, and whether that turns."""
-    kind, child = model.joint_type.numpy(), model.joint_child.numpy()
-    parent, first = model.joint_parent.numpy(), model.joint_qd_start.numpy()
-    size = np.diff(first)
-    joint_of = np.repeat(np.arange(len(size)), size)
-    linear = model.joint_dof_dim.numpy()[:, 0]
-    turns = np.arange(len(joint_of)) - first[joint_of] >= linear[joint_of]
-    above = {int(c): j for j, c in enumerate(child)}
-    free, number = np.full(int(model.body_count) + 1, OUTSIDE), {}  # one more: the world, -1
-    for b in range(int(model.body_count)):
-        top = b
-        while top in above and parent[above[top]] >= 0:
-            top = int(parent[above[top]])
-        if top in above and kind[above[top]] == newton.JointType.FREE:
-            free[b] = number.setdefault(top, len(number))
-    return free, joint_of, turns
-
-
-def _articulation_of(model, joint_of):
-    start = model.articulation_start.numpy()
-    return np.searchsorted(start, joint_of, side="right")
-
-
-def _held(model, held, joint_of):
-    mask = np.zeros(len(joint_of), bool)
-    labels = list(model.joint_label)
+def _held(held, made):
+    mask = np.zeros(len(made.joint), bool)
     for name in joint_names(held):
-        check_joint(name, labels)
-        mask[joint_of == labels.index(name)] = True
+        check_joint(name, made.joints)
+        mask[made.joint == made.joints.index(name)] = True
     return mask

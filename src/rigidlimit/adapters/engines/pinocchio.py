@@ -16,34 +16,46 @@ Gauss-Seidel may stop well short of the solution, with a resultant that is not t
 impulses are checked against that problem in any case, and the message says how far they are off.
 """
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
 from ..._support.matrices import compact
 from ..._support.words import counted
 from ...dynamics import contact_dynamics
 from ...errors import InputError, MissingExtra
-from .arguments import check_joint, imported, joint_names, rigid_or_given, stopped_short
+from .arguments import Load, check_joint, imported, joint_names, rigid_or_given, stopped_short
 from .contacts import EngineContacts
 from .geometry import OUTSIDE, ContactGeometry
-from .links import from_error, joined, joined_systems
-from .materials import by_name
+from .links import from_error, joined
+from .materials import ByContact, by_name
 from .parts import NamedParts
+from .pinocchio_model import centres, structure, systems
 from .reading import asked, extents
 from .result import MendedForces
 
+if TYPE_CHECKING:
+    from pinocchio import (
+        Data,
+        Model,
+        StdVec_ConstraintData,
+        StdVec_ConstraintModel,
+    )
+
 POINT_CONTACT = "PointContactConstraintModel"
 ANCHORS = ("PointAnchorConstraintModel", "FrameAnchorConstraintModel")
-SLIDES = ("JointModelP", "JointModelTranslation")  # prismatic joints of every kind
-FREE = "JointModelFreeFlyer"
 
 DIVERGED = 1e12
 """Largest force over the weight of the model from which on that is lost in the rounding of forces,
 to 1e-4 and more."""
 
 
-def library():
+def library() -> ModuleType:
     """The pinocchio module."""
     pinocchio = imported("pinocchio", engine="Pinocchio", extra="pinocchio")
     if not hasattr(pinocchio, POINT_CONTACT):
@@ -55,19 +67,19 @@ def library():
 
 
 def from_pinocchio(
-    model,
-    data,
-    constraint_models,
-    constraint_datas,
-    impulses,
+    model: "Model",
+    data: "Data",
+    constraint_models: "StdVec_ConstraintModel",
+    constraint_datas: "StdVec_ConstraintData",
+    impulses: ArrayLike,
     *,
     dt: float = 1.0,
-    stiffness=None,
+    stiffness: ByContact | None = None,
     exponent: float = 2.0,
-    load="engine",
-    g=None,
-    held=None,
-    equalities="rigid",
+    load: Load = "engine",
+    g: ArrayLike | None = None,
+    held: Sequence[str] | str | None = None,
+    equalities: str = "rigid",
     on_friction: str = "joint",
     **options,
 ) -> MendedForces:
@@ -99,30 +111,27 @@ def from_pinocchio(
         on_friction=on_friction, model=(model, pinocchio.Model), data=(data, pinocchio.Data),
     )  # fmt: skip
     load_from, load = wanted.load_from, wanted.load
-    _check_sizes(model, data, constraint_models, constraint_datas)
+    contacts, anchors = _by_kind(
+        model, data, constraint_models, constraint_datas, rigid_or_given(equalities)
+    )
     J = pinocchio.getConstraintsJacobian(model, data, constraint_models, constraint_datas)
     impulses = arrays.vector("impulses", impulses, J.shape[0], what="row of all constraints")
     force = impulses / arrays.positive("dt", dt)
     _check_size(pinocchio, model, force)
-    contacts, anchors = _by_kind(constraint_models, constraint_datas, rigid_or_given(equalities))
-    normal = np.array([at + 2 for at, _, _ in contacts], int)
-    slide = normal[:, None] - np.array([2, 1])
-    B = compact(J[normal].reshape(len(normal), model.nv))
-
-    rows = [at + np.arange(anchor.residualSize()) for at, anchor, _ in anchors]
-    rows = np.concatenate([*rows, np.zeros(0, int)])
+    first = np.array([at for at, _, _ in contacts], int)
+    normal, slide = first + 2, first[:, None] + np.arange(2)
+    B = compact(J[normal])
+    rows = np.concatenate(
+        [at + np.arange(anchor.residualSize()) for at, anchor, _ in anchors] or [np.zeros(0, int)]
+    )
     residual = _residual(data, J, g, impulses, normal)
-    held = _held(model, held)
-    tree, system = _trees(model)
-    whole = joined(tree, sp.csr_array(J[rows]), held)
-    system = _joined(model, data, system, J[rows])
-    places = _geometry(model, data, contacts, system)
-    extent = extents(B, _turns(model), whole, places)
+    made, held = structure(model), _held(model, held)
+    places = _geometry(data, made, contacts, systems(data, made, J[rows]))
+    extent = extents(B, made.turns, joined(made.tree, J[rows], held), places)
     if load_from == "step":
         kept = force.copy()
         kept[normal] = 0.0
         load = _solved(data, B, g, normal, J.T @ kept, dt, J.shape[0])
-    said = "equal, Pinocchio has none" if stiffness is None else "as given"
     links, link_accuracy = _links(J, anchors, extent.sizes)
     found = EngineContacts(
         B,
@@ -132,9 +141,9 @@ def from_pinocchio(
         stiffness=1.0 if stiffness is None else stiffness,
         held=held,
         tangential=force[slide],
-        friction=np.array([c.getFriction() for _, c, _ in contacts]),
-        sliding=compact(J[slide.ravel()].reshape(2 * len(normal), model.nv)),
-        mechanism=tree,
+        friction=np.array([contact.getFriction() for _, contact, _ in contacts]),
+        sliding=compact(J[slide.ravel()]),
+        mechanism=made.tree,
         reach=extent.reach,
         links=links,
         link_accuracy=link_accuracy,
@@ -142,53 +151,77 @@ def from_pinocchio(
         contacts=len(contacts),
         engine="Pinocchio",
         engine_residual=residual,
-        notes=(
-            *(() if by_name(stiffness) else (f"stiffness: {said}",)),
-            *_notes(J.shape[0] - 3 * len(contacts) - len(rows), residual, load_from, len(contacts)),
+        notes=tuple(
+            _notes(stiffness, len(J) - 3 * len(contacts) - len(rows), residual, load_from, contacts)
         ),
     )
     return wanted.mended(found)
 
 
-def _by_kind(models, datas, rigid):
-    """Contacts, and anchors where they are ``rigid``: (first row, model, data) of each."""
-    first = np.cumsum([0, *(model.residualSize() for model in models)])
-    contacts, anchors = [], []
-    for at, model, data in zip(first, models, datas, strict=False):
-        if model.shortname() == POINT_CONTACT:
-            contacts.append((int(at), model.extract(), data.extract()))
-        elif rigid and model.shortname() in ANCHORS:
-            anchors.append((int(at), model.extract(), data.extract()))
+def _by_kind(model, data, models, datas, rigid):
+    """Contacts, and anchors where they are ``rigid``: (first row, model, data) of each.
+
+    Raises InputError for data or constraints that are not the model's; Pinocchio would end the
+    program.
+    """
+    if len(data.oMi) != model.njoints:
+        raise InputError(
+            f"from_pinocchio: data has {len(data.oMi)} joints and model {model.njoints}; expected "
+            "the data of this model"
+        )
+    for name, kind, found in (
+        ("constraint_models", "ConstraintModel", models),
+        ("constraint_datas", "ConstraintData", datas),
+    ):
+        wrong = next((item for item in found if not hasattr(item, "extract")), None)
+        if wrong is not None:
+            raise InputError(
+                f"from_pinocchio: {name} has a {type(wrong).__name__}; expected each as "
+                f"pinocchio.{kind}, in a StdVec_{kind}"
+            )
+    if len(models) != len(datas):
+        raise InputError(
+            f"from_pinocchio: {len(models)} constraint_models and {len(datas)} constraint_datas; "
+            "expected one for each"
+        )
+    contacts, anchors, row = [], [], 0
+    for constraint, its_data in zip(models, datas, strict=True):
+        kind = constraint.shortname()
+        if kind == POINT_CONTACT:
+            contacts.append((row, constraint.extract(), its_data.extract()))
+        elif rigid and kind in ANCHORS:
+            anchors.append((row, constraint.extract(), its_data.extract()))
+        row += constraint.residualSize()
     return contacts, anchors
 
 
-def _notes(others, residual, load_from, contacts):
+def _notes(stiffness, others, residual, load_from, contacts):
     """What was taken for what; others: rows of constraints that are kept."""
+    if not by_name(stiffness):
+        said = "equal, Pinocchio has none" if stiffness is None else "as given"
+        yield f"stiffness: {said}"
     if others:
         yield f"{counted(others, 'row of other constraints')} kept as Pinocchio has them"
     advice = "let it iterate more, or load='step'"
-    doubt = stopped_short("Pinocchio", residual, load_from, advice)
-    if doubt:
-        yield doubt
+    yield from stopped_short("Pinocchio", residual, load_from, advice)
     if np.isnan(residual) and contacts:
         yield "impulses not checked against Pinocchio's problem (give g=, and data.M by crba)"
 
 
-def _geometry(model, data, contacts, system) -> ContactGeometry:
+def _geometry(data, made, contacts, system) -> ContactGeometry:
     """system (njoints,): free system of each joint."""
-    point = np.array([[d.oMc1.translation, d.oMc2.translation] for _, _, d in contacts])
-    frame = np.array([d.oMc1.rotation for _, _, d in contacts]).reshape(-1, 3, 3)
-    joints = [(c.joint1_id, c.joint2_id) for _, c, _ in contacts]
-    centre = np.array([[_root(model, data, joint) for joint in pair] for pair in joints])
-    joint = np.array(joints, int).reshape(-1, 2)
-    parts = NamedParts(joint, np.full_like(joint, OUTSIDE), list(model.names), ())
+    poses = [(its_data.oMc1, its_data.oMc2) for _, _, its_data in contacts]
+    frame = np.array([first.rotation for first, _ in poses]).reshape(-1, 3, 3)
+    joint = np.array([(c.joint1_id, c.joint2_id) for _, c, _ in contacts], int).reshape(-1, 2)
+    parts = NamedParts(joint, np.full_like(joint, OUTSIDE), made.names, ())
+    point = np.array([[side.translation for side in pair] for pair in poses]).reshape(-1, 2, 3)
     return ContactGeometry(
-        point=point.reshape(-1, 2, 3),
+        point=point,
         normal=frame[:, :, 2],
         tangents=frame[:, :, :2].transpose(0, 2, 1),
         names=parts.pairs,
-        system=system[parts.geom],
-        centre=centre.reshape(-1, 2, 3),
+        system=system[joint],
+        centre=centres(data, made, joint),
         parts=parts,
     )
 
@@ -223,35 +256,11 @@ def _residual(data, J, g, impulses, normal):
     return float(missing.max()) / (largest or 1.0)
 
 
-def _check_sizes(model, data, constraint_models, constraint_datas):
-    """Raises InputError for data or constraints that are not the model's; Pinocchio would end the
-    program."""
-    if len(data.oMi) != model.njoints:
-        raise InputError(
-            f"from_pinocchio: data has {len(data.oMi)} joints and model {model.njoints}; expected "
-            "the data of this model"
-        )
-    for name, found in (
-        ("constraint_models", constraint_models),
-        ("constraint_datas", constraint_datas),
-    ):
-        wrong = next((item for item in found if not hasattr(item, "extract")), None)
-        if wrong is not None:
-            kind = "ConstraintModel" if name.endswith("models") else "ConstraintData"
-            raise InputError(
-                f"from_pinocchio: {name} has a {type(wrong).__name__}; expected each as "
-                f"pinocchio.{kind}, in a StdVec_{kind}"
-            )
-    if len(constraint_models) != len(constraint_datas):
-        raise InputError(
-            f"from_pinocchio: {len(constraint_models)} constraint_models and "
-            f"{len(constraint_datas)} constraint_datas; expected one for each"
-        )
-
-
 def _links(J, anchors, sizes):
-    """Rows of anchors (k, nv) in displacements, and their accuracy (k,)."""
-    links, accuracy = [np.zeros((0, J.shape[1]))], []
+    """Rows of anchors (k, nv) in displacements, and their accuracy (k,); None without any."""
+    if not anchors:
+        return None, None
+    links, accuracy = [], []
     for at, anchor, data in anchors:
         rows = J[at + np.arange(anchor.residualSize())].copy()
         size = float(sizes[np.abs(rows).max(axis=0) > 0].max(initial=0.0)) or 1.0
@@ -263,24 +272,6 @@ def _links(J, anchors, sizes):
         links.append(rows)
         accuracy += [error / size] * len(rows)
     return sp.csr_array(np.vstack(links)), from_error(accuracy)
-
-
-def _joined(model, data, system, links):
-    """Free system of each joint (njoints,), those that ``links`` join made one."""
-    bases = [
-        j
-        for j in range(1, model.njoints)
-        if model.parents[j] == 0 and model.joints[j].shortname() == FREE
-    ]
-    turned = np.array([data.oMi[j].rotation.T for j in bases]).reshape(-1, 3, 3)
-    number = joined_systems(
-        links,
-        np.array([model.idx_vs[j] + np.arange(6) for j in bases], int).reshape(-1, 6),
-        np.array([data.oMi[j].translation for j in bases]).reshape(-1, 3),
-        turned,
-        turned,
-    )
-    return np.r_[number, OUTSIDE][system].astype(int)
 
 
 def _solved(data, B, g, normal, kept, dt, rows):
@@ -295,45 +286,6 @@ def _solved(data, B, g, normal, kept, dt, rows):
     # g holds the free velocity already
     step = contact_dynamics(M, B, dt * g[normal], np.zeros(n), kept, dt, tolerance=1e-11)
     return M @ step.velocity / dt - kept
-
-
-def _root(model, data, joint):
-    """Place of the first joint below it; nan for the world."""
-    if joint == 0:
-        return np.full(3, np.nan)
-    while model.parents[joint]:
-        joint = model.parents[joint]
-    return data.oMi[joint].translation
-
-
-def _trees(model):
-    """Tree of each velocity (nv,) and the free system of each joint (njoints,), or OUTSIDE."""
-    root = np.zeros(model.njoints, int)
-    tree = np.zeros(model.nv, int)
-    system = np.full(model.njoints, OUTSIDE)
-    free = 0
-    for j in range(1, model.njoints):
-        root[j] = j if model.parents[j] == 0 else root[model.parents[j]]
-        tree[model.idx_vs[j] : model.idx_vs[j] + model.nvs[j]] = root[j]
-        if root[j] == j and model.joints[j].shortname() == FREE:
-            system[j], free = free, free + 1
-        else:
-            system[j] = system[root[j]] if root[j] != j else OUTSIDE
-    return tree, system
-
-
-def _turns(model):
-    """(nv,) bool: which velocities are rotations."""
-    turns = np.ones(model.nv, bool)
-    for j in range(1, model.njoints):
-        first, name = model.idx_vs[j], model.joints[j].shortname()
-        if name == FREE:
-            turns[first : first + 3] = False
-        elif name == "JointModelPlanar":
-            turns[first : first + 2] = False
-        elif name.startswith(SLIDES):
-            turns[first : first + model.nvs[j]] = False
-    return turns
 
 
 def _held(model, held):

@@ -106,7 +106,7 @@ def from_pybullet(
     links, turning, error, others = constraint_rows(world, rigid_or_given(equalities))
     residual = _residual(world, analytics)
     doubt = stopped_short("PyBullet", residual, load_from, ADVICE, GAINED)
-    notes = [text for text in (said, doubt) if text]
+    notes = [*([said] if said else []), *doubt]
     if others:
         notes.append(f"{counted(others, 'constraint')} kept as PyBullet has them")
     if load_from == "rest":

@@ -1,13 +1,15 @@
 """What the readers of all engines begin and end with."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .arguments import expect, wanted_load
+from ..._support.matrices import Matrix
+from .arguments import Load, expect, wanted_load
 from .contacts import TOUCHING, EngineContacts
+from .geometry import ContactGeometry
 from .mend import mended_as_filled
 from .options import MendOptions, sorted_options
 from .result import MendedForces
@@ -30,7 +32,16 @@ class Asked:
         return mended_as_filled(given, self.options)
 
 
-def asked(reader, options, *, load, loads=("engine", "rest"), exponent, on_friction, **objects):
+def asked(
+    reader: Callable,
+    options: Mapping[str, Any],
+    *,
+    load: Load,
+    loads: tuple[str, ...] = ("engine", "rest"),
+    exponent: float,
+    on_friction: str,
+    **objects: tuple[Any, type],
+) -> Asked:
     """``Asked`` of the keywords of ``reader``; options: those that it passes on.
 
     loads: names of loads that it knows; objects: name=(value, class) of the engine's own. Raises
@@ -51,7 +62,9 @@ class Extents:
     gap_tolerance: np.ndarray
 
 
-def extents(B, turns, mechanism, places) -> Extents:
+def extents(
+    B: Matrix, turns: np.ndarray, mechanism: np.ndarray, places: ContactGeometry
+) -> Extents:
     """turns (n,) bool: columns of B (m, n) that are rotations; mechanism (n,) int: body or
     mechanism of each, links included; places: ``ContactGeometry`` of the rows."""
     sizes, near = mechanism_sizes(B, mechanism, places)

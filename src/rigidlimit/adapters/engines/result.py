@@ -1,9 +1,11 @@
 """Mended forces, beside the engine's own."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from ..._support.display import Brief
 from ...errors import InputError
@@ -15,6 +17,7 @@ from .joint import in_rows
 from .message import message
 from .net_forces import NetForce, net_forces, of_part
 from .options import MendOptions
+from .shares import ENGINE, Bearing, Shares
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,37 +27,91 @@ class MendedForces(Brief):
     Attributes
     ----------
     contacts : ``EngineContacts``, what the engine's step left; options : ``MendOptions``.
-    force, engine_force : (contacts,) [N], normal forces, mended and the engine's (nan if not
-        given); zero where the engine lists a contact without solving it.
-    tangential, engine_tangential : (contacts, k), friction forces and moments along
-        ``places.tangents`` (spin about the normal, rolling about the tangents), and the engine's.
-    outside_cone, slid : (contacts,) bool, Coulomb's law broken by what is kept of them.
-    open : (contacts,) bool, left out because they are apart at the end of the step.
-    within : (contacts,) bool, between parts that links hold to each other, or that push on nothing
-        that can move: the engine's force is kept.
-    state : (contacts,) str, what the forces belong to where they were found jointly: "unloaded",
-        "least energy", or "engine" where that is kept; else "".
-    kept : (contacts,) bool, the engine's force is kept because no admissible forces were found.
-    solved : (b,) int, which rows of ``contacts.B`` took part.
-    balance : ``Balance``, what their forces obey; answer : its ``CompatibleForces``, with friction
-        ``RoughForces``.
+    bearing : ``Bearing``, which contacts took part; shares : ``Shares``, what was found for them.
     """
 
     contacts: EngineContacts
     options: MendOptions
-    force: np.ndarray
-    engine_force: np.ndarray
-    tangential: np.ndarray
-    engine_tangential: np.ndarray
-    outside_cone: np.ndarray
-    slid: np.ndarray
-    open: np.ndarray
-    within: np.ndarray
-    state: np.ndarray
-    kept: np.ndarray
-    solved: np.ndarray
-    balance: Balance
-    answer: CompatibleForces
+    bearing: Bearing
+    shares: Shares
+
+    @cached_property
+    def force(self) -> np.ndarray:
+        """(contacts,) [N], mended normal forces; zero where the engine lists a contact without
+        solving it, or that is open."""
+        force = self._spread(self.shares.force, self.solved)
+        within = self.bearing.within
+        if within.any():
+            force[self.contacts.row[within]] = self.contacts.normal_force[within]
+        return force
+
+    @cached_property
+    def engine_force(self) -> np.ndarray:
+        """(contacts,) [N], the engine's; nan if not given."""
+        force = self.contacts.engine_force
+        return self._spread(np.full(len(self.contacts.row), np.nan) if force is None else force)
+
+    @cached_property
+    def tangential(self) -> np.ndarray:
+        """(contacts, k), friction forces and moments along ``places.tangents`` (spin about the
+        normal, rolling about the tangents)."""
+        tangential = self.engine_tangential.copy()
+        tangential[self.row] = self.shares.tangential
+        return tangential
+
+    @cached_property
+    def engine_tangential(self) -> np.ndarray:
+        """The engine's friction forces and moments, (contacts, k)."""
+        return self._spread(self.contacts.tangential)
+
+    @property
+    def outside_cone(self) -> np.ndarray:
+        """(contacts,) bool, Coulomb's law broken by what is kept of the friction forces."""
+        return self._spread(self.shares.outside, self.solved)
+
+    @property
+    def slid(self) -> np.ndarray:
+        """(contacts,) bool, the same where a contact slides under another normal force."""
+        return self._spread(self.shares.slid, self.solved)
+
+    @property
+    def open(self) -> np.ndarray:
+        """(contacts,) bool, left out because they are apart at the end of the step."""
+        return self._spread(self.bearing.open)
+
+    @property
+    def within(self) -> np.ndarray:
+        """(contacts,) bool, between parts that links hold to each other, or that push on nothing
+        that can move: the engine's force is kept."""
+        return self._spread(self.bearing.within)
+
+    @property
+    def state(self) -> np.ndarray:
+        """(contacts,) str, what the forces belong to where they were found jointly: "unloaded",
+        "least energy", or "engine" where that is kept; else ""."""
+        state = np.full(self.contacts.contacts, "", object)
+        state[self.row] = self.shares.state
+        return state
+
+    @property
+    def kept(self) -> np.ndarray:
+        """(contacts,) bool, the engine's force is kept because no admissible forces were found."""
+        return self.state == ENGINE
+
+    @property
+    def solved(self) -> np.ndarray:
+        """(b,) int, which rows of ``contacts.B`` took part."""
+        return self.bearing.rows
+
+    @property
+    def balance(self) -> Balance:
+        """What the forces of these obey."""
+        return self.shares.balance
+
+    @property
+    def answer(self) -> CompatibleForces:
+        """What the solver found for these; with friction ``RoughForces``."""
+        return self.shares.answer
 
     @property
     def engine(self) -> str:
@@ -164,7 +221,7 @@ class MendedForces(Brief):
         """The same of the engine's forces."""
         return self._vectors(self.engine_force, self.engine_tangential)
 
-    def on(self, name: str, *, about=None) -> NetForce:
+    def on(self, name: str, *, about: ArrayLike | None = None) -> NetForce:
         """Net contact force and torque on a part of the engine's model, as a sensor there has it.
 
         name: of a geom, a body or a link; its end after "/", "::" or a space will do where only one
@@ -227,6 +284,12 @@ class MendedForces(Brief):
     def message(self) -> str:
         """What was done, and what to know of it, in words."""
         return message(self)
+
+    def _spread(self, values, rows=slice(None)):
+        """Values of some rows of ``contacts.B`` in the order of the engine's list, else zero."""
+        full = np.zeros((self.contacts.contacts, *values.shape[1:]), values.dtype)
+        full[self.contacts.row[rows]] = values
+        return full
 
     def _vectors(self, force, tangential):
         contacts, places = self.contacts, self._places(all_rows=True)

@@ -10,54 +10,59 @@ side) and centres c_i of what they touch,
 the second for bodies whose contacts lie close together.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 
-from .matrices import compressed, numbered
+from ..._support.matrices import Matrix
+from .matrices import compressed
+
+if TYPE_CHECKING:
+    from .geometry import ContactGeometry
 
 
-def mechanism_sizes(B, mechanism, geometry):
+def mechanism_sizes(
+    B: Matrix, mechanism: np.ndarray, geometry: "ContactGeometry"
+) -> tuple[np.ndarray, np.ndarray]:
     """(n,) for each column of B the size of its mechanism, (m,) for each row the smallest of those
     it joins; both [m].
 
-    B (m, n); mechanism (n,) int; geometry: of the rows. Where a mechanism's contacts and centres
-    are all one point, or it has none: ``geometry.size``.
+    B (m, n); mechanism (n,) int >= 0; geometry: of the rows. Where a mechanism's contacts and
+    centres are all one point, or it has none: ``geometry.size``.
     """
-    label = numbered(mechanism)
-    row, count = compressed(B), int(label.max(initial=-1)) + 1
     point, centre = _points(geometry), geometry.centre
     centre = point[:0] if centre is None else np.ascontiguousarray(centre, float)
-    size = _sizes(*row, label, count, point, centre)
-    known = (size > 0.0) & (size < np.inf)
-    if not known.all():
-        size[~known] = geometry.size
-    smallest = _least_of_rows(*row, label, size)
+    row, touched, count = _touching(*compressed(B), mechanism)
+    size = _sizes(row, touched, count, point, centre)
+    unknown = ~((size > 0.0) & (size < np.inf))[mechanism]
+    if unknown.any():
+        size[mechanism[unknown]] = geometry.size
+    smallest = _least_of_rows(row, touched, size, len(point))
     alone = smallest == np.inf
     if alone.any():
         smallest[alone] = geometry.size
-    return size[label], smallest
+    return size[mechanism], smallest
 
 
-def mechanism_distances(B, mechanism, geometry):
+def mechanism_distances(
+    B: Matrix, mechanism: np.ndarray, geometry: "ContactGeometry"
+) -> np.ndarray:
     """(n,) for each column of B how far its mechanism's contacts are from the origin [m]."""
-    label = numbered(mechanism)
-    far = np.linalg.norm(_points(geometry), axis=2).max(axis=1)
-    values, column, ends = compressed(B)
-    row = np.repeat(np.arange(B.shape[0]), np.diff(ends))
-    most = np.zeros(int(label.max(initial=-1)) + 1)
-    np.maximum.at(most, label[column], np.where(values != 0.0, far[row], 0.0))
-    return most[label]
+    point = _points(geometry)
+    row, touched, count = _touching(*compressed(B), mechanism)
+    return _farthest(row, touched, point, np.zeros((count, 3)))[mechanism]
 
 
-def middles(point, part, count):
-    """(count, 3): mean of the points (k, sides, 3) of each part; zero for a part without any."""
+def middles(point: np.ndarray, part: np.ndarray, count: int) -> np.ndarray:
+    """(count, 3): mean of the points (k, sides, 3) of each part (k,); zero for one without any."""
     total, number = np.zeros((count, 3)), np.bincount(part, minlength=count)
     np.add.at(total, part, point.mean(axis=1))
     return total / np.maximum(number, 1)[:, None]
 
 
-def distance_from_middle(point, part, count):
-    """(count,): largest distance of the points (k, sides, 3) of each part from their mean."""
+def distance_from_middle(point: np.ndarray, part: np.ndarray, count: int) -> np.ndarray:
+    """(count,): largest distance of the points (k, sides, 3) of each part (k,) from their mean."""
     size = np.zeros(count)
     away = np.linalg.norm(point - middles(point, part, count)[part][:, None], axis=2)
     np.maximum.at(size, part, away.max(axis=1))
@@ -71,52 +76,65 @@ def _points(geometry):
 
 
 @njit(cache=True)
-def _sizes(values, column, ends, label, count, point, centre):
-    """Size (count,) of each mechanism, 0 or infinite where that is not known. Rows compressed;
-    point (m, 1 or 2, 3); centre (m, 2, 3), or of no rows."""
-    m, sides = point.shape[0], point.shape[1]
-    middle, number = np.zeros((count, 3)), np.zeros(count)
-    size, last = np.zeros(count), np.full(count, -1)
-    for i in range(m):
+def _touching(values, column, ends, mechanism):
+    """Row and mechanism of each pair that an entry of the compressed rows joins, (k,) each, row by
+    row; number of mechanisms."""
+    count = mechanism.max() + 1 if len(mechanism) else 0
+    row, touched = np.empty(len(values), np.int64), np.empty(len(values), np.int64)
+    last, size = np.full(count, -1), 0
+    for i in range(len(ends) - 1):
         for e in range(ends[i], ends[i + 1]):
-            p = label[column[e]]
-            if values[e] == 0.0 or last[p] == i:
-                continue
-            last[p] = i
-            number[p] += sides
-            for s in range(sides):
-                for k in range(3):
-                    middle[p, k] += point[i, s, k]
-    last[:] = -1
-    for i in range(m):
-        arm = np.inf
-        for s in range(2 if len(centre) else 0):
-            away = 0.0
-            for k in range(3):
-                away += (point[i, min(s, sides - 1), k] - centre[i, s, k]) ** 2
-            if away < arm:  # not for one that is no number
-                arm = away
-        for e in range(ends[i], ends[i + 1]):
-            p = label[column[e]]
-            if values[e] == 0.0 or last[p] == i:
-                continue
-            last[p] = i
-            if len(centre):
-                size[p] = max(size[p], arm)
-            for s in range(sides):
-                away = 0.0
-                for k in range(3):
-                    away += (point[i, s, k] - middle[p, k] / number[p]) ** 2
-                size[p] = max(size[p], away)
-    return np.sqrt(size)
+            p = mechanism[column[e]]
+            if values[e] != 0.0 and last[p] != i:
+                last[p], row[size], touched[size] = i, i, p
+                size += 1
+    return row[:size], touched[:size], count
 
 
 @njit(cache=True)
-def _least_of_rows(values, column, ends, label, size):
-    """The least size of the mechanisms that each row joins, (m,); infinite for none."""
-    least = np.full(len(ends) - 1, np.inf)
-    for i in range(len(least)):
-        for e in range(ends[i], ends[i + 1]):
-            if values[e] != 0.0:
-                least[i] = min(least[i], size[label[column[e]]])
+def _sizes(row, touched, count, point, centre):
+    """Size (count,) of each mechanism, 0 or infinite where that is not known. point (m, 1 or 2, 3);
+    centre (m, 2, 3), or of no rows."""
+    sides = point.shape[1]
+    middle, number = np.zeros((count, 3)), np.zeros(count)
+    for k in range(len(row)):
+        number[touched[k]] += sides
+        for s in range(sides):
+            middle[touched[k]] += point[row[k], s]
+    for p in range(count):
+        middle[p] /= max(number[p], 1.0)
+    size = _farthest(row, touched, point, middle)
+    if len(centre):
+        for k in range(len(row)):
+            arm = np.inf
+            for s in range(2):
+                away = _distance(point[row[k], min(s, sides - 1)], centre[row[k], s])
+                if away < arm:  # not for one that is no number
+                    arm = away
+            size[touched[k]] = max(size[touched[k]], arm)
+    return size
+
+
+@njit(cache=True)
+def _farthest(row, touched, point, middle):
+    """Largest distance of the points of each mechanism from ``middle`` (count, 3); (count,)."""
+    far = np.zeros(len(middle))
+    for k in range(len(row)):
+        for s in range(point.shape[1]):
+            away = _distance(point[row[k], s], middle[touched[k]])
+            far[touched[k]] = max(far[touched[k]], away)
+    return far
+
+
+@njit(cache=True)
+def _distance(a, b):
+    return np.sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2)
+
+
+@njit(cache=True)
+def _least_of_rows(row, touched, size, m):
+    """The least size of the mechanisms that each of m rows joins, (m,); infinite for none."""
+    least = np.full(m, np.inf)
+    for k in range(len(row)):
+        least[row[k]] = min(least[row[k]], size[touched[k]])
     return least

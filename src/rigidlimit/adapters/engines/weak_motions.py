@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from .matrices import compressed
-from .mechanisms import ROUNDING, BlockMotions, Reduction, leave_nothing, stacks
+from .mechanisms import ROUNDING, BlockMotions, Reduction, leave_nothing, partition, stacks
 
 SURE = 1e-5
 """S over the largest that its square tells for certain."""
@@ -63,56 +63,69 @@ def weak_motions(balance) -> Reduction | None:
 
 
 def _suspects(balance):
-    """Those of ``balance.parts`` that may have an S of up to their accuracy."""
-    rows, found = compressed(balance.B), []
-    for columns in balance.parts:
-        least = np.maximum(2 * balance.accuracy[columns].max(axis=1), SURE) ** 2
-        weak = _may_be_weak(*rows, columns, balance.reach, least)
-        if weak.any():
-            found.append(columns if weak.all() else columns[weak])
-    return found
+    """Columns, as from ``partition``, of mechanisms that may have an S of up to their accuracy."""
+    free = ~balance.held
+    weak = _may_be_weak(
+        *compressed(balance.B), balance.mechanism, free, balance.reach, balance.accuracy, SURE
+    )
+    return partition(balance.mechanism, free & weak[balance.mechanism]) if weak.any() else ()
 
 
 @njit(cache=True)
-def _may_be_weak(values, column, ends, columns, reach, least):
-    """Which of the blocks B/a in ``columns`` (g, c) of compressed rows may have an S^2 of up to
-    ``least`` (g,) of the largest, (g,) bool.
+def _may_be_weak(values, column, ends, mechanism, free, reach, accuracy, sure):
+    """Which mechanisms may have an S of up to twice their accuracy, ``sure`` at least, of the
+    largest, (mechanisms,) bool. Of compressed rows; only columns that are ``free`` count.
 
-    They do not where G - least tr G of G = (B/a)^T B/a has a Cholesky factor: that tells of S^2 far
-    above the rounding of G, 1e-15, in a fraction of the time of their decomposition. Blocks without
-    entries have no S.
+    They do not where G - least tr G of G = (B/a)^T B/a, least the square of that part, has a
+    Cholesky factor: that tells of S^2 far above the rounding of G, 1e-15, in a fraction of the time
+    of their decomposition. Blocks without entries have no S.
     """
-    g, c = columns.shape
-    part, place = np.full(len(reach), -1), np.zeros(len(reach), np.int64)
-    for p in range(g):
-        for k in range(c):
-            part[columns[p, k]], place[columns[p, k]] = p, k
-    G = np.zeros((g, c, c))
+    count = mechanism.max() + 1 if len(mechanism) else 0
+    place, size = np.zeros(len(mechanism), np.int64), np.zeros(count, np.int64)
+    part = np.full(count, sure)
+    for j in range(len(mechanism)):
+        if free[j]:
+            p = mechanism[j]
+            place[j] = size[p]
+            size[p] += 1
+            part[p] = max(part[p], 2.0 * accuracy[j])
+    first = np.zeros(count + 1, np.int64)
+    for p in range(count):
+        first[p + 1] = first[p] + size[p] ** 2
+    G = np.zeros(first[-1])
     for i in range(len(ends) - 1):
         for e in range(ends[i], ends[i + 1]):
-            p, k = part[column[e]], place[column[e]]
-            if p < 0:
+            a = column[e]
+            if not free[a]:
                 continue
+            p = mechanism[a]
             for f in range(ends[i], ends[i + 1]):
-                if part[column[f]] == p and place[column[f]] <= k:
-                    size = reach[column[e]] * reach[column[f]]
-                    G[p, k, place[column[f]]] += values[e] * values[f] / size
-    weak = np.zeros(g, np.bool_)
-    for p in range(g):
-        A, trace = G[p], 0.0
-        for k in range(c):
-            trace += A[k, k]
-        if trace == 0.0:
-            continue
-        for k in range(c):
-            A[k, k] -= least[p] * trace
-            for j in range(k + 1):
-                for q in range(j):
-                    A[k, j] -= A[k, q] * A[j, q]
-                if j < k:
-                    A[k, j] /= A[j, j]
-            if not A[k, k] > 0.0:
-                weak[p] = True
-                break
-            A[k, k] = np.sqrt(A[k, k])
+                b = column[f]
+                if mechanism[b] == p and free[b] and place[b] <= place[a]:
+                    G[first[p] + size[p] * place[a] + place[b]] += (
+                        values[e] * values[f] / (reach[a] * reach[b])
+                    )
+    weak = np.zeros(count, np.bool_)
+    for p in range(count):
+        block = G[first[p] : first[p + 1]].reshape(size[p], size[p])
+        weak[p] = _not_definite(block, part[p] ** 2)
     return weak
+
+
+@njit(cache=True)
+def _not_definite(A, least):
+    """Whether A - least tr A has no Cholesky factor; A (c, c), its lower half, is overwritten."""
+    trace = 0.0
+    for k in range(len(A)):
+        trace += A[k, k]
+    for k in range(len(A) if trace > 0.0 else 0):
+        A[k, k] -= least * trace
+        for j in range(k + 1):
+            for q in range(j):
+                A[k, j] -= A[k, q] * A[j, q]
+            if j < k:
+                A[k, j] /= A[j, j]
+        if not A[k, k] > 0.0:
+            return True
+        A[k, k] = np.sqrt(A[k, k])
+    return False

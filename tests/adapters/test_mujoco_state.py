@@ -63,6 +63,20 @@ def test_rows_newer_than_forces_are_refused(solver, cone):
     assert refused > 5
 
 
+@pytest.mark.parametrize("left", [np.nan, 1e300])
+def test_rows_newer_than_forces_are_refused_whatever_is_in_memory(left):
+    """Property: after mj_step1 alone efc_b and efc_force are what was in memory before, and may be
+    no numbers: contacts are new all the same, and nothing is unstable."""
+    model, data = made()
+    while not data.nefc:
+        mujoco.mj_step(model, data)
+    mujoco.mj_step1(model, data)
+    assert data.ncon
+    data.efc_b[:], data.efc_force[:] = left, left
+    with pytest.raises(InputError, match="not those of its present contacts"):
+        from_mujoco(model, data)
+
+
 def test_bodies_moved_by_hand_are_refused():
     """Property: once qpos was set, contacts and forces are of another pose; mj_forward makes them
     anew. A speed that was set leaves them what they are."""

@@ -100,7 +100,7 @@ def _rows(row, contacts, m):
 def parts(name, value, size, *, what):
     """``arrays.vector`` of parts of something, (size,)."""
     value = arrays.vector(name, value, size, what=what)
-    if (value < 0).any() or (value >= 1).any():
+    if not ((value >= 0) & (value < 1)).all():
         raise InputError(f"{name} is {value.max():.6g}; expected 0 <= {name} < 1")
     return value
 

@@ -146,7 +146,7 @@ class EngineContacts(Brief):
         )
 
     def _link_accuracy(self):
-        if self.links is None:
+        if self.links is None or not self.links.shape[0]:
             return None
         size = self.links.shape[0]
         return parts("link_accuracy", self.link_accuracy, size, what="row of links")

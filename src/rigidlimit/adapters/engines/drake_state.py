@@ -19,7 +19,7 @@ from numba import njit
 
 from .drake_contacts import PointPairs
 from .drake_trees import Trees
-from .geometry import crossed
+from .geometry import cross
 
 if TYPE_CHECKING:
     from pydrake.multibody.plant import MultibodyPlant
@@ -84,10 +84,11 @@ def _wrenches(root, point, push, origin):
 
     root (m, 2) int: of both sides; push (m, 3) [N]: on the second, at point (m, 3).
     """
-    found = np.zeros((len(origin), 6))
+    found, turn = np.zeros((len(origin), 6)), np.empty(3)
     for i in range(len(point)):
         for side in range(2):
             k, sign = root[i, side], 2.0 * side - 1.0
-            found[k, :3] += sign * crossed(point[i] - origin[k], push[i])
+            cross(point[i] - origin[k], push[i], turn)
+            found[k, :3] += sign * turn
             found[k, 3:] += sign * push[i]
     return found

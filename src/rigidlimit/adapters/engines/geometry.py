@@ -30,16 +30,16 @@ def frames_along(normal: np.ndarray) -> np.ndarray:
         size = max(np.sqrt(n[a] ** 2 + n[b] ** 2), 1e-300)
         first[a], first[b] = n[b] / size, -n[a] / size
         frame[i, 0], frame[i, 1] = n, first
-        frame[i, 2] = crossed(n, first)
+        cross(n, first, frame[i, 2])
     return frame
 
 
 @njit(cache=True)
-def crossed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a x b of two vectors (3,)."""
-    return np.array(
-        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-    )
+def cross(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """a x b of two vectors (3,) into ``out``."""
+    out[0] = a[1] * b[2] - a[2] * b[1]
+    out[1] = a[2] * b[0] - a[0] * b[2]
+    out[2] = a[0] * b[1] - a[1] * b[0]
 
 
 @dataclass(frozen=True, repr=False)

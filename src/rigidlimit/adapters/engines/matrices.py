@@ -5,14 +5,16 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from ..._support.matrices import taken
+from ..._support.matrices import Matrix, taken
 from ..._support.sets import join, settle
 from ...errors import InputError
 
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Compressed rows: values (e,), columns (e,) int32, and ends (m + 1,) int32 of the rows."""
 
-def compressed(A):
-    """A (m, n) as compressed rows without zeros, for compiled code, which takes this form alone:
-    values (e,), columns (e,) int32, and ends (m + 1,) int32 of the rows."""
+
+def compressed(A: Matrix) -> Rows:
+    """A (m, n) as compressed rows without zeros, for compiled code, which takes this form alone."""
     if not sp.issparse(A):
         return _compressed(np.ascontiguousarray(A))
     A = A.tocsr()
@@ -39,7 +41,7 @@ def _compressed(A):
     return values, column, ends
 
 
-def delivered(A, force):
+def delivered(A: Matrix, force: np.ndarray) -> np.ndarray:
     """A^T f (n,) of f (m,)."""
     if not sp.issparse(A):
         return A.T @ force
@@ -47,7 +49,9 @@ def delivered(A, force):
 
 
 @njit(cache=True)
-def delivered_by(values, column, ends, force, n):
+def delivered_by(
+    values: np.ndarray, column: np.ndarray, ends: np.ndarray, force: np.ndarray, n: int
+) -> np.ndarray:
     """The same of compressed rows."""
     total = np.zeros(n)
     for i in range(len(ends) - 1):
@@ -56,7 +60,17 @@ def delivered_by(values, column, ends, force, n):
     return total
 
 
-def by_contact(B, T):
+@njit(cache=True)
+def moved(values: np.ndarray, column: np.ndarray, ends: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """A v (m,) of compressed rows."""
+    out = np.zeros(len(ends) - 1)
+    for i in range(len(out)):
+        for e in range(ends[i], ends[i + 1]):
+            out[i] += values[e] * v[column[e]]
+    return out
+
+
+def by_contact(B: Matrix, T: Matrix) -> Matrix:
     """Rows of B (m, n) and T (s m, n) contact by contact, normal first: (m (1 + s), n)."""
     m, n = B.shape
     if not sp.issparse(B) and not sp.issparse(T):  # T has s times the entries that choose a form
@@ -69,7 +83,7 @@ def by_contact(B, T):
     return taken((B, T), order.ravel())
 
 
-def entries(A):
+def entries(A: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Row, column and value of all that is not zero, row by row."""
     if sp.issparse(A):
         A = A.tocsr()
@@ -85,7 +99,7 @@ def entries(A):
     return row, column, A[row, column]
 
 
-def without_columns(A, gone):
+def without_columns(A: Matrix, gone: np.ndarray) -> Matrix:
     """A with zeros in the columns ``gone`` (n,) bool."""
     if not sp.issparse(A):
         return np.where(gone, 0.0, A)
@@ -96,7 +110,46 @@ def without_columns(A, gone):
 
 
 @njit(cache=True)
-def row_sizes(values, column, ends, reach):
+def by_direction(
+    values: np.ndarray, column: np.ndarray, ends: np.ndarray, d: int, n: int
+) -> tuple[Rows, Rows]:
+    """Compressed rows of n columns, d of each contact in turn, as the first ones of all contacts
+    and the others; entries of one column are added up, and zeros left out."""
+    count = len(ends) - 1
+    first = (
+        np.empty(len(values)),
+        np.empty(len(values), np.int32),
+        np.zeros(count // d + 1, np.int32),
+    )
+    rest = count - count // d
+    others = np.empty(len(values)), np.empty(len(values), np.int32), np.zeros(rest + 1, np.int32)
+    last, sums, used = np.full(n, -1), np.zeros(n), np.empty(n, np.int64)
+    sizes = np.zeros(2, np.int64)
+    for i in range(count):
+        found = 0
+        for e in range(ends[i], ends[i + 1]):
+            j = column[e]
+            if last[j] != i:
+                last[j], sums[j], used[found] = i, 0.0, j
+                found += 1
+            sums[j] += values[e]
+        side = min(i % d, 1)
+        out, place, out_ends = first if side == 0 else others
+        for q in range(found):
+            if sums[used[q]] != 0.0:
+                out[sizes[side]], place[sizes[side]] = sums[used[q]], used[q]
+                sizes[side] += 1
+        out_ends[i // d + 1 if side == 0 else i - i // d] = sizes[side]
+    return (
+        (first[0][: sizes[0]].copy(), first[1][: sizes[0]].copy(), first[2]),
+        (others[0][: sizes[1]].copy(), others[1][: sizes[1]].copy(), others[2]),
+    )
+
+
+@njit(cache=True)
+def row_sizes(
+    values: np.ndarray, column: np.ndarray, ends: np.ndarray, reach: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Of each compressed row the largest of its entries over ``reach`` (n,), and their norm."""
     m = len(ends) - 1
     largest, norm = np.zeros(m), np.zeros(m)
@@ -110,7 +163,9 @@ def row_sizes(values, column, ends, reach):
 
 
 @njit(cache=True)
-def without_rounding(values, column, ends, reach, least):
+def without_rounding(
+    values: np.ndarray, column: np.ndarray, ends: np.ndarray, reach: np.ndarray, least: np.ndarray
+) -> Rows:
     """Compressed rows without entries, over ``reach`` (n,), of at most ``least`` (m,) each row."""
     m, count = len(ends) - 1, 0
     kept, place, first = (
@@ -125,28 +180,30 @@ def without_rounding(values, column, ends, reach, least):
     return kept[:count].copy(), place[:count].copy(), first
 
 
-def dense_block(A, rows, columns):
+def dense_block(A: Matrix, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Some rows and columns (indices) as a plain array."""
     if sp.issparse(A):
         return A[rows][:, columns].toarray()
     return A[rows[:, None], columns]
 
 
-def numbered(label):
+def numbered(label: np.ndarray) -> np.ndarray:
     """Labels (n,) int >= 0 as numbers from 0 in their order, without gaps."""
     seen = np.zeros(int(label.max(initial=-1)) + 1, bool)
     seen[label] = True
     return (np.cumsum(seen) - 1)[label]
 
 
-def groups(label):
+def groups(label: np.ndarray) -> dict[int, np.ndarray]:
     """Indices of every value of ``label``."""
     order = np.argsort(label, kind="stable")
     ends = np.flatnonzero(np.diff(label[order])) + 1
     return {label[part[0]]: part for part in np.split(order, ends) if len(part)}
 
 
-def components(A, use, label=None, *, each: int = 1):
+def components(
+    A: Matrix, use: np.ndarray, label: np.ndarray | None = None, *, each: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
     """Which rows and columns of A hang together through the columns ``use`` (n,) bool.
 
     label (n,) int >= 0: columns of one label hang together in any case; None: none do. each: rows
@@ -172,6 +229,6 @@ def _joined(values, column, ends, use, label, count, each):
     return root
 
 
-def refused_shape(name: str, A, wanted: str) -> InputError:
+def refused_shape(name: str, A: Matrix, wanted: str) -> InputError:
     """The error for a matrix of another shape."""
     return InputError(f"{name} has shape {A.shape}; expected {wanted}")

@@ -15,44 +15,50 @@ estimate of the inverse mass. At full impedance d = dmax the spring is stiffness
 A time constant (positive ``solref``) is no material: equal stiffness is taken, and said.
 """
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..._support import arrays
 from ..._support.words import counted
 from ...errors import InputError
-from .arguments import check_joint, check_linear, imported, joint_names, stopped_short
+from .arguments import Load, check_joint, check_linear, imported, joint_names, stopped_short
 from .contacts import EngineContacts
-from .geometry import OUTSIDE, ContactGeometry
-from .links import joined, joined_systems
-from .materials import by_name, given_stiffness
+from .links import joined
+from .materials import ByContact, by_name, given_stiffness
 from .matrices import delivered
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
 from .mujoco_model import name_of, structure
-from .mujoco_rows import constraint_rows, contact_rows, is_pyramidal, solved_contacts
+from .mujoco_places import contact_places
+from .mujoco_rows import constraint_rows, contact_rows, solved_contacts
 from .mujoco_state import check_positions, engine_residual
-from .parts import NamedParts
 from .reading import asked, extents
 from .result import MendedForces
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
 
 ADVICE = "let it iterate more (opt.iterations, opt.tolerance), or load='rest' where all rests"
 """What to do where MuJoCo's solver stopped early."""
 
 
-def library():
+def library() -> ModuleType:
     """The mujoco module."""
     return imported("mujoco", engine="MuJoCo", extra="mujoco")
 
 
 def from_mujoco(
-    model,
-    data,
+    model: "MjModel",
+    data: "MjData",
     *,
-    stiffness=None,
+    stiffness: ByContact | None = None,
     exponent: float = 2.0,
-    load="engine",
-    held=None,
-    equalities="rigid",
+    load: Load = "engine",
+    held: Sequence[str] | str | np.ndarray | None = None,
+    equalities: Sequence[str] | str = "rigid",
     on_friction: str = "joint",
     **options,
 ) -> MendedForces:
@@ -89,49 +95,31 @@ def from_mujoco(
     )  # fmt: skip
     _check_data(model, data)
     check_positions(mujoco, model, data)
+    made, held = structure(mujoco, model), _held(mujoco, model, held)
     solved = solved_contacts(mujoco, model, data)
-    k, said = _stiffness(data, solved, stiffness, exponent)
-    held = _held(mujoco, model, held)
-    said = (said,) if said and len(solved.row) else ()
-    contacts = _contacts(mujoco, model, data, solved, wanted, held, equalities, k, said)
-    return wanted.mended(contacts)
-
-
-def _contacts(
-    mujoco, model, data, solved, wanted, held, equalities, stiffness, said
-) -> EngineContacts:
-    """said: what was done about the stiffness."""
-    load_from, load = wanted.load_from, wanted.load
-    forces, made = np.array(data.efc_force, float), structure(mujoco, model)
     jacobian = constraint_rows(mujoco, model, data)
     residual = engine_residual(mujoco, model, data, jacobian, solved)
-    rows = contact_rows(jacobian, solved, forces)
+    rows = contact_rows(jacobian, solved, _forces(data))
+    k, said = _stiffness(data, solved, stiffness, exponent)
     links = rigid_equalities(mujoco, model, data, jacobian, equalities)
-    if load_from == "rest":
-        # everything but normal contact forces and rigid links: applied, and other constraints as
-        # they are
-        inner = jacobian.taken(links.engine_row).T @ forces[links.engine_row]
-        normal = delivered(rows.B, rows.normal)
-        load = -(data.qfrc_smooth + data.qfrc_constraint - normal - inner)
-        load[_asleep(model, data, made)] = 0.0
     whole = joined(made.tree, links.rows, held)
-    geometry = _geometry(data, made, solved.row, held, _middles(model, data, made, whole), links)
-    extent = extents(rows.B, made.turns, whole, geometry)
-    link_rows, link_accuracy, soft = in_displacements(
-        links, model, data, extent.reach, extent.sizes
-    )
-    doubt = stopped_short("MuJoCo", residual, load_from, ADVICE)
+    places = contact_places(model, data, made, solved.row, held, links.rows, whole)
+    extent = extents(rows.B, made.turns, whole, places)
+    link_rows, link_accuracy, soft = in_displacements(links, model, data, extent)
+    load = wanted.load
+    if wanted.load_from == "rest":
+        load = _at_rest(data, made, jacobian, links, delivered(rows.B, rows.normal))
     velocity = np.array(data.qvel, float)
     beyond = np.array(data.efc_pos, float) - np.array(data.efc_margin, float)
-    return EngineContacts(
+    contacts = EngineContacts(
         rows.B,
         rows.normal,
         load=load,
-        load_from=load_from,
+        load_from=wanted.load_from,
         held=held,
         tangential=rows.tangential,
         friction=solved.friction,
-        cone="pyramid" if is_pyramidal(mujoco, model) else "elliptic",
+        cone="pyramid" if solved.pyramidal.any() else "elliptic",
         sliding=rows.T,
         # distance beyond the margin at the end of the step, were it made with the present qvel
         gap=beyond[solved.address] + model.opt.timestep * (rows.B @ velocity),
@@ -140,19 +128,20 @@ def _contacts(
         reach=extent.reach,
         links=link_rows,
         link_accuracy=link_accuracy,
-        places=geometry,
+        places=places,
         row=solved.row,
         contacts=int(data.ncon),
         velocity=velocity,
         engine="MuJoCo",
         engine_residual=residual,
-        stiffness=stiffness,
+        stiffness=k,
         notes=(
             *said,
-            *doubt,
-            *_notes(mujoco, model, data, made, solved, links, geometry, soft),
+            *stopped_short("MuJoCo", residual, wanted.load_from, ADVICE),
+            *_notes(mujoco, model, data, made, solved, links, places.parts.body, soft),
         ),
     )
+    return wanted.mended(contacts)
 
 
 def _check_data(model, data):
@@ -162,17 +151,36 @@ def _check_data(model, data):
             f"data has {len(data.qvel)} degrees of freedom and {len(data.xpos)} bodies, model "
             f"{model.nv} and {model.nbody}; expected the MjData of this model"
         )
-    for name in ("qvel", "efc_force"):
-        bad = np.flatnonzero(~np.isfinite(np.array(getattr(data, name), float)))
-        if len(bad):
-            raise InputError(
-                f"data.{name}[{bad[0]}] is {getattr(data, name)[bad[0]]}; expected finite numbers: "
-                "the simulation has become unstable (data.warning counts that)"
-            )
+    _check_finite("qvel", np.array(data.qvel, float))
 
 
-def _notes(mujoco, model, data, made, solved, links, geometry, soft):
-    """What was taken for what."""
+def _forces(data):
+    """efc_force (nefc,); finite, of rows that are no newer than it (``engine_residual``)."""
+    forces = np.array(data.efc_force, float)
+    _check_finite("efc_force", forces)
+    return forces
+
+
+def _check_finite(name, values):
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise InputError(
+            f"data.{name}[{bad[0]}] is {values[bad[0]]}; expected finite numbers: the simulation "
+            "has become unstable (data.warning counts that)"
+        )
+
+
+def _at_rest(data, made, jacobian, links, normal):
+    """Everything but normal contact forces (nv,) and rigid links, to be held without acceleration:
+    applied forces, and those of other constraints as they are."""
+    inner = jacobian.taken(links.engine_row).T @ np.array(data.efc_force)[links.engine_row]
+    load = -(data.qfrc_smooth + data.qfrc_constraint - normal - inner)
+    load[_asleep(data, made)] = 0.0
+    return load
+
+
+def _notes(mujoco, model, data, made, solved, links, body, soft):
+    """What was taken for what; body (m, 2): of both sides."""
     yield from links.notes
     others = data.nefc - int(solved.count.sum()) - len(links.engine_row)
     if others:
@@ -181,10 +189,9 @@ def _notes(mujoco, model, data, made, solved, links, geometry, soft):
     if len(solved.row) < data.ncon:
         listed = counted(int(data.ncon) - len(solved.row), "listed contact")
         yield f"{listed} not solved by MuJoCo: zero force"
-    if _asleep(model, data, made).any():
+    if _asleep(data, made).any():
         yield "bodies are asleep: MuJoCo lists no contacts between them, so none are mended"
-    body = geometry.parts.body
-    if (made.mocap[body] & (body >= 0)).any():
+    if made.mocap.any() and (made.mocap[body] & (body >= 0)).any():
         yield (
             "contacts with mocap bodies: what these squeeze harder than the balance of the others "
             "asks for is not kept"
@@ -197,7 +204,7 @@ def _notes(mujoco, model, data, made, solved, links, geometry, soft):
         )
 
 
-def _asleep(model, data, made):
+def _asleep(data, made):
     """(nv,) bool: degrees of freedom of sleeping trees (MuJoCo from 3.4 on)."""
     tree = getattr(data, "tree_asleep", None)
     if tree is None or not len(made.tree):
@@ -210,19 +217,21 @@ def _stiffness(data, solved, stiffness, exponent):
     row, ncon = solved.row, int(data.ncon)
     if stiffness is not None:
         value = given_stiffness(stiffness, ncon, "entry of data.contact", row)
-        return value, "" if by_name(stiffness) else "stiffness: as given"
+        return value, () if by_name(stiffness) or not len(row) else ("stiffness: as given",)
+    if not len(row):
+        return np.ones(0), ()
     solref = np.array(data.contact.solref, float).reshape(ncon, 2)[row]
-    if not len(row) or not (solref < 0).all():
+    if not (solref < 0).all():
         direct = int((solref < 0).all(axis=1).sum())
         some = f" (direct stiffness: {direct} of {counted(len(row), 'contact')})" if direct else ""
-        return np.ones(len(row)), f"stiffness: equal, solref has time constants{some}"
+        return np.ones(len(row)), (f"stiffness: equal, solref has time constants{some}",)
     check_linear("MuJoCo's springs (negative solref) are", exponent)
     impedance = np.array(data.efc_KBIP, float).reshape(-1, 4)[:, 2]
     mass = solved.summed(np.array(data.efc_D, float) * (1 - impedance) / impedance)
     # MuJoCo keeps impedances inside these bounds (mjMINIMP, mjMAXIMP)
     solimp = np.array(data.contact.solimp, float).reshape(ncon, 5)[row]
     full = np.clip(solimp[:, 1], 1e-4, 1 - 1e-4)
-    return -solref[:, 0] / (1 - full) * mass, "stiffness: MuJoCo's springs (direct solref)"
+    return -solref[:, 0] / (1 - full) * mass, ("stiffness: MuJoCo's springs (direct solref)",)
 
 
 def _held(mujoco, model, held):
@@ -235,63 +244,3 @@ def _held(mujoco, model, held):
         joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
         mask[model.dof_jntid == joint] = True
     return mask
-
-
-def _geometry(data, made, row, held, middle, links):
-    """middle (nbody, 3): see ``_middles``."""
-    ncon = int(data.ncon)
-    geom = np.array(data.contact.geom, int).reshape(ncon, 2)[row]
-    body, outer = made.geom_body[geom], geom < 0
-    number = geom
-    if outer.any():
-        flex = np.array(data.contact.flex, int).reshape(ncon, 2)[row]
-        number = np.where(outer, len(made.geom_body) + flex, geom)
-        body = np.where(outer, OUTSIDE, body)
-    system, centre = _systems(data, made, held, links.rows)[body], middle[body]
-    fixed = made.body_tree[body] < 0
-    if outer.any():
-        system[outer], fixed = OUTSIDE, fixed | outer
-    centre[fixed] = np.nan
-    frame = np.array(data.contact.frame, float).reshape(ncon, 3, 3)[row]
-    parts = NamedParts(geom=number, body=body, geoms=made.geoms, bodies=made.bodies)
-    return ContactGeometry(
-        point=np.array(data.contact.pos, float).reshape(ncon, 3)[row],
-        normal=frame[:, 0],
-        tangents=frame[:, 1:],
-        names=parts.pairs,
-        system=system,
-        centre=centre,
-        parts=parts,
-    )
-
-
-def _systems(data, made, held, links):
-    """(nbody,): number of the free system whose base a body is on, or OUTSIDE."""
-    bodies, columns = made.bases, made.base_columns
-    if held.any():
-        whole = ~held[columns].any(axis=1)
-        bodies, columns = bodies[whole], columns[whole]
-    system = np.full(len(made.root), OUTSIDE)
-    system[bodies] = joined_systems(
-        links,
-        columns,
-        np.array(data.xpos, float)[bodies],
-        np.broadcast_to(np.eye(3), (len(bodies), 3, 3)),
-        np.array(data.xmat, float).reshape(-1, 3, 3)[bodies].transpose(0, 2, 1),
-    )
-    return system[made.root]
-
-
-def _middles(model, data, made, mechanism):
-    """(nbody, 3): centre of mass of the mechanism that each body is of, links included [m]."""
-    moving = made.body_tree >= 0
-    part = mechanism[made.body_column[moving]]
-    mass = np.array(model.body_mass, float)[moving]
-    total = np.bincount(part, weights=mass)
-    push = mass[:, None] * np.array(data.xipos, float)[moving]
-    mean = np.stack([np.bincount(part, weights=along) for along in push.T], axis=1)
-    middle = np.array(data.subtree_com, float)[made.root]
-    heavy = total[part] > 0
-    place = np.flatnonzero(moving)[heavy]
-    middle[place] = mean[part[heavy]] / total[part[heavy], None]
-    return middle

@@ -17,15 +17,25 @@ position error is more than ``SOFT`` of the size of their mechanism, or their sp
 mass (efc_KBIP) slower than ``SLOW``: 1/sqrt(k), 0.02 s as MuJoCo has it by default.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..._support.matrices import Matrix
 from ..._support.words import counted
 from ...errors import InputError
 from .arguments import EQUALITIES, joint_names
 from .links import from_error
+from .mujoco_model import codes
+from .mujoco_rows import Jacobian
+from .reading import Extents
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
 
 SOFT = 0.02
 """Position error of an equality, over the size of its mechanism, from which it is told about."""
@@ -40,7 +50,7 @@ class Equalities:
     equality (k,): whose; engine_row (r,): rows of efc that they stand for, and own (r,): whose
     these are; notes: what was left as given."""
 
-    rows: np.ndarray | sp.csr_array
+    rows: Matrix
     turns: np.ndarray
     coupling: np.ndarray
     equality: np.ndarray
@@ -49,10 +59,16 @@ class Equalities:
     notes: tuple[str, ...]
 
 
-def equalities(mujoco, model, data, jacobian, wanted) -> Equalities:
+def equalities(
+    mujoco: ModuleType,
+    model: "MjModel",
+    data: "MjData",
+    jacobian: Jacobian,
+    wanted: Sequence[str] | str,
+) -> Equalities:
     """Those active and ``wanted``: "rigid", "given", or names of equalities."""
     named = _named(mujoco, model, wanted)
-    active = np.array(data.efc_type, int).ravel() == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
+    active = np.array(data.efc_type, int).ravel() == codes(mujoco).equality
     efc = np.flatnonzero(active[: int(data.nefc)])
     if not len(efc):
         none = np.zeros(0, int)
@@ -107,11 +123,12 @@ def equalities(mujoco, model, data, jacobian, wanted) -> Equalities:
     )
 
 
-def in_displacements(found, model, data, reach, size):
+def in_displacements(
+    found: Equalities, model: "MjModel", data: "MjData", extent: Extents
+) -> tuple[Matrix, np.ndarray, list[int]]:
     """Rows (k, nv) in displacements [m/s]; accuracy (k,) for redundant ones; numbers of the
-    equalities that are soft. reach, size (nv,): of each column the arm, and the size of its
-    mechanism [m]."""
-    rows = found.rows
+    equalities that are soft."""
+    rows, size = found.rows, extent.sizes
     k = rows.shape[0]
     if not k:
         return rows, np.zeros(0), []
@@ -119,7 +136,7 @@ def in_displacements(found, model, data, reach, size):
     span = np.zeros(k)
     np.maximum.at(span, entries.row, size[entries.col])
     span = np.where(span > 0, span, float(size.max(initial=0.0)) or 1.0)
-    scaled = sp.csr_array(rows @ sp.diags_array(1.0 / reach))
+    scaled = sp.csr_array(rows @ sp.diags_array(1.0 / extent.reach))
     norm = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
     # a tendon that moves nothing has no size of its own
     weight = np.where(found.turns, span, 1.0)

@@ -3,8 +3,41 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .geometry import OUTSIDE
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
+
+
+@dataclass(frozen=True)
+class Codes:
+    """MuJoCo's numbers: of the pyramidal cone, of the rows of equalities and of contacts by cone,
+    of the integrator of Runge and Kutta. Looking them up in its enumerations takes microseconds
+    each."""
+
+    cone: int
+    equality: int
+    pyramid: int
+    elliptic: int
+    runge_kutta: int
+
+
+@lru_cache(maxsize=1)
+def codes(mujoco: ModuleType) -> Codes:
+    """Of this version of MuJoCo."""
+    rows = mujoco.mjtConstraint
+    return Codes(
+        cone=int(mujoco.mjtCone.mjCONE_PYRAMIDAL),
+        equality=int(rows.mjCNSTR_EQUALITY),
+        pyramid=int(rows.mjCNSTR_CONTACT_PYRAMIDAL),
+        elliptic=int(rows.mjCNSTR_CONTACT_ELLIPTIC),
+        runge_kutta=int(mujoco.mjtIntegrator.mjINT_RK4),
+    )
 
 
 @dataclass(frozen=True)
@@ -12,8 +45,8 @@ class Structure:
     """tree, turns (nv,): number of the tree of each degree of freedom, and whether it is a
     rotation; root, body_tree (nbody,): first body below the world, and tree or -1; body_column
     (nbody,): first degree of freedom of its tree; geom_body (ngeom,); mocap (nbody,) bool; bases
-    (f,): bodies that float, and base_columns (f, 6) of their degrees of freedom; geoms, bodies:
-    names, flexes behind the geoms."""
+    (f,): bodies that float, and base_columns (f, 6) of their degrees of freedom; system (nbody,):
+    which of these each body is on, or OUTSIDE; geoms, bodies: names, flexes behind the geoms."""
 
     tree: np.ndarray
     turns: np.ndarray
@@ -24,16 +57,19 @@ class Structure:
     mocap: np.ndarray
     bases: np.ndarray
     base_columns: np.ndarray
+    system: np.ndarray
     geoms: "Names"
     bodies: "Names"
 
 
 @lru_cache(maxsize=4)
-def structure(mujoco, model) -> Structure:
+def structure(mujoco: ModuleType, model: "MjModel") -> Structure:
     """Of ``model``; kept, since making it takes as long as mending."""
     tree, root = np.array(model.dof_treeid, int), np.array(model.body_rootid, int)
     body_tree = np.array(model.body_treeid, int)
     bases, columns = _bases(mujoco, model, root)
+    system = np.full(len(root), OUTSIDE)
+    system[bases] = np.arange(len(bases))
     return Structure(
         tree=tree,
         turns=_turns(mujoco, model),
@@ -44,6 +80,7 @@ def structure(mujoco, model) -> Structure:
         mocap=np.array(model.body_mocapid, int) >= 0,
         bases=bases,
         base_columns=columns,
+        system=system[root],
         geoms=Names(mujoco, model, ("GEOM", int(model.ngeom)), ("FLEX", int(model.nflex))),
         bodies=Names(mujoco, model, ("BODY", int(model.nbody))),
     )
@@ -89,7 +126,7 @@ class Names(Sequence):
         raise IndexError(i)
 
 
-def name_of(mujoco, model, kind, number):
+def name_of(mujoco: ModuleType, model: "MjModel", kind: str, number: int) -> str:
     """Name of an object, or "geom 3"; kind: "GEOM", "BODY" and the like."""
     name = mujoco.mj_id2name(model, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), int(number))
     return name or f"{kind.lower()} {number}"

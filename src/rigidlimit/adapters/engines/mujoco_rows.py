@@ -7,14 +7,20 @@ With the rows J_e and forces f_e of contact i,
 """
 
 from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from ..._support.matrices import from_rows
+from ..._support.matrices import Matrix, from_rows
 from ...errors import InputError
-from .matrices import compressed
+from .matrices import Rows, by_direction, compressed
+from .mujoco_model import codes
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
 
 DIRECTIONS = np.arange(5)
 """Of friction: two of sliding, spin, two of rolling."""
@@ -36,7 +42,7 @@ class Solved:
         """Number of constraint rows of each (m,)."""
         return np.where(self.pyramidal, 2 * (self.dim - 1), self.dim)
 
-    def summed(self, values):
+    def summed(self, values: np.ndarray) -> np.ndarray:
         """Sums (m,) of what constraint rows have, over those that push along the normal: all edges
         of a pyramid, else the first."""
         last = self.address + np.where(self.pyramidal, 2 * (self.dim - 1), 1)
@@ -46,12 +52,9 @@ class Solved:
         return np.add.reduceat(np.append(values, 0.0), ends)[::2]
 
 
-def is_pyramidal(mujoco, model) -> bool:
-    return int(model.opt.cone) == int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
-
-
-def solved_contacts(mujoco, model, data) -> Solved:
-    ncon, contact = int(data.ncon), data.contact
+def solved_contacts(mujoco: ModuleType, model: "MjModel", data: "MjData") -> Solved:
+    """Those with rows in ``data.efc_J``. Raises InputError for rows that are not of this state."""
+    ncon, contact, code = int(data.ncon), data.contact, codes(mujoco)
     address = np.array(contact.efc_address, int).reshape(ncon)
     row = np.flatnonzero(address >= 0)
     address = address[row]
@@ -63,22 +66,18 @@ def solved_contacts(mujoco, model, data) -> Solved:
             f"contacts point to constraint row {address.max()} of {data.nefc}; call mj_forward or "
             "mj_step on this mjData first"
         )
-    pyramidal = (dim > 1) & is_pyramidal(mujoco, model)
-    _check_cone(mujoco, data, row, address, dim, pyramidal)
+    pyramidal = (dim > 1) & (int(model.opt.cone) == code.cone)
+    _check_cone(code, np.array(data.efc_type, int).ravel()[address], row, dim, pyramidal)
     return Solved(row, address, dim, friction, pyramidal)
 
 
-def _check_cone(mujoco, data, row, address, dim, pyramidal):
-    """Rows of another cone than the model's would be read as forces that they are not."""
-    kind = np.array(data.efc_type, int).ravel()[address]
-    pyramid, cone = (
-        int(getattr(mujoco.mjtConstraint, f"mjCNSTR_CONTACT_{name}"))
-        for name in ("PYRAMIDAL", "ELLIPTIC")
-    )
-    wrong = np.flatnonzero((dim > 1) & (kind != np.where(pyramidal, pyramid, cone)))
+def _check_cone(code, kind, row, dim, pyramidal):
+    """Rows of another cone than the model's would be read as forces that they are not. kind (m,):
+    of the first constraint row of each contact."""
+    wrong = np.flatnonzero((dim > 1) & (kind != np.where(pyramidal, code.pyramid, code.elliptic)))
     if len(wrong):
         i = wrong[0]
-        made = {pyramid: "a pyramidal cone", cone: "an elliptic cone"}
+        made = {code.pyramid: "a pyramidal cone", code.elliptic: "an elliptic cone"}
         raise InputError(
             f"contact {row[i]} of data has rows of {made.get(kind[i], 'another constraint')}, "
             f"model.opt.cone is {'pyramidal' if pyramidal[i] else 'elliptic'}; expected the MjData "
@@ -90,15 +89,15 @@ def _check_cone(mujoco, data, row, address, dim, pyramidal):
 class Jacobian:
     """efc_J (nefc, nv) as compressed rows: values, column, ends of ``rows``."""
 
-    rows: tuple[np.ndarray, np.ndarray, np.ndarray]
+    rows: Rows
     shape: tuple[int, int]
 
-    def taken(self, rows) -> sp.csr_array:
+    def taken(self, rows: np.ndarray) -> sp.csr_array:
         """Some of its rows: indices."""
         return sp.csr_array(self.rows, shape=self.shape)[rows]
 
 
-def constraint_rows(mujoco, model, data) -> Jacobian:
+def constraint_rows(mujoco: ModuleType, model: "MjModel", data: "MjData") -> Jacobian:
     """efc_J (nefc, nv), however MuJoCo stores it."""
     shape = (int(data.nefc), int(model.nv))
     if not mujoco.mj_isSparse(model):
@@ -135,18 +134,18 @@ class ContactRows:
     tangents at least, zero where there is no friction; normal (m,) and tangential (m, 5) forces:
     two sliding forces [N], spin and two rolling moments [N m], unused ones zero."""
 
-    B: np.ndarray | sp.csr_array
-    T: np.ndarray | sp.csr_array
+    B: Matrix
+    T: Matrix
     normal: np.ndarray
     tangential: np.ndarray
 
 
-def contact_rows(jacobian: Jacobian, solved: Solved, forces) -> ContactRows:
+def contact_rows(jacobian: Jacobian, solved: Solved, forces: np.ndarray) -> ContactRows:
     """Rows and forces of the contacts; forces (nefc,)."""
     m, n = len(solved.row), jacobian.shape[1]
     s = max(2, int(solved.dim.max(initial=0)) - 1)
     given = solved.address, solved.dim, solved.pyramidal, solved.friction
-    B, T = _rows(*jacobian.rows, *given, s, n)
+    B, T = by_direction(*_rows(jacobian.rows, given, s), 1 + s, n)
     return ContactRows(from_rows(*B, (m, n)), from_rows(*T, (s * m, n)), *_forces(forces, *given))
 
 
@@ -170,54 +169,39 @@ def _forces(forces, address, dim, pyramidal, friction):
 
 
 @njit(cache=True)
-def _rows(values, column, ends, address, dim, pyramidal, friction, s, n):
-    """Compressed rows B (m, n) and T (s m, n)."""
-    m, most = len(address), 0
+def _rows(J, contacts, s):
+    """Compressed rows (m (1 + s), n): the normal one of each contact, then its s tangential ones,
+    those of two edges one after the other. J: compressed rows; contacts: address, dim, pyramidal,
+    friction."""
+    values, column, ends = J
+    address, dim, pyramidal, friction = contacts
+    m = len(address)
+    # of each row the first constraint row, the second or the same, and their weights
+    pair, weight = np.zeros((m * (1 + s), 2), np.int64), np.zeros((m * (1 + s), 2))
     for i in range(m):
-        count = 2 * (dim[i] - 1) if pyramidal[i] else dim[i]
-        most += 2 * (ends[address[i] + count] - ends[address[i]])
-    room, sums, seen = np.empty(n, np.int64), np.zeros(n), np.zeros(n, np.bool_)
-    B = np.empty(most), np.empty(most, np.int32), np.zeros(m + 1, np.int32)
-    T = np.empty(most), np.empty(most, np.int32), np.zeros(s * m + 1, np.int32)
-    sizes = np.zeros(2, np.int64)
-    for i in range(m):
-        first, edges = address[i], pyramidal[i]
-        a, b = (0.5, 0.5) if edges else (1.0, 0.0)
-        sizes[0] = _row(
-            values, column, ends, first, a, first + edges, b, B[0], B[1], sizes[0], room, sums, seen
-        )
-        B[2][i + 1] = sizes[0]
-        for k in range(s):
-            if dim[i] > k + 1:
-                a, b = (0.5 / friction[i, k], -0.5 / friction[i, k]) if edges else (1.0, 0.0)
-                first = address[i] + (2 * k if edges else 1 + k)
-                sizes[1] = _row(
-                    values, column, ends, first, a, first + edges, b, T[0], T[1], sizes[1], room,
-                    sums, seen,
-                )  # fmt: skip
-            T[2][s * i + k + 1] = sizes[1]
-    B = B[0][: sizes[0]].copy(), B[1][: sizes[0]].copy(), B[2]
-    return B, (T[0][: sizes[1]].copy(), T[1][: sizes[1]].copy(), T[2])
-
-
-@njit(cache=True)
-def _row(values, column, ends, first, a, second, b, out, place, size, room, sums, seen):
-    """Append a J_first + b J_second to compressed rows of ``size`` entries; the new size. room,
-    sums, seen (n,): to work in; the last is false everywhere before and after."""
-    count = 0
-    for row, weight in ((first, a), (second, b)):
-        if weight == 0.0:
+        first, row = address[i], i * (1 + s)
+        if not pyramidal[i]:
+            for k in range(dim[i]):
+                pair[row + k], weight[row + k, 0] = first + k, 1.0
             continue
-        for e in range(ends[row], ends[row + 1]):
-            j = column[e]
-            if not seen[j]:
-                seen[j], sums[j], room[count] = True, 0.0, j
-                count += 1
-            sums[j] += weight * values[e]
-    for k in range(count):
-        j = room[k]
-        seen[j] = False
-        if sums[j] != 0.0:
-            out[size], place[size] = sums[j], j
-            size += 1
-    return size
+        pair[row, 0], pair[row, 1], weight[row] = first, first + 1, 0.5
+        for k in range(dim[i] - 1):
+            pair[row + 1 + k, 0], pair[row + 1 + k, 1] = first + 2 * k, first + 2 * k + 1
+            weight[row + 1 + k, 0] = 0.5 / friction[i, k]
+            weight[row + 1 + k, 1] = -0.5 / friction[i, k]
+    out_ends = np.zeros(len(pair) + 1, np.int32)
+    for row in range(len(pair)):
+        out_ends[row + 1] = out_ends[row]
+        for side in range(2):
+            if weight[row, side] != 0.0:
+                k = pair[row, side]
+                out_ends[row + 1] += ends[k + 1] - ends[k]
+    out, place, size = np.empty(out_ends[-1]), np.empty(out_ends[-1], np.int32), 0
+    for row in range(len(pair)):
+        for side in range(2):
+            if weight[row, side] != 0.0:
+                k = pair[row, side]
+                for e in range(ends[k], ends[k + 1]):
+                    out[size], place[size] = weight[row, side] * values[e], column[e]
+                    size += 1
+    return out, place, out_ends

@@ -15,12 +15,19 @@ the other way round: the larger of what is missing in both tells how far the sol
 """
 
 from functools import lru_cache
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from ...errors import InputError
-from .matrices import delivered_by
+from .matrices import delivered_by, moved
+from .mujoco_model import codes
+from .mujoco_rows import Jacobian, Solved
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
 
 ROUNDING = 1e-9
 """Part of the largest b up to which rows and forces are of one state."""
@@ -32,7 +39,7 @@ STILL = 1e-6
 """Motion over the extent of the model that is rounding."""
 
 
-def check_positions(mujoco, model, data) -> None:
+def check_positions(mujoco: ModuleType, model: "MjModel", data: "MjData") -> None:
     """Raises InputError where data.qpos is not where the last step ended, nor where it began."""
     scratch = _scratch(mujoco, model)
     scratch.mocap_pos[:], scratch.mocap_quat[:] = data.mocap_pos, data.mocap_quat
@@ -65,7 +72,9 @@ def check_positions(mujoco, model, data) -> None:
     )
 
 
-def engine_residual(mujoco, model, data, jacobian, solved) -> float:
+def engine_residual(
+    mujoco: ModuleType, model: "MjModel", data: "MjData", jacobian: Jacobian, solved: Solved
+) -> float:
     """How far MuJoCo's forces are from solving its equations, over the largest.
 
     jacobian (nefc, nv); solved: contacts with rows in it. Raises InputError where rows are newer
@@ -73,26 +82,28 @@ def engine_residual(mujoco, model, data, jacobian, solved) -> float:
     """
     if not len(solved.row):
         return 0.0
-    force, acceleration = np.array(data.efc_force, float), np.array(data.qacc, float)
-    aref, b = np.array(data.efc_aref, float), np.array(data.efc_b, float)
-    mu = np.array(data.contact.mu, float).ravel()[solved.row]
-    off, law = _residuals(
-        *jacobian.rows, b, aref, np.array(data.qacc_smooth, float), acceleration, force,
-        np.array(data.efc_D, float), solved.address, solved.dim, solved.pyramidal,
-        solved.friction, mu,
-    )  # fmt: skip
-    if off > ROUNDING:
+    J, aref = jacobian.rows, np.array(data.efc_aref, float)
+    b = moved(*J, np.array(data.qacc_smooth, float)) - aref
+    # not met either where efc_b is what was in memory before, and perhaps no number
+    if not _over(b - data.efc_b, data.efc_b) <= ROUNDING:
         raise InputError(
             "from_mujoco: MuJoCo's forces are not those of its present contacts, which were found "
             "later; call mj_step2 after mj_step1, or mj_forward or mj_step"
         )
-    if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4):
+    if int(model.opt.integrator) == codes(mujoco).runge_kutta:
         return np.nan
-    passed, inertial = delivered_by(*jacobian.rows, force, int(model.nv)), np.zeros(int(model.nv))
+    force, acceleration = np.array(data.efc_force, float), np.array(data.qacc, float)
+    passed, inertial = delivered_by(*J, force, int(model.nv)), np.zeros(int(model.nv))
     mujoco.mj_mulM(model, data, inertial, acceleration)
     missing = _over(inertial - data.qfrc_smooth - passed, passed, inertial)
-    # noslip leaves the law
-    return missing if model.opt.noslip_iterations else max(missing, law)
+    if model.opt.noslip_iterations:  # which leaves the law
+        return missing
+    law = _off_law(
+        moved(*J, acceleration) - aref, np.array(data.efc_D, float), force,
+        (solved.address, solved.dim, solved.pyramidal, solved.friction),
+        np.array(data.contact.mu, float).ravel()[solved.row],
+    )  # fmt: skip
+    return max(missing, law)
 
 
 def _over(part, *whole) -> float:
@@ -102,21 +113,12 @@ def _over(part, *whole) -> float:
 
 
 @njit(cache=True)
-def _residuals(
-    values, column, ends, b, aref, smooth, acceleration, force, D, address, dim, pyramidal,
-    friction, mu,
-):  # fmt: skip
-    """How far b is from J a_0 - aref, over its largest entry, and forces of contacts from MuJoCo's
-    law, over the largest force."""
-    y, off, size = np.empty(len(b)), 0.0, 0.0
-    for i in range(len(b)):
-        start = y[i] = -aref[i]
-        for e in range(ends[i], ends[i + 1]):
-            start += values[e] * smooth[column[e]]
-            y[i] += values[e] * acceleration[column[e]]
-        off, size = max(off, abs(start - b[i])), max(size, abs(b[i]))
+def _off_law(y, D, force, contacts, mu):
+    """How far forces of contacts are from MuJoCo's law, over the largest force. y (nefc,): J a -
+    aref; contacts: address, dim, pyramidal, friction; mu (m,): MuJoCo's, of elliptic cones."""
+    address, dim, pyramidal, friction = contacts
     apart, largest, wanted = 0.0, 0.0, np.empty(6)
-    for i in range(len(b)):
+    for i in range(len(force)):
         largest = max(largest, abs(force[i]))
     for i in range(len(address)):
         first, count = address[i], 2 * (dim[i] - 1) if pyramidal[i] else dim[i]
@@ -129,7 +131,7 @@ def _residuals(
         for k in range(count):
             apart = max(apart, abs(wanted[k] - force[first + k]))
             largest = max(largest, abs(wanted[k]))
-    return off / size if size > 0.0 else off, apart / largest if largest > 0.0 else apart
+    return apart / largest if largest > 0.0 else apart
 
 
 @njit(cache=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from .geometry import OUTSIDE, crossed
+from .geometry import OUTSIDE, cross
 from .twists import Twists
 
 if TYPE_CHECKING:
@@ -92,11 +92,12 @@ def carried(pose: np.ndarray, body: np.ndarray, local: np.ndarray) -> np.ndarray
 
     pose (bodies, 7): place and quaternion (x, y, z, w) of each; local (m, s, 3).
     """
-    place = local.copy()
+    place, once, twice = local.copy(), np.empty(3), np.empty(3)
     for i in range(body.shape[0]):
         for s in range(body.shape[1]):
             if body[i, s] >= 0:
                 at, x = pose[body[i, s]], local[i, s]
-                axis = at[3:6]
-                place[i, s] = x + 2.0 * crossed(axis, crossed(axis, x) + at[6] * x) + at[:3]
+                cross(at[3:6], x, once)
+                cross(at[3:6], once + at[6] * x, twice)
+                place[i, s] = x + 2.0 * twice + at[:3]
     return place

@@ -7,15 +7,16 @@ ancestors' axes a_j through points o_j,
                                                 + sum_j a_j qd_j                   (prismatic)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 
-from ..._support.matrices import from_rows
+from ..._support.matrices import Matrix, from_rows
 from ...errors import InputError
 from .geometry import OUTSIDE
 from .links import joined_systems
+from .matrices import by_direction
 from .parts import NamedParts
 from .pybullet_rows import velocity_rows
 
@@ -97,7 +98,7 @@ class World:
         self.columns += size
 
     @property
-    def joints(self):
+    def joints(self) -> Iterator[tuple[int, int, int, int]]:
         """(body, link, first column, degrees of freedom) of every joint that moves."""
         for (body, link), column, count in zip(
             self.links, self.column.tolist(), self.count.tolist(), strict=True
@@ -110,35 +111,33 @@ class World:
         """Numbers of the bases that float."""
         return np.flatnonzero((self.parent < 0) & (self.count > 0))
 
-    def numbers(self, bodies, links) -> np.ndarray:
+    def numbers(self, bodies: Sequence[int], links: Sequence[int]) -> np.ndarray:
         """Of links (body, link), one after another."""
         return np.array([self.number[p] for p in zip(bodies, links, strict=True)], np.int64)
 
-    def rows(self, links, point, directions):
+    def rows(
+        self, links: np.ndarray, point: np.ndarray, directions: np.ndarray
+    ) -> tuple[Matrix, Matrix]:
         """Velocities of points of the first side less those of the second, along d ``directions``
         (m, d, 3): matrices (m, n) of the first direction and ((d - 1) m, n) of the others.
 
         links (m, 2): numbers, -1 for none; point (m, 2, 3).
         """
         m, d = directions.shape[:2]
-        first, others = velocity_rows(
-            links, np.ascontiguousarray(point, float), np.ascontiguousarray(directions, float),
-            *self._joints, self.columns,
-        )  # fmt: skip
+        joints = self.parent, self.column, self.count, self.turns, self.axes, self.origin
+        point, directions = (np.ascontiguousarray(part, float) for part in (point, directions))
+        rows = velocity_rows(links, point, directions, joints)
+        first, others = by_direction(*rows, d, self.columns)
         return from_rows(*first, (m, self.columns)), from_rows(*others, ((d - 1) * m, self.columns))
 
-    @property
-    def _joints(self):
-        return self.parent, self.column, self.count, self.turns, self.axes, self.origin
-
-    def velocity_of(self, link, point):
+    def velocity_of(self, link: int, point: np.ndarray) -> np.ndarray:
         """(3, n): velocity of a point of a link."""
         links = np.full((3, 2), -1)
         links[:, 0] = link
         rows = self.rows(links, np.broadcast_to(point, (3, 2, 3)), UNIT[:, None])[0]
         return rows if isinstance(rows, np.ndarray) else rows.toarray()
 
-    def spin_of(self, link):
+    def spin_of(self, link: int) -> np.ndarray:
         """(3, n): angular velocity of a link."""
         spin = np.zeros((3, self.columns))
         while link >= 0:
@@ -150,7 +149,7 @@ class World:
             link = self.parent[link]
         return spin
 
-    def systems(self, links) -> np.ndarray:
+    def systems(self, links: Matrix) -> np.ndarray:
         """Number of the free system of every link, or OUTSIDE; held joints do not take a total
         away. Bodies that rigid ``links`` (k, n) join are one, those that they hold none."""
         base = self.floating
@@ -166,7 +165,7 @@ class World:
         moves[self.base[self.count > 0]] = True
         return np.where(moves[self.base][:, None], self.origin[self.base], np.nan)
 
-    def velocity(self):
+    def velocity(self) -> np.ndarray:
         """(n,): at the end of the step."""
         v, bullet = np.zeros(self.columns), self.bullet
         for base in self.floating:
@@ -181,7 +180,7 @@ class World:
                 v[column : column + 3] = rate
         return v
 
-    def applied(self):
+    def applied(self) -> np.ndarray:
         """Gravity and joint motors (n,) [N, N m]."""
         total, bullet = np.zeros(self.columns), self.bullet
         mass = np.array([self.info(*link)[0] for link in self.links])
@@ -204,20 +203,22 @@ class World:
                 total[column : column + 3] += torque
         return total
 
-    def info(self, body, link):
+    def info(self, body: int, link: int) -> tuple:
         """What getDynamicsInfo tells, asked for once."""
         key = body, link
         if key not in self._info:
             self._info[key] = self.bullet.getDynamicsInfo(body, link, **self.client)
         return self._info[key]
 
-    def told(self, links, *items):
-        """Items of ``info`` of links (m, 2): numbers; (m, 2) each."""
-        used, place = np.unique(links, return_inverse=True)
-        table = np.array([[self.info(*self.links[k])[item] for item in items] for k in used])
-        return table.reshape(len(used), len(items))[place.reshape(links.shape)].transpose(2, 0, 1)
+    def told(self, links: np.ndarray, *items: int) -> np.ndarray:
+        """Items of ``info`` of links (m, 2): numbers; (items, m, 2)."""
+        table = np.zeros((len(items), len(self.links)))
+        for k in set(links.ravel().tolist()):
+            found = self.info(*self.links[k])
+            table[:, k] = [found[item] for item in items]
+        return table[:, links]
 
-    def mask(self, held):
+    def mask(self, held: Iterable | None) -> np.ndarray:
         """(n,) bool of pairs (body, joint)."""
         mask = np.zeros(self.columns, bool)
         for pair in () if held is None else held if isinstance(held, Iterable) else (held,):
@@ -234,7 +235,7 @@ class World:
             mask[self.column[k] : self.column[k] + self.count[k]] = True
         return mask
 
-    def parts(self, links) -> NamedParts:
+    def parts(self, links: np.ndarray) -> NamedParts:
         """Of both sides (m, 2) of contacts, as numbers of links."""
         place = {number: i for i, number in enumerate(self.bodies)}
         body = np.array([place[body] for body, _ in self.links], int)

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from ..._support.matrices import from_rows
+from ..._support.matrices import Matrix, from_rows
+from .geometry import cross
+from .matrices import by_direction
 
 
 @dataclass(frozen=True)
@@ -28,21 +30,27 @@ class Twists:
     centre: np.ndarray
     columns: int
 
-    def rows(self, body, point, directions):
+    def rows(
+        self, body: np.ndarray, point: np.ndarray, directions: np.ndarray
+    ) -> tuple[Matrix, Matrix]:
         """Velocities of the second side less those of the first along d ``directions`` (m, d, 3):
         (m, n) of the first direction, ((d - 1) m, n) of the others.
 
         body (m, 2): numbers, -1 for none; point (m, 2, 3).
         """
         m, d = directions.shape[:2]
-        first, others = _rows(
-            np.ascontiguousarray(body), np.ascontiguousarray(point),
-            np.ascontiguousarray(directions), self.blocks, self.dofs, self.first, self.count,
-            self.part, self.row, self.centre, self.columns,
+        sets = self.blocks, self.dofs, self.first, self.count
+        bodies = self.part, self.row, self.centre
+        first, others = by_direction(
+            *_rows(
+                np.ascontiguousarray(body), np.ascontiguousarray(point),
+                np.ascontiguousarray(directions), sets, bodies,
+            ),
+            d, self.columns,
         )  # fmt: skip
         return from_rows(*first, (m, self.columns)), from_rows(*others, ((d - 1) * m, self.columns))
 
-    def delivered(self, force):
+    def delivered(self, force: np.ndarray) -> np.ndarray:
         """What forces (bodies, 3) at the centres of mass do to the joint velocities, (n,)."""
         moving = np.flatnonzero(self.part >= 0)
         body = np.stack([np.full(len(moving), -1), moving], axis=1)
@@ -51,48 +59,35 @@ class Twists:
 
 
 @njit(cache=True)
-def _rows(body, point, directions, blocks, dofs, start, count, part, place, centre, n):
-    """Compressed rows of ``Twists.rows``: of the first direction, and of the others."""
+def _rows(body, point, directions, sets, bodies):
+    """Compressed rows (m d, n), both sides one after the other. sets: blocks, dofs, first, count of
+    ``Twists``; bodies: part, row, centre."""
+    blocks, dofs, first, count = sets
+    part, place, centre = bodies
     m, d = directions.shape[0], directions.shape[1]
-    each = 0
+    ends = np.zeros(m * d + 1, np.int32)
     for i in range(m):
+        both = 0
         for s in range(2):
             if body[i, s] >= 0 and part[body[i, s]] >= 0:
-                each += count[part[body[i, s]]]
-    first = np.empty(each), np.empty(each, np.int32), np.zeros(m + 1, np.int32)
-    each *= d - 1
-    others = np.empty(each), np.empty(each, np.int32), np.zeros((d - 1) * m + 1, np.int32)
-    sizes, turn = np.zeros(2, np.int64), np.empty(3)
-    seen, at = np.full(n, -1), np.zeros(n, np.int64)
+                both += count[part[body[i, s]]]
+        for b in range(i * d, i * d + d):
+            ends[b + 1] = ends[b] + both
+    values, column, size = np.empty(ends[-1]), np.empty(ends[-1], np.int32), 0
+    turn = np.empty(3)
     for i in range(m):
         for b in range(d):
-            side = 0 if b == 0 else 1
-            values, column, ends = first if b == 0 else others
             e = directions[i, b]
             for s in range(2):
-                k = body[i, s]
-                a = part[k] if k >= 0 else -1
+                a = part[body[i, s]] if body[i, s] >= 0 else -1
                 if a < 0:
                     continue
-                x = point[i, s, 0] - centre[k, 0]
-                y = point[i, s, 1] - centre[k, 1]
-                z = point[i, s, 2] - centre[k, 2]
-                turn[0] = y * e[2] - z * e[1]
-                turn[1] = z * e[0] - x * e[2]
-                turn[2] = x * e[1] - y * e[0]
-                r = place[k]
+                cross(point[i, s] - centre[body[i, s]], e, turn)
+                twist = blocks[a, place[body[i, s]] :]
                 for c in range(count[a]):
                     value = 0.0
                     for q in range(3):
-                        value += e[q] * blocks[a, r + q, c] + turn[q] * blocks[a, r + 3 + q, c]
-                    j = dofs[start[a] + c]
-                    if seen[j] != i * d + b:
-                        seen[j], at[j] = i * d + b, sizes[side]
-                        values[at[j]], column[at[j]] = 0.0, j
-                        sizes[side] += 1
-                    values[at[j]] += value if s == 1 else -value
-            ends[i + 1 if b == 0 else i * (d - 1) + b] = sizes[side]
-    return (
-        (first[0][: sizes[0]].copy(), first[1][: sizes[0]].copy(), first[2]),
-        (others[0][: sizes[1]].copy(), others[1][: sizes[1]].copy(), others[2]),
-    )
+                        value += e[q] * twist[q, c] + turn[q] * twist[3 + q, c]
+                    values[size], column[size] = value * (2.0 * s - 1.0), dofs[first[a] + c]
+                    size += 1
+    return values, column, ends

@@ -154,6 +154,13 @@ def test_normal_and_friction_forces_together():
     np.testing.assert_allclose(size, 0.3 * mended.force, rtol=SINGLE)
 
 
+def test_moments_of_torsional_friction_are_told():
+    """Newton tells moments about another point by each solver, so that they are not read; that is
+    said where shapes have such friction, as they have by default."""
+    system = xpbd([(x, 0, 0) for x in BEAM], steps=2)
+    assert "torsional and rolling friction of 3 contacts: Newton" in from_newton(*system).message
+
+
 def test_table_with_friction():
     """Property: as for all engines, see ``test_rough_scenes``."""
     check_table("newton")

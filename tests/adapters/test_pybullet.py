@@ -479,6 +479,15 @@ def test_normal_and_friction_forces_together(client, scene):
     assert friction > 0.1
 
 
+def test_moments_that_bullet_does_not_report_are_told(client):
+    """Spinning and rolling friction push bodies by moments that getContactPoints leaves out."""
+    bricks(client)
+    march(client, 2)
+    assert "moments" not in from_pybullet(client).message
+    bullet.changeDynamics(1, -1, rollingFriction=0.01, physicsClientId=client)
+    assert "PyBullet does not tell the moments" in from_pybullet(client).message
+
+
 def test_solver_that_stops_early_is_told(client):
     """Property: what Bullet's own analytics leave over is said, over gravity's part."""
     bricks(client)

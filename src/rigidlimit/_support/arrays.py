@@ -30,6 +30,19 @@ def vector(name: str, value: object, size: int, *, what: str) -> np.ndarray:
     return array
 
 
+def point(name: str, value: object) -> np.ndarray:
+    """``value`` as a point (3,) [m]."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {short(value)}; expected a point (3,) [m]") from None
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise InputError(
+            f"{name} has shape {array.shape}; expected a point (3,) [m], finite numbers"
+        )
+    return array
+
+
 def number(value: object) -> float:
     """``value`` as a float; nan where it is none: text, None, a list."""
     try:

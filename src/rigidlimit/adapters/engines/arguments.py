@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._support.words import counted
@@ -52,7 +53,7 @@ def wanted_load(
     load: Load, known: tuple[str, ...] = ("engine", "rest")
 ) -> tuple[str, ArrayLike | None]:
     """(where the load comes from, the load): "engine" and the like with None, or "given"."""
-    if not isinstance(load, str):
+    if load is not None and not isinstance(load, str):
         return "given", load
     if load not in known:
         raise InputError(
@@ -118,4 +119,16 @@ def stopped_short(
     return (
         f"{text}its resultant, which is kept, and the mended forces with it depend on the order of "
         f"contacts by about as much: {advice}",
+    )
+
+
+def moments_not_told(engine: str, coefficients: np.ndarray) -> tuple[str, ...]:
+    """What to say of contacts with torsional or rolling friction, whose moments an engine does not
+    tell: coefficients (m, k) of each contact and side."""
+    number = int((coefficients > 0.0).any(axis=1).sum())
+    if not number:
+        return ()
+    return (
+        f"torsional and rolling friction of {counted(number, 'contact')}: {engine} does not tell "
+        "the moments, which are in no load and no total",
     )

@@ -113,6 +113,8 @@ class EngineContacts(Brief):
             load = arrays.vector("load", load, n, what="column")
         if tolerance is not None:
             tolerance = arrays.vector("gap_tolerance", tolerance, m, what="row of B")
+            if (tolerance < 0.0).any():
+                raise InputError(f"gap_tolerance is {tolerance.min():.6g}; expected lengths >= 0")
         friction = self.friction
         if friction.ndim == 1:
             friction = np.broadcast_to(friction[:, None], self.tangential.shape)
@@ -197,8 +199,9 @@ class EngineContacts(Brief):
 
     @property
     def rough(self) -> bool:
-        """Whether there is friction: coefficients above zero, or forces without any."""
-        return bool((self.friction > 0).any() or self.tangential[np.isnan(self.friction)].any())
+        """Whether contacts rub: sliding coefficients above zero, or forces without any."""
+        friction, rubs = self.friction[:, :2], self.tangential[:, :2]
+        return bool((friction > 0).any() or rubs[np.isnan(friction)].any())
 
     @cached_property
     def coefficients(self) -> tuple[np.ndarray, np.ndarray]:

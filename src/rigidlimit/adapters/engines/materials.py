@@ -67,8 +67,9 @@ def friction_of(
     if by_name(given):
         value, known = _named("friction", given, contacts.places, m, np.minimum)
     else:
-        value = arrays.vector("friction", given, contacts.contacts, what="contact")[contacts.row]
-        known = np.ones(m, bool)
+        every, row = contacts.contacts, contacts.row
+        value = arrays.vector("friction", given, m if every is None else every, what="contact")
+        value, known = value if row is None else value[row], np.ones(m, bool)
     if (value[known] < 0.0).any():
         raise InputError(f"friction is {value[known].min():.6g}; expected coefficients >= 0")
     friction = friction.copy()

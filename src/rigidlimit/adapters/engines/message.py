@@ -32,7 +32,7 @@ def message(mended) -> str:
     """Of ``MendedForces``."""
     if not len(mended.force):
         none = f"{mended.engine}: no contacts (an engine lists none before its first step)"
-        return "; ".join([none, *mended.notes])
+        return "; ".join([none, *mended.notes, *_rest(mended)])
     opened = int(mended.open.sum())
     parts = [
         f"{mended.engine}: {counted(len(mended.force), 'contact')}, {_change(mended)}",
@@ -53,7 +53,8 @@ def _change(mended):
         return "the engine's forces were not given"
     if mended.already_compatible:
         return f"the engine's forces were compatible already (changed by {part:.1e} of the largest)"
-    return f"forces changed by up to {100 * part:.2g} % of the engine's largest"
+    percent = f"{100 * part:.0f}" if part >= 1.0 else f"{100 * part:.2g}"
+    return f"forces changed by up to {percent} % of the engine's largest"
 
 
 def _friction(mended):

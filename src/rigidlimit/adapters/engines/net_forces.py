@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._support import arrays
 from ..._support.display import Brief
 from ...errors import InputError
 
@@ -64,9 +65,7 @@ def _net(mended, name, sides, about) -> NetForce:
     weight = mended.force[contacts.row[row]]
     if about is None:
         about = _centroid(point, weight)
-    about = np.asarray(about, float)
-    if about.shape != (3,) or not np.isfinite(about).all():
-        raise InputError(f"about has shape {about.shape}; expected a point (3,) [m]")
+    about = arrays.point("about", about)
     sums = []
     for force, tangential in (
         (mended.force, mended.tangential),

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..._support.words import counted
 from ...errors import InputError, MissingExtra
-from .arguments import Load, check_joint, imported, joint_names
+from .arguments import Load, check_joint, imported, joint_names, moments_not_told
 from .contacts import EngineContacts
 from .geometry import ContactGeometry, frames_along
 from .materials import ByContact, by_name, given_stiffness
@@ -104,8 +104,8 @@ def from_newton(
     point = carried(pose, body, local.astype(float))
     number = np.arange(len(pose))[:, None]
     centre = carried(pose, number, model.body_com.numpy().astype(float)[:, None])[:, 0]
-    push = -wrench[:count, :3].astype(float)
-    force, rubs = np.einsum("ij,ij->i", push, normal), np.einsum("ij,ikj->ik", push, tangents)
+    push = -wrench[:count, :3].astype(float)  # on the second body
+    rubs = np.einsum("ij,ikj->ik", push, tangents)
     twist = twists(newton, model, state, made, centre)
     B, sliding = twist.rows(body, point, frame)
     load = wanted.load
@@ -125,16 +125,19 @@ def from_newton(
     far = mechanism_distances(B, made.articulation, places)
     k = 1.0 if stiffness is None else stiffness
     said = "equal" if stiffness is None else "as given"
+    turning = np.hstack(
+        [_coefficients(model, f"_{kind}", shape) for kind in ("torsional", "rolling")]
+    )
     found = EngineContacts(
         B,
-        force,
+        np.einsum("ij,ij->i", push, normal),
         load=load,
         load_from=wanted.load_from,
         stiffness=given_stiffness(k, count, "rigid contact"),
         held=_held(held, made),
         tangential=rubs,
         # combined coefficients differ by solver; the mean is XPBD's
-        friction=model.shape_material_mu.numpy().astype(float)[shape].mean(axis=1),
+        friction=_coefficients(model, "", shape).mean(axis=1),
         sliding=sliding,
         mechanism=made.articulation,
         reach=extent.reach,
@@ -142,7 +145,10 @@ def from_newton(
         places=places,
         contacts=count,
         engine="Newton",
-        notes=() if by_name(stiffness) else (f"stiffness: {said}",),
+        notes=(
+            *(() if by_name(stiffness) else (f"stiffness: {said}",)),
+            *moments_not_told("Newton", turning),
+        ),
         accuracy=np.clip(FAR * far / extent.sizes, SINGLE, 0.1),
         gap_tolerance=extent.gap_tolerance,
         velocity=state.joint_qd.numpy().astype(float),
@@ -176,6 +182,11 @@ def _check_sizes(state, wrench, made, shape):
             f"from_newton: contact_force has shape {found}; expected ({len(shape)} or more, 6), "
             "observables.contact_f of the step that found these contacts"
         )
+
+
+def _coefficients(model, kind, shape):
+    """Friction of both shapes of each contact (m, 2), of sliding, "_torsional" or "_rolling"."""
+    return getattr(model, f"shape_material_mu{kind}").numpy().astype(float)[shape]
 
 
 def _weight(model):

@@ -56,6 +56,10 @@ class MendOptions:
         if self.on_friction not in ON_FRICTION:
             known = ", ".join(ON_FRICTION)
             raise InputError(f"on_friction is {self.on_friction!r}; expected one of {known}")
+        if not np.isfinite(arrays.number(self.exponent)):
+            raise InputError(
+                f"exponent is {self.exponent!r}; expected p > 1 (2 is Hooke, 2.5 is Hertz)"
+            )
         arrays.positive("friction_tolerance", self.friction_tolerance)
         arrays.positive("tangential_stiffness", self.tangential_stiffness)
 

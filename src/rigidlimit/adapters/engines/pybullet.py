@@ -23,7 +23,13 @@ import numpy as np
 from ..._support import arrays
 from ..._support.words import counted
 from ...errors import InputError
-from .arguments import check_linear, imported, rigid_or_given, stopped_short
+from .arguments import (
+    check_linear,
+    imported,
+    moments_not_told,
+    rigid_or_given,
+    stopped_short,
+)
 from .contacts import EngineContacts
 from .geometry import ContactGeometry
 from .links import joined
@@ -40,7 +46,7 @@ ADVICE = "more numSolverIterations, a smaller solverResidualThreshold, or load='
 GAINED = "the speed that gravity gives in a step"
 """What its solver's residual is measured by."""
 
-FRICTION, STIFFNESS = 1, 9
+FRICTION, ROLLING, SPINNING, STIFFNESS = 1, 6, 7, 9
 """Their places in getDynamicsInfo."""
 
 STALE = 1e-4
@@ -96,7 +102,7 @@ def from_pybullet(
     world = World(pybullet, client)
     table = _Points(points, world)
     gradient, sliding = world.rows(table.links, table.point, table.directions)
-    mu, springs = world.told(table.links, FRICTION, STIFFNESS)
+    mu, rolls, spins, springs = world.told(table.links, FRICTION, ROLLING, SPINNING, STIFFNESS)
     if stiffness is None:
         stiffness, said = _springs(springs, exponent)
     else:
@@ -106,7 +112,11 @@ def from_pybullet(
     links, turning, error, others = constraint_rows(world, rigid_or_given(equalities))
     residual = _residual(world, analytics)
     doubt = stopped_short("PyBullet", residual, load_from, ADVICE, GAINED)
-    notes = [*([said] if said else []), *doubt]
+    notes = [
+        *([said] if said else []),
+        *doubt,
+        *moments_not_told("PyBullet", np.hstack([rolls, spins])),
+    ]
     if others:
         notes.append(f"{counted(others, 'constraint')} kept as PyBullet has them")
     if load_from == "rest":

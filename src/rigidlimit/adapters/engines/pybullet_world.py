@@ -221,14 +221,12 @@ class World:
     def mask(self, held: Iterable | None) -> np.ndarray:
         """(n,) bool of pairs (body, joint)."""
         mask = np.zeros(self.columns, bool)
-        for pair in () if held is None else held if isinstance(held, Iterable) else (held,):
-            if (
-                isinstance(pair, str)
-                or not isinstance(pair, Iterable)
-                or len(pair := tuple(pair)) != 2
-            ):
+        single = isinstance(held, str) or not isinstance(held, Iterable)
+        for pair in () if held is None else (held,) if single else held:
+            named = tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else ()
+            if len(named) != 2:
                 raise InputError(f"held names {pair!r}; expected pairs (body, joint)")
-            body, j = pair
+            body, j = named
             k = self.number.get((body, j), -1)
             if k < 0 or j == BASE or not self.count[k]:
                 raise InputError(f"held names joint {j} of body {body}, which does not move")

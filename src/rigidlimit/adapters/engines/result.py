@@ -151,6 +151,12 @@ class MendedForces(Brief):
         return self.contacts.stiffness[self.solved]
 
     @property
+    def friction(self) -> np.ndarray:
+        """(b,), of the contacts that took part, the larger where there are two; rows of ``T`` along
+        the other direction are as much smaller."""
+        return self.contacts.coefficients[0][self.solved]
+
+    @property
     def held(self) -> np.ndarray:
         """(n,) bool, degrees of freedom taken as rigidly held."""
         return self.contacts.held

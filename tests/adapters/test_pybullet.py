@@ -488,6 +488,23 @@ def test_moments_that_bullet_does_not_report_are_told(client):
     assert "PyBullet does not tell the moments" in from_pybullet(client).message
 
 
+def test_bodies_moved_by_hand_are_refused(client):
+    """Property: contact points of the step before a body was moved lie off it (they were mended
+    with arms of the other pose). Fast bodies are where a step brings them."""
+    bricks(client)
+    march(client, 2)
+    from_pybullet(client)
+    bullet.resetBasePositionAndOrientation(1, [3, 0, 0.5], [0, 0, 0, 1], physicsClientId=client)
+    with pytest.raises(InputError, match=r"body 1 .* was moved after the last step"):
+        from_pybullet(client)
+    march(client, 1)
+    from_pybullet(client)
+    for speed in (5.0, 500.0):
+        bullet.resetBaseVelocity(2, [speed, 0, -speed], [0, speed, 0], physicsClientId=client)
+        assert march(client, 1)
+        from_pybullet(client, on_friction="keep")
+
+
 def test_solver_that_stops_early_is_told(client):
     """Property: what Bullet's own analytics leave over is said, over gravity's part."""
     bricks(client)

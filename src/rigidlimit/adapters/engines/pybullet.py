@@ -36,6 +36,7 @@ from .links import joined
 from .materials import by_name, given_stiffness
 from .matrices import delivered
 from .pybullet_links import constraint_rows, in_displacements
+from .pybullet_points import contact_points
 from .pybullet_world import World
 from .reading import asked, extents
 from .result import MendedForces
@@ -98,16 +99,15 @@ def from_pybullet(
     if not pybullet.isConnected(client):
         raise InputError(f"from_pybullet: client {client} is not connected; expected its number")
     load_from, load = wanted.load_from, wanted.load
-    points = pybullet.getContactPoints(physicsClientId=client)
     world = World(pybullet, client)
-    table = _Points(points, world)
-    gradient, sliding = world.rows(table.links, table.point, table.directions)
-    mu, rolls, spins, springs = world.told(table.links, FRICTION, ROLLING, SPINNING, STIFFNESS)
+    points = contact_points(world)
+    gradient, sliding = world.rows(points.links, points.point, points.directions)
+    mu, rolls, spins, springs = world.told(points.links, FRICTION, ROLLING, SPINNING, STIFFNESS)
     if stiffness is None:
         stiffness, said = _springs(springs, exponent)
     else:
         said = "" if by_name(stiffness) else "stiffness: as given"
-        stiffness = given_stiffness(stiffness, len(points), "contact point")
+        stiffness = given_stiffness(stiffness, len(points.force), "contact point")
     held = world.mask(held)
     links, turning, error, others = constraint_rows(world, rigid_or_given(equalities))
     residual = _residual(world, analytics)
@@ -120,13 +120,13 @@ def from_pybullet(
     if others:
         notes.append(f"{counted(others, 'constraint')} kept as PyBullet has them")
     if load_from == "rest":
-        load = -(world.applied() + delivered(sliding, table.rubs.ravel()))
-    sides = table.links[:, ::-1]  # normals point from the second to the first
+        load = -(world.applied() + delivered(sliding, points.rubs.ravel()))
+    sides = points.links[:, ::-1]  # normals point from the second to the first
     parts = world.parts(sides)
     places = ContactGeometry(
-        point=table.point[:, ::-1],
-        normal=table.directions[:, 0],
-        tangents=table.directions[:, 1:],
+        point=points.point[:, ::-1],
+        normal=points.directions[:, 0],
+        tangents=points.directions[:, 1:],
         names=parts.pairs,
         system=world.systems(links)[sides],
         centre=world.middles()[sides],
@@ -137,21 +137,21 @@ def from_pybullet(
     velocity = world.velocity()
     contacts = EngineContacts(
         gradient,
-        table.force,
+        points.force,
         load=load,
         load_from=load_from,
         stiffness=stiffness,
         held=held,
-        tangential=table.rubs,
+        tangential=points.rubs,
         friction=mu[:, 0] * mu[:, 1],  # Bullet's combined coefficient
         sliding=sliding,
-        gap=table.distance + world.dt * (gradient @ velocity),
+        gap=points.distance + world.dt * (gradient @ velocity),
         mechanism=world.mechanism,
         reach=extent.reach,
         links=links,
         link_accuracy=accuracy,
         places=places,
-        contacts=len(points),
+        contacts=len(points.force),
         engine="PyBullet",
         engine_residual=residual,
         notes=tuple(notes),
@@ -160,22 +160,6 @@ def from_pybullet(
         velocity=velocity,
     )
     return wanted.mended(contacts)
-
-
-class _Points:
-    """Contact points as arrays: links (m, 2), numbers of ``world``, and points (m, 2, 3) on A and
-    B; directions (m, 3, 3): normal from B to A, and both of friction; distance, force (m,); rubs
-    (m, 2)."""
-
-    def __init__(self, points, world):
-        m, columns = len(points), list(zip(*points, strict=True)) or [()] * 14
-        sides = (world.numbers(columns[1], columns[3]), world.numbers(columns[2], columns[4]))
-        self.links = np.stack(sides, axis=1).reshape(m, 2)
-        self.point = np.array([columns[5], columns[6]], float).reshape(2, m, 3).transpose(1, 0, 2)
-        vectors = np.array([columns[7], columns[11], columns[13]], float).reshape(3, m, 3)
-        self.directions = np.ascontiguousarray(vectors.transpose(1, 0, 2))
-        self.distance, self.force = np.array(columns[8], float), np.array(columns[9], float)
-        self.rubs = np.array([columns[10], columns[12]], float).reshape(2, m).T.copy()
 
 
 def _residual(world, analytics) -> float:

@@ -240,20 +240,24 @@ class World:
         return NamedParts(
             geom=links,
             body=body[links],
-            geoms=_Names(self.bullet, self.client, self.links),
-            bodies=_Names(self.bullet, self.client, [(number, None) for number in self.bodies]),
+            geoms=_Names(self, self.links),
+            bodies=_Names(self, [(number, None) for number in self.bodies]),
         )
+
+    def name(self, k: int) -> str:
+        """Of a link, "body 2 robot foot"."""
+        return _Names(self, self.links)[k]
 
 
 UNIT, NOTHING = np.eye(3), np.zeros(3)
 
 
 class _Names(Sequence):
-    """Names of links (body, link), or of whole bodies (body, None), made when they are asked for:
-    "body 2 robot foot"."""
+    """Names of links (body, link), or of whole bodies (body, None), made when they are asked
+    for."""
 
-    def __init__(self, bullet, client, links):
-        self.bullet, self.client, self.links = bullet, client, links
+    def __init__(self, world, links):
+        self.bullet, self.client, self.links = world.bullet, world.client, links
 
     def __len__(self):
         return len(self.links)

@@ -1,11 +1,15 @@
 """Motions of several bodies together that gaps feel as rounding only: against closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit.adapters import mend_forces
+from rigidlimit.adapters.engines.balance import Balance
+from rigidlimit.adapters.engines.tolerances import TOLERANCES
 from rigidlimit.adapters.engines.weak_motions_of_several import weak_motions_of_several
 
 X = np.array([-0.5, 0.0, 0.5])
@@ -99,7 +103,8 @@ def test_a_load_of_its_own_stays():
 
 def test_sets_too_large_are_told(monkeypatch):
     """Property: where the motions cannot be looked for, the doubt is in the message."""
-    monkeypatch.setattr("rigidlimit.adapters.engines.weak_motions_of_several.MOST", 10)
+    few = replace(TOLERANCES, most=10)
+    monkeypatch.setattr("rigidlimit.adapters.engines.weak_motions_of_several.TOLERANCES", few)
     mended = two_beams((1e-4, 3e-4), 1e-12)
     assert "too large to look into" in mended.message
 
@@ -109,16 +114,17 @@ def test_bodies_that_bear_nothing_are_not_looked_at():
     the contacts there have no overlap at all."""
     pair = np.ones((2, 2))
     n = np.ones(4)
-    out, large = weak_motions_of_several(
+    balance = Balance(
         sp.block_array([[pair, None], [None, pair]], format="csr"),
-        np.array([2.0, 2.0, 0.0, 0.0]),
-        np.zeros(4, bool),
-        n,
-        1e-6 * n,
-        np.array([1.0, 1.0, 0.0, 0.0]),
-        np.array([1.0, 1.0, 1e-16, 0.0]),
-        np.array([1.0, 1.0, 0.0, 0.0]),
+        load=np.array([2.0, 2.0, 0.0, 0.0]),
+        held=np.zeros(4, bool),
+        mechanism=None,
+        reach=n,
+        accuracy=1e-6 * n,
+        force=np.array([1.0, 1.0, 0.0, 0.0]),
     )
+    moved, overlap = np.array([1.0, 1.0, 1e-16, 0.0]), np.array([1.0, 1.0, 0.0, 0.0])
+    out, large = weak_motions_of_several(balance, moved, overlap)
     assert large == 0 and not len(out)
 
 
@@ -137,14 +143,15 @@ def test_only_what_hangs_together_is_looked_at():
     B = np.zeros((6, 4))
     B[:3, :2], B[3:, 2:] = pair, pair
     n = np.ones(4)
-    out, large = weak_motions_of_several(
+    balance = Balance(
         sp.csr_array(B),
-        B.T @ np.ones(6),
-        np.zeros(4, bool),
-        n,
-        1e-6 * n,
-        np.ones(6),
-        np.array([1e5, -1e5, 1.0, 1.0]),
-        np.ones(6),
+        load=B.T @ np.ones(6),
+        held=np.zeros(4, bool),
+        mechanism=None,
+        reach=n,
+        accuracy=1e-6 * n,
+        force=np.ones(6),
     )
+    moved = np.array([1e5, -1e5, 1.0, 1.0])
+    out, large = weak_motions_of_several(balance, moved, np.ones(6))
     assert large == 0 and len(out) == 1 and out[0] in (0, 1)

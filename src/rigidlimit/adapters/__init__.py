@@ -1,6 +1,6 @@
 """Other programs and their files, each imported only when asked for."""
 
-from importlib import import_module
+from .._support.lazy import by_name
 
 _HOME = {
     "Block": "blocks.assembly",
@@ -32,15 +32,9 @@ _HOME = {
     "write_siconos": "formats.siconos_text",
 }
 
-_CLASS = {"Places": "ContactGeometry"}
-
 __all__ = sorted(_HOME)
 
-
-def __getattr__(name):
-    if name not in _HOME:
-        raise AttributeError(f"module 'rigidlimit.adapters' has no attribute {name!r}")
-    return getattr(import_module(f".{_HOME[name]}", __name__), _CLASS.get(name, name))
+__getattr__ = by_name(__name__, _HOME)
 
 
 def __dir__():

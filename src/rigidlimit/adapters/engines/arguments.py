@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..._support.words import counted
 from ...errors import InputError, MissingExtra, nearest
+from .tolerances import TOLERANCES
 
 Load = str | ArrayLike
 """Where the load comes from, by name, or the load itself (n,)."""
@@ -102,16 +103,12 @@ def check_joint(name: str, known: Sequence[str]) -> None:
         raise InputError(f"held names joint {name!r}; {nearest(name, known)}")
 
 
-STOPPED = 1e-3
-"""Part of the largest force from which on what an engine's solver left over is told."""
-
-
 def stopped_short(
     engine: str, residual: float, load_from: str, advice: str, of: str = "the largest force"
 ) -> tuple[str, ...]:
     """What to say of an engine's forces that are ``residual`` of something from solving its own
     equations; nothing where that is little, or nan."""
-    if not residual > STOPPED:
+    if not residual > TOLERANCES.stopped:
         return ()
     text = f"{engine}'s solver stopped {100 * residual:.2g} % of {of} short of its own solution; "
     if load_from != "engine":

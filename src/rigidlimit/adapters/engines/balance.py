@@ -10,16 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from ..._support.matrices import taken
+from ..._support.matrices import Matrix, taken
 from ..._support.words import counted
 from .links import without_links
 from .matrices import components, entries, numbered, without_columns
-from .mechanisms import BlockMotions
+from .mechanisms import BlockMotions, Reduction
+from .tolerances import TOLERANCES
 from .weak_motions import weak_motions
-from .weak_motions_of_several import SLIGHT, hangs_on_rounding, weak_motions_of_several
-
-UNRESISTED = 1e-10
-"""Part of the largest load up to which one that no contact resists is rounding."""
+from .weak_motions_of_several import hangs_on_rounding, weak_motions_of_several
 
 RIGID = 6
 """Motions of a rigid body."""
@@ -35,7 +33,7 @@ class Balance:
     after another, none: the engine's velocities. notes: what was left out.
     """
 
-    B: np.ndarray | sp.csr_array
+    B: Matrix
     load: np.ndarray
     held: np.ndarray
     mechanism: np.ndarray | None
@@ -46,7 +44,7 @@ class Balance:
     notes: tuple[str, ...] = ()
     directions: int = 1
 
-    def velocities(self, x):
+    def velocities(self, x: np.ndarray) -> np.ndarray:
         """Engine's velocities (n,) of amounts (n,) of the motions."""
         for motions in reversed(self.motions):
             x = motions.velocities(x)
@@ -60,16 +58,16 @@ class Balance:
         return full
 
     @property
-    def normal_rows(self):
+    def normal_rows(self) -> Matrix:
         """(m, n) of B."""
         return self.B[:: self.directions]
 
     @property
-    def tangential_rows(self):
+    def tangential_rows(self) -> Matrix:
         """((d - 1) m, n) of B, contact by contact."""
         return self.B[np.arange(self.B.shape[0]) % self.directions > 0]
 
-    def of(self, contacts) -> "Balance":
+    def of(self, contacts: np.ndarray) -> "Balance":
         """Of some contacts: indices, in their order."""
         d = self.directions
         if len(contacts) == len(self.force) // d:
@@ -77,7 +75,7 @@ class Balance:
         rows = (d * np.asarray(contacts)[:, None] + np.arange(d)).ravel()
         return replace(self, B=taken((self.B,), rows), force=self.force[rows])
 
-    def alone(self, contacts) -> "Balance":
+    def alone(self, contacts: np.ndarray) -> "Balance":
         """Of the contacts (indices) of one island, with the load on the bodies that they touch."""
         part = self.of(contacts)
         own = part._touched
@@ -89,7 +87,7 @@ class Balance:
     def unresisted(self) -> np.ndarray:
         """(n,) bool: loads on what no contact touches, and that are more than rounding."""
         size = np.where(self.held, 0.0, np.abs(self.load)) / self.reach
-        return ~self._touched & (size > UNRESISTED * size.max(initial=0.0))
+        return ~self._touched & (size > TOLERANCES.unresisted * size.max(initial=0.0))
 
     @property
     def _touched(self):
@@ -111,7 +109,7 @@ class Balance:
         """With more notes."""
         return replace(self, notes=(*self.notes, *notes))
 
-    def reduced(self, reduction) -> "Balance":
+    def reduced(self, reduction: Reduction | None) -> "Balance":
         """In new motions, without those that are left out; itself for None."""
         if reduction is None:
             return self
@@ -126,7 +124,9 @@ class Balance:
             motions=(*self.motions, motions),
         )
 
-    def without_links(self, links, accuracy, bearing) -> "tuple[Balance, np.ndarray]":
+    def without_links(
+        self, links: Matrix | None, accuracy: np.ndarray | None, bearing: np.ndarray
+    ) -> "tuple[Balance, np.ndarray]":
         """Without the motions that ``links`` (k, n), of accuracy (k,), restrain; and which
         contacts push on none of the others, (m,) bool: their forces are taken out of the load.
         bearing (m,) bool: contacts that bear."""
@@ -171,27 +171,20 @@ class Balance:
         count = counted(reduction.count, "motion")
         return balance.told(f"{count} that gaps feel by less than {most:.0e} left out")
 
-    def without_weak_motions_of_several(self, displacement, overlap) -> "Balance":
+    def without_weak_motions_of_several(
+        self, displacement: np.ndarray, overlap: np.ndarray
+    ) -> "Balance":
         """Without the weakly determined motions of several bodies, if forces with ``displacement``
         (n,) and ``overlap`` (m,) depend on them; itself if not. Without mechanism, or for too many
         bodies at once, that is told as a note only."""
         if self.mechanism is None:
-            if not hangs_on_rounding(displacement, overlap, self.held, self.reach):
+            if not hangs_on_rounding(self, displacement, overlap):
                 return self
             return self.told(
                 "elastic displacements are more than a million overlaps long: forces hang on what "
                 "may be rounding in B; with mechanism= and reach= such motions are left out"
             )
-        out, large = weak_motions_of_several(
-            self.B,
-            self.load,
-            self.held,
-            self.reach,
-            self.accuracy,
-            self.force,
-            displacement,
-            overlap,
-        )
+        out, large = weak_motions_of_several(self, displacement, overlap)
         balance = self
         if large:
             balance = balance.told(
@@ -204,7 +197,7 @@ class Balance:
         gone[out] = True
         balance = balance.told(
             f"{counted(len(out), 'motion')} of several bodies together that gaps feel by less "
-            f"than {SLIGHT:.0e} left out"
+            f"than {TOLERANCES.slight:.0e} left out"
         )
         load = np.where(gone, 0.0, self.load)
         return replace(balance, B=without_columns(self.B, gone), load=load)

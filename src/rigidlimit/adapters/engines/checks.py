@@ -1,18 +1,23 @@
 """Checks of what an engine's contacts are given as."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
 from ..._support.matrices import matrix
 from ...errors import InputError
 from .coulomb import CONES, friction_forces
-from .geometry import ContactGeometry
+from .geometry import Places
 from .matrices import refused_shape
 
+if TYPE_CHECKING:
+    from .contacts import EngineContacts
 
-def checked(contacts):
+
+def checked(contacts: "EngineContacts") -> "EngineContacts":
     """``EngineContacts`` of arrays as callers give them, in the shapes that it tells.
 
     Raises InputError for wrong shapes and numbers that are not finite.
@@ -24,7 +29,7 @@ def checked(contacts):
     B = matrix("B", contacts.B)
     m, n = B.shape
     row, count = _rows(contacts.row, contacts.contacts, m)
-    if contacts.places is not None and not isinstance(contacts.places, ContactGeometry):
+    if contacts.places is not None and not isinstance(contacts.places, Places):
         kind = type(contacts.places).__name__
         raise InputError(f"places is a {kind}; expected Places of the rows of B")
     by_contact = {
@@ -67,7 +72,7 @@ OF_ENGINES = ("engine_force", "B", "sliding", "tangential", "gap", "reach")
 """Arrays that readers fill."""
 
 
-def check_finite(contacts) -> None:
+def check_finite(contacts: "EngineContacts") -> None:
     """Raises InputError where an engine left numbers that are not finite."""
     for name in OF_ENGINES:
         value = getattr(contacts, name)
@@ -97,7 +102,7 @@ def _rows(row, contacts, m):
     return row, contacts
 
 
-def parts(name, value, size, *, what):
+def parts(name: str, value: ArrayLike, size: int, *, what: str) -> np.ndarray:
     """``arrays.vector`` of parts of something, (size,)."""
     value = arrays.vector(name, value, size, what=what)
     if not ((value >= 0) & (value < 1)).all():
@@ -105,7 +110,7 @@ def parts(name, value, size, *, what):
     return value
 
 
-def lengths(name, value, n):
+def lengths(name: str, value: ArrayLike, n: int) -> np.ndarray:
     """``arrays.vector`` of positive lengths, (n,)."""
     value = arrays.vector(name, value, n, what="degree of freedom (column of B)")
     if (value <= 0).any():

@@ -20,21 +20,15 @@ from numba import njit
 
 from ..._support import arrays
 from ..._support.display import Brief
-from ..._support.matrices import compact, from_rows, taken
+from ..._support.matrices import Matrix, compact, from_rows, taken
 from ...errors import InputError
 from .checks import check_finite, parts
-from .geometry import ContactGeometry
+from .geometry import Places
 from .links import joined
 from .materials import friction_of, stiffness_of
 from .matrices import compressed, delivered, row_sizes, without_rounding
-from .mechanisms import ROUNDING
 from .sizes import mechanism_sizes
-
-PULL = 1e-9
-"""Pulling forces up to this part of the largest are an engine's rounding and count as zero."""
-
-TOUCHING = 1e-5
-"""Default gap over the size of a contact's bodies (``places``) below which it counts as closed."""
+from .tolerances import TOLERANCES
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,7 +81,7 @@ class EngineContacts(Brief):
     accuracy: Any = 1e-6
     links: Any = None
     link_accuracy: Any = 1e-6
-    places: ContactGeometry | None = None
+    places: Places | None = None
     row: Any = None
     contacts: int | None = None
     velocity: Any = None
@@ -128,7 +122,7 @@ class EngineContacts(Brief):
         B = whole
         if self.mechanism is not None:
             # of a wheel pressed through its axle nothing but rounding is left
-            real = without_rounding(*rows, self.reach, ROUNDING * norm)
+            real = without_rounding(*rows, self.reach, TOLERANCES.rounding * norm)
             B = B if len(real[0]) == len(rows[0]) else from_rows(*real, B.shape)
         return replace(
             self,
@@ -158,7 +152,7 @@ class EngineContacts(Brief):
         force = self.engine_force
         if force is None:
             return None
-        worst, count = _worst_pull(force, powerless, PULL)
+        worst, count = _worst_pull(force, powerless, TOLERANCES.pull)
         if count:
             raise InputError(
                 f"engine_force of contact {worst if self.row is None else self.row[worst]} is "
@@ -171,7 +165,7 @@ class EngineContacts(Brief):
         """Largest entry up to which a row is rounding beside the others, ``largest`` (m,), or
         beside unit normals."""
         least = 0.0 if self.places is None else 1.0
-        return ROUNDING * max(float(largest.max(initial=0.0)), least)
+        return TOLERANCES.rounding * max(float(largest.max(initial=0.0)), least)
 
     @cached_property
     def open(self) -> np.ndarray:
@@ -182,9 +176,11 @@ class EngineContacts(Brief):
         idle = True
         if self.engine_force is not None:
             largest = self.engine_force[~self.powerless].max(initial=0.0)
-            idle = self.engine_force <= PULL * largest
+            idle = self.engine_force <= TOLERANCES.pull * largest
         tolerance = self.gap_tolerance
-        return idle & (self.gap > (TOUCHING * self._sizes() if tolerance is None else tolerance))
+        return idle & (
+            self.gap > (TOLERANCES.touching * self._sizes() if tolerance is None else tolerance)
+        )
 
     def _sizes(self):
         """Of the bodies or mechanisms of each contact (m,), or of all [m]; 1 where not known."""
@@ -220,7 +216,7 @@ class EngineContacts(Brief):
         m = len(self.row)
         return 0 if self.sliding is None or not m else self.sliding.shape[0] // m
 
-    def tangential_rows(self, contacts, directions: int):
+    def tangential_rows(self, contacts: np.ndarray, directions: int) -> Matrix:
         """Rows of ``sliding`` of some contacts (indices), the first ``directions`` of each."""
         place = self.directions * np.asarray(contacts)[:, None] + np.arange(directions)
         if directions == self.directions and len(contacts) == len(self.row):

@@ -18,6 +18,7 @@ had not broken itself.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import InputError
 
@@ -37,18 +38,20 @@ class CoulombLaw:
     cone: str
     tolerance: float
 
-    def of(self, rows) -> "CoulombLaw":
+    def of(self, rows: np.ndarray) -> "CoulombLaw":
         """Of some contacts: indices."""
         return CoulombLaw(self.friction[rows], self.cone, self.tolerance)
 
-    def needed(self, tangential):
+    def needed(self, tangential: np.ndarray) -> np.ndarray:
         """Normal forces (m,) [N] that friction forces (m, k) need."""
         friction = self.friction[:, : tangential.shape[1]]
         with np.errstate(divide="ignore", invalid="ignore"):
             part = np.where(tangential == 0.0, 0.0, np.abs(tangential) / friction)
         return np.linalg.norm(part, ord=CONES[self.cone], axis=1)
 
-    def broken(self, before, after, tangential):
+    def broken(
+        self, before: np.ndarray | None, after: np.ndarray, tangential: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Contacts outside their cone under normal forces ``after`` (m,), and those that slide
         under a changed one, (m,) bool each; none where coefficients are not known. before (m,), or
         None: the engine's normal forces."""
@@ -68,7 +71,9 @@ class CoulombLaw:
         return (need > after + slack) & changed, slides & changed
 
 
-def friction_forces(tangential, friction, m, directions):
+def friction_forces(
+    tangential: ArrayLike | None, friction: ArrayLike | None, m: int, directions: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Both (m, k); friction nan where it is not given. directions: number of tangential ones whose
     velocities are known; forces that are not given are zero along these."""
     friction = _numbers("friction", np.full(m, np.nan) if friction is None else friction)

@@ -31,7 +31,7 @@ from .contacts import EngineContacts
 from .drake_contacts import point_pairs
 from .drake_state import engine_residual
 from .drake_trees import systems, trees_of, twists
-from .geometry import ContactGeometry
+from .geometry import Places
 from .links import joined
 from .materials import ByContact, by_name
 from .matrices import delivered
@@ -101,7 +101,7 @@ def from_drake(
     if links is not None:
         links = arrays.sparse("links", links, columns=plant.num_velocities())
         whole = joined(whole, links, held)
-    places = ContactGeometry(
+    places = Places(
         point=pairs.point,
         normal=normal,
         tangents=tangents,

@@ -2,6 +2,9 @@
 
 from dataclasses import fields
 
+from numpy.typing import ArrayLike
+
+from ..._support.arrays import MatrixLike
 from .contacts import EngineContacts
 from .mend import mend
 from .options import SOLVER, MendOptions, check_names
@@ -11,7 +14,7 @@ CONTACTS = tuple(f.name for f in fields(EngineContacts) if f.name not in ("B", "
 OPTIONS = tuple(f.name for f in fields(MendOptions) if f.name != "solver")
 
 
-def mend_forces(B, engine_force=None, **given) -> MendedForces:
+def mend_forces(B: MatrixLike, engine_force: ArrayLike | None = None, **given) -> MendedForces:
     """Compatible forces for any engine's arrays.
 
     With m contacts and n degrees of freedom, forces f >= 0 with B^T f = F~ by eqs 36-37.

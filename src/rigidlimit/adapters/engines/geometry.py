@@ -8,11 +8,8 @@ from numba import njit
 
 from ..._support.display import Brief
 from ...errors import InputError
-from .parts import NamedParts, Pairs
+from .parts import OUTSIDE, NamedParts, Pairs
 from .sizes import distance_from_middle, middles
-
-OUTSIDE = -1
-"""System of what cannot move, or is carried by a base: its total is not kept by B^T f alone."""
 
 
 @njit(cache=True)
@@ -43,7 +40,7 @@ def cross(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class ContactGeometry(Brief):
+class Places(Brief):
     """Where m contacts are.
 
     Attributes
@@ -51,7 +48,8 @@ class ContactGeometry(Brief):
     point : (m, 3), or (m, 2, 3) with one on each side [m].
     normal : (m, 3), from the first to the second body.
     names : (first, second) of each, a sequence of pairs.
-    system : (m, 2) int, the freely moving body or mechanism of each side, or OUTSIDE.
+    system : (m, 2) int, the freely moving body or mechanism of each side, or OUTSIDE for what
+        cannot move or is carried by a base: its total is not kept by B^T f alone.
     centre : (m, 2, 3) [m], of the body or mechanism of each side, nan where that cannot move.
     tangents : (m, 2, 3), the two directions of friction forces.
     parts : geoms and bodies of both sides, by name; None: only ``names`` are known.
@@ -131,7 +129,7 @@ class ContactGeometry(Brief):
         side, row = np.nonzero(self.system.T > OUTSIDE)
         return side, row, self.system[row, side]
 
-    def __getitem__(self, rows) -> "ContactGeometry":
+    def __getitem__(self, rows) -> "Places":
         """Those of some rows: indices."""
         centre = None if self.centre is None else self.centre[rows]
         tangents = None if self.tangents is None else self.tangents[rows]
@@ -140,7 +138,7 @@ class ContactGeometry(Brief):
             names = self.names[np.asarray(rows)]
         else:
             names = tuple(self.names[i] for i in rows)
-        return ContactGeometry(
+        return Places(
             self.point[rows], self.normal[rows], names, self.system[rows], centre, tangents, parts
         )
 

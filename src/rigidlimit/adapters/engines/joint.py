@@ -183,7 +183,7 @@ def _together(balance, parts, found) -> RoughForces:
     worst = found[max(range(len(found)), key=order.__getitem__)]
     every = np.argsort(np.concatenate(parts))
 
-    def in_order(name):
+    def in_order(name: str) -> np.ndarray:
         return np.concatenate([getattr(a, name) for a in found])[every]
 
     force, tangential = in_order("force"), in_order("tangential_force")

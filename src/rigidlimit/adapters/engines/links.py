@@ -19,9 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
-from ..._support.matrices import from_rows
+from ..._support.matrices import Matrix, from_rows
 from ..._support.singular import svd
 from .geometry import OUTSIDE
 from .matrices import (
@@ -34,26 +35,15 @@ from .matrices import (
     without_rounding,
 )
 from .mechanisms import BlockMotions, Reduction
-
-ROUNDING = 1e-12
-"""Parts of a row of B, or of a motion, that count as zero exactly."""
-
-LEVER = 10.0
-"""Anchors close together make more of a position error than the size of a mechanism tells."""
-
-NEAR = 1e-2
-"""The least accurate that links are taken for."""
-
-BLUNT = 1e-3
-"""What gaps feel of motions is noise below the accuracy of links, but not above this part."""
+from .tolerances import TOLERANCES
 
 
-def from_error(error):
+def from_error(error: ArrayLike) -> np.ndarray:
     """Accuracy of links from their position errors, as a part of the size of their mechanism."""
-    return np.clip(LEVER * np.asarray(error, float), 1e-6, NEAR)
+    return np.clip(TOLERANCES.lever * np.asarray(error, float), 1e-6, TOLERANCES.least_accurate)
 
 
-def joined(mechanism, links, held):
+def joined(mechanism: np.ndarray, links: Matrix, held: np.ndarray) -> np.ndarray:
     """Labels (n,) of mechanisms; those are one whose free columns a row of ``links`` joins."""
     if not links.shape[0]:
         return mechanism
@@ -61,7 +51,13 @@ def joined(mechanism, links, held):
     return components(links, ~held, label)[0][label]
 
 
-def joined_systems(links, columns, point, linear, angular):
+def joined_systems(
+    links: Matrix,
+    columns: np.ndarray,
+    point: np.ndarray,
+    linear: np.ndarray,
+    angular: np.ndarray,
+) -> np.ndarray:
     """Of each system that moves freely, without links: the number of that which links make of it,
     or OUTSIDE where they hold it; (s,).
 
@@ -114,14 +110,21 @@ class Linked:
     those that are not new; redundant: number of rows that add nothing."""
 
     reduction: Reduction | None
-    B: np.ndarray | sp.csr_array
+    B: Matrix
     restrained: np.ndarray
     mechanism: np.ndarray
     accuracy: np.ndarray
     redundant: int
 
 
-def without_links(B, held, mechanism, reach, links, accuracy) -> Linked:
+def without_links(
+    B: Matrix,
+    held: np.ndarray,
+    mechanism: np.ndarray,
+    reach: np.ndarray,
+    links: Matrix,
+    accuracy: np.ndarray,
+) -> Linked:
     """B (m, n) on the motions that ``links`` (k, n) leave.
 
     accuracy (k,): rows restrain no motions along which they change by less than this part of the
@@ -140,10 +143,10 @@ def without_links(B, held, mechanism, reach, links, accuracy) -> Linked:
         if not len(free):
             continue
         G = links[rows][:, columns]
-        limit = largest * np.maximum(accuracy[rows], ROUNDING)
+        limit = largest * np.maximum(accuracy[rows], TOLERANCES.link_rounding)
         sets = _sets(G, free, label[columns])
         motions, stopped = _left(G, free, [(s, limit[s].max()) for s in sets])
-        exact[columns] = min(accuracy[rows].max(), BLUNT)
+        exact[columns] = min(accuracy[rows].max(), TOLERANCES.blunt)
         arm = np.where(held[columns], 1.0, reach[columns])
         blocks.append((columns[None], (motions / arm[:, None])[None]))
         restrained[columns[stopped]] = True
@@ -157,7 +160,7 @@ def without_links(B, held, mechanism, reach, links, accuracy) -> Linked:
     left = sp.csr_array(sp.csr_array(B) @ reduction.motions.matrix())
     left.data *= ~restrained[left.indices]
     # without what cancels to rounding: contacts within linked parts push on no motion
-    least = ROUNDING * row_sizes(*compressed(B), reach)[1]
+    least = TOLERANCES.link_rounding * row_sizes(*compressed(B), reach)[1]
     left = from_rows(*without_rounding(*compressed(left), np.ones(n), least), B.shape)
     return Linked(reduction, left, restrained, mechanism, exact, redundant)
 
@@ -182,7 +185,7 @@ def _left(G, free, sets):
         used = np.unique(part.indices)
         felt = part[:, used] @ M[used]
         left = free[~gone[free]]
-        left = left[np.abs(felt[:, left]).max(axis=0) > ROUNDING * limit]
+        left = left[np.abs(felt[:, left]).max(axis=0) > TOLERANCES.link_rounding * limit]
         if not len(left):
             continue
         U, S, V = svd(_tall(felt[:, left]), full_matrices=False)
@@ -194,7 +197,7 @@ def _left(G, free, sets):
         gone[left[:rank]] = True
         drive = (U[: len(rows), :rank].T / S[:rank, None]) @ felt[:, fixed]
         M[:, fixed] -= M[:, left[:rank]] @ drive
-    M[np.abs(M) < 0.01 * ROUNDING] = 0.0
+    M[np.abs(M) < 0.01 * TOLERANCES.link_rounding] = 0.0
     return M, np.flatnonzero(gone)
 
 

@@ -17,7 +17,7 @@ from ...errors import InputError
 
 if TYPE_CHECKING:
     from .contacts import EngineContacts
-    from .geometry import ContactGeometry
+    from .geometry import Places
 
 
 ByContact = ArrayLike | Mapping[str | tuple[str, str], float] | Callable[[str, str], float]
@@ -39,7 +39,7 @@ def given_stiffness(
 
 
 def stiffness_of(
-    given: ByContact, places: "ContactGeometry | None", m: int
+    given: ByContact, places: "Places | None", m: int
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Stiffness (m,), and what to say of it; contacts that no name speaks of have 1."""
     if not by_name(given):

@@ -4,16 +4,15 @@ A mechanism is a body, or bodies that joints connect. Mechanisms with equally ma
 as many contacts are stacked and decomposed at once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..._support.matrices import Matrix
 from .matrices import entries
-
-ROUNDING = 1e-13
-"""What counts as zero exactly, relative, when motions and their loads are looked at."""
+from .tolerances import TOLERANCES
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class BlockMotions:
             changed[columns.ravel()] = True
         return changed
 
-    def of(self, A):
+    def of(self, A: Matrix) -> Matrix:
         """A (m, n) in these motions."""
         if sp.issparse(A):
             return sp.csr_array(A @ self.matrix())
@@ -52,14 +51,14 @@ class BlockMotions:
             out[:, columns] = part.transpose(1, 0, 2)
         return out
 
-    def load(self, load):
+    def load(self, load: np.ndarray) -> np.ndarray:
         """A load (n,) on these motions."""
         out = load.copy()
         for columns, motions in self.blocks:
             out[columns] = np.einsum("gcd,gc->gd", motions, load[columns])
         return out
 
-    def velocities(self, x):
+    def velocities(self, x: np.ndarray) -> np.ndarray:
         """Velocities (n,) of amounts (n,) of these motions."""
         out = x.copy()
         for columns, motions in self.blocks:
@@ -90,7 +89,7 @@ class Reduction:
     count: int = 0
 
 
-def partition(mechanism, use) -> tuple[np.ndarray, ...]:
+def partition(mechanism: np.ndarray, use: np.ndarray) -> tuple[np.ndarray, ...]:
     """Columns (g, c) of all mechanisms with c columns that are looked at, for each c.
 
     mechanism (n,) int >= 0: of each column; use (n,) bool: columns that are looked at.
@@ -105,7 +104,7 @@ def partition(mechanism, use) -> tuple[np.ndarray, ...]:
     return tuple(columns[begins[count == c][:, None] + np.arange(c)] for c in sizes)
 
 
-def stacks(A, parts, reach) -> Iterator[Stack]:
+def stacks(A: Matrix, parts: Sequence[np.ndarray], reach: np.ndarray) -> Iterator[Stack]:
     """Dense blocks of all mechanisms that A (m, n) touches, by ``parts`` as from ``partition``."""
     for columns in parts:
         yield from (_from_sparse if sp.issparse(A) else _from_dense)(A, columns, reach[columns])
@@ -161,10 +160,10 @@ def _from_sparse(A, columns, reach):
         yield Stack(columns[members], rows, dense)
 
 
-def leave_nothing(dense, motions, small):
+def leave_nothing(dense: np.ndarray, motions: np.ndarray, small: np.ndarray) -> np.ndarray:
     """Whether ``small`` (g, c) bool ones of the motions (g, c, c), one a row, move only columns of
     ``dense`` (g, r, c) that are zero. Of all others something is left, if only 1e-17, and that is
     an equation of balance like any other. (g,) bool."""
     pushed = np.abs(dense).max(axis=1, initial=0.0) > 0.0
     moved = np.abs(motions * pushed[:, None, :]).max(axis=2, initial=0.0)
-    return np.where(small, moved, 0.0).max(axis=1, initial=0.0) <= ROUNDING
+    return np.where(small, moved, 0.0).max(axis=1, initial=0.0) <= TOLERANCES.rounding

@@ -1,9 +1,14 @@
 """What a mending did, and what to know of it, in words."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..._support.words import counted
 from ...status import Status
+
+if TYPE_CHECKING:
+    from .result import MendedForces
 
 LOADS = {
     "engine": "the engine's own resultant, so total force and moment are its own",
@@ -24,11 +29,7 @@ TOGETHER = (
 )
 
 
-NEAR = 1e-6
-"""Part of the bound of friction by which a force at it may be below."""
-
-
-def message(mended) -> str:
+def message(mended: "MendedForces") -> str:
     """Of ``MendedForces``."""
     if not len(mended.force):
         none = f"{mended.engine}: no contacts (an engine lists none before its first step)"
@@ -99,7 +100,8 @@ def _at_bound(mended):
     need, bound = np.zeros(len(mended.force)), np.zeros(len(mended.force))
     need[row] = np.linalg.norm(mended.engine_tangential[row, :2], axis=1)
     bound[row] = contacts.coefficients[0] * mended.engine_force[row]
-    number = int((mended.kept & (bound > 0.0) & (need >= (1.0 - NEAR) * bound)).sum())
+    near = 1.0 - mended.options.friction_tolerance
+    number = int((mended.kept & (bound > 0.0) & (need >= near * bound)).sum())
     if not number:
         return ""
     return (

@@ -13,8 +13,8 @@ p of the anchors:
 Couplings of joints and tendons are MuJoCo's own rows.
 
 MuJoCo's equalities are soft. They are taken as rigid all the same, and told about where their
-position error is more than ``SOFT`` of the size of their mechanism, or their spring k per unit of
-mass (efc_KBIP) slower than ``SLOW``: 1/sqrt(k), 0.02 s as MuJoCo has it by default.
+position error is more than ``tolerances.soft`` of the size of their mechanism, or their spring k
+per unit of mass (efc_KBIP) slower than ``tolerances.slow``: 1/sqrt(k), 0.02 s by default.
 """
 
 from collections.abc import Sequence
@@ -33,15 +33,10 @@ from .links import from_error
 from .mujoco_model import codes
 from .mujoco_rows import Jacobian
 from .reading import Extents
+from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
-
-SOFT = 0.02
-"""Position error of an equality, over the size of its mechanism, from which it is told about."""
-
-SLOW = 0.1
-"""The same of its time 1/sqrt(k) [s]."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +150,7 @@ def in_displacements(
             factor[3:] = 2 * span[at] / max(abs(float(model.eq_data[e, 10])), 1e-12)
         off = error[efc] * factor / span[at]
         stretch[e] = float(off.max())
-        if stretch[e] > SOFT or spring[efc].min() * SLOW**2 < 1.0:
+        if stretch[e] > TOLERANCES.soft or spring[efc].min() * TOLERANCES.slow**2 < 1.0:
             soft.append(int(e))
     accuracy = from_error([stretch[e] for e in found.equality])
     return sp.csr_array(sp.diags_array(weight) @ rows), accuracy, soft

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._support.matrices import Matrix
-from .geometry import OUTSIDE, ContactGeometry
+from .geometry import OUTSIDE, Places
 from .links import joined_systems
 from .mujoco_model import Structure
 from .parts import NamedParts
@@ -22,7 +22,7 @@ def contact_places(
     held: np.ndarray,
     links: Matrix,
     mechanism: np.ndarray,
-) -> ContactGeometry:
+) -> Places:
     """Of the contacts ``row`` (m,) of MuJoCo's list. held (nv,) bool; links (k, nv): rows of rigid
     ones; mechanism (nv,) int: of each degree of freedom, links included."""
     ncon, contact = int(data.ncon), data.contact
@@ -38,7 +38,7 @@ def contact_places(
         system[outer], centre[outer] = OUTSIDE, np.nan
     frame = np.array(contact.frame, float).reshape(ncon, 3, 3)[row]
     parts = NamedParts(geom=number, body=body, geoms=made.geoms, bodies=made.bodies)
-    return ContactGeometry(
+    return Places(
         point=np.array(contact.pos, float).reshape(ncon, 3)[row],
         normal=frame[:, 0],
         tangents=frame[:, 1:],

@@ -25,18 +25,10 @@ from ...errors import InputError
 from .matrices import delivered_by, moved
 from .mujoco_model import codes
 from .mujoco_rows import Jacobian, Solved
+from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
-
-ROUNDING = 1e-9
-"""Part of the largest b up to which rows and forces are of one state."""
-
-STEPS = 2.0
-"""Motion since the contacts were found, in those of one step, up to which it was that step."""
-
-STILL = 1e-6
-"""Motion over the extent of the model that is rounding."""
 
 
 def check_positions(mujoco: ModuleType, model: "MjModel", data: "MjData") -> None:
@@ -46,13 +38,17 @@ def check_positions(mujoco: ModuleType, model: "MjModel", data: "MjData") -> Non
     scratch.qpos[:] = data.qpos
     mujoco.mj_kinematics(model, scratch)
     size = max(1.0, float(model.stat.extent))
-    if _apart(scratch.xpos, data.xpos) <= STILL * size >= _apart(scratch.xquat, data.xquat):
+    if (
+        _apart(scratch.xpos, data.xpos)
+        <= TOLERANCES.still * size
+        >= _apart(scratch.xquat, data.xquat)
+    ):
         return
     moved, found = _stacked(scratch, model), _stacked(data, model)
     if not found.any():  # before the first step
         return
     away = np.abs(moved - found).max(axis=1)
-    if (away <= STILL * size).all():
+    if (away <= TOLERANCES.still * size).all():
         return
     before = np.array(data.qpos, float)
     mujoco.mj_integratePos(model, before, data.qvel, -model.opt.timestep)
@@ -60,7 +56,7 @@ def check_positions(mujoco: ModuleType, model: "MjModel", data: "MjData") -> Non
     # stages of Runge-Kutta and speeds set by hand: of the order of one step's motion all the same
     speed = np.abs(np.array(data.cvel, float).reshape(-1, 6)).max(axis=1)
     step = step + model.opt.timestep * speed * size
-    wrong = np.flatnonzero(away > STEPS * step + STILL * size)
+    wrong = np.flatnonzero(away > TOLERANCES.steps * step + TOLERANCES.still * size)
     if not len(wrong):
         return
     body = int(wrong[np.argmax(away[wrong])])
@@ -85,7 +81,7 @@ def engine_residual(
     J, aref = jacobian.rows, np.array(data.efc_aref, float)
     b = moved(*J, np.array(data.qacc_smooth, float)) - aref
     # not met either where efc_b is what was in memory before, and perhaps no number
-    if not _over(b - data.efc_b, data.efc_b) <= ROUNDING:
+    if not _over(b - data.efc_b, data.efc_b) <= TOLERANCES.same_state:
         raise InputError(
             "from_mujoco: MuJoCo's forces are not those of its present contacts, which were found "
             "later; call mj_step2 after mj_step1, or mj_forward or mj_step"

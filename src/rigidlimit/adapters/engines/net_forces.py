@@ -1,12 +1,17 @@
 """Net contact force and torque on a named part of an engine's model, as a sensor there has it."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
 from ..._support.display import Brief
 from ...errors import InputError
+
+if TYPE_CHECKING:
+    from .result import MendedForces
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,13 +36,13 @@ class NetForce(Brief):
     engine_torque: np.ndarray
 
 
-def of_part(mended, name: str, about) -> NetForce:
+def of_part(mended: "MendedForces", name: str, about: ArrayLike | None) -> NetForce:
     """On the geom or body ``name`` of ``MendedForces``; see ``MendedForces.on``."""
     parts = _parts(mended)
     return _net(mended, *parts.find(name), about)
 
 
-def net_forces(mended, kind: str) -> dict[str, NetForce]:
+def net_forces(mended: "MendedForces", kind: str) -> dict[str, NetForce]:
     """On all geoms or bodies, ``kind``, that have contacts; a name that several have comes with
     the number of each, "foot (3)"."""
     known, number = _parts(mended).of_kind(kind)

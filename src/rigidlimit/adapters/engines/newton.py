@@ -25,7 +25,7 @@ from ..._support.words import counted
 from ...errors import InputError, MissingExtra
 from .arguments import Load, check_joint, imported, joint_names, moments_not_told
 from .contacts import EngineContacts
-from .geometry import ContactGeometry, frames_along
+from .geometry import Places, frames_along
 from .materials import ByContact, by_name, given_stiffness
 from .matrices import delivered
 from .newton_model import carried, structure, twists
@@ -33,13 +33,11 @@ from .parts import NamedParts
 from .reading import asked, extents
 from .result import MendedForces
 from .sizes import mechanism_distances
+from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     import warp
     from newton import Contacts, Model, State
-
-SINGLE = 1e-5
-"""Accuracy of geometry in single precision, after a few operations."""
 
 FAR = 4 * float(np.finfo(np.float32).eps)
 """The same of places, over their distance from the origin: it makes arms of small bodies noise."""
@@ -112,7 +110,7 @@ def from_newton(
     if wanted.load_from == "rest":
         load = -twist.delivered(_weight(model)) - delivered(sliding, rubs.ravel())
     parts = NamedParts(geom=shape, body=body, geoms=made.shapes, bodies=made.bodies)
-    places = ContactGeometry(
+    places = Places(
         point=point,
         normal=normal,
         tangents=tangents,
@@ -149,7 +147,7 @@ def from_newton(
             *(() if by_name(stiffness) else (f"stiffness: {said}",)),
             *moments_not_told("Newton", turning),
         ),
-        accuracy=np.clip(FAR * far / extent.sizes, SINGLE, 0.1),
+        accuracy=np.clip(FAR * far / extent.sizes, TOLERANCES.single, 0.1),
         gap_tolerance=extent.gap_tolerance,
         velocity=state.joint_qd.numpy().astype(float),
     )

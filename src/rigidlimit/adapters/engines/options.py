@@ -1,7 +1,7 @@
 """Options of mending, and which of them each public function takes."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,7 +63,7 @@ class MendOptions:
         arrays.positive("friction_tolerance", self.friction_tolerance)
         arrays.positive("tangential_stiffness", self.tangential_stiffness)
 
-    def solver_for(self, rows, m: int) -> dict[str, Any]:
+    def solver_for(self, rows: np.ndarray, m: int) -> dict[str, Any]:
         """Keywords for ``compatible_forces`` of some of m contacts: indices. Raises InputError for
         a wrong number of entries."""
         chosen = dict(self.solver)
@@ -94,7 +94,9 @@ class MendOptions:
         return chosen
 
 
-def sorted_options(function, given, **own) -> tuple[MendOptions, dict[str, Any]]:
+def sorted_options(
+    function: Callable, given: Mapping[str, Any], **own
+) -> tuple[MendOptions, dict[str, Any]]:
     """Options of mending, ``own`` and those among ``given``, and what is left: of the contacts.
 
     function: the reader that was called. Raises InputError for a name that it does not take.
@@ -107,7 +109,7 @@ def sorted_options(function, given, **own) -> tuple[MendOptions, dict[str, Any]]
     return MendOptions(solver=solver, **own, **mending), left
 
 
-def check_names(function, given, known) -> None:
+def check_names(function: Callable, given: Iterable[str], known: Sequence[str]) -> None:
     """Refuse options that ``function`` does not take, with those that it does."""
     for name in given:
         if name not in known:

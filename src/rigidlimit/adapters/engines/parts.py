@@ -9,7 +9,7 @@ from ..._support.words import counted
 from ...errors import InputError, nearest
 
 OUTSIDE = -1
-"""Number of what has no name of its kind."""
+"""Number of what has no name of its kind, or belongs to no system that moves freely."""
 
 ENDS = ("/", "::", " ")
 """What the last word of a long name follows."""
@@ -28,7 +28,7 @@ class NamedParts:
     bodies: Sequence[str]
 
     @classmethod
-    def of_pairs(cls, names) -> "NamedParts":
+    def of_pairs(cls, names: Sequence[tuple[str, str]]) -> "NamedParts":
         """Of the names of both sides of each contact alone."""
         every = sorted({name for pair in names for name in pair})
         place = {name: i for i, name in enumerate(every)}

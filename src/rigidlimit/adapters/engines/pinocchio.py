@@ -31,13 +31,14 @@ from ...dynamics import contact_dynamics
 from ...errors import InputError, MissingExtra
 from .arguments import Load, check_joint, imported, joint_names, rigid_or_given, stopped_short
 from .contacts import EngineContacts
-from .geometry import OUTSIDE, ContactGeometry
+from .geometry import OUTSIDE, Places
 from .links import from_error, joined
 from .materials import ByContact, by_name
 from .parts import NamedParts
 from .pinocchio_model import centres, structure, systems
 from .reading import asked, extents
 from .result import MendedForces
+from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from pinocchio import (
@@ -49,10 +50,6 @@ if TYPE_CHECKING:
 
 POINT_CONTACT = "PointContactConstraintModel"
 ANCHORS = ("PointAnchorConstraintModel", "FrameAnchorConstraintModel")
-
-DIVERGED = 1e12
-"""Largest force over the weight of the model from which on that is lost in the rounding of forces,
-to 1e-4 and more."""
 
 
 def library() -> ModuleType:
@@ -208,14 +205,14 @@ def _notes(stiffness, others, residual, load_from, contacts):
         yield "impulses not checked against Pinocchio's problem (give g=, and data.M by crba)"
 
 
-def _geometry(data, made, contacts, system) -> ContactGeometry:
+def _geometry(data, made, contacts, system) -> Places:
     """system (njoints,): free system of each joint."""
     poses = [(its_data.oMc1, its_data.oMc2) for _, _, its_data in contacts]
     frame = np.array([first.rotation for first, _ in poses]).reshape(-1, 3, 3)
     joint = np.array([(c.joint1_id, c.joint2_id) for _, c, _ in contacts], int).reshape(-1, 2)
     parts = NamedParts(joint, np.full_like(joint, OUTSIDE), made.names, ())
     point = np.array([[side.translation for side in pair] for pair in poses]).reshape(-1, 2, 3)
-    return ContactGeometry(
+    return Places(
         point=point,
         normal=frame[:, :, 2],
         tangents=frame[:, :, :2].transpose(0, 2, 1),
@@ -231,7 +228,7 @@ def _check_size(pinocchio, model, force):
     mass = pinocchio.computeTotalMass(model)
     weight = mass * (float(np.linalg.norm(model.gravity.linear)) or 9.81)
     largest = float(np.abs(force).max(initial=0.0))
-    if largest > DIVERGED * weight:
+    if largest > TOLERANCES.diverged * weight:
         raise InputError(
             f"from_pinocchio: impulses are forces of {largest:.3g} N, {largest / weight:.1g} times "
             "the weight of the model: the solver diverged, or dt is wrong; expected impulses of a "

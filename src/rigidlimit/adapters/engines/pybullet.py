@@ -18,12 +18,17 @@ rolling friction are not reported; double precision forces stop at the solver's 
 bodies and planar joints are refused.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
 import numpy as np
 
 from ..._support import arrays
 from ..._support.words import counted
 from ...errors import InputError
 from .arguments import (
+    Load,
     check_linear,
     imported,
     moments_not_told,
@@ -31,15 +36,16 @@ from .arguments import (
     stopped_short,
 )
 from .contacts import EngineContacts
-from .geometry import ContactGeometry
+from .geometry import Places
 from .links import joined
-from .materials import by_name, given_stiffness
+from .materials import ByContact, by_name, given_stiffness
 from .matrices import delivered
 from .pybullet_links import constraint_rows, in_displacements
 from .pybullet_points import contact_points
 from .pybullet_world import World
 from .reading import asked, extents
 from .result import MendedForces
+from .tolerances import TOLERANCES
 
 ADVICE = "more numSolverIterations, a smaller solverResidualThreshold, or load='rest'"
 """What to do where PyBullet's solver stopped early."""
@@ -50,11 +56,8 @@ GAINED = "the speed that gravity gives in a step"
 FRICTION, ROLLING, SPINNING, STIFFNESS = 1, 6, 7, 9
 """Their places in getDynamicsInfo."""
 
-STALE = 1e-4
-"""Accuracy of geometry where Bullet keeps the normals of contact points it does not find anew."""
 
-
-def library():
+def library() -> ModuleType:
     """The pybullet module."""
     return imported("pybullet", engine="PyBullet", extra="pybullet")
 
@@ -62,13 +65,13 @@ def library():
 def from_pybullet(
     client: int = 0,
     *,
-    stiffness=None,
+    stiffness: ByContact | None = None,
     exponent: float = 2.0,
-    load="engine",
-    held=None,
-    equalities="rigid",
+    load: Load = "engine",
+    held: Iterable[tuple[int, int]] | None = None,
+    equalities: str = "rigid",
     on_friction: str = "joint",
-    analytics=None,
+    analytics: Sequence[Mapping[str, Any]] | None = None,
     **options,
 ) -> MendedForces:
     """Compatible forces in the order of ``pybullet.getContactPoints()``, along its normals.
@@ -123,7 +126,7 @@ def from_pybullet(
         load = -(world.applied() + delivered(sliding, points.rubs.ravel()))
     sides = points.links[:, ::-1]  # normals point from the second to the first
     parts = world.parts(sides)
-    places = ContactGeometry(
+    places = Places(
         point=points.point[:, ::-1],
         normal=points.directions[:, 0],
         tangents=points.directions[:, 1:],
@@ -155,7 +158,7 @@ def from_pybullet(
         engine="PyBullet",
         engine_residual=residual,
         notes=tuple(notes),
-        accuracy=STALE,
+        accuracy=TOLERANCES.stale,
         gap_tolerance=extent.gap_tolerance,
         velocity=velocity,
     )

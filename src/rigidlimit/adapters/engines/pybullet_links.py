@@ -10,15 +10,13 @@ constraints of the same bodies, a little apart, would forbid them to turn:
 import numpy as np
 import scipy.sparse as sp
 
+from ..._support.matrices import Matrix
 from .links import from_error
-
-BASE = -1
-AT_LIMIT = 0.5
-"""Part of a constraint's largest force from which it is no rigid link: PyBullet bounds each of its
-rows, and reports sums of them."""
+from .pybullet_world import BASE, World
+from .tolerances import TOLERANCES
 
 
-def constraint_rows(world, rigid):
+def constraint_rows(world: World, rigid: bool) -> tuple[Matrix, np.ndarray, np.ndarray, int]:
     """Rows (k, n) of rigid constraints; which are rates of turn (k,) bool; distance [m] and angle
     of their sides (k, 2); how many constraints are not among them."""
     bullet, client = world.bullet, world.client
@@ -28,7 +26,7 @@ def constraint_rows(world, rigid):
         number = bullet.getConstraintUniqueId(place, **client)
         info = bullet.getConstraintInfo(number, **client)
         pull = np.linalg.norm(bullet.getConstraintState(number, **client))
-        if not rigid or info[4] not in kinds or pull >= AT_LIMIT * info[10]:
+        if not rigid or info[4] not in kinds or pull >= TOLERANCES.at_limit * info[10]:
             given += 1
             continue
         parts = info[0:2], info[2:4]
@@ -51,7 +49,9 @@ def constraint_rows(world, rigid):
     return sp.csr_array(np.vstack(rows)), np.array(turning, bool), error, given
 
 
-def in_displacements(links, turning, error, sizes):
+def in_displacements(
+    links: Matrix, turning: np.ndarray, error: np.ndarray, sizes: np.ndarray
+) -> tuple[Matrix, np.ndarray]:
     """Rows (k, n) in displacements, and their accuracy (k,). turning (k,) bool: rates of turn;
     error (k, 2): distance [m] and angle of the two sides; sizes (n,): of the mechanisms [m]."""
     if not len(turning):

@@ -10,12 +10,7 @@ import numpy as np
 
 from ...errors import InputError
 from .pybullet_world import BASE, World
-
-ASIDE = 0.25
-"""Part of the size of a link by which its contact points may be off its bounding box."""
-
-STEPS = 2.0
-"""The same in motions of one step at its present speed."""
+from .tolerances import TOLERANCES
 
 
 @dataclass(frozen=True)
@@ -57,10 +52,10 @@ def _check_places(world, points):
     low, high = box[points.links].transpose(2, 0, 1, 3)
     off = np.maximum(np.maximum(low - points.point, points.point - high), 0.0).max(axis=2)
     size = np.linalg.norm(box[:, 1] - box[:, 0], axis=1)
-    for i, side in np.argwhere(off > ASIDE * size[points.links]).tolist():
+    for i, side in np.argwhere(off > TOLERANCES.aside * size[points.links]).tolist():
         k = int(points.links[i, side])
         way = world.dt * _speed(world, k, size[k])
-        if off[i, side] > STEPS * way:
+        if off[i, side] > TOLERANCES.steps * way:
             raise InputError(
                 f"from_pybullet: {world.name(k)} is {off[i, side]:.3g} m off its contact point {i} "
                 f"(a step's motion is {way:.3g} m): it was moved after the last step, whose forces "

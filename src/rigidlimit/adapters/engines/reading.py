@@ -8,12 +8,13 @@ import numpy as np
 
 from ..._support.matrices import Matrix
 from .arguments import Load, expect, wanted_load
-from .contacts import TOUCHING, EngineContacts
-from .geometry import ContactGeometry
+from .contacts import EngineContacts
+from .geometry import Places
 from .mend import mended_as_filled
 from .options import MendOptions, sorted_options
 from .result import MendedForces
 from .sizes import mechanism_sizes
+from .tolerances import TOLERANCES
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,8 @@ class Extents:
     gap_tolerance: np.ndarray
 
 
-def extents(
-    B: Matrix, turns: np.ndarray, mechanism: np.ndarray, places: ContactGeometry
-) -> Extents:
+def extents(B: Matrix, turns: np.ndarray, mechanism: np.ndarray, places: Places) -> Extents:
     """turns (n,) bool: columns of B (m, n) that are rotations; mechanism (n,) int: body or
-    mechanism of each, links included; places: ``ContactGeometry`` of the rows."""
+    mechanism of each, links included; places: ``Places`` of the rows."""
     sizes, near = mechanism_sizes(B, mechanism, places)
-    return Extents(sizes, np.where(turns, sizes, 1.0), TOUCHING * near)
+    return Extents(sizes, np.where(turns, sizes, 1.0), TOLERANCES.touching * near)

@@ -12,7 +12,7 @@ from ...errors import InputError
 from ...forces import CompatibleForces, RoughForces
 from .balance import Balance
 from .contacts import EngineContacts
-from .geometry import ContactGeometry
+from .geometry import Places
 from .joint import in_rows
 from .message import message
 from .net_forces import NetForce, net_forces, of_part
@@ -124,7 +124,7 @@ class MendedForces(Brief):
         return self.contacts.row[self.solved]
 
     @property
-    def places(self) -> ContactGeometry | None:
+    def places(self) -> Places | None:
         """Geometry of the contacts that took part."""
         places = self.contacts.places
         return None if places is None else places[self.solved]
@@ -308,7 +308,7 @@ class MendedForces(Brief):
         rubs = tangential[rows] if self.joint else np.zeros((len(rows), 0))
         return places.totals(places.vectors(force[rows], rubs))
 
-    def _places(self, all_rows: bool = False) -> ContactGeometry:
+    def _places(self, all_rows: bool = False) -> Places:
         places = self.contacts.places if all_rows else self.places
         if places is None:
             raise InputError("totals need places=: contact points, normals and systems")

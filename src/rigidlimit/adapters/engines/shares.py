@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...forces import CompatibleForces, compatible_forces
+from ...forces import CompatibleForces, RoughForces, compatible_forces
 from .balance import Balance
 from .contacts import EngineContacts
 from .coulomb import CoulombLaw
@@ -56,7 +56,7 @@ def shared_out(contacts: EngineContacts, bearing: Bearing, options: MendOptions)
     if contacts.load_from == "engine" and len(bearing.balance.load) > MANY:
         keywords.setdefault("admissible", bearing.balance.force)
 
-    def solved(balance):
+    def solved(balance: Balance) -> CompatibleForces:
         return compatible_forces(
             balance.B,
             balance.load,
@@ -82,7 +82,7 @@ def shared_jointly(contacts: EngineContacts, bearing: Bearing, options: MendOpti
     """
     rows = bearing.rows
 
-    def solved(balance):
+    def solved(balance: Balance) -> RoughForces:
         return rough_answer(contacts, rows, balance, options)
 
     balance, answer = _without_weak(contacts, rows, bearing.balance, options, solved)

@@ -19,11 +19,11 @@ from ..._support.matrices import Matrix
 from .matrices import compressed
 
 if TYPE_CHECKING:
-    from .geometry import ContactGeometry
+    from .geometry import Places
 
 
 def mechanism_sizes(
-    B: Matrix, mechanism: np.ndarray, geometry: "ContactGeometry"
+    B: Matrix, mechanism: np.ndarray, geometry: "Places"
 ) -> tuple[np.ndarray, np.ndarray]:
     """(n,) for each column of B the size of its mechanism, (m,) for each row the smallest of those
     it joins; both [m].
@@ -45,9 +45,7 @@ def mechanism_sizes(
     return size[mechanism], smallest
 
 
-def mechanism_distances(
-    B: Matrix, mechanism: np.ndarray, geometry: "ContactGeometry"
-) -> np.ndarray:
+def mechanism_distances(B: Matrix, mechanism: np.ndarray, geometry: "Places") -> np.ndarray:
     """(n,) for each column of B how far its mechanism's contacts are from the origin [m]."""
     point = _points(geometry)
     row, touched, count = _touching(*compressed(B), mechanism)

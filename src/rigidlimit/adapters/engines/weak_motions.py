@@ -15,17 +15,20 @@ pin the engine's forces just the same: faces that lean by 1e-7 have columns of t
 solver that compares within columns sees 1e-14 there as 1e-7. They go too.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 
 from .matrices import compressed
-from .mechanisms import ROUNDING, BlockMotions, Reduction, leave_nothing, partition, stacks
+from .mechanisms import BlockMotions, Reduction, leave_nothing, partition, stacks
+from .tolerances import TOLERANCES
 
-SURE = 1e-5
-"""S over the largest that its square tells for certain."""
+if TYPE_CHECKING:
+    from .balance import Balance
 
 
-def weak_motions(balance) -> Reduction | None:
+def weak_motions(balance: "Balance") -> Reduction | None:
     """The singular motions of mechanisms whose gaps hardly depend on some of them, or None.
 
     balance : ``Balance``, with mechanisms.
@@ -44,7 +47,7 @@ def weak_motions(balance) -> Reduction | None:
         most = S.max(axis=1, initial=0.0)[:, None]
         small = most * limit >= S
         push = np.abs(np.einsum("gcd,gd->gc", V, load[columns] / reach[columns]))
-        noise = small & ((ROUNDING * most < S) | (push > ROUNDING * size))
+        noise = small & ((TOLERANCES.rounding * most < S) | (push > TOLERANCES.rounding * size))
         turn = noise.any(axis=1) | ~leave_nothing(dense, V, small)
         if not turn.any():
             continue
@@ -66,7 +69,12 @@ def _suspects(balance):
     """Columns, as from ``partition``, of mechanisms that may have an S of up to their accuracy."""
     free = ~balance.held
     weak = _may_be_weak(
-        *compressed(balance.B), balance.mechanism, free, balance.reach, balance.accuracy, SURE
+        *compressed(balance.B),
+        balance.mechanism,
+        free,
+        balance.reach,
+        balance.accuracy,
+        TOLERANCES.sure,
     )
     return partition(balance.mechanism, free & weak[balance.mechanism]) if weak.any() else ()
 

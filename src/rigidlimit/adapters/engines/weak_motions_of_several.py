@@ -3,59 +3,53 @@
 Bodies of a pile that lean on one another by 1e-4 have motions that none of them has alone, and on
 which all gaps together depend by products of such tilts, 1e-8 to 1e-14. Balance along them says
 nothing but rounding, and would pin the engine's own forces (by 4 % in a pile of cylinders without
-friction). That shows in the answer: displacements of ``LONG`` overlaps and more. With columns over
-reach a_j,
+friction). That shows in the answer: displacements of ``tolerances.long`` overlaps and more. With
+columns over reach a_j,
 
-    B / a = U S V^T,   motions V with S <= SLIGHT max S (and accuracy) and no load of their own
+    B / a = U S V^T,   motions V with S <= slight max S (and accuracy) and no load of their own
 
 are looked for among all bodies that hang together there, and as many columns, those by which they
 differ most, are no longer asked to balance: what is missing along the others is next to nothing.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._support.singular import svd
 from ...conditioning.several_bodies import columns_of
 from .matrices import components, dense_block, entries
-from .mechanisms import ROUNDING
+from .tolerances import TOLERANCES
 
-LONG = 2e3
-"""Displacements over overlaps from which on such motions are looked for."""
-
-SLIGHT = 1e-6
-"""However coarse an engine's geometry: tall stacks and long rows tip and bend with 1e-3 and less,
-and are to be held all the same."""
-
-FAR = 1e6
-"""The same where it can only be told, whatever the units of turns."""
-
-MOST = 400_000
-"""Entries, zeros included, of bodies that hang together up to which this is done: 0.1 s."""
+if TYPE_CHECKING:
+    from .balance import Balance
 
 
-def weak_motions_of_several(B, load, held, reach, accuracy, force, displacement, overlap):
+def weak_motions_of_several(
+    balance: "Balance", displacement: np.ndarray, overlap: np.ndarray
+) -> tuple[np.ndarray, int]:
     """Columns (k,) that need not balance; how many sets of bodies are too large to look at.
 
-    B (m, n), load (n,), held (n,) bool, reach and accuracy (n,) as for ``mend_forces``; force (m,)
-    [N]: the engine's, or zeros. displacement (n,) and overlap (m,): of the forces found.
+    displacement (n,) and overlap (m,), of each row: of the forces found.
     """
+    B, held, reach = balance.B, balance.held, balance.reach
     moved = np.where(held, 0.0, np.abs(displacement)) * reach
-    if moved.max(initial=0.0) <= LONG * overlap.min(initial=np.inf):
+    if moved.max(initial=0.0) <= TOLERANCES.long * overlap.min(initial=np.inf):
         return np.zeros(0, int), 0
     # bodies whose contacts bear nothing move by rounding of all the others'
-    least = ROUNDING * float(overlap.max(initial=0.0))
+    least = TOLERANCES.rounding * float(overlap.max(initial=0.0))
     out, large = [], 0
     for rows, columns in _suspicious(B, held, moved, overlap, least):
-        if len(rows) * len(columns) > MOST:
+        if len(rows) * len(columns) > TOLERANCES.most:
             large += 1
             continue
         arm = reach[columns]
         dense = dense_block(B, rows, columns) / arm
         _, S, VT = svd(dense, full_matrices=len(rows) < len(columns))
         S = np.pad(S, (0, len(columns) - len(S)))
-        limit = min(float(accuracy[columns].max()), SLIGHT)
-        size = S.max() * float(np.linalg.norm(force[rows]))
-        push = load[columns] / arm
+        limit = min(float(balance.accuracy[columns].max()), TOLERANCES.slight)
+        size = S.max() * float(np.linalg.norm(balance.force[rows]))
+        push = balance.load[columns] / arm
         near = limit * max(size, float(np.abs(push).max()))
         slight = (limit * S.max() >= S) & (np.abs(VT @ push) <= near)
         if slight.any():
@@ -63,11 +57,12 @@ def weak_motions_of_several(B, load, held, reach, accuracy, force, displacement,
     return np.concatenate([np.zeros(0, int), *out]), large
 
 
-def hangs_on_rounding(displacement, overlap, held, reach) -> bool:
+def hangs_on_rounding(balance: "Balance", displacement: np.ndarray, overlap: np.ndarray) -> bool:
     """Whether displacements (n,) over reach are so long beside overlaps (m,) that motions next to
     undetermined must have made them."""
-    way = float((np.where(held, 0.0, np.abs(displacement)) * reach).max(initial=0.0))
-    return way > FAR * float(overlap.max(initial=0.0))
+    moved = np.where(balance.held, 0.0, np.abs(displacement))
+    way = float((moved * balance.reach).max(initial=0.0))
+    return way > TOLERANCES.far * float(overlap.max(initial=0.0))
 
 
 def _suspicious(B, held, moved, overlap, least):
@@ -80,5 +75,5 @@ def _suspicious(B, held, moved, overlap, least):
     way, thick = np.zeros((2, sum(B.shape)))
     np.maximum.at(way, of_column, np.where(touched, moved, 0.0))
     np.maximum.at(thick, of_row, overlap)
-    for part in np.flatnonzero(way > LONG * np.maximum(thick, least)):
+    for part in np.flatnonzero(way > TOLERANCES.long * np.maximum(thick, least)):
         yield np.flatnonzero(of_row == part), np.flatnonzero((of_column == part) & touched)

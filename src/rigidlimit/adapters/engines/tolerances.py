@@ -1,0 +1,67 @@
+"""What counts as rounding, as weak or as worth telling in what an engine leaves behind."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Parts are relative, of what each says.
+
+    Attributes
+    ----------
+    rounding : part of a row of B, of a motion or of its load that counts as zero exactly.
+    link_rounding : the same once rigid links have changed the motions.
+    pull : part of the largest force up to which pulling ones are an engine's rounding.
+    touching : gap over the size of a contact's bodies (``places``) below which it is closed.
+    unresisted : part of the largest load up to which one that no contact resists is rounding.
+    sure : singular value of one body's rows, over the largest, that its square tells for certain.
+    slight : the same of several bodies together, however coarse an engine's geometry: tall stacks
+        and long rows tip and bend with 1e-3 and less, and are to be held all the same.
+    long : displacements over overlaps from which on motions of several bodies are looked for.
+    far : the same where it can only be told, whatever the units of turns.
+    most : entries, zeros included, of bodies that hang together up to which that is done: 0.1 s.
+    lever : anchors close together make more of a position error than the size of a mechanism tells.
+    least_accurate : the least accurate that links are taken for.
+    blunt : what gaps feel of motions is noise below the accuracy of links, not above this part.
+    stopped : part of the largest force from which on what an engine's solver left over is told.
+    soft : position error of an equality, over the size of its mechanism, from which it is told.
+    slow : the same of its time 1/sqrt(k) [s].
+    at_limit : part of a constraint's largest force from which it is no rigid link: PyBullet bounds
+        each of its rows, and reports sums of them.
+    same_state : part of the largest right-hand side up to which rows and forces are of one state.
+    steps : motion since the contacts were found, in those of one step, up to which it was that one.
+    still : motion over the extent of the model that is rounding.
+    aside : part of the size of a link by which its contact points may be off its bounding box.
+    single : accuracy of geometry in single precision, after a few operations.
+    stale : accuracy where Bullet keeps the normals of contact points that it does not find anew.
+    diverged : largest force over the weight of the model from which on that is lost in the rounding
+        of forces, to 1e-4 and more.
+    """
+
+    rounding: float = 1e-13
+    link_rounding: float = 1e-12
+    pull: float = 1e-9
+    touching: float = 1e-5
+    unresisted: float = 1e-10
+    sure: float = 1e-5
+    slight: float = 1e-6
+    long: float = 2e3
+    far: float = 1e6
+    most: int = 400_000
+    lever: float = 10.0
+    least_accurate: float = 1e-2
+    blunt: float = 1e-3
+    stopped: float = 1e-3
+    soft: float = 0.02
+    slow: float = 0.1
+    at_limit: float = 0.5
+    same_state: float = 1e-9
+    steps: float = 2.0
+    still: float = 1e-6
+    aside: float = 0.25
+    single: float = 1e-5
+    stale: float = 1e-4
+    diverged: float = 1e12
+
+
+TOLERANCES = Tolerances()

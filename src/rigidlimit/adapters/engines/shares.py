@@ -16,9 +16,6 @@ from .coulomb import CoulombLaw
 from .joint import by_islands, rough_answer
 from .options import MendOptions
 
-MANY = 300
-"""Degrees of freedom above which the engine's forces, which balance the load, are a good start."""
-
 ENGINE = "engine"
 """State of contacts that keep the engine's forces."""
 
@@ -53,7 +50,7 @@ def shared_out(contacts: EngineContacts, bearing: Bearing, options: MendOptions)
     """Compatible normal forces of the bearing contacts, friction as the engine has it."""
     rows = bearing.rows
     keywords = options.solver_for(rows, len(contacts.row))
-    if contacts.load_from == "engine" and len(bearing.balance.load) > MANY:
+    if contacts.load_from == "engine":  # whose forces balance the load: a good start
         keywords.setdefault("admissible", bearing.balance.force)
 
     def solved(balance: Balance) -> CompatibleForces:

@@ -59,7 +59,7 @@ class Balls:
         known = {k: getattr(self, k)[order] for k in arrays if getattr(self, k) is not None}
         return replace(self, columns={k: v[order] for k, v in self.columns.items()}, **known)
 
-    def with_radius(self, radius) -> "Balls":
+    def with_radius(self, radius: float | dict[int, float] | None) -> "Balls":
         """With radii (a number, or {type: number}) where the file has none."""
         if self.radius is not None:
             if radius is not None:
@@ -121,39 +121,27 @@ def as_scene(
     **of_scene,
 ) -> Scene:
     """The scene of balls in SI units, then its walls. Options as of ``read_packing``."""
-    n = len(balls)
     dim = dim or (2 if balls.planar else 3)
     cell = None
     if balls.box is not None and balls.box.periodic[:dim].any():
         along = balls.box.periodic[:dim].tolist()
         cell = Cell(balls.box.edges[:dim, :dim], periodic=along)
     scene = Scene(name=name, dim=dim, cell=cell, **of_scene)
-    if n == 0:
+    if not len(balls):
         raise InputError("the file has no balls; expected some")
     _check(balls, dim)
-    kinds = np.ones(n, int) if balls.type is None else balls.type
+    kinds = np.ones(len(balls), int) if balls.type is None else balls.type
     materials, material_of = _materials(kinds, material)
     radii, shape_of = np.unique(balls.radius, return_inverse=True)
-    shape = Disk if dim == 2 else Sphere
-    shapes = [shape(float(radius)) for radius in radii]
+    shapes = [(Disk if dim == 2 else Sphere)(float(radius)) for radius in radii]
     mass = balls.masses()
     if mass is None:
         density = np.array([entry.density for entry in materials])[material_of]
         mass = density * np.array([s.measure for s in shapes])[shape_of]
-    free = np.tile(PLANAR if dim == 2 else np.ones(6, bool), (n, 1))
+    free = np.tile(PLANAR if dim == 2 else np.ones(6, bool), (len(balls), 1))
     free[np.isin(kinds, list(fixed))] = False
-    velocity = np.zeros((n, 6))
-    for columns, values in ((slice(0, 3), balls.velocity), (slice(3, 6), balls.spin)):
-        if values is not None:
-            velocity[:, columns] = values
-    position = balls.position.copy()
-    if dim == 2:
-        position[:, 2], velocity[:, 2:5] = 0.0, 0.0
     columns = dict(
-        position=position,
-        quaternion=rotations.identity(n),
-        velocity=velocity,
-        load=np.zeros((n, 6)),
+        **_poses(balls, dim),
         shape_of=shape_of.astype(np.int64),
         material_of=material_of.astype(np.int64),
         mass=mass,
@@ -166,10 +154,27 @@ def as_scene(
     return scene
 
 
+def _poses(balls: Balls, dim: int) -> dict[str, np.ndarray]:
+    """Columns of a scene: where balls are, and how they move."""
+    n = len(balls)
+    position, velocity = balls.position.copy(), np.zeros((n, 6))
+    for columns, values in ((slice(0, 3), balls.velocity), (slice(3, 6), balls.spin)):
+        if values is not None:
+            velocity[:, columns] = values
+    if dim == 2:
+        position[:, 2], velocity[:, 2:5] = 0.0, 0.0
+    return dict(
+        position=position,
+        quaternion=rotations.identity(n),
+        velocity=velocity,
+        load=np.zeros((n, 6)),
+    )
+
+
 def _check(balls: Balls, dim: int) -> None:
     """What the numbers of a line do not show: each by the ball that has it."""
 
-    def told(wrong, what, values, expected):
+    def told(wrong: np.ndarray, what: str, values: np.ndarray, expected: str) -> None:
         if wrong.any():
             k = int(np.argmax(wrong))
             raise InputError(f"ball {balls.id[k]}: {what} is {values[k]}; expected {expected}")

@@ -1,8 +1,10 @@
 """The box of a packing: a parallelepiped, periodic along some of its edges."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support.display import Brief
 from ...errors import InputError
@@ -55,7 +57,12 @@ class Box(Brief):
         return point, -normal if far else normal
 
 
-def of_bounds(low, high, tilts=(0.0, 0.0, 0.0), periodic=(False, False, False)) -> Box:
+def of_bounds(
+    low: ArrayLike,
+    high: ArrayLike,
+    tilts: Sequence[float] = (0.0, 0.0, 0.0),
+    periodic: Sequence[bool] = (False, False, False),
+) -> Box:
     """LAMMPS' box of lower and upper bounds (3,) [m] and tilt factors xy, xz, yz [m]."""
     low, high = np.asarray(low, float), np.asarray(high, float)
     if not (high > low).all():

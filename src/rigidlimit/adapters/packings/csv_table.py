@@ -6,12 +6,13 @@ them. A file with x and y alone is a packing in the plane.
 
 import csv
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from ...errors import InputError, nearest
 from .balls import Balls
-from .lines import Text
+from .lines import Text, number
 
 LENGTH = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "µm": 1e-6, "nm": 1e-9}
 MASS = {"kg": 1.0, "g": 1e-3, "mg": 1e-6}
@@ -34,58 +35,60 @@ HEAD = re.compile(r"^([^\[\(]*?)\s*(?:[\[\(]\s*(.*?)\s*[\]\)])?$")
 
 
 def read_csv(text: Text) -> Balls:
+    """The balls of a table."""
     lines = [k for k, line in enumerate(text.lines) if line.strip() and line[0] != "#"]
     if not lines:
         raise InputError(f"{text.path}: an empty file; expected a line of names, then numbers")
-    head = text.lines[lines[0]]
-    delimiter = max(",;\t", key=head.count)
-    titles = next(csv.reader([head], delimiter=delimiter))
-    names, factors = zip(*(_column(text, lines[0], title) for title in titles), strict=True)
-    for needed in ("x", "y"):
-        if needed not in names:
-            raise text.wrong(lines[0], f"a column {needed} [m]")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise text.wrong(lines[0], f"one column {twice}")
-    rows = [next(csv.reader([text.lines[k]], delimiter=delimiter)) for k in lines[1:]]
-    for k, row in zip(lines[1:], rows, strict=True):
+    top, lines = lines[0], lines[1:]
+    delimiter = max(",;\t", key=text.lines[top].count)
+    table = list(csv.reader([text.lines[k] for k in (top, *lines)], delimiter=delimiter))
+    names, factors = zip(*(_column(text, top, title) for title in table[0]), strict=True)
+    _check_names(text, top, names)
+    for k, row in zip(lines, table[1:], strict=True):
         if len(row) != len(names):
             raise text.wrong(k, f"{len(names)} entries: {', '.join(names)}")
+    words = dict(zip(names, zip(*table[1:], strict=True) or [()] * len(names), strict=True))
+    given = words.pop("id", None)
     column = {
-        name: _numbers(text, lines[1:], [row[j] for row in rows], name) * factors[j]
-        for j, name in enumerate(names)
+        name: _numbers(text, lines, words[name], name) * factor
+        for name, factor in zip(names, factors, strict=True)
         if name != "id"
     }
-    if "id" in names:
-        at = names.index("id")
-        given = np.array([row[at].strip() for row in rows])
-    else:
-        given = np.arange(len(rows))
-    zero, planar = np.zeros(len(rows)), "z" not in names
-    radius = column.pop("radius", None)
+    planar = "z" not in names
     if "diameter" in column:
-        if radius is not None:
-            raise text.wrong(lines[0], "radius or diameter, one of them")
-        radius = column.pop("diameter") / 2
+        column["radius"] = column.pop("diameter") / 2
     kinds = column.pop("type", None)
-    vectors = {}
-    for key, axes in (
-        ("position", "xyz"),
-        ("velocity", ("vx", "vy", "vz")),
-        ("spin", ("wx", "wy", "wz")),
-    ):
-        if any(axis in column for axis in axes):
-            vectors[key] = np.column_stack([column.pop(axis, zero) for axis in axes])
     return Balls(
-        id=given,
-        radius=radius,
-        type=None if kinds is None else text.whole(lines[1:], "type", kinds),
+        id=np.arange(len(lines)) if given is None else np.array([word.strip() for word in given]),
+        position=_vectors(column, "xyz"),
+        velocity=_vectors(column, ("vx", "vy", "vz")),
+        spin=_vectors(column, ("wx", "wy", "wz")),
+        radius=column.pop("radius", None),
+        type=None if kinds is None else text.whole(lines, "type", kinds),
         mass=column.pop("mass", None),
         density=column.pop("density", None),
         columns=column,
         planar=planar,
-        **vectors,
     )
+
+
+def _check_names(text: Text, line: int, names: Sequence[str]) -> None:
+    for needed in ("x", "y"):
+        if needed not in names:
+            raise text.wrong(line, f"a column {needed} [m]")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise text.wrong(line, f"one column {twice}")
+    if "radius" in names and "diameter" in names:
+        raise text.wrong(line, "radius or diameter, one of them")
+
+
+def _vectors(column: dict[str, np.ndarray], axes: Sequence[str]) -> np.ndarray | None:
+    """(n, 3) of three columns, which are taken out, zero where one is missing; None without any."""
+    zero = np.zeros(len(next(iter(column.values()))))
+    if not any(axis in column for axis in axes):
+        return None
+    return np.column_stack([column.pop(axis, zero) for axis in axes])
 
 
 def _column(text: Text, line: int, title: str) -> tuple[str, float]:
@@ -103,14 +106,7 @@ def _numbers(text: Text, lines, words, name) -> np.ndarray:
     try:
         values = np.array(words, float)
     except ValueError:
-        values = np.array([_number(word) for word in words])
+        values = np.array([number(word) for word in words])
     if name in KNOWN and not np.isfinite(values).all():
         raise text.wrong(lines[int(np.argmin(np.isfinite(values)))], f"a number for {name}")
     return values
-
-
-def _number(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        return np.nan

@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import InputError
 from .balls import Balls
 from .box import Box, of_bounds
-from .lines import Text
+from .lines import Text, is_number
 
 STYLES = {
     "sphere": "id type diameter density x y z",
@@ -79,13 +79,9 @@ def _parts(text: Text):
             sections[line] = k, hint.strip()
         elif not sections:
             words = line.split()
-            at = next((i for i, word in enumerate(words) if not _is_number(word)), len(words))
+            at = next((i for i, word in enumerate(words) if not is_number(word)), len(words))
             head[" ".join(words[at:])] = words[:at]
     return head, sections
-
-
-def _is_number(word: str) -> bool:
-    return bool(re.match(r"^[-+]?(\d|\.\d)", word))
 
 
 def _box(text: Text, head: dict, boundary: str | None) -> Box:
@@ -94,7 +90,7 @@ def _box(text: Text, head: dict, boundary: str | None) -> Box:
         raise InputError(f"boundary is {boundary!r}; expected three of p, f, s, m, like 'ppf'")
     periodic = [flag == "p" for flag in flags]
 
-    def numbers(key, wanted):
+    def numbers(key: str, wanted: int) -> list[float]:
         try:
             values = [float(word) for word in head[key]]
         except (KeyError, ValueError):

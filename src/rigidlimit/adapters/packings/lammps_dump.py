@@ -8,6 +8,7 @@ Of triclinic boxes a dump has the bounds of the box around it, and the tilts xy,
     xlo_bound = xlo + min(0, xy, xz, xy + xz),   ylo_bound = ylo + min(0, yz),   and so on
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..._support.words import counted
 from ...errors import InputError
 from .balls import Balls
 from .box import Box, of_bounds
-from .lines import Text
+from .lines import Text, is_number
 
 ITEM = "ITEM:"
 OMEGA = ("omegax", "omegay", "omegaz")
@@ -54,7 +55,7 @@ def read_dump(text: Text, frame: int) -> Balls:
     return _atoms(text, snapshot, box).sorted()
 
 
-def _snapshots(text: Text):
+def _snapshots(text: Text) -> Iterator[_Snapshot]:
     """Each snapshot of the file; the lines of atoms are passed over."""
     line, snapshot, units = 0, None, ""
     while line < len(text.lines):
@@ -65,34 +66,37 @@ def _snapshots(text: Text):
             line += 1
             continue
         what = head[len(ITEM) :].strip()
-        if what.startswith("ENTRIES"):
-            raise text.wrong(line, f"{ITEM} ATOMS, a dump of atoms (this one is of pairs)")
-        if what in ("TIMESTEP", "TIME", "UNITS", "LABEL") and (
-            snapshot is None or snapshot.atoms >= 0
-        ):
+        ended = snapshot is None or snapshot.atoms >= 0
+        if what in ("TIMESTEP", "TIME", "UNITS", "LABEL") and ended:
             if snapshot is not None:
                 yield snapshot
             snapshot = _Snapshot(units=units)
-        elif snapshot is None:
+        elif snapshot is None and not what.startswith("ENTRIES"):
             raise text.wrong(line, f"{ITEM} TIMESTEP first")
         if what == "UNITS":
             units = snapshot.units = text.lines[line + 1].strip()
-        elif what.startswith("BOX BOUNDS"):
-            snapshot.box = line
-        elif what == "NUMBER OF ATOMS":
-            snapshot.count = text.numbers(line + 1, 1, "the number of atoms", int)[0]
-            if snapshot.count < 0:
-                raise text.wrong(line + 1, "the number of atoms")
-        elif what.startswith("ATOMS"):
-            if snapshot.count < 0:
-                raise text.wrong(line, f"{ITEM} NUMBER OF ATOMS before")
-            snapshot.atoms = line
-        if what.startswith("ATOMS"):
-            line += 1 + snapshot.count
-        else:
-            line += 4 if what.startswith("BOX BOUNDS") else 2
+        line = _item(text, line, what, snapshot)
     if snapshot is not None:
         yield snapshot
+
+
+def _item(text: Text, line: int, what: str, snapshot: _Snapshot) -> int:
+    """Note where an item of a snapshot begins; the line of the next one."""
+    if what.startswith("ENTRIES"):
+        raise text.wrong(line, f"{ITEM} ATOMS, a dump of atoms (this one is of pairs)")
+    if what.startswith("BOX BOUNDS"):
+        snapshot.box = line
+        return line + 4
+    if what == "NUMBER OF ATOMS":
+        snapshot.count = text.numbers(line + 1, 1, "the number of atoms", int)[0]
+        if snapshot.count < 0:
+            raise text.wrong(line + 1, "the number of atoms")
+    elif what.startswith("ATOMS"):
+        if snapshot.count < 0:
+            raise text.wrong(line, f"{ITEM} NUMBER OF ATOMS before")
+        snapshot.atoms = line
+        return line + 1 + snapshot.count
+    return line + 2
 
 
 def _box(text: Text, line: int) -> Box:
@@ -125,7 +129,7 @@ def _atoms(text: Text, snapshot: _Snapshot, box: Box | None) -> Balls:
     if len(words) != len(names):
         raise text.wrong(first, f"{counted(len(names), 'word')}: {' '.join(names)}")
     # words among the numbers, as of elements, are left out
-    keep = [k for k, word in enumerate(words) if _is_number(word)]
+    keep = [k for k, word in enumerate(words) if is_number(word)]
     table = text.table(first, snapshot.count, names, keep=keep)
     column = {name: table[:, k] for k, name in enumerate(names[j] for j in keep)}
     position = _position(text, snapshot, column, box)
@@ -170,11 +174,3 @@ def _position(text: Text, snapshot: _Snapshot, column: dict, box: Box | None) ->
             found = box.origin + found @ box.edges
         return found
     raise text.wrong(snapshot.atoms, "columns x y z (or xu, xs, xsu and so on)")
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

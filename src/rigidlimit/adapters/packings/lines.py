@@ -75,7 +75,7 @@ class Text:
         try:
             values = np.loadtxt(block, usecols=keep, ndmin=2, comments=None)
         except ValueError:
-            values = np.array([[_number(line.split()[k]) for k in keep] for line in block])
+            values = np.array([[number(line.split()[k]) for k in keep] for line in block])
         finite = np.isfinite(values)
         if not finite.all():
             row, place = np.argwhere(~finite)[0]
@@ -83,11 +83,18 @@ class Text:
         return values
 
 
-def _number(word: str) -> float:
+def is_number(word: str) -> bool:
+    """Whether ``word`` is a number; "nan" is one."""
     try:
-        return float(word)
+        float(word)
     except ValueError:
-        return np.nan
+        return False
+    return True
+
+
+def number(word: str) -> float:
+    """``word`` as a number; nan where it is none."""
+    return float(word) if is_number(word) else np.nan
 
 
 def read_text(path: str | Path) -> Text:

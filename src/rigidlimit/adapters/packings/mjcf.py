@@ -9,6 +9,7 @@ left out, unless a body has no others. Mass and inertia are the model's.
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support.words import counted
 from ...bodies import (
@@ -33,7 +34,7 @@ SAME = 1e-9
 
 
 def read_mjcf(
-    path: Path, *, material: Material | None = None, gravity=None, **of_scene
+    path: Path, *, material: Material | None = None, gravity: ArrayLike | None = None, **of_scene
 ) -> tuple[Scene, tuple[str, ...]]:
     """(scene, what of the model is not in it). material: instead of the model's friction.
 
@@ -50,30 +51,7 @@ def read_mjcf(
     pull = model.opt.gravity if gravity is None else gravity
     scene = Scene(name=path.stem, gravity=pull, **of_scene)
     reader = _Reader(mujoco, model, data, path, material)
-    held, touching = [], (model.geom_contype != 0) | (model.geom_conaffinity != 0)
-    for root in np.unique(model.body_weldid):
-        welded = np.flatnonzero(model.body_weldid == root)
-        geoms = np.flatnonzero(np.isin(model.geom_bodyid, welded))
-        geoms = geoms[touching[geoms]] if touching[geoms].any() else geoms
-        planes = [g for g in geoms if model.geom_type[g] == mujoco.mjtGeom.mjGEOM_PLANE]
-        for g in planes:
-            scene.add(
-                HalfSpace(),
-                position=data.geom_xpos[g],
-                normal=data.geom_xmat[g].reshape(3, 3)[:, 2],
-                material=reader.material(g),
-                name=reader.name("geom", g),
-            )
-        geoms = [g for g in geoms if g not in planes]
-        if root == 0:  # the world's own: one body each
-            for g in geoms:
-                reader.add(scene, [], [g], name=reader.name("geom", g))
-        elif geoms:
-            joints = model.jnt_type[model.body_jntadr[root] :][: model.body_jntnum[root]]
-            free = len(joints) == 1 and joints[0] == mujoco.mjtJoint.mjJNT_FREE
-            if not free:
-                held.append(reader.name("body", root))
-            reader.add(scene, welded if free else [], geoms, name=reader.name("body", root))
+    held = [name for root in np.unique(model.body_weldid) for name in reader.add(scene, int(root))]
     if not len(scene):
         raise InputError(f"{path}: the model has no geometry; expected some")
     notes = ()
@@ -100,12 +78,41 @@ class _Reader:
         mu = float(self.model.geom_friction[geom, 0])
         return Material(friction=mu, name=f"mu {mu:g}")
 
-    def add(self, scene: Scene, welded, geoms, *, name: str) -> None:
+    def add(self, scene: Scene, root: int) -> list[str]:
+        """The bodies welded to ``root``, as one; names of those that joints hold."""
+        model, geoms = self.model, self.mujoco.mjtGeom
+        welded = np.flatnonzero(model.body_weldid == root)
+        own = np.flatnonzero(np.isin(model.geom_bodyid, welded))
+        touching = (model.geom_contype[own] != 0) | (model.geom_conaffinity[own] != 0)
+        own = own[touching] if touching.any() else own
+        planes = model.geom_type[own] == geoms.mjGEOM_PLANE
+        for g in own[planes]:
+            scene.add(
+                HalfSpace(),
+                position=self.data.geom_xpos[g],
+                normal=self.data.geom_xmat[g].reshape(3, 3)[:, 2],
+                material=self.material(g),
+                name=self.name("geom", g),
+            )
+        own = own[~planes]
+        if root == 0:  # the world's own: one body each
+            for g in own:
+                self._one(scene, [], [g], name=self.name("geom", g))
+            return []
+        if not len(own):
+            return []
+        joints = model.jnt_type[model.body_jntadr[root] :][: model.body_jntnum[root]]
+        free = len(joints) == 1 and joints[0] == self.mujoco.mjtJoint.mjJNT_FREE
+        name = self.name("body", root)
+        self._one(scene, welded if free else [], own, name=name)
+        return [] if free else [name]
+
+    def _one(self, scene: Scene, welded, geoms, *, name: str) -> None:
         """One body of these geometries, with the mass of the bodies ``welded``; none: fixed."""
         placed = [self.placed(g) for g in geoms]
         mass = float(self.model.body_mass[welded].sum()) if len(welded) else 0.0
         try:
-            known = self.inertia(welded, mass) if mass else {}
+            known = self._inertia(welded, mass) if mass else {}
             if len(placed) == 1 and _same_inertia(*placed[0], **known):
                 shape, position, turn = placed[0]
             else:
@@ -123,7 +130,7 @@ class _Reader:
             name=name,
         )
 
-    def inertia(self, welded, mass: float) -> dict:
+    def _inertia(self, welded, mass: float) -> dict:
         """Centre of mass (3,) [m] and inertia per mass (3, 3) [m^2] of bodies that move as one."""
         own = self.model.body_mass[welded]
         at = self.data.xipos[welded]

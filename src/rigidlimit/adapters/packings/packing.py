@@ -1,10 +1,12 @@
 """``read_packing``: a packing from another program's file as a scene, and its forces."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support.display import Brief
 from ..._support.words import counted
@@ -55,7 +57,13 @@ class Packing(Brief):
         box = "" if self.box is None else f", box {self.box.message}"
         return said + box + "".join(f"; {note}" for note in self.notes)
 
-    def forces(self, *, stiffness: float | None = None, law=None, springs=None) -> PoseForces:
+    def forces(
+        self,
+        *,
+        stiffness: float | None = None,
+        law: str | float | None = None,
+        springs: Springs | None = None,
+    ) -> PoseForces:
         """Forces at the imported pose, with its own overlaps (``forces_at_pose``).
 
         Parameters
@@ -92,8 +100,8 @@ def read_packing(
     boundary: str | None = None,
     atom_style: str | None = None,
     springs: str | Path | None = None,
-    gravity=None,
-    law="hooke",
+    gravity: ArrayLike | None = None,
+    law: str | float = "hooke",
     dt: float = 1e-3,
 ) -> Packing:
     """A packing from a file of LAMMPS, LIGGGHTS, YADE, MuJoCo, of a table, or of a robot.
@@ -159,31 +167,36 @@ def read_packing(
             f"{path}: boundary is given, but {FORMATS[format]} says it itself, or has none; remove "
             "boundary="
         )
-    if format == "lammps-dump":
-        balls = read_dump(text, frame)
-    elif format == "lammps-data":
-        balls = read_data(text, style=atom_style, boundary=boundary)
-    else:
-        balls = {"yade": read_yade, "csv": read_csv}[format](text)
+    balls = {
+        "lammps-dump": lambda: read_dump(text, frame),
+        "lammps-data": lambda: read_data(text, style=atom_style, boundary=boundary),
+        "yade": lambda: read_yade(text),
+        "csv": lambda: read_csv(text),
+    }[format]()
     name = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
-    try:
+    with _named(path):
         balls = _in_box(balls.scaled(units).with_radius(radius), periodic)
         scene = as_scene(
             balls, name, dim=dim, material=material, fixed=fixed, walls=walls, **of_scene
         )
-    except SceneError:
-        raise
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
     columns = balls.columns | ({} if balls.type is None else {"type": balls.type})
     kept = None
     if springs is not None:
         pairs = read_local(read_text(springs), frame)
-        try:
+        with _named(springs):
             kept = springs_of(scene.bodies, scene.state, *pairs, _newtons(units or balls.units))
-        except InputError as error:
-            raise InputError(f"{springs}: {error}") from None
     return Packing(scene, format, balls.box, columns, stiffness, springs=kept)
+
+
+@contextmanager
+def _named(path: str | Path) -> Iterator[None]:
+    """Errors of input with the file in front; those of the scene name its bodies."""
+    try:
+        yield
+    except SceneError:
+        raise
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def _newtons(units: str) -> float:

@@ -19,21 +19,8 @@ FORMATS = {
 
 
 def read_yade(text: Text) -> Balls:
-    form = "x_y_z_r"
-    kept = []
-    for k, line in enumerate(text.lines):
-        words = line.split()
-        if words[:1] == ["#format"]:
-            form = words[1] if len(words) > 1 else ""
-            if form not in FORMATS:
-                what = "clumps, which are not read: export their spheres" if "clump" in form else ""
-                raise text.wrong(
-                    k, f"one of {', '.join(FORMATS)}" + (what and f" (these are {what})")
-                )
-        elif words and not words[0].startswith("#"):
-            kept.append(k)
-    if not kept:
-        raise InputError(f"{text.path}: no line with numbers; expected x y z r, a line a sphere")
+    """The balls of the file."""
+    form, kept = _form_and_rows(text)
     names = FORMATS[form].split()
     first, count = kept[0], len(kept)
     more = range(100) if form.endswith("attrs") else ()
@@ -51,3 +38,20 @@ def read_yade(text: Text) -> Balls:
         # YADE counts materials from 0
         type=None if kinds is None else text.whole(kept, "matId", kinds),
     )
+
+
+def _form_and_rows(text: Text) -> tuple[str, list[int]]:
+    """The format, and the lines of balls."""
+    form, kept = "x_y_z_r", []
+    for k, line in enumerate(text.lines):
+        words = line.split()
+        if words[:1] == ["#format"]:
+            form = words[1] if len(words) > 1 else ""
+            if form not in FORMATS:
+                clumps = " (these are clumps, which are not read: export their spheres)"
+                raise text.wrong(k, f"one of {', '.join(FORMATS)}{clumps * ('clump' in form)}")
+        elif words and not words[0].startswith("#"):
+            kept.append(k)
+    if not kept:
+        raise InputError(f"{text.path}: no line with numbers; expected x y z r, a line a sphere")
+    return form, kept

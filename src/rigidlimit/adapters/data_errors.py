@@ -25,19 +25,27 @@ All of that is of contacts that bear. Where others are closed that they nearly m
 them bear is a matter of errors: ``exact_impulses.other_digits``.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from ..dynamics import ContactDynamicsResult
 from .delassus import CERTAIN
 from .islands import Islands, spectrum
+
+if TYPE_CHECKING:
+    from .frictionless import CapturedAnswer, Law, NormalProblem
 
 EVEN = 1e-13
 """Relative difference of stiffnesses that is rounding."""
 
 
-def step1_errors(problem, islands: Islands, classic, small: float):
+def step1_errors(
+    problem: "NormalProblem", islands: Islands, classic: ContactDynamicsResult, small: float
+) -> np.ndarray:
     """How far off the slacks of step 1 may be, for certain, (m,) [m/s].
 
-    problem: ``NormalProblem``. small: part of the largest impulse up to which one counts as none.
+    small: part of the largest impulse up to which one counts as none.
     """
     force = classic.force
     out = CERTAIN * (problem.error @ force)
@@ -53,7 +61,14 @@ def step1_errors(problem, islands: Islands, classic, small: float):
     return out
 
 
-def left_open(problem, islands: Islands, classic, contacts, *, noise: bool) -> np.ndarray:
+def left_open(
+    problem: "NormalProblem",
+    islands: Islands,
+    classic: ContactDynamicsResult,
+    contacts: np.ndarray,
+    *,
+    noise: bool,
+) -> np.ndarray:
     """How far the slacks of ``contacts`` (m,) bool leave impulses coupled to them open, (m,) [N s]:
     by what step 1 leaves of them, or by their ``noise``."""
     force = classic.force
@@ -69,12 +84,16 @@ def left_open(problem, islands: Islands, classic, contacts, *, noise: bool) -> n
     return out
 
 
-def impulse_error(problem, islands: Islands, classic, answer, law) -> float:
+def impulse_error(
+    problem: "NormalProblem",
+    islands: Islands,
+    classic: ContactDynamicsResult,
+    answer: "CapturedAnswer",
+    law: "Law",
+) -> float:
     """Largest standard deviation of compatible impulses, over the largest; nan if not known.
 
-    islands: of the rows that were balanced, contacts that were not having none. answer:
-    ``CapturedAnswer``. law: its ``stiffness`` (m,) and ``exponent``; ``closed``: part of the
-    largest impulse up to which one counts as none.
+    islands: of the rows that were balanced, contacts that were not having none.
     """
     small = law.closed
     largest = float(answer.force.max(initial=0.0))

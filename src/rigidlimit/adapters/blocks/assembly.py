@@ -6,6 +6,7 @@ Hodgman), and forces act at its corners. All that a patch can carry, forces at i
 Blocks need not be convex, their faces do. Patches that a file brings are taken instead.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -85,7 +86,7 @@ class Patch:
     second: int
     points: np.ndarray
 
-    def normal(self, blocks) -> np.ndarray:
+    def normal(self, blocks: Sequence[Block]) -> np.ndarray:
         """Unit normal from the first block to the second: that of the nearest face of the first
         which lies along the patch."""
         around = self.points - self.points.mean(axis=0)
@@ -119,7 +120,13 @@ class BlockAssembly(Brief):
         held = sum(block.support for block in self.blocks)
         return f"{self.name}: {counted(len(self.blocks), 'block')}, {held} of them held"
 
-    def scene(self, *, density=2000.0, friction=0.6, supports=None) -> Scene:
+    def scene(
+        self,
+        *,
+        density: float = 2000.0,
+        friction: float = 0.6,
+        supports: Iterable[str] | None = None,
+    ) -> Scene:
         """The blocks as bodies of a ``Scene``: their convex hulls, with their own mass and centre.
 
         Parameters
@@ -160,7 +167,12 @@ class BlockAssembly(Brief):
         return scene
 
     def statics(
-        self, *, density=2000.0, friction=0.6, supports=None, closed: float = 1e-3
+        self,
+        *,
+        density: float = 2000.0,
+        friction: float = 0.6,
+        supports: Iterable[str] | None = None,
+        closed: float = 1e-3,
     ) -> Statics:
         """Statics of the blocks on the patches of their faces.
 

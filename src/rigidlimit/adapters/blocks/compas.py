@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support import atomic
 from ...bodies import Box, ConvexPolyhedron, HalfSpace
@@ -81,7 +82,7 @@ def _data_of_point(point):
     return point["data"] if isinstance(point, dict) else point
 
 
-def write_compas(path: str | Path, statics: Statics, force=None) -> None:
+def write_compas(path: str | Path, statics: Statics, force: ArrayLike | None = None) -> None:
     """Write the blocks of a scene in space as a COMPAS assembly, joints as interfaces.
 
     Parameters

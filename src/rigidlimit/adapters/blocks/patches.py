@@ -1,6 +1,8 @@
 """Where faces of two blocks lie on each other: intersections of convex polygons in one plane, by
 Sutherland and Hodgman's algorithm."""
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 OPPOSITE = 1e-3
@@ -10,9 +12,15 @@ SLIVER = 1e-9
 """Area of a patch, over the smaller face's, up to which it is none."""
 
 
-def patches_of(one, other, gap: float):
+Face = tuple[np.ndarray, np.ndarray]
+"""Corners (k, 3) [m] and outward unit normal (3,)."""
+
+
+def patches_of(
+    one: Sequence[Face], other: Sequence[Face], gap: float
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """(corners (k, 3) in the middle plane, normal from one to the other) of patches of two blocks,
-    given as (corners (k, 3), outward unit normal (3,)) of their faces; gap [m]: at most."""
+    given by their faces; gap [m]: at most."""
     for corners, normal in one:
         for against, opposite in other:
             if normal @ opposite > 0.0 or np.linalg.norm(np.cross(normal, opposite)) > OPPOSITE:

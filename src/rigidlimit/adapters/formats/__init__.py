@@ -9,7 +9,7 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 """First bytes of every HDF5 file."""
 
 
-def read_captured(path) -> CapturedProblem:
+def read_captured(path: str | Path) -> CapturedProblem:
     """Read a captured contact problem in any form: FCLIB's HDF5 or Siconos' text, local or global,
     dense, in blocks or sparse, in two or three dimensions; the content tells which.
 

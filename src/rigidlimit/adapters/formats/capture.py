@@ -1,13 +1,19 @@
 """Contact problems of this library as captured ones, to be written for other programs."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..._support.arrays import MatrixLike
+from ...bodies import Bodies, State
 from ...bodies.mass import mass_matrix
 from ...equilibrium.rows import contact_rows
 from .problem import CapturedProblem
+
+if TYPE_CHECKING:
+    from ...step import StepResult
 
 
 def capture(
@@ -50,10 +56,17 @@ def capture(
     )
 
 
-def capture_step(bodies, state, external_force, result, *, title="") -> CapturedProblem:
+def capture_step(
+    bodies: Bodies,
+    state: State,
+    external_force: np.ndarray,
+    result: "StepResult",
+    *,
+    title: str = "",
+) -> CapturedProblem:
     """The contact problem of one step, on the degrees of freedom that are free, to be written.
 
-    state: at its start; external_force (6 n,); result: the StepResult.
+    state: at its start; external_force (6 n,) [N, N m].
     """
     free = np.flatnonzero(bodies.free.ravel())
     M = mass_matrix(bodies, state)

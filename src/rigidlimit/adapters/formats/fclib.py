@@ -19,8 +19,11 @@ from ..._support.new_hdf5 import new_hdf5
 from ...errors import OutputError
 from .problem import MATRICES, VECTORS, CapturedProblem, checked, rolling
 
+EQUALITIES = {"local": ("V", "R"), "global": ("G", "b")}
+"""Parts of a problem with equality constraints, which is not read."""
 
-def read_fclib(path) -> CapturedProblem:
+
+def read_fclib(path: str | Path) -> CapturedProblem:
     """Read an FCLIB file; raises OutputError that names what is amiss."""
     import h5py
 
@@ -43,10 +46,11 @@ def _read(file, path):
             f"{path} holds {sorted(file)}; expected a group fclib_local or fclib_global"
         )
     group = file[f"fclib_{kind}"]
-    if kind == "local" and "V" in group:
-        raise OutputError(f"{path} has equality constraints (V, R); expected contacts only")
-    if kind == "global" and "G" in group:
-        raise OutputError(f"{path} has equality constraints (G, b); expected contacts only")
+    first, second = EQUALITIES[kind]
+    if first in group:
+        raise OutputError(
+            f"{path} has equality constraints ({first}, {second}); expected contacts only"
+        )
     try:
         vectors = group["vectors"]
         common = dict(
@@ -91,7 +95,7 @@ def _text(group, name):
     return np.bytes_(group["info"][name][()]).decode("utf-8", "replace").strip("\0\n ")
 
 
-def write_fclib(captured: CapturedProblem, path) -> None:
+def write_fclib(captured: CapturedProblem, path: str | Path) -> None:
     """Write an FCLIB HDF5 file."""
     with whole_file(path) as temporary, new_hdf5(temporary) as file:
         group = file.create_group(f"fclib_{captured.kind}")

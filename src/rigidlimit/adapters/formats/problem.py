@@ -14,6 +14,8 @@ frictional contact problems (INRIA RT-444, 2014).
 """
 
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +24,9 @@ from ..._support.display import Brief
 from ..._support.words import counted
 from ...dynamics.inertia import inverse_mass
 from ...errors import OutputError
+
+if TYPE_CHECKING:
+    from ..coulomb import CoulombAnswer
 
 MATRICES = {"local": ("W",), "global": ("M", "H")}
 """Names of the matrices of each kind."""
@@ -90,14 +95,14 @@ class CapturedProblem(Brief):
         """W of ``local()`` in square blocks of d rows, one for every pair of contacts coupled."""
         return sp.bsr_array(self.local().W, blocksize=(self.dim, self.dim))
 
-    def solve(self, *, tolerance: float = 1e-10):
+    def solve(self, *, tolerance: float = 1e-10) -> "CoulombAnswer":
         """Impulses with exact Coulomb friction, ``.reaction`` (m, d) [N s]: ``solve_coulomb``."""
         from ..coulomb import solve_coulomb
 
         return solve_coulomb(self, tolerance=tolerance)
 
 
-def checked(captured: CapturedProblem, path) -> CapturedProblem:
+def checked(captured: CapturedProblem, path: str | Path) -> CapturedProblem:
     """The problem itself; raises OutputError for shapes and values that do not fit."""
     if captured.dim == ROLLING:
         raise OutputError(rolling(path))
@@ -123,7 +128,7 @@ def checked(captured: CapturedProblem, path) -> CapturedProblem:
     return captured
 
 
-def rolling(path) -> str:
+def rolling(path: str | Path) -> str:
     """What is said of a problem that has a rolling coefficient a contact."""
     return (
         f"{path} is a problem with rolling friction, {ROLLING} rows a contact; expected Coulomb "

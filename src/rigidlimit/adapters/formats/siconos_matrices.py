@@ -12,6 +12,7 @@ Every matrix begins with its storage form, rows and columns. Then follow
 """
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import scipy.sparse as sp
@@ -104,30 +105,35 @@ def _read_blocks(words, name, rows, columns):
     if count == 0:
         return sp.csr_array((rows, columns))
     shape = words.integers(2, f"the block rows and columns of {name}")
-    row_ends, column_ends = (words.integers(k, f"the ends of blocks of {name}") for k in shape)
-    for ends, size in ((row_ends, rows), (column_ends, columns)):
-        if len(ends) == 0 or (np.diff(ends, prepend=0) <= 0).any() or ends[-1] != size:
+    ends = [words.integers(k, f"the ends of blocks of {name}") for k in shape]
+    for each, size in zip(ends, (rows, columns), strict=True):
+        if len(each) == 0 or (np.diff(each, prepend=0) <= 0).any() or each[-1] != size:
             raise ValueError(f"the blocks of {name} do not divide {size} rows or columns")
+    places = _places(words, name, count, *map(len, ends))
+    entries = [], [], []
+    for b, place in enumerate(zip(*places, strict=True)):
+        number = words.integer(f"the number of a block of {name}")
+        if number != b:
+            raise ValueError(f"block {number} of {name} found where block {b} was expected")
+        i, j = (
+            np.arange(each[k - 1] if k else 0, each[k]) for k, each in zip(place, ends, strict=True)
+        )
+        entries[0].append(words.numbers(len(i) * len(j), f"block {b} of {name}"))
+        entries[1].append(np.tile(i, len(j)))
+        entries[2].append(np.repeat(j, len(i)))
+    values, i, j = (np.concatenate(part) for part in entries)
+    return sp.csr_array(sp.coo_array((values, (i, j)), shape=(rows, columns)))
+
+
+def _places(words, name, count, rows, columns):
+    """Block row and block column of each block, (count,) each."""
     lengths = words.integers(2, f"the lists of blocks of {name}")
     first, column = (words.integers(k, f"the list of blocks of {name}") for k in lengths)
     if len(first) == 0 or first[0] != 0 or first[-1] != count or (np.diff(first) < 0).any():
         raise ValueError(f"the block rows of {name} do not begin at growing numbers up to {count}")
-    if len(first) > len(row_ends) + 1 or len(column) != count or column.max() >= len(column_ends):
+    if len(first) > rows + 1 or len(column) != count or column.max() >= columns:
         raise ValueError(f"the list of {count} blocks of {name} does not fit its rows and columns")
-    row = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    heights, widths = np.diff(row_ends, prepend=0), np.diff(column_ends, prepend=0)
-    entries = [], [], []
-    for b in range(count):
-        number = words.integer(f"the number of a block of {name}")
-        if number != b:
-            raise ValueError(f"block {number} of {name} found where block {b} was expected")
-        height, width = heights[row[b]], widths[column[b]]
-        entries[0].append(words.numbers(height * width, f"block {b} of {name}"))
-        entries[1].append(np.tile(np.arange(row_ends[row[b]] - height, row_ends[row[b]]), width))
-        end = column_ends[column[b]]
-        entries[2].append(np.repeat(np.arange(end - width, end), height))
-    values, i, j = (np.concatenate(part) for part in entries)
-    return sp.csr_array(sp.coo_array((values, (i, j)), shape=(rows, columns)))
+    return np.repeat(np.arange(len(first) - 1), np.diff(first)), column
 
 
 def _read_sparse(words, name, rows, columns):
@@ -186,7 +192,9 @@ def _rounding(values):
     return 0.5 * 10.0 ** (1 - PRINTED) if max(map(len, digits), default=0) == PRINTED else 0.0
 
 
-def write_matrix(matrix, storage: str, row_ends, column_ends) -> list[str]:
+def write_matrix(
+    matrix: sp.sparray, storage: str, row_ends: np.ndarray, column_ends: np.ndarray
+) -> list[str]:
     """Lines of a matrix in one of FORMS; row_ends, column_ends: of its blocks."""
     matrix = sp.csr_array(matrix)
     rows, columns = matrix.shape
@@ -201,7 +209,7 @@ def write_matrix(matrix, storage: str, row_ends, column_ends) -> list[str]:
     return [*head, "1", "CSparse", size, *(f"    {i} {j} : {v}" for i, j, v in entries)]
 
 
-def numbers(values) -> list[str]:
+def numbers(values: Iterable[float]) -> list[str]:
     """Values in the 17 digits that give them back."""
     return [f"{v:.17g}" for v in values]
 

@@ -20,7 +20,7 @@ from .problem import ROLLING, VECTORS, CapturedProblem, checked, rolling
 from .siconos_matrices import FORMS, Words, numbers, read_matrix, write_matrix
 
 
-def read_siconos(path) -> CapturedProblem:
+def read_siconos(path: str | Path) -> CapturedProblem:
     """Read a local or global problem; raises OutputError that names what is amiss."""
     path = Path(path)
     try:
@@ -60,7 +60,7 @@ def _read(words, path):
     return CapturedProblem(dim=dim, mu=mu, rounding=rounding, title=path.name, **parts)
 
 
-def write_siconos(captured: CapturedProblem, path, *, storage: str = "blocks") -> None:
+def write_siconos(captured: CapturedProblem, path: str | Path, *, storage: str = "blocks") -> None:
     """Write Siconos' text form. storage of the matrices: "dense", "blocks" or "sparse"; blocks
     are of one contact, and for M of what hangs together in it."""
     if storage not in FORMS:

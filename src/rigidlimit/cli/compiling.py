@@ -31,7 +31,7 @@ def _listener(base, quiet):
 
         depth, usual, begun, spent, timer = 0, None, 0.0, 0.0, None
 
-        def on_start(self, _):
+        def on_start(self, _: object) -> None:
             self.depth += 1
             if self.depth > 1:
                 return
@@ -46,7 +46,7 @@ def _listener(base, quiet):
                 self.timer.daemon = True
                 self.timer.start()
 
-        def on_end(self, _):
+        def on_end(self, _: object) -> None:
             self.depth -= 1
             if self.depth > 0:
                 return
@@ -58,7 +58,7 @@ def _listener(base, quiet):
                 if self.spent is not None:
                     self.spent += time.monotonic() - self.begun
 
-        def say(self):
+        def say(self) -> None:
             self.spent = None  # once is enough
             print(
                 "rigidlimit: compiling its kernels, 15 s to a minute; later runs find them in the "

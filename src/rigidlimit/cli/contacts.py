@@ -1,42 +1,26 @@
 """What ``determinacy`` and ``solve`` share: which contacts, one table, one file of results."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import typer
 
 from ..errors import InputError
+from .options import Intervals
 from .tables import new_table, terminal
+
+if TYPE_CHECKING:
+    from ..diagnostics import Determinacy
 
 SHOWN = 10
 """Rows of the table."""
 
 LARGE = 20_000
 """Contacts beyond which an interval takes seconds to minutes, and is computed only if asked for."""
-
-
-class Intervals(StrEnum):
-    auto = "auto"
-    exact = "exact"
-    bounds = "bounds"
-    none = "none"
-
-
-ContactsOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Whose intervals: all, largest, or numbers like 0,5,7-9. By default all of small "
-        "systems, the largest forces of others, none beyond 20,000 contacts."
-    ),
-]
-IntervalsOption = Annotated[
-    Intervals,
-    typer.Option(help="exact: linear programs; bounds: safe ones, for large systems."),
-]
-ResultsOption = Annotated[Path | None, typer.Option(help="Results as .json or .csv.")]
 
 
 @dataclass(frozen=True)
@@ -86,11 +70,13 @@ def chosen_contacts(text: str | None, rigid: Rigid):
     return np.flatnonzero(np.isin(rigid.number, out))
 
 
-def largest_first(force):
+def largest_first(force: np.ndarray) -> np.ndarray:
     return np.argsort(-force, kind="stable")
 
 
-def judge(rigid: Rigid, contacts: str | None, intervals: Intervals):
+def judge(
+    rigid: Rigid, contacts: str | None, intervals: Intervals
+) -> "tuple[Determinacy | None, np.ndarray]":
     """(Determinacy, indices asked for); says so and gives None where it finds no admissible
     forces, so that the forces themselves are still shown and stored."""
     from rich.console import Console
@@ -121,7 +107,7 @@ def judge(rigid: Rigid, contacts: str | None, intervals: Intervals):
     return found, chosen
 
 
-def show(rigid: Rigid, found, chosen) -> None:
+def show(rigid: Rigid, found: "Determinacy | None", chosen: np.ndarray) -> None:
     """Table of the largest forces among the chosen contacts, with their intervals."""
     from rich import box
     from rich.markup import escape
@@ -148,7 +134,12 @@ def show(rigid: Rigid, found, chosen) -> None:
     terminal().print(table)
 
 
-def store(out: Path | None, rigid: Rigid, found, more=()) -> None:
+def store(
+    out: Path | None,
+    rigid: Rigid,
+    found: "Determinacy | None",
+    more: Mapping[str, object] = MappingProxyType({}),
+) -> None:
     """Write the file of results, if one is asked for. found: None as long as it is not known;
     more: what else it says of the whole."""
     from ..output.results import write_results
@@ -161,7 +152,7 @@ def store(out: Path | None, rigid: Rigid, found, more=()) -> None:
 def _columns(rigid: Rigid, found) -> dict:
     """One column a quantity, for the file of results. Open contacts carry nothing, for sure."""
 
-    def spread(values, open_value=0.0):
+    def spread(values: np.ndarray, open_value: float = 0.0) -> np.ndarray:
         out = np.full(rigid.total, open_value)
         out[rigid.number] = values
         return out

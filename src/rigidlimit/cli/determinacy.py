@@ -11,18 +11,10 @@ import typer
 
 from ..errors import InputError
 from .compiling import watch_compiler
-from .contacts import (
-    ContactsOption,
-    Intervals,
-    IntervalsOption,
-    ResultsOption,
-    Rigid,
-    judge,
-    show,
-    store,
-)
+from .contacts import Rigid, judge, show, store
 from .coulomb import captured_contacts
 from .folders import check_file
+from .options import ContactsOption, Intervals, IntervalsOption, ResultsOption
 from .rough_contacts import Rough, tell
 
 CAPTURED = (".hdf5", ".h5", ".dat")
@@ -67,17 +59,7 @@ def determinacy(
     path = Path(scene)
     is_run = path.suffix.lower() in CAPTURED and looks_like_run(path)
     is_captured = path.suffix.lower() in CAPTURED and not is_run
-    if frame is not None and not is_run:
-        other = "" if is_captured else "; --until chooses the time of a scene"
-        raise InputError(f"--frame counts the steps of a run, and {scene} is none{other}")
-    if until is not None and (is_run or is_captured):
-        other = "; --frame chooses a step of a run" if is_run else ""
-        raise InputError(f"--until is for scenes, and {scene} is none{other}")
-    if friction and not is_captured:
-        raise InputError(
-            f"--friction is for captured problems, and {scene} is none; expected friction in its "
-            "materials"
-        )
+    _check_options(scene, is_run, is_captured, frame, until, friction)
     watch_compiler()
     if is_run:
         rigid = _stored(path, -1 if frame is None else frame)
@@ -90,16 +72,30 @@ def determinacy(
     else:
         rigid = _settled(scene, until)
     if isinstance(rigid, Rough):
-        if not tell(rigid, contacts, intervals, out):
-            raise typer.Exit(1)
-        return
-    found, chosen = judge(rigid, contacts, intervals)
-    show(rigid, found, chosen)
-    if found is not None:
-        typer.echo(found.described(rigid.unit))
-    store(out, rigid, found)
-    if found is None:
+        found = tell(rigid, contacts, intervals, out)
+    else:
+        found, chosen = judge(rigid, contacts, intervals)
+        show(rigid, found, chosen)
+        if found is not None:
+            typer.echo(found.described(rigid.unit))
+        store(out, rigid, found)
+    if not found:
         raise typer.Exit(1)
+
+
+def _check_options(scene, is_run, is_captured, frame, until, friction) -> None:
+    """Do the options go with what ``scene`` names?"""
+    if frame is not None and not is_run:
+        other = "" if is_captured else "; --until chooses the time of a scene"
+        raise InputError(f"--frame counts the steps of a run, and {scene} is none{other}")
+    if until is not None and (is_run or is_captured):
+        other = "; --frame chooses a step of a run" if is_run else ""
+        raise InputError(f"--until is for scenes, and {scene} is none{other}")
+    if friction and not is_captured:
+        raise InputError(
+            f"--friction is for captured problems, and {scene} is none; expected friction in its "
+            "materials"
+        )
 
 
 def _stored(path, index) -> Rigid | Rough:

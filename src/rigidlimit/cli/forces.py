@@ -17,72 +17,65 @@ MANY = 2000
 """Closed contacts up to which the degree of indeterminacy is computed: a second or two. Random
 packings of 20,000 take half a minute."""
 
-RUBBING = ("along [N]", "mobilised", "slides")
-"""Columns of contacts that rub: |f_t|, |f_t|/(mu f_n), and whether it slides."""
-
 
 def show_forces(simulation: "Simulation", result: "StepResult", *, largest: int = 10) -> None:
     """Table of the largest contact forces, on the terminal, and what is said of all."""
-    from rich.markup import escape
-
     from ..forces.bearing import bearing
-    from ..forces.friction import mobilised_friction
 
-    names = simulation.bodies.names
-    contacts, classic = result.contacts, result.classic.force
-    both = result.compatible is not None
-    force, rough = result.force, result.T is not None
-    if rough:
-        size = np.linalg.norm(result.tangential_force, axis=1)
-        mobilised = mobilised_friction(force, result.tangential_force, result.friction)
-    table = new_table(
-        f"{_which(len(force), largest)} at t = {result.time:.6g} s",
-        (
-            "bodies",
-            *([] if rough else ["gap [m]"]),  # no room for both in 80 columns
-            "classic [N]",
-            *(["compatible [N]"] if both else []),
-            *(RUBBING if rough else []),
-        ),
-        names="bodies",
-        bold="compatible [N]",
-    )
-    for i in np.argsort(-force, kind="stable")[:largest]:
-        a, b = contacts.body[i]
-        row = [escape(f"{names[a]} - {names[b]}")]
-        row += [] if rough else [f"{contacts.gap[i]:.2e}"]
-        row += [f"{classic[i]:.6g}"]
-        row += [f"{force[i]:.6g}"] if both else []
-        if rough:
-            row += [f"{size[i]:.6g}", f"{mobilised[i]:.3f}", "yes" if result.sliding[i] else ""]
-        table.add_row(*row)
-    table.add_section()
+    force, answer, console = result.force, result.compatible, terminal()
+    console.print(_table(simulation.bodies.names, result, largest))
     bears = int(bearing(force).sum())
-    row = ["largest", *([] if rough else [""]), f"{classic.max(initial=0.0):.6g}"]
-    row += [f"{force.max(initial=0.0):.6g}"] if both else []
-    if rough:
-        slide = str(int(result.sliding.sum()))
-        row += [f"{size.max(initial=0.0):.6g}", f"{mobilised.max(initial=0.0):.3f}", slide]
-    table.add_row(*row)
-    console = terminal()
-    console.print(table)
-    console.print(
+    said = (
         f"{bears} of {counted(len(force), 'contact')} "
         f"{'carries' if bears == 1 else 'carry'} load; residual of contact dynamics "
         f"{result.classic.residual:.1e} ({result.classic.status})"
-        + (
-            f", of the compatible forces {result.compatible.residual:.1e} "
-            f"({result.compatible.status}{f', {result.compatible.state}' if rough else ''})"
-            if both
-            else ""
-        ),
-        highlight=False,
     )
-    if said := result.indeterminacy(MANY):
-        console.print(said, highlight=False)
-    console.print(balance(simulation, result), highlight=False)
-    if result.doubt:
-        console.print(result.doubt, highlight=False, markup=False)
+    if answer is not None:
+        state = "" if result.T is None else f", {answer.state}"
+        said += f", of the compatible forces {answer.residual:.1e} ({answer.status}{state})"
+    told = (said, result.indeterminacy(MANY), balance(simulation, result), result.doubt)
+    for text in filter(None, told):
+        console.print(text, highlight=False, markup=False)
+
+
+def _table(names, result: "StepResult", largest: int):
+    """The ``largest`` forces, and below them the largest of each column."""
+    from rich.markup import escape
+
+    from ..forces.friction import mobilised_friction
+
+    contacts, force = result.contacts, result.force
+    rows = np.argsort(-force, kind="stable")[:largest]
+
+    def sizes(values: np.ndarray, form: str) -> tuple[list[str], str]:
+        return [format(values[i], form) for i in rows], format(values.max(initial=0.0), form)
+
+    # heading -> (a word for each row, a word for all contacts)
+    columns = {}
+    if result.T is None:  # no room for all in 80 columns
+        columns["gap [m]"] = sizes(contacts.gap, ".2e")[0], ""
+    columns["classic [N]"] = sizes(result.classic.force, ".6g")
+    if result.compatible is not None:
+        columns["compatible [N]"] = sizes(force, ".6g")
+    if result.T is not None:
+        along = result.tangential_force
+        columns["along [N]"] = sizes(np.linalg.norm(along, axis=1), ".6g")
+        mobilised = mobilised_friction(force, along, result.friction)
+        columns["mobilised"] = sizes(mobilised, ".3f")
+        slides = ["yes" if result.sliding[i] else "" for i in rows]
+        columns["slides"] = slides, str(int(result.sliding.sum()))
+    table = new_table(
+        f"{_which(len(force), largest)} at t = {result.time:.6g} s",
+        ("bodies", *columns),
+        names="bodies",
+        bold="compatible [N]",
+    )
+    for k, (a, b) in enumerate(contacts.body[rows]):
+        words = (each[k] for each, _ in columns.values())
+        table.add_row(escape(f"{names[a]} - {names[b]}"), *words)
+    table.add_section()
+    table.add_row("largest", *(whole for _, whole in columns.values()))
+    return table
 
 
 def _which(contacts: int, largest: int) -> str:

@@ -8,8 +8,8 @@ import typer
 
 from ..errors import InputError
 from .compiling import watch_compiler
-from .contacts import ResultsOption
 from .folders import check_file, check_folder, check_new
+from .options import NewLawOption, OverwriteOption, ResultsOption
 from .pose_forces import report
 
 
@@ -41,7 +41,7 @@ def import_packing(
     vtk: Annotated[
         Path | None, typer.Option(help="Folder for ParaView files of the forces.")
     ] = None,
-    law: Annotated[str, typer.Option(help="hooke, hertz or an exponent p > 1.")] = "hooke",
+    law: NewLawOption = "hooke",
     gravity: Annotated[
         str | None, typer.Option(help="Like 0,0,-9.81 (the default), or 0,0,0 [m/s^2].")
     ] = None,
@@ -72,9 +72,7 @@ def import_packing(
     ] = None,
     frame: Annotated[int, typer.Option(help="Snapshot of a dump: 0 the first, -1 the last.")] = -1,
     dim: Annotated[int | None, typer.Option(help="2: disks in the plane.")] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file of --out if there is one.")
-    ] = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Take over a packing of another program, as a scene file, and its forces.
 

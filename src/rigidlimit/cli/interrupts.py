@@ -4,6 +4,7 @@ import contextlib
 import signal
 import sys
 import threading
+from types import FrameType
 
 UNINTERRUPTED = ("numba", "llvmlite", "importlib")
 """Packages within which Ctrl-C waits, a second or two: callbacks from LLVM lose it, and what is
@@ -28,7 +29,7 @@ class _Interrupt:
             return
         self._waits, before = True, sys.getprofile()
 
-        def left(frame, event, _):
+        def left(frame: FrameType, event: str, _: object) -> None:
             nonlocal entered
             if entered is None:
                 entered = _entered(frame)

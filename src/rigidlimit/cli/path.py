@@ -8,6 +8,7 @@ import typer
 from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file, same_file
+from .options import QuietOption
 from .stepping import stopped_by_signals
 from .tables import new_table, terminal
 
@@ -26,7 +27,7 @@ def path(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the table, or begin anew.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Load a periodic packing along quasi-static paths: stages at rest and shear at a rate.
 

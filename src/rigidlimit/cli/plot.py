@@ -1,13 +1,19 @@
 """``rigidlimit plot FILE``: pictures and charts of a stored run."""
 
 import warnings
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..output.plots.frames import Source
 
 
 class Kind(StrEnum):
@@ -137,7 +143,13 @@ def _draw(plots, shown, kind: Kind, view, log, dark, told: set[str], colour: Col
     return drawn(getattr(plots, (FUNCTIONS | OF_PACKINGS)[kind]), shown, told=told, **options)
 
 
-def drawn(function, source, *, told: set[str] | None = None, **options):
+def drawn(
+    function: "Callable[..., Figure]",
+    source: "Source",
+    *,
+    told: set[str] | None = None,
+    **options,
+) -> "Figure":
     """The figure; what could not be drawn as asked is told in one line, once."""
     from ..output.plots import Fallback
 

@@ -1,21 +1,22 @@
 """``rigidlimit forces SCENE``: forces of a scene's pose with the overlaps that it has."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
 from .compiling import watch_compiler
-from .contacts import ResultsOption
 from .folders import check_file
+from .options import LawOption, ResultsOption, SceneArgument
 from .tables import new_table, terminal
+
+if TYPE_CHECKING:
+    from ..pose import PoseForces
 
 
 def forces(
-    scene: Annotated[
-        str, typer.Argument(help="A gallery scene (see `rigidlimit scenes`) or a TOML file.")
-    ],
+    scene: SceneArgument,
     stiffness: Annotated[
         float | None,
         typer.Option(
@@ -23,9 +24,7 @@ def forces(
             "scene's materials and pairs."
         ),
     ] = None,
-    law: Annotated[
-        str | None, typer.Option(help="hooke, hertz or an exponent p > 1; default: the scene's.")
-    ] = None,
+    law: LawOption = None,
     largest: Annotated[int, typer.Option(min=1, help="How many forces the table shows.")] = 10,
     out: ResultsOption = None,
 ) -> None:
@@ -44,7 +43,7 @@ def forces(
     report(forces_at_pose(load(scene), stiffness=stiffness, law=law), largest, out)
 
 
-def report(found, largest: int, out: Path | None) -> None:
+def report(found: "PoseForces", largest: int, out: Path | None) -> None:
     """Table of the largest forces of a pose, the message, and the file of results; ends the
     program with 1 where they are not solved."""
     from ..forces.friction import mobilised_friction

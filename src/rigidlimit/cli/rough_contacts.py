@@ -7,7 +7,8 @@ import numpy as np
 import typer
 
 from ..errors import InputError
-from .contacts import LARGE, SHOWN, Intervals, chosen_contacts, largest_first
+from .contacts import LARGE, SHOWN, chosen_contacts, largest_first
+from .options import Intervals
 from .tables import new_table, terminal
 
 ALL_IN_SPACE = 60
@@ -117,7 +118,7 @@ def _store(out: Path | None, rough: Rough, found, least, squeeze) -> None:
     d = rough.force.shape[1]
     parts = ("normal", "tangential") if d == 2 else ("normal", "tangential_1", "tangential_2")
 
-    def spread(values, empty=0.0):
+    def spread(values: np.ndarray, empty: float = 0.0) -> np.ndarray:
         whole = np.full(rough.total, empty)
         whole[rough.number] = values
         return whole

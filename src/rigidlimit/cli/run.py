@@ -1,6 +1,5 @@
 """``rigidlimit run SCENE``: compute a scene, show the forces, keep the run."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,30 +11,19 @@ from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file, check_folder, same_file
 from .forces import show_forces
+from .options import LawOption, QuietOption, SceneArgument, Solver, SolverOption
 from .stepping import advance
 from .stepping import capture as write_problem
 
 
-class Solver(StrEnum):
-    newton = "newton"
-    pgs = "pgs"
-    apgd = "apgd"
-
-
 def run(
-    scene: Annotated[
-        str, typer.Argument(help="A gallery scene (see `rigidlimit scenes`) or a TOML file.")
-    ],
+    scene: SceneArgument,
     until: Annotated[
         float | None, typer.Option(help="Simulated time [s]; default: the scene's duration.")
     ] = None,
     dt: Annotated[float | None, typer.Option(help="Time step [s]; default: the scene's.")] = None,
-    solver: Annotated[Solver, typer.Option(help="Solver of classic contact dynamics.")] = (
-        Solver.newton
-    ),
-    law: Annotated[
-        str | None, typer.Option(help="hooke, hertz or an exponent p > 1; default: the scene's.")
-    ] = None,
+    solver: SolverOption = Solver.newton,
+    law: LawOption = None,
     tangential_law: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +60,7 @@ def run(
         Path | None,
         typer.Option(help="Folder for FCLIB files of the steps whose solve did not converge."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Compute a scene and show its largest contact forces, classic beside compatible.
 
@@ -83,7 +71,7 @@ def run(
     replaced at the end.
     """
     from ..scenes import load
-    from ..simulation import Simulation, steps_between
+    from ..simulation import Simulation
 
     _check_options(scene, out, vtk, picture, capture, capture_hard, resume, overwrite)
     loaded = load(scene)
@@ -98,15 +86,7 @@ def run(
         increments=increments,
     )
     until = loaded.duration if until is None else until
-    if not (np.isfinite(until) and until > 0):
-        raise InputError(f"--until is {until}; expected a positive, finite time in seconds")
-    steps = max(1, steps_between(0.0, until, simulation.dt))
-    if simulation.dt > until * (1 + 1e-9):
-        typer.echo(
-            f"a step of {simulation.dt:g} s is longer than the run of {until:g} s; it ends after "
-            "that step",
-            err=True,
-        )
+    steps = _steps(until, simulation.dt)
     wanted = _wanted(forces, steps, simulation.dt)
     settings = {
         "until": until,
@@ -125,14 +105,13 @@ def run(
     begun = simulation.time
     made = advance(simulation, steps, wanted, writer, quiet=quiet, hard=capture_hard)
     written = _write(simulation, made, out, vtk, capture, picture)
-    if not quiet:
-        if made.result is not None:
-            show_forces(simulation, made.result)
-        earlier = " (an earlier run was replaced)" if replaced else ""
-        if writer is not None and writer.extends:
-            earlier = f" (extended from {begun:.6g} s to {simulation.time:.6g} s)"
-        for path in written:
-            typer.echo(f"written: {path}{earlier if path is out else ''}")
+    if not quiet and made.result is not None:
+        show_forces(simulation, made.result)
+    earlier = " (an earlier run was replaced)" if replaced else ""
+    if writer is not None and writer.extends:
+        earlier = f" (extended from {begun:.6g} s to {simulation.time:.6g} s)"
+    for path in () if quiet else written:
+        typer.echo(f"written: {path}{earlier if path is out else ''}")
     _tell_of_troubles(made, begun, capture_hard)
     if capture is not None and made.result is None:
         typer.echo(
@@ -141,6 +120,20 @@ def run(
             err=True,
         )
         raise typer.Exit(1)
+
+
+def _steps(until: float, dt: float) -> int:
+    """How many steps a run of ``until`` [s] has; says so where one is longer than all."""
+    from ..simulation import steps_between
+
+    if not (np.isfinite(until) and until > 0):
+        raise InputError(f"--until is {until}; expected a positive, finite time in seconds")
+    if dt > until * (1 + 1e-9):
+        typer.echo(
+            f"a step of {dt:g} s is longer than the run of {until:g} s; it ends after that step",
+            err=True,
+        )
+    return max(1, steps_between(0.0, until, dt))
 
 
 def _check_options(scene, out, vtk, picture, capture, capture_hard, resume, overwrite) -> None:

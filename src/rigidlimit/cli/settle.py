@@ -9,6 +9,7 @@ import typer
 from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file, check_new, same_file
+from .options import OverwriteOption, QuietOption, SceneArgument
 
 
 class By(StrEnum):
@@ -18,9 +19,7 @@ class By(StrEnum):
 
 
 def settle(
-    scene: Annotated[
-        str, typer.Argument(help="A gallery scene (see `rigidlimit scenes`) or a TOML file.")
-    ],
+    scene: SceneArgument,
     out: Annotated[Path | None, typer.Option(help="TOML file for the scene at rest.")] = None,
     by: Annotated[
         By,
@@ -32,10 +31,8 @@ def settle(
     max_seconds: Annotated[
         float | None, typer.Option("--max-seconds", help="Give up after so much time [s].")
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file of --out if there is one.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+    overwrite: OverwriteOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Bring a scene to rest, also where smooth bodies would slide, spin or creep for ever.
 

@@ -1,7 +1,7 @@
 """``rigidlimit solve FILE``: a captured problem, its forces, and what can be said of them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -9,20 +9,21 @@ import typer
 from .._support.words import counted
 from ..errors import InputError
 from .compiling import watch_compiler
-from .contacts import (
+from .contacts import Rigid, chosen_contacts, judge, show, store
+from .coulomb import solve_with_friction
+from .folders import check_file
+from .options import (
     ContactsOption,
     Intervals,
     IntervalsOption,
+    NewLawOption,
     ResultsOption,
-    Rigid,
-    chosen_contacts,
-    judge,
-    show,
-    store,
+    Solver,
+    SolverOption,
 )
-from .coulomb import solve_with_friction
-from .folders import check_file
-from .run import Solver
+
+if TYPE_CHECKING:
+    from ..adapters.frictionless import CapturedAnswer
 
 
 def solve(
@@ -35,10 +36,8 @@ def solve(
             "--tolerance, on its residual, and --out count).",
         ),
     ] = False,
-    solver: Annotated[Solver, typer.Option(help="Solver of classic contact dynamics.")] = (
-        Solver.newton
-    ),
-    law: Annotated[str, typer.Option(help="hooke, hertz or an exponent p > 1.")] = "hooke",
+    solver: SolverOption = Solver.newton,
+    law: NewLawOption = "hooke",
     cut: Annotated[
         float | None,
         typer.Option(
@@ -135,8 +134,10 @@ def _summary(answer, certificate):
     }
 
 
-def solved(file: Path, *, solver="newton", exponent=2.0, cut=None):
-    """(Rigid: the closed contacts of a captured problem, CapturedAnswer)."""
+def solved(
+    file: Path, *, solver: str = "newton", exponent: float = 2.0, cut: float | None = None
+) -> "tuple[Rigid, CapturedAnswer]":
+    """The closed contacts of a captured problem, and its answer."""
     from ..adapters import normal_problem, read_captured, solve_captured
     from ..output.hdf5 import looks_like_run
 

@@ -8,13 +8,19 @@ the run can go on from its last checkpoint.
 import contextlib
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from ..errors import OutputError
 from .interrupts import interrupt
+
+if TYPE_CHECKING:
+    from ..output.writer import RunWriter
+    from ..simulation import Simulation
 
 STOPPING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 """Signals that stop a run so that it can go on. Windows has no SIGHUP."""
@@ -66,7 +72,15 @@ class Made:
     troubles: list[tuple[int, str]] = field(default_factory=list)
 
 
-def advance(simulation, steps: int, wanted, writer, *, quiet: bool, hard: Path | None) -> Made:
+def advance(
+    simulation: "Simulation",
+    steps: int,
+    wanted: Callable[[int], bool],
+    writer: "RunWriter | None",
+    *,
+    quiet: bool,
+    hard: Path | None,
+) -> Made:
     """Run to the end, after ``steps`` in all, and finish the file. Stopped: typer.Exit(130).
 
     wanted(number): whether the step gets compatible forces. hard: folder for the problems of steps
@@ -142,7 +156,7 @@ def _steps(simulation, steps, wanted, writer, asked, quiet, hard) -> Made:
     return made
 
 
-def capture(simulation, made: Made, path: Path) -> None:
+def capture(simulation: "Simulation", made: Made, path: Path) -> None:
     """The contact problem of the last step as an FCLIB file."""
     from ..adapters import capture_step, write_fclib
 

@@ -1,6 +1,7 @@
 """Ctrl-C in any command: one line that says what was written and what was not, exit code 130."""
 
 import functools
+from collections.abc import Callable
 from pathlib import Path
 
 import typer
@@ -12,7 +13,7 @@ NAMED = 3
 """Files that the line names one by one."""
 
 
-def stoppable(command, *, kept: str = ""):
+def stoppable(command: Callable, *, kept: str = "") -> Callable:
     """The command; kept: what to add if it is stopped after it has written something."""
 
     @functools.wraps(command)

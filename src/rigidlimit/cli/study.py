@@ -7,6 +7,7 @@ import typer
 
 from ..errors import InputError, MissingExtra
 from .folders import check_file, same_file
+from .options import QuietOption
 from .stepping import stopped_by_signals
 from .tables import new_table, terminal
 
@@ -29,7 +30,7 @@ def study(
         bool, typer.Option("--resume", help="Go on: samples that are done are kept.")
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Compute a scene over many seeds and parameters, and take statistics.
 

@@ -7,7 +7,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.errors import InputError
 from rigidlimit.output.hdf5 import RunWriter
-from rigidlimit.output.plots import spatial
+from rigidlimit.output.plots import meshes, spatial
 from rigidlimit.output.plots.frames import frame
 from rigidlimit.output.plots.network import _shades, force_arrows, force_tubes
 from rigidlimit.output.plots.style import LIGHT, force_colours
@@ -213,7 +213,7 @@ def test_pictures_in_space_show_friction(block):
     result = rl.Simulation(block).step()
     shown = frame(result, scene=block)
     rubs = force_arrows(shown, "compatible", result.force, result.force.max())
-    arrows, rings = spatial._rubbing(rubs, block.bodies.length)
+    arrows, rings = meshes.friction(rubs, block.bodies.length)
     low, high = (np.array(arrows.bounds)[k::2] for k in (0, 1))
     tips = result.contacts.point + rubs.arrow
     # as thick as the tip of an arrow

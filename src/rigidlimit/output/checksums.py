@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from h5py import Group
+    from h5py import Dataset, Group
 
 CHECKSUM = "checksum"
 PACKED = 256
@@ -44,7 +44,7 @@ def contents(group: "Group") -> tuple[dict, dict]:
     attributes = {name: value for name, value in group.attrs.items() if name != CHECKSUM}
     arrays = {}
 
-    def take(name, item):
+    def take(name: str, item: "Group | Dataset") -> None:
         if hasattr(item, "shape"):
             arrays[name] = item.asstr()[()] if item.dtype.kind == "O" else item[()]
 

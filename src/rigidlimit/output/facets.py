@@ -6,6 +6,7 @@ four edges of the face the triangle is part of, those next to it; its interpolan
 how far a pixel is from an edge, also from one that borders only the neighbouring triangle.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,7 +105,13 @@ def _edges(points, triangles, flat):
 
 
 def plane_patch(
-    normal: np.ndarray, point: np.ndarray, low: np.ndarray, high: np.ndarray, planes=(), *, dim=3
+    normal: np.ndarray,
+    point: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    planes: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+    *,
+    dim: int = 3,
 ) -> Facets:
     """The part of a plane to draw: inside the box low..high and outside the other half-spaces.
 

@@ -22,7 +22,7 @@ DRAWN = 5000
 _last: tuple = (None, None, None)
 
 
-def html(thing) -> str:
+def html(thing: object) -> str:
     """The thing as an HTML fragment with its picture in it."""
     heading, rows, columns = _table(thing)
     head = ""
@@ -46,7 +46,7 @@ def html(thing) -> str:
     )
 
 
-def png(thing) -> bytes | None:
+def png(thing: object) -> bytes | None:
     """The small picture as PNG; None where there is nothing to draw."""
     global _last
     # Jupyter asks for HTML and PNG of the same thing: draw once

@@ -13,7 +13,6 @@ import numpy as np
 
 from .. import __version__
 from .._support.display import Brief
-from .._support.words import counted
 from ..collision.contacts import Contacts
 from ..conditioning.several_bodies import TAKEN
 from ..constraints import in_world
@@ -166,23 +165,10 @@ def steps_of(file: "File"):
 def read_step(group: "Group", number: int, scene: Scene) -> StoredStep:
     """Raises OSError or ValueError where the file is damaged."""
     attributes, arrays = contents(group)
-
-    def known(name, *shape):
-        if name not in arrays:
-            raise ValueError(f"{name} is missing")
-        return _known(name, arrays[name], shape) if shape else arrays[name]
-
+    known = _Known(arrays)
     n, m = len(scene.bodies), len(known("contacts/body"))
-    shapes = ((m, 2), (m,), (m, 3), (m, 3), (m,), (m,))
-    fields = zip(CONTACT_FIELDS, shapes, strict=True)
-    contacts = Contacts(*(known(f"contacts/{name}", *shape) for name, shape in fields), n)
-    rough = "contacts/tangents" in arrays
-    if rough:
-        d = scene.bodies.dim
-        contacts = replace(contacts, tangents=known("contacts/tangents", m, d - 1, 3))
-    if "contacts/branch" in arrays:
-        contacts = replace(contacts, branch=known("contacts/branch", m, 3))
     info = {k: v.item() if hasattr(v, "item") else v for k, v in attributes.items()}
+    rough = "contacts/tangents" in arrays
     step = StoredStep(
         number=number,
         time=info.pop("time"),
@@ -190,43 +176,63 @@ def read_step(group: "Group", number: int, scene: Scene) -> StoredStep:
         position=known("position", n, 3),
         quaternion=known("quaternion", n, 4),
         velocity=known("velocity", n, 6),
-        contacts=contacts,
-        force=known("contacts/force"),
+        contacts=_contacts(known, m, scene),
+        force=known("contacts/force", m, finite=False),
         force_classic=known("contacts/force_classic", m),
-        stiffness=known("contacts/stiffness"),
+        stiffness=known("contacts/stiffness", m, finite=False),
         info=info,
         force_dem=arrays.get("contacts/force_dem"),
         scene=scene,
-        closed=known("contacts/closed", m) if "contacts/closed" in arrays else None,
+        closed=known.where_there("contacts/closed", m),
         together=_how_together(info.pop("together", "")),
-        tangential=known("contacts/tangential") if rough else None,
+        tangential=known("contacts/tangential", m, 3, finite=False) if rough else None,
         tangential_classic=known("contacts/tangential_classic", m, 3) if rough else None,
         sliding=known("contacts/sliding", m) if rough else None,
         friction=known("contacts/friction", m) if rough else None,
-        cell=known("cell", 3, 3) if "cell" in arrays else None,
+        cell=known.where_there("cell", 3, 3),
     )
-    if len(step.force) != m or len(step.stiffness) != m:
-        raise ValueError(f"contacts/force and stiffness are not of {counted(m, 'contact')}")
-    if rough and step.tangential.shape != (m, 3):
-        raise ValueError(f"contacts/tangential is not of {counted(m, 'contact')}")
-    if m and not (contacts.body.min() >= 0 and contacts.body.max() < n):
-        raise ValueError("contacts/body names bodies that the scene does not have")
     check(group, attributes, arrays)
     return step
+
+
+def _contacts(known: "_Known", m: int, scene: Scene) -> Contacts:
+    n, shapes = len(scene.bodies), ((m, 2), (m,), (m, 3), (m, 3), (m,), (m,))
+    fields = zip(CONTACT_FIELDS, shapes, strict=True)
+    contacts = Contacts(*(known(f"contacts/{name}", *shape) for name, shape in fields), n)
+    if m and not (contacts.body.min() >= 0 and contacts.body.max() < n):
+        raise ValueError("contacts/body names bodies that the scene does not have")
+    return replace(
+        contacts,
+        tangents=known.where_there("contacts/tangents", m, scene.bodies.dim - 1, 3),
+        branch=known.where_there("contacts/branch", m, 3),
+    )
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The arrays of a step by name. Called, it raises ValueError for one that is missing, of
+    another shape, or not finite."""
+
+    arrays: dict[str, np.ndarray]
+
+    def __call__(self, name: str, *shape: int, finite: bool = True) -> np.ndarray:
+        if name not in self.arrays:
+            raise ValueError(f"{name} is missing")
+        values = self.arrays[name]
+        if shape and np.shape(values) != shape:
+            raise ValueError(f"{name} has shape {np.shape(values)}, not {shape}")
+        if shape and finite and not np.isfinite(values).all():
+            raise ValueError(f"{name} is not finite")
+        return values
+
+    def where_there(self, name: str, *shape: int) -> np.ndarray | None:
+        """None where the step has no such array."""
+        return self(name, *shape) if name in self.arrays else None
 
 
 def _how_together(stored) -> str:
     """``StepResult.together``, which was true or false in files of before."""
     return stored if isinstance(stored, str) else TAKEN if stored else ""
-
-
-def _known(name: str, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The values, if they have this shape and are finite."""
-    if np.shape(values) != shape:
-        raise ValueError(f"{name} has shape {np.shape(values)}, not {shape}")
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} is not finite")
-    return values
 
 
 def write_head(file: "File", scene: StoredScene, settings: dict, *, id: str | None = None) -> None:

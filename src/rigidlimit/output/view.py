@@ -186,7 +186,7 @@ def _bodies(run: Run, origin, low, high) -> tuple[dict, np.ndarray]:
 
 
 def _corners(parts: list[Facets], prefix: str) -> dict:
-    def joined(name, width):
+    def joined(name: str, width: int) -> np.ndarray:
         return np.concatenate([np.zeros((0, width)), *(getattr(part, name) for part in parts)])
 
     return {

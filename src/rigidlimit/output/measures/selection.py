@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
 from ...bodies import Disk, HalfSpace, Sphere
@@ -46,7 +47,7 @@ def balls(shown: Frame) -> np.ndarray:
     return found
 
 
-def chosen(shown: Frame, bodies) -> np.ndarray:
+def chosen(shown: Frame, bodies: Chosen) -> np.ndarray:
     """Which bodies are meant, (n,) bool."""
     if bodies is None:
         return shown.bodies.free.any(axis=1) & ~shown.bodies.are(CellFrame)
@@ -63,7 +64,7 @@ def chosen(shown: Frame, bodies) -> np.ndarray:
     return found
 
 
-def growing_edges(what: str, edges) -> np.ndarray:
+def growing_edges(what: str, edges: ArrayLike) -> np.ndarray:
     """Edges of bins (b + 1,), checked."""
     edges = np.asarray(edges, float)
     good = edges.ndim == 1 and len(edges) > 1 and np.isfinite(edges).all()

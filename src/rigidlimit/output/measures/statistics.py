@@ -107,11 +107,8 @@ def force_distribution(
     samples = sources if _is_many(sources) else [sources]
     forces = []
     for number, sample in enumerate(samples):
-        f = _forces(sample, part, bodies, method, scene, index)
-        f = f[f > CARRYING * f.max(initial=0.0)]
-        if not len(f):
-            raise InputError(f"sample {number}: no contact carries load; expected some")
-        forces.append(f)
+        every = _forces(sample, part, bodies, method, scene, index)
+        forces.append(_carrying(every, f"sample {number}: "))
     if not forces:
         raise InputError("no samples are given; expected one source at least")
     mean = np.array([f.mean() for f in forces])
@@ -135,7 +132,7 @@ def force_distribution(
         contacts=total,
         tail_from=float(tail_from),
         decay=float(decay),
-        decay_error=float(decay / np.sqrt(len(tail))) if len(tail) else np.nan,
+        decay_error=float(decay / np.sqrt(max(len(tail), 1))),
         participation=np.array([_participation(f) for f in forces]),
     )
 
@@ -161,11 +158,7 @@ def participation(
     1 where all forces are alike, 1/M where one contact carries all (H. A. Makse, D. L. Johnson and
     L. M. Schwartz, Phys. Rev. Lett. 84, 2000, 4160). Arguments as of ``force_distribution``.
     """
-    f = _forces(source, "normal", bodies, method, scene, index)
-    f = f[f > CARRYING * f.max(initial=0.0)]
-    if not len(f):
-        raise InputError("no contact carries load; expected some")
-    return _participation(f)
+    return _participation(_carrying(_forces(source, "normal", bodies, method, scene, index)))
 
 
 def force_correlation(
@@ -242,6 +235,14 @@ def _forces(sample, part, bodies, method, scene, index) -> np.ndarray:
 def _between(shown: Frame, bodies: Chosen) -> np.ndarray:
     """Contacts between two of the bodies, (m,) bool."""
     return chosen(shown, bodies)[shown.contacts.body].all(axis=1)
+
+
+def _carrying(force: np.ndarray, of: str = "") -> np.ndarray:
+    """The forces that carry load."""
+    force = force[force > CARRYING * force.max(initial=0.0)]
+    if not len(force):
+        raise InputError(f"{of}no contact carries load; expected some")
+    return force
 
 
 def _participation(f: np.ndarray) -> float:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from ..._support import arrays
@@ -21,7 +22,7 @@ def pair_correlation(
     source: "Source",
     edges: np.ndarray,
     *,
-    bounds=None,
+    bounds: ArrayLike | None = None,
     scene: "Scene | None" = None,
     index: int = -1,
 ) -> np.ndarray:
@@ -91,7 +92,11 @@ def packing_fraction(
 
 
 def local_packing_fraction(
-    source: "Source", *, bounds=None, scene: "Scene | None" = None, index: int = -1
+    source: "Source",
+    *,
+    bounds: ArrayLike | None = None,
+    scene: "Scene | None" = None,
+    index: int = -1,
 ) -> np.ndarray:
     """Packing fraction of each ball in its own cell of the radical Voronoi tessellation, (n,).
 

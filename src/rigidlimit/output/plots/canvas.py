@@ -15,8 +15,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap, Normalize
 
-LEFT, RIGHT, TOP, BOTTOM = 0.55, 0.15, 0.08, 0.42
-TITLE, GAP, BAR, BAR_BLOCK = 0.18, 0.18, 0.08, 0.46
+
+@dataclass(frozen=True)
+class Margins:
+    """Room around and between panels [in]: beside them with ticks (left) and without (right), above
+    and below them, for their titles and the heading, between them, for a colour bar and its block,
+    between bars, for a note under all."""
+
+    left: float = 0.55
+    right: float = 0.15
+    top: float = 0.08
+    bottom: float = 0.42
+    bare: float = 0.1
+    title: float = 0.18
+    heading: float = 0.25
+    gap: float = 0.18
+    bar: float = 0.08
+    bar_block: float = 0.46
+    bar_foot: float = 0.36
+    between_bars: float = 0.5
+    note: float = 0.2
+
+
+MARGINS = Margins()
 
 
 @dataclass(frozen=True)
@@ -62,51 +83,58 @@ def canvas(
     """Panels of one scale in rows that fit two columns of print, colour bars under them."""
     from matplotlib.figure import Figure
 
-    dx, dy = extent.size
-    left, bottom = (LEFT, BOTTOM) if ticks else (RIGHT, 0.1)
+    m, (dx, dy) = MARGINS, extent.size
+    left, bottom = (m.left, m.bottom) if ticks else (m.right, m.bare)
     columns = 1 if dx > 2.2 * dy else panels if panels <= 3 else -(-panels // 2)
     rows = -(-panels // columns)
     across = 2 * COLUMN if columns > 1 else COLUMN
-    room = (across - left - RIGHT - (columns - 1) * GAP) / columns
+    room = (across - left - m.right - (columns - 1) * m.gap) / columns
     scale = min(room / dx, (3.4 if rows == 1 else 2.6) / dy)
     w, h = dx * scale, dy * scale
-    needed = left + RIGHT + columns * w + (columns - 1) * GAP
+    needed = left + m.right + columns * w + (columns - 1) * m.gap
     width = max(COLUMN, needed)
-    title = TITLE if titled else 0.0
-    row = h + title + (GAP if rows > 1 else 0.0)
-    foot = bottom + (BAR_BLOCK if bars else 0.0) + (0.2 if note else 0.0)
-    height = TOP + (0.25 if heading else 0.0) + rows * row - (GAP if rows > 1 else 0.0) + foot
+    below_note = m.note if note else 0.0
+    foot = bottom + (m.bar_block if bars else 0.0) + below_note
+    row = h + (m.title if titled else 0.0) + m.gap
+    height = m.top + (m.heading if heading else 0.0) + rows * row - m.gap + foot
     figure = Figure(figsize=(width, height))
     start = left + 0.5 * (width - needed)
     axes = []
     for k in range(panels):
         r, c = divmod(k, columns)
-        x = start + c * (w + GAP)
-        y = foot + (rows - 1 - r) * row
+        x, y = start + c * (w + m.gap), foot + (rows - 1 - r) * row
         panel = figure.add_axes((x / width, y / height, w / width, h / height))
+        axes.append(panel)
         panel.set_aspect("equal")
         panel.set_xlim(extent.low[0], extent.high[0])
         panel.set_ylim(extent.low[1], extent.high[1])
-        if ticks:
-            tidy(panel, p)
-            if c:
-                panel.tick_params(labelleft=False)
-            if r < rows - 1:
-                panel.tick_params(labelbottom=False)
-        else:
+        if not ticks:
             panel.set_axis_off()
-        axes.append(panel)
+            continue
+        tidy(panel, p)
+        panel.tick_params(labelleft=c == 0, labelbottom=r == rows - 1)
     if heading:
-        figure.text(0.5, 1 - TOP / height, heading, ha="center", va="top")
-    between = 0.5
-    length = min(2.6, (width - LEFT - RIGHT - (bars - 1) * between) / max(bars, 1))
-    used = bars * length + (bars - 1) * between
-    places = []
-    y = (0.36 + (0.2 if note else 0.0)) / height
-    for k in range(bars):
-        x = 0.5 * (width + LEFT - RIGHT - used) + k * (length + between)
-        places.append(figure.add_axes((x / width, y, length / width, BAR / height)))
-    return Canvas(figure, axes, places, 72 * scale)
+        figure.text(0.5, 1 - m.top / height, heading, ha="center", va="top")
+    return Canvas(figure, axes, _bars(figure, bars, m.bar_foot + below_note), 72 * scale)
+
+
+def _bars(figure, bars: int, foot: float) -> list:
+    """Axes of colour bars beside one another, ``foot`` [in] above the lower edge."""
+    m, (width, height) = MARGINS, figure.get_size_inches()
+    between = (bars - 1) * m.between_bars
+    length = min(2.6, (width - m.left - m.right - between) / max(bars, 1))
+    first = 0.5 * (width + m.left - m.right - bars * length - between)
+    return [
+        figure.add_axes(
+            (
+                (first + k * (length + m.between_bars)) / width,
+                foot / height,
+                length / width,
+                m.bar / height,
+            )
+        )
+        for k in range(bars)
+    ]
 
 
 def colour_bar(

@@ -18,6 +18,7 @@ from .bodies import draw_bodies, extent_of, plane_of
 from .canvas import canvas, colour_bar
 from .frames import Frame, frame
 from .lines import label_axes, line_widths, show_end_on
+from .meshes import Tubes
 from .network import choose_view
 from .style import force_colours, force_unit, look
 
@@ -165,8 +166,8 @@ def _figure(shown, found, closed, view, units, p):
     if view == "3d":
         rows = np.concatenate([g.rows for g in groups])
         share = np.concatenate([np.full(len(g.rows), g.share) for g in groups])
-        tubes = spatial.Tubes(ends[rows], share, np.concatenate([g.rgba for g in groups]))
-        made = spatial.panels(shown, [tubes], [None], None, p, place)
+        tubes = Tubes(ends[rows], share, np.concatenate([g.rgba for g in groups]))
+        made = spatial.panels(shown, [spatial.Picture(tubes)], 0.0, p, place)
     else:
         axes, _ = plane_of(shown, view)
         shown = in_cell(shown)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...bodies import rotations
 from ...errors import InputError
@@ -31,7 +32,12 @@ BEND = 1e-9
 
 
 def thrust_line(
-    statics: "Statics", force=None, *, view: str = "front", title: str = "", dark: bool = False
+    statics: "Statics",
+    force: ArrayLike | None = None,
+    *,
+    view: str = "front",
+    title: str = "",
+    dark: bool = False,
 ):
     """Where the thrust passes: centres of pressure of the joints, joined through the blocks.
 

@@ -1,7 +1,7 @@
 """Force networks: a line for each contact that carries load, wide and strong by its force, over
 bodies shaded by the pressure on them; several methods side by side on one scale."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +14,10 @@ from ..measures.images import in_cell
 from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
-from .canvas import canvas, colour_bar
+from .canvas import Canvas, canvas, colour_bar
 from .frames import Frame, frame, scene_frame
 from .lines import carrying, draw_friction, draw_lines, label_axes, within
+from .meshes import Rubbing, Tubes
 from .spatial import Fallback
 from .style import Palette, force_colours, force_unit, label, look, pressure_colours, unit
 
@@ -60,8 +61,8 @@ def force_network(
     long as ``bodies.length`` for the largest normal force, and rings around contacts that slide.
     """
     shown = frame(source, scene=scene, index=index)
-    method, _ = shown.of(method)
-    return _figure(shown, [method], view, pressure, slab, units, title, dark, colour)
+    wanted = _Wanted(view, pressure, slab, units, title, dark, colour)
+    return _figure(shown, [shown.of(method)[0]], wanted)
 
 
 def comparison(
@@ -83,15 +84,43 @@ def comparison(
     methods: all that the source has by default. Else as ``force_network``.
     """
     shown = frame(source, scene=scene, index=index)
-    methods = shown.chosen(methods)
-    return _figure(shown, methods, view, pressure, slab, units, title, dark, colour)
+    wanted = _Wanted(view, pressure, slab, units, title, dark, colour)
+    return _figure(shown, shown.chosen(methods), wanted)
 
 
 def scene_figure(source: "Source", *, index: int = -1, view: str | None = None, dark: bool = False):
     """Bodies alone: a ``Scene`` as it begins, or any other source in its pose."""
     shown = scene_frame(source) if isinstance(source, Scene) else frame(source, index=index)
     shown = replace(shown, contacts=empty(len(shown.bodies)), forces={"none": np.zeros(0)})
-    return _figure(shown, ["none"], view, False, None, None, " ", dark)
+    return _figure(shown, ["none"], _Wanted(view, pressure=False, title=" ", dark=dark))
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Options of ``force_network``."""
+
+    view: str | None
+    pressure: bool = True
+    slab: tuple[float, float] | None = None
+    units: tuple[str, float] | None = None
+    title: str = ""
+    dark: bool = False
+    colour: str = FORCE
+
+
+@dataclass(frozen=True)
+class _Panels:
+    """Of each method the forces (m,) [N] that are shown, cut at the top of their scale, ``largest``
+    [N]; tops: their own largest; shades (m,): places on the colour map; pressures (n,) of bodies,
+    with the top of their scale."""
+
+    methods: list[str]
+    forces: list[np.ndarray]
+    tops: list[float]
+    largest: float
+    shades: list[np.ndarray]
+    pressures: list[np.ndarray]
+    pressure_top: float
 
 
 def choose_view(shown: Frame, view: str | None) -> str:
@@ -110,23 +139,21 @@ def choose_view(shown: Frame, view: str | None) -> str:
 
 def force_tubes(
     shown: Frame, force: np.ndarray, largest: float, p: Palette, shade: np.ndarray
-) -> spatial.Tubes:
+) -> Tubes:
     """The lines of a network in space; shade (m,): place on the colour map, 0 to 1."""
     which = carrying(force, largest)
     share = force[which] / largest if len(which) else np.zeros(0)
     ends = contact_lines(shown.position, shown.contacts)[which]
-    return spatial.Tubes(ends, share, force_colours(p)(shade[which]))
+    return Tubes(ends, share, force_colours(p)(shade[which]))
 
 
-def force_arrows(
-    shown: Frame, method: str, force: np.ndarray, largest: float
-) -> spatial.Rubbing | None:
+def force_arrows(shown: Frame, method: str, force: np.ndarray, largest: float) -> Rubbing | None:
     """Tangential forces of a network in space, as ``lines.draw_friction`` has them in the plane."""
     if method not in shown.tangential or largest <= 0.0:
         return None
     which = carrying(force, largest)
     slides = shown.sliding.get(method, np.zeros(len(force), bool))
-    return spatial.Rubbing(
+    return Rubbing(
         shown.contacts.point[which],
         shown.tangential[method][which] * (shown.bodies.length / largest),
         shown.contacts.normal[which],
@@ -155,64 +182,83 @@ def _scale(tops) -> float:
     return max((top for top in loaded if top <= BEYOND * min(loaded)), default=0.0)
 
 
-def _figure(shown: Frame, methods, view, pressure, slab, units, title, dark, colour=FORCE):
-    from matplotlib.colors import Normalize
-
-    view = choose_view(shown, view)
-    shown = in_cell(shown)
-    seen = within(shown, view, slab)
+def _panels(shown: Frame, methods: list[str], seen: np.ndarray, colour: str) -> _Panels:
+    """seen (m,) bool: contacts that are shown."""
     forces = [np.where(seen, shown.forces[m], 0.0) for m in methods]
     tops = [float(f.max(initial=0.0)) for f in forces]
     largest = _scale(tops)
+    forces = [np.minimum(f, largest) for f in forces]
     pressures = [shown.pressure(shown.forces[m]) for m in methods]
     top = _scale([float(np.nanmax(x, initial=0.0)) for x in pressures])
-    forces = [np.minimum(f, largest) for f in forces]
     shades = _shades(shown, methods, forces, largest, colour)
-    loaded = largest > 0
-    pressure = pressure and loaded and top > 0
-    factor, name = force_unit(largest, units)
-    grey_factor, pascal = unit(top, "N/m" if shown.bodies.dim == 2 else "Pa")
-    with look(dark) as p:
-        pressure_scale = Normalize(0, top or 1.0)
-        several = len(methods) > 1
+    return _Panels(methods, forces, tops, largest, shades, pressures, top)
+
+
+def _figure(shown: Frame, methods: list[str], wanted: _Wanted):
+    view = choose_view(shown, wanted.view)
+    shown = in_cell(shown)
+    panels = _panels(shown, methods, within(shown, view, wanted.slab), wanted.colour)
+    loaded, several = panels.largest > 0, len(methods) > 1
+    pressure = wanted.pressure and loaded and panels.pressure_top > 0
+    factor, name = force_unit(panels.largest, wanted.units)
+    with look(wanted.dark) as p:
         place = dict(
             panels=len(methods),
-            bars=loaded + bool(pressure),
+            bars=loaded + pressure,
             titled=several,
-            heading=title.strip() if title or loaded else "no contact carries load",
+            heading=wanted.title.strip() if wanted.title or loaded else "no contact carries load",
         )
-        grey = pressures if pressure else [None] * len(methods)
-        if view == "3d":
-            pictures = [
-                force_tubes(shown, f, largest, p, shade)
-                for f, shade in zip(forces, shades, strict=True)
-            ]
-            rubs = [
-                force_arrows(shown, m, f, largest) for m, f in zip(methods, forces, strict=True)
-            ]
-            made = spatial.panels(shown, pictures, grey, pressure_scale, p, place, rubs)
-        else:
-            shown_axes, _ = plane_of(shown, view)
-            made = canvas(p, extent_of(shown, shown_axes).widened(), **place)
-            each = zip(made.panels, methods, forces, shades, grey, strict=True)
-            for panel, method, force, shade, x in each:
-                draw_bodies(panel, shown, view, p, x, pressure_scale)
-                draw_lines(panel, shown, force, largest, view, p, made.points, shade)
-                draw_friction(panel, shown, method, force, largest, view, p)
-            label_axes(made, shown_axes)
-        for panel, method, own in zip(made.panels, methods, tops, strict=True):
+        made = (_in_space if view == "3d" else _in_plane)(shown, panels, view, pressure, p, place)
+        for panel, method, own in zip(made.panels, methods, panels.tops, strict=True):
             if several:
-                beyond = f" (up to {own * factor:.3g} {name})" if own > largest else ""
+                beyond = f" (up to {own * factor:.3g} {name})" if own > panels.largest else ""
                 panel.set_title(label(method) + beyond, pad=3)
         if loaded:
-            which = "contact" if several else f"{label(methods[0])} contact"
-            scale, text = Normalize(0, largest * factor), f"{which} force [{name}]"
-            if colour == MOBILISED:
-                scale = Normalize(0, 1)
-                text = f"mobilised friction; widest: {largest * factor:.3g} {name}"
-            colour_bar(made.bars[0], scale, force_colours(p), text, p)
+            top, which = panels.largest * factor, "" if several else f"{label(methods[0])} "
+            bar = top, f"{which}contact force [{name}]"
+            if wanted.colour == MOBILISED:
+                bar = 1.0, f"mobilised friction; widest: {top:.3g} {name}"
+            _bar(made.bars[0], force_colours(p), *bar, p)
         if pressure:
-            scale = Normalize(0, top * grey_factor)
+            factor, pascal = unit(panels.pressure_top, "N/m" if shown.bodies.dim == 2 else "Pa")
             greys = spatial.seen_colours(p) if view == "3d" else pressure_colours(p)
-            colour_bar(made.bars[1], scale, greys, f"pressure [{pascal}]", p)
+            bar = panels.pressure_top * factor, f"pressure [{pascal}]"
+            _bar(made.bars[1], greys, *bar, p)
         return made.figure
+
+
+def _in_space(shown: Frame, panels: _Panels, view, pressure, p: Palette, place) -> Canvas:
+    pictures = [
+        spatial.Picture(
+            force_tubes(shown, force, panels.largest, p, shade),
+            force_arrows(shown, method, force, panels.largest),
+            grey if pressure else None,
+        )
+        for method, force, shade, grey in zip(
+            panels.methods, panels.forces, panels.shades, panels.pressures, strict=True
+        )
+    ]
+    return spatial.panels(shown, pictures, panels.pressure_top, p, place)
+
+
+def _in_plane(shown: Frame, panels: _Panels, view, pressure, p: Palette, place) -> Canvas:
+    from matplotlib.colors import Normalize
+
+    axes, _ = plane_of(shown, view)
+    made, largest = canvas(p, extent_of(shown, axes).widened(), **place), panels.largest
+    scale = Normalize(0, panels.pressure_top or 1.0)
+    each = zip(
+        made.panels, panels.methods, panels.forces, panels.shades, panels.pressures, strict=True
+    )
+    for panel, method, force, shade, grey in each:
+        draw_bodies(panel, shown, view, p, grey if pressure else None, scale)
+        draw_lines(panel, shown, force, largest, view, p, made.points, shade)
+        draw_friction(panel, shown, method, force, largest, view, p)
+    label_axes(made, axes)
+    return made
+
+
+def _bar(axes, colours, top: float, text: str, p: Palette) -> None:
+    from matplotlib.colors import Normalize
+
+    colour_bar(axes, Normalize(0, top), colours, text, p)

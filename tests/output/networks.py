@@ -7,7 +7,7 @@ import numpy as np
 import rigidlimit as rl
 from rigidlimit.collision.contacts import Contacts
 from rigidlimit.collision.search import find_contacts
-from rigidlimit.output.plots.frames import Frame
+from rigidlimit.output.frames import Frame
 
 
 def network(position, pairs, force, *, dim=2, radius=0.5):

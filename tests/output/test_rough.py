@@ -8,9 +8,9 @@ import rigidlimit as rl
 from rigidlimit.errors import InputError
 from rigidlimit.output.hdf5 import RunWriter
 from rigidlimit.output.plots import meshes, spatial
-from rigidlimit.output.plots.frames import frame
 from rigidlimit.output.plots.network import _shades, force_arrows, force_tubes
 from rigidlimit.output.plots.style import LIGHT, force_colours
+from rigidlimit.output.sources import frame
 from rigidlimit.output.vtk import write_paraview
 
 STORED = ("tangential", "tangential_classic", "sliding", "friction")

@@ -13,7 +13,7 @@ from ..errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..output.plots.frames import Source
+    from ..output.sources import Source
 
 
 class Kind(StrEnum):

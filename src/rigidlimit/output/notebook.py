@@ -170,8 +170,8 @@ def _run(run):
 
 
 def _picture(thing):
-    from .plots.frames import frame
     from .plots.network import force_network, scene_figure
+    from .sources import frame
 
     name = type(thing).__name__
     if name == "Scene":

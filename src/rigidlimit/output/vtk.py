@@ -10,17 +10,18 @@ from ..bodies import Disk, HalfSpace, Sphere
 from ..bodies.cell import CellFrame
 from ..bodies.rotations import matrix
 from ..collision.contacts import Contacts
+from .frames import Frame
 from .hdf5 import Run, read_run
 from .measures.chains import ForceChains, force_chains
 from .measures.contacts import neighbours
 from .measures.images import in_cell
 from .measures.tables import body_forces
 from .measures.tensors import body_stress
-from .plots.frames import Frame, frame
+from .sources import frame
 from .surfaces import surface
 
 if TYPE_CHECKING:
-    from .plots.frames import Source
+    from .sources import Source
 
 MANY = 5_000
 """Balls beyond which each is a point with its radius: surfaces take 5 kB and 0.3 ms each a step."""

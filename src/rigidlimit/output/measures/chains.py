@@ -17,7 +17,8 @@ from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError, MissingExtra
 from ...forces.bearing import bearing
-from ..plots.frames import Frame, frame
+from ..frames import Frame
+from ..sources import frame
 from .contacts import neighbours
 from .selection import Chosen, centres, chosen, volumes
 from .tables import pair_forces
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     import networkx
 
     from ...scenes.scene import Scene
-    from ..plots.frames import Source
+    from ..sources import Source
 
 SHORTEST = 3
 """Bodies of a chain, at least."""

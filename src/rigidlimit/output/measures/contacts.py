@@ -10,12 +10,13 @@ from ..._support.words import counted
 from ...errors import InputError
 from ...forces.bearing import bearing
 from ...forces.rough import AT_BOUND
-from ..plots.frames import Frame, frame
+from ..frames import Frame
+from ..sources import frame
 from .selection import Chosen, chosen
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
-    from ..plots.frames import Source
+    from ..sources import Source
 
 
 def neighbours(

@@ -15,12 +15,12 @@ from ..._support import arrays
 from ..._support.display import Brief
 from ...errors import InputError
 from ...forces.bearing import bearing
-from ..plots.frames import frame
+from ..sources import frame
 from .selection import Chosen, chosen
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
-    from ..plots.frames import Source
+    from ..sources import Source
 
 KINDS = ("contacts", "normal", "tangential")
 

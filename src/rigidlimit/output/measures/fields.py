@@ -20,13 +20,14 @@ from scipy.special import erf
 from ..._support import arrays
 from ...errors import InputError
 from ...forces.bearing import bearing
-from ..plots.frames import Frame, frame
+from ..frames import Frame
+from ..sources import frame
 from .images import around, start_cell, wrapped
 from .selection import Chosen, centres, chosen, pushes, volumes
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
-    from ..plots.frames import Source
+    from ..sources import Source
 
 CHUNK = 2_000_000
 """Pairs of a point and a line that are looked at together: some 100 MB."""

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from ..plots.frames import Frame
+from ..frames import Frame
 
 
 def start_cell(shown: Frame) -> np.ndarray | None:

@@ -9,7 +9,7 @@ from ..._support import arrays
 from ...bodies import Disk, HalfSpace, Sphere
 from ...bodies.cell import CellFrame
 from ...errors import InputError, nearest
-from ..plots.frames import Frame
+from ..frames import Frame
 
 Chosen = str | int | Sequence[str | int] | np.ndarray | None
 """Names or numbers of bodies; None: all that are free to move in some way, or all."""

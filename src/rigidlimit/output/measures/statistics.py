@@ -17,13 +17,14 @@ from ..._support import arrays
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError
-from ..plots.frames import Frame, frame
+from ..frames import Frame
+from ..sources import frame
 from .images import around, start_cell
 from .selection import Chosen, chosen, growing_edges
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
-    from ..plots.frames import Source
+    from ..sources import Source
 
 CARRYING = 1e-6
 """Part of the largest force above which a contact counts as carrying load. More

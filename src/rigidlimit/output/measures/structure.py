@@ -9,13 +9,14 @@ from scipy.spatial import cKDTree
 from ..._support import arrays
 from ...bodies.cell import volume_of
 from ...errors import InputError, MissingExtra
-from ..plots.frames import Frame, frame
+from ..frames import Frame
+from ..sources import frame
 from .images import around, wrapped
 from .selection import Chosen, balls, chosen, growing_edges, volumes
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
-    from ..plots.frames import Source
+    from ..sources import Source
 
 
 def pair_correlation(

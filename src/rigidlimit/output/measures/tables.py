@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...forces.bearing import bearing
-from ..plots.frames import frame
+from ..sources import frame
 from .contacts import neighbours
 from .selection import pushes
 from .tensors import body_stress
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
-    from ..plots.frames import Source
+    from ..sources import Source
 
 COMPONENTS = {
     2: ((0, 0), (1, 1), (0, 1)),

@@ -19,12 +19,12 @@ from ..._support import arrays
 from ...bodies.cell import volume_of
 from ...errors import InputError
 from ...forces.bearing import bearing
-from ..plots.frames import frame
+from ..sources import frame
 from .selection import Chosen, chosen, pushes, volumes
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
-    from ..plots.frames import Source
+    from ..sources import Source
 
 
 def stress(

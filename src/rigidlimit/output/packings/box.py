@@ -6,7 +6,7 @@ import numpy as np
 
 from ...bodies import rotations
 from ...errors import InputError
-from ..plots.frames import Frame
+from ..frames import Frame
 
 ALONG = 1e-12
 """Component of a wall's normal across an axis up to which it is one of the box."""

@@ -6,7 +6,7 @@ https://docs.lammps.org/dump.html, https://docs.lammps.org/read_data.html
 import numpy as np
 
 from ... import __version__
-from ..plots.frames import Frame
+from ..frames import Frame
 from .box import box_of
 
 OTHER_NAMES = {"wx": "omegax", "wy": "omegay", "wz": "omegaz"}

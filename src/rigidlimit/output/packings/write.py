@@ -8,15 +8,16 @@ import numpy as np
 from ..._support.atomic import whole_file, write_text
 from ..._support.words import counted
 from ..endings import check_ending
+from ..frames import Frame
 from ..hdf5 import Run, read_run
 from ..measures.images import in_cell
 from ..measures.selection import balls
 from ..measures.tables import body_table
-from ..plots.frames import Frame, frame
+from ..sources import frame
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
-    from ..plots.frames import Source
+    from ..sources import Source
 
 ENDINGS = (".dump", ".lammpstrj", ".data", ".csv", ".graphml")
 

@@ -8,7 +8,7 @@ from ..._support.lazy import by_name
 
 _HOME = {
     "Fallback": "spatial",
-    "Frame": "frames",
+    "Frame": ".frames",
     "collapse_mechanism": "masonry",
     "comparison": "network",
     "determinacy_map": "determinacy",
@@ -18,7 +18,7 @@ _HOME = {
     "force_distribution": "packings",
     "force_histogram": "charts",
     "force_network": "network",
-    "frame": "frames",
+    "frame": ".sources",
     "rose": "packings",
     "save_figure": "style",
     "scene_figure": "network",

@@ -7,9 +7,9 @@ import numpy as np
 from ...bodies import Compound, Disk, Sphere
 from ...bodies.rotations import matrix, multiply
 from ...errors import InputError
+from ..frames import Frame
 from ..surfaces import outline_2d, surface
 from .canvas import Extent
-from .frames import Frame
 from .style import Palette, pressure_colours
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import numpy as np
 from ..._support.words import counted
 from ...errors import InputError
 from ..measures.statistics import CARRYING
-from .frames import frame
+from ..sources import frame
 from .style import COLUMN, force_unit, label, look, tidy, unit
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
-    from .frames import Source
+    from ..sources import Source
 
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKS = ("o", "s", "^", "D", "v", "x")

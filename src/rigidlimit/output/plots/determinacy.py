@@ -11,12 +11,13 @@ from ...constraints import in_frame, tangential_gradient
 from ...diagnostics import determinacy
 from ...errors import InputError
 from ...step.friction import sliding_direction
+from ..frames import Frame
 from ..measures.images import in_cell
+from ..sources import frame
 from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
 from .canvas import canvas, colour_bar
-from .frames import Frame, frame
 from .lines import label_axes, line_widths, show_end_on
 from .meshes import Tubes
 from .network import choose_view
@@ -24,7 +25,7 @@ from .style import force_colours, force_unit, look
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
-    from .frames import Source
+    from ..sources import Source
 
 CONES = 60
 """Rough contacts in space up to which the widths are computed: six second-order cone programs each,

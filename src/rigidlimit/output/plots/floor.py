@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import InputError
+from ..frames import Frame
+from ..sources import frame
 from .bodies import extent_of, outline, patch
 from .canvas import Extent, canvas, colour_bar
-from .frames import Frame, frame
 from .lines import label_axes
 from .style import COLUMN, Palette, force_colours, force_unit, label, look, tidy, unit
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ...scenes.scene import Scene
-    from .frames import Source
+    from ..sources import Source
 
 
 def floor_points(shown: Frame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,10 +6,10 @@ import numpy as np
 
 from ...errors import InputError
 from ...forces.bearing import bearing
+from ..frames import Frame
 from ..vtk import contact_lines
 from .bodies import plane_of
 from .canvas import Canvas
-from .frames import Frame
 from .style import Palette, force_colours, unit
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from ...bodies import rotations
 from ...errors import InputError
+from ..frames import Frame
 from .bodies import draw_bodies, extent_of, patch, plane_of
 from .canvas import Extent, canvas, colour_bar
-from .frames import Frame
 from .lines import label_axes
 from .style import Palette, force_colours, look
 

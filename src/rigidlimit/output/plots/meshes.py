@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...bodies.rotations import matrix
+from ..frames import Frame
 from ..surfaces import surface
-from .frames import Frame
 
 if TYPE_CHECKING:
     from pyvista import PolyData

@@ -10,19 +10,20 @@ from ..._support.warned import warn
 from ...collision.contacts import empty
 from ...errors import InputError
 from ...scenes.scene import Scene
+from ..frames import Frame
 from ..measures.images import in_cell
+from ..sources import frame, scene_frame
 from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
 from .canvas import Canvas, canvas, colour_bar
-from .frames import Frame, frame, scene_frame
 from .lines import carrying, draw_friction, draw_lines, label_axes, within
 from .meshes import Rubbing, Tubes
 from .spatial import Fallback
 from .style import Palette, force_colours, force_unit, label, look, pressure_colours, unit
 
 if TYPE_CHECKING:
-    from .frames import Source
+    from ..sources import Source
 
 
 FORCE, MOBILISED = "force", "mobilised"

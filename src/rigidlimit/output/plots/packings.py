@@ -15,16 +15,16 @@ from ..measures.images import in_cell
 from ..measures.selection import Chosen
 from ..measures.statistics import ForceDistribution, mueth_distribution
 from ..measures.statistics import force_distribution as distribution_of
+from ..sources import frame
 from ..vtk import contact_lines
 from .bodies import draw_bodies, extent_of, plane_of
 from .canvas import canvas, colour_bar
-from .frames import frame
 from .lines import carrying, draw_lines, label_axes
 from .style import COLUMN, force_colours, force_unit, look, tidy, unit
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
-    from .frames import Source
+    from ..sources import Source
 
 FIELDS = ("pressure", "shear", "major", "solid")
 

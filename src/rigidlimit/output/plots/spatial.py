@@ -14,9 +14,9 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from ..frames import Frame
 from . import meshes
 from .canvas import Canvas, Extent, canvas
-from .frames import Frame
 from .meshes import Rubbing, Tubes
 from .style import Palette, unit
 

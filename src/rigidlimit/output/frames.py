@@ -10,38 +10,17 @@ store them, so they are computed again from its contacts:
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ...bodies import Bodies, HalfSpace, State, rotations
-from ...bodies.cell import CellFrame
-from ...collision.contacts import Contacts, empty
-from ...conditioning.one_body import reduced_balance
-from ...constraints import gap_gradient, in_frame, in_world, tangential_gradient
-from ...errors import InputError, nearest
-from ...forces.closed import closing_gap
-from ...forces.friction import contact_friction, has_friction, mobilised_friction
-from ...forces.rough import AT_BOUND
-from ...scenes.scene import Scene
-from ..stored import StoredStep
-
-if TYPE_CHECKING:
-    from ...penalty.comparison import Comparison
-    from ...penalty.result import PenaltyResult
-    from ...pose import PoseForces
-    from ...simulation import Simulation
-    from ...step import StepResult
-    from ..hdf5 import Run
-
-Solved: TypeAlias = "PoseForces | Comparison | PenaltyResult"
-"""Forces that no step of contact dynamics made."""
-
-Source: TypeAlias = (
-    "Frame | Run | str | Path | StoredStep | StepResult | Simulation | Scene | Solved"
-)
-"""What ``frame`` takes."""
+from ..bodies import Bodies, HalfSpace, State
+from ..bodies.cell import CellFrame
+from ..collision.contacts import Contacts
+from ..conditioning.one_body import reduced_balance
+from ..constraints import gap_gradient, in_frame, tangential_gradient
+from ..errors import InputError, nearest
+from ..forces.closed import closing_gap
+from ..forces.friction import mobilised_friction
 
 
 @dataclass(frozen=True)
@@ -50,7 +29,7 @@ class Frame:
 
     position (n, 3) [m], quaternion (n, 4), contacts: as in ``State`` and ``Contacts``. forces:
     name of the method -> (m,) [N]. gravity (3,) [m/s^2] or zero. time [s]. name: of the scene.
-    end_gap (m,) [m]: gap at the end of the step. B (m, 6 n): gap gradient, made when first asked
+    B (m, 6 n): gap gradient, made when first asked
     for if ``velocity`` (n, 6) and ``dt`` are known. stored_closed (m,) bool or None, together: what
     step 2 was asked for. Of scenes with friction, by method: tangential (m, 3) [N], the tangential
     parts of the force vectors on contacts.body[:, 1], and sliding (m,) bool; friction (m,): mu.
@@ -194,7 +173,7 @@ class Frame:
 
         nan for half-spaces.
         """
-        from ..surfaces import surface_area
+        from .surfaces import surface_area
 
         bodies = self.bodies
         area = np.array([surface_area(shape) for shape in bodies.shapes])[bodies.shape_of]
@@ -211,170 +190,3 @@ class Frame:
     def solid(self) -> np.ndarray:
         """Which bodies have a surface of their own, (n,) bool."""
         return ~self.bodies.are(HalfSpace, CellFrame)
-
-
-def frame(source: "Source", *, scene: "Scene | None" = None, index: int = -1) -> Frame:
-    """The frame of a run file (path or ``Run``, with ``index``), a step of a run, a
-    ``StepResult``, a ``Simulation``, forces of a pose, a ``Scene`` as it begins, a ``Comparison``
-    or a ``PenaltyResult`` (these two with ``scene``)."""
-    if isinstance(source, Frame):
-        return source
-    if isinstance(source, str | Path):
-        from ..hdf5 import read_run
-
-        source = read_run(source)
-    if isinstance(source, Scene):
-        return scene_frame(source)
-    if hasattr(source, "settings") and hasattr(source, "times"):
-        return _of_run(source, index)
-    if isinstance(source, StoredStep):
-        return _of_stored(source, scene)
-    if hasattr(source, "last") and hasattr(source, "scene"):
-        if source.last is None:
-            raise InputError("this simulation has made no step yet; call step() or run() first")
-        return _of_result(source.last, source.scene)
-    if hasattr(source, "classic") and hasattr(source, "contacts"):
-        return _of_result(source, scene)
-    if hasattr(source, "elastic"):
-        return _of_pose(source)
-    if hasattr(source, "contacts") and hasattr(source, "force"):
-        return _of_forces(source, scene)
-    raise InputError(
-        f"found {type(source).__name__}; expected a run, the path of a run file, a StepResult, a "
-        "Simulation, a Comparison or a PenaltyResult"
-    )
-
-
-def _of_run(run, index: int) -> Frame:
-    return _of_stored(run[index], run.scene)
-
-
-def _of_stored(step: StoredStep, scene) -> Frame:
-    scene = step.scene if scene is None else scene
-    if scene is None:
-        raise InputError("this step does not know its bodies; add scene=")
-    rough = step.tangential is not None
-    forces = {"classic": step.force_classic}
-    tangential = {"classic": step.tangential_classic} if rough else {}
-    if "compatible_status" in step.info:
-        forces["compatible"] = step.force
-        tangential |= {"compatible": step.tangential} if rough else {}
-    return Frame(
-        bodies=scene.bodies,
-        position=step.position,
-        quaternion=step.quaternion,
-        contacts=step.contacts,
-        forces=forces,
-        gravity=scene.gravity,
-        time=step.time,
-        name=scene.name,
-        dt=step.dt,
-        velocity=step.velocity,
-        stored_closed=step.closed,
-        together=step.together,
-        tangential=tangential,
-        sliding={list(forces)[-1]: step.sliding} if rough else {},
-        friction=step.friction,
-        cell=step.cell,
-    )
-
-
-def _of_result(result, scene) -> Frame:
-    bodies = scene.bodies if scene is not None else result.bodies
-    if bodies is None:
-        raise InputError("this StepResult does not know its bodies; add scene=")
-    rough, contacts = result.T is not None, result.contacts
-    forces = {"classic": result.classic.force}
-    tangential = {"classic": in_world(contacts, result.classic.tangential_force)} if rough else {}
-    if result.compatible is not None:
-        forces["compatible"] = result.force
-        tangential |= {"compatible": in_world(contacts, result.tangential_force)} if rough else {}
-    return Frame(
-        bodies=bodies,
-        position=result.state.position,
-        quaternion=result.state.quaternion,
-        contacts=contacts,
-        forces=forces,
-        gravity=np.zeros(3) if scene is None else scene.gravity,
-        time=result.time,
-        name="" if scene is None else scene.name,
-        dt=result.dt,
-        step=result,
-        tangential=tangential,
-        sliding={list(forces)[-1]: result.sliding} if rough else {},
-        friction=result.friction,
-        cell=result.state.cell,
-    )
-
-
-def _of_forces(source, scene) -> Frame:
-    """A comparison (forces by method) or a DEM run (one force)."""
-    if scene is None:
-        raise InputError(f"a {type(source).__name__} does not know its bodies; add scene=")
-    if isinstance(source.force, dict):
-        forces, rubbing = source.force, {}
-    else:
-        forces, rubbing = {"dem": source.force}, _rubbing_of(source, scene)
-    return Frame(
-        bodies=scene.bodies,
-        position=source.state.position,
-        quaternion=source.state.quaternion,
-        contacts=source.contacts,
-        forces=dict(forces),
-        gravity=scene.gravity,
-        time=source.state.time,
-        name=scene.name,
-        **rubbing,
-    )
-
-
-def _rubbing_of(source, scene) -> dict:
-    """Tangential forces of a DEM run, if its bodies rub."""
-    if not has_friction(scene.bodies, scene.pair_friction):
-        return {}
-    mu = contact_friction(scene.bodies, source.contacts, scene.pair_friction)
-    sliding = mobilised_friction(source.force, source.tangential, mu) >= 1.0 - AT_BOUND
-    return {
-        "tangential": {"dem": source.tangential},
-        "sliding": {"dem": sliding},
-        "friction": mu,
-    }
-
-
-def _of_pose(source) -> Frame:
-    """Forces of a given pose (``rigidlimit.forces_at_pose``)."""
-    rubbing = {}
-    if source.friction is not None:
-        rubbing = {
-            "tangential": {"compatible": in_world(source.contacts, source.tangential_force)},
-            "sliding": {"compatible": source.elastic.sliding},
-            "friction": source.friction,
-        }
-    return Frame(
-        bodies=source.bodies,
-        position=source.state.position,
-        quaternion=source.state.quaternion,
-        contacts=source.contacts,
-        forces={"compatible": source.force},
-        gravity=np.zeros(3),
-        time=source.state.time,
-        cell=source.state.cell,
-        velocity=source.state.velocity,
-        **rubbing,
-    )
-
-
-def scene_frame(scene: "Scene") -> Frame:
-    """A scene as it begins: bodies without contacts."""
-    state = scene.state
-    return Frame(
-        bodies=scene.bodies,
-        position=state.position,
-        quaternion=rotations.normalized(state.quaternion),
-        contacts=empty(len(scene.bodies)),
-        forces={"none": np.zeros(0)},
-        gravity=scene.gravity,
-        name=scene.name,
-        velocity=state.velocity,
-        cell=state.cell,
-    )

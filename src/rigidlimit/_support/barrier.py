@@ -11,8 +11,11 @@ import threading
 from collections.abc import Callable
 
 import numpy as np
+from llvmlite.ir import IRBuilder
 from numba import njit, types
 from numba.core import cgutils
+from numba.core.base import BaseContext
+from numba.core.typing import Signature
 from numba.extending import intrinsic
 
 ARRIVED, ROUND, GIVEN_UP = 0, 8, 9
@@ -44,7 +47,7 @@ def _place(context, builder, kind, array, index):
 def _fetch_add(typing, array, index, value):
     """array[index] += value at once; returns what was there."""
 
-    def make(context, builder, signature, arguments):
+    def make(context: BaseContext, builder: IRBuilder, signature: Signature, arguments: list):
         place = _place(context, builder, signature.args[0], *arguments[:2])
         return builder.atomic_rmw("add", place, arguments[2], "seq_cst")
 
@@ -55,7 +58,7 @@ def _fetch_add(typing, array, index, value):
 def _load(typing, array, index):
     """array[index] as it is now, seen together with all that was written before it."""
 
-    def make(context, builder, signature, arguments):
+    def make(context: BaseContext, builder: IRBuilder, signature: Signature, arguments: list):
         place = _place(context, builder, signature.args[0], *arguments)
         return builder.load_atomic(place, "seq_cst", 8)
 

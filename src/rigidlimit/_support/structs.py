@@ -14,7 +14,7 @@ from numba.experimental import structref
 class StructType(types.StructRef):
     """Base of the types that numba gives to structs; see ``define``."""
 
-    def preprocess_fields(self, fields):
+    def preprocess_fields(self, fields: tuple) -> tuple:
         return tuple((name, types.unliteral(kind)) for name, kind in fields)
 
 

@@ -35,12 +35,13 @@ def submatrix(
     most = A.nnz if rows is None else int((A.indptr[rows + 1] - A.indptr[rows]).sum())
     indices, data = np.empty(most, A.indices.dtype), np.empty(most)
     count = _choose(
-        A.indptr, A.indices, A.data, n,
-        _ALL if rows is None else rows, rows is None,
-        _ALL if columns is None else columns, columns is None,
-        _AS_IT_IS if scale is None else scale, scale is None,
-        starts, indices, data,
-    )  # fmt: skip
+        (A.indptr, A.indices, A.data),
+        (_ALL if rows is None else rows, rows is None),
+        n,
+        (_ALL if columns is None else columns, columns is None),
+        (_AS_IT_IS if scale is None else scale, scale is None),
+        (starts, indices, data),
+    )
     if count < most:
         indices, data = indices[:count].copy(), data[:count].copy()
     return sp.csr_array((data, indices, starts), shape=(height, width))
@@ -50,11 +51,14 @@ _ALL, _AS_IT_IS = np.zeros(0, np.int64), np.zeros(0)
 
 
 @njit(cache=True)
-def _choose(
-    indptr, indices, data, n, rows, all_rows, columns, all_columns, scale, as_it_is,
-    out_starts, out_indices, out_data,
-):  # fmt: skip
-    """Fills the last three arrays; returns the number of entries."""
+def _choose(matrix, chosen_rows, n, chosen_columns, scaled, out):
+    """Fills the arrays of ``out``, a matrix like ``matrix``; returns the number of entries.
+
+    What is chosen and the scale come each with whether it is all, as it is.
+    """
+    (indptr, indices, data), (out_starts, out_indices, out_data) = matrix, out
+    (rows, all_rows), (columns, all_columns) = chosen_rows, chosen_columns
+    scale, as_it_is = scaled
     place = np.empty(0 if all_columns else n, np.int64)
     if not all_columns:
         place[:] = -1

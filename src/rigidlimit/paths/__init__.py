@@ -11,8 +11,10 @@ of stress, strain, void ratio, coordination, fabric and sliding contacts.
 [1.0, 2.0]
 """
 
+from collections.abc import Sequence
+
 from . import legs as _legs
-from .follow import LoadingPath, follow
+from .follow import Loaded, LoadingPath, follow
 from .legs import Leg
 
 __all__ = [
@@ -35,12 +37,14 @@ def _bodies(scene):
     return scene.bodies if isinstance(scene, Simulation) else as_scene(scene).bodies
 
 
-def isotropic(scene, *, pressures, **options) -> LoadingPath:
+def isotropic(scene: Loaded, *, pressures: Sequence[float], **options) -> LoadingPath:
     """Stages at rest under pressures [Pa; N/m in 2D] from all sides; options: of ``follow``."""
     return follow(scene, _legs.isotropic(_bodies(scene), pressures=pressures), **options)
 
 
-def oedometer(scene, *, stresses, axis: str = "", **options) -> LoadingPath:
+def oedometer(
+    scene: Loaded, *, stresses: Sequence[float], axis: str = "", **options
+) -> LoadingPath:
     """Stages at rest under axial stresses [Pa; N/m in 2D], the sides held.
 
     axis: "x", "y" or "z", the last one by default. options: of ``follow``.
@@ -48,7 +52,9 @@ def oedometer(scene, *, stresses, axis: str = "", **options) -> LoadingPath:
     return follow(scene, _legs.oedometer(_bodies(scene), stresses=stresses, axis=axis), **options)
 
 
-def uniaxial(scene, *, strain, steps, dt, axis: str = "", **options) -> LoadingPath:
+def uniaxial(
+    scene: Loaded, *, strain: float, steps: int, dt: float, axis: str = "", **options
+) -> LoadingPath:
     """Compression along an axis by ``strain`` in ``steps`` steps of dt [s], the sides held, until
     rigid bodies have no room left. options: of ``follow``."""
     legs = _legs.uniaxial(_bodies(scene), strain=strain, steps=steps, dt=dt, axis=axis)
@@ -56,7 +62,14 @@ def uniaxial(scene, *, strain, steps, dt, axis: str = "", **options) -> LoadingP
 
 
 def triaxial(
-    scene, *, strain, steps, pressure, inertial_number=1e-3, axis: str = "", **options
+    scene: Loaded,
+    *,
+    strain: float,
+    steps: int,
+    pressure: float,
+    inertial_number: float = 1e-3,
+    axis: str = "",
+    **options,
 ) -> LoadingPath:
     """Compression along an axis by ``strain`` in ``steps`` steps, at a constant pressure [Pa; N/m
     in 2D] from the sides. inertial_number: see ``legs``. options: of ``follow``."""
@@ -64,7 +77,15 @@ def triaxial(
     return follow(scene, _legs.triaxial(_bodies(scene), **given, axis=axis), **options)
 
 
-def simple_shear(scene, *, strain, steps, pressure, inertial_number=1e-3, **options) -> LoadingPath:
+def simple_shear(
+    scene: Loaded,
+    *,
+    strain: float,
+    steps: int,
+    pressure: float,
+    inertial_number: float = 1e-3,
+    **options,
+) -> LoadingPath:
     """Shear of x along y by ``strain`` in ``steps`` steps at a constant sigma_yy [Pa; N/m in 2D].
 
     inertial_number: see ``legs``. options: of ``follow``.
@@ -73,7 +94,15 @@ def simple_shear(scene, *, strain, steps, pressure, inertial_number=1e-3, **opti
     return follow(scene, _legs.simple_shear(_bodies(scene), **given), **options)
 
 
-def pure_shear(scene, *, strain, steps, pressure, inertial_number=1e-3, **options) -> LoadingPath:
+def pure_shear(
+    scene: Loaded,
+    *,
+    strain: float,
+    steps: int,
+    pressure: float,
+    inertial_number: float = 1e-3,
+    **options,
+) -> LoadingPath:
     """Extension along x by ``strain`` in ``steps`` steps while y gives way at a constant pressure.
 
     inertial_number: see ``legs``. options: of ``follow``.

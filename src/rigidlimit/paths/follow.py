@@ -27,6 +27,7 @@ from ..output.endings import check_ending
 from ..penalty import settle
 from ..scenes.columns import StoredScene
 from ..scenes.load import as_scene
+from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
 from .legs import Leg
@@ -67,8 +68,12 @@ class LoadingPath(Brief):
         return f"{done}; {len(wrong)} did not converge, the first in row {wrong[0]}"
 
 
+Loaded = Scene | Simulation | str | Path
+"""What ``follow`` loads."""
+
+
 def follow(
-    scene,
+    scene: Loaded,
     legs: Sequence[Leg],
     *,
     out: str | Path | None = None,
@@ -135,7 +140,7 @@ class _Following:
             "path": json.dumps([vars(leg) for leg in legs]),
         }
 
-    def run(self, resume, overwrite, shown) -> LoadingPath:
+    def run(self, resume: bool, overwrite: bool, shown: bool) -> LoadingPath:
         self._begin(resume, overwrite)
         total = sum(leg.units for leg in self.legs)
         name = self.simulation.scene.name

@@ -30,7 +30,15 @@ def _pour(scene: Scene, count: int, wide: float, above: float, rough: Material, 
     count=at_least(1), wide=at_least(2), friction=not_negative, wall_friction=not_negative,
     lift=not_negative, seed=at_least(0),
 )  # fmt: skip
-def silo(count=300, *, wide=6, friction=0.5, wall_friction=0.2, lift=5e-3, seed=1) -> Scene:
+def silo(
+    count: int = 300,
+    *,
+    wide: float = 6,
+    friction: float = 0.5,
+    wall_friction: float = 0.2,
+    lift: float = 5e-3,
+    seed: int = 1,
+) -> Scene:
     """Disks poured between two upright walls that rise slowly, so that all grains slide along them.
 
     wide: distance of the walls in diameters 2 R of the largest grain; lift: speed of the walls
@@ -69,7 +77,15 @@ def silo(count=300, *, wide=6, friction=0.5, wall_friction=0.2, lift=5e-3, seed=
     count=at_least(1), wide=at_least(4), friction=not_negative, pressure=positive,
     speed=not_negative, seed=at_least(0),
 )  # fmt: skip
-def shear_box(count=120, *, wide=16, friction=0.5, pressure=2e3, speed=0.03, seed=1) -> Scene:
+def shear_box(
+    count: int = 120,
+    *,
+    wide: float = 16,
+    friction: float = 0.5,
+    pressure: float = 2e3,
+    speed: float = 0.03,
+    seed: int = 1,
+) -> Scene:
     """Disks in a box whose upper half, with a lid that presses on them, is moved sideways.
 
     wide: width of the box in diameters of the largest grain; pressure: load of the lid over the

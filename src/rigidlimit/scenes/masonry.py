@@ -4,6 +4,8 @@ Blocks are convex; bed and head joints are the contact patches of their faces, i
 ends of a joint. Pushes and loads that grow until collapse: ``rigidlimit.statics(scene)``.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..bodies import ConvexPolyhedron, HalfSpace, Material, Polygon
@@ -25,7 +27,14 @@ def _masonry(name: str, description: str, friction: float, reference: dict, dim:
     return scene, stone
 
 
-def add_voussoirs(scene: Scene, count: int, thickness: float, springing, stone: Material) -> None:
+def _weight(scene: Scene) -> float:
+    """Of all but the floor [N]."""
+    return float(scene.bodies.mass[1:].sum() * np.linalg.norm(scene.gravity))
+
+
+def add_voussoirs(
+    scene: Scene, count: int, thickness: float, springing: Sequence[float], stone: Material
+) -> None:
     """A semicircle of equal blocks with straight joints about ``springing`` (2,) [m], radius of its
     middle line 1 m; its feet lie flat."""
     joints = np.pi * np.arange(count + 1) / count
@@ -38,7 +47,15 @@ def add_voussoirs(scene: Scene, count: int, thickness: float, springing, stone: 
         scene.add(block, position=block.centre, material=stone, name=f"voussoir {k}")
 
 
-def add_bricks(scene: Scene, left, right, bottom: float, top: float, stone, name: str) -> None:
+def add_bricks(
+    scene: Scene,
+    left: Sequence[float],
+    right: Sequence[float],
+    bottom: float,
+    top: float,
+    stone: Material,
+    name: str,
+) -> None:
     """Rectangles side by side, from left (k,) to right (k,) [m]."""
     for k, (x0, x1) in enumerate(zip(left, right, strict=True)):
         brick = Polygon(np.array([(x0, bottom), (x1, bottom), (x1, top), (x0, top)]))
@@ -95,8 +112,7 @@ def buttressed_arch(
         for k in range(courses):
             add_bricks(scene, [x0], [x0 + width], levels[k], levels[k + 1], stone, f"{side} {k} -")
     add_voussoirs(scene, voussoirs, thickness, (0.0, pier_height), stone)
-    weight = float((scene.bodies.mass[1:]).sum() * 9.81)
-    scene.reference["force under a pier"] = weight / 2
+    scene.reference["force under a pier"] = _weight(scene) / 2
     return scene
 
 
@@ -142,7 +158,7 @@ def wall_with_door(
             if more:
                 add_bricks(scene, [wide * a], [wide * b], y, y + high, stone, "lintel")
         add_bricks(scene, wide * left, wide * right, y, y + high, stone, f"course {course} brick")
-    scene.reference["weight"] = float(scene.bodies.mass[1:].sum() * 9.81)
+    scene.reference["weight"] = _weight(scene)
     return scene
 
 
@@ -206,7 +222,7 @@ def dome(
             ]
             wedge = ConvexPolyhedron(np.array(corners))
             scene.add(wedge, position=wedge.centre, material=stone, name=f"ring {course} wedge {s}")
-    scene.reference["weight"] = float(scene.bodies.mass[1:].sum() * 9.81)
+    scene.reference["weight"] = _weight(scene)
     return scene
 
 

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..bodies import Bodies, State, rotations
+from ..bodies import Bodies, HalfSpace, State, rotations
 from ..bodies.cell import NAME, Cell, CellFrame
 from ..errors import SceneError
 
@@ -12,7 +13,7 @@ ALIKE = 1e-9
 """Component of a half-space's normal along a periodic direction that is rounding."""
 
 
-def cell_of(cell, dim: int) -> Cell | None:
+def cell_of(cell: Cell | ArrayLike | None, dim: int) -> Cell | None:
     """A ``Cell``, or one of side lengths or vectors [m]; None without one."""
     if cell is None:
         return None
@@ -22,7 +23,7 @@ def cell_of(cell, dim: int) -> Cell | None:
     return cell
 
 
-def check_across(cell: Cell, shape, quaternion: np.ndarray, name: str) -> None:
+def check_across(cell: Cell, shape: HalfSpace, quaternion: np.ndarray, name: str) -> None:
     """Raises SceneError for a half-space that is not its own image in all periodic directions."""
     normal = rotations.matrix(quaternion[:1])[0] @ shape.local_normal
     if np.abs(normal[cell.periodic]).max() > ALIKE:
@@ -44,7 +45,7 @@ def with_cell(bodies: Bodies, cell: Cell) -> Bodies:
     frame = CellFrame(cell.dim)
     shapes = bodies.shapes if bodies.cell is not None else (*bodies.shapes, frame)
 
-    def joined(values, last):
+    def joined(values: np.ndarray, last: ArrayLike) -> np.ndarray:
         return np.concatenate([values[:n], np.asarray(last, values.dtype)[None]])
 
     return replace(

@@ -1,7 +1,7 @@
 """A study: one plan over seeds and parameters."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from .._support.progress import progress as bar
 from .._support.threads import thread_count
 from .._support.words import counted
 from ..errors import InputError
+from ..scenes.scene import Scene
 from .ensemble import Ensemble
 from .plan import Plan
 from .sample import Outcome, Sample
@@ -19,7 +20,7 @@ from .workers import outcomes
 
 
 def study(
-    plan,
+    plan: Plan | str | Path | Callable[..., Scene],
     *,
     seeds: int | Sequence[int] = 1,
     parameters: Mapping[str, object] | None = None,
@@ -84,20 +85,7 @@ def study(
     samples = [Sample.of(plan, seed, chosen) for chosen in combinations for seed in seeds]
     parts = None if out is None else Parts(Path(out), resume=resume, overwrite=overwrite)
     try:
-        found = _known(samples, parts)
-        missing = [number for number, outcome in enumerate(found) if outcome is None]
-        done = len(samples) - len(missing)
-        failed = sum(bool(outcome and outcome.error) for outcome in found)
-        with bar("study", len(samples), completed=done, shown=progress) as update:
-            todo = [samples[number] for number in missing]
-            for position, outcome in outcomes(todo, workers=count, executor=executor):
-                number = missing[position]
-                found[number] = outcome
-                if parts is not None and not outcome.lost:
-                    parts.keep(samples[number].digest, outcome)
-                done += 1
-                failed += bool(outcome.error)
-                update(done, f"{failed} failed" if failed else "")
+        found = _computed(samples, parts, count, executor, progress)
         ensemble = _gathered(plan, samples, names, found)
         if parts is not None:
             parts.finish(ensemble, [_kept_as(s, o) for s, o in zip(samples, found, strict=True)])
@@ -154,8 +142,23 @@ def _plain(value):
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def _known(samples: list[Sample], parts: Parts | None) -> list[Outcome | None]:
-    return [None if parts is None else parts.known(sample.digest) for sample in samples]
+def _computed(samples: list[Sample], parts: Parts | None, workers, executor, shown):
+    """Outcomes of all samples, those in ``parts`` among them."""
+    found = [None if parts is None else parts.known(sample.digest) for sample in samples]
+    missing = [number for number, outcome in enumerate(found) if outcome is None]
+    done = len(samples) - len(missing)
+    failed = sum(bool(outcome and outcome.error) for outcome in found)
+    with bar("study", len(samples), completed=done, shown=shown) as update:
+        todo = [samples[number] for number in missing]
+        for position, outcome in outcomes(todo, workers=workers, executor=executor):
+            number = missing[position]
+            found[number] = outcome
+            if parts is not None and not outcome.lost:
+                parts.keep(samples[number].digest, outcome)
+            done += 1
+            failed += bool(outcome.error)
+            update(done, f"{failed} failed" if failed else "")
+    return found
 
 
 def _kept_as(sample: Sample, outcome: Outcome) -> str:

@@ -66,17 +66,17 @@ def memory_of(scene: "Scene", tables: Sequence[ContactTable]) -> "Memory | None"
     contacts = keyed(
         np.array([row[:2] for row in rows]), np.array([t.feature for t in ordered]), len(scene)
     )
-    contacts = replace(contacts, normal=_vectors(t.normal for t in ordered))
+    contacts = replace(contacts, normal=_vectors(ordered, "normal"))
     contacts = framed(contacts, scene.dim)
     if scene.dim == 3:
         given = [t.tangent is not None for t in ordered]
-        first = np.array([t.tangent or (0.0, 0.0, 0.0) for t in ordered])
-        contacts.tangents[given, 0] = first[given]
-        contacts.tangents[given, 1] = np.cross(contacts.normal[given], first[given])
+        first = np.array([t.tangent for t in ordered if t.tangent is not None]).reshape(-1, 3)
+        contacts.tangents[given, 0] = first
+        contacts.tangents[given, 1] = np.cross(contacts.normal[given], first)
     force = np.array([t.force for t in ordered])
-    along = _vectors(t.tangential_force for t in ordered)
     kept = np.array([t.force if t.kept_force is None else t.kept_force for t in ordered])
-    kept_along = _vectors(t.kept_tangential_force or t.tangential_force for t in ordered)
+    along = _vectors(ordered, "tangential_force")
+    kept_along = _vectors(ordered, "kept_tangential_force", "tangential_force")
     return Memory(contacts, force, along, kept, kept_along)
 
 
@@ -100,7 +100,7 @@ def _checked(scene: "Scene", number: int, table: ContactTable) -> tuple[int, int
     return a, b, table.feature, number
 
 
-def _vectors(rows) -> np.ndarray:
-    """(m, 3), third components zero in the plane."""
-    rows = np.array(list(rows))
+def _vectors(tables: Sequence[ContactTable], key: str, usual: str = "") -> np.ndarray:
+    """(m, 3) of what stands under ``key``, else ``usual``; third components zero in the plane."""
+    rows = np.array([getattr(table, key) or getattr(table, usual) for table in tables])
     return np.pad(rows, ((0, 0), (0, 3 - rows.shape[1])))

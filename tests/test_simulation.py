@@ -10,7 +10,7 @@ import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.bodies.mass import mass_matrix
 from rigidlimit.errors import ContactError, InputError, SceneWarning
-from rigidlimit.scenes.gallery import PYRAMID_LARGEST
+from rigidlimit.scenes.packings import PYRAMID_LARGEST
 from rigidlimit.step import StepSettings, velocities
 from rigidlimit.step.settings import Problem
 

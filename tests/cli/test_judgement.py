@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from rigidlimit.adapters import (
 )
 from rigidlimit.cli import main
 from rigidlimit.cli.app import app
+from rigidlimit.cli.limits import LIMITS
 from rigidlimit.errors import InputError, RigidlimitError
 from rigidlimit.output.hdf5 import read_run
 from tests.captured import captured_file
@@ -75,7 +77,7 @@ def test_determinacy_waits_until_a_scene_rests(call, tmp_path):
 def test_intervals_of_large_systems_are_asked_for(call, monkeypatch):
     """Property: beyond a number of contacts intervals are left out, which is said with what asks
     for them; asked for, they are the known ones of the table."""
-    monkeypatch.setattr("rigidlimit.cli.contacts.LARGE", 3)
+    monkeypatch.setattr("rigidlimit.cli.contacts.LIMITS", replace(LIMITS, intervals=3))
     text = call("determinacy", "four-leg-table")
     assert row(text, "1")[-3:] == ["?", "?", "no"] and "--contacts largest" in text
     assert "degree of indeterminacy 1" in text and "intervals: not asked for" in text

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import rigidlimit as rl
 from rigidlimit.errors import InputError
 from rigidlimit.forces import attempts
-from rigidlimit.scenes.gallery import PYRAMID_LARGEST
+from rigidlimit.scenes.packings import PYRAMID_LARGEST
 from rigidlimit.status import Status
 from tests.hard_problems import unlike_stiffness
 from tests.problems import pyramid_gradient, reference_forces, static_pyramid, tower

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -17,6 +18,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.errors import OutputError, UnfinishedRun
 from rigidlimit.output.hdf5 import RunWriter, read_run
+from rigidlimit.output.limits import LIMITS
 from rigidlimit.output.vtk import write_paraview
 
 SETTINGS = {"dt": 1e-3}
@@ -196,7 +198,7 @@ def test_runs_keep_which_contacts_were_closed(tmp_path):
 def test_many_balls_are_points_for_paraview(tmp_path, monkeypatch):
     """Property: beyond a number of balls each is a point with its radius and velocity in a series
     of its own, other bodies keep their surfaces, and a series of nothing is not written."""
-    monkeypatch.setattr("rigidlimit.output.vtk.MANY", 2)
+    monkeypatch.setattr("rigidlimit.output.vtk.LIMITS", replace(LIMITS, surfaces=2))
     scene = rl.Scene(gravity=(0, 0, -9.81))
     scene.add(rl.HalfSpace(), position=(0, 0, 0), name="floor")
     for k in range(3):

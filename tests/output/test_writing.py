@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from rigidlimit.errors import InputError, OutputError
 from rigidlimit.output import resuming
 from rigidlimit.output import writer as writing
 from rigidlimit.output.hdf5 import RunWriter, looks_like_run, read_run
+from rigidlimit.output.limits import LIMITS
 from rigidlimit.output.unfinished import parts_of
 
 SETTINGS = {"dt": 1e-3}
@@ -325,7 +327,7 @@ def test_full_disk(tmp_path):
 
 
 def test_steps_that_wait_are_bounded(tmp_path, monkeypatch):
-    """Property: steps wait in memory up to ``ROOM`` however quick they are (here: a third of the
+    """Property: steps wait in memory up to a limit however quick they are (here: a third of the
     run, and no checkpoint by time), and the file is the one that is written at once."""
 
     def written(name):
@@ -340,7 +342,7 @@ def test_steps_that_wait_are_bounded(tmp_path, monkeypatch):
 
     whole, most, parts = written("whole.h5")
     assert parts == 0
-    monkeypatch.setattr(writing, "ROOM", most // 3)
+    monkeypatch.setattr(writing, "LIMITS", replace(LIMITS, waiting=most // 3))
     pieces, fewer, parts = written("pieces.h5")
     assert fewer <= most // 3 and parts >= 2
     assert len(pieces) == len(whole) == 7

@@ -13,7 +13,7 @@ from rigidlimit.forces.friction import contact_friction, contact_tangential_stif
 from rigidlimit.forces.law import contact_stiffness
 from rigidlimit.penalty import PenaltySimulation
 from rigidlimit.scenes.columns import StoredScene
-from rigidlimit.scenes.rough import ROUGH_PYRAMID
+from rigidlimit.scenes.packings import ROUGH_PYRAMID
 from rigidlimit.scenes.toml import parse_scene, scene_text
 
 STATICS = [

@@ -30,14 +30,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..dynamics import ContactDynamicsResult
-from .delassus import CERTAIN
 from .islands import Islands, spectrum
+from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from .frictionless import CapturedAnswer, Law, NormalProblem
-
-EVEN = 1e-13
-"""Relative difference of stiffnesses that is rounding."""
 
 
 def step1_errors(
@@ -48,7 +45,7 @@ def step1_errors(
     small: part of the largest impulse up to which one counts as none.
     """
     force = classic.force
-    out = CERTAIN * (problem.error @ force)
+    out = TOLERANCES.certain * (problem.error @ force)
     if problem.left_out is not None:
         out += np.abs(problem.left_out @ force)
     bears, noise = force > small * force.max(initial=0.0), problem.error.power(2) @ force**2
@@ -57,7 +54,7 @@ def step1_errors(
         if part.A is not None and b.any():
             rows = part.spectrum(b)
             off = _off(rows, force[at][b], classic.slack[at][b], noise[at][b])
-            out[at] += CERTAIN * np.sqrt((part.A @ rows.VT.T) ** 2 @ off**2)
+            out[at] += TOLERANCES.certain * np.sqrt((part.A @ rows.VT.T) ** 2 @ off**2)
     return out
 
 
@@ -130,7 +127,7 @@ def _answer_to(part, velocity_error, force, law, turned):
     bears = force > 0.0
     f, k, A = force[bears], stiffness[bears], part.A[bears]
     D = (exponent - 1.0) * f / (f / k) ** (1 / (exponent - 1.0))
-    if np.ptp(D) <= EVEN * D.max():
+    if np.ptp(D) <= TOLERANCES.even * D.max():
         rows = part.spectrum(bears)
         R = (rows.U / rows.s) @ rows.VT
     else:

@@ -19,17 +19,7 @@ from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from .._support import arrays
 from .._support.arrays import MatrixLike
 from ..errors import InputError
-
-CUT = 1e-12
-"""Eigenvalues below this part of the largest are rounding, whatever the noise."""
-
-NEGATIVE = 1e-6
-"""A negative eigenvalue beyond this part of the largest, and beyond what asymmetry tells, is no
-noise: W is another matrix."""
-
-CERTAIN = 3.0
-"""Multiple of the errors told beyond which an eigenvalue is none, and a contact open for certain:
-the errors of the symmetric part are of the size of those that the asymmetry tells, not equal."""
+from .tolerances import TOLERANCES
 
 EPSILON = np.finfo(float).eps
 
@@ -61,7 +51,7 @@ def factorized(W: sp.csr_array, *, rounding: float = 0.0, cut: float | None = No
     largest = float(values.max(initial=0.0)) or 1.0
     least = float(values.min(initial=0.0))
     skew = _norm(0.5 * (A - A.T) for A in blocks)
-    if least < -max(CERTAIN * skew, NEGATIVE * largest):
+    if least < -max(TOLERANCES.certain * skew, TOLERANCES.negative * largest):
         raise InputError(
             f"W has the eigenvalue {least:.3g} beside the largest {largest:.3g}; expected a matrix "
             "B M^-1 B^T without negative eigenvalues"
@@ -69,7 +59,8 @@ def factorized(W: sp.csr_array, *, rounding: float = 0.0, cut: float | None = No
     size = _norm(np.abs(A) for A in blocks) or 1.0
     digits = max(rounding, EPSILON, -least / size)
     noise = max(skew, digits * size) / largest
-    threshold = max(CERTAIN * noise, CUT) if cut is None else arrays.positive("cut", cut)
+    threshold = max(TOLERANCES.certain * noise, TOLERANCES.cut)
+    threshold = threshold if cut is None else arrays.positive("cut", cut)
     factors = [
         _factor(A, *spectrum, threshold * largest)
         for A, spectrum in zip(blocks, spectra, strict=True)

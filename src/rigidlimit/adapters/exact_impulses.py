@@ -16,14 +16,11 @@ from ..conditioning.least_distance import LARGEST
 from ..dynamics.inertia import inverse_mass
 from ..dynamics.problem import ContactDynamicsResult, ContactProblem
 from ..status import Status
-from .delassus import CERTAIN
 from .islands import Islands
+from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from .frictionless import NormalProblem
-
-SAMPLES = 6
-"""Draws of the signs of errors."""
 
 
 def to_last_digits(
@@ -66,12 +63,12 @@ def to_last_digits(
 def other_digits(
     problem: "NormalProblem", classic: ContactDynamicsResult
 ) -> Iterator["NormalProblem"]:
-    """``problem`` with SAMPLES other draws of the errors of its slacks, certain to be beyond them.
+    """``problem`` with other draws of the errors of its slacks, certain to be beyond them.
 
     Where contacts that nearly depend on one another may be closed, errors decide which of them
     bear, and close others by their size over s: of that the singular values of contacts that happen
     to bear tell nothing.
     """
-    size = CERTAIN * np.sqrt(problem.error.power(2) @ classic.force**2)
-    for signs in np.random.default_rng(0).choice([-1.0, 1.0], (SAMPLES, len(size))):
+    size = TOLERANCES.certain * np.sqrt(problem.error.power(2) @ classic.force**2)
+    for signs in np.random.default_rng(0).choice([-1.0, 1.0], (TOLERANCES.samples, len(size))):
         yield replace(problem, gap=problem.gap + signs * size)

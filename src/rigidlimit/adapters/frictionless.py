@@ -34,10 +34,7 @@ from .delassus import islands as coupled
 from .exact_impulses import other_digits, to_last_digits
 from .formats.problem import CapturedProblem
 from .islands import Islands
-
-LOOSE = 1e-3
-"""Part of the largest impulse that errors of slacks leave open along a motion of closed contacts,
-from which on they may decide which of them bear: answers to other errors are looked at then."""
+from .tolerances import TOLERANCES
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,7 +160,7 @@ def _solved(problem, stiffness, exponent, solver, tolerance, closed, options):
         classic = to_last_digits(problem, classic, np.flatnonzero(again))
     answer, error = _answer(problem, islands, classic, law)
     near = classic.slack <= law.limit(classic)
-    loose = left_open(problem, islands, classic, near, noise=True) > LOOSE * largest
+    loose = left_open(problem, islands, classic, near, noise=True) > TOLERANCES.loose * largest
     if loose.any():
         loose = np.flatnonzero(loose)
         for other in other_digits(problem, classic):

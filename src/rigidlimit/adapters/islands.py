@@ -13,13 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._support.singular import svd
 from ..dynamics.inertia import inverse_root
-
-ZERO = 1e-13
-"""Singular values below this part of the largest are rounding of B."""
-
-MOST = 4_000_000
-"""Entries of A of one island, zeros included, up to which its singular values are looked at: some
-10 s. Of larger ones it is not known how far errors move impulses."""
+from .tolerances import TOLERANCES
 
 
 class Spectrum(NamedTuple):
@@ -33,7 +27,7 @@ class Spectrum(NamedTuple):
 @dataclass(frozen=True)
 class Island:
     """Contacts ``members`` (k,) and the ``columns`` (c,) that they feel. A (k, c): their rows, None
-    if these have more than MOST entries."""
+    if these have too many entries."""
 
     members: np.ndarray
     columns: np.ndarray
@@ -77,7 +71,7 @@ class Islands(NamedTuple):
             if 0 in shape:
                 continue
             dense = None
-            if shape[0] * shape[1] <= MOST:
+            if shape[0] * shape[1] <= TOLERANCES.most:
                 dense = np.zeros(shape)
                 at = slice(A.indptr[r.start], A.indptr[r.stop])
                 dense[line[at] - r.start, place[A.indices[at]] - c.start] = A.data[at]
@@ -92,7 +86,7 @@ class Islands(NamedTuple):
 def spectrum(A: np.ndarray) -> Spectrum:
     """Of a matrix (k, c)."""
     U, s, VT = svd(A)
-    kept = s > ZERO * s.max(initial=0.0)
+    kept = s > TOLERANCES.zero * s.max(initial=0.0)
     return Spectrum(U[:, kept], s[kept], VT[kept])
 
 

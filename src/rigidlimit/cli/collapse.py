@@ -9,10 +9,8 @@ import typer
 from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file
+from .limits import LIMITS
 from .tables import new_table, terminal
-
-SHOWN = 12
-"""Rows of the table."""
 
 AXES = "xyz"
 
@@ -159,7 +157,7 @@ def _show(pose, found) -> None:
 
     moves = _moves(pose, found)
     size = np.linalg.norm(found.displacement, axis=1)
-    order = [i for i in np.argsort(-size, kind="stable") if moves[i]][:SHOWN]
+    order = [i for i in np.argsort(-size, kind="stable") if moves[i]][: LIMITS.rows]
     names = pose.bodies.names
     table = new_table(
         f"{pose.name}: what moves most in the mechanism (largest displacement 1)",

@@ -9,10 +9,8 @@ import typer
 from .._support.words import counted
 from .compiling import watch_compiler
 from .folders import check_file
+from .limits import LIMITS
 from .tables import new_table, terminal
-
-RESTS = 1e-7
-"""Difference of forces below which it is what the DEM, at rest to 1e-8, leaves of its balance."""
 
 
 class Settle(StrEnum):
@@ -160,7 +158,7 @@ def _show_sweep(scales, errors, slope) -> None:
     console = terminal()
     for scale, error in zip(scales, errors, strict=True):
         console.print(f"stiffness x {scale:.0e}: compatible against DEM {error:.2e}")
-    if max(errors) < RESTS:
+    if max(errors) < LIMITS.rests:
         console.print("nothing to fit: these differences are what the DEM leaves of its rest")
     else:
         console.print(f"fitted: error ~ stiffness^{slope:.3f}")

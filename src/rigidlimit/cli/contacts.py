@@ -10,17 +10,12 @@ import numpy as np
 import typer
 
 from ..errors import InputError
+from .limits import LIMITS
 from .options import Intervals
 from .tables import new_table, terminal
 
 if TYPE_CHECKING:
     from ..diagnostics import Determinacy
-
-SHOWN = 10
-"""Rows of the table."""
-
-LARGE = 20_000
-"""Contacts beyond which an interval takes seconds to minutes, and is computed only if asked for."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +50,7 @@ def chosen_contacts(text: str | None, rigid: Rigid):
     if text == "all" or (text is None and m <= ALL_INTERVALS):
         return np.arange(m)
     if text is None or text == "largest":
-        return largest_first(rigid.compatible)[:SHOWN]
+        return largest_first(rigid.compatible)[: LIMITS.contacts]
     try:
         out = []
         for part in text.split(","):
@@ -84,7 +79,8 @@ def judge(
     from ..diagnostics import determinacy
 
     chosen = chosen_contacts(contacts, rigid)
-    if contacts is None and intervals is Intervals.auto and len(rigid.compatible) > LARGE:
+    many = len(rigid.compatible) > LIMITS.intervals
+    if contacts is None and intervals is Intervals.auto and many:
         intervals = Intervals.none
         typer.echo(
             f"{len(rigid.compatible)} contacts: least and greatest forces would take minutes; "
@@ -112,7 +108,7 @@ def show(rigid: Rigid, found: "Determinacy | None", chosen: np.ndarray) -> None:
     from rich import box
     from rich.markup import escape
 
-    order = chosen[largest_first(rigid.compatible[chosen])][:SHOWN]
+    order = chosen[largest_first(rigid.compatible[chosen])][: LIMITS.contacts]
     named = [] if rigid.names is None else ["bodies"]
     table = new_table(
         f"{rigid.title}: largest forces [{rigid.unit}]",

@@ -8,12 +8,10 @@ import typer
 
 from .._support.words import counted
 from ..errors import InputError
-from .contacts import SHOWN, largest_first
+from .contacts import largest_first
+from .limits import LIMITS
 from .rough_contacts import Rough
 from .tables import new_table, terminal
-
-SLIDES = 1e-6
-"""Slip over the largest |q| above which a contact is called sliding; residuals are 1e-10."""
 
 
 def solve_with_friction(file: Path, tolerance: float, out: Path | None) -> None:
@@ -65,10 +63,10 @@ def captured_contacts(file: Path) -> Rough:
     r, u, d = answer.reaction, answer.velocity, captured.dim
     rows = sp.csr_array(captured.W if captured.kind == "local" else captured.H.T)
     largest = max(float(np.abs(u).max(initial=0.0)), 1e-300)
-    closed = np.flatnonzero((r[:, 0] > 0.0) | (u[:, 0] <= SLIDES * largest))
+    closed = np.flatnonzero((r[:, 0] > 0.0) | (u[:, 0] <= LIMITS.slides * largest))
     at = d * closed[:, None] + np.arange(d)
     part = sp.csr_array(rows[at.ravel()])
-    slides = np.linalg.norm(u[closed, 1:], axis=1, keepdims=True) > SLIDES * largest
+    slides = np.linalg.norm(u[closed, 1:], axis=1, keepdims=True) > LIMITS.slides * largest
     return Rough(
         title=file.name,
         rows=dict(
@@ -94,7 +92,7 @@ def _columns(captured, answer) -> dict:
     # in the measure of the residual: impulses and velocities over the largest velocity
     largest = max(np.abs(u).max(), 1e-300)
     bears = r[:, 0] > 0
-    states = np.where(bears, np.where(slip > SLIDES * largest, "slides", "sticks"), "open")
+    states = np.where(bears, np.where(slip > LIMITS.slides * largest, "slides", "sticks"), "open")
     tangential = ("tangential",) if captured.dim == 2 else ("tangential_1", "tangential_2")
     names = ("normal", *tangential)
     return (
@@ -114,7 +112,7 @@ def _show(title, columns):
     )
     normal = columns["normal"]
     size = np.sqrt(sum(v**2 for name, v in columns.items() if name.startswith("tangential")))
-    for i in largest_first(normal)[:SHOWN]:
+    for i in largest_first(normal)[: LIMITS.contacts]:
         values = normal[i], size[i], columns["friction"][i] * normal[i]
         table.add_row(str(i), *(f"{v:.6g}" for v in values), columns["state"][i])
     terminal().print(table)

@@ -7,15 +7,12 @@ import numpy as np
 from .._support.words import counted
 from ..bodies import HalfSpace
 from ..status import Status
+from .limits import LIMITS
 from .tables import new_table, terminal
 
 if TYPE_CHECKING:
     from ..simulation import Simulation
     from ..step import StepResult
-
-MANY = 2000
-"""Closed contacts up to which the degree of indeterminacy is computed: a second or two. Random
-packings of 20,000 take half a minute."""
 
 
 def show_forces(simulation: "Simulation", result: "StepResult", *, largest: int = 10) -> None:
@@ -33,7 +30,7 @@ def show_forces(simulation: "Simulation", result: "StepResult", *, largest: int 
     if answer is not None:
         state = "" if result.T is None else f", {answer.state}"
         said += f", of the compatible forces {answer.residual:.1e} ({answer.status}{state})"
-    told = (said, result.indeterminacy(MANY), balance(simulation, result), result.doubt)
+    told = (said, result.indeterminacy(LIMITS.degree), balance(simulation, result), result.doubt)
     for text in filter(None, told):
         console.print(text, highlight=False, markup=False)
 

@@ -8,12 +8,10 @@ import typer
 from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file, same_file
+from .limits import LIMITS
 from .options import QuietOption
 from .stepping import stopped_by_signals
 from .tables import new_table, terminal
-
-SHOWN = 12
-"""Rows of the table on the terminal, evenly chosen."""
 
 
 def path(
@@ -73,7 +71,7 @@ def _show(loaded, found) -> None:
     headings = ("leg", "pressure", "deviator", "void ratio", "coordination", "strain")
     shown = new_table(loaded.name, headings, names="leg")
     strains = [name for name in table.dtype.names if name.startswith("strain_")]
-    step = max(1, -(-len(table) // SHOWN))
+    step = max(1, -(-len(table) // LIMITS.rows))
     for line in [*table[:-1:step], table[-1]]:
         leg = found.legs[line["leg"]]
         driven = [name for name in strains if leg.drives(name.removeprefix("strain_"))]

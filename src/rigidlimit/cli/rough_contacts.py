@@ -7,13 +7,10 @@ import numpy as np
 import typer
 
 from ..errors import InputError
-from .contacts import LARGE, SHOWN, chosen_contacts, largest_first
+from .contacts import chosen_contacts, largest_first
+from .limits import LIMITS
 from .options import Intervals
 from .tables import new_table, terminal
-
-ALL_IN_SPACE = 60
-"""Contacts in space up to which all intervals are told unless others are asked for: 6 second-order
-cone programs each, of some milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,8 @@ def tell(rough: Rough, contacts: str | None, intervals: Intervals, out: Path | N
         ratio = np.where(rows["friction"] > 0.0, 1.0, 0.0)
         least = least_friction(**rows | {"friction": ratio}, load=load)
     squeeze = self_stress(**rows)
-    _show(rough, found, chosen if len(chosen) else largest_first(rough.compatible)[:SHOWN])
+    largest = largest_first(rough.compatible)[: LIMITS.contacts]
+    _show(rough, found, chosen if len(chosen) else largest)
     for told in (found, least, squeeze):
         if told is not None:
             text = told.described(rough.unit) if told is found else told.message
@@ -69,9 +67,10 @@ def tell(rough: Rough, contacts: str | None, intervals: Intervals, out: Path | N
 def _chosen(rough: Rough, contacts: str | None, intervals: Intervals) -> np.ndarray:
     if intervals is Intervals.bounds:
         raise InputError("--intervals is bounds; contacts with friction have exact ones, or none")
-    if contacts is None and rough.force.shape[1] == 3 and len(rough.force) > ALL_IN_SPACE:
+    if contacts is None and rough.force.shape[1] == 3 and len(rough.force) > LIMITS.cones:
         contacts = "largest"
-    if contacts == "largest" and len(rough.force) > LARGE and intervals is Intervals.auto:
+    many = len(rough.force) > LIMITS.intervals
+    if contacts == "largest" and many and intervals is Intervals.auto:
         typer.echo(f"{len(rough.force)} contacts: intervals are left out; --contacts asks for some")
         return np.zeros(0, int)
     return chosen_contacts(contacts, rough)
@@ -83,7 +82,7 @@ def _show(rough: Rough, found, chosen) -> None:
     from rich import box
     from rich.markup import escape
 
-    order = chosen[largest_first(rough.compatible[chosen])][:SHOWN]
+    order = chosen[largest_first(rough.compatible[chosen])][: LIMITS.contacts]
     named = [] if rough.names is None else ["bodies"]
     table = new_table(
         f"{rough.title}: largest forces, {rough.whose} [{rough.unit}]",

@@ -8,9 +8,7 @@ import typer
 
 from .._support.atomic import watched
 from .._support.words import counted
-
-NAMED = 3
-"""Files that the line names one by one."""
+from .limits import LIMITS
 
 
 def stoppable(command: Callable, *, kept: str = "") -> Callable:
@@ -35,7 +33,7 @@ def _account(written: list[Path], kept: str) -> str:
     files = list(dict.fromkeys(path for path in written if path.parent.suffix != PARTS))
     if not files:
         return "nothing was written"
-    if len(files) > NAMED:
+    if len(files) > LIMITS.named:
         what = f"{counted(len(files), 'file')}, the last of them {files[-1]}"
     else:
         what = ", ".join(map(str, files))

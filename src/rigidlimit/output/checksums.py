@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .limits import LIMITS
+
 if TYPE_CHECKING:
     from h5py import Dataset, Group
 
 CHECKSUM = "checksum"
-PACKED = 256
-"""Values from which on an array is compressed."""
 
 
 def checksum(attributes: dict, arrays: dict) -> int:
@@ -34,7 +34,8 @@ def write_sealed(group: "Group", attributes: dict, arrays: dict) -> None:
     for name, value in attributes.items():
         group.attrs[name] = value
     for name, values in arrays.items():
-        packed = {"compression": "gzip", "compression_opts": 1} if np.size(values) > PACKED else {}
+        large = np.size(values) > LIMITS.packed
+        packed = {"compression": "gzip", "compression_opts": 1} if large else {}
         group.create_dataset(name, data=values, **packed)
     group.attrs[CHECKSUM] = checksum(attributes, arrays)
 

@@ -12,12 +12,7 @@ from ..bodies import HalfSpace
 from ..errors import RigidlimitError
 from ..forces.bearing import bearing
 from ..scenes.scene import Scene
-
-ROWS = 12
-"""Bodies listed of a scene."""
-
-DRAWN = 5000
-"""Bodies up to which a small picture is drawn: it takes about a second."""
+from .limits import LIMITS
 
 _last: tuple = (None, None, None)
 
@@ -86,14 +81,14 @@ def _scene(scene):
         return f"{scene.name}: no bodies yet", [], ()
     bodies, state = scene.bodies, scene.state
     rows = []
-    for k in range(min(len(bodies), ROWS)):
+    for k in range(min(len(bodies), LIMITS.listed)):
         shape = bodies.shape(k)
         place = ", ".join(f"{x:.4g}" for x in state.position[k, : bodies.dim])
         held = "fixed" if not bodies.free[k].any() else "free"
         mass = "" if isinstance(shape, HalfSpace) else f"{bodies.mass[k]:.4g}"
         rows.append((bodies.names[k], type(shape).__name__, place, mass, held))
-    if len(bodies) > ROWS:
-        rows.append((f"and {len(bodies) - ROWS} more", "", "", "", ""))
+    if len(bodies) > LIMITS.listed:
+        rows.append((f"and {len(bodies) - LIMITS.listed} more", "", "", "", ""))
     heading = (
         f"{scene.name}: {counted(len(bodies), 'body')} in {scene.dim}D, law {scene.law}, "
         f"dt {scene.dt:g} s"
@@ -175,12 +170,12 @@ def _picture(thing):
 
     name = type(thing).__name__
     if name == "Scene":
-        if not len(thing) or len(thing) > DRAWN:
+        if not len(thing) or len(thing) > LIMITS.drawn:
             return None
         return scene_figure(thing, view="front")
     if name in ("StepResult", "Run"):
         shown = frame(thing)
-        return force_network(shown, view="front") if len(shown.bodies) <= DRAWN else None
+        return force_network(shown, view="front") if len(shown.bodies) <= LIMITS.drawn else None
     if name == "Determinacy":
         return _intervals(thing)
     return _spread(thing.force)
@@ -200,7 +195,7 @@ def _intervals(found):
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    from .plots.style import COLUMN, look, tidy, unit
+    from .plots.style import LAYOUT, look, tidy, unit
 
     which = np.flatnonzero(~found.determined & np.isfinite(found.width))
     if not len(which):
@@ -209,7 +204,7 @@ def _intervals(found):
     low, high = found.interval[which].T
     factor, name = unit(float(high.max()), "N")
     with look(False) as p:
-        figure = Figure(figsize=(COLUMN, 2.0), layout="constrained")
+        figure = Figure(figsize=(LAYOUT.column, 2.0), layout="constrained")
         panel = figure.subplots()
         place = np.arange(1, len(which) + 1)
         panel.vlines(place, low * factor, high * factor, color=p.marks[1], linewidth=1.5)

@@ -15,7 +15,7 @@ from .plots import Frame, scene_figure
 from .plots.canvas import Extent
 from .plots.floor import draw_floor, floor_extent, floor_load, floor_points
 from .plots.spatial import Fallback
-from .plots.style import COLUMN, force_colours, label, look, tidy
+from .plots.style import LAYOUT, force_colours, label, look, tidy
 
 BINS = 30
 UNIT = "sphere weights"
@@ -53,7 +53,7 @@ def beam_figure(beams: dict[str, dict[str, list[float]]]):
     from matplotlib.figure import Figure
 
     with look(False) as p:
-        figure = Figure(figsize=(2 * COLUMN, 2.8), layout="constrained")
+        figure = Figure(figsize=(2 * LAYOUT.column, 2.8), layout="constrained")
         widths = [len(rows) for rows in beams.values()]
         panels = figure.subplots(1, len(beams), sharey=True, width_ratios=widths)
         colours: dict[str, str] = {}
@@ -92,7 +92,7 @@ def snapshot_figure(snapshots: dict[str, np.ndarray], radius: float):
     from matplotlib.patches import Circle
 
     with look(False) as p:
-        figure = Figure(figsize=(2 * COLUMN, 1.9), layout="constrained")
+        figure = Figure(figsize=(2 * LAYOUT.column, 1.9), layout="constrained")
         panels = figure.subplots(1, len(SNAPSHOTS), sharex=True, sharey=True)
         top = float(snapshots["speed"].max()) or 1.0
         at = 1e3 * snapshots["position"]
@@ -133,7 +133,7 @@ def histogram_figure(case: Case, methods: list[str], edges: np.ndarray):
 
     with look(False) as p:
         rows = -(-len(methods) // 2)
-        figure = Figure(figsize=(2 * COLUMN, 0.3 + 1.8 * rows), layout="constrained")
+        figure = Figure(figsize=(2 * LAYOUT.column, 0.3 + 1.8 * rows), layout="constrained")
         panels = figure.subplots(rows, 2, squeeze=False, sharex=True, sharey=True)
         for panel, method in zip(panels.flat, methods, strict=True):
             force = weights(case, method)
@@ -151,7 +151,7 @@ def side_by_side_figure(case: Case, edges: np.ndarray):
     from matplotlib.figure import Figure
 
     with look(False) as p:
-        figure = Figure(figsize=(2 * COLUMN, 2.3), layout="constrained")
+        figure = Figure(figsize=(2 * LAYOUT.column, 2.3), layout="constrained")
         panel = figure.subplots()
         panel.hist(
             [weights(case, m) for m in ("dem", "compatible")],
@@ -186,7 +186,7 @@ def floor_figure(cases: list[Case], methods: list[str]):
     scale = Normalize(0, max(float(load.max()) for load in loads.values()))
     left, top, right, gap = 0.3, 0.25, 0.85, 0.1  # in inches, as pictures of bodies are laid out
     with look(False) as p:
-        width = 2 * COLUMN
+        width = 2 * LAYOUT.column
         size = (width - left - right) / len(cases) - gap
         height = top + len(methods) * (size + gap)
         figure = Figure(figsize=(width, height))

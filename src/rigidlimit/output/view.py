@@ -25,16 +25,11 @@ from ..forces.friction import mobilised_friction
 from .endings import check_ending
 from .facets import EDGES, Facets, facets, plane_patch
 from .hdf5 import Run, StoredStep, read_run
+from .limits import LIMITS
 from .plots.style import DARK, LIGHT, Palette, force_colours, label
 from .surfaces import surface
 
-ROOM = 100_000_000
-"""Bytes of steps a page carries at most: browsers open text of about this size within seconds."""
-
 PAGES = (".html", ".htm")
-
-EXACT = 20_000
-"""Up to so many bodies times steps the extent of the scene is that of the bodies' surfaces."""
 
 SCRIPTS = ("data.js", "quads.js", "bodies.js", "friction.js", "network.js", "overlay.js", "main.js")
 TYPES = {"f4": np.float32, "f8": np.float64, "i4": np.int32, "i1": np.int8, "u1": np.uint8}
@@ -46,7 +41,7 @@ def write_view(run: Run | str | Path, path: str | Path, *, steps: int | None = N
     """Write the page of a run, whole or not at all; returns its path.
 
     steps: how many of the stored steps to take along, spread evenly, the last among them; default:
-    as many as fit in ROOM.
+    as many as fit in 100 MB.
     """
     if steps is not None and steps < 1:
         raise InputError(f"steps is {steps}; expected at least 1")
@@ -105,7 +100,7 @@ def _chosen(run: Run, steps: int | None) -> list[int]:
     total = len(run)
     if steps is None:
         raw = sum(np.asarray(a).nbytes for a in _raw(run[-1]))
-        steps = max(1, int(ROOM / max(raw, 1)))
+        steps = max(1, int(LIMITS.page / max(raw, 1)))
     if steps >= total:
         return list(range(total))
     if steps == 1:
@@ -131,7 +126,7 @@ def _box(run: Run, chosen) -> tuple[np.ndarray, np.ndarray]:
     if not len(finite):
         return np.full(3, -1.0), np.full(3, 1.0)
     long = [b for b in finite if not isinstance(bodies.shape(b), Sphere | Disk)]
-    if len(long) * len(chosen) > EXACT:
+    if len(long) * len(chosen) > LIMITS.exact:
         long = []  # the balls that hold them will do
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for k in chosen:

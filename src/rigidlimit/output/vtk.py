@@ -12,6 +12,7 @@ from ..bodies.rotations import matrix
 from ..collision.contacts import Contacts
 from .frames import Frame
 from .hdf5 import Run, read_run
+from .limits import LIMITS
 from .measures.chains import ForceChains, force_chains
 from .measures.contacts import neighbours
 from .measures.images import in_cell
@@ -22,9 +23,6 @@ from .surfaces import surface
 
 if TYPE_CHECKING:
     from .sources import Source
-
-MANY = 5_000
-"""Balls beyond which each is a point with its radius: surfaces take 5 kB and 0.3 ms each a step."""
 
 
 def write_paraview(source: "Source", folder: str | Path) -> list[Path]:
@@ -37,7 +35,7 @@ def write_paraview(source: "Source", folder: str | Path) -> list[Path]:
     2005). Contacts: a line along the line of action of each force (``contact_lines``) with force
     [N], classic force [N], gap [m], the pair of bodies and whether it is a link of a force chain (1
     or 0), with friction also the force vector [N] on body b, mobilised friction |f_t|/(mu f_n) and
-    sliding (1 or 0). Of more than ``MANY`` balls or disks, these are points in a third series,
+    sliding (1 or 0). Of more than 5,000 balls or disks, these are points in a third series,
     ``balls.pvd``, with radius [m] and velocity [m/s] beside the values of bodies. Of ``bodies.pvd``
     and ``balls.pvd``, one that has nothing to show is removed if it is there.
     """
@@ -71,7 +69,7 @@ def _meshes(shown: Frame) -> dict:
     """The mesh of each series that has something to show."""
     bodies = shown.bodies
     as_points = np.flatnonzero(bodies.are(Sphere, Disk))
-    if len(as_points) <= MANY:
+    if len(as_points) <= LIMITS.surfaces:
         as_points = as_points[:0]
     with_surface = np.setdiff1d(np.flatnonzero(~bodies.are(HalfSpace, CellFrame)), as_points)
     chains = force_chains(shown)

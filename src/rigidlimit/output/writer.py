@@ -26,6 +26,7 @@ from ..scenes.columns import StoredScene
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
+from .limits import LIMITS
 from .lock import LOCK, Lock
 from .resuming import EARLIER, check_place, check_unfinished, joined, read_finished
 from .stored import (
@@ -40,17 +41,13 @@ from .unfinished import COLUMNS, Unfinished, left_out, part_files, parts_of, rea
 if TYPE_CHECKING:
     from ..penalty.comparison import Comparison
 
-ROOM = 64 * 2**20
-"""Bytes of steps that wait to be written, at most: quick steps of a large scene would fill
-gigabytes within the ten seconds from one checkpoint to the next."""
-
 
 class RunWriter:
     """Stores steps of a simulation: ``start`` or ``resume``, ``add`` each step, ``finish``.
 
     every: store each so many steps. interval [s]: wall time between checkpoints, which come sooner
-    where what waits to be written fills ``ROOM``. ``close`` lets go of a run that is not finished,
-    as it was at the last ``checkpoint``.
+    where more waits to be written than memory should hold. ``close`` lets go of a run that is not
+    finished, as it was at the last ``checkpoint``.
     """
 
     def __init__(
@@ -254,7 +251,7 @@ class RunWriter:
         if self.simulation.steps % self.every == 0:
             self._pending.append((self.simulation.steps, result))
             self._waiting += _bytes(result)
-        if self._waiting > ROOM or time.monotonic() - self._last > self.interval:
+        if self._waiting > LIMITS.waiting or time.monotonic() - self._last > self.interval:
             self.checkpoint()
 
     def checkpoint(self) -> None:

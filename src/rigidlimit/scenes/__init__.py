@@ -4,27 +4,22 @@ from .gallery import (
     beam,
     block_on_legs,
     box_stack,
-    container,
     disk_in_corner,
     four_leg_table,
     l_block,
     newton_cradle,
-    packing,
-    pile_2d,
-    pyramid,
 )
 from .granular import shear_box, silo
 from .load import load
 from .masonry import arch, buttressed_arch, dome, tower, wall_with_door
 from .names import GALLERY
+from .packings import container, packing, pile_2d, pyramid, rough_packing, rough_pyramid
 from .rough import (
     groove,
     heap,
     incline,
     ladder,
     rolling_ball,
-    rough_packing,
-    rough_pyramid,
 )
 from .scene import Scene
 

@@ -84,6 +84,9 @@ def between(low: float, high: float, text: str):
     return rule
 
 
+SLOPE = between(0, 90, "an angle between 0 and 90 degrees")
+
+
 def numbers(count: int, *, positives: bool = False):
     """Rule: so many finite numbers, or positive ones."""
 

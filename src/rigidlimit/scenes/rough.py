@@ -4,8 +4,8 @@ known. Forces are in the order of the contacts, tangential ones along their tang
 import numpy as np
 
 from ..bodies import Disk, HalfSpace, Material, Sphere, rectangle
-from .arguments import at_least, between, checked, law, not_negative, positive
-from .gallery import SLOPE, add_packing, add_pyramid
+from .arguments import SLOPE, at_least, between, checked, law, not_negative, positive
+from .packings import rough_packing, rough_pyramid
 from .scene import Scene
 
 GRAVITY = 9.81
@@ -190,77 +190,6 @@ def heap(count: int = 500, *, friction: float = 0.5, seed: int = 1) -> Scene:
     centres = (cells + 0.5) * pitch + [0, 0, 1.5 * large]
     centres[:, :2] += rng.uniform(-1, 1, (count, 2)) * (pitch / 2 - radius)[:, None]
     scene.add_many([Sphere(float(r)) for r in radius], centres, material=rough)
-    return scene
-
-
-ROUGH_PYRAMID = {
-    (5, 0.5): (0.752234, 0.201409, 54.620262),
-    (5, 0.3): (0.767993, 0.196336, 57.487808),
-    (5, 0.1): (0.893457, 0.087924, 65.588633),
-    (10, 0.5): (1.606425, 0.446946, 900.199287),
-    (10, 0.3): (1.589281, 0.417696, 951.519007),
-    (10, 0.1): (1.857980, 0.182123, 1083.781320),
-    (10, 0.02): (2.092906, 0.040464, 1150.023136),
-}
-"""(base, mu): largest normal, largest tangential force and sum of the normal ones over a sphere's
-weight, k_t/k_n = 2/7, equal spheres with Hooke's law, loaded slowly from nothing."""
-
-
-@checked(
-    base=at_least(1),
-    friction=not_negative,
-    tangential_stiffness=positive,
-    young_ratio=positive,
-    law=law,
-)
-def rough_pyramid(
-    base: int = 5,
-    *,
-    friction: float = 0.5,
-    tangential_stiffness: float = 2 / 7,
-    young_ratio: float = 1.0,
-    law: str | float = "hooke",
-) -> Scene:
-    """The pyramid of the gallery with friction, its layers touching.
-
-    young_ratio: E1/E0 of spheres with odd index over those with even index. Known: ROUGH_PYRAMID.
-    """
-    usual = young_ratio == 1 and law == "hooke" and tangential_stiffness == 2 / 7
-    known = ROUGH_PYRAMID.get((base, friction), ()) if usual else ()
-    names = ("largest", "largest tangential", "sum of normal forces")
-    scene = Scene(
-        name="rough-pyramid",
-        law=law,
-        duration=1e-3,
-        description=f"cannonball pyramid of base {base} with friction, base layer fixed",
-        reference={f"{name} over weight": v for name, v in zip(names, known, strict=False)},
-    )
-    even, odd = (
-        Material(
-            young=50e9 * ratio,
-            friction=friction,
-            tangential_stiffness=tangential_stiffness,
-            name=name,
-        )
-        for name, ratio in (("even", 1.0), ("odd", young_ratio))
-    )
-    add_pyramid(scene, base, 2.5e-3, (even, odd))
-    return scene
-
-
-@checked(count=at_least(1), friction=not_negative, seed=at_least(0))
-def rough_packing(count: int = 200, *, friction: float = 0.5, seed: int = 1) -> Scene:
-    """The packing of the gallery with friction: spheres of unequal size settling in an open box.
-
-    Known: floor and walls together carry the total weight once at rest.
-    """
-    scene = Scene(
-        name="rough-packing",
-        dt=2e-3,
-        duration=0.4,
-        description=f"{count} rough spheres of unequal size settling in a box",
-    )
-    add_packing(scene, count, seed, Material(friction=friction, name="rough"))
     return scene
 
 

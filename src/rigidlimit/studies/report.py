@@ -10,7 +10,7 @@ import numpy as np
 from .. import __version__
 from ..output import plots
 from ..output.page import captioned, table, write_page
-from ..output.plots.style import COLUMN, look, tidy
+from ..output.plots.style import LAYOUT, look, tidy
 from .ensemble import Ensemble
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def measure_figure(ensemble: Ensemble, measure: str, *, dark: bool = False) -> "
         name = "" if along is None else ", ".join(others)
         lines.setdefault(name, []).append((at, row[measure], row[f"{measure}_error"]))
     with look(dark) as p:
-        figure = Figure(figsize=(COLUMN, 2.5), layout="constrained")
+        figure = Figure(figsize=(LAYOUT.column, 2.5), layout="constrained")
         panel = figure.subplots()
         for number, (name, points) in enumerate(lines.items()):
             x, mean, error = np.array(sorted(points)).T

@@ -20,10 +20,8 @@ from ...collision.contacts import Contacts
 from ...errors import InputError
 from ...pose import Statics, of_contacts
 from ...scenes.scene import Scene
+from ..tolerances import TOLERANCES
 from .patches import patches_of
-
-ALONG = 0.9
-"""Cosine of the angle between a given patch and a face that it may be a part of."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,8 @@ class Patch:
         around = self.points - self.points.mean(axis=0)
         n = np.cross(around, np.roll(around, -1, axis=0)).sum(axis=0)
         n /= np.linalg.norm(n)
-        along = [(c, out) for c, out in blocks[self.first].planes if abs(out @ n) > ALONG]
+        planes = blocks[self.first].planes
+        along = [(c, out) for c, out in planes if abs(out @ n) > TOLERANCES.same_face]
         if not along:
             raise InputError(
                 f"the patch of blocks {blocks[self.first].name!r} and "

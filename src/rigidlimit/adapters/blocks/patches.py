@@ -5,12 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-OPPOSITE = 1e-3
-"""Sine of the angle between two faces up to which they look against each other."""
-
-SLIVER = 1e-9
-"""Area of a patch, over the smaller face's, up to which it is none."""
-
+from ..tolerances import TOLERANCES
 
 Face = tuple[np.ndarray, np.ndarray]
 """Corners (k, 3) [m] and outward unit normal (3,)."""
@@ -23,7 +18,8 @@ def patches_of(
     given by their faces; gap [m]: at most."""
     for corners, normal in one:
         for against, opposite in other:
-            if normal @ opposite > 0.0 or np.linalg.norm(np.cross(normal, opposite)) > OPPOSITE:
+            sine = np.linalg.norm(np.cross(normal, opposite))
+            if normal @ opposite > 0.0 or sine > TOLERANCES.opposite:
                 continue
             if abs((against.mean(axis=0) - corners.mean(axis=0)) @ normal) > gap:
                 continue
@@ -59,7 +55,7 @@ def _intersection(one: np.ndarray, other: np.ndarray, normal: np.ndarray) -> np.
             return None
     flat = np.array(poly)
     flat = flat[np.linalg.norm(flat - np.roll(flat, 1, axis=0), axis=1) > 1e-9 * across]
-    if len(flat) < 3 or _area(flat) <= SLIVER * min(abs(_area(P)), abs(_area(Q))):
+    if len(flat) < 3 or _area(flat) <= TOLERANCES.sliver * min(abs(_area(P)), abs(_area(Q))):
         return None
     between = 0.5 * float((other.mean(axis=0) - origin) @ normal)
     return flat @ frame.T + origin + between * normal

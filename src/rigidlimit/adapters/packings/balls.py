@@ -9,6 +9,7 @@ from ...bodies import Cell, Disk, HalfSpace, Material, Sphere, rotations
 from ...bodies.bodies import PLANAR
 from ...errors import InputError
 from ...scenes.scene import Scene
+from ..tolerances import TOLERANCES
 from .box import FACES, Box
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ UNITS = {
     "nano": (1e-9, 1e-21, 1e-9),
 }
 """LAMMPS' styles of units: metres, kilograms and seconds in one of length, mass and time."""
-
-FLAT = 1e-9
-"""Spread of z over the mean radius up to which centres lie in a plane."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +187,7 @@ def _check(balls: Balls, dim: int) -> None:
         told(~(balls.density > 0), "density", balls.density, "a positive one")
     if dim == 2:
         z = balls.position[:, 2]
-        off = np.abs(z - z[0]) > FLAT * balls.radius.mean()
+        off = np.abs(z - z[0]) > TOLERANCES.flat * balls.radius.mean()
         told(off, "z", z, f"{z[0]} as of the first: a scene of dim 2 lies in a plane")
 
 

@@ -28,9 +28,7 @@ from ...bodies import (
 from ...errors import InputError, SceneError
 from ...scenes.scene import Scene
 from ..engines.arguments import imported
-
-SAME = 1e-9
-"""Difference of centres over a body's size, and of moments over its square, that is rounding."""
+from ..tolerances import TOLERANCES
 
 
 def read_mjcf(
@@ -177,6 +175,6 @@ def _same_inertia(shape: Shape, at, turn, centre=None, inertia_per_mass=None) ->
     axes = rotations.matrix(turn)
     own = axes @ shape.inertia_per_mass @ axes.T
     return bool(
-        np.abs(at - centre).max() <= SAME * shape.bounding_radius
-        and np.abs(own - inertia_per_mass).max() <= SAME * shape.bounding_radius**2
+        np.abs(at - centre).max() <= TOLERANCES.same * shape.bounding_radius
+        and np.abs(own - inertia_per_mass).max() <= TOLERANCES.same * shape.bounding_radius**2
     )

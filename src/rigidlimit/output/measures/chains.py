@@ -18,6 +18,7 @@ from ..._support.words import counted
 from ...errors import InputError, MissingExtra
 from ...forces.bearing import bearing
 from ..frames import Frame
+from ..limits import LIMITS
 from ..sources import frame
 from .contacts import neighbours
 from .selection import Chosen, centres, chosen, volumes
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
 
 SHORTEST = 3
 """Bodies of a chain, at least."""
-
-ALONG = 1e-9
-"""Cosine by which a line within alpha may look beyond it by rounding."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,12 +94,12 @@ def force_chains(
     bears = counts & (np.bincount(pairs.ravel(), minlength=n) > 0)
     strong = np.zeros(n, bool)
     if bears.any():
-        strong[bears] = major[bears] >= major[bears].mean() * (1 - ALONG)
+        strong[bears] = major[bears] >= major[bears].mean() * (1 - LIMITS.rounding)
     both = strong[pairs].all(axis=1)
     pairs, line = pairs[both], line[both, :dim]
     line /= np.linalg.norm(line, axis=1)[:, None]
     cosine = np.abs(np.einsum("kei,ki->ke", direction[pairs], line)).min(axis=1)
-    pairs = pairs[cosine >= np.cos(np.radians(angle)) - ALONG]
+    pairs = pairs[cosine >= np.cos(np.radians(angle)) - LIMITS.rounding]
     graph = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     label = connected_components(graph, directed=False)[1]
     size = np.bincount(label)

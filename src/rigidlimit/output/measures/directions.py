@@ -15,6 +15,7 @@ from ..._support import arrays
 from ..._support.display import Brief
 from ...errors import InputError
 from ...forces.bearing import bearing
+from ..limits import LIMITS
 from ..sources import frame
 from .selection import Chosen, chosen
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from ..sources import Source
 
 KINDS = ("contacts", "normal", "tangential")
-
-EDGE = 1e-9
-"""Angle [rad] by which a direction may miss the edge of a bin by rounding."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,16 +108,14 @@ def rose(
     angle = np.mod(np.concatenate([angle, angle + np.pi]), 2 * np.pi)
     edges = np.linspace(0.0, 2 * np.pi, bins + 1)
     # a direction on an edge counts half on either side, whatever its last digit
-    count = sum(np.histogram(np.mod(angle + a, 2 * np.pi), edges)[0] for a in (EDGE, -EDGE)) / 2
+    near = [np.mod(angle + a, 2 * np.pi) for a in (LIMITS.rounding, -LIMITS.rounding)]
+    count = sum(np.histogram(a, edges)[0] for a in near) / 2
     if of == "contacts":
         wave = 2 * np.exp(2j * angle).mean()
         values, mean = count / (len(angle) * np.diff(edges)), 1 / (2 * np.pi)
     else:
         twice = np.concatenate([size, size])
-        total = sum(
-            np.histogram(np.mod(angle + a, 2 * np.pi), edges, weights=twice)[0]
-            for a in (EDGE, -EDGE)
-        )
+        total = sum(np.histogram(a, edges, weights=twice)[0] for a in near)
         with np.errstate(invalid="ignore"):
             values = total / 2 / count / (size.mean() or 1.0)
         middle, have = 0.5 * (edges[1:] + edges[:-1]), count > 0

@@ -21,6 +21,7 @@ from ..._support import arrays
 from ...errors import InputError
 from ...forces.bearing import bearing
 from ..frames import Frame
+from ..limits import LIMITS
 from ..sources import frame
 from .images import around, start_cell, wrapped
 from .selection import Chosen, centres, chosen, pushes, volumes
@@ -28,9 +29,6 @@ from .selection import Chosen, centres, chosen, pushes, volumes
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
     from ..sources import Source
-
-CHUNK = 2_000_000
-"""Pairs of a point and a line that are looked at together: some 100 MB."""
 
 FAR = 7.0
 """Widths beyond which a Gaussian is left out: 1e-11 of it."""
@@ -114,7 +112,7 @@ def _near(points: np.ndarray, sources: np.ndarray, reach: float):
     tree, first = cKDTree(sources), 0
     many = tree.query_ball_point(points, reach, return_length=True)
     while first < len(points):
-        last = first + max(1, int(np.searchsorted(np.cumsum(many[first:]), CHUNK)))
+        last = first + max(1, int(np.searchsorted(np.cumsum(many[first:]), LIMITS.pairs)))
         found = tree.query_ball_point(points[first:last], reach)
         if many[first:last].any():
             at = np.repeat(np.arange(first, min(last, len(points))), many[first:last])

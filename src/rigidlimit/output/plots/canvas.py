@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .style import COLUMN, Palette, tidy
+from .style import LAYOUT, Palette, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,12 +87,12 @@ def canvas(
     left, bottom = (m.left, m.bottom) if ticks else (m.right, m.bare)
     columns = 1 if dx > 2.2 * dy else panels if panels <= 3 else -(-panels // 2)
     rows = -(-panels // columns)
-    across = 2 * COLUMN if columns > 1 else COLUMN
+    across = 2 * LAYOUT.column if columns > 1 else LAYOUT.column
     room = (across - left - m.right - (columns - 1) * m.gap) / columns
     scale = min(room / dx, (3.4 if rows == 1 else 2.6) / dy)
     w, h = dx * scale, dy * scale
     needed = left + m.right + columns * w + (columns - 1) * m.gap
-    width = max(COLUMN, needed)
+    width = max(LAYOUT.column, needed)
     below_note = m.note if note else 0.0
     foot = bottom + (m.bar_block if bars else 0.0) + below_note
     row = h + (m.title if titled else 0.0) + m.gap

@@ -12,7 +12,7 @@ from ..._support.words import counted
 from ...errors import InputError
 from ..measures.statistics import CARRYING
 from ..sources import frame
-from .style import COLUMN, force_unit, label, look, tidy, unit
+from .style import LAYOUT, force_unit, label, look, tidy, unit
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
@@ -46,7 +46,7 @@ def force_histogram(
     columns = len(carrying) if len(carrying) <= 3 else -(-len(carrying) // 2)
     rows = -(-len(carrying) // columns)
     with look(dark) as p:
-        width = 2 * COLUMN if columns > 1 else COLUMN
+        width = 2 * LAYOUT.column if columns > 1 else LAYOUT.column
         figure = Figure(figsize=(width, 0.35 + 2.1 * rows), layout="constrained")
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
         for k, (panel, (method, f)) in enumerate(zip(panels.flat, carrying.items(), strict=False)):
@@ -78,7 +78,7 @@ def histogram_of(force: np.ndarray, *, bins: int = 20):
     f = force[force > CARRYING * force.max()]
     factor, name = unit(float(f.mean()), "N")
     with look(False) as p:
-        figure = Figure(figsize=(COLUMN, 2.0), layout="constrained")
+        figure = Figure(figsize=(LAYOUT.column, 2.0), layout="constrained")
         panel = figure.subplots()
         panel.hist(f / f.mean(), bins, color=p.marks[1], edgecolor=p.paper, linewidth=0.3)
         panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -113,7 +113,7 @@ def force_density(
     edges = np.linspace(0, max(f.max() for f in carrying.values()) * (1 + 1e-12), bins + 1)
     middle, wide = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
     with look(dark) as p:
-        figure = Figure(figsize=(COLUMN, 2.4 + 0.15 * len(carrying)), layout="constrained")
+        figure = Figure(figsize=(LAYOUT.column, 2.4 + 0.15 * len(carrying)), layout="constrained")
         panel = figure.subplots()
         lowest, highest = np.inf, 0.0
         for k, (method, f) in enumerate(carrying.items()):

@@ -12,6 +12,7 @@ from ...diagnostics import determinacy
 from ...errors import InputError
 from ...step.friction import sliding_direction
 from ..frames import Frame
+from ..limits import LIMITS
 from ..measures.images import in_cell
 from ..sources import frame
 from ..vtk import contact_lines
@@ -27,14 +28,6 @@ if TYPE_CHECKING:
     from ...scenes.scene import Scene
     from ..sources import Source
 
-CONES = 60
-"""Rough contacts in space up to which the widths are computed: six second-order cone programs each,
-of some milliseconds."""
-
-INTERVALS = 1000
-"""Closed contacts up to which the widths of the intervals are computed; two linear programs each.
-Larger systems get their degree and which forces are determined."""
-
 
 def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
     """(Determinacy, indices of the closed contacts it speaks of) of one frame."""
@@ -45,7 +38,7 @@ def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
             "another frame"
         )
     rough = shown.best in shown.tangential
-    most = CONES if rough and shown.bodies.dim == 3 else INTERVALS
+    most = LIMITS.cones if rough and shown.bodies.dim == 3 else LIMITS.intervals
     if intervals == "auto" and len(closed) > most:
         intervals = "none"
     if rough:
@@ -95,7 +88,7 @@ def determinacy_map(
     those of normal forces, and determined are those with all components.
 
     view: as for ``force_network``. intervals: as for ``determinacy``; "auto"
-    leaves them out above INTERVALS closed contacts.
+    leaves them out above 1000 closed contacts.
     """
     shown = frame(source, scene=scene, index=index)
     view = choose_view(shown, view)

@@ -15,7 +15,7 @@ from ..sources import frame
 from .bodies import extent_of, outline, patch
 from .canvas import Extent, canvas, colour_bar
 from .lines import label_axes
-from .style import COLUMN, Palette, force_colours, force_unit, label, look, tidy, unit
+from .style import LAYOUT, Palette, force_colours, force_unit, label, look, tidy, unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,7 +88,7 @@ def _stems(shown, at, loads, factor, name, p):
 
     from .charts import MARKS
 
-    figure = Figure(figsize=(COLUMN, 2.4), layout="constrained")
+    figure = Figure(figsize=(LAYOUT.column, 2.4), layout="constrained")
     panel = figure.subplots()
     along = np.array([-shown.up[1], shown.up[0]]) * -1.0
     x = at[:, :2] @ along

@@ -10,16 +10,10 @@ from ..frames import Frame
 from ..vtk import contact_lines
 from .bodies import plane_of
 from .canvas import Canvas
-from .style import Palette, force_colours, unit
+from .style import LAYOUT, Palette, force_colours, unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-WIDEST = 4.5
-"""Width of the line of the largest force [pt], less where bodies are small."""
-
-THIN = 0.004
-"""Width of the arrows of tangential forces, over the width of a panel."""
 
 
 def carrying(force: np.ndarray, largest: float) -> np.ndarray:
@@ -44,7 +38,7 @@ def within(shown: Frame, view: str, slab: tuple[float, float] | None) -> np.ndar
 
 def line_widths(shown: Frame, share: np.ndarray, points: float) -> np.ndarray:
     """Widths [pt] of lines for forces as parts of the largest; points: per metre."""
-    widest = float(np.clip(0.8 * shown.bodies.length * points, 1.2, WIDEST))
+    widest = float(np.clip(0.8 * shown.bodies.length * points, 1.2, LAYOUT.force_line))
     return 0.3 + (widest - 0.3) * share
 
 
@@ -105,7 +99,7 @@ def draw_friction(
         angles="xy",
         scale_units="xy",
         scale=1.0,
-        width=THIN,
+        width=LAYOUT.arrow,
         minlength=0.0,
         color=p.marks[2],
         zorder=4,

@@ -12,23 +12,11 @@ from ..frames import Frame
 from .bodies import draw_bodies, extent_of, patch, plane_of
 from .canvas import Extent, canvas, colour_bar
 from .lines import label_axes
-from .style import Palette, force_colours, look
+from .style import LAYOUT, Palette, force_colours, look
 
 if TYPE_CHECKING:
     from ...diagnostics import Collapse
     from ...pose import Joints, Statics
-
-WIDEST = 3.0
-"""Width of the line of the largest thrust [pt]."""
-
-SHOWN = 0.06
-"""Largest displacement in the picture of a mechanism, over the size of what is shown."""
-
-NO_TURN = 1e-9
-"""Angle in the picture of a mechanism below which a body only shifts."""
-
-BEND = 1e-9
-"""Resultants over the largest below which a joint counts as idle."""
 
 
 def thrust_line(
@@ -74,7 +62,7 @@ def collapse_mechanism(
     collapse: "Collapse",
     *,
     view: str = "front",
-    size: float = SHOWN,
+    size: float = LAYOUT.shift,
     title: str | None = None,
     dark: bool = False,
 ):
@@ -128,7 +116,7 @@ def displaced(shown: Frame, motion: np.ndarray, largest: float) -> Frame:
     shift, turn = step * velocity[:, :3], step * velocity[:, 3:]
     angle = (turn**2).sum(axis=1, keepdims=True)
     from_axis = -np.divide(
-        np.cross(turn, shift), angle, out=np.zeros_like(shift), where=angle > NO_TURN**2
+        np.cross(turn, shift), angle, out=np.zeros_like(shift), where=angle > LAYOUT.rounding**2
     )
     along = shift - np.cross(turn, from_axis)
     turns = rotations.matrix(rotations.turned(rotations.identity(len(turn)), turn))
@@ -144,7 +132,7 @@ def _draw_thrust(panel, joints: "Joints", bodies, axes, p: Palette) -> None:
     from matplotlib.collections import LineCollection
 
     size = np.linalg.norm(joints.force, axis=1)
-    carries = np.flatnonzero(size > BEND * size.max(initial=0.0))
+    carries = np.flatnonzero(size > LAYOUT.rounding * size.max(initial=0.0))
     ends, widths = [], []
     for body in bodies:
         own = carries[(joints.body[carries] == body).any(axis=1)]
@@ -160,7 +148,7 @@ def _draw_thrust(panel, joints: "Joints", bodies, axes, p: Palette) -> None:
         widths += list(size[own])
     if not ends:
         return
-    widths = 0.4 + (WIDEST - 0.4) * np.array(widths) / max(widths)
+    widths = 0.4 + (LAYOUT.thrust_line - 0.4) * np.array(widths) / max(widths)
     lines = LineCollection(ends, linewidths=widths, colors=p.marks[1], capstyle="round", zorder=4)
     lines.set_gid("thrust")
     panel.add_collection(lines)

@@ -20,7 +20,7 @@ from .canvas import Canvas, canvas, colour_bar
 from .lines import carrying, draw_friction, draw_lines, label_axes, within
 from .meshes import Rubbing, Tubes
 from .spatial import Fallback
-from .style import Palette, force_colours, force_unit, label, look, pressure_colours, unit
+from .style import LAYOUT, Palette, force_colours, force_unit, label, look, pressure_colours, unit
 
 if TYPE_CHECKING:
     from ..sources import Source
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 FORCE, MOBILISED = "force", "mobilised"
 """What colours of lines tell."""
-
-BEYOND = 10.0
-"""Largest force of a panel over the least of the others from which on it is beyond their scale."""
 
 
 def force_network(
@@ -177,10 +174,10 @@ def _shades(shown: Frame, methods, forces, largest: float, colour: str) -> list[
 
 
 def _scale(tops) -> float:
-    """Top of the scale of several panels: of those whose own top is within ``BEYOND`` of the least.
+    """Top of the scale of several panels: of those whose own top is not beyond that of the least.
     A panel beyond is drawn at full strength, and the others still show what they hold."""
     loaded = [top for top in tops if top > 0.0]
-    return max((top for top in loaded if top <= BEYOND * min(loaded)), default=0.0)
+    return max((top for top in loaded if top <= LAYOUT.beyond * min(loaded)), default=0.0)
 
 
 def _panels(shown: Frame, methods: list[str], seen: np.ndarray, colour: str) -> _Panels:

@@ -20,7 +20,7 @@ from ..vtk import contact_lines
 from .bodies import draw_bodies, extent_of, plane_of
 from .canvas import canvas, colour_bar
 from .lines import carrying, draw_lines, label_axes
-from .style import COLUMN, force_colours, force_unit, look, tidy, unit
+from .style import LAYOUT, force_colours, force_unit, look, tidy, unit
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
@@ -48,7 +48,7 @@ def force_distribution(
     found = sources if isinstance(sources, ForceDistribution) else distribution_of(sources)
     have = found.density > 0
     with look(dark) as p:
-        figure = Figure(figsize=(COLUMN, 2.7), layout="constrained")
+        figure = Figure(figsize=(LAYOUT.column, 2.7), layout="constrained")
         panel = figure.subplots()
         samples = counted(len(found.contacts), "sample")
         panel.errorbar(

@@ -18,7 +18,7 @@ from ..frames import Frame
 from . import meshes
 from .canvas import Canvas, Extent, canvas
 from .meshes import Rubbing, Tubes
-from .style import Palette, unit
+from .style import LAYOUT, Palette, unit
 
 
 class Fallback(UserWarning):
@@ -32,9 +32,6 @@ DEBIAN = "on Debian: apt-get install libegl1 libgl1 libxrender1"
 
 FEW, FINE = 300, dict(smooth_shading=True, split_sharp_edges=True, feature_angle=30.0)
 """Bodies up to which facets are smoothed: they show in large balls, and smoothing takes time."""
-
-PIXELS = 1400
-"""Larger side of the image; 400 dots per inch in one column of print."""
 
 HAZE = {"white": 0.16, "dark": 0.22}
 """Opacity of the bodies on white and on dark paper."""
@@ -153,7 +150,7 @@ def _offscreen_window() -> str:
 def _render(shown: Frame, picture: Picture, scene: _Scene, p: Palette) -> np.ndarray:
     """Image (rows, columns, 3) of one picture."""
     size = scene.extent.size
-    shape = np.maximum(np.round(PIXELS * size / size.max()), 64).astype(int)
+    shape = np.maximum(np.round(LAYOUT.pixels * size / size.max()), 64).astype(int)
     plotter = _plotter([int(n) for n in shape])
     try:
         plotter.set_background(p.paper)

@@ -20,8 +20,36 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLUMN = 3.5
-"""Width of one column of print [in]; two columns are twice that."""
+
+@dataclass(frozen=True)
+class Layout:
+    """Sizes of what figures show.
+
+    Attributes
+    ----------
+    column : width of one column of print [in]; two columns are twice that.
+    force_line : width of the line of the largest force [pt], less where bodies are small.
+    thrust_line : the same of the largest thrust.
+    arrow : width of the arrows of tangential forces, over the width of a panel.
+    shift : largest displacement in the picture of a mechanism, over the size of what is shown.
+    rounding : angle [rad] in that picture below which a body only shifts; resultant, over the
+        largest, below which a joint counts as idle.
+    beyond : largest force of a panel over the least of the others from which on it is beyond their
+        scale.
+    pixels : larger side of an image in space: 400 dots per inch in one column of print.
+    """
+
+    column: float = 3.5
+    force_line: float = 4.5
+    thrust_line: float = 3.0
+    arrow: float = 0.004
+    shift: float = 0.06
+    rounding: float = 1e-9
+    beyond: float = 10.0
+    pixels: int = 1400
+
+
+LAYOUT = Layout()
 
 FORMATS = ("pdf", "png", "svg")
 

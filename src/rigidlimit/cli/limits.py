@@ -1,0 +1,34 @@
+"""Up to how much commands compute and show unless more is asked for."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """
+    Attributes
+    ----------
+    rows : rows of a table of motions or of a path.
+    contacts : rows of a table of contacts.
+    named : files that a line names one by one.
+    intervals : contacts beyond which an interval takes seconds to minutes.
+    cones : the same of rough contacts in space: six second-order cone programs each, of some
+        milliseconds.
+    degree : closed contacts up to which the degree of indeterminacy is computed: a second or two.
+        Random packings of 20,000 take half a minute.
+    rests : difference of forces below which it is what the DEM, at rest to 1e-8, leaves of its
+        balance.
+    slides : slip over the largest |q| above which a contact is called sliding; residuals are 1e-10.
+    """
+
+    rows: int = 12
+    contacts: int = 10
+    named: int = 3
+    intervals: int = 20_000
+    cones: int = 60
+    degree: int = 2_000
+    rests: float = 1e-7
+    slides: float = 1e-6
+
+
+LIMITS = Limits()

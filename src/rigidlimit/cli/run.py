@@ -10,6 +10,7 @@ from .._support.words import counted
 from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file, check_folder, same_file
+from .force_times import refuse_past, wanted_steps
 from .forces import show_forces
 from .options import LawOption, QuietOption, SceneArgument, Solver, SolverOption
 from .stepping import advance
@@ -87,7 +88,7 @@ def run(
     )
     until = loaded.duration if until is None else until
     steps = _steps(until, simulation.dt)
-    wanted = _wanted(forces, steps, simulation.dt)
+    wanted = wanted_steps(forces, steps, simulation.dt)
     settings = {
         "until": until,
         "dt": simulation.dt,
@@ -174,7 +175,7 @@ def _writer(out: Path, simulation, settings: dict, resume: bool, overwrite: bool
         simulation,
         settings,
         every=every,
-        extending=lambda time: _refuse_past(forces, time, simulation.dt),
+        extending=lambda time: refuse_past(forces, time, simulation.dt),
     )
     if writer.until > until:
         typer.echo(
@@ -214,45 +215,6 @@ def _tell_of_troubles(made, begun: float, hard: Path | None) -> None:
         if hard is not None:
             typer.echo(f"written: {hard}/step-*.hdf5 (rigidlimit solve FILE)", err=True)
         raise typer.Exit(1)
-
-
-def _wanted(forces: str, steps: int, dt: float):
-    """Which steps (1, 2, ...) get compatible forces."""
-    if forces == "every":
-        return lambda k: True
-    if forces == "never":
-        return lambda k: False
-    if forces == "end":
-        return lambda k: k == steps
-    chosen = _chosen(forces, dt)
-    if max(chosen) > steps:
-        raise InputError(
-            f"--forces asks for t = {max(chosen) * dt:.6g} s, but the run ends at "
-            f"{steps * dt:.6g} s; expected times within the run; make it longer with --until"
-        )
-    return lambda k: k in chosen
-
-
-def _chosen(forces: str, dt: float) -> set[int]:
-    """The steps that end nearest the times asked for."""
-    try:
-        return {max(1, round(float(t) / dt)) for t in forces.split(",")}
-    except (ValueError, OverflowError):
-        raise InputError(
-            f"--forces is {forces!r}; expected every, end, never, or times in seconds like 0.1,0.2"
-        ) from None
-
-
-def _refuse_past(forces: str, time: float, dt: float) -> None:
-    """A finished run is extended at ``time`` [s]: its steps are not made again."""
-    if forces in ("every", "never", "end"):
-        return
-    first = min(_chosen(forces, dt))
-    if first <= round(time / dt):
-        raise InputError(
-            f"--forces asks for t = {first * dt:.6g} s, but the run is finished up to {time:.6g} s"
-            "; expected times after that; the steps before keep the forces that they have"
-        )
 
 
 def _save_picture(simulation, result, out: Path | None, path: Path) -> None:

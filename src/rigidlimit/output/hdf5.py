@@ -14,16 +14,8 @@ from .._support.words import counted
 from ..errors import InputError, OutputError, SceneError, SceneWarning, UnfinishedRun
 from ..scenes.columns import StoredScene
 from ..scenes.scene import Scene
-from .stored import (
-    SCHEMA,
-    StoredStep,
-    damage_told,
-    opened,
-    read_head,
-    read_step,
-    steps_in,
-    steps_of,
-)
+from .stored import SCHEMA, damage_told, opened, read_head, steps_in, steps_of
+from .stored_step import StoredStep, read_step
 from .unfinished import left_out, parts_of, read_unfinished
 from .writer import RunWriter, check_place, write_comparison
 

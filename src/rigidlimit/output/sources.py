@@ -13,7 +13,7 @@ from ..forces.friction import contact_friction, has_friction, mobilised_friction
 from ..forces.rough import AT_BOUND
 from ..scenes.scene import Scene
 from .frames import Frame
-from .stored import StoredStep
+from .stored_step import StoredStep
 
 if TYPE_CHECKING:
     from ..penalty.comparison import Comparison

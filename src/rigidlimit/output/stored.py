@@ -1,26 +1,19 @@
-"""What a run file holds: its head, its steps, and the checkpoint it can go on from.
+"""What a run file holds: its head, where its steps are, and the checkpoint it can go on from.
 
 The schema is in docs/output.md; SCHEMA_VERSION counts changes that older readers cannot pass over.
 """
 
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import __version__
-from .._support.display import Brief
-from ..collision.contacts import Contacts
-from ..conditioning.several_bodies import TAKEN
-from ..constraints import in_world
 from ..errors import OutputError
 from ..scenes.columns import StoredScene
-from ..scenes.scene import Scene
 from ..simulation import SAVED
-from ..step import StepResult
 from .checksums import CHECKSUM, check, checksum, contents, write_sealed
 
 if TYPE_CHECKING:
@@ -31,51 +24,6 @@ SCHEMA_VERSION = 2
 """2: with the group ``scene``, where bodies are many; files without it are written as 1."""
 
 PARTS = ".parts"
-STATE_FIELDS = ("position", "quaternion", "velocity")
-CONTACT_FIELDS = ("body", "feature", "point", "normal", "gap", "curvature")
-
-
-@dataclass(frozen=True, repr=False)
-class StoredStep(Brief):
-    """One stored step: poses and velocities at its end, contacts and forces of the step.
-
-    force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
-    ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
-    forces of the DEM on the same contacts, where they were stored too. scene: whose step it is.
-    closed (m,) bool, together: what step 2 was asked for, as in ``StepResult``; None and ""
-    in files of before. Where contacts rub (else None): tangential, tangential_classic (m, 3) [N],
-    tangential parts of the force vectors on contacts.body[:, 1], in the world frame; sliding (m,)
-    bool, of the compatible forces if they were asked for; friction (m,): mu; contacts.tangents.
-    cell (3, 3) [m]: vectors of a periodic cell at the end of the step, whose velocities are those
-    of the last body; contacts.branch.
-    """
-
-    number: int
-    time: float
-    dt: float
-    position: np.ndarray
-    quaternion: np.ndarray
-    velocity: np.ndarray
-    contacts: Contacts
-    force: np.ndarray
-    force_classic: np.ndarray
-    stiffness: np.ndarray
-    info: dict
-    force_dem: np.ndarray | None = None
-    scene: object = None
-    closed: np.ndarray | None = None
-    together: str = ""
-    tangential: np.ndarray | None = None
-    tangential_classic: np.ndarray | None = None
-    sliding: np.ndarray | None = None
-    friction: np.ndarray | None = None
-    cell: np.ndarray | None = None
-
-    @property
-    def force_vectors(self) -> np.ndarray:
-        """``force`` as vectors (m, 3) [N] on contacts.body[:, 1], with their tangential parts."""
-        normal = self.force[:, None] * self.contacts.normal
-        return normal if self.tangential is None else normal + self.tangential
 
 
 @contextmanager
@@ -162,79 +110,6 @@ def steps_of(file: "File"):
     return file["steps"] if "steps" in file or "schema" in file.attrs else file
 
 
-def read_step(group: "Group", number: int, scene: Scene) -> StoredStep:
-    """Raises OSError or ValueError where the file is damaged."""
-    attributes, arrays = contents(group)
-    known = _Known(arrays)
-    n, m = len(scene.bodies), len(known("contacts/body"))
-    info = {k: v.item() if hasattr(v, "item") else v for k, v in attributes.items()}
-    rough = "contacts/tangents" in arrays
-    step = StoredStep(
-        number=number,
-        time=info.pop("time"),
-        dt=info.pop("dt"),
-        position=known("position", n, 3),
-        quaternion=known("quaternion", n, 4),
-        velocity=known("velocity", n, 6),
-        contacts=_contacts(known, m, scene),
-        force=known("contacts/force", m, finite=False),
-        force_classic=known("contacts/force_classic", m),
-        stiffness=known("contacts/stiffness", m, finite=False),
-        info=info,
-        force_dem=arrays.get("contacts/force_dem"),
-        scene=scene,
-        closed=known.where_there("contacts/closed", m),
-        together=_how_together(info.pop("together", "")),
-        tangential=known("contacts/tangential", m, 3, finite=False) if rough else None,
-        tangential_classic=known("contacts/tangential_classic", m, 3) if rough else None,
-        sliding=known("contacts/sliding", m) if rough else None,
-        friction=known("contacts/friction", m) if rough else None,
-        cell=known.where_there("cell", 3, 3),
-    )
-    check(group, attributes, arrays)
-    return step
-
-
-def _contacts(known: "_Known", m: int, scene: Scene) -> Contacts:
-    n, shapes = len(scene.bodies), ((m, 2), (m,), (m, 3), (m, 3), (m,), (m,))
-    fields = zip(CONTACT_FIELDS, shapes, strict=True)
-    contacts = Contacts(*(known(f"contacts/{name}", *shape) for name, shape in fields), n)
-    if m and not (contacts.body.min() >= 0 and contacts.body.max() < n):
-        raise ValueError("contacts/body names bodies that the scene does not have")
-    return replace(
-        contacts,
-        tangents=known.where_there("contacts/tangents", m, scene.bodies.dim - 1, 3),
-        branch=known.where_there("contacts/branch", m, 3),
-    )
-
-
-@dataclass(frozen=True)
-class _Known:
-    """The arrays of a step by name. Called, it raises ValueError for one that is missing, of
-    another shape, or not finite."""
-
-    arrays: dict[str, np.ndarray]
-
-    def __call__(self, name: str, *shape: int, finite: bool = True) -> np.ndarray:
-        if name not in self.arrays:
-            raise ValueError(f"{name} is missing")
-        values = self.arrays[name]
-        if shape and np.shape(values) != shape:
-            raise ValueError(f"{name} has shape {np.shape(values)}, not {shape}")
-        if shape and finite and not np.isfinite(values).all():
-            raise ValueError(f"{name} is not finite")
-        return values
-
-    def where_there(self, name: str, *shape: int) -> np.ndarray | None:
-        """None where the step has no such array."""
-        return self(name, *shape) if name in self.arrays else None
-
-
-def _how_together(stored) -> str:
-    """``StepResult.together``, which was true or false in files of before."""
-    return stored if isinstance(stored, str) else TAKEN if stored else ""
-
-
 def write_head(file: "File", scene: StoredScene, settings: dict, *, id: str | None = None) -> None:
     """id: of the parts of which the file is made."""
     file.attrs["schema"] = SCHEMA
@@ -262,44 +137,3 @@ def read_checkpoint(group: "Group") -> dict[str, np.ndarray]:
     attributes, arrays = contents(group)
     check(group, attributes, arrays)
     return check_checkpoint(arrays)
-
-
-def write_step(group: "Group", result: StepResult, force_dem: np.ndarray | None = None) -> None:
-    attrs = {"time": result.time, "dt": result.dt}
-    for step, answer in (("classic", result.classic), ("compatible", result.compatible)):
-        if answer is not None:
-            attrs[f"{step}_status"] = str(answer.status)
-            attrs[f"{step}_residual"] = answer.residual
-            attrs[f"{step}_iterations"] = answer.iterations
-    if result.together:
-        attrs["together"] = result.together
-    if result.doubt:
-        attrs["doubt"] = result.doubt
-    unknown = np.full(len(result.contacts), np.nan)
-    arrays = {name: getattr(result.state, name) for name in STATE_FIELDS}
-    contacts = {name: getattr(result.contacts, name) for name in CONTACT_FIELDS} | {
-        "force": unknown if result.compatible is None else result.force,
-        "force_classic": result.classic.force,
-        "stiffness": result.stiffness,
-        "closed": result.closed,
-    }
-    if result.state.cell is not None:
-        arrays["cell"], contacts["branch"] = result.state.cell, result.contacts.branch
-    if result.T is not None:
-        contacts |= _rough(result)
-    if force_dem is not None:
-        contacts["force_dem"] = force_dem
-    write_sealed(group, attrs, arrays | {f"contacts/{k}": v for k, v in contacts.items()})
-
-
-def _rough(result: StepResult) -> dict[str, np.ndarray]:
-    """What a step with friction adds to its contacts."""
-    contacts, unknown = result.contacts, np.full((len(result.contacts), 3), np.nan)
-    known = result.compatible is not None
-    return {
-        "tangents": contacts.tangents,
-        "tangential": in_world(contacts, result.tangential_force) if known else unknown,
-        "tangential_classic": in_world(contacts, result.classic.tangential_force),
-        "sliding": result.sliding,
-        "friction": result.friction,
-    }

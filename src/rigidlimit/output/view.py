@@ -18,16 +18,14 @@ import numpy as np
 
 from .._support.atomic import whole_file
 from .._support.words import counted
-from ..bodies import Disk, HalfSpace, Sphere
-from ..bodies.rotations import matrix
+from ..bodies import Disk, Sphere
 from ..errors import InputError
 from ..forces.friction import mobilised_friction
 from .endings import check_ending
-from .facets import EDGES, Facets, facets, plane_patch
 from .hdf5 import Run, StoredStep, read_run
 from .limits import LIMITS
 from .plots.style import DARK, LIGHT, Palette, force_colours, label
-from .surfaces import surface
+from .view_bodies import arrays_of_bodies, box
 
 PAGES = (".html", ".htm")
 
@@ -50,9 +48,9 @@ def write_view(run: Run | str | Path, path: str | Path, *, steps: int | None = N
     check_ending("the page", path, PAGES)
     chosen = _chosen(run, steps)
     page = _part("page.html")
-    low, high = _box(run, chosen)
+    low, high = box(run, chosen)
     origin = 0.5 * (low + high)
-    bodies, solid = _bodies(run, origin, low - origin, high - origin)
+    bodies, solid = arrays_of_bodies(run, origin, low - origin, high - origin)
     facts = []
     with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         before, after = page.split("{{head}}")
@@ -116,79 +114,6 @@ def _raw(step: StoredStep):
     return [step.position, contacts.point, contacts.normal, contacts.gap] + [
         force for force in forces if force is not None
     ]
-
-
-def _box(run: Run, chosen) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the box around the finite bodies in all steps shown."""
-    bodies = run.bodies
-    radius = bodies.bounding_radius
-    finite = np.flatnonzero(np.isfinite(radius))
-    if not len(finite):
-        return np.full(3, -1.0), np.full(3, 1.0)
-    long = [b for b in finite if not isinstance(bodies.shape(b), Sphere | Disk)]
-    if len(long) * len(chosen) > LIMITS.exact:
-        long = []  # the balls that hold them will do
-    low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    for k in chosen:
-        step = run[k]
-        reach = np.repeat(radius[:, None], 3, axis=1)
-        for b in long:
-            points = surface(bodies.shape(b))[0]
-            reach[b] = np.abs(points @ matrix(step.quaternion[b : b + 1])[0].T).max(axis=0)
-        low = np.minimum(low, (step.position - reach)[finite].min(axis=0))
-        high = np.maximum(high, (step.position + reach)[finite].max(axis=0))
-    if run.scene.dim == 2:
-        low[2] = high[2] = 0.0
-    return low, high
-
-
-def _bodies(run: Run, origin, low, high) -> tuple[dict, np.ndarray]:
-    """Arrays of what does not change with time, and the indices of the bodies with a turn."""
-    bodies, first = run.bodies, run[0]
-    kinds = [bodies.shape(b) for b in range(len(bodies))]
-    ball = np.array([b for b, s in enumerate(kinds) if isinstance(s, Sphere | Disk)], int)
-    plane = [b for b, s in enumerate(kinds) if isinstance(s, HalfSpace)]
-    solid = np.setdiff1d(np.arange(len(bodies)), np.concatenate([ball, np.array(plane, int)]))
-    used, shape = np.unique(bodies.shape_of[solid], return_inverse=True)
-    shapes = [facets(bodies.shapes[k]) for k in used]
-    turn = matrix(first.quaternion)
-    planes = [
-        (turn[b] @ kinds[b].local_normal, first.position[b] - origin) for b in plane
-    ]  # half-spaces do not move
-    margin = 0.04 * np.linalg.norm(high - low)
-    patches = [
-        plane_patch(
-            *planes[k],
-            low - margin,
-            high + margin,
-            planes[:k] + planes[k + 1 :],
-            dim=run.scene.dim,
-        )
-        for k in range(len(planes))
-    ]
-    arrays = {
-        "ball": ball.astype(np.int32),
-        "radius": np.array([kinds[b].radius for b in ball], np.float32),
-        "solid": solid.astype(np.int32),
-        "shape": shape.astype(np.int32),
-        "fixed": (~bodies.free.any(axis=1)).astype(np.uint8),
-        **_corners(shapes, ""),
-        **_corners(patches, "patch_"),
-        "solids": [len(f) for f in shapes],
-        "patches": [len(f) for f in patches],
-    }
-    return arrays, solid
-
-
-def _corners(parts: list[Facets], prefix: str) -> dict:
-    def joined(name: str, width: int) -> np.ndarray:
-        return np.concatenate([np.zeros((0, width)), *(getattr(part, name) for part in parts)])
-
-    return {
-        f"{prefix}corner": joined("corner", 3).astype(np.float32),
-        f"{prefix}normal": (127 * joined("normal", 3)).round().astype(np.int8),
-        f"{prefix}edge": np.minimum(joined("edge", EDGES), 1e30).astype(np.float32),
-    }
 
 
 def _forces(step: StoredStep) -> dict[str, np.ndarray]:

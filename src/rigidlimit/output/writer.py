@@ -29,13 +29,8 @@ from ..step import StepResult
 from .limits import LIMITS
 from .lock import LOCK, Lock
 from .resuming import EARLIER, check_place, check_unfinished, joined, read_finished
-from .stored import (
-    opened,
-    steps_of,
-    write_checkpoint,
-    write_head,
-    write_step,
-)
+from .stored import opened, steps_of, write_checkpoint, write_head
+from .stored_step import write_step
 from .unfinished import COLUMNS, Unfinished, left_out, part_files, parts_of, read_unfinished
 
 if TYPE_CHECKING:

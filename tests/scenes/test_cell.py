@@ -256,8 +256,6 @@ def test_run_files_keep_cell_and_stress(tmp_path):
         rl.stress(step, 1.0)
     with pytest.raises(InputError, match="the page for the browser draws no periodic cells"):
         write_view(run, tmp_path / "page.html")
-    with pytest.raises(InputError, match="which the DEM does not know"):
-        rl.PenaltySimulation(scene)
 
 
 def test_forces_at_a_periodic_pose():

@@ -125,6 +125,37 @@ class Bodies(Brief):
             tables[make] = make(self)
         return tables[make]
 
+    def of_shapes(self, make: Callable[["Bodies"], T]) -> T:
+        """The same of a table that depends on ``shapes`` alone; ``rows`` share it."""
+        tables = self.__dict__.setdefault("_of_shapes", {})
+        if make not in tables:
+            tables[make] = make(self)
+        return tables[make]
+
+    def rows(self, which: np.ndarray) -> "Bodies":
+        """The bodies ``which`` (k,), as often as each is named; without a cell, and without those
+        pairs that do not collide."""
+        out = replace(
+            self,
+            names=tuple(self.names[i] for i in which.tolist()),
+            shape_of=self.shape_of[which],
+            material_of=self.material_of[which],
+            mass=self.mass[which],
+            inertia=self.inertia[which],
+            free=self.free[which],
+            placed=None,
+            group=None,
+            excluded=None,
+            cell=None,
+        )
+        # what takes a look at each shape of the table
+        out.__dict__["_of_shapes"] = self.__dict__.setdefault("_of_shapes", {})
+        out.__dict__["_are"] = {
+            kinds: mask[which] for kinds, mask in self.__dict__.get("_are", {}).items()
+        }
+        out.__dict__["bounding_radius"] = self.bounding_radius[which]
+        return out
+
     def are(self, *kinds: type[Shape]) -> np.ndarray:
         """Which bodies have a shape of these kinds, (n,), read-only; looked up once."""
         masks = self.__dict__.setdefault("_are", {})

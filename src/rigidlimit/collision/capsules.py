@@ -22,7 +22,7 @@ def capsule_capsule(
     bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray, reach: np.ndarray
 ) -> Pieces:
     """Contacts of the pairs (a_k, b_k) with gap <= reach_k; normals point from a to b."""
-    size_a, size_b = (bodies.derived(shape_sizes)[bodies.shape_of[body]] for body in (a, b))
+    size_a, size_b = (bodies.of_shapes(shape_sizes)[bodies.shape_of[body]] for body in (a, b))
     turn_a, turn_b = (rotations.matrix(state.quaternion[body]) for body in (a, b))
     u, v = turn_a[:, :, 2], turn_b[:, :, 2]
     w = state.position[b] - state.position[a]

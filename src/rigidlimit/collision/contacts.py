@@ -51,6 +51,13 @@ class Contacts(Brief):
     def __len__(self):
         return len(self.gap)
 
+    def spans(self, plane: np.ndarray) -> np.ndarray:
+        """Branch vectors (m, 3) [m] whose products with forces are the stress of a periodic cell:
+        those along which a half-space is met go from it to the body. plane (n,): which are."""
+        met = plane[self.body].any(axis=1)[:, None]
+        across = (self.branch * self.normal).sum(axis=1)[:, None] * self.normal
+        return np.where(met, across, self.branch)
+
     @cached_property
     def key(self) -> np.ndarray:
         """One integer per contact that stays with it from step to step, (m,), ascending."""

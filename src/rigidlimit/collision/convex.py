@@ -44,7 +44,7 @@ def convex_pairs(
     """Contacts of the pairs (a_k, b_k) with gap <= reach_k; normals point from a to b."""
     if not len(a):
         return Pieces.joined([])
-    solids = bodies.derived(solid_table)
+    solids = bodies.of_shapes(solid_table)
     world = rotations.matrix(state.quaternion[a])
     pairs = _poses(bodies, state, a, b, world, reach)
     near, *faces = _near(pairs, solids)
@@ -59,7 +59,7 @@ def convex_pairs(
             f"(centres {state.position[i].tolist()} and {state.position[j].tolist()}); expected "
             "bodies that do not contain each other; move them apart"
         )
-    longest = bodies.derived(polytope_table).longest
+    longest = bodies.of_shapes(polytope_table).longest
     found = contacts_of_nearest(pairs, nearest, longest, solids)
     pair = found[:, 0].astype(np.int64)
     return Pieces.of(
@@ -95,7 +95,7 @@ def _nearest(bodies: Bodies, pairs: Pairs, faces: Faces, solids: Solids) -> Near
         proved, *found = nearest_of_ellipsoids(rows_of(pairs, rows), pairs.arm[rows], solids)
         put_rows(out[:4], rows, found)
         left[rows] = ~proved
-    table = bodies.derived(polytope_table)
+    table = bodies.of_shapes(polytope_table)
     edges = np.diff(table.edge_start)[pairs.shape_a]
     rows = np.flatnonzero((kind_a == POLYTOPE) & (kind_b == CAPSULE) & (edges <= EDGES))
     if len(rows):

@@ -102,6 +102,12 @@ def _cells(bodies, position, A):
     return cells
 
 
+def width_of(bodies: Bodies, vectors: np.ndarray) -> float:
+    """How wide a cell with these vectors is across its narrowest periodic direction [m]."""
+    dual = np.linalg.inv(lattice(bodies, vectors))
+    return float(1.0 / np.linalg.norm(dual, axis=0)[bodies.cell.periodic].max())
+
+
 def images_of(bodies: Bodies, state: State, reach: np.ndarray, apart: Apart | None):
     """(images, their reach (k,)) for a search with ``reach`` (n,) [m].
 
@@ -113,7 +119,7 @@ def images_of(bodies: Bodies, state: State, reach: np.ndarray, apart: Apart | No
     N = len(bodies) - 1
     radius = bodies.bounding_radius[:N] + reach[:N]
     finite = np.isfinite(radius)
-    _check_size(bodies, np.where(finite, radius, 0.0), width, reach)
+    _check_size(bodies, np.where(finite, radius, 0.0), width_of(bodies, state.cell), reach)
     back = _cells(bodies, state.position, A)[:N] @ A
     position = state.position[:N] - back
     origin = np.arange(N)
@@ -125,27 +131,17 @@ def images_of(bodies: Bodies, state: State, reach: np.ndarray, apart: Apart | No
         high = np.flatnonzero(solid & (s >= 1.0 - margin[k]))
         position = np.concatenate([position, position[low] + A[k], position[high] - A[k]])
         origin = np.concatenate([origin, origin[low], origin[high]])
-    ghosts = replace(
-        bodies,
-        names=tuple(bodies.names[i] for i in origin.tolist()),
-        shapes=bodies.shapes[:-1],  # without that of the cell
-        shape_of=bodies.shape_of[origin],
-        material_of=bodies.material_of[origin],
-        mass=bodies.mass[origin],
-        inertia=bodies.inertia[origin],
-        free=bodies.free[origin],
-        placed=None,
-        group=None,
-        excluded=None,
-        cell=None,
-    )
+    ghosts = bodies.derived(_without_cell).rows(origin)
     placed = State(position, state.quaternion[origin], np.zeros((len(origin), 6)), state.time)
     return Images(ghosts, placed, origin, back, apart), reach[origin]
 
 
-def _check_size(bodies, radius, width, reach) -> None:
-    periodic = bodies.cell.periodic
-    narrow = float(width[periodic].min())
+def _without_cell(bodies: Bodies) -> Bodies:
+    """The bodies of a scene but the cell. Use ``bodies.derived``."""
+    return replace(bodies.rows(np.arange(len(bodies) - 1)), shapes=bodies.shapes[:-1])
+
+
+def _check_size(bodies, radius, narrow, reach) -> None:
     largest = int(radius.argmax()) if len(radius) else 0
     if len(radius) and not 4.0 * radius[largest] < narrow:
         own = 2.0 * bodies.bounding_radius[largest]

@@ -47,13 +47,13 @@ def kind_of(shape: Shape) -> int:
 
 
 def shape_kinds(bodies: Bodies) -> np.ndarray:
-    """The kind of each shape, (shapes,). Use ``bodies.derived``."""
+    """The kind of each shape, (shapes,). Use ``bodies.of_shapes``."""
     return np.array([kind_of(shape) for shape in bodies.shapes], int)
 
 
 def shape_sizes(bodies: Bodies) -> np.ndarray:
     """Semi-axes of balls and ellipsoids; half sides of boxes; radius, 0, half length of capsules
-    and cylinders; 0 of the others, (shapes, 3) [m]. Use ``bodies.derived``."""
+    and cylinders; 0 of the others, (shapes, 3) [m]. Use ``bodies.of_shapes``."""
     out = np.zeros((len(bodies.shapes), 3))
     for row, shape in enumerate(bodies.shapes):
         kind = kind_of(shape)

@@ -30,7 +30,7 @@ def _pieces(a, b, feature, point, normal, gap, curvature, state: State) -> Piece
 
 def disk_polygon(bodies: Bodies, state: State, disk: np.ndarray, polygon: np.ndarray) -> Pieces:
     """One contact for each pair; the normal points from the disk to the polygon."""
-    table = bodies.derived(polygon_table)
+    table = bodies.of_shapes(polygon_table)
     radius = bodies.bounding_radius[disk]
     distance, outward = _point_polygon(
         state.position[disk, :2] - state.position[polygon, :2],
@@ -57,7 +57,7 @@ def polygon_polygon(
     bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray, reach: np.ndarray
 ) -> Pieces:
     """Contacts of polygon pairs (a_k, b_k) with gap <= reach_k; normals point from a to b."""
-    table = bodies.derived(polygon_table)
+    table = bodies.of_shapes(polygon_table)
     found = polygon_contacts(
         a, b, reach, bodies.bounding_radius, bodies.shape_of, state.position, _turns(state), table
     )

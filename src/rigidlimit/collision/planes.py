@@ -61,8 +61,8 @@ class SupportTable:
 
 
 def support_table(bodies: Bodies) -> SupportTable:
-    """The table of a scene; half-spaces have no rows. Use ``bodies.derived``."""
-    kind, size = bodies.derived(shape_kinds), bodies.derived(shape_sizes)
+    """The table of a scene; half-spaces have no rows. Use ``bodies.of_shapes``."""
+    kind, size = bodies.of_shapes(shape_kinds), bodies.of_shapes(shape_sizes)
     points = [_points(shape) for shape in bodies.shapes]
     start = np.cumsum([0, *(len(p) for p in points)])
     radius = np.where(np.isin(kind, (BALL, CAPSULE, CYLINDER)), size[:, 0], 0.0)
@@ -102,7 +102,7 @@ def planes_bodies(
     bodies: Bodies, state: State, planes: np.ndarray, others: np.ndarray, reach: np.ndarray
 ) -> Pieces:
     """Contacts of half-spaces ``planes`` with bodies ``others``; normals point to the bodies."""
-    table = bodies.derived(support_table)
+    table = bodies.of_shapes(support_table)
     normals = _normals(bodies, state, planes)
     near = _near(state.position, bodies.bounding_radius, reach, planes, normals, others)
     plane, which = map(np.ascontiguousarray, np.nonzero(near))

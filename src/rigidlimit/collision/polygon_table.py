@@ -17,7 +17,7 @@ class PolygonTable(NamedTuple):
 
 
 def polygon_table(bodies: Bodies) -> PolygonTable:
-    """The table of a scene; other shapes have no rows. Use ``bodies.derived``."""
+    """The table of a scene; other shapes have no rows. Use ``bodies.of_shapes``."""
     polygons = [s if isinstance(s, Polygon) else None for s in bodies.shapes]
     sizes = [0 if s is None else len(s.vertices) for s in polygons]
     none = np.zeros((0, 2))

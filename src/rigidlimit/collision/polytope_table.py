@@ -63,7 +63,7 @@ def as_polytope(shape: Shape) -> ConvexPolyhedron | None:
 
 
 def polytope_table(bodies: Bodies) -> PolytopeTable:
-    """The table of a scene; shapes that are no polytopes have no rows. Use ``bodies.derived``."""
+    """The table of a scene; shapes that are no polytopes have no rows. Use ``bodies.of_shapes``."""
     polytopes = [as_polytope(shape) for shape in bodies.shapes]
     edges = [_edges(p) for p in polytopes]
     vertices = [np.zeros((0, 3)) if p is None else p.vertices for p in polytopes]

@@ -66,7 +66,7 @@ EDGE_PAIRS = 100_000
 
 def small_enough(bodies: Bodies, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Which pairs of bodies have few enough edges for this narrow phase."""
-    edges = np.diff(bodies.derived(polytope_table).edge_start)[bodies.shape_of]
+    edges = np.diff(bodies.of_shapes(polytope_table).edge_start)[bodies.shape_of]
     return edges[a] * edges[b] <= EDGE_PAIRS
 
 
@@ -76,7 +76,7 @@ def polytope_polytope(
     """Contacts of the pairs (a_k, b_k) with gap <= reach_k; normals point from a to b."""
     if not len(a):
         return Pieces.joined([])
-    table = bodies.derived(polytope_table)
+    table = bodies.of_shapes(polytope_table)
     turn = rotations.matrix(state.quaternion)
 
     def contacts(first, last):

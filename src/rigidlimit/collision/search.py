@@ -120,7 +120,7 @@ def _search(
 
 def _roles(bodies: Bodies):
     """(kind of each body's shape (n,), which may move (n,) bool, half-spaces, others)."""
-    kind = bodies.derived(shape_kinds)[bodies.shape_of]
+    kind = bodies.of_shapes(shape_kinds)[bodies.shape_of]
     planes, solid = np.flatnonzero(kind == PLANE), np.flatnonzero(kind != PLANE)
     return kind, bodies.free.any(axis=1), planes, solid
 

@@ -36,11 +36,11 @@ class Solids(NamedTuple):
 
 
 def solid_table(bodies: Bodies) -> Solids:
-    """The shapes of a scene for kernels. Use ``bodies.derived``."""
-    table = bodies.derived(polytope_table)
+    """The shapes of a scene for kernels. Use ``bodies.of_shapes``."""
+    table = bodies.of_shapes(polytope_table)
     return Solids(
-        bodies.derived(shape_kinds),
-        bodies.derived(shape_sizes),
+        bodies.of_shapes(shape_kinds),
+        bodies.of_shapes(shape_sizes),
         table.vertex_start,
         table.vertices,
         table.face_start,

@@ -20,7 +20,7 @@ def ball_solid(bodies: Bodies, state: State, ball: np.ndarray, solid: np.ndarray
     turn = rotations.matrix(state.quaternion[solid])
     arm = state.position[ball] - state.position[solid]
     local = np.einsum("kji,kj->ki", turn, arm)
-    size = bodies.derived(shape_sizes)[bodies.shape_of[solid]]
+    size = bodies.of_shapes(shape_sizes)[bodies.shape_of[solid]]
     radius = bodies.bounding_radius[ball]
     distance = np.empty(len(ball))
     outward = np.empty((len(ball), 3))
@@ -31,7 +31,7 @@ def ball_solid(bodies: Bodies, state: State, ball: np.ndarray, solid: np.ndarray
         distance[which], outward[which] = nearest(local[which], size[which])
     other = ~(box | capsule | cylinder)
     if other.any():
-        table = bodies.derived(polytope_table)
+        table = bodies.of_shapes(polytope_table)
         distance[other], outward[other] = _from_polytopes(
             local[other], bodies.shape_of[solid[other]], *table.faces
         )

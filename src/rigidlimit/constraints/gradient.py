@@ -8,14 +8,15 @@ of normals: a lid that slides between two walls is no wedge of 1e-16. Columns of
 there. Rows of T are the same with a tangent t in place of n: T v is the velocity of body b relative
 to body a at the contact point along t, and a tangential force f_t on body b acts as T^T f_t.
 In a periodic cell the image of body b is one branch vector d away from body a, and the last body is
-the cell, whose velocities are l L (``bodies/cell.py``): its columns are n_i d_j / l.
+the cell, whose velocities are l L (``bodies/cell.py``): its columns are n_i d_j / l. A half-space
+is strained with the cell, so that bodies on it do not slide.
 """
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from ..bodies import Bodies, State
+from ..bodies import Bodies, HalfSpace, State
 from ..bodies.cell import FIRST, SECOND
 from ..collision.contacts import Contacts
 from .frames import tangents_of
@@ -54,15 +55,15 @@ def _gradient(bodies, state, contacts, directions):
         branch, length = contacts.branch, bodies.cell_length
     count = _rows(
         contacts.body, directions, contacts.point, state.position, moves, branch, length,
-        starts, columns, data,
+        bodies.are(HalfSpace), starts, columns, data,
     )  # fmt: skip
     return sp.csr_array((data[:count].copy(), columns[:count].copy(), starts), shape=(m, 6 * n))
 
 
 @njit(cache=True)
-def _rows(body, direction, point, centre, moves, branch, length, starts, columns, data):
+def _rows(body, direction, point, centre, moves, branch, length, plane, starts, columns, data):
     """Fills the rows, as many of each contact; returns the number of entries. branch (m, 3): none
-    without a cell, whose columns are over ``length``."""
+    without a cell, whose columns are over ``length``. plane (n,): which bodies are half-spaces."""
     count = 0
     each = len(direction) // max(len(body), 1)
     r = np.empty(3)
@@ -92,7 +93,7 @@ def _rows(body, direction, point, centre, moves, branch, length, starts, columns
                     columns[count] = 6 * who + k
                     data[count] = sign * value
                     count += 1
-        if len(branch) > 0:
+        if len(branch) > 0 and not (plane[body[c, 0]] or plane[body[c, 1]]):
             d, cell = branch[c], len(centre) - 1
             rounding = ALONG * np.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
             for k in range(6):

@@ -8,21 +8,27 @@ Boxes that do not turn may be among them: any that are held or driven, and one t
 shift, the lid of a packing (``ball_on_box.py``). What the lid itself meets of half-spaces and other
 boxes is left to the scene's own contact search, and joins the walls of balls: as flat bodies shift,
 gaps change as theirs do.
+
+In a periodic cell balls touch images of one another, and the cell moves with them
+(``moving_cell.py``); boxes have no images here.
 """
 
 import numpy as np
 
 from .._support.barrier import CannotStart, new_gate, together
 from ..bodies import Bodies, Disk, HalfSpace, Sphere, State, rotations
+from ..bodies.cell import CellFrame, volume_of
 from ..collision.broadphase import meeting_balls
 from ..collision.contacts import Contacts
+from ..collision.images import images_of, width_of
 from ..collision.planes import plane_normal
 from ..collision.search import find_contacts
 from ..forces.law import contact_stiffness
-from . import balls
+from . import balls, moving_cell
 from .ball_on_box import BoxesNear, box_of
 from .engine import Law, Measures, check_finite, expected_tangent
 from .law import damping_coefficient
+from .squeezed import push_of_stress
 from .timestep import critical_step_of
 
 SKIN = 0.1
@@ -36,6 +42,9 @@ BRIEF, LONG = 60, 400
 since a list takes as long as 60 steps; above the second a narrower one. Each listed pair counts as
 closed in the critical step, so that wide skins are for steps that may shrink."""
 
+ROOM = 0.9
+"""Skin over what a periodic cell has room for, so that balls meet one image of another at most."""
+
 ACROSS = 1e-9
 """Part of a normal along the ways a lid can go, below which it slides along the other body."""
 
@@ -45,10 +54,14 @@ ALONE = 10
 
 def serves(bodies: Bodies, external_force: np.ndarray, spin: np.ndarray) -> bool:
     """Whether all bodies are balls, half-spaces, or boxes that do not turn, of which one at most is
-    free to shift; and none is turned by a moment. spin (n, 3) [rad/s]: of the bodies."""
+    free to shift; and none is turned by a moment. spin (n, 3) [rad/s]: of the bodies. In a periodic
+    cell there are no boxes."""
     boxes = _boxes(bodies)
     if bodies.has_apart:  # its search knows no exclusions
         return False
+    if bodies.cell is not None:
+        moments = np.where(bodies.free, external_force.reshape(-1, 6), 0.0)[:-1, 3:]
+        return not (len(boxes) or moments.any())
     if any(box_of(bodies.shapes[s]) is None for s in np.unique(bodies.shape_of[boxes])):
         return False
     if bodies.free[boxes, 3:].any() or spin[boxes].any():
@@ -59,8 +72,8 @@ def serves(bodies: Bodies, external_force: np.ndarray, spin: np.ndarray) -> bool
 
 
 def _boxes(bodies: Bodies) -> np.ndarray:
-    """Numbers of the bodies that are neither balls nor half-spaces."""
-    return np.flatnonzero(~bodies.are(Sphere, Disk, HalfSpace))
+    """Numbers of the bodies that are neither balls nor half-spaces, nor the cell."""
+    return np.flatnonzero(~bodies.are(Sphere, Disk, HalfSpace, CellFrame))
 
 
 class BallEngine:
@@ -76,11 +89,13 @@ class BallEngine:
         self.calls_alone, self.next_alone = 0, ALONE
         self.start_time, self.elapsed = state.time, 0.0
         self.origin = np.array(state.position)
-        self.quaternion, self.spin = state.quaternion, state.velocity[:, 3:]
+        self.vectors, self.cell = state.cell, moving_cell.cell_motion(bodies, state, self.threads)
+        velocity = np.where(bodies.are(CellFrame)[:, None], 0.0, state.velocity)
+        self.quaternion, self.spin = state.quaternion, velocity[:, 3:]
         self.motion = np.zeros((n, 8))
-        self.motion[:, 3:6] = state.velocity[:, :3]
+        self.motion[:, 3:6] = velocity[:, :3]
         self.force = np.zeros((self.threads, n, 4))
-        held = np.ascontiguousarray(~bodies.free[:, :3])
+        held = ~bodies.free[:, :3] | bodies.are(CellFrame)[:, None]
         mass = np.where(bodies.mass > 0, bodies.mass, 1.0)[:, None]
         self.mass = np.where(held, 0.0, mass)
         self.free = np.where(held, 0.0, 1 / mass)
@@ -102,12 +117,18 @@ class BallEngine:
 
     @property
     def state(self) -> State:
-        return State(
+        return self._state(rotations.turned(self.quaternion, self.elapsed * self.spin))
+
+    def _state(self, quaternion: np.ndarray) -> State:
+        position, velocity = (
             self.origin + self.motion[:, :3],
-            rotations.turned(self.quaternion, self.elapsed * self.spin),
             np.column_stack([self.motion[:, 3:6], self.spin]),
-            self.time,
         )
+        if self.vectors is None:
+            return State(position, quaternion, velocity, self.time)
+        F = moving_cell.deformation(self.cell)
+        velocity[-1] = self.cell.rate * self.bodies.cell_length
+        return State(position @ F.T, quaternion, velocity, self.time, self.vectors @ F.T)
 
     @property
     def time(self) -> float:
@@ -116,7 +137,7 @@ class BallEngine:
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
         """Make up to ``steps`` steps, fewer where the neighbour list had to be rebuilt."""
         moving = balls.Balls(self.motion, self.force, self.free, self.push, self.mass)
-        lists, settings = self.lists, ((0.5 * self.skin) ** 2, self.law.exponent, self.law.tensile)
+        lists, settings = self.lists, (self.reach, self.law.exponent, self.law.tensile, self.cell)
         gate, share = new_gate(), np.zeros((self.threads, 8))
 
         def work(part: int, end: int, steps: int = steps) -> tuple[int, int]:
@@ -160,6 +181,7 @@ class BallEngine:
     def stop(self) -> None:
         """All free bodies come to a halt; forces are those of the pose."""
         self.motion[:, 3:6][self.mass > 0] = 0.0
+        moving_cell.stop(self.cell, self.cell.rate)
         self._fill()
 
     def set_external(
@@ -167,8 +189,13 @@ class BallEngine:
     ) -> None:
         """Other loads (6 n,) [N, N m] from now on, evenly going over to ``later`` (6 n,) within
         ``over`` [s] if that is given; between smooth balls from call to call of ``advance``."""
-        self.external = np.where(self.mass > 0, external_force.reshape(-1, 6)[:, :3], 0.0)
         later = external_force if later is None else later
+        stress, stress_later = (
+            moving_cell.stress_of(self.bodies, load) for load in (external_force, later)
+        )
+        self.cell = self.cell._replace(stress=stress)
+        self.stress_rate = (stress_later - stress) / over
+        self.external = np.where(self.mass > 0, external_force.reshape(-1, 6)[:, :3], 0.0)
         later = np.where(self.mass > 0, later.reshape(-1, 6)[:, :3], 0.0)
         self.rate = (later - self.external) / over
         self.push = self.external * self.free
@@ -177,6 +204,8 @@ class BallEngine:
         if self.rate.any():
             self.external = self.external + time * self.rate
             self.push = self.external * self.free
+        if self.stress_rate.any():
+            self.cell = self.cell._replace(stress=self.cell.stress + time * self.stress_rate)
 
     def settled(self) -> bool:
         """Positions and gaps are exact at every step."""
@@ -191,21 +220,25 @@ class BallEngine:
             )
             gamma = self.g * overlap ** (0.5 * self.law.exponent - 1)
             body, normal = self.listed.body, np.ascontiguousarray(self.listed.normal)
-            push = np.empty((len(self.bodies), 3))
+            push, of_cell = np.empty((len(self.bodies), 3)), self._response_of_cell()
             self._limit = critical_step_of(
-                lambda x: balls.response(body, normal, self.free, x, push), tangent, gamma
+                lambda x: balls.response(body, normal, self.free, x, push) + of_cell(x),
+                tangent,
+                gamma,
             )
         return self._limit
 
     def measures(self) -> Measures:
         force, overlap, _ = self._measure()
-        v = self.motion[:, 3:6]
+        v, cell = self.motion[:, 3:6], self.cell
         balance = self.force.sum(axis=0)[:, :3] + self.external
         p = self.law.exponent
+        energy = float(0.5 * (self.mass * v * v).sum() + 0.5 * (cell.mass * cell.rate**2).sum())
+        off = np.abs(balance[self.mass > 0]).max(initial=0.0)
         return Measures(
-            kinetic_energy=float(0.5 * (self.mass * v * v).sum()),
+            kinetic_energy=energy,
             elastic_energy=float((self.k * np.maximum(overlap, 0) ** p).sum() / p),
-            unbalanced=float(np.abs(balance[self.mass > 0]).max(initial=0.0)),
+            unbalanced=float(max(off, moving_cell.imbalance(self.bodies, cell))),
             largest_force=float(force.max(initial=0.0)),
             speed=float(np.sqrt((np.where(self.mass > 0, v, 0.0) ** 2).sum(axis=1).max())),
             contacts=int((force > 0).sum()),
@@ -229,34 +262,42 @@ class BallEngine:
         """None between smooth balls, (m, 3) [N]."""
         return np.zeros((len(contacts), 3))
 
+    @property
+    def reach(self) -> float:
+        """How far balls may go before a new list."""
+        return 0.5 * self.skin
+
+    def _response_of_cell(self):
+        """What the cell adds to ``balls.response``."""
+        if self.vectors is None:
+            return lambda x: 0.0
+        C, mass = moving_cell.columns(self.listed), self.cell.mass
+        free = np.divide(1.0, mass, out=np.zeros(6), where=mass > 0)
+        return lambda x: C @ (free * (x @ C))
+
     def _fill(self):
         """Contact forces at the present positions and velocities."""
-        balls.fill_forces(self.motion, self.force, self.lists, self.law.exponent, self.law.tensile)
+        law = self.law
+        balls.fill_forces(self.motion, self.force, self.lists, law.exponent, law.tensile, self.cell)
 
     def _measure(self):
-        return balls.measure(self.motion, self.lists, self.law.exponent, self.law.tensile)
+        law = self.law
+        return balls.measure(self.motion, self.lists, law.exponent, law.tensile, self.cell)
 
     def _build(self):
         """New reference positions and the pairs within the skin of one another."""
         bodies, n = self.bodies, len(self.bodies)
         self.lasted = 0
-        moved = self.origin + self.motion[:, :3]
-        check_finite(bodies, moved)
-        # what the sum loses stays in u: a new list must not shake a packing at rest
-        self.motion[:, :3] -= moved - self.origin
-        self.origin = moved
+        moved = self._moved()
         radius = bodies.bounding_radius
         solid = np.flatnonzero(self.ball)
-        found, _ = meeting_balls(
-            moved[solid], radius[solid] + 0.5 * self.skin, planar=bodies.dim == 2
-        )
-        found = solid[found]
         free = (self.mass > 0).any(axis=1)
-        found = found[free[found[:, 0]] | free[found[:, 1]]]
-        found = found[np.lexsort((found[:, 1], found[:, 0]))]
-        i, j = found.T
+        i, j, arm = self._near_balls(moved, solid)
+        wanted = np.flatnonzero(free[i] | free[j])
+        wanted = wanted[np.lexsort((j[wanted], i[wanted]))]
+        i, j = i[wanted], j[wanted]
         # the gap to all digits: R_i + R_j and the distance agree to nine of them at rest
-        arm = (moved[j] - moved[i]).astype(np.longdouble)
+        arm = arm[wanted].astype(np.longdouble)
         distance = np.sqrt((arm**2).sum(axis=1))
         gap = (distance - radius[i].astype(np.longdouble) - radius[j]).astype(float)
         L0 = distance.astype(float)
@@ -277,8 +318,11 @@ class BallEngine:
         near = solid if self.lid is not None else solid[free[solid]]
         box, box_pair, box_normal, box_gap = self.boxes.find(moved, radius, near, self.skin)
         flat = np.concatenate([walls, box[:, :2]])
-        a = np.concatenate([i, flat.min(axis=1)])
-        b = np.concatenate([j, flat.max(axis=1)])
+        low, high = flat.min(axis=1), flat.max(axis=1)
+        a, b = np.concatenate([i, low]), np.concatenate([j, high])
+        branch = None
+        if self.vectors is not None:
+            branch = np.concatenate([arm.astype(float), moved[high] - moved[low]])
         away = np.where(flat[:, :1] < flat[:, 1:], -1.0, 1.0)
         away = away * np.concatenate([wall_normal, box_normal])
         self.listed = Contacts(
@@ -289,6 +333,7 @@ class BallEngine:
             np.concatenate([gap, wall_gap, box_gap]),
             np.concatenate([curvature, np.where(self.ball[flat[:, 0]], 1 / radius[flat[:, 0]], 0)]),
             n,
+            branch=branch,
         )
         law = self.law
         self.k = law.scale * contact_stiffness(
@@ -298,7 +343,7 @@ class BallEngine:
         response = (direction2 * (self.free[a] + self.free[b])).sum(axis=1)
         self.pair_mass = np.divide(1.0, response, out=np.zeros(len(a)), where=response > 0)
         size = np.linalg.norm(self.external, axis=1)
-        self.pair_push = np.maximum(size[a], size[b])
+        self.pair_push = np.maximum(np.maximum(size[a], size[b]), push_of_stress(bodies))
         self.g = damping_coefficient(self.k, self.pair_mass, law.exponent, law.damping)
         m, w = len(i), len(i) + len(walls)
         self.first = np.zeros(n + 1, np.int64)
@@ -313,6 +358,52 @@ class BallEngine:
         self.box_pair = np.column_stack([box_pair, self.k[w:], self.g[w:]])
         self.ranges = balls.shared_work(self.threads, self.first, self.other, self.wall, self.box)
         self._limit = None
+
+    def _moved(self):
+        """The present positions, which become those of reference."""
+        if self.vectors is None:
+            moved = self.origin + self.motion[:, :3]
+            # what the sum loses stays in u: a new list must not shake a packing at rest
+            self.motion[:, :3] -= moved - self.origin
+        else:
+            F = moving_cell.deformation(self.cell)
+            exact = self.origin.astype(np.longdouble) + self.motion[:, :3]
+            exact = exact + exact @ (F - np.eye(3)).T
+            moved = exact.astype(float)
+            self.motion[:, :3] = exact - moved
+            self.vectors = self.vectors @ F.T
+            largest = float(self.bodies.bounding_radius[self.ball].max(initial=0.0))
+            room = 0.5 * width_of(self.bodies, self.vectors) - 2.0 * largest
+            if room > 0.0:  # else the search says what is wrong
+                self.skin = min(self.skin, ROOM * room)
+            self.cell = self.cell._replace(
+                strain=np.zeros(6),
+                volume=np.array([volume_of(self.vectors)]),
+                span=largest + self.reach,
+            )
+        check_finite(self.bodies, moved)
+        self.origin = moved
+        return moved
+
+    def _near_balls(self, moved, solid):
+        """(i, j, branch vectors (m, 3)) of balls, and images of them, within the skin; i < j."""
+        bodies, planar = self.bodies, self.bodies.dim == 2
+        if self.vectors is None:
+            radius = bodies.bounding_radius[solid]
+            found, _ = meeting_balls(moved[solid], radius + self.reach, planar=planar)
+            i, j = solid[found].T
+            return i, j, moved[j] - moved[i]
+        reach = np.where(self.ball, self.reach, 0.0)
+        images, reach = images_of(bodies, self._pose(), reach, None)
+        near = np.flatnonzero(self.ball[images.origin])
+        radius, x = images.bodies.bounding_radius[near], images.state.position[near]
+        found, _ = meeting_balls(x, radius + reach[near], planar=planar)
+        found = found[images.collide(near[found[:, 0]], near[found[:, 1]])]
+        first, second = images.origin[near[found]].T
+        arm = x[found[:, 1]] - x[found[:, 0]]
+        swap = first > second
+        i, j = np.where(swap, second, first), np.where(swap, first, second)
+        return i, j, np.where(swap[:, None], -arm, arm)
 
     def _near_planes(self, moved, radius, others):
         """(bodies and planes (w, 2), normals (w, 3), gaps (w,)) within the skin."""
@@ -360,4 +451,5 @@ class BallEngine:
         return np.abs(normal[..., self.free[self.lid] > 0]).max(axis=-1, initial=0.0)
 
     def _pose(self):
-        return State(self.origin, self.quaternion, np.zeros((len(self.bodies), 6)))
+        still = np.zeros((len(self.bodies), 6))
+        return State(self.origin, self.quaternion, still, cell=self.vectors)

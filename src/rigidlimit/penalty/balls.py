@@ -30,6 +30,7 @@ from numba import njit
 from .._support.barrier import wait
 from .ball_on_box import box_contact, box_forces
 from .law import contact_force
+from .moving_cell import CellMotion, kick, six, stale, stop, strain_on
 
 DONE, STALE, CROWDED = 0, 1, 2
 
@@ -97,8 +98,13 @@ class Pace(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _pair_forces(lo, hi, first, other, pair, motion, force, p, tensile):
-    """Adds the forces of the pairs of bodies lo <= i < hi to ``force`` (n, 4)."""
+def _pair_forces(lo, hi, first, other, pair, motion, force, p, tensile, strain, flow, sums):
+    """Adds the forces of the pairs of bodies lo <= i < hi to ``force`` (n, 4). strain, flow (6,): E
+    and L of the cell, whose sum of f_a d_b comes to sums (6,); empty without one."""
+    strained = len(strain) > 0
+    Exx, Eyy, Ezz, Eyz, Exz, Exy = six(strain)
+    Lxx, Lyy, Lzz, Lyz, Lxz, Lxy = six(flow)
+    sxx = syy = szz = syz = sxz = sxy = 0.0
     for i in range(lo, hi):
         ux, uy, uz = motion[i, 0], motion[i, 1], motion[i, 2]
         vx, vy, vz = motion[i, 3], motion[i, 4], motion[i, 5]
@@ -107,6 +113,11 @@ def _pair_forces(lo, hi, first, other, pair, motion, force, p, tensile):
             j = other[e]
             ax, ay, az = motion[j, 0] - ux, motion[j, 1] - uy, motion[j, 2] - uz
             dx, dy, dz = pair[e, 0], pair[e, 1], pair[e, 2]
+            if strained:
+                bx, by, bz = dx + ax, dy + ay, dz + az
+                ax += Exx * bx + Exy * by + Exz * bz
+                ay += Eyy * by + Eyz * bz
+                az += Ezz * bz
             s = (2.0 * dx + ax) * ax + (2.0 * dy + ay) * ay + (2.0 * dz + az) * az
             if s < pair[e, 3]:
                 L0 = pair[e, 4]
@@ -120,10 +131,21 @@ def _pair_forces(lo, hi, first, other, pair, motion, force, p, tensile):
                 nx, ny, nz = (dx + ax) * inverse, (dy + ay) * inverse, (dz + az) * inverse
                 rate = (vx - motion[j, 3]) * nx + (vy - motion[j, 4]) * ny
                 rate += (vz - motion[j, 5]) * nz
+                if strained:
+                    bx, by, bz = dx + ax, dy + ay, dz + az
+                    rate -= (Lxx * bx + Lxy * by + Lxz * bz) * nx
+                    rate -= (Lyy * by + Lyz * bz) * ny + Lzz * bz * nz
                 f = contact_force(c, rate, pair[e, 6], pair[e, 7], p, tensile)
                 nx *= f
                 ny *= f
                 nz *= f
+                if strained:
+                    sxx += nx * bx
+                    syy += ny * by
+                    szz += nz * bz
+                    syz += ny * bz
+                    sxz += nx * bz
+                    sxy += nx * by
                 fx -= nx
                 fy -= ny
                 fz -= nz
@@ -133,6 +155,8 @@ def _pair_forces(lo, hi, first, other, pair, motion, force, p, tensile):
         force[i, 0] += fx
         force[i, 1] += fy
         force[i, 2] += fz
+    if strained:
+        sums[0], sums[1], sums[2], sums[3], sums[4], sums[5] = sxx, syy, szz, syz, sxz, sxy
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -157,8 +181,9 @@ def _kicked(v, f, free, push, mass, keep, gain):
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _kick_and_drift(lo, hi, ranges, motion, force, free, push, mass, h, keep, gain):
+def _kick_and_drift(lo, hi, ranges, motion, force, free, push, mass, h, keep, gain, strain):
     """Sums the forces of the parts, clears them, moves. Returns (largest |u|^2, sum of m v^2)."""
+    Exx, Eyy, Ezz, Eyz, Exz, Exy = six(strain)
     far = 0.0
     energy = 0.0
     for i in range(lo, hi):
@@ -173,7 +198,10 @@ def _kick_and_drift(lo, hi, ranges, motion, force, free, push, mass, h, keep, ga
         vy = _kicked(motion[i, 4], fy, free[i, 1], push[i, 1], mass[i, 1], keep, gain)
         vz = _kicked(motion[i, 5], fz, free[i, 2], push[i, 2], mass[i, 2], keep, gain)
         energy += mass[i, 0] * vx * vx + mass[i, 1] * vy * vy + mass[i, 2] * vz * vz
-        ux, uy, uz = motion[i, 0] + h * vx, motion[i, 1] + h * vy, motion[i, 2] + h * vz
+        wz = vz / (1.0 + Ezz)
+        wy = (vy - Eyz * wz) / (1.0 + Eyy)
+        wx = (vx - Exy * wy - Exz * wz) / (1.0 + Exx)
+        ux, uy, uz = motion[i, 0] + h * wx, motion[i, 1] + h * wy, motion[i, 2] + h * wz
         far = max(far, ux * ux + uy * uy + uz * uz)
         motion[i, 0], motion[i, 1], motion[i, 2] = ux, uy, uz
         motion[i, 3], motion[i, 4], motion[i, 5] = vx, vy, vz
@@ -202,9 +230,16 @@ def _half(lo, hi, motion, force, free, push, mass, h):
 
 @njit(cache=True, nogil=True)
 def advance(
-    balls: Balls, lists: Lists, work: Work, pace: Pace, reach2: float, p: float, tensile: bool
+    balls: Balls,
+    lists: Lists,
+    work: Work,
+    pace: Pace,
+    reach: float,
+    p: float,
+    tensile: bool,
+    cell: CellMotion,
 ):
-    """Makes the steps of ``pace``; stops where a body has moved by more than the root of reach2.
+    """Makes the steps of ``pace``; stops where a body has moved by more than ``reach``.
 
     ``force`` holds the contact forces at the start and at the end. p: exponent of the law; tensile:
     whether damping may pull. Returns (steps made, DONE, STALE, or CROWDED), the same in every
@@ -219,10 +254,15 @@ def advance(
     threads = 1 if end - part == parts else parts
     lo, hi = ranges[part, BODIES], ranges[end, BODIES]
     before, rising = -1.0, False
+    # each thread moves a cell of its own, all alike
+    strain, rate, strained = cell.strain.copy(), cell.rate.copy(), 0.0
+    in_cell = len(strain) > 0
     if share[part, STOPPED] > 0.0:
         before, rising = share[part, BEFORE], share[part, RISING] > 0.0
     else:  # back to v(-1/2); forces are summed again, from u and v of the whole step
         _half(lo, hi, motion, force, free, push, mass, -0.5 * h)
+        if in_cell:
+            kick(cell, rate, strain, 1.0, -0.5 * h)
     keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
     patience = LOOKS * (len(other) // parts + len(mass))
     made, naps = 0, share[part, SLEPT]
@@ -231,11 +271,15 @@ def advance(
         for t in range(part, end):
             share[t, FAR], share[t, ENERGY] = _kick_and_drift(
                 ranges[t, BODIES], ranges[t + 1, BODIES], ranges,
-                motion, force, free, push, mass, h, keep, gain,
+                motion, force, free, push, mass, h, keep, gain, strain,
             )  # fmt: skip
             share[t, SLEPT] = naps
+        moving = 0.0
+        if in_cell:
+            moving = kick(cell, rate, strain, keep, gain)
+            strained = strain_on(rate, strain, h)
         naps += wait(gate, threads, patience)
-        far, energy, crowd = 0.0, 0.0, 0.0
+        far, energy, crowd = 0.0, moving, 0.0
         for t in range(parts):
             far = max(far, share[t, FAR])
             energy += share[t, ENERGY]
@@ -243,6 +287,8 @@ def advance(
         if quench:
             if rising and energy < before:
                 _stop(lo, hi, motion, mass)
+                if in_cell:
+                    stop(cell, rate)
                 naps += wait(gate, threads, patience)
                 energy, rising = 0.0, False
             else:
@@ -250,45 +296,66 @@ def advance(
             before = energy
         for t in range(part, end):
             a, b = ranges[t, ROWS], ranges[t + 1, ROWS]
-            _pair_forces(a, b, first, other, pair, motion, force[t], p, tensile)
+            _pair_forces(
+                a, b, first, other, pair, motion, force[t], p, tensile, strain, rate, cell.sums[t]
+            )
             a, b = ranges[t, WALLS], ranges[t + 1, WALLS]
             _wall_forces(a, b, wall, wall_pair, motion, force[t], p, tensile)
             a, b = ranges[t, BOXES], ranges[t + 1, BOXES]
             box_forces(a, b, box, box_pair, frame, motion, force[t], p, tensile)
         naps += wait(gate, threads, patience)
         made += 1
-        if far > reach2:
+        if stale(far, strained, reach, cell.span):
             code = STALE
             break
         if crowd > NAPS and made < steps:
             for t in range(part, end):
                 share[t, STOPPED], share[t, BEFORE], share[t, RISING] = 1.0, before, rising
-            return made, CROWDED
-    _half(lo, hi, motion, force, free, push, mass, 0.5 * h)
+            code = CROWDED
+            break
+    if code != CROWDED:
+        _half(lo, hi, motion, force, free, push, mass, 0.5 * h)
+        if in_cell:
+            kick(cell, rate, strain, 1.0, 0.5 * h)
+    if part == 0:
+        cell.strain[:], cell.rate[:] = strain, rate
     return made, code
 
 
+@njit(cache=True, inline="always")
+def _change(motion, i, j, pair, e, E):
+    """Change of the branch vector of pair e, from i to j, since it was listed."""
+    x, y, z = motion[j, 0] - motion[i, 0], motion[j, 1] - motion[i, 1], motion[j, 2] - motion[i, 2]
+    dx, dy, dz = pair[e, 0] + x, pair[e, 1] + y, pair[e, 2] + z
+    return (
+        x + E[0] * dx + E[5] * dy + E[4] * dz,
+        y + E[1] * dy + E[3] * dz,
+        z + E[2] * dz,
+    )
+
+
 @njit(cache=True, error_model="numpy")
-def measure(motion: np.ndarray, lists: Lists, p: float, tensile: bool):
+def measure(motion: np.ndarray, lists: Lists, p: float, tensile: bool, cell: CellMotion):
     """Force (m,), overlap (m,), closing speed (m,) of every pair, then of every wall pair, then of
     every ball near a box."""
     first, other, pair, wall, wall_pair, box, box_pair, frame = lists
+    E, flow = six(cell.strain), six(cell.rate)
     m, w = len(other), len(wall)
     out = np.zeros((3, m + w + len(box)))
     for i in range(len(first) - 1):
         for e in range(first[i], first[i + 1]):
             j = other[e]
-            s = 0.0
-            for k in range(3):
-                a = motion[j, k] - motion[i, k]
-                s += (2.0 * pair[e, k] + a) * a
+            x, y, z = _change(motion, i, j, pair, e, E)
+            s = (2.0 * pair[e, 0] + x) * x + (2.0 * pair[e, 1] + y) * y
+            s += (2.0 * pair[e, 2] + z) * z
             L0 = pair[e, 4]
             L = np.sqrt(L0 * L0 + s)
             c = -(pair[e, 5] + s / (L + L0))
-            rate = 0.0
-            for k in range(3):
-                normal = (pair[e, k] + motion[j, k] - motion[i, k]) / L
-                rate -= (motion[j, 3 + k] - motion[i, 3 + k]) * normal
+            x, y, z = pair[e, 0] + x, pair[e, 1] + y, pair[e, 2] + z
+            rate = x * (motion[i, 3] - motion[j, 3] - flow[0] * x - flow[5] * y - flow[4] * z)
+            rate += y * (motion[i, 4] - motion[j, 4] - flow[1] * y - flow[3] * z)
+            rate += z * (motion[i, 5] - motion[j, 5] - flow[2] * z)
+            rate /= L
             out[1, e], out[2, e] = c, rate
             if c > 0.0:
                 out[0, e] = contact_force(c, rate, pair[e, 6], pair[e, 7], p, tensile)
@@ -336,12 +403,23 @@ def response(
 
 
 @njit(cache=True)
-def fill_forces(motion: np.ndarray, force: np.ndarray, lists: Lists, p: float, tensile: bool):
+def fill_forces(
+    motion: np.ndarray,
+    force: np.ndarray,
+    lists: Lists,
+    p: float,
+    tensile: bool,
+    cell: CellMotion,
+):
     """Contact forces on the bodies at the present positions and velocities, into ``force[0]``."""
     first, other, pair, wall, wall_pair, box, box_pair, frame = lists
     force[:] = 0.0
+    cell.sums[:] = 0.0
     start = np.int64(0)  # a literal 0 would be compiled for once more
-    _pair_forces(start, len(first) - 1, first, other, pair, motion, force[0], p, tensile)
+    _pair_forces(
+        start, len(first) - 1, first, other, pair, motion, force[0], p, tensile,
+        cell.strain, cell.rate, cell.sums[0],
+    )  # fmt: skip
     _wall_forces(start, len(wall), wall, wall_pair, motion, force[0], p, tensile)
     box_forces(start, len(box), box, box_pair, frame, motion, force[0], p, tensile)
 

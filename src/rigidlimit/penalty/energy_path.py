@@ -54,6 +54,13 @@ LEAST_HOLD, MOST_HOLD, FAR = 1e-6, 30.0, 0.7
 """Least and largest weight of P over what a load moves through the trust, and the part of the
 trust from which on a body is held back more."""
 
+SLIGHT = 1e-7
+"""Stiffness of a near contact over the stiffest ones of both its bodies, below which it is left out
+of the matrix: open contacts, which only fill it."""
+
+HOLD = 1e-14
+"""Least weight of P over the stiffest contact: with less a loose body has no pivot left."""
+
 UNLOADED = 1e-3
 """Part of the heaviest load that a body without a load counts as having, in P."""
 
@@ -205,17 +212,19 @@ class Path:
         """(d (n,), B d (m,))."""
         self.order.meet(seen.contacts)
         D, problem = seen.f / seen.w, self.problem
-        mass = sp.diags_array(self.hold[problem.body] * problem.weight).tocsr()
+        weight = self.hold[problem.body] * problem.weight
+        mass = sp.diags_array(np.maximum(weight, HOLD * D.max(initial=0.0))).tocsr()
+        counts = _not_slight(seen.contacts, D)
         # at the end contacts bear or not by factors of 1e12, too many for single precision
         network = Network(
-            seen.B,
+            seen.B[counts],
             mass=mass,
             blocks=problem.starts,
             order=self.order.place,
             single_precision=False,
         )
-        rhs = seen.F + network.load_of(mu / seen.w - D * (seen.gap - seen.w))
-        d = network.system(D, 0.0).solve_directly(rhs, self.stats, refined=refined)
+        rhs = seen.F + seen.B.T @ (mu / seen.w - D * (seen.gap - seen.w))
+        d = network.system(D[counts], 0.0).solve_directly(rhs, self.stats, refined=refined)
         self.order.keep(network)
         return d, seen.B @ d
 
@@ -288,6 +297,13 @@ def _balanced(gap: np.ndarray, mu: float, force: np.ndarray) -> tuple[np.ndarray
     f = np.maximum(force, LIGHT)
     w = np.maximum(gap, mu / np.where(bears, f, OPEN))
     return np.where(bears, f, mu / w), w
+
+
+def _not_slight(contacts: Contacts, D: np.ndarray) -> np.ndarray:
+    """Which contacts are not slight beside others of their bodies, (m,) bool. D (m,): stiffness."""
+    stiffest = np.zeros(contacts.bodies)
+    np.maximum.at(stiffest, contacts.body, D[:, None])
+    return SLIGHT * stiffest[contacts.body].min(axis=1) < D
 
 
 def _lowest(w: np.ndarray, dw: np.ndarray, work: float, mu: float, longest: float) -> float:

@@ -4,13 +4,18 @@ Slow and general. The contacts are found again whenever a body has travelled ``r
 their gaps change by B q (see ``network.py``). reach = sqrt(LINEAR c l), with c the overlap under a
 body's own weight and l the scene's length, keeps the error of a gap below LINEAR of that overlap in
 motion. At rest ``settled`` asks for the contacts anew until the travel since then leaves no error.
+
+A periodic cell is the last body, as in contact dynamics: its columns of B and its mass move it, and
+it is pushed by its stress at the volume that it had when the contacts were found.
 """
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..bodies import HalfSpace, State, rotations
+from ..bodies.cell import CellFrame, volume_of
 from ..bodies.mass import block_matrix, inverse_blocks, mass_blocks, world_inertia
+from ..bodies.motion import shifted
 from ..collision.contacts import Contacts, empty
 from ..collision.search import find_contacts
 from ..constraints import (
@@ -29,6 +34,7 @@ from .balls import Pace
 from .engine import Law, Measures, check_finite, expected_tangent
 from .friction import spring_energy
 from .law import damping_coefficient, static_overlap
+from .squeezed import push_of_stress
 from .timestep import critical_step
 
 LINEAR = 1e-2
@@ -52,9 +58,11 @@ class NetworkEngine:
         self._state = state
         self.held = ~bodies.free.ravel()
         self.set_external(external_force)
-        self.plane = bodies.are(HalfSpace)
+        self.plane, self.is_cell = bodies.are(HalfSpace), bodies.are(CellFrame)
         radius = bodies.bounding_radius
         self.radius = np.where(np.isfinite(radius), radius, 0.0)
+        if bodies.cell is not None:
+            self.radius[-1] = 1.0  # all of its rates are velocities
         self.arm = np.tile([1.0, 1.0, 1.0, 0.0, 0.0, 0.0], len(bodies))
         self.arm[self.arm == 0] = np.repeat(np.where(self.radius > 0, self.radius, 1.0), 3)
         self.next_reach = 1e-3 * bodies.length
@@ -67,13 +75,12 @@ class NetworkEngine:
     @property
     def state(self) -> State:
         q = self.q.reshape(-1, 6)
-        old = self._state
-        return State(
-            old.position + q[:, :3],
-            rotations.turned(old.quaternion, q[:, 3:]),
-            self.v.reshape(-1, 6).copy(),
-            old.time,
+        old, turn = self._state, np.where(self.is_cell[:, None], 0.0, q[:, 3:])
+        moved = old.moved(
+            quaternion=rotations.turned(old.quaternion, turn),
+            velocity=self.v.reshape(-1, 6).copy(),
         )
+        return shifted(self.bodies, moved, q)
 
     @property
     def time(self) -> float:
@@ -117,9 +124,17 @@ class NetworkEngine:
         self.external = np.where(self.held, 0.0, external_force)
         later = self.external if later is None else np.where(self.held, 0.0, later)
         self.rate = (later - self.external) / over
+        push, cell = push_of_stress(self.bodies), self.bodies.cell
+        if cell is not None:  # whose stress was given as a force at the volume of the scene
+            share = volume_of(self._state.cell) / cell.volume
+            self.external[-6:] *= share
+            self.rate[-6:] *= share
         self.weight = np.maximum(*(
             np.linalg.norm(load.reshape(-1, 6)[:, :3], axis=1) for load in (self.external, later)
         ))  # fmt: skip
+        if cell is not None:
+            self.weight[-1] = 0.0
+        self.weight = np.where(self.bodies.free.any(axis=1), np.maximum(self.weight, push), 0.0)
         mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)
         pull = (self.weight / mass).max(initial=0.0)
         self.lag = LAG * np.sqrt(self.bodies.length / pull) if pull > 0 else np.inf
@@ -163,6 +178,8 @@ class NetworkEngine:
         v = np.where(self.held, 0.0, self.v)
         p = self.law.exponent
         balance = np.where(self.held, 0.0, self.total + self.external) / self.arm
+        if self.bodies.cell is not None:
+            balance[-6:] *= self.bodies.cell_length**self.bodies.dim / volume_of(self._state.cell)
         springs = 0.0
         if self.law.friction is not None:
             rub = self.tangents
@@ -205,6 +222,10 @@ class NetworkEngine:
         bodies, law = self.bodies, self.law
         state = self.state
         check_finite(bodies, state.position)
+        if bodies.cell is not None:
+            grown = volume_of(state.cell) / volume_of(self._state.cell)
+            self.external[-6:] *= grown
+            self.rate[-6:] *= grown
         self._state = state
         turned = self.q.reshape(-1, 6).copy()
         self.q[:] = 0.0

@@ -20,7 +20,9 @@ count as closed then. They go on with the forces and tangential springs that the
 Balls that are poured loosely have no contacts to lose. There a DEM goes first, whose steps are
 cheaper: soft at first, then stiffer. It takes no notice of contacts that were there, so that the
 state decides, not the number of balls: the DEM is taken where contacts bear next to nothing in the
-first step, and fewer are near than there are balls to hold.
+first step, and fewer are near than there are balls to hold. Balls that a stress presses together
+are poured as loosely: the cell shrinks about them, and is stretched again by what undoes overlaps
+before the least energy is sought.
 
 Only contacts that the rest closes may bear. The least energy closes them to 1e-9 of the scene's
 length and contact dynamics closes the rest of the way, but in a packing of thousands of balls
@@ -39,7 +41,6 @@ import numpy as np
 from .._support import arrays
 from .._support.words import counted
 from ..bodies import Bodies, Disk, Sphere, State
-from ..bodies.motion import shifted
 from ..collision.search import find_contacts
 from ..conditioning.screening import finite_reach
 from ..errors import InputError, NoRest
@@ -47,10 +48,10 @@ from ..scenes.scene import Scene
 from ..simulation import STILL, Simulation
 from ..status import Status
 from ..step.motion import farthest, flies_off, motion, ways
-from ..step.warnings import largest_pull
 from .ball_engine import serves
 from .least_energy import force_scale, least_energy
-from .simulation import PenaltySimulation, TooSoft
+from .simulation import PenaltySimulation, TooSoft, largest_loads
+from .squeezed import is_squeezed, parting_strain, softness, stretched
 
 STATE, DYNAMICS, DEM = "state", "dynamics", "dem"
 """Who goes first."""
@@ -97,6 +98,14 @@ would be pushed apart first."""
 LOOSENED, ROOMY = 1e-2, 0.1
 """Strain by which a cell is stretched before rounds under its stress begin, and mu then, which
 keeps as much room between bodies: what follows the path from there seldom slides."""
+
+PARTED, NEAR_STRESS = 1e-3, 3e-3
+"""mu where it is stretched by the overlaps of a DEM alone, which has slid already, and overlap over
+the smaller one's radius up to which that is tried."""
+
+ROUGHLY, HARDER, SLIDING = 0.1, 6, 80
+"""Unbalanced force at which a DEM of a stress ends that is to be made stiffer, how often it may be,
+and rounds of least energy in which a packing that does not slide is at rest: 40 to 70."""
 
 LEAST = 1e-4
 """Least part of that, so that mu begins well above its end."""
@@ -289,21 +298,15 @@ class _Settling:
         return False
 
     @property
-    def _squeezed(self) -> bool:
-        """Whether a stress presses bodies together."""
-        bodies = self.simulation.bodies
-        return bodies.cell is not None and bool(bodies.free[-1].any())
-
-    @property
     def _creeps(self) -> int:
         """``CREEPS``; a cell, which is loosened first, need not be near its rest."""
-        return LAST if self._squeezed else CREEPS
+        return LAST if is_squeezed(self.simulation.bodies) else CREEPS
 
     def _stands(self) -> bool:
         """Whether nothing moves before the first step, as after rest under other loads: then there
         is no slide to wait for."""
         simulation, bodies = self.simulation, self.simulation.bodies
-        fall = largest_pull(bodies, simulation.external_force) * simulation.dt
+        fall = largest_loads(bodies, simulation.external_force)[1] * simulation.dt
         way = np.where(bodies.free, simulation.state.velocity * bodies.turning_arm, 0.0)
         return bool(np.abs(way).max() <= STILL * fall)
 
@@ -379,36 +382,64 @@ class _Settling:
         simulation = self.simulation
         damping = {"restitution": 0.3}
         if self.balls:
-            pull = largest_pull(simulation.bodies, simulation.external_force)
+            _, pull = largest_loads(simulation.bodies, simulation.external_force)
             calm = float(CALM * np.sqrt(pull / simulation.bodies.length))
             damping = {"restitution": BOUNCE, "background": calm, "quenches": False}
+        given = {"external_force": simulation.external_force}
+        if simulation.bodies.cell is not None:  # it may be prescribed another stress by now
+            scene, given = simulation.scene_now(), {}
+        else:
+            scene = simulation.scene
         return PenaltySimulation(
-            simulation.scene,
-            state=simulation.state,
-            external_force=simulation.external_force,
-            stiffness_scale=scale,
-            **damping,
+            scene, state=simulation.state, stiffness_scale=scale, **given, **damping
         )
 
     def _by_poured(self) -> bool:
         """The pose of least energy from that of the DEM, after more of it where that is too far to
         go; other bodies than balls are left to damping from there. Whether it was found."""
         self._check_loaded()
+        bodies = self.simulation.bodies
         if self.rough:
             return self._by_rough_dem()
         if not self.balls:
             self._by_dem(SETTLED[-1])
-            return _turns_nothing(self.simulation.bodies) and self._rounds(BEGIN)
+            return _turns_nothing(bodies) and self._rounds(BEGIN)
+        if is_squeezed(bodies):
+            return self._by_squeezed()
         for tolerance in SETTLED:
             self._by_dem(tolerance)
             if self._rounds(self._part_of_heaviest() * BEGIN):
                 return True
         return False
 
+    def _by_squeezed(self) -> bool:
+        """The same of balls under the stress of a cell, by a DEM that is soft at first, and stiffer
+        where rounds from its rest slide: a DEM is at the end of a slide sooner."""
+        bodies, scale, begin = self.simulation.bodies, self._softness(SUNK), PARTED
+        tolerance = ROUGHLY
+        for _ in range(HARDER):
+            self.dem = self._new_dem(scale)
+            if self._run_dem(tolerance) <= NEAR_STRESS:
+                parted = parting_strain(bodies, self.borne[0])
+                if self._by_loosened(parted, begin, SLIDING):
+                    return True
+                begin /= STIFFER
+            scale, tolerance = STIFFER * scale, SETTLED[0]
+        return False
+
+    def _softness(self, sunk: float) -> float:
+        """Stiffness scale of a DEM to begin with; of balls under a stress, which sink by ``sunk``
+        of their radius."""
+        simulation = self.simulation
+        if not (self.round and is_squeezed(simulation.bodies)):
+            return SOFT[0]
+        pairs, exponent = simulation.scene.pair_stiffness, simulation.settings.exponent
+        return softness(simulation.bodies, exponent, pairs, sunk)
+
     def _by_rough_dem(self) -> bool:
         """The pose in which a DEM with friction rests, poured again where it was too soft, its
         contacts with their forces and springs. True: nothing better is to be found."""
-        simulation, begun, scale = self.simulation, self.simulation.state, SOFT[0]
+        simulation, begun, scale = self.simulation, self.simulation.state, self._softness(NEAR)
         while True:
             simulation.state = begun
             self.dem = self._new_dem(scale)
@@ -431,8 +462,8 @@ class _Settling:
         was, to go on from there."""
         simulation = self.simulation
         before, last = simulation.checkpoint(), simulation.last
-        if self._squeezed:
-            found = self._by_loosened()
+        if is_squeezed(self.simulation.bodies):
+            found = self._by_loosened(LOOSENED, ROOMY, ROUNDS)
         else:
             self.borne = last.contacts, last.classic.force
             found = self._rounds(self._part_of_heaviest() * BEGIN)
@@ -440,15 +471,13 @@ class _Settling:
             simulation.restore(before)
         return found
 
-    def _by_loosened(self) -> bool:
+    def _by_loosened(self, strain: float, begin: float, rounds: int) -> bool:
         """The pose of least energy of bodies under a stress, from where they have room: the cell is
         stretched a little, which undoes overlaps at once."""
-        simulation, bodies = self.simulation, self.simulation.bodies
-        way = np.zeros((len(bodies), 6))
-        way[-1, :3] = np.where(bodies.free[-1, :3], LOOSENED * bodies.cell_length, 0.0)
-        simulation.state = shifted(bodies, simulation.state, way)
+        simulation = self.simulation
+        simulation.state = stretched(simulation.bodies, simulation.state, strain)
         self.borne = None
-        return self._rounds(ROOMY)
+        return self._rounds(begin, rounds)
 
     def _check_loaded(self):
         if not self._is_loaded():
@@ -465,7 +494,7 @@ class _Settling:
         heaviest = force_scale(simulation.bodies, simulation.state, simulation.external_force)
         return float(np.clip(np.median(force[force > 0.0]) / heaviest, LEAST, 1.0))
 
-    def _rounds(self, begin: float) -> bool:
+    def _rounds(self, begin: float, most: int = ROUNDS) -> bool:
         """Whether rounds of least energy led from the present pose to rest; mu begins there."""
         simulation = self.simulation
         found = least_energy(
@@ -474,7 +503,7 @@ class _Settling:
             simulation.external_force,
             start=self.borne,
             begin=begin,
-            max_rounds=ROUNDS,
+            max_rounds=most,
             callback=lambda text: self.tell(f"least potential energy, {text}"),
         )
         self.rounds += found.rounds

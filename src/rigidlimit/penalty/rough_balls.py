@@ -1,8 +1,8 @@
 """Kernels of the penalty method for rough balls, half-spaces and boxes that do not turn.
 
-The lists, gaps and leapfrog are those of ``balls.py``; beside them there are spins, and tangential
-springs (``friction.py``). One thread does all the work. Arms reach from a ball's centre to the
-middle of the overlap, where the contact search has the contact.
+The lists, gaps, leapfrog and cell are those of ``balls.py``; beside them there are spins, and
+tangential springs (``friction.py``). One thread does all the work. Arms reach from a ball's centre
+to the middle of the overlap, where the contact search has the contact.
 
 Numba takes records of arrays apart slowly: what is called for each contact has them one by one.
 """
@@ -16,6 +16,7 @@ from .ball_on_box import box_contact
 from .balls import DONE, STALE, Lists, Pace
 from .friction import rub
 from .law import contact_force
+from .moving_cell import CellMotion, kick, six, stale, stop, strain_on
 
 
 class RoughBalls(NamedTuple):
@@ -56,19 +57,20 @@ class Inertia(NamedTuple):
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
 def _press(
     e, a, b, nx, ny, nz, c, k, g, motion, spin, radius, rough, spring, force,
-    p, tensile, factor, keeps_force, h, rows,
+    p, tensile, factor, keeps_force, h, rows, lx, ly, lz,
 ):  # fmt: skip
-    """The contact of listed number e, from body a to body b along n, overlap c: forces on both."""
+    """The contact of listed number e, from body a to body b along n, overlap c: forces on both.
+    l [m/s]: by which the cell moves b past a. Returns the force on b."""
     ra = radius[a] - 0.5 * c if radius[a] > 0.0 else 0.0
     rb = radius[b] - 0.5 * c if radius[b] > 0.0 else 0.0
     wx = ra * spin[a, 0] + rb * spin[b, 0]
     wy = ra * spin[a, 1] + rb * spin[b, 1]
     wz = ra * spin[a, 2] + rb * spin[b, 2]
-    vx = motion[b, 3] - motion[a, 3] - (wy * nz - wz * ny)
-    vy = motion[b, 4] - motion[a, 4] - (wz * nx - wx * nz)
-    vz = motion[b, 5] - motion[a, 5] - (wx * ny - wy * nx)
+    vx = motion[b, 3] - motion[a, 3] + lx - (wy * nz - wz * ny)
+    vy = motion[b, 4] - motion[a, 4] + ly - (wz * nx - wx * nz)
+    vz = motion[b, 5] - motion[a, 5] + lz - (wx * ny - wy * nx)
     rate = -(vx * nx + vy * ny + vz * nz)
-    f = tx = ty = tz = 0.0
+    f = tx = ty = tz = px = py = pz = 0.0
     if c > 0.0:
         f = contact_force(c, rate, k, g, p, tensile)
         vx, vy, vz = vx + rate * nx, vy + rate * ny, vz + rate * nz
@@ -100,23 +102,41 @@ def _press(
     if h == 0.0:
         rows[e, 0], rows[e, 1], rows[e, 2] = f, c, rate
         rows[e, 3], rows[e, 4], rows[e, 5] = tx, ty, tz
+    return px, py, pz
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def contact_forces(lists: Lists, balls: RoughBalls, law: RoughLaw, h: float, rows: np.ndarray):
+def contact_forces(
+    lists: Lists,
+    balls: RoughBalls,
+    law: RoughLaw,
+    h: float,
+    rows: np.ndarray,
+    strain: np.ndarray,
+    flow: np.ndarray,
+    sums: np.ndarray,
+):
     """Sets the forces; springs move on by h [s], and if h is 0, rows (c, 6) are set: normal force,
-    overlap, closing speed and f_t of each listed contact."""
+    overlap, closing speed and f_t of each listed contact. strain, flow, sums (6,): of the cell, see
+    ``moving_cell``; empty without one."""
     first, other, pair, wall, wall_pair, box, box_pair, frame = lists
     motion, spin, radius, rough, spring, force = balls
     p, tensile, factor, keeps_force = law
     force[:] = 0.0
-    pairs, walls = len(other), len(wall)
+    pairs, walls, strained = len(other), len(wall), len(strain) > 0
+    E, flows = six(strain), six(flow)
+    sxx = syy = szz = syz = sxz = sxy = lx = ly = lz = 0.0
     for i in range(len(first) - 1):
         for e in range(first[i], first[i + 1]):
             j = other[e]
             ax, ay = motion[j, 0] - motion[i, 0], motion[j, 1] - motion[i, 1]
             az = motion[j, 2] - motion[i, 2]
             dx, dy, dz = pair[e, 0], pair[e, 1], pair[e, 2]
+            if strained:
+                bx, by, bz = dx + ax, dy + ay, dz + az
+                ax += E[0] * bx + E[5] * by + E[4] * bz
+                ay += E[1] * by + E[3] * bz
+                az += E[2] * bz
             s = (2.0 * dx + ax) * ax + (2.0 * dy + ay) * ay + (2.0 * dz + az) * az
             if s >= pair[e, 3] and h > 0.0:
                 spring[e, 0] = spring[e, 1] = spring[e, 2] = 0.0
@@ -124,11 +144,24 @@ def contact_forces(lists: Lists, balls: RoughBalls, law: RoughLaw, h: float, row
             L0 = pair[e, 4]
             L = np.sqrt(L0 * L0 + s)
             c = -(pair[e, 5] + s / (L + L0))
-            _press(
-                e, i, j, (dx + ax) / L, (dy + ay) / L, (dz + az) / L, c, pair[e, 6], pair[e, 7],
+            bx, by, bz = dx + ax, dy + ay, dz + az
+            if strained:
+                lx = flows[0] * bx + flows[5] * by + flows[4] * bz
+                ly, lz = flows[1] * by + flows[3] * bz, flows[2] * bz
+            px, py, pz = _press(
+                e, i, j, bx / L, by / L, bz / L, c, pair[e, 6], pair[e, 7],
                 motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h,
-                rows,
+                rows, lx, ly, lz,
             )  # fmt: skip
+            if strained:
+                sxx += px * bx
+                syy += py * by
+                szz += pz * bz
+                syz += py * bz
+                sxz += px * bz
+                sxy += px * by
+    if strained:
+        sums[0], sums[1], sums[2], sums[3], sums[4], sums[5] = sxx, syy, szz, syz, sxz, sxy
     for e in range(walls):
         i, w = wall[e, 0], wall[e, 1]
         nx, ny, nz = wall_pair[e, 0], wall_pair[e, 1], wall_pair[e, 2]
@@ -137,12 +170,14 @@ def contact_forces(lists: Lists, balls: RoughBalls, law: RoughLaw, h: float, row
         _press(
             pairs + e, w, i, nx, ny, nz, c, wall_pair[e, 4], wall_pair[e, 5],
             motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h, rows,
+            0.0, 0.0, 0.0,
         )  # fmt: skip
     for e in range(len(box)):
         c, _, nx, ny, nz = box_contact(e, box, box_pair, frame, motion)
         _press(
             pairs + walls + e, box[e, 1], box[e, 0], nx, ny, nz, c, box_pair[e, 6], box_pair[e, 7],
             motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h, rows,
+            0.0, 0.0, 0.0,
         )  # fmt: skip
 
 
@@ -164,13 +199,17 @@ def _kick(motion, spin, force, inverse, push, mass, keep, gain):
 
 
 @njit(cache=True, error_model="numpy")
-def _drift(motion, spin, turn, h):
+def _drift(motion, spin, turn, h, strain):
     """Moves and turns by h; returns the largest |u|^2."""
-    far = 0.0
+    E, far = six(strain), 0.0
     for i in range(len(spin)):
         u2 = 0.0
+        z = motion[i, 5] / (1.0 + E[2])
+        y = (motion[i, 4] - E[3] * z) / (1.0 + E[1])
+        motion[i, 0] += h * (motion[i, 3] - E[5] * y - E[4] * z) / (1.0 + E[0])
+        motion[i, 1] += h * y
+        motion[i, 2] += h * z
         for k in range(3):
-            motion[i, k] += h * motion[i, 3 + k]
             u2 += motion[i, k] * motion[i, k]
         far = max(far, u2)
         x, y, z = spin[i, 0], spin[i, 1], spin[i, 2]
@@ -194,11 +233,12 @@ def advance(
     turn: np.ndarray,
     inertia: Inertia,
     pace: Pace,
-    reach2: float,
+    reach: float,
     law: RoughLaw,
     rows: np.ndarray,
+    cell: CellMotion,
 ):
-    """Makes the steps of ``pace``; stops where a body has moved by more than the root of reach2.
+    """Makes the steps of ``pace``; stops where a body has moved by more than ``reach``.
 
     turn (n, 4): quaternions; rows (c, 6): see ``contact_forces``. Returns (steps made, DONE or
     STALE).
@@ -206,25 +246,36 @@ def advance(
     motion, spin, force = balls.motion, balls.spin, balls.force
     inverse, push, rate, mass = inertia
     steps, h, alpha, quench = pace
+    strain, flow, strained, in_cell = cell.strain, cell.rate, 0.0, len(cell.strain) > 0
     _kick(motion, spin, force, inverse, push, mass, 1.0, -0.5 * h)
+    if in_cell:
+        kick(cell, flow, strain, 1.0, -0.5 * h)
     keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
     before, rising = -1.0, False
     made, code = 0, DONE
     while made < steps:
         push += h * rate
         energy = _kick(motion, spin, force, inverse, push, mass, keep, gain)
+        if in_cell:
+            energy += kick(cell, flow, strain, keep, gain)
         if quench:
             if rising and energy < before:
                 _kick(motion, spin, force, inverse, push, mass, 0.0, 0.0)
+                if in_cell:
+                    stop(cell, flow)
                 energy, rising = 0.0, False
             else:
                 rising = energy > before
             before = energy
-        far = _drift(motion, spin, turn, h)
-        contact_forces(lists, balls, law, h, rows)
+        far = _drift(motion, spin, turn, h, strain)
+        if in_cell:
+            strained = strain_on(flow, strain, h)
+        contact_forces(lists, balls, law, h, rows, strain, flow, cell.sums[0])
         made += 1
-        if far > reach2:
+        if stale(far, strained, reach, cell.span):
             code = STALE
             break
     _kick(motion, spin, force, inverse, push, mass, 1.0, 0.5 * h)
+    if in_cell:
+        kick(cell, flow, strain, 1.0, 0.5 * h)
     return made, code

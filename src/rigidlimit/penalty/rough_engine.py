@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..bodies import Bodies, Disk, HalfSpace, Sphere, State
+from ..bodies.cell import CellFrame
 from ..collision.contacts import Contacts, empty
 from ..constraints import gap_gradient, tangential_gradient
 from ..forces.friction import contact_friction, contact_tangential_stiffness, tangential_ratio
-from . import ball_engine, rough_balls
+from . import ball_engine, moving_cell, rough_balls
 from .ball_engine import BallEngine
 from .balls import STALE, Pace
 from .engine import Law, Measures, expected_tangent
@@ -35,7 +36,7 @@ class RoughBallEngine(BallEngine):
         self.radius = np.where(bodies.are(Sphere, Disk), bodies.bounding_radius, 0.0)
         inertia = np.einsum("nkk->nk", bodies.inertia)
         mass = np.column_stack([np.repeat(bodies.mass[:, None], 3, axis=1), inertia])
-        self.masses = np.where(bodies.free, mass, 0.0)
+        self.masses = np.where(bodies.free & ~bodies.are(CellFrame)[:, None], mass, 0.0)
         self.inverse = np.divide(1.0, mass, out=np.zeros((n, 6)), where=self.masses > 0)
         self.forces = np.zeros((n, 6))
         rub = law.friction
@@ -48,12 +49,7 @@ class RoughBallEngine(BallEngine):
 
     @property
     def state(self) -> State:
-        return State(
-            self.origin + self.motion[:, :3],
-            self.quaternion.copy(),
-            np.column_stack([self.motion[:, 3:6], self.spin]),
-            self.time,
-        )
+        return self._state(self.quaternion.copy())
 
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
         """Make up to ``steps`` steps, fewer where the neighbour list had to be rebuilt."""
@@ -65,9 +61,10 @@ class RoughBallEngine(BallEngine):
             self.quaternion,
             rough_balls.Inertia(self.inverse, push, rate, self.masses),
             Pace(steps, dt, alpha, quench),
-            (0.5 * self.skin) ** 2,
+            self.reach,
             self.rough_law,
             self.rows,
+            self.cell,
         )
         self._load_on(made * dt)
         self.elapsed += made * dt
@@ -97,9 +94,13 @@ class RoughBallEngine(BallEngine):
             gamma = self.g * overlap ** (0.5 * self.law.exponent - 1)
             each = self.bodies.dim - 1
             along = np.repeat(self.ratio * tangent, each)
+            inverse = self.inverse
+            if self.vectors is not None:
+                inverse = inverse.copy()
+                inverse[-1] = np.where(self.bodies.free[-1], 1.0 / self.bodies.mass[-1], 0.0)
             self._limit = critical_step(
                 self.gradient,
-                self.inverse.ravel(),
+                inverse.ravel(),
                 np.concatenate([tangent, along]),
                 np.concatenate([gamma, np.repeat(self.law.friction.damping * gamma, each)]),
             )
@@ -120,7 +121,11 @@ class RoughBallEngine(BallEngine):
             kinetic_energy=smooth.kinetic_energy + float(0.5 * (mass * self.spin**2).sum()),
             elastic_energy=smooth.elastic_energy + springs,
             unbalanced=float(
-                max(np.abs(balance[self.mass > 0]).max(initial=0.0), moment.max(initial=0.0))
+                max(
+                    np.abs(balance[self.mass > 0]).max(initial=0.0),
+                    moment.max(initial=0.0),
+                    moving_cell.imbalance(self.bodies, self.cell),
+                )
             ),
         )
 
@@ -140,23 +145,32 @@ class RoughBallEngine(BallEngine):
         return out
 
     def _measure(self):
-        scratch = self._balls(np.empty_like(self.forces))
-        rough_balls.contact_forces(self.lists, scratch, self.rough_law, 0.0, self.rows)
+        self._press(np.empty_like(self.forces), np.empty(len(self.cell.strain)))
         return self.rows[:, :3].T
 
     def _fill(self):
-        moving = self._balls(self.forces)
-        rough_balls.contact_forces(self.lists, moving, self.rough_law, 0.0, self.rows)
+        self._press(self.forces, self.cell.sums[0])
+
+    def _press(self, force: np.ndarray, sums: np.ndarray) -> None:
+        """Contact forces at the present positions and velocities, into ``force``; sums (6,): see
+        ``CellMotion``."""
+        cell, balls = self.cell, self._balls(force)
+        rough_balls.contact_forces(
+            self.lists, balls, self.rough_law, 0.0, self.rows, cell.strain, cell.rate, sums
+        )
 
     def _build(self):
         before, springs = self.listed, self.spring
         super()._build()
         bodies, law, rub = self.bodies, self.law, self.law.friction
         # each kernel's second body: j of a pair, the ball at a wall or box
-        second = np.concatenate([self.other, self.wall[:, 0], self.box[:, 0]])
+        ball = np.concatenate([self.wall[:, 0], self.box[:, 0]])
+        second = np.concatenate([self.other, ball])
         self.swapped = self.listed.body[:, 1] != second
-        away = np.where(self.swapped, 1.0, -1.0) * self.radius[second]
-        point = self.origin[second] + away[:, None] * self.listed.normal
+        # by the first body of a pair: the second one is an image in a cell
+        near = np.concatenate([self.listed.body[: len(self.other), 0], ball])
+        away = np.where(self.listed.body[:, 0] == near, 1.0, -1.0) * self.radius[near]
+        point = self.origin[near] + away[:, None] * self.listed.normal
         self.listed = listed = replace(self.listed, point=point)
         mu = contact_friction(bodies, listed, rub.pair_friction)
         self.ratio = tangential_ratio(bodies, listed, rub.pair_ratio)

@@ -43,6 +43,7 @@ from .law import check_exponent, damping_of
 from .network_engine import NetworkEngine
 from .rest_criterion import RestCriterion, RestWatch
 from .result import PenaltyProgress, PenaltyResult
+from .squeezed import push_of_stress
 
 SAFETY = 0.8
 """Time step chosen over the critical one."""
@@ -112,7 +113,8 @@ class PenaltySimulation:
     state
         To begin with; the scene's by default.
     external_force
-        (6 n,) [N, N m]: loads and weights; the scene's by default.
+        (6 n,) [N, N m]: loads and weights; the scene's by default. On a periodic cell -V sigma/l at
+        the volume V that it has in the scene.
     tangential_law
         "mindlin" or "mindlin/force", the scene's by default; of scenes with friction, see
         ``friction.py``.
@@ -153,11 +155,6 @@ class PenaltySimulation:
         tangential_damping: float = 1.0,
     ):
         scene = as_scene(scene)
-        if scene.cell is not None:
-            raise InputError(
-                f"scene {scene.name!r} has a periodic cell, which the DEM does not know; expected "
-                "a Simulation, or settle"
-            )
         self.damping = _damping_fraction(scene, restitution, damping, tensile)
         if not (background in ("quench", None) or np.isreal(background)):
             raise InputError(f"background is {background!r}; expected 'quench', a rate or None")
@@ -182,8 +179,7 @@ class PenaltySimulation:
         make = _engine_class(engine, self.bodies, start, external, rough)
         self.engine: Engine = make(self.bodies, start, external, self.law, threads)
         self.steps = 0
-        self.load_size = _largest_force(external)
-        self.pull = largest_pull(self.bodies, external)
+        self.load_size, self.pull = largest_loads(self.bodies, external)
         self.fixed_dt = None if dt is None else arrays.positive("dt", dt)
         if self.fixed_dt is not None:
             self.engine.keep_step()
@@ -364,12 +360,12 @@ class PenaltySimulation:
         over = arrays.positive("over", over)
         now, later = self.external_force, self._loads(external_force)
         both = np.maximum(np.abs(now), np.abs(later))
-        self.load_size, self.pull = _largest_force(both), largest_pull(self.bodies, both)
+        self.load_size, self.pull = largest_loads(self.bodies, both)
         self.engine.set_external(now, later, over)
         result = self.run(self.time + over, **options)
         self.engine.set_external(later)
         self.external_force = later
-        self.load_size, self.pull = _largest_force(later), largest_pull(self.bodies, later)
+        self.load_size, self.pull = largest_loads(self.bodies, later)
         return result
 
     def _loads(self, external_force: np.ndarray) -> np.ndarray:
@@ -444,6 +440,17 @@ def _engine_class(
     return rough_engine.RoughBallEngine if rough else ball_engine.BallEngine
 
 
-def _largest_force(external: np.ndarray) -> float:
-    """Largest size [N] of the force on a body, of forces and moments (6 n,)."""
-    return float(np.linalg.norm(external.reshape(-1, 6)[:, :3], axis=1).max(initial=0.0))
+def largest_loads(bodies: Bodies, external: np.ndarray) -> tuple[float, float]:
+    """(largest force on a body [N], largest acceleration [m/s^2] by one), of forces and moments
+    (6 n,). A periodic cell that is held under a stress loads each body as the stress does on the
+    area of one."""
+    if bodies.cell is None:
+        force = np.linalg.norm(external.reshape(-1, 6)[:, :3], axis=1)
+        return float(force.max(initial=0.0)), largest_pull(bodies, external)
+    of_bodies = external.copy()
+    of_bodies[-6:] = 0.0
+    force = np.linalg.norm(of_bodies.reshape(-1, 6)[:, :3], axis=1).max(initial=0.0)
+    push = push_of_stress(bodies)
+    moving = bodies.mass[:-1][bodies.free[:-1].any(axis=1)]
+    pull = push / float(np.median(moving)) if len(moving) else 0.0
+    return max(float(force), push), max(largest_pull(bodies, of_bodies), pull)

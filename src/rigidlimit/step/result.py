@@ -10,7 +10,7 @@ from .._support.display import Displayed
 from .._support.products import transposed_product
 from .._support.submatrix import submatrix
 from .._support.words import counted
-from ..bodies import Bodies, State
+from ..bodies import Bodies, HalfSpace, State
 from ..bodies.cell import volume_of
 from ..collision.contacts import Contacts
 from ..conditioning.closed_contacts import WARNED
@@ -179,9 +179,9 @@ class StepResult(Displayed):
     def stress(self) -> np.ndarray | None:
         """Stress of the contacts on the periodic cell, (dim, dim) [Pa; N/m in 2D], pressure
         positive: sum of d f^T over the volume where the step began; None without a cell."""
-        branch = self.contacts.branch
-        if branch is None:
+        if self.contacts.branch is None:
             return None
+        branch = self.contacts.spans(self.bodies.are(HalfSpace))
         strain = self.dt * self.bodies.velocity_gradient(self.classic.velocity.reshape(-1, 6))
         volume = volume_of(self.state.cell) / np.linalg.det(np.eye(3) + strain)
         dim = self.bodies.dim

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._support import arrays
+from ...bodies import HalfSpace
 from ...bodies.cell import volume_of
 from ...errors import InputError
 from ...forces.bearing import bearing
@@ -52,8 +53,8 @@ def stress(
                 "that of all of its contacts"
             )
         volume = volume_of(shown.cell) / np.linalg.det(shown.strain)
-        push = shown.vectors(method)
-        return np.einsum("mi,mj->ij", shown.contacts.branch, push)[:dim, :dim] / volume
+        push, branch = shown.vectors(method), shown.contacts.spans(shown.bodies.are(HalfSpace))
+        return np.einsum("mi,mj->ij", branch, push)[:dim, :dim] / volume
     if volume is None:
         raise InputError("volume is None; expected that of the region that the bodies fill")
     arrays.positive("volume", volume)

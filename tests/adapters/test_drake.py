@@ -289,5 +289,12 @@ def test_links_that_are_given():
     # parts sag by 1e-5 m
     known = 3 * WEIGHT / 8 * (1 + x * 4 / 30 / np.mean(x**2))
     np.testing.assert_allclose(mended.force, known, rtol=1e-4)
-    assert np.abs(from_drake(plant, context).force - known).max() > 0.1
-    assert len(from_drake(plant, context).total) == 2
+    own = from_drake(plant, context)
+    assert np.abs(own.force - known).max() > 0.1
+    assert len(own.total) == 2 and "1 constraint kept as Drake has them" in own.message
+    assert "does not tell" not in mended.message
+    with pytest.raises(InputError, match="without what 1 constraint of Drake may bear"):
+        from_drake(plant, context, load="rest")
+    (weld,) = plant.GetConstraintIds()
+    plant.SetConstraintActiveStatus(context, weld, False)
+    assert from_drake(plant, context, load="rest").converged

@@ -26,21 +26,25 @@ Base = newton.solvers.SolverBase
 SINGLE = 5e-6
 
 
-def xpbd(points, *, radius=0.1, mu=0.0, steps=20, speed=0.0, at=(0.0, 0.0), turn=0.0):
-    """A body of weight 10 on balls at ``points`` of its frame, after some steps."""
+def xpbd(points, *, radius=0.1, mu=0.0, steps=20, speed=0.0, at=(0.0, 0.0), turn=0.0, apart=None):
+    """A body of weight 10 on balls at ``points`` of its frame, after some steps; apart: distance
+    of a second one like it, fixed to it by a joint that closes a loop."""
     builder = newton.ModelBuilder(gravity=(0, 0, -WEIGHT))
     shape = newton.ModelBuilder.ShapeConfig(density=0, mu=mu)
     builder.add_ground_plane(cfg=shape)
-    body = builder.add_body(
-        xform=wp.transform(
-            (*at, radius - 1e-4), wp.quat_from_axis_angle(wp.vec3(0.0, 0.0, 1.0), turn)
-        ),
-        mass=1.0,
-        inertia=wp.mat33(0.01, 0, 0, 0, 0.1, 0, 0, 0, 0.1),
-    )
-    for point in points:
-        place = wp.transform(point, wp.quat_identity())
-        builder.add_shape_sphere(body, xform=place, radius=radius, cfg=shape)
+    turned = wp.quat_from_axis_angle(wp.vec3(0.0, 0.0, 1.0), turn)
+    for aside in (0.0,) if apart is None else (0.0, apart):
+        body = builder.add_body(
+            xform=wp.transform((at[0] + aside, at[1], radius - 1e-4), turned),
+            mass=1.0,
+            inertia=wp.mat33(0.01, 0, 0, 0, 0.1, 0, 0, 0, 0.1),
+        )
+        for point in points:
+            place = wp.transform(point, wp.quat_identity())
+            builder.add_shape_sphere(body, xform=place, radius=radius, cfg=shape)
+    if apart is not None:
+        place = wp.transform((apart, 0, 0), wp.quat_identity())
+        builder.add_joint_fixed(body - 1, body, parent_xform=place)
     model = builder.finalize(device="cpu")
     solver = newton.solvers.SolverXPBD(model)
     state, other = model.state(), model.state()
@@ -70,6 +74,22 @@ def test_beam(order):
         np.testing.assert_allclose(own.force, beam_shares(x, kind), atol=10 * SINGLE)
         assert own.total_error < SINGLE
     assert np.abs(own.engine_force - np.array(beam_shares(x, "equal"))).max() > 1
+
+
+def test_joint_that_closes_a_loop():
+    """Closed form: two bodies, each on four feet, that a further joint fixes to one another rest as
+    if it were not there; the second one's contacts were said to push on nothing that can move."""
+    feet = [(x, y, 0) for x in (0.3, -0.3) for y in (0.3, -0.3)]
+    system = xpbd(feet, apart=1.5)
+    mended = from_newton(*system)
+    assert mended.converged and len(mended.row) == 8 and len(mended.total) == 2
+    assert mended.total_error < SINGLE
+    # by symmetry alike; after 20 steps XPBD's own forces hold 0.97 of the weight
+    np.testing.assert_allclose(mended.force, mended.engine_force.mean(), rtol=1e-3)
+    np.testing.assert_allclose(mended.force, WEIGHT / 4, rtol=0.05)
+    assert "1 constraint kept as Newton has them" in mended.message
+    with pytest.raises(InputError, match="without what 1 constraint of Newton may bear"):
+        from_newton(*system, load="rest")
 
 
 @pytest.mark.parametrize("load", ["rest", "engine"])

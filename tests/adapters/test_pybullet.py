@@ -404,6 +404,8 @@ def test_constraints_at_their_limit_are_drives(client):
     plank(client, TWO, "FIXED", force=1e-3)
     mended = from_pybullet(client)
     assert "1 constraint kept as PyBullet has them" in mended.message and len(mended.total) == 2
+    with pytest.raises(InputError, match="without what 1 constraint of PyBullet may bear"):
+        from_pybullet(client, load="rest")
 
 
 def test_a_body_fixed_to_the_world(client):

@@ -119,6 +119,21 @@ def stopped_short(
     )
 
 
+def constraints_given(engine: str, count: int, load_from: str, remedy: str) -> tuple[str, ...]:
+    """What to say of ``count`` constraints that are no rigid links, and whose forces are given.
+
+    Raises InputError where the load is to be that of rest, which does not have them.
+    """
+    if not count:
+        return ()
+    if load_from == "rest":
+        raise InputError(
+            f"load is 'rest', without what {counted(count, 'constraint')} of {engine} may bear; "
+            f"expected load='engine', which has it, or {remedy}"
+        )
+    return (f"{counted(count, 'constraint')} kept as {engine} has them",)
+
+
 def moments_not_told(engine: str, coefficients: np.ndarray) -> tuple[str, ...]:
     """What to say of contacts with torsional or rolling friction, whose moments an engine does not
     tell: coefficients (m, k) of each contact and side."""

@@ -26,7 +26,14 @@ import numpy as np
 from ..._support import arrays
 from ..._support.arrays import MatrixLike
 from ...errors import InputError
-from .arguments import Load, check_linear, imported, joint_names, stopped_short
+from .arguments import (
+    Load,
+    check_linear,
+    constraints_given,
+    imported,
+    joint_names,
+    stopped_short,
+)
 from .contacts import EngineContacts
 from .drake_contacts import point_pairs
 from .drake_state import engine_residual
@@ -101,6 +108,7 @@ def from_drake(
     if links is not None:
         links = arrays.sparse("links", links, columns=plant.num_velocities())
         whole = joined(whole, links, held)
+    loops = _constraints(plant, context) if links is None else 0
     places = Places(
         point=pairs.point,
         normal=normal,
@@ -135,7 +143,11 @@ def from_drake(
         contacts=len(normal),
         engine="Drake",
         engine_residual=residual,
-        notes=(*said, *stopped_short("Drake", residual, wanted.load_from, ADVICE)),
+        notes=(
+            *said,
+            *constraints_given("Drake", loops, wanted.load_from, "their rows as links=..."),
+            *stopped_short("Drake", residual, wanted.load_from, ADVICE),
+        ),
         gap_tolerance=extent.gap_tolerance,
         velocity=velocity,
     )
@@ -171,6 +183,13 @@ def _check_ready(plant, context):
             "from_drake: plant has no geometry; connect it to a SceneGraph, as "
             "AddMultibodyPlantSceneGraph does"
         )
+
+
+def _constraints(plant, context):
+    """How many constraints act."""
+    if not plant.num_constraints():
+        return 0
+    return sum(plant.GetConstraintActiveStatus(context, i) for i in plant.GetConstraintIds())
 
 
 def _rest(plant, context, tree, friction):

@@ -11,8 +11,8 @@ in Newton's joint velocities; free bodies are articulations of one free joint.
 What Newton does not give: all is single precision, so the noise left out of B is 1e-5 here, more
 where bodies are small beside their distance from the origin, and forces are sums to 1e-6; XPBD
 reports forces that its averaging has already changed; only solvers with the observable CONTACT_F
-report forces at all; ``ke`` is not used by the rigid solvers, so stiffness is given or equal. Loop
-joints, soft contacts and particles stay given load.
+report forces at all; ``ke`` is not used by the rigid solvers, so stiffness is given or equal.
+Joints that close loops, couplings of joints, tendons, soft contacts and particles stay given load.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,14 @@ import numpy as np
 
 from ..._support.words import counted
 from ...errors import InputError, MissingExtra
-from .arguments import Load, check_joint, imported, joint_names, moments_not_told
+from .arguments import (
+    Load,
+    check_joint,
+    constraints_given,
+    imported,
+    joint_names,
+    moments_not_told,
+)
 from .contacts import EngineContacts
 from .geometry import Places, frames_along
 from .materials import ByContact, by_name, given_stiffness
@@ -145,6 +152,7 @@ def from_newton(
         engine="Newton",
         notes=(
             *(() if by_name(stiffness) else (f"stiffness: {said}",)),
+            *constraints_given("Newton", made.constraints, wanted.load_from, "a load (n,)"),
             *moments_not_told("Newton", turning),
         ),
         accuracy=np.clip(FAR * far / extent.sizes, TOLERANCES.single, 0.1),

@@ -21,7 +21,7 @@ class Structure:
     body: system, that which moves freely, or OUTSIDE, one more for the world, -1; part and row,
     its articulation and its first row in that one's Jacobian. first, count: of each articulation
     the first velocity, and how many. shape_body: body of each shape. Labels of shapes, bodies,
-    joints."""
+    joints. constraints: number of joints that close loops, couplings of joints, and tendons."""
 
     joint: np.ndarray
     turns: np.ndarray
@@ -35,18 +35,19 @@ class Structure:
     shapes: list[str]
     bodies: list[str]
     joints: list[str]
+    constraints: int
 
 
 @lru_cache(maxsize=4)
 def structure(newton: ModuleType, model: "Model") -> Structure:
     """Of ``model``; kept, since reading it takes as long as mending."""
-    kind, child, parent, first, linear = (
-        getattr(model, name).numpy()
-        for name in ("joint_type", "joint_child", "joint_parent", "joint_qd_start", "joint_dof_dim")
+    kind, child, parent, first, linear, tree = (
+        getattr(model, f"joint_{name}").numpy()
+        for name in ("type", "child", "parent", "qd_start", "dof_dim", "articulation")
     )
     size, count = np.diff(first), int(model.body_count)
     joint = np.repeat(np.arange(len(size)), size)
-    above = {int(c): j for j, c in enumerate(child)}
+    above = {int(child[j]): j for j in np.flatnonzero(tree >= 0)}  # no joints that close loops
     system, number = np.full(count + 1, OUTSIDE), {}
     for b in range(count):
         top = b
@@ -55,25 +56,27 @@ def structure(newton: ModuleType, model: "Model") -> Structure:
         if top in above and kind[above[top]] == newton.JointType.FREE:
             system[b] = number.setdefault(top, len(number))
     articulations = int(model.articulation_count)
-    start = model.articulation_start.numpy()[: articulations + 1]
+    start, end = (
+        getattr(model, f"articulation_{name}").numpy()[:articulations] for name in ("start", "end")
+    )
     part, row = np.full(count, -1), np.zeros(count, np.int64)
     for a in range(articulations):
-        body = child[start[a] : start[a + 1]]
+        body = child[start[a] : end[a]]
         part[body], row[body] = a, 6 * np.arange(len(body))
-    begins = first[start].astype(np.int64)
     return Structure(
         joint=joint,
         turns=np.arange(len(joint)) - first[joint] >= linear[joint, 0],
-        articulation=np.searchsorted(start, joint, side="right"),
+        articulation=tree[joint] + 1,
         system=system,
         part=part,
         row=row,
-        first=begins[:-1],
-        count=np.diff(begins),
+        first=first[start].astype(np.int64),
+        count=(first[end] - first[start]).astype(np.int64),
         shape_body=model.shape_body.numpy().astype(int),
         shapes=list(map(str, model.shape_label)),
         bodies=list(map(str, model.body_label)),
         joints=list(model.joint_label),
+        constraints=int((tree < 0).sum() + model.constraint_mimic_count + model.tendon_count),
     )
 
 

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from ..._support import arrays
-from ..._support.words import counted
 from ...errors import InputError
 from .arguments import (
     Load,
     check_linear,
+    constraints_given,
     imported,
     moments_not_told,
     rigid_or_given,
@@ -118,10 +118,9 @@ def from_pybullet(
     notes = [
         *([said] if said else []),
         *doubt,
+        *constraints_given("PyBullet", others, load_from, "a load (n,)"),
         *moments_not_told("PyBullet", np.hstack([rolls, spins])),
     ]
-    if others:
-        notes.append(f"{counted(others, 'constraint')} kept as PyBullet has them")
     if load_from == "rest":
         load = -(world.applied() + delivered(sliding, points.rubs.ravel()))
     sides = points.links[:, ::-1]  # normals point from the second to the first

@@ -91,7 +91,7 @@ class BallEngine:
         self.origin = np.array(state.position)
         self.vectors, self.cell = state.cell, moving_cell.cell_motion(bodies, state, self.threads)
         velocity = np.where(bodies.are(CellFrame)[:, None], 0.0, state.velocity)
-        self.quaternion, self.spin = state.quaternion, velocity[:, 3:]
+        self.quaternion, self.spin = state.quaternion, np.ascontiguousarray(velocity[:, 3:])
         self.motion = np.zeros((n, 8))
         self.motion[:, 3:6] = velocity[:, :3]
         self.force = np.zeros((self.threads, n, 4))

@@ -4,6 +4,7 @@ import time as clock
 from collections.abc import Callable
 from dataclasses import replace
 
+from .._support.stopwatch import Stopwatch
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
@@ -26,22 +27,21 @@ def classic_steps(
 
     "pgs" (Gauss-Seidel) is made twice, as "pgs permuted" with the contacts in random order.
     """
-    start = clock.perf_counter()
-    simulation = _simulation_at_rest(scene, rest, solver, tell)
-    settling = clock.perf_counter() - start
+    with Stopwatch() as settling:
+        simulation = _simulation_at_rest(scene, rest, solver, tell)
 
     def tell_cold(text: str) -> None:
         tell(f"contact dynamics, {solver}, cold, {text}")
 
     tell_cold("contacts in natural order")
     step, last = last_step(simulation, sweeps=sweeps, tell=tell_cold)
-    found = {solver: (step, settling + last)}
+    found = {solver: (step, settling.seconds + last)}
     if solver == "pgs":
         tell_cold("contacts in random order")
         options = (simulation.settings.solver_options or {}) | {"order": "random"}
         simulation.settings = replace(simulation.settings, solver_options=options)
         step, last = last_step(simulation, sweeps=sweeps, tell=tell_cold)
-        found["pgs permuted"] = step, settling + last
+        found["pgs permuted"] = step, settling.seconds + last
     return found
 
 
@@ -66,15 +66,14 @@ def last_step(
     # classic forces depend on where a solver starts, and at rest a warm one would still carry the
     # traces of the last impact
     simulation.warm_start = not cold
-    start = clock.perf_counter()
-    if settings.solver == "pgs":
-        result = _plain_sweeps(simulation, sweeps, tell)
-    else:
-        result = simulation.step(compatible=True)
-    seconds = clock.perf_counter() - start
+    with Stopwatch() as took:
+        if settings.solver == "pgs":
+            result = _plain_sweeps(simulation, sweeps, tell)
+        else:
+            result = simulation.step(compatible=True)
     simulation.settings = settings
     simulation.restore(before)
-    return result, seconds
+    return result, took.seconds
 
 
 def _plain_sweeps(simulation: Simulation, sweeps: int, tell: Tell | None) -> StepResult:

@@ -5,7 +5,6 @@ state then (``forces.rough``), and the DEM sets out from the pose of rest withou
 slowly: the same history. A pose that stands by the squeeze of its past may not come to rest so.
 """
 
-import time as clock
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from .._support import arrays
+from .._support.stopwatch import Stopwatch
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
 from ..errors import InputError
@@ -83,9 +83,8 @@ def compare(
         if callback is not None:
             callback(text)
 
-    start = clock.perf_counter()
-    rest = bring_to_rest(scene, by=settle, callback=tell)
-    settling = clock.perf_counter() - start
+    with Stopwatch() as settling:
+        rest = bring_to_rest(scene, by=settle, callback=tell)
     # compatible forces do not depend on the start; a cold one is slow in random packings
     result, last = last_step(rest.simulation, cold=rest.alone or rough)
     check_stiff(scene, result, stiffness_scale)
@@ -93,19 +92,19 @@ def compare(
     for solver in ("pgs", "apgd"):
         timed |= classic_steps(scene, rest, solver, sweeps, tell)
     classic = {name: step for name, (step, _) in timed.items()}
-    before = 0.0 if rest.alone else settling
+    before = 0.0 if rest.alone else settling.seconds
     seconds = {name: before + own for name, (_, own) in timed.items()}
-    seconds["compatible"] = settling + last
+    seconds["compatible"] = settling.seconds + last
     loaded = not (whole_run or rest.alone or rough)
     options = {"stiffness_scale": stiffness_scale, "rest_tolerance": rest_tolerance}
     if damping is not None:
         options["damping"] = damping
-    start = clock.perf_counter()
-    state = None if whole_run else stopped(result.state)
-    if loaded:
-        state = loaded_pose(result, stiffness_scale, scene.exponent)
-    reference, unrest = _dem_run(scene, result, state, options, tell)
-    seconds["dem"] = clock.perf_counter() - start
+    with Stopwatch() as of_dem:
+        state = None if whole_run else stopped(result.state)
+        if loaded:
+            state = loaded_pose(result, stiffness_scale, scene.exponent)
+        reference, unrest = _dem_run(scene, result, state, options, tell)
+    seconds["dem"] = of_dem.seconds
     force = _normal_forces(result, reference, classic)
     vectors = _force_vectors(result, reference, classic) if rough else None
     whole = force if vectors is None else vectors

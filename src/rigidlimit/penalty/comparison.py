@@ -23,11 +23,11 @@ class Comparison(Brief):
     floor_error: |F - F_dem| / |F_dem| of the resultant forces on held bodies, as in the paper's
     table 1; contact_error: the same over all contact forces, as vectors where bodies rub
     (``vectors``: {method: (m, 3) [N]}, None of smooth bodies). overshoot: largest force over the
-    DEM's, less one. seconds: wall time of each method. dem: the run itself. result: the step at
-    rest that the compatible forces are of, by the Newton solver. how: who found the rest.
-    loaded: the DEM started from ``loaded_pose``. classic_results: {method: result} of the classic
-    ones, of which Gauss-Seidel may have ended before it converged. unrest: why the DEM is not at
-    rest, in words; its forces then are those of a motion, and the errors say nothing.
+    DEM's, less one. seconds: wall time of each method without compilation. dem: the run itself.
+    result: the step at rest that the compatible forces are of, by the Newton solver. how: who
+    found the rest. loaded: the DEM started from ``loaded_pose``. classic_results: {method: result}
+    of the classic ones, of which Gauss-Seidel may have ended before it converged. unrest: why the
+    DEM is not at rest, in words; its forces then are those of a motion, and the errors say nothing.
     """
 
     contacts: Contacts

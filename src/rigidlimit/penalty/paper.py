@@ -4,7 +4,6 @@ Olsen & Kamrin, "Resolving force indeterminacy in contact dynamics using compati
 Results are kept in a folder, one file a case, and taken from there when the study is run again.
 """
 
-import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 
 from .. import __version__
 from .._support.atomic import whole_file
+from .._support.stopwatch import Stopwatch
 from ..scenes import beam, pyramid
 from ..simulation import Simulation
 from .compare import compare
@@ -147,10 +147,10 @@ def run_case(
 def _seconds_with_all_forces(scene, duration: float) -> float:
     """Wall seconds of contact dynamics with compatible forces in every step."""
     simulation = Simulation(scene)
-    start = clock.perf_counter()
-    while simulation.time < duration * (1 - 1e-9):
-        simulation.step()
-    return clock.perf_counter() - start
+    with Stopwatch() as took:
+        while simulation.time < duration * (1 - 1e-9):
+            simulation.step()
+    return took.seconds
 
 
 def run_beam(folder: Path) -> dict[str, dict[str, list[float]]]:

@@ -53,6 +53,24 @@ def test_a_kilogramme_in_the_groove_of_two_mountains():
     np.testing.assert_allclose(sides, 0.5 * 9.81 * 1.5 / height, rtol=1e-7)
 
 
+@pytest.mark.parametrize("shape", [rl.Box((1, 1, 1)), rl.Sphere(0.5)])
+def test_a_kilogramme_under_a_mountain_is_told(shape):
+    """Contract: of two forces of 1e13 N the weight between them is known to their last digit,
+    2e-4 of it; up to 1e6 times the weight nothing is told, since 1e-9 is left."""
+    for mass, told in ((1e6, False), (1e12, True)):
+        scene = rl.Scene(dt=1e-3)
+        scene.add(rl.HalfSpace(), position=(0, 0, 0))
+        scene.add(shape, position=(0, 0, 0.5), mass=1, name="light")
+        scene.add(shape, position=(0, 0, 1.5), mass=mass, name="heavy")
+        result = rl.Simulation(scene).step()
+        pushed = rl.body_forces(result)[1, 2]
+        assert pushed == pytest.approx(9.81, rel=5e-4 if told else 1e-7)
+        assert bool(result.doubt) == told
+        if told:
+            assert "forces on 'light' are 2e+12 times" in result.doubt
+            assert "known to 0.04 %" in result.doubt and result.doubt in result.message
+
+
 def test_what_flies_freely_has_no_load_to_leave_open():
     """Property: a ball whose only contact pushes by rounding is not told of; it was said that its
     forces were "off by 100 % of the body's own load"."""

@@ -56,6 +56,8 @@ class Settings:
 
 SETTINGS = Settings()
 
+APART = "compute bodies of such unlike weight apart"
+
 
 def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float) -> str:
     """Of a deep overlap at the start, which contact dynamics removes in one step: an explosion."""
@@ -111,36 +113,55 @@ def overlaps_make_forces(
 
 
 def left_unbalanced(bodies: Bodies, result: "StepResult") -> str:
-    """Of bodies whose own load step 2 leaves open.
+    """Of bodies whose own load the forces of step 2 leave open.
 
     Forces are solved to a part of the largest of all; beside bodies of 1e12 times the weight that
-    is more than a light one bears. Not of bodies that are pressed by far more than their load.
+    is more than a light one bears. What presses a body by far more than its load is told by the
+    last digits of these forces instead: no others are nearer.
     """
     if result.compatible is None:
         return ""
-    free = bodies.free[:, :3]
-    loads, left = (
-        np.linalg.norm(np.where(free, x.reshape(-1, 6)[:, :3], 0.0), axis=1)
-        for x in (result.load, result.compatible.imbalance)
-    )
+    loads, left = (_pull(bodies, x) for x in (result.load, result.compatible.imbalance))
     pressed = np.zeros(len(bodies))
     np.add.at(pressed, result.contacts.body, result.classic.force[:, None])
     # what flies freely has no load but the rounding of its contacts
     given = np.divide(loads, bodies.mass, where=bodies.mass > 0, out=np.zeros(len(bodies)))
-    reported = (loads > SETTINGS.undone * pressed) & (
-        given > SETTINGS.free_flight * given.max(initial=0.0)
-    )
-    off = np.divide(left, loads, where=reported, out=np.zeros(len(bodies)))
-    worst = int(off.argmax())
-    if not off[worst] > SETTINGS.off_balance:
-        return ""
-    names = [bodies.names[i] for i in np.argsort(-off) if off[i] > SETTINGS.off_balance]
-    return (
-        f"forces on {listed(names)} are "
-        f"off by up to {100 * off[worst]:.3g} % of the body's own load: forces elsewhere are "
-        f"{result.force.max() / loads[worst]:.1g} times that, and known to their own last digits; "
-        "compute bodies of such unlike weight apart"
-    )
+    loaded = given > SETTINGS.free_flight * given.max(initial=0.0)
+    digits = np.finfo(float).eps * pressed
+    squeezed = loads <= SETTINGS.undone * pressed
+    parts = []
+    off = np.divide(left, loads, where=loaded & ~squeezed, out=np.zeros(len(bodies)))
+    if off.max(initial=0.0) > SETTINGS.off_balance:
+        names, worst = _worst(bodies, off)
+        parts.append(
+            f"forces on {names} are "
+            f"off by up to {100 * off[worst]:.3g} % of the body's own load: forces elsewhere are "
+            f"{result.force.max() / loads[worst]:.1g} times that, and known to their own last "
+            f"digits; {APART}"
+        )
+    # a load below the digits of the forces is rounding itself
+    told = loaded & squeezed & (loads > 4.0 * digits)
+    open_ = np.divide(digits, loads, where=told, out=np.zeros(len(bodies)))
+    if open_.max(initial=0.0) > SETTINGS.off_balance:
+        names, worst = _worst(bodies, open_)
+        parts.append(
+            f"forces on {names} are {pressed[worst] / loads[worst]:.1g} times the body's own load: "
+            f"what they leave of it is known to {100 * open_[worst]:.1g} %, their last digits; "
+            f"{APART}"
+        )
+    return "; ".join(parts)
+
+
+def _pull(bodies: Bodies, load: np.ndarray) -> np.ndarray:
+    """Force (n,) [N] that a load (6 n,) has on each body along its free directions."""
+    free = bodies.free[:, :3]
+    return np.linalg.norm(np.where(free, load.reshape(-1, 6)[:, :3], 0.0), axis=1)
+
+
+def _worst(bodies: Bodies, off: np.ndarray) -> tuple[str, int]:
+    """Names of the bodies that are off by more than is told, the worst first, and its number."""
+    order = np.argsort(-off, kind="stable")
+    return listed([bodies.names[i] for i in order if off[i] > SETTINGS.off_balance]), int(order[0])
 
 
 def largest_pull(bodies: Bodies, external_force: np.ndarray) -> float:

@@ -15,7 +15,8 @@ STAGES = ("penalty", "output.hdf5", "output.plots", "output.view", "diagnostics"
 FORKS = "forkserver" in multiprocessing.get_all_start_methods()
 if FORKS:
     _context = multiprocessing.get_context("forkserver")
-    _context.set_forkserver_preload(["rigidlimit.cli.app", *(f"rigidlimit.{s}" for s in STAGES)])
+    _stages = (f"rigidlimit.{stage}" for stage in STAGES)
+    _context.set_forkserver_preload(["rigidlimit.cli.app", *_stages, f"{__package__}.warmed_up"])
 
 
 def rigidlimit(*arguments, **options) -> subprocess.CompletedProcess:

@@ -6,15 +6,18 @@ import time
 import numpy as np
 import pytest
 
+from rigidlimit.cli.app import app
 from rigidlimit.output import report
 from rigidlimit.output.paper_figures import floor_figure, side_by_side_figure
 from rigidlimit.penalty.paper import CASES, run_beam, run_case, run_snapshots
-from tests.cli.program import rigidlimit
+from tests.cli.program import forked
 
 
-def test_report(tmp_path):
-    """The report holds every figure and table 1; a second run takes the kept results."""
-    done = rigidlimit("paper", "--base", 4, "--whole-run", "--out", tmp_path)
+def test_report(tmp_path, monkeypatch, capsys):
+    """The report holds every figure and table 1; a second run takes the kept results (its figures
+    are not drawn again here)."""
+    command = ["paper", "--base", "4", "--whole-run", "--out", str(tmp_path)]
+    done = forked(*command)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "report.html").read_text()
     assert page.count("<figure>") == 13 and "(paper 1.9e-05)" in page
@@ -29,7 +32,9 @@ def test_report(tmp_path):
     kept = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "results").iterdir()}
     assert len(kept) == 5
     time.sleep(0.01)
-    assert rigidlimit("paper", "--base", 4, "--whole-run", "--out", tmp_path).stdout == done.stdout
+    monkeypatch.setattr(report, "write_report", lambda folder, *_: folder / "report.html")
+    app(command, standalone_mode=False)
+    assert capsys.readouterr().out == done.stdout
     assert kept == {p.name: p.stat().st_mtime_ns for p in (tmp_path / "results").iterdir()}
 
 

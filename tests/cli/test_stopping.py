@@ -12,6 +12,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.cli import main, stepping
 from rigidlimit.output.hdf5 import RunWriter, read_run
+from tests.cli.program import forked
 
 
 def interrupted(capsys, *arguments):
@@ -205,11 +206,6 @@ def test_full_disk_is_resumed(tmp_path):
     assert "cannot be written: File too large; when that is mended" in full.stderr
     # from the last checkpoint: one comes each 10 s, which compiling may take
     assert "--resume goes on from t = " in full.stderr
-    again = subprocess.run(
-        [sys.executable, "-m", "rigidlimit", *command, "--resume"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    again = forked(*command, "--resume", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["pile.h5"]

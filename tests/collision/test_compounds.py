@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import rigidlimit as rl
 from rigidlimit.bodies import rotations
@@ -153,18 +154,16 @@ def test_solids_cut_anywhere_touch_as_whole_ones(dim):
             aside -= aside @ way * way
         way = way / np.linalg.norm(way)
 
-        def pair(shape, far, other=other, turn=turn, aside=aside, way=way, dim=dim):
+        def pair(shape, far, reach=0.02, other=other, turn=turn, aside=aside, way=way, dim=dim):
             scene = rl.Scene(dim=dim)
             scene.add(shape, position=np.zeros(dim))
             scene.add_many(other, [aside + far * way], quaternions=[turn])
-            return find_contacts(scene.bodies, scene.state, 0.02 if far < 9 else 20.0)
+            return find_contacts(scene.bodies, scene.state, reach)
 
-        low, high = 0.0, 10.0
-        for _ in range(48):  # until they touch
-            middle = 0.5 * (low + high)
-            found = pair(whole, middle)
-            far = len(found) == 0 or found.gap.min() > 0
-            low, high = (low, middle) if far else (middle, high)
+        def apart(far, whole=whole, pair=pair):
+            return pair(whole, far, 20.0).gap.min()
+
+        high = brentq(apart, 0.0, 10.0, xtol=1e-14) + 1e-13  # where they touch
         for more in (0.0, 0.015):
             known, found = pair(whole, high + more), pair(glued, high + more)
             if kind == 2 or (dim == 2 and kind == 1):

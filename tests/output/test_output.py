@@ -20,6 +20,7 @@ from rigidlimit.errors import OutputError, UnfinishedRun
 from rigidlimit.output.hdf5 import RunWriter, read_run
 from rigidlimit.output.limits import LIMITS
 from rigidlimit.output.vtk import write_paraview
+from tests.cli.program import forked
 
 SETTINGS = {"dt": 1e-3}
 
@@ -98,7 +99,7 @@ SHORT = "import sys, rigidlimit.output.hdf5 as h; h.RunWriter.__init__.__kwdefau
 def test_killed_and_resumed(tmp_path):
     """Property: a run killed by SIGKILL and resumed equals an uninterrupted one bit for bit."""
     whole, broken = tmp_path / "whole.h5", tmp_path / "broken.h5"
-    subprocess.run([*COMMAND, "--out", str(whole)], check=True)
+    assert forked(*COMMAND[3:], "--out", whole).returncode == 0
     arguments = [*COMMAND[3:], "--out", str(broken)]
     process = subprocess.Popen([sys.executable, "-c", SHORT, *arguments])
     parts = Path(f"{broken}.parts")
@@ -111,7 +112,7 @@ def test_killed_and_resumed(tmp_path):
         pytest.skip("the run was over before it could be killed")
     with np.load(parts / "checkpoint.npz") as saved:
         assert 0 < int(saved["steps"]) < 125
-    subprocess.run([*COMMAND, "--out", str(broken), "--resume"], check=True)
+    assert forked(*COMMAND[3:], "--out", broken, "--resume").returncode == 0
     a, b = read_run(whole), read_run(broken)
     assert len(a) == len(b) == 125
     for one, two in zip(a, b, strict=True):
@@ -150,8 +151,7 @@ def test_two_runs_to_one_file(tmp_path):
     writer = RunWriter.start(path, simulation, SETTINGS)
     writer.add(simulation.step())
     for also in ([], ["--resume"]):
-        command = [sys.executable, "-m", "rigidlimit", "run", "beam", "--out", path, *also]
-        second = subprocess.run(command, capture_output=True, text=True)
+        second = forked("run", "beam", "--out", path, *also)
         assert second.returncode == 2 and "another run is writing it" in second.stderr
     writer.finish()
     assert len(read_run(path)) == 1 and not path.with_name("two.h5.parts").exists()

@@ -274,7 +274,8 @@ def texts_of(figure):
 
 
 def legible(figure):
-    """No text reaches out of the figure, covers another text, or another axes' area."""
+    """No text reaches out of the figure, covers another text, or another axes' area; returns the
+    texts."""
     page = figure.bbox
     found = texts_of(figure)
     assert found
@@ -293,6 +294,7 @@ def legible(figure):
             across = min(box.x1, area.x1) - max(box.x0, area.x0)
             up = min(box.y1, area.y1) - max(box.y0, area.y0)
             assert min(across, up) <= 1.0, f"{text!r} lies on another panel"
+    return found
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -302,7 +304,7 @@ def test_figures_can_be_read(results, name, kind, dark):
     """Property: nothing clipped or covered, every axis labelled with its unit, light and dark."""
     scene, result = results[name]
     figure = flat(kind, result, scene=scene, dark=dark)
-    legible(figure)
+    texts = legible(figure)
     labels = [
         text
         for axes in figure.axes
@@ -312,7 +314,7 @@ def test_figures_can_be_read(results, name, kind, dark):
     labels += [t.get_text() for t in (figure._supxlabel, figure._supylabel) if t is not None]
     assert len(labels) >= 2 and all(text.endswith("]") for text in labels)
     assert (sum(to_rgb(figure.get_facecolor())) < 0.5) == dark
-    for text, _, _, colour in texts_of(figure):
+    for text, _, _, colour in texts:
         assert (sum(to_rgb(colour)) > 1.5) == dark, f"{text!r} is lost on its paper"
 
 

@@ -83,15 +83,20 @@ def neighbours_of_rows(row_starts, row_bodies, body_starts, body_rows):
     return starts, found
 
 
+def _plain(ptr, idx):
+    """In the one form that kernels are compiled for."""
+    return np.ascontiguousarray(ptr, np.int64), np.ascontiguousarray(idx, np.int32)
+
+
 def coupled_bodies(rows, mass, starts) -> tuple[np.ndarray, np.ndarray]:
     """Bodies of each contact, then of each row of the inertia: (starts (rows + 1,), bodies).
 
     rows, mass: (ptr, idx) of sparse rows. starts (bodies + 1,): first degree of freedom of each.
     """
     body_of = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
-    begins, bodies = _bodies_of_rows(*rows, body_of)
+    begins, bodies = _bodies_of_rows(*_plain(*rows), body_of)
     if len(mass[1]):
-        more, others = _bodies_of_rows(*mass, body_of)
+        more, others = _bodies_of_rows(*_plain(*mass), body_of)
         begins = np.concatenate([begins, begins[-1] + more[1:]])
         bodies = np.concatenate([bodies, others])
     return begins, bodies

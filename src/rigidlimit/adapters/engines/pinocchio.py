@@ -27,7 +27,6 @@ from numpy.typing import ArrayLike
 from ..._support import arrays
 from ..._support.matrices import compact
 from ..._support.words import counted
-from ...dynamics import contact_dynamics
 from ...errors import InputError, MissingExtra
 from .arguments import Load, check_joint, imported, joint_names, rigid_or_given, stopped_short
 from .contacts import EngineContacts
@@ -36,9 +35,9 @@ from .links import from_error, joined
 from .materials import ByContact, by_name
 from .parts import NamedParts
 from .pinocchio_model import centres, structure, systems
+from .pinocchio_state import check_size, engine_residual, solved_load
 from .reading import asked, extents
 from .result import MendedForces
-from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from pinocchio import (
@@ -114,21 +113,21 @@ def from_pinocchio(
     J = pinocchio.getConstraintsJacobian(model, data, constraint_models, constraint_datas)
     impulses = arrays.vector("impulses", impulses, J.shape[0], what="row of all constraints")
     force = impulses / arrays.positive("dt", dt)
-    _check_size(pinocchio, model, force)
+    check_size(pinocchio, model, force)
     first = np.array([at for at, _, _ in contacts], int)
     normal, slide = first + 2, first[:, None] + np.arange(2)
     B = compact(J[normal])
     rows = np.concatenate(
         [at + np.arange(anchor.residualSize()) for at, anchor, _ in anchors] or [np.zeros(0, int)]
     )
-    residual = _residual(data, J, g, impulses, normal)
+    residual = engine_residual(data, J, g, impulses, normal)
     made, held = structure(model), _held(model, held)
     places = _geometry(data, made, contacts, systems(data, made, J[rows]))
     extent = extents(B, made.turns, joined(made.tree, J[rows], held), places)
     if load_from == "step":
         kept = force.copy()
         kept[normal] = 0.0
-        load = _solved(data, B, g, normal, J.T @ kept, dt, J.shape[0])
+        load = solved_load(data, B, g, J.T @ kept, dt, normal=normal, rows=J.shape[0])
     links, link_accuracy = _links(J, anchors, extent.sizes)
     found = EngineContacts(
         B,
@@ -223,36 +222,6 @@ def _geometry(data, made, contacts, system) -> Places:
     )
 
 
-def _check_size(pinocchio, model, force):
-    """Raises InputError for forces beside which the weight of all bodies is rounding."""
-    mass = pinocchio.computeTotalMass(model)
-    weight = mass * (float(np.linalg.norm(model.gravity.linear)) or 9.81)
-    largest = float(np.abs(force).max(initial=0.0))
-    if largest > TOLERANCES.diverged * weight:
-        raise InputError(
-            f"from_pinocchio: impulses are forces of {largest:.3g} N, {largest / weight:.1g} times "
-            "the weight of the model: the solver diverged, or dt is wrong; expected impulses of a "
-            "solver that converged (ADMM, or PGS with over_relax below 1)"
-        )
-
-
-def _residual(data, J, g, impulses, normal):
-    """How far the normal impulses are from 0 <= x_n _|_ (G x + g)_n >= 0, over the largest; nan
-    where g or data.M is not there."""
-    M = np.triu(data.M) + np.triu(data.M, 1).T
-    if g is None or not M.any() or not len(normal):
-        return np.nan
-    g = arrays.vector("g", g, J.shape[0], what="row of all constraints")
-    back = np.linalg.solve(M, J.T)
-    v = (J @ (back @ impulses) + g)[normal]
-    inverse = np.einsum("ij,ji->i", J[normal], back[:, normal])
-    mass = 1.0 / np.where(inverse > 0.0, inverse, 1.0)
-    x = impulses[normal]
-    missing = np.abs(x - np.maximum(0.0, x - mass * v))
-    largest = max(float(np.abs(x).max()), float((mass * np.abs(g[normal])).max()))
-    return float(missing.max()) / (largest or 1.0)
-
-
 def _links(J, anchors, sizes):
     """Rows of anchors (k, nv) in displacements, and their accuracy (k,); None without any."""
     if not anchors:
@@ -269,20 +238,6 @@ def _links(J, anchors, sizes):
         links.append(rows)
         accuracy += [error / size] * len(rows)
     return sp.csr_array(np.vstack(links)), from_error(accuracy)
-
-
-def _solved(data, B, g, normal, kept, dt, rows):
-    """F~ = B^T f of the solver's own problem, solved to the end."""
-    if g is None:
-        raise InputError("load is 'step' and g is not given; expected the solver's g, every row")
-    g = arrays.vector("g", g, rows, what="row of all constraints")
-    M = np.triu(data.M) + np.triu(data.M, 1).T
-    if not M.any():
-        raise InputError("data.M is zero; call pinocchio.crba(model, data, q) first")
-    n = len(M)
-    # g holds the free velocity already
-    step = contact_dynamics(M, B, dt * g[normal], np.zeros(n), kept, dt, tolerance=1e-11)
-    return M @ step.velocity / dt - kept
 
 
 def _held(model, held):

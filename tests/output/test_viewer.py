@@ -13,6 +13,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.cli import main
+from rigidlimit.output import view_cells
 from rigidlimit.output.hdf5 import RunWriter, read_run
 from rigidlimit.output.plots.style import LIGHT, force_colours
 from rigidlimit.output.view import write_view
@@ -564,3 +565,24 @@ def test_faulty_files(folder, beam, capsys):
         message = capsys.readouterr().err
         assert words in message and path.name in message and message.count("\n") == 1, message
         assert not path.with_suffix(".view.html").exists()
+
+
+def test_periodic_cell(driver, folder):
+    """Closed form: disks at -0.1, 0.1, 0.3 in a cell of 0.6 by 0.5 stand at 0.5, 0.1 and 0.3; the
+    contact of the first across the side is drawn to an image and picked there. Its force is the
+    stress times the height."""
+    cell = rl.Cell((0.6, 0.5), stress=[[2.0, None], [None, None]])
+    scene = rl.Scene(name="cell", dim=2, cell=cell)
+    for x in (-0.1, 0.1, 0.3):
+        scene.add(rl.Disk(0.1), position=(x, 0.2), mass=1.0)
+    run = stored(folder / "cell.h5", scene, 1)
+    step, bodies = read_run(run)[-1], scene.bodies
+    shown = view_cells.within(step, bodies)
+    np.testing.assert_allclose(shown.position[:3, 0], [0.5, 0.1, 0.3], atol=1e-12)
+    assert len(view_cells.edges(step, 2)) == 4
+    page = Page(driver, run)
+    across = int(np.abs(step.contacts.normal[:, 0] + 1).argmin())
+    page.click_at(*page.ask(f"rigidlimitViewer.screen({across})"))
+    assert page.picked() == across
+    assert page.number("contact-compatible") == pytest.approx(2.0 * 0.5, rel=1e-9)
+    assert not page.errors()

@@ -62,10 +62,7 @@ def _outward(points):
 
 def _check_drawn(shape: Shape) -> None:
     if isinstance(shape, CellFrame):
-        raise InputError(
-            "the page for the browser draws no periodic cells; expected a scene without one; try "
-            "the pictures of rigidlimit plot, or ParaView: rigidlimit view FILE --vtk FOLDER"
-        )
+        raise InputError("a periodic cell has no surface; expected the shape of a body")
 
 
 def outline_2d(shape: Shape) -> np.ndarray:

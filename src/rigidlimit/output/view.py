@@ -18,7 +18,7 @@ import numpy as np
 
 from .._support.atomic import whole_file
 from .._support.words import counted
-from ..bodies import Disk, Sphere
+from ..bodies import Bodies, Disk, Sphere
 from ..errors import InputError
 from ..forces.friction import mobilised_friction
 from .endings import check_ending
@@ -26,6 +26,7 @@ from .hdf5 import Run, StoredStep, read_run
 from .limits import LIMITS
 from .plots.style import DARK, LIGHT, Palette, force_colours, label
 from .view_bodies import arrays_of_bodies, box
+from .view_cells import edges, images, within
 
 PAGES = (".html", ".htm")
 
@@ -66,9 +67,10 @@ def write_view(run: Run | str | Path, path: str | Path, *, steps: int | None = N
         arrays = []
         # the head, which tells of the steps, stands before them in the page
         for k, number in enumerate(chosen):
-            step = run[number]
+            step = within(run[number], run.bodies)
             facts.append(_facts(step))
-            arrays.append(_element(f"step-{k}", _arrays(step, solid, origin)))
+            shown = _arrays(step, solid, origin) | _arrays_of_cell(step, run.bodies, origin)
+            arrays.append(_element(f"step-{k}", shown))
         head = _head(run, facts, bodies.pop("solids"), bodies.pop("patches"), low, high)
         file.write(before + _json(head) + middle)
         file.write(_element("bodies", bodies))
@@ -151,6 +153,19 @@ def _arrays(step: StoredStep, solid, origin) -> dict:
         "gap": contacts.gap.astype(np.float64),
         **{f"force_{name}": f.astype(np.float64) for name, f in _forces(step).items()},
         **_rubbing(step),
+    }
+
+
+def _arrays_of_cell(step: StoredStep, bodies: Bodies, origin) -> dict:
+    """Outline of the periodic cell, images of bodies, and where a contact's second body stands."""
+    if step.cell is None:
+        return {}
+    body, place = images(step, bodies)
+    return {
+        "image": body.astype(np.int32),
+        "image_position": (place - origin).astype(np.float32),
+        "branch": step.contacts.branch.astype(np.float32),
+        "edges": (edges(step, bodies.dim) - origin).astype(np.float32),
     }
 
 

@@ -3,11 +3,13 @@
 import numpy as np
 
 from ..bodies import Disk, HalfSpace, Sphere
+from ..bodies.cell import CellFrame
 from ..bodies.rotations import matrix
 from .facets import EDGES, Facets, facets, plane_patch
 from .hdf5 import Run
 from .limits import LIMITS
 from .surfaces import surface
+from .view_cells import edges, within
 
 
 def box(run: Run, chosen: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -22,13 +24,16 @@ def box(run: Run, chosen: list[int]) -> tuple[np.ndarray, np.ndarray]:
         long = []  # the balls that hold them will do
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for k in chosen:
-        step = run[k]
+        step = within(run[k], bodies)
         reach = np.repeat(radius[:, None], 3, axis=1)
         for b in long:
             points = surface(bodies.shape(b))[0]
             reach[b] = np.abs(points @ matrix(step.quaternion[b : b + 1])[0].T).max(axis=0)
         low = np.minimum(low, (step.position - reach)[finite].min(axis=0))
         high = np.maximum(high, (step.position + reach)[finite].max(axis=0))
+        corners = edges(step, run.scene.dim).reshape(-1, 3)
+        low = np.minimum(low, corners.min(axis=0, initial=np.inf))
+        high = np.maximum(high, corners.max(axis=0, initial=-np.inf))
     if run.scene.dim == 2:
         low[2] = high[2] = 0.0
     return low, high
@@ -42,7 +47,7 @@ def arrays_of_bodies(
     kinds = [bodies.shape(b) for b in range(len(bodies))]
     ball = np.array([b for b, s in enumerate(kinds) if isinstance(s, Sphere | Disk)], int)
     plane = [b for b, s in enumerate(kinds) if isinstance(s, HalfSpace)]
-    solid = np.setdiff1d(np.arange(len(bodies)), np.concatenate([ball, np.array(plane, int)]))
+    solid = np.setdiff1d(np.flatnonzero(~bodies.are(HalfSpace, CellFrame)), ball)
     used, shape = np.unique(bodies.shape_of[solid], return_inverse=True)
     shapes = [facets(bodies.shapes[k]) for k in used]
     turn = matrix(first.quaternion)

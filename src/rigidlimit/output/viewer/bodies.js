@@ -175,38 +175,53 @@ const Bodies = (() => {
       return mesh;
     });
 
-    const colour = { free: new THREE.Color(), fixed: new THREE.Color(), picked: new THREE.Color() };
+    const colour = {
+      free: new THREE.Color(), fixed: new THREE.Color(), picked: new THREE.Color(), image: new THREE.Color(),
+    };
+    const [ballOf, solidOf] = [ball, solid].map((list) => {
+      const place = new Int32Array(head.names.length).fill(-1);
+      list.forEach((body, k) => { place[body] = k; });
+      return place;
+    });
 
-    /** Poses of one step. Balls vanish with their centre beyond a cut, other bodies are sliced. */
+    /** Poses of one step, images in a periodic cell among them. Balls vanish with their centre beyond
+     * a cut, other bodies are sliced. */
     function show(step, cut, picked) {
-      const { position, quaternion } = step;
+      const { position, quaternion, image = [], image_position: beside } = step;
       const of = (body) =>
         picked.includes(body) ? colour.picked : fixed[body] ? colour.fixed : colour.free;
+      balls.reserve(ball.length + image.length);
       let count = 0;
-      for (let k = 0; k < ball.length; k++) {
-        const i = 3 * ball[k];
-        const [x, y, z] = [position[i], position[i + 1], position[i + 2]];
-        if (x < cut.low[0] || y < cut.low[1] || z < cut.low[2]) continue;
-        if (x > cut.high[0] || y > cut.high[1] || z > cut.high[2]) continue;
+      const addBall = (k, at, i, tint) => {
+        const [x, y, z] = [at[i], at[i + 1], at[i + 2]];
+        if (x < cut.low[0] || y < cut.low[1] || z < cut.low[2]) return;
+        if (x > cut.high[0] || y > cut.high[1] || z > cut.high[2]) return;
         balls.data.set([x, y, z, radius[k]], 8 * count);
-        of(ball[k]).toArray(balls.data, 8 * count + 4);
+        tint.toArray(balls.data, 8 * count + 4);
         count++;
-      }
+      };
+      ball.forEach((body, k) => addBall(k, position, 3 * body, of(body)));
+      image.forEach((body, n) => ballOf[body] >= 0 && addBall(ballOf[body], beside, 3 * n, colour.image));
       balls.done(count);
       shared.low.value.fromArray(cut.low);
       shared.high.value.fromArray(cut.high);
       for (const { batch, members } of batches) {
-        members.forEach((k, at) => {
-          const [body, out] = [solid[k], batch.data];
+        const images = [...image.keys()].filter((n) => members.includes(solidOf[image[n]]));
+        batch.reserve(members.length + images.length);
+        let number = 0;
+        const add = (k, at, i, tint) => {
+          const [out, start] = [batch.data, 12 * number++];
           for (let d = 0; d < 3; d++) {
-            out[12 * at + d] = position[3 * body + d];
-            out[12 * at + 4 + d] = quaternion[4 * k + 1 + d];
+            out[start + d] = at[i + d];
+            out[start + 4 + d] = quaternion[4 * k + 1 + d];
           }
-          out[12 * at + 3] = starts[shape[k]];
-          out[12 * at + 7] = quaternion[4 * k];
-          of(body).toArray(out, 12 * at + 8);
-        });
-        batch.done(members.length);
+          out[start + 3] = starts[shape[k]];
+          out[start + 7] = quaternion[4 * k];
+          tint.toArray(out, start + 8);
+        };
+        for (const k of members) add(k, position, 3 * solid[k], of(solid[k]));
+        for (const n of images) add(solidOf[image[n]], beside, 3 * n, colour.image);
+        batch.done(number);
       }
       return count;
     }
@@ -216,6 +231,7 @@ const Bodies = (() => {
       colour.free.set(theme.body);
       colour.fixed.set(theme.fixed);
       colour.picked.set(theme.picked);
+      colour.image.set(theme.image);
       shared.line.value.set(theme.line);
       for (const { material: { uniforms } } of planes) {
         uniforms.tint.value.set(theme.floor);

@@ -8,8 +8,8 @@
   const many = head.names.length > 5000; // then smooth outlines give way to speed
   const radius = Math.hypot(...[0, 1, 2].map((d) => head.high[d] - head.low[d])) / 2;
   const THEMES = {
-    light: { ground: "#fbfbfa", body: "#b9c0c6", fixed: "#8d979f", line: "#4c555c", floor: "#eeeeea", floorLine: "#bcc0bd", picked: "#e8a33d", ring: "#d62728", rub: "#009e73" },
-    dark: { ground: "#14171a", body: "#7d8891", fixed: "#59636b", line: "#c3ccd3", floor: "#20252a", floorLine: "#4a535b", picked: "#e8a33d", ring: "#ff6b5e", rub: "#2fd0a0" },
+    light: { ground: "#fbfbfa", body: "#b9c0c6", fixed: "#8d979f", line: "#4c555c", floor: "#eeeeea", floorLine: "#bcc0bd", picked: "#e8a33d", ring: "#d62728", rub: "#009e73", image: "#dfe3e6", cell: 0x4c555c },
+    dark: { ground: "#14171a", body: "#7d8891", fixed: "#59636b", line: "#c3ccd3", floor: "#20252a", floorLine: "#4a535b", picked: "#e8a33d", ring: "#ff6b5e", rub: "#2fd0a0", image: "#3d464d", cell: 0xc3ccd3 },
   };
   const state = {
     step: -1, method: head.method, threshold: 0, scale: "step", style: head.style, width: 0.5,
@@ -164,6 +164,7 @@
     const shown = network.show(arrays, { force, threshold, scale, cut, style, colour, shade, rubbing });
     const share = force && index >= 0 ? Math.min(1, force[index] / scale || 0) : 0;
     const inked = shade && index >= 0 ? Math.min(1, shade[index]) : share;
+    network.outline(arrays.edges ?? [], THEMES[state.theme].cell);
     network.mark(arrays, index, share, style, colour(inked), ring.getHex());
     const label = head.methods.find((m) => m.key === state.method).label;
     $("shown").textContent = force

@@ -64,14 +64,15 @@ const Network = (() => {
     const bars = ribbons(flat, {});
     const halo = ribbons(flat, { depthTest: false, depthWrite: false });
     const core = ribbons(flat, { depthTest: false, depthWrite: false });
+    const cell = ribbons(flat, {});
     halo.mesh.renderOrder = 1;
     core.mesh.renderOrder = 2;
     halo.uniforms.extra.value = 3;
     core.uniforms.least.value = 1;
     const friction = Friction.build(head);
-    scene.add(bars.mesh, friction.mesh);
+    scene.add(cell.mesh, bars.mesh, friction.mesh);
     top.add(halo.mesh, core.mesh);
-    const all = [bars, halo, core];
+    const all = [bars, halo, core, cell];
 
     let owner = new Int32Array(1024); // contact of each bar
     let chosen = new Int32Array(1024); // contacts shown
@@ -80,13 +81,18 @@ const Network = (() => {
     const CLASSES = 1024;
     const ends = new Float32Array(12);
 
+    const beside = new Float32Array(3);
+
     /** Ends of the one or two bars of contact i into ``ends``; how many. Along the branches from
      * centre to centre, by way of the contact point if a body is not round; bodies that stand for
-     * the surroundings (half-spaces, fixed ones that are not round) get no branch. */
+     * the surroundings (half-spaces, fixed ones that are not round) get no branch. In a periodic cell
+     * the second body is the image that is touched. */
     function branches(step, i, style) {
-      const { body, point, normal, position } = step;
+      const { body, point, normal, position, branch } = step;
       const k = 3 * i;
       const [a, b] = [body[2 * i], body[2 * i + 1]];
+      const [other, at] = branch && !bodies.plane[b] ? [beside, 0] : [position, 3 * b];
+      if (branch) for (let d = 0; d < 3; d++) beside[d] = position[3 * a + d] + branch[k + d];
       if (style === "normals") {
         // half in either body, all in the one where the other is a half-space
         const back = bodies.plane[a] ? 0 : bodies.plane[b] ? 1.2 : 0.6;
@@ -107,10 +113,10 @@ const Network = (() => {
         bars++;
       };
       if (round) {
-        add(position, 3 * a, position, 3 * b);
+        add(position, 3 * a, other, at);
       } else {
         if (bodies.round[a] || !bodies.fixed[a]) add(position, 3 * a, point, k);
-        if (bodies.round[b] || !bodies.fixed[b]) add(point, k, position, 3 * b);
+        if (bodies.round[b] || !bodies.fixed[b]) add(point, k, other, at);
       }
       return bars;
     }
@@ -165,6 +171,17 @@ const Network = (() => {
       bars.done(count);
       friction.show(step, ordered, shown, rubbing);
       return shown;
+    }
+
+    /** Thin lines along the edges of the periodic cell, ends (2 x 3 numbers) one after the other. */
+    function outline(edges, rgb) {
+      const lines = edges.length / 6;
+      cell.reserve(lines);
+      for (let line = 0; line < lines; line++) {
+        ends.set(edges.subarray(6 * line, 6 * line + 6));
+        fill(cell, line, 0, 0, rgb);
+      }
+      cell.done(lines);
     }
 
     /** Show contact i through everything; i < 0: none. */
@@ -233,7 +250,7 @@ const Network = (() => {
       friction.limit(most);
     }
 
-    return { scene, top, limit, show, mark, measures, pick, anchor, rubbing: friction.drawn };
+    return { scene, top, limit, show, mark, outline, measures, pick, anchor, rubbing: friction.drawn };
   }
 
   return { build };

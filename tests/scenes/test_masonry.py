@@ -7,6 +7,7 @@ import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.diagnostics.cones.feasible import feasible
 from rigidlimit.diagnostics.cones.problem import rough_contacts
+from rigidlimit.errors import NoRest
 from rigidlimit.output.plots import masonry
 from rigidlimit.scenes.masonry import ARCH_FRICTION, ARCH_THICKNESS
 
@@ -33,6 +34,14 @@ def test_friction_of_the_least_arch():
     assert rl.statics(rl.scenes.arch(16, thickness=0.2)).least_friction().factor < ARCH_FRICTION
     thin = rl.statics(rl.scenes.arch(16, thickness=0.1)).least_friction()
     assert thin.status is rl.Status.LOAD_NOT_CARRIED and np.isinf(thin.factor)
+
+
+def test_an_arch_that_friction_does_not_hold_says_where_to_ask():
+    """Contract: an arch that slides apart was said to slide "without friction"."""
+    scene = rl.scenes.arch(9, thickness=0.2, friction=0.1)
+    with pytest.raises(NoRest, match=r"9 of 9 bodies move, .*least_friction\(\) tell"):
+        rl.settle(scene, max_steps=20)
+    assert rl.statics(scene).least_friction().factor > 0.1
 
 
 @pytest.mark.parametrize("friction", [0.2, 0.6])

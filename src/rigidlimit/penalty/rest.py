@@ -569,6 +569,11 @@ class _Settling:
     def _expected(self) -> str:
         if name := self._flies_off():
             return f"walls or a floor in the way of {name!r}, ahead of which nothing lies"
+        if self.rough:
+            return (
+                "a scene that comes to rest, or more steps (max_steps): whether friction can hold "
+                "it, rigidlimit collapse or rl.statics(scene).least_friction() tell"
+            )
         return (
             "a scene that comes to rest, or more steps (max_steps): without friction, what leans "
             "or stands on a slope slides until something holds it"

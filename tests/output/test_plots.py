@@ -436,7 +436,7 @@ def test_command_writes_every_kind(run_file, tmp_path):
     assert done.exit_code == 0, done.output
     assert {p.name for p in tmp_path.iterdir()} == {f"beam-{kind}.pdf" for kind in KINDS}
     assert done.output.count("written:") == len(KINDS)
-    one = tmp_path / "new" / "one.svg"
+    one = tmp_path / "one.svg"
     done = runner.invoke(
         app, ["plot", str(run_file), "--frame", "0", "--out", str(one), "--dark", "--kind", "floor"]
     )
@@ -478,6 +478,8 @@ def test_command_faults(run_file, tmp_path, capsys):
     assert "step 7 is not among them" in refusal(run_file, "--frame", 7)
     assert "expected .pdf" in refusal(run_file, "--out", tmp_path / "a.jpg")
     assert "several files" in refusal(run_file, "--kind", "all", "--out", tmp_path / "a.pdf")
+    assert "make" in refusal(run_file, "--out", tmp_path / "misspelt" / "a.pdf")
+    assert "below the file" in refusal(run_file, "--out", cut / "figures")
 
 
 def test_command_without_opengl(tmp_path, monkeypatch):

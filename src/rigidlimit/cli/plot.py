@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InputError
+from .folders import check_file, check_folder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -112,6 +113,7 @@ def plot(
         raise InputError(f"--kind all writes several files; --out is {out}; expected a folder")
     if single and out.suffix.lstrip(".").lower() not in list(Format):
         raise InputError(f"--out ends in {out.suffix}; expected .pdf, .png or .svg, or a folder")
+    (check_file if single else check_folder)("--out", out)
     shown = plots.frame(run, index=frame)
     folder = file.parent if out is None else out
     told: set[str] = set()

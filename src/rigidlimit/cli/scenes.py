@@ -8,7 +8,7 @@ import typer
 
 from .._support.words import counted
 from ..errors import InputError
-from .folders import check_new
+from .folders import check_file, check_new
 from .tables import terminal
 
 
@@ -41,6 +41,7 @@ def scenes(
         console.print(table)
         console.print("rigidlimit run NAME computes one, rigidlimit scenes NAME explains it")
         return
+    check_file("--write", write)
     check_new("--write", write, overwrite)
     scene = load(name)
     if name in GALLERY:

@@ -10,8 +10,9 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.run
 	$(BIN)/rigidlimit demo --out demo-output
 
+# bytecode is kept even where the environment asks for none: tests start many processes
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadscope
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadscope
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@ have a common point; what is left after ``ROUNDS`` is left.
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial import ConvexHull
 
 FLAT = 1e-6
 """Distance of corners from a plane, over the body's size, up to which they are one face's."""
@@ -39,7 +40,7 @@ COARSE, CLEAR = 0.01, 30.0
 may have been one face, and what is next over it at least: others are facets of something round."""
 
 
-def flattened(points: np.ndarray, hull, margin: float | None = None) -> np.ndarray:
+def flattened(points: np.ndarray, hull: ConvexHull, margin: float | None = None) -> np.ndarray:
     """The points (m, 3) [m], with the corners of each nearly flat face of their ``hull``, scipy's,
     in one plane; those given where nothing is to be mended.
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from .._support.arrays import number
 from ..errors import SceneError
@@ -53,7 +54,7 @@ def no_rotations(q: np.ndarray) -> np.ndarray:
     return np.flatnonzero(~(np.abs(np.einsum("ij,ij->i", q, q) - 1.0) <= UNIT))
 
 
-def from_orientation(label: str, given, dim: int) -> np.ndarray:
+def from_orientation(label: str, given: ArrayLike | None, dim: int) -> np.ndarray:
     """Unit quaternion (4,) of an orientation as users give it: None, a quaternion (w, x, y, z), or
     in 2D an angle [rad]. Raises SceneError, which begins with ``label``, for others."""
     if given is None:

@@ -18,7 +18,7 @@ def ball_ball(bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray) -> Pie
     point, normal = np.empty((k, 3)), np.empty((k, 3))
     gap, curvature = np.empty(k), np.empty(k)
 
-    def fill(first, last):
+    def fill(first: int, last: int):
         return _fill(
             state.position, bodies.bounding_radius, a, b, first, last,
             point, normal, gap, curvature,

@@ -34,7 +34,9 @@ def capsule_capsule(
     normal = between / np.where(meeting, 1.0, distance)[:, None]
     normal[meeting] = _across(u[meeting], v[meeting], w[meeting])
 
-    def contacts(which, number, s, t):
+    def contacts(
+        which: np.ndarray, number: int, s: np.ndarray, t: np.ndarray
+    ) -> tuple[np.ndarray, Pieces]:
         gap = _dot(w + t[:, None] * v - s[:, None] * u, normal) - total
         arm = s[:, None] * u + normal * (size_a[:, 0] + 0.5 * gap)[:, None]  # from a's centre
         at_a = np.einsum("kji,kj->ki", turn_a, arm)

@@ -79,7 +79,7 @@ def polytope_polytope(
     table = bodies.of_shapes(polytope_table)
     turn = rotations.matrix(state.quaternion)
 
-    def contacts(first, last):
+    def contacts(first: int, last: int):
         found = _contacts(
             a[first:last], b[first:last], reach[first:last],
             bodies.shape_of, bodies.bounding_radius, state.position, turn, table,

@@ -137,7 +137,7 @@ def _pair_contacts(bodies, state, a, b, kind, reach):
     pair = kind[a] * KINDS + kind[b]
     left = np.ones(len(a), bool)
 
-    def taken(which):
+    def taken(which: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Pairs for one narrow phase, with their reach; none if it has nothing to do."""
         left[which] = False
         i, j = a[which], b[which]
@@ -175,7 +175,7 @@ def _sorted_contacts(found: Pieces, reach, rounding, n: int) -> Contacts:
         np.empty((m, 3)), np.empty((m, 3)), np.empty(m), np.empty(m)
     )  # fmt: skip
 
-    def take(first, last):
+    def take(first: int, last: int):
         _take(
             order, first, last, rounding,
             found.a, found.b, found.feature, found.point, found.normal, found.gap,

@@ -14,12 +14,13 @@ from scipy.sparse.csgraph import connected_components
 from .._support.arrays import with_short_indices
 from .._support.products import absolute_product, transposed_product
 from .._support.submatrix import submatrix
+from ..dynamics.problem import ContactDynamicsResult
 from .exact_parts import solved_exactly
 from .least_distance import LARGEST
 from .one_body import reduced_balance, without_weak_motions
 from .response import Off, Response
 from .screening import WEAK, ZERO, weak_motions
-from .step_data import StepData
+from .step_data import Balance, StepData
 
 WARNED, NOTHING = 1e-3, 1e-6
 """Part of the largest force from which on it is told that forces are open, and up to which that is
@@ -88,7 +89,7 @@ class ClosedContacts:
         """Graph of contacts (r,) and free bodies (N,), in this order, which it connects."""
         return _touching(self.B, self.step.free)
 
-    def off(self, classic) -> Off:
+    def off(self, classic: ContactDynamicsResult) -> Off:
         """What these contacts are known to."""
         step, force = self.step, classic.force[self.rows]
         mass = step.M.diagonal()
@@ -101,7 +102,7 @@ class ClosedContacts:
         wrong = np.minimum(force * diagonal, classic.slack[self.rows])
         return Off(force, wrong, digits, diagonal)
 
-    def balance(self, classic):
+    def balance(self, classic: ContactDynamicsResult) -> Balance:
         """``reduced_balance`` of these contacts."""
         if self._balance is None or self._balance[0] is not classic:
             force, step = classic.force[self.rows], self.step
@@ -110,7 +111,7 @@ class ClosedContacts:
             self._balance = classic, less
         return self._balance[1]
 
-    def suspects(self, classic) -> "Suspects":
+    def suspects(self, classic: ContactDynamicsResult) -> "Suspects":
         """Motions of one body that may leave forces open, by the formula above."""
         (bodies, S, VT), step, free, reach = self.weak, self.step, self.step.free, self.step.reach
         pushed = (transposed_product(self.B, classic.force[self.rows]) * free / reach).reshape(
@@ -134,7 +135,9 @@ class ClosedContacts:
         by_residual, in_all = np.sqrt(along) * largest * mass / (step.dt * S**4)
         return Suspects(body, by_residual, np.where(S > WEAK, in_all, 0.0), S <= WEAK)
 
-    def may_be_open(self, classic, found: Suspects, told: float) -> np.ndarray:
+    def may_be_open(
+        self, classic: ContactDynamicsResult, found: Suspects, told: float
+    ) -> np.ndarray:
         """How far forces on each body are open (N,) [N]: by the formula above up to ``told`` [N],
         and looked at where that is more."""
         more = found.in_all > told
@@ -146,7 +149,9 @@ class ClosedContacts:
         np.maximum.at(out, found.body, np.where(slight, 0.0, found.in_all))
         return out
 
-    def open(self, classic, bodies, *, weak=False) -> np.ndarray:
+    def open(
+        self, classic: ContactDynamicsResult, bodies: np.ndarray, *, weak: bool = False
+    ) -> np.ndarray:
         """How far forces on each body are open (N,) [N], around ``bodies``, the worst first. weak:
         by motions of several bodies with S below WEAK as well."""
         m, step = len(self.rows), self.step
@@ -161,7 +166,9 @@ class ClosedContacts:
         np.maximum.at(by_body, B.indices // 6, np.repeat(h, np.diff(B.indptr)))
         return by_body
 
-    def solved_again(self, classic, bodies, wedged, enough):
+    def solved_again(
+        self, classic: ContactDynamicsResult, bodies: np.ndarray, wedged: np.ndarray, enough: float
+    ) -> ContactDynamicsResult:
         """``classic`` with the forces of small parts around ``bodies`` to their last digits, where
         more than ``enough`` [N] is open, and in any case around those that are ``wedged``: springs
         are softer than these."""

@@ -45,7 +45,16 @@ class Systems:
     dt: float
 
     @classmethod
-    def of(cls, B, mass, response, bias, free_velocity, diagonal, dt) -> "Systems":
+    def of(
+        cls,
+        B: np.ndarray,
+        mass: np.ndarray,
+        response: np.ndarray,
+        bias: np.ndarray,
+        free_velocity: np.ndarray,
+        diagonal: np.ndarray,
+        dt: float,
+    ) -> "Systems":
         """mass (g, d, d), diagonal (g, r): of N."""
         lower, root = np.linalg.cholesky(mass), np.sqrt(diagonal)
         moved = (mass @ free_velocity[:, :, None])[:, :, 0]
@@ -55,7 +64,7 @@ class Systems:
         p = bias + _times(B.astype(np.longdouble), free_velocity)
         return cls(B, response, p, free_velocity, root, G, both[:, :, -1], dt)
 
-    def some(self, which) -> "Systems":
+    def some(self, which: np.ndarray) -> "Systems":
         """The systems ``which``: bool (g,) or indices."""
         kept = (getattr(self, field.name) for field in fields(self))
         return Systems(*(a[which] if isinstance(a, np.ndarray) else a for a in kept))
@@ -64,12 +73,12 @@ class Systems:
     def diagonal(self):
         return self.root**2
 
-    def slack(self, force):
+    def slack(self, force: np.ndarray) -> np.ndarray:
         """w (g, r) [m/s], in long double."""
         moved = self.dt * np.einsum("grd,gr->gd", self.response, force)
         return self.p + _times(self.B.astype(np.longdouble), moved)
 
-    def wrong(self, force):
+    def wrong(self, force: np.ndarray) -> np.ndarray:
         """|min(f_i, w_i / N_ii)| (g, r) [N]."""
         return np.abs(np.minimum(force, self.slack(force) / self.diagonal)).astype(float)
 

@@ -4,10 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..dynamics.problem import ContactDynamicsResult
 from .dense_lcp import Systems
+from .step_data import StepData
 
 
-def solved_exactly(step, classic, rows, part_of, parts):
+def solved_exactly(
+    step: StepData,
+    classic: ContactDynamicsResult,
+    rows: np.ndarray,
+    part_of: np.ndarray,
+    parts: np.ndarray,
+) -> ContactDynamicsResult:
     """``classic`` with the ``parts`` of the closed contacts ``rows`` and of the bodies, by their
     numbers part_of (r + N,), solved to their last digits."""
     chosen = np.isin(part_of, parts)

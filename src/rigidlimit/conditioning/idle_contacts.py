@@ -42,7 +42,9 @@ EXACT = 1e-9
 """Feasibility of the linear program."""
 
 
-def far_moved(B, displacement, free, reach) -> np.ndarray:
+def far_moved(
+    B: sp.csr_array, displacement: np.ndarray, free: np.ndarray, reach: np.ndarray
+) -> np.ndarray:
     """Bodies (N,) bool with displacements so long that a part WEAK of them tells: motions of
     several bodies that contacts hardly resist decide forces. B (m, 6 N), displacement (6 N,): of
     the compatible forces. free, reach (6 N,): see ``one_body.without_weak_motions``."""
@@ -50,7 +52,14 @@ def far_moved(B, displacement, free, reach) -> np.ndarray:
     return way * WEAK > TELLS * float((-(B @ displacement)).max(initial=0.0))
 
 
-def hanging(B, load, displacement, free, reach, hardly=None) -> np.ndarray:
+def hanging(
+    B: sp.csr_array,
+    load: np.ndarray,
+    displacement: np.ndarray,
+    free: np.ndarray,
+    reach: np.ndarray,
+    hardly: np.ndarray | None = None,
+) -> np.ndarray:
     """Bodies (N,) bool whose forces hang on tilts. B (m, 6 N), load and displacement (6 N,): of the
     compatible forces. free, reach (6 N,): see ``one_body.without_weak_motions``. hardly (N,): the
     tilt of each body that counts for nothing, in place of WEAK."""
@@ -81,7 +90,9 @@ def hanging(B, load, displacement, free, reach, hardly=None) -> np.ndarray:
     return out & hangs & (along <= hardly * np.abs(pushed).max(initial=0.0) * way)
 
 
-def never_bearing(B, force, hangs, free, reach) -> np.ndarray:
+def never_bearing(
+    B: sp.csr_array, force: np.ndarray, hangs: np.ndarray, free: np.ndarray, reach: np.ndarray
+) -> np.ndarray:
     """Contacts (m,) bool that cannot bear, around bodies that hang on tilts (N,). force (m,) [N]:
     forces that made F~."""
     out = np.zeros(len(force), bool)

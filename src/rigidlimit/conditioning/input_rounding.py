@@ -16,15 +16,19 @@ In open rows of bodies side by side tilts tell by inequalities, which no singula
 displacements do, in either answer (``idle_contacts.py``, with 2 h / a in place of ``WEAK``).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._support.submatrix import submatrix
 from ..bodies import Bodies, State
+from ..collision.contacts import Contacts
 from .idle_contacts import hanging
 from .one_body import without_weak_motions
 from .screening import WEAK, finite_reach, weak_motions
+from .step_data import Balance
 
 GAP = 4.0
 """Last digits that the difference of two gaps may be off by: two contacts, two bodies each, which
@@ -48,8 +52,17 @@ class Rounded(NamedTuple):
 
 
 def rounding_tells(
-    bodies: Bodies, state: State, contacts, gap, B, closed, force, answer, balance, solve
-):
+    bodies: Bodies,
+    state: State,
+    contacts: Contacts,
+    gap: np.ndarray,
+    B: sp.csr_array,
+    closed: np.ndarray,
+    force: np.ndarray,
+    answer: tuple[np.ndarray, np.ndarray],
+    balance: Balance,
+    solve: Callable[[np.ndarray, Balance], np.ndarray],
+) -> Rounded | None:
     """``Rounded`` of a step's compatible forces, None where all bodies have moved on from their
     written places.
 

@@ -23,7 +23,7 @@ from ..dynamics.reduced import Reduced
 from ..status import Status
 from .closed_contacts import WARNED, WIDE, ClosedContacts
 from .screening import WEAK
-from .step_data import StepData
+from .step_data import Balance, StepData
 
 ENOUGH, LITTLE = 1e4, 1e-3
 """Part of the largest force that may stay open, over the tolerance, where step 1 is solved to it;
@@ -40,13 +40,13 @@ class Known:
     open: np.ndarray
     around: ClosedContacts | None = None
 
-    def balance(self, rows):
+    def balance(self, rows: np.ndarray) -> Balance | None:
         """``reduced_balance`` of the closed contacts ``rows`` (r,), if these were looked at."""
         if self.around is None or not np.array_equal(rows, self.around.rows):
             return None
         return self.around.balance(self.classic)
 
-    def opened(self, rows, bodies) -> np.ndarray:
+    def opened(self, rows: np.ndarray, bodies: np.ndarray) -> np.ndarray:
         """How far last digits leave forces on each body open (N,) [N], around ``bodies`` (k,) that
         motions of several bodies which contacts hardly resist move far: where these do not, forces
         are those that they would be without the balance along them. rows (r,): closed contacts."""

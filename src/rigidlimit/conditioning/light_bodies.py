@@ -17,6 +17,8 @@ import numpy as np
 from .._support.products import transposed_product
 from .._support.submatrix import submatrix
 from ..forces import compatible_forces
+from ..forces.problem import CompatibleForces
+from .step_data import Balance
 
 OFF = 1e-7
 """Part of a body's own load from which on it is balanced by itself: a hundredth of what is told."""
@@ -28,7 +30,12 @@ DIGITS = 10 * float(np.finfo(float).eps)
 """Part of the largest force on a body that its balance may be off by: last digits of forces."""
 
 
-def light_bodies_balanced(balance, answer, free, law):
+def light_bodies_balanced(
+    balance: Balance,
+    answer: CompatibleForces,
+    free: np.ndarray,
+    law: tuple[np.ndarray, float, float],
+) -> CompatibleForces:
     """``answer`` with the forces on light bodies balanced; the very one given if none is off.
 
     balance: (B (m, 6 N), load (6 N,)). answer: ``CompatibleForces`` of it. free (6 N,) bool. law:

@@ -35,8 +35,9 @@ import scipy.sparse as sp
 
 from ..bodies import Bodies
 from ..linear.column_scaling import ROUNDING, largest_entries
-from .screening import WEAK, ZERO, finite_reach, weak_motions
+from .screening import WEAK, ZERO, WeakMotions, finite_reach, weak_motions
 from .several_bodies import TAKEN, columns_of, without_motions_together
+from .step_data import Balance
 
 FAINT = 1e-2
 """Entries of a column over reach up to which its rounding, divided by their size, could pass for a
@@ -44,8 +45,15 @@ motion that is resisted: normals are known to some 1e-16, and ZERO is 1e-13."""
 
 
 def reduced_balance(
-    bodies: Bodies, B: sp.csr_array, load, force, resting=None, *, together="", slight=None
-):
+    bodies: Bodies,
+    B: sp.csr_array,
+    load: np.ndarray,
+    force: np.ndarray,
+    resting: np.ndarray | None = None,
+    *,
+    together: str = "",
+    slight: WeakMotions | None = None,
+) -> Balance:
     """(B, load) that step 2 is asked for, of the closed contacts of ``bodies``.
 
     B (m, 6 N): their rows. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. resting (m,) bool:
@@ -78,21 +86,35 @@ def _without_rounding(bodies: Bodies, B: sp.csr_array, load):
     return B, np.where(rounding, 0.0, load)
 
 
-def asks_less(B, than, resting) -> bool:
+def asks_less(B: sp.csr_array, than: sp.csr_array, resting: np.ndarray) -> bool:
     """Whether B resists other motions than another B, by contacts that are not ``resting``."""
     rows = np.flatnonzero(~resting)
     return (B[rows] != than[rows]).nnz > 0
 
 
-def one_body_balance(bodies: Bodies, B: sp.csr_array, load, force, slight=None):
+def one_body_balance(
+    bodies: Bodies,
+    B: sp.csr_array,
+    load: np.ndarray,
+    force: np.ndarray,
+    slight: WeakMotions | None = None,
+) -> Balance:
     """``without_weak_motions`` of the closed contacts of ``bodies``."""
     free, reach = bodies.free.ravel(), bodies.turning_arm.ravel()
     return without_weak_motions(B, load, force, free=free, reach=reach, slight=slight)
 
 
 def without_weak_motions(
-    B: sp.csr_array, load, force, *, free, reach, slight=None, hardly=None, other_load=None
-):
+    B: sp.csr_array,
+    load: np.ndarray,
+    force: np.ndarray,
+    *,
+    free: np.ndarray,
+    reach: np.ndarray,
+    slight: WeakMotions | None = None,
+    hardly: np.ndarray | None = None,
+    other_load: np.ndarray | None = None,
+) -> Balance:
     """(B, load) without the motions that closed contacts hardly resist: those given if all stay.
 
     B (m, 6 N): rows of the closed contacts. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N].

@@ -6,15 +6,19 @@ contacts that can never bear (``idle_contacts.py``), and without motions of all 
 (``several_bodies.py``).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
+from ..bodies import Bodies
 from ..forces.problem import CompatibleForces
 from .closed_contacts import WARNED
 from .idle_contacts import far_moved, hanging, never_bearing
 from .one_body import asks_less, reduced_balance
 from .several_bodies import HELD, NONE, TAKEN, never_bearing_together
+from .step_data import Balance
 
 ROUNDS = 5
 """Times that it is asked again without contacts that can never bear."""
@@ -40,7 +44,14 @@ class Reduced(NamedTuple):
     settled: bool = False
 
 
-def reduced_forces(solve, bodies, B, load, force, balance=None) -> Reduced:
+def reduced_forces(
+    solve: Callable[[Balance], CompatibleForces],
+    bodies: Bodies,
+    B: sp.csr_array,
+    load: np.ndarray,
+    force: np.ndarray,
+    balance: Balance | None = None,
+) -> Reduced:
     """The compatible forces of closed contacts that made F~ (``load``) by ``force`` (m,).
 
     solve(balance): compatible forces of a (B, load). balance: ``reduced_balance`` of these, if

@@ -37,7 +37,7 @@ class Off(NamedTuple):
     digits: np.ndarray
     diagonal: np.ndarray
 
-    def of(self, rows) -> "Off":
+    def of(self, rows: np.ndarray) -> "Off":
         """Of some contacts: indices."""
         return Off(*(values[rows] for values in self))
 
@@ -79,7 +79,7 @@ class Response:
         """h (k, c) for changes (k, c), taken for g and made again so many times in all."""
         B, D, stats = self.network.B, self.D[:, None], LinearStats()
 
-        def moved(push):
+        def moved(push: np.ndarray) -> np.ndarray:
             return B @ self.system.solve_directly(B.T @ push, stats, refined=False)
 
         forces = -D * (changes + moved(-D * changes))

@@ -30,11 +30,14 @@ to which exact arithmetic with rounded normals knows forces along it, is 1e-3 th
 are taken at their word."""
 
 
+WeakMotions = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""What ``weak_motions`` finds: (bodies (k,), S (k, 6), VT (k, 6, 6))."""
+
 OFTEN = 4
 """Rows of a body after which it is seen whether the others need to be looked at."""
 
 
-def weak_motions(B: sp.csr_array, free, reach, limit: float):
+def weak_motions(B: sp.csr_array, free: np.ndarray, reach: np.ndarray, limit: float) -> WeakMotions:
     """(bodies (k,), S (k, 6), VT (k, 6, 6)) of the bodies that may have an S above 0 and up to
     ``limit``: all that have, and a few more; VT by rows, in terms of velocities times reach.
 
@@ -49,7 +52,7 @@ def weak_motions(B: sp.csr_array, free, reach, limit: float):
     return bodies, S, VT
 
 
-def finite_reach(reach):
+def finite_reach(reach: np.ndarray) -> np.ndarray:
     """1 in place of what is 0 or has no end."""
     return np.where((reach > 0) & np.isfinite(reach), reach, 1.0)
 

@@ -43,6 +43,7 @@ from .._support.singular import svd
 from ..bodies import Bodies
 from ..linear.column_scaling import ROUNDING
 from .screening import WEAK, ZERO, finite_reach
+from .step_data import Balance
 
 TAKEN, HELD, NONE = "taken", "held", "none"
 """How motions of all bodies together are left out, NONE where contacts that cannot bear turned out
@@ -67,7 +68,14 @@ ORDER = 1e-3
 choose among equal ones."""
 
 
-def without_motions_together(bodies: Bodies, B: sp.csr_array, load, force, how, apart=None):
+def without_motions_together(
+    bodies: Bodies,
+    B: sp.csr_array,
+    load: np.ndarray,
+    force: np.ndarray,
+    how: str,
+    apart: Balance | None = None,
+) -> Balance:
     """(B, load) without motions of all ``bodies`` that closed contacts hardly resist; those given
     if there are none. B (m, 6 N), load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. how:
     TAKEN, HELD or NONE. apart: (B, load) without such motions of one body, which stay where nothing
@@ -129,7 +137,7 @@ def _parts(B, free):
         yield rows[a:b], columns[c:d]
 
 
-def columns_of(motions):
+def columns_of(motions: np.ndarray) -> np.ndarray:
     """(r,) columns without which no combination of these motions (r, k) can move: one for each, as
     far from one another as can be."""
     return qr(motions, mode="r", pivoting=True)[1][: len(motions)]
@@ -150,7 +158,7 @@ def _with_held(bodies, B, load, force):
     return B, np.where(bodies.free.ravel(), B.T @ force, 0.0)
 
 
-def never_bearing_together(bodies: Bodies, B: sp.csr_array, force) -> np.ndarray:
+def never_bearing_together(bodies: Bodies, B: sp.csr_array, force: np.ndarray) -> np.ndarray:
     """Contacts (m,) bool that cannot bear once such motions are held. force (m,) [N]: forces that
     made F~."""
     out = np.zeros(B.shape[0], bool)
@@ -200,7 +208,7 @@ def _held(dense, load):
     return np.sort(columns_of(VT[slight] * (1.0 - ORDER * np.arange(c) / c)))
 
 
-def cannot_bear(dense, resting):
+def cannot_bear(dense: np.ndarray, resting: np.ndarray) -> np.ndarray:
     """Which of the ``resting`` contacts (m,) bool of B over reach (m, c) cannot bear, (m,) bool."""
     out = np.zeros(len(resting), bool)
     m, c = dense.shape

@@ -10,6 +10,9 @@ from ..bodies import Bodies
 from ..dynamics.reduced import Reduced
 from .screening import finite_reach
 
+Balance = tuple[sp.csr_array, np.ndarray]
+"""What step 2 is asked for: (B (m, 6 N), load (6 N,) [N, N m])."""
+
 
 @dataclass(frozen=True)
 class StepData:
@@ -35,7 +38,7 @@ class StepData:
         """Way of a body's farthest point per unit of each velocity, (6 N,), or 1."""
         return finite_reach(self.bodies.turning_arm.ravel())
 
-    def reduced(self, rows, free) -> Reduced:
+    def reduced(self, rows: np.ndarray, free: np.ndarray) -> Reduced:
         """The problem of the contacts ``rows`` and of the degrees of freedom ``free``, the others
         held."""
         B = submatrix(self.B, rows=rows)

@@ -17,6 +17,7 @@ W, what would close enters it (M. Hintermueller, K. Ito, K. Kunisch, SIAM J. Opt
 w is computed anew from l each time, so rounding is never amplified by D.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,7 +72,7 @@ def finish(
     network: Network,
     force: np.ndarray,
     *,
-    plan=FROM_AFAR,
+    plan: Sequence[str] = FROM_AFAR,
     tolerance: float,
     max_rounds: int = 5000,
     stats: LinearStats,
@@ -141,7 +142,7 @@ class _Steps:
         self.noise = self.pull * problem.diagonal
         self.system = None
 
-    def step(self, here, working, *, refined=False):
+    def step(self, here: np.ndarray, working: np.ndarray, *, refined: bool = False):
         """(change of the forces, slack ahead), both (m,), with springs at the working set."""
         D, system = self.D, self._with(working)
         push = np.where(working, D * here.slack, 0.0)
@@ -179,7 +180,7 @@ def _descent(problem, here, change, settings) -> _Point | None:
     Near the end the objective is rounding, and a whole step counts by its residual.
     """
 
-    def at(part):
+    def at(part: float) -> np.ndarray:
         return _Point(problem, np.maximum(here.force + part * change, 0.0))
 
     whole, part = at(1.0), 1.0

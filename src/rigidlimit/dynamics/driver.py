@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from .._support import arrays
+from .._support.arrays import MatrixLike
 from ..errors import InputError, nearest
 from ..status import Status
 from . import apgd, newton, pgs
@@ -22,22 +24,22 @@ SOLVERS = {"newton": newton.solve, "pgs": pgs.solve, "apgd": apgd.solve}
 
 
 def contact_dynamics(
-    M,
-    B,
-    gap,
-    velocity,
-    external_force,
-    dt,
+    M: MatrixLike,
+    B: MatrixLike,
+    gap: ArrayLike,
+    velocity: ArrayLike,
+    external_force: ArrayLike,
+    dt: float,
     *,
-    restitution=0.0,
-    exists=None,
-    fixed=None,
+    restitution: ArrayLike = 0.0,
+    exists: ArrayLike | None = None,
+    fixed: ArrayLike | None = None,
     solver: str = "newton",
     tolerance: float = 1e-10,
     max_iterations: int | None = None,
-    warm_start=None,
-    tangential=None,
-    friction=0.0,
+    warm_start: ArrayLike | None = None,
+    tangential: MatrixLike | None = None,
+    friction: ArrayLike = 0.0,
     **options,
 ) -> ContactDynamicsResult:
     """End-of-step velocity and (not unique) contact forces of rigid bodies, eqs 13-22.
@@ -201,7 +203,12 @@ def _options_of(solver, rough) -> set[str]:
 
 
 def contact_bias(
-    B: sp.csr_array, gap: np.ndarray, velocity: np.ndarray, dt: float, restitution, exists
+    B: sp.csr_array,
+    gap: np.ndarray,
+    velocity: np.ndarray,
+    dt: float,
+    restitution: np.ndarray,
+    exists: np.ndarray,
 ) -> np.ndarray:
     """Phi/dt (eq. 16), or e_n B v at existing contacts that rebound (section 4.3), less where they
     overlap: what overlaps comes apart in the step, as without restitution.

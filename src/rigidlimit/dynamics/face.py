@@ -66,7 +66,7 @@ class Face:
         self.product, self.c, self.measure, self.h, self.n = product, c, measure, h, n
         self.settings, self.wait, self.next, self.before = settings, settings.wait, 0, None
 
-    def due(self, x, done, residual) -> np.ndarray | None:
+    def due(self, x: np.ndarray, done: int, residual: float) -> np.ndarray | None:
         """The contacts (m,) bool to try it with now, after ``done`` gradient steps, at forces x
         (m,); or None."""
         bears = x > 0.0
@@ -79,7 +79,15 @@ class Face:
         changed = (firmly & ~before[0]).any() or (before[1] & ~bears).any()
         return None if changed or np.count_nonzero(firmly) <= self.n else firmly
 
-    def descend(self, bears, x, residual, tolerance, most, patience):
+    def descend(
+        self,
+        bears: np.ndarray,
+        x: np.ndarray,
+        residual: float,
+        tolerance: float,
+        most: int,
+        patience: int,
+    ) -> tuple[np.ndarray, float, int]:
         """(forces, residual, steps): the best forces on the way from x, of this residual, with the
         contacts ``bears`` (m,) bool alone. Ends after ``patience`` steps that gain too little."""
         f = np.where(bears, x, 0.0)
@@ -100,7 +108,15 @@ class Face:
                 mark, marked = now, done
         return best, least, done
 
-    def attempt(self, bears, x, residual, tolerance, done, most):
+    def attempt(
+        self,
+        bears: np.ndarray,
+        x: np.ndarray,
+        residual: float,
+        tolerance: float,
+        done: int,
+        most: int,
+    ):
         """``descend`` after ``done`` steps, and whether something came of it."""
         patience = max(self.settings.stride, self.settings.part * done)
         force, reached, more = self.descend(bears, x, residual, tolerance, most, patience)
@@ -109,7 +125,7 @@ class Face:
             self.next, self.wait = done + more + self.wait, 2 * self.wait
         return force, reached, more, gained
 
-    def cleared(self, x, tolerance, most):
+    def cleared(self, x: np.ndarray, tolerance: float, most: int) -> tuple[np.ndarray, float, int]:
         """(forces, residual, steps): x without any of the forces that are rounding; residual inf
         if there are none, or no way without all of them was found. Within the tolerance it may be
         above that of x: forces that are none are worth more to step 2 than its last digits."""

@@ -238,7 +238,7 @@ class GradientSteps:
         cuts = np.searchsorted(entries, np.arange(threads + 1) / threads * entries[-1])
         cuts[0], cuts[-1] = 0, self._bodies
 
-        def work(t):
+        def work(t: int):
             return _descend(
                 steps, *self.matrices, *self.terms, self.x, self.y, self.Nx, self.Ny, *self.room,
                 self.v, self.ends, (int(cuts[t]), int(cuts[t + 1])),

@@ -36,7 +36,7 @@ def _asymmetry(indptr, indices, data):
     return worst
 
 
-def coupled(M) -> np.ndarray:
+def coupled(M: sp.csr_array) -> np.ndarray:
     """A number for each degree of freedom, the same for those that M couples, (n,)."""
     if is_diagonal(M):
         return np.arange(M.shape[0])

@@ -12,6 +12,7 @@ nowhere, as among very unlike masses or where forces hold one another, the centr
 contacts bear (``interior.py``), and Newton steps from there end it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -106,7 +107,7 @@ class _Solution:
             blocks=self.blocks,
         )
 
-    def keep(self, force, residual):
+    def keep(self, force: np.ndarray, residual: float):
         """Take note of forces."""
         self.history.append(residual)
         if self.force is None or residual < self.residual:
@@ -116,7 +117,7 @@ class _Solution:
         """Gradient steps, and a factorization where that is cheaper in the end."""
         left = False
 
-        def leave(force, steps, reached):
+        def leave(force: np.ndarray, steps: int, reached: float):
             nonlocal left
             if self.tolerance < reached <= self.settings.found:
                 left = active_set.pays(self.network, force, steps, reached, self.tolerance)
@@ -144,7 +145,7 @@ class _Solution:
         self.gradient_steps += answer.iterations
         self.keep(answer.force, answer.residual)
 
-    def newton(self, plan=active_set.FROM_AFAR, force=None):
+    def newton(self, plan: Sequence[str] = active_set.FROM_AFAR, force: np.ndarray | None = None):
         """Newton steps on the active set, from ``force`` or the best forces."""
         if self.arrived:
             return

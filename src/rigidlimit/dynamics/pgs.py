@@ -24,7 +24,7 @@ diag N) and keeps the order dependence of the sweeps; the projected step must lo
 shortened if it does not, so the combination converges wherever the sweeps do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -137,14 +137,16 @@ class _Network:
         # a contact that moves nothing has a zero row: dividing by inf leaves its force alone
         self.diagonal = np.where(abs(R).sum(axis=1) > 0, problem.diagonal, np.inf)
 
-    def product(self, f):
+    def product(self, f: np.ndarray) -> np.ndarray:
         """N f, (m,) [m/s]."""
         return self.problem.B @ (self.RT @ f)
 
-    def sweep(self, order, f, v):
+    def sweep(self, order: np.ndarray, f: np.ndarray, v: np.ndarray):
         return _sweep(order, *self.arrays, self.diagonal, self.problem.bias, f, v)
 
-    def correction(self, active, w, target):
+    def correction(
+        self, active: np.ndarray, w: np.ndarray, target: float
+    ) -> tuple[np.ndarray, int]:
         """Least s with N_AA s = -w_A, zero elsewhere, and the conjugate gradient steps taken."""
         m, n = self.problem.B.shape
         s = np.zeros(m)
@@ -160,7 +162,7 @@ def solve(
     tolerance: float = 1e-10,
     max_iterations: int | None = None,
     warm_start: np.ndarray | None = None,
-    order="natural",
+    order: str | Sequence[int] | np.ndarray = "natural",
     seed: int = 0,
     subspace: bool = True,
     sweeps: int = 10,
@@ -260,7 +262,7 @@ def _projected_step(network, f, w, s):
     return None, None
 
 
-def visits(order, seed, m):
+def visits(order: str | Sequence[int] | np.ndarray, seed: int, m: int) -> Iterator[np.ndarray]:
     """Endless sequence of contact permutations, one for each sweep."""
     if isinstance(order, str):
         if order not in ORDERS:
@@ -273,7 +275,7 @@ def visits(order, seed, m):
     return _visit_sequence(order, seed, m)
 
 
-def permutation(order, m: int) -> np.ndarray:
+def permutation(order: str | Sequence[int] | np.ndarray, m: int) -> np.ndarray:
     """The given order of m contacts; InputError if it does not name each of them once."""
     given = np.asarray(order)
     if given.shape != (m,) or (np.sort(given) != np.arange(m)).any():

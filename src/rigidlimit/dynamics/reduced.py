@@ -55,13 +55,13 @@ class Reduced:
         """Those of the values (m,) that belong to ``rows``."""
         return values if self._whole else values[self.rows]
 
-    def numbers(self, contacts) -> np.ndarray:
+    def numbers(self, contacts: np.ndarray) -> np.ndarray:
         """Places in ``rows`` of the contacts with these numbers, without those not there."""
         place = np.full(self.m, -1)
         place[self.rows] = np.arange(len(self.rows))
         return place[contacts[np.isin(contacts, self.rows)]]
 
-    def starts(self, blocks=None) -> np.ndarray:
+    def starts(self, blocks: np.ndarray | None = None) -> np.ndarray:
         """Where bodies begin among ``dofs``. blocks: where they begin among all; guessed if not."""
         return kept_starts(body_starts(len(self.velocity), blocks), self.dofs)
 

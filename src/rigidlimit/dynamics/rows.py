@@ -16,6 +16,10 @@ from ..linear.block_ic0 import body_rows
 from ..linear.block_offsets import cut_starts
 from ..linear.dissection import grouped
 
+Rows = tuple[np.ndarray | tuple, ...]
+"""A matrix in one of the two forms. Any: (ptr, columns or rows, entries). Of pairs: by rows (first,
+second, on_first, on_second, block), by columns (ptr, contacts, entries, block)."""
+
 SIZES = (2, 3, 6)
 """Degrees of freedom of a body whose rows are stored by pairs: balls and bodies of the plane and of
 space. Each size takes seconds to compile; the rare others have the form for any matrix."""
@@ -24,7 +28,7 @@ PADDED = 1.5
 """Zeros that pad the rows of small bodies may make them this much longer."""
 
 
-def rows_of(A: sp.csr_array, blocks=None):
+def rows_of(A: sp.csr_array, blocks: np.ndarray | None = None) -> tuple[Rows, tuple]:
     """(rows, shape of the vectors they act on) of A (m, n).
 
     blocks: first column of each body, ending with n; where every row touches at most two bodies of
@@ -43,7 +47,7 @@ def rows_of(A: sp.csr_array, blocks=None):
     return (A.indptr.astype(np.uint32), A.indices.astype(np.uint32), A.data), (A.shape[1],)
 
 
-def columns_of(rows, shape):
+def columns_of(rows: Rows, shape: tuple) -> Rows:
     """The matrix of ``rows_of`` by columns: for each body, or column, its contacts and entries."""
     if len(rows) == 3:
         ptr, columns, data = rows
@@ -84,12 +88,12 @@ def _by_body(first, second, on_first, on_second, bodies):
     return ptr, contact, entries
 
 
-def gather(columns, j, d, v):
+def gather(columns: Rows, j: int, d: np.ndarray, v: np.ndarray):
     """v of column, or body, j: its column times d."""
     raise NotImplementedError("for compiled code")
 
 
-def collect(rows, i, v):
+def collect(rows: Rows, i: int, v: np.ndarray):
     """Row i times v."""
     raise NotImplementedError("for compiled code")
 
@@ -98,16 +102,16 @@ def collect(rows, i, v):
 def _gather(columns, j, d, v):
     if len(columns) == 3:
 
-        def csr(columns, j, d, v):
+        def _csr(columns, j, d, v):
             ptr, contact, data = columns
             s = 0.0
             for g in range(ptr[j], ptr[j + 1]):
                 s += data[g] * d[contact[g]]
             v[j] = s
 
-        return csr
+        return _csr
 
-    def pairs(columns, j, d, v):
+    def _pairs(columns, j, d, v):
         ptr, contact, on, block = columns
         total = block  # in registers: sums in v would wait for one another's stores
         for g in range(ptr[j], ptr[j + 1]):
@@ -117,23 +121,23 @@ def _gather(columns, j, d, v):
         for u in range(len(block)):
             v[j, u] = total[u]
 
-    return pairs
+    return _pairs
 
 
 @overload(collect)
 def _collect(rows, i, v):
     if len(rows) == 3:
 
-        def csr(rows, i, v):
+        def _csr(rows, i, v):
             ptr, columns, data = rows
             w = 0.0
             for g in range(ptr[i], ptr[i + 1]):
                 w += data[g] * v[columns[g]]
             return w
 
-        return csr
+        return _csr
 
-    def pairs(rows, i, v):
+    def _pairs(rows, i, v):
         first, second, on_first, on_second, block = rows
         a, b = first[i], second[i]
         w = 0.0
@@ -141,18 +145,18 @@ def _collect(rows, i, v):
             w += on_first[i, u] * v[a, u] + on_second[i, u] * v[b, u]
         return w
 
-    return pairs
+    return _pairs
 
 
 @njit(cache=True, nogil=True)
-def onto_bodies(columns, d, v, low, high):
+def onto_bodies(columns: Rows, d: np.ndarray, v: np.ndarray, low: int, high: int):
     """v = R^T d for the bodies, or columns, low ... high - 1."""
     for j in range(np.uint32(low), np.uint32(high)):
         gather(columns, j, d, v)
 
 
 @njit(cache=True, nogil=True)
-def onto_contacts(rows, v, out, low, high):
+def onto_contacts(rows: Rows, v: np.ndarray, out: np.ndarray, low: int, high: int):
     """out = B v for the contacts low ... high - 1."""
     for i in range(np.uint32(low), np.uint32(high)):
         out[i] = collect(rows, i, v)

@@ -4,13 +4,14 @@ E is convex along a line, so that the full step is tried first, then expansion u
 changed its sign, then the Illinois variant of regula falsi. Energies would stall at rounding.
 """
 
+import numpy as np
 from numba import njit
 
 from .smooth_law import law
 
 
 @njit(cache=True)
-def dot(a, b):
+def dot(a: np.ndarray, b: np.ndarray) -> float:
     """a . b without the threads that a BLAS starts for it, which cost more than the sum."""
     s = 0.0
     for i in range(len(a)):
@@ -39,7 +40,9 @@ def _between(lo, slope_lo, hi, slope_hi):
 
 
 @njit(cache=True, nogil=True)
-def minimum(c, dc, f, k, p, slope, part):
+def minimum(
+    c: np.ndarray, dc: np.ndarray, f: np.ndarray, k: np.ndarray, p: float, slope: float, part: float
+) -> float:
     """t > 0 where dE/dt has fallen to this part of the slope < 0 at t = 0; 0 if that does not fall.
 
     c (m,): overlaps, f (m,): their forces, dc = -B d. -1 if E falls without end along d, which is

@@ -81,7 +81,7 @@ class _Hessian:
         self.network, self.stats, self.settings = network, stats, settings
         self.D, self.systems, self.before = None, {}, None
 
-    def update(self, D):
+    def update(self, D: np.ndarray):
         """Take D (m,) over."""
         self.now = D
         if self.D is None or not self._serves(D):
@@ -94,13 +94,13 @@ class _Hessian:
         same = ((D > 0) == (self.D > 0)).all()
         return bool(same and (now >= low * known).all() and (now <= high * known).all())
 
-    def solve(self, rhs, part):
+    def solve(self, rhs: np.ndarray, part: float) -> np.ndarray:
         """(K + e I)^-1 rhs, e = part max D."""
         if part not in self.systems:
             self.systems[part] = self.network.system(self.D, part * float(self.D.max()))
         return self.systems[part].solve_directly(rhs, self.stats)
 
-    def step(self, g, weak):
+    def step(self, g: np.ndarray, weak: bool) -> tuple[np.ndarray, np.ndarray]:
         """(d (n,), -B d (m,)), strongly or weakly regularized."""
         settings = self.settings
         d = -self.solve(g, settings.strong)

@@ -53,13 +53,13 @@ class SmoothNetwork:
 
 
 @njit(cache=True)
-def law(c, k, p):
+def law(c: float, k: float, p: float) -> float:
     """f > 0 of an overlap c > 0: k c^(p-1), eq. 31."""
     return k * c if p == 2.0 else k * c ** (p - 1.0)
 
 
 @njit(cache=True, nogil=True)
-def forces_of(c, k, p):
+def forces_of(c: np.ndarray, k: np.ndarray, p: float) -> np.ndarray:
     """Forces (m,) of the overlaps (m,)."""
     f = np.zeros(len(c))
     for i in range(len(c)):
@@ -69,7 +69,7 @@ def forces_of(c, k, p):
 
 
 @njit(cache=True, nogil=True)
-def tangents(c, k, p, floor):
+def tangents(c: np.ndarray, k: np.ndarray, p: float, floor: float) -> np.ndarray:
     """D = df/dc of closed contacts, with c lifted to ``floor`` [m]; 0 where open."""
     d = np.zeros(len(c))
     for i in range(len(c)):

@@ -27,6 +27,7 @@ import numpy as np
 from numba import njit
 
 from ..linear import LinearStats, Network
+from ..linear.protocol import LinearSystem
 from .interior import Settings, predictor_corrector
 from .smooth_law import SmoothNetwork
 
@@ -181,13 +182,15 @@ def _begin_from(guess, k, q, n):
     return np.zeros(n), f, t / f
 
 
-def solve_loosely(system, rhs: np.ndarray, accuracy: float, *, stats: LinearStats) -> np.ndarray:
+def solve_loosely(
+    system: LinearSystem, rhs: np.ndarray, accuracy: float, *, stats: LinearStats
+) -> np.ndarray:
     """x of K x = rhs to that relative accuracy."""
     return system.solve(rhs, target=accuracy * float(np.abs(rhs).max()), stats=stats)
 
 
 @njit(cache=True, nogil=True)
-def room(x, dx):
+def room(x: np.ndarray, dx: np.ndarray) -> float:
     """The largest t with x + t dx >= 0."""
     t = np.inf
     for i in range(len(x)):

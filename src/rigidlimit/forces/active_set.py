@@ -54,12 +54,12 @@ class Settings:
     shortest: float = 1e-3
 
 
-def determined(admissible, n: int) -> bool:
+def determined(admissible: np.ndarray | None, n: int) -> bool:
     """Whether forces (m,), if any, bear by no more contacts than there are degrees of freedom n."""
     return admissible is not None and 0 < np.count_nonzero(admissible) <= n
 
 
-def applies(admissible, n: int) -> bool:
+def applies(admissible: np.ndarray, n: int) -> bool:
     """Whether hardly more contacts are closed than the load determines: ``determined``, and few
     contacts without force. admissible (m,): f >= 0."""
     if not determined(admissible, n) or not (has_metis() or n <= WITHOUT_METIS):
@@ -107,7 +107,7 @@ def solve(
     return Equilibrium(x, force, network.B @ x, status, residual, iterations)
 
 
-def tangent(force, stiffness, q, floor):
+def tangent(force: np.ndarray, stiffness: np.ndarray, q: float, floor: float) -> np.ndarray:
     """D = df/dc (m,) of the law at the forces, at ``floor`` of the largest at least."""
     lifted = np.maximum(force, floor * float(force.max()))
     return lifted / (q * (lifted / stiffness) ** q)
@@ -123,10 +123,16 @@ def _too_slow(rate, missing, left):
     return rate >= 1.0 or missing * rate**left > 1.0
 
 
-def damping(force, change, stiffness, q, settings: Settings = Settings()) -> float:
+def damping(
+    force: np.ndarray,
+    change: np.ndarray,
+    stiffness: np.ndarray,
+    q: float,
+    settings: Settings = Settings(),
+) -> float:
     """Part of the way to go: the energy sum f c(f) / (q + 1) must not rise along it."""
 
-    def slope(t):
+    def slope(t: float) -> float:
         return float(change @ ((force + t * change) / stiffness) ** q)
 
     t = 1.0
@@ -179,7 +185,7 @@ class _Linearised:
         self.force[pulling[first]] = 0.0
         return int(pulling[first])
 
-    def rebalance(self, tolerance) -> bool:
+    def rebalance(self, tolerance: float) -> bool:
         """Whether the forces of the working set could be balanced.
 
         By one step at least: what the method leaves is rounding of u, large where motions are

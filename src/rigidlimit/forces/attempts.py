@@ -3,6 +3,7 @@
 ``newton.py`` says which attempts are made, and when.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -86,19 +87,21 @@ class Attempts:
     def spent(self) -> bool:
         return self.iterations >= self.max_iterations
 
-    def gap(self, u, force) -> float:
+    def gap(self, u: np.ndarray, force: np.ndarray) -> float:
         problem = self.problem
         law = problem.stiffness, problem.exponent
         found = duality_gap(self.network.B, u, force, *law, self.load, problem.offset)
         return np.inf if np.isnan(found) else found
 
-    def violation(self, u, force) -> float:
+    def violation(self, u: np.ndarray, force: np.ndarray) -> float:
         """|f - k max(0, c)^(p-1)|_inf over the largest force."""
         law = self.problem.force(self.problem.overlap(u))
         worst = float(np.abs(force - law).max() / (force.max(initial=0.0) or 1.0))
         return np.inf if np.isnan(worst) else worst
 
-    def take(self, u, force, history, violation=0.0):
+    def take(
+        self, u: np.ndarray, force: np.ndarray, history: Sequence[float], violation: float = 0.0
+    ):
         """Keep this attempt if it is better than those before. violation: of the law, by forces
         that were balanced by themselves."""
         imbalance = np.nan_to_num(self.problem.imbalance(force), nan=np.inf)
@@ -109,7 +112,7 @@ class Attempts:
             self.missed, self.u, self.force, self.history = missed, u, force, history
             self.arrived = missed <= self.tolerance
 
-    def follow(self, imbalance, gap):
+    def follow(self, imbalance: float, gap: float):
         """Go on along the path to these."""
         self.stats.took("central path")
         begins = self.point is None and self.network.two_sorts
@@ -156,7 +159,9 @@ class Attempts:
         history = np.array([problem.imbalance(force)])
         self.take(point.u, force, history, self.violation(point.u, force))
 
-    def balanced(self, force, tangent, tolerance):
+    def balanced(
+        self, force: np.ndarray, tangent: np.ndarray, tolerance: float
+    ) -> tuple[np.ndarray, np.ndarray | float]:
         """(forces (m,), what is added to u): ``rebalanced`` with the tangent stiffness (m,)."""
         top = float(tangent.max(initial=0.0))
         if not top > 0.0:
@@ -164,7 +169,7 @@ class Attempts:
         self.stats.took("rebalanced")
         system = self.network.system(tangent / top, 1e-12)
 
-        def solve(missing):
+        def solve(missing: np.ndarray) -> np.ndarray:
             return system.solve(missing, target=0.01 * tolerance, stats=self.stats)
 
         D, options = tangent / top, dict(tolerance=tolerance)

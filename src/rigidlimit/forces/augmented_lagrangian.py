@@ -101,7 +101,9 @@ def solve(
     residual, target, done, history = 1.0, 1.0, 0, []
     while done < max_iterations:
 
-        def compatibility(f, _product=None, u=u, rho=rho):
+        def compatibility(
+            f: np.ndarray, _product: np.ndarray | None = None, u: np.ndarray = u, rho: float = rho
+        ) -> float:
             after = u + rho * (BT @ f - b)
             return _relative(f - _force_of(B, k, p, after), f)
 

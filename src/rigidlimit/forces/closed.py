@@ -29,7 +29,7 @@ FLOOR = 1e-12
 """Gap over the scene's length up to which a contact is closed in any case: rounded positions."""
 
 
-def closing_gap(gap, force, length: float) -> float:
+def closing_gap(gap: np.ndarray, force: np.ndarray, length: float) -> float:
     """The gap [m] up to which contacts count as closed. gap (m,) [m] and force (m,) [N]: at the
     end of the step, by step 1. length [m]: of the scene."""
     bears = bearing(force)

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._support import arrays
+from .._support.arrays import MatrixLike
 from .._support.products import transposed_product
 from ..bodies.materials import MINDLIN
 from ..errors import InputError
@@ -17,24 +19,24 @@ METHODS = ("newton", "augmented_lagrangian")
 
 
 def compatible_forces(
-    B,
-    load,
+    B: MatrixLike,
+    load: ArrayLike,
     *,
-    stiffness=1.0,
+    stiffness: ArrayLike = 1.0,
     exponent: float = 2.0,
-    fixed=None,
-    gap_error=None,
+    fixed: ArrayLike | None = None,
+    gap_error: ArrayLike | None = None,
     method: str = "newton",
     tolerance: float = 1e-10,
     max_iterations: int | None = None,
-    warm_start=None,
-    admissible=None,
-    blocks=None,
-    tangential=None,
-    tangential_stiffness=1.0,
-    friction=0.0,
+    warm_start: ArrayLike | None = None,
+    admissible: ArrayLike | None = None,
+    blocks: ArrayLike | None = None,
+    tangential: MatrixLike | None = None,
+    tangential_stiffness: ArrayLike = 1.0,
+    friction: ArrayLike = 0.0,
     history: ContactHistory | None = None,
-    sliding_direction=None,
+    sliding_direction: ArrayLike | None = None,
     increments: int = 1,
     tangential_law: str = MINDLIN,
 ) -> CompatibleForces:
@@ -164,7 +166,7 @@ def _judged(scaled: Scaled, solved: Solved, options: Options) -> CompatibleForce
     short = bool(short.max(initial=0.0) > tolerance)
     status, nearest_status = _statuses(solved, residual, short, tolerance)
 
-    def off_by(gap):
+    def off_by(gap: float) -> float:
         bound = force_bound(force, data.stiffness, data.exponent, gap)
         largest = float(force.max(initial=0.0))
         return float(bound.max(initial=0.0)) / largest if largest > 0.0 else 0.0

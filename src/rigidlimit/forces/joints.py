@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._support.display import Brief
 from ..collision.contacts import Contacts
@@ -31,7 +32,7 @@ class Joints(Brief):
     contact: np.ndarray
 
 
-def joints_of(contacts: Contacts, friction: np.ndarray, force, d: int) -> Joints:
+def joints_of(contacts: Contacts, friction: np.ndarray, force: ArrayLike, d: int) -> Joints:
     """Resultants of forces (m, d) [N], normal first; friction (m,): mu. Contacts of one pair of
     bodies with one normal are a joint. Raises InputError for a wrong shape."""
     force = np.asarray(force, float)

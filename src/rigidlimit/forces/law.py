@@ -22,7 +22,9 @@ from ..errors import InputError
 HERTZ = 2.5
 
 
-def contact_stiffness(bodies: Bodies, contacts: Contacts, exponent: float, pair_stiffness=None):
+def contact_stiffness(
+    bodies: Bodies, contacts: Contacts, exponent: float, pair_stiffness: dict | None = None
+) -> np.ndarray:
     """k (m,) [N/m^(p-1)]. pair_stiffness: {(i, j): k} replaces the value for pairs of bodies."""
     compliance = np.array([1 / material.plane_modulus for material in bodies.materials])
     a, b = contacts.body[:, 0], contacts.body[:, 1]

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from ..dynamics import newton as projection
 from ..dynamics.problem import ContactProblem
+from ..linear import Network
 from ..status import Status
 
 EXCESSIVE = {True: 1.0, False: 1e6}
@@ -36,7 +37,7 @@ class NearestLoad:
         return self.excess > EXCESSIVE[self.status is Status.CONVERGED]
 
 
-def nearest_load(network, load) -> NearestLoad:
+def nearest_load(network: Network, load: np.ndarray) -> NearestLoad:
     """The load of forces f >= 0 nearest to ``load`` (n,), which is of order one.
 
     With M = 1, dt = 1 and v_free = -F~, eq. 21 gives v+ = B^T f - F~ of least length.

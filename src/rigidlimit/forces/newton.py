@@ -13,6 +13,8 @@
 Where none arrives, the best forces are returned.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .._support.products import absolute_product
@@ -63,7 +65,7 @@ def solve(
 class _Search(Attempts):
     """The methods in turn."""
 
-    def run(self, warm_start, admissible) -> Status:
+    def run(self, warm_start: np.ndarray | None, admissible: np.ndarray | None) -> Status:
         """The methods in turn."""
         status = self.by_active_set(warm_start, admissible)
         if status is not None:
@@ -80,7 +82,7 @@ class _Search(Attempts):
 
     # Newton
 
-    def by_newton(self, warm_start, loaded) -> Status:
+    def by_newton(self, warm_start: np.ndarray | None, loaded: bool) -> Status:
         """Newton from the start, and from where the path tells which contacts bear."""
         status, stalled = Status.STALLED, False
         if warm_start is not None and self.drifted(warm_start):
@@ -93,7 +95,7 @@ class _Search(Attempts):
             status = self.newton(self.point.u)
         return status
 
-    def drifted(self, u) -> bool:
+    def drifted(self, u: np.ndarray) -> bool:
         """Whether u has moved so far that rounding of B u would spoil forces of order one.
 
         Floating bodies move where nothing holds them; over many warm starts that adds up. Weakly
@@ -104,7 +106,7 @@ class _Search(Attempts):
         common = EPS * absolute_product(self.network.B, u).max(initial=0.0)
         return moved > 0.01 * self.tolerance or common > self.settings.common_rounding
 
-    def newton(self, start) -> Status:
+    def newton(self, start: np.ndarray | None) -> Status:
         """Newton from ``start`` (n,) or None, for as long as a start is given."""
         larger = max(1.0, len(self.load) / self.settings.patience_size) ** (1 / 3)
         patience = round(self.settings.patience * larger)
@@ -129,7 +131,7 @@ class _Search(Attempts):
         wrong = self.violation(u, force) - blurred / (force.max(initial=0.0) or 1.0)
         self.take(u, force, answer.history, max(wrong, 0.0))
 
-    def attempt(self, start, limit) -> Equilibrium:
+    def attempt(self, start: np.ndarray | None, limit: int) -> Equilibrium:
         """Newton from ``start``, with ``limit`` steps where its systems are solved loosely."""
         if not self.directly():
             self.stats.took("newton")
@@ -154,7 +156,9 @@ class _Search(Attempts):
         hard = self.stats.dear > 0 or self.stats.cg_failures > 0
         return hard and cost.affordable(self.network, self.stats.products)
 
-    def by(self, newton, start, limit, **options) -> Equilibrium:
+    def by(
+        self, newton: Callable[..., Equilibrium], start: np.ndarray | None, limit: int, **options
+    ) -> Equilibrium:
         """The equilibrium from ``start`` by one way of Newton, in at most ``limit`` steps."""
         answer = newton(
             self.problem,
@@ -169,7 +173,9 @@ class _Search(Attempts):
 
     # among forces that balance the load
 
-    def by_active_set(self, warm_start, admissible) -> Status | None:
+    def by_active_set(
+        self, warm_start: np.ndarray | None, admissible: np.ndarray | None
+    ) -> Status | None:
         """From the given forces; without any start, where hardly more contacts are there than
         degrees of freedom, from forces that balance the load, found like step 1. Forces that are
         rounding's, other ones in every run, would be taken for bearing contacts."""
@@ -184,7 +190,7 @@ class _Search(Attempts):
             return None
         return self.among_forces(np.where(bearing(admissible), admissible, 0.0))
 
-    def among_forces(self, admissible) -> Status | None:
+    def among_forces(self, admissible: np.ndarray) -> Status | None:
         """By the active set method; None where that is no way. NO_ROOM: forces as given."""
         load, imbalance = self.load, self.problem.imbalance(admissible)
         if not active_set.applies(admissible, len(load)) or imbalance > self.settings.balanced:

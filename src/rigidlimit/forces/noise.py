@@ -9,6 +9,7 @@ size beside the answer, and many small ones add up.
 """
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._support.products import transposed_product
 
@@ -20,7 +21,7 @@ BESIDE = 1e-6
 has small forces of its own."""
 
 
-def noise(B, block_of, force, tolerance):
+def noise(B: sp.csr_array, block_of: np.ndarray, force: np.ndarray, tolerance: float) -> np.ndarray:
     """g (m,): the forces that are rounding beside others; 0 elsewhere.
 
     B (m, n) csr. block_of (n,): body of each column. force (m,) >= 0.
@@ -37,7 +38,14 @@ def noise(B, block_of, force, tolerance):
     return np.where(small & acts & (force <= BESIDE * beside), force, 0.0)
 
 
-def harmless(B, aside, force, gap, tolerance, gap_tolerance) -> bool:
+def harmless(
+    B: sp.csr_array,
+    aside: np.ndarray,
+    force: np.ndarray,
+    gap: float,
+    tolerance: float,
+    gap_tolerance: float,
+) -> bool:
     """Whether ``aside`` (m,) is rounding beside the answer ``force`` (m,) too, alone and summed up
     on each body, and the duality gap of the whole says so."""
     most = PART * tolerance * force.max(initial=0.0)

@@ -9,7 +9,9 @@ f_i = k_i max(0, c_i)^(p-1). f is unique even where u is not.
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
+from numpy.typing import ArrayLike
 
 from .._support import arrays
 from .._support.display import Displayed
@@ -109,7 +111,9 @@ WARNED = 1e-3
 """Part of the largest force from which on it is told that rounding leaves forces open."""
 
 
-def force_bound(force, stiffness, exponent, gap) -> np.ndarray:
+def force_bound(
+    force: np.ndarray, stiffness: np.ndarray, exponent: float, gap: float
+) -> np.ndarray:
     """How far each of the forces (m,) f >= 0 can be from those of least energy f*, if their energy
     is above the least by no more than the duality gap, a part ``gap`` of it.
 
@@ -139,7 +143,7 @@ def force_bound(force, stiffness, exponent, gap) -> np.ndarray:
     return bound * force.max()
 
 
-def pressing(B, force, free) -> float:
+def pressing(B: sp.csr_array, force: np.ndarray, free: np.ndarray) -> float:
     """max_j (|B|^T |f|)_j / a_j [N] over the columns that are free and moved: what overlaps press
     with from the start, whose last digits the balance is known to. Held columns have no balance.
 
@@ -156,7 +160,7 @@ EPS = float(np.finfo(float).eps)
 """Last digit of a number of order one."""
 
 
-def checked_law(stiffness, exponent, m: int):
+def checked_law(stiffness: ArrayLike, exponent: float, m: int) -> tuple[np.ndarray, float]:
     """(stiffness (m,), exponent) of the law f = k c^(p-1), k > 0, p > 1; raises InputError."""
     stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
     soft = np.flatnonzero(stiffness <= 0)
@@ -176,19 +180,27 @@ def checked_law(stiffness, exponent, m: int):
 
 
 @np.errstate(over="ignore")  # forces of an attempt that lost its way
-def complementary_energy(force, stiffness, exponent) -> float:
+def complementary_energy(force: np.ndarray, stiffness: np.ndarray, exponent: float) -> float:
     """Objective of eq. 36 (eq. 34 summed)."""
     p = exponent
     return float((p - 1) / p * (stiffness ** (1 / (1 - p)) * force ** (p / (p - 1))).sum())
 
 
 @np.errstate(over="ignore")
-def strain_energy(overlap, stiffness, exponent) -> float:
+def strain_energy(overlap: np.ndarray, stiffness: np.ndarray, exponent: float) -> float:
     """sum k/p max(0, c)^p, eq. 32."""
     return float((stiffness / exponent * np.maximum(overlap, 0.0) ** exponent).sum())
 
 
-def both_gaps(B, u, force, stiffness, exponent, load, offset=None) -> tuple[float, float]:
+def both_gaps(
+    B: sp.csr_array,
+    u: np.ndarray,
+    force: np.ndarray,
+    stiffness: np.ndarray,
+    exponent: float,
+    load: np.ndarray,
+    offset: np.ndarray | None = None,
+) -> tuple[float, float]:
     """(``duality_gap``, the same with nothing forgiven, B, u and forces taken as they stand): one
     and the same where what is forgiven is next to nothing.
 
@@ -225,7 +237,15 @@ FORGIVEN = 1e-13
 at most."""
 
 
-def duality_gap(B, u, force, stiffness, exponent, load, offset=None) -> float:
+def duality_gap(
+    B: sp.csr_array,
+    u: np.ndarray,
+    force: np.ndarray,
+    stiffness: np.ndarray,
+    exponent: float,
+    load: np.ndarray,
+    offset: np.ndarray | None = None,
+) -> float:
     """Energy of balanced forces above the least, at most, over that energy (eqs 32 and 36).
 
     In units in which loads and stiffness are of order one: for p near 1 energies leave the range of

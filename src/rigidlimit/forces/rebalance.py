@@ -4,13 +4,26 @@ In tall towers and soft packings u is so large that rounding of c = -B u alone u
 f(c); a step D B d added to them, with B^T D B d = F~ - B^T f and D = df/dc, is not rounded so.
 """
 
+from collections.abc import Callable
+
 import numpy as np
+
+from ..linear import Network
 
 STEPS = 5
 """At most; each gains some ten digits where D is the tangent at the answer."""
 
 
-def rebalanced(network, force, load, D, solve, *, tolerance, at_least=0):
+def rebalanced(
+    network: Network,
+    force: np.ndarray,
+    load: np.ndarray,
+    D: np.ndarray,
+    solve: Callable[[np.ndarray], np.ndarray],
+    *,
+    tolerance: float,
+    at_least: int = 0,
+) -> tuple[np.ndarray, np.ndarray, float]:
     """(forces (m,), motion (n,), imbalance): the forces of the least imbalance |B^T f - F~|_inf.
 
     D (m,): zero where a contact does not bear. solve(r): d with B^T D B d = r. at_least: steps

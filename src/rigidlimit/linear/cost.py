@@ -6,9 +6,16 @@ walls and layers. These are functions of the network and of the steps taken so f
 (``LinearStats.products``): nothing is remembered here.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .._support.memory import fits
 from .dissection import has_metis
 from .fronts import Fronts
+
+if TYPE_CHECKING:
+    from .network import Network
 
 DIRECT_LIMIT = 150_000
 """Degrees of freedom up to which a factorization is taken where conjugate gradients would do in the
@@ -52,7 +59,7 @@ def guessed_to_fit(n: int) -> bool:
     return n <= DIRECT_LIMIT / (1 if has_metis() else FEWER) and fits(n * BYTES_EACH)
 
 
-def factorization_cost(network, steps: int) -> float:
+def factorization_cost(network: Network, steps: int) -> float:
     """Steps of conjugate gradients that take as long as a factorization of this ``Network``.
 
     steps: those taken so far.
@@ -63,14 +70,14 @@ def factorization_cost(network, steps: int) -> float:
     return fronts.operations / (STEP * max(1, network.B.shape[0]))
 
 
-def step_limit(network, steps: int) -> int:
+def step_limit(network: Network, steps: int) -> int:
     """Steps of one solve after which it is factorized: what is known to be near may be waited for,
     up to twice the cost; a guess is mostly too high."""
     known = _fronts(network, steps) is not None
     return int((2 if known else 1) * factorization_cost(network, steps))
 
 
-def affordable(network, steps: int) -> bool:
+def affordable(network: Network, steps: int) -> bool:
     """Whether a factorization of this ``Network`` is to be thought of at all."""
     fronts = _fronts(network, steps)
     if fronts is None:

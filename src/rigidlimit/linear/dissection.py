@@ -8,7 +8,11 @@ import importlib.util
 from functools import cache
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
+
+Pattern = tuple[np.ndarray, np.ndarray]
+"""Of sparse rows: (ptr (rows + 1,), columns)."""
 
 
 @cache
@@ -38,7 +42,7 @@ def _bodies_of_rows(ptr, idx, body_of):
 
 
 @njit(cache=True, nogil=True)
-def grouped(key, groups):
+def grouped(key: np.ndarray, groups: int):
     """(starts (groups + 1,), members): indices of ``key`` by its value; negative ones left out."""
     starts = np.zeros(groups + 1, np.int64)
     for k in key:
@@ -57,7 +61,9 @@ def grouped(key, groups):
 
 
 @njit(cache=True, nogil=True)
-def neighbours_of_rows(row_starts, row_bodies, body_starts, body_rows):
+def neighbours_of_rows(
+    row_starts: np.ndarray, row_bodies: np.ndarray, body_starts: np.ndarray, body_rows: np.ndarray
+):
     """Other bodies in the rows of each body: (starts (bodies + 1,), neighbours), each once."""
     bodies = len(body_starts) - 1
     seen = np.full(bodies, -1, np.int32)
@@ -88,7 +94,9 @@ def _plain(ptr, idx):
     return np.ascontiguousarray(ptr, np.int64), np.ascontiguousarray(idx, np.int32)
 
 
-def coupled_bodies(rows, mass, starts) -> tuple[np.ndarray, np.ndarray]:
+def coupled_bodies(
+    rows: Pattern, mass: Pattern, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Bodies of each contact, then of each row of the inertia: (starts (rows + 1,), bodies).
 
     rows, mass: (ptr, idx) of sparse rows. starts (bodies + 1,): first degree of freedom of each.
@@ -102,7 +110,9 @@ def coupled_bodies(rows, mass, starts) -> tuple[np.ndarray, np.ndarray]:
     return begins, bodies
 
 
-def neighbours(B, mass, starts) -> tuple[np.ndarray, np.ndarray]:
+def neighbours(
+    B: sp.csr_array, mass: sp.csr_array, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Bodies that share a contact or an inertia with each: (starts (bodies + 1,), neighbours).
 
     B (m, n), mass (n, n): csr. starts (bodies + 1,): first degree of freedom of each body.
@@ -115,7 +125,7 @@ def neighbours(B, mass, starts) -> tuple[np.ndarray, np.ndarray]:
     return neighbours_of_rows(row_starts, row_bodies, body_starts, row_of[entries])
 
 
-def elimination_order(B, mass, starts) -> np.ndarray | None:
+def elimination_order(B: sp.csr_array, mass: sp.csr_array, starts: np.ndarray) -> np.ndarray | None:
     """Place of each body in the order that keeps the factor sparse; None without pymetis."""
     try:
         import pymetis

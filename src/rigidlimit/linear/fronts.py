@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from .._support.threads import thread_count
-from .dissection import coupled_bodies, grouped
+from .dissection import Pattern, coupled_bodies, grouped
 
 LEAF = 36
 """Degrees of freedom up to which all bodies below one in the elimination tree share its front."""
@@ -174,7 +174,7 @@ class Fronts:
             yield self.rows[starts[first] : starts[last + 1]], self.column[last + 1]
 
 
-def dense_fronts(rows, mass, starts: np.ndarray, order: np.ndarray) -> Fronts:
+def dense_fronts(rows: Pattern, mass: Pattern, starts: np.ndarray, order: np.ndarray) -> Fronts:
     """rows, mass: (ptr, idx) of the contacts and the inertia. starts (bodies + 1,): first degree
     of freedom of each body. order (bodies,): place of each body in the order of elimination."""
     width = np.diff(starts)

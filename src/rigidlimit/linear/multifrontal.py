@@ -186,10 +186,10 @@ class MultifrontalFactor:
         given = *rows, (fronts.dofs, np.argsort(fronts.dofs)), mass, shift
         waiting = [[] for _ in fronts.parent]
 
-        def handed_on(s, update):
+        def handed_on(s: int, update: np.ndarray):
             waiting[fronts.parent[s]].append((self._rows_of(s), update))
 
-        def part(ends):
+        def part(ends: tuple[int, int]):
             return self._part(*ends, given)
 
         # all parts before the fronts above them, to which BLAS may take several threads

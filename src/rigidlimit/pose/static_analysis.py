@@ -7,8 +7,10 @@ the functions of ``diagnostics/cones/`` and the forces of elastic bodies.
 """
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._support import arrays
 from .._support.display import Brief
@@ -39,6 +41,7 @@ from ..forces.friction import contact_friction, contact_tangential_stiffness
 from ..forces.joints import Joints, joints_of
 from ..forces.law import contact_stiffness
 from ..scenes.load import as_scene
+from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
 from ..step.friction import sliding_direction
@@ -79,19 +82,19 @@ class Statics(Brief):
             f"{counted(free, 'body')} that may move"
         )
 
-    def with_friction(self, friction) -> "Statics":
+    def with_friction(self, friction: ArrayLike) -> "Statics":
         """The same contacts with friction mu, a number or (m,)."""
         mu = checked_friction(friction, len(self.contacts))
         return replace(self, friction=mu)
 
-    def determinacy(self, force=None, **options) -> RoughDeterminacy:
+    def determinacy(self, force: ArrayLike | None = None, **options) -> RoughDeterminacy:
         """Degree of indeterminacy and intervals, see ``rigidlimit.determinacy``; contacts that
         slide in a step are known to slide. Raises InputError where no forces in the friction cones
         balance the load."""
         known = dict(load=self.load, force=force, sliding_direction=self.slide)
         return determinacy(blocks=self.bodies.blocks, **self._rows, **known | options)
 
-    def certify(self, force, **options) -> RoughCertificate:
+    def certify(self, force: ArrayLike, **options) -> RoughCertificate:
         """A verdict on forces (m, d) [N], normal first: balance, cones, and whether elastic bodies
         would press so; see ``rigidlimit.certify``."""
         return certify(load=self.load, force=force, **self._rows, **self._law, **options)
@@ -110,7 +113,7 @@ class Statics(Brief):
         """Whether the contacts can hold a squeeze without load."""
         return self_stress(**self._rows)
 
-    def load_factor(self, push=None, *, loads=None) -> Collapse:
+    def load_factor(self, push: ArrayLike | None = None, *, loads: dict | None = None) -> Collapse:
         """How far a load may grow, and the mechanism at collapse.
 
         Parameters
@@ -129,7 +132,7 @@ class Statics(Brief):
         """
         return load_factor(load=self.load, growing=-self.growing(push, loads), **self._rows)
 
-    def growing(self, push=None, loads=None) -> np.ndarray:
+    def growing(self, push: ArrayLike | None = None, loads: dict | None = None) -> np.ndarray:
         """External force (6 n,) [N, N m] that ``load_factor`` lets grow."""
         dim, bodies = self.bodies.dim, self.bodies
         force = np.zeros((len(bodies), 6))
@@ -156,7 +159,7 @@ class Statics(Brief):
         """Forces of stiff elastic bodies, loaded slowly from nothing (``compatible_forces``)."""
         return compatible_forces(load=self.load, **self._rows, **self._law, **options)
 
-    def joints(self, force) -> Joints:
+    def joints(self, force: ArrayLike) -> Joints:
         """Resultants of forces (m, d) [N], normal first, from body to body."""
         return joints_of(self.contacts, self.friction, force, self.bodies.dim)
 
@@ -199,7 +202,9 @@ class Statics(Brief):
         force[i, 3:] += np.cross(arm, push)
 
 
-def statics(source, *, closed: float = CLOSED) -> Statics:
+def statics(
+    source: Scene | Simulation | StepResult | str | Path, *, closed: float = CLOSED
+) -> Statics:
     """The closed contacts of a pose, for questions of statics.
 
     Parameters
@@ -242,7 +247,13 @@ def statics(source, *, closed: float = CLOSED) -> Statics:
     return of_contacts(scene, contacts, state=state, external=external)
 
 
-def of_contacts(scene, contacts: Contacts, *, state=None, external=None) -> Statics:
+def of_contacts(
+    scene: Scene,
+    contacts: Contacts,
+    *,
+    state: State | None = None,
+    external: np.ndarray | None = None,
+) -> Statics:
     """The statics of contacts that are known, as from another program.
 
     scene: their ``Scene``; state, external (6 n,) [N, N m]: pose and external forces, the scene's

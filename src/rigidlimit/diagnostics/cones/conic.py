@@ -147,7 +147,7 @@ def _by_highs(program: Program) -> Answer:
     return judged(program, program.cost, found.x, found.eqlin.marginals)
 
 
-def judged(program: Program, cost, x, y) -> Answer:
+def judged(program: Program, cost: np.ndarray, x: np.ndarray, y: np.ndarray) -> Answer:
     """The answer, with gap and residual as they are measured here."""
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         return _none(program, FAILED)

@@ -221,7 +221,7 @@ def _told(problem: RoughContacts, face: Face, force, tolerance, contacts, interv
     )
 
 
-def checked_force(force, m: int, d: int) -> np.ndarray:
+def checked_force(force: ArrayLike, m: int, d: int) -> np.ndarray:
     """Forces (m, d), normal first, as an array of finite numbers; raises InputError."""
     try:
         force = np.asarray(force, float)

@@ -77,7 +77,7 @@ def smallest_face(problem: RoughContacts) -> Face:
         least = min(least, float(new.min()))
     found = proven or (rounds > 0 and total.any())
 
-    def expand(a):
+    def expand(a: np.ndarray) -> np.ndarray:
         return np.concatenate([a[:half], np.repeat(a[half:], d)])
 
     return Face(

@@ -11,7 +11,13 @@ ALL_INTERVALS = 300
 """Open contacts up to which all get their intervals if none are chosen."""
 
 
-def intervals_of(problem, example, determined, chosen, wanted):
+def intervals_of(
+    problem: RoughContacts,
+    example: np.ndarray,
+    determined: np.ndarray,
+    chosen: np.ndarray | None,
+    wanted: bool,
+) -> tuple[np.ndarray, float, str]:
     """((m, d, 2) least and greatest values, largest gap, method in words), loads of order one."""
     m, d = problem.shape
     interval = np.full((m, d, 2), np.nan)

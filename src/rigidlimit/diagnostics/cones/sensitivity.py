@@ -95,7 +95,7 @@ class RoughSensitivity(Brief):
         normal, tangential = self.force[:, :1], self.force[:, 1:]
         change = np.zeros_like(self.force)
 
-        def each(name, value):
+        def each(name: str, value: ArrayLike) -> np.ndarray:
             return arrays.vector(name, value, m, what="contact (row of B)")[:, None]
 
         slides = self.sliding[:, None]

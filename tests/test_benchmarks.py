@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+import rigidlimit as rl
 from benchmarks import (
     compatibility,
     engines,
@@ -20,6 +21,7 @@ from benchmarks import (
     scaling,
 )
 from benchmarks.corpus import __main__ as corpus
+from benchmarks.corpus import runs as corpus_runs
 
 from .problems import pyramid_gradient
 
@@ -149,6 +151,13 @@ def test_corpus_tells_what_became_worse(tmp_path, monkeypatch, capsys):
     worse = kept | {key: kept[key] | {"status": "stalled", "digest": "1.0 1.0"}}
     told = corpus.differences(kept, worse)
     assert len(told) == 1 and "converged -> stalled" in told[0] and "another answer" in told[0]
+
+
+def test_corpus_runs_keep_both_steps():
+    """Example: an entry that is a run of a scene has the problems of step 1 and step 2."""
+    found = corpus_runs.steps(rl.scenes.beam, 1)()
+    kinds = [type(problem).__name__ for problem, _ in found]
+    assert kinds == ["Dynamics", "Forces"] and all(result.converged for _, result in found)
 
 
 @pytest.mark.parametrize("name", sorted(engines.STACKS))

@@ -89,13 +89,20 @@ def forces(B, load, **options) -> Forces:
     return Forces(dict(B=B, load=load, **options))
 
 
+ASKED = {
+    "contact_dynamics": (Dynamics, ("M", "B", "gap", "velocity", "external_force", "dt")),
+    "compatible_forces": (Forces, ("B", "load")),
+}
+"""Both steps: the problem that a call states, and its positional arguments."""
+
+
 @contextmanager
-def captured(module: str, *, found: list):
-    """Append the problems that this module of rigidlimit solves to ``found``, with their results:
+def captured(*modules: str, found: list):
+    """Append the problems that these modules of rigidlimit solve to ``found``, with their results:
     (problem, result)."""
 
-    def keeping(name, kind, names):
-        whole = getattr(rl, name)
+    def keeping(name):
+        whole, (kind, names) = getattr(rl, name), ASKED[name]
 
         def call(*arguments, **options):
             given = dict(zip(names, arguments, strict=False)) | options
@@ -103,14 +110,16 @@ def captured(module: str, *, found: list):
             found.append((kind(given), result))
             return result
 
-        return mock.patch(f"rigidlimit.{module}.{name}", call)
+        return call
 
-    place = importlib.import_module(f"rigidlimit.{module}")
-    first = ("M", "B", "gap", "velocity", "external_force", "dt")
     with ExitStack() as patches:
-        patches.enter_context(keeping("compatible_forces", Forces, ("B", "load")))
-        if hasattr(place, "contact_dynamics"):
-            patches.enter_context(keeping("contact_dynamics", Dynamics, first))
+        for module in modules:
+            place = importlib.import_module(f"rigidlimit.{module}")
+            names = [name for name in ASKED if hasattr(place, name)]
+            if not names:
+                raise ValueError(f"rigidlimit.{module} solves neither step")
+            for name in names:
+                patches.enter_context(mock.patch.object(place, name, keeping(name)))
         yield
 
 

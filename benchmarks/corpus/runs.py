@@ -14,6 +14,9 @@ from tests.problems import balanced_arch, wedge
 from ..problems import column, wall_of_boxes
 from .problems import Entry, Forces, captured
 
+STEP = ("step.velocities", "step.forces")
+"""The modules that solve both steps of a simulation."""
+
 
 def steps(make, count, *, state=None, **options):
     """Problems and results of ``count`` steps of the scene that ``make()`` returns."""
@@ -21,7 +24,7 @@ def steps(make, count, *, state=None, **options):
     def run():
         simulation = rl.Simulation(make(), **options)
         found = []
-        with captured("step", found=found):
+        with captured(*STEP, found=found):
             for _ in range(count):
                 simulation.step()
         return found
@@ -53,7 +56,7 @@ def unlike_masses(decades, count=150, after=40):
         simulation = rl.Simulation(rl.scenes.packing(count, seed=3))
         for _ in range(after):
             simulation.step()
-        with captured("step", found=found):
+        with captured(*STEP, found=found):
             simulation.step()
         first = found[0][0]
         given = {k: v for k, v in first.given.items() if k != "warm_start"}
@@ -74,7 +77,7 @@ def rollers(tilt):
         scene, _, state = leaning(tilt)
         simulation = rl.Simulation(scene, dt=DT)
         simulation.state, found = state, []
-        with captured("step", found=found):
+        with captured(*STEP, found=found):
             simulation.step()
         return found
 

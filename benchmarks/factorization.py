@@ -37,7 +37,6 @@ def measure(name, B, load, blocks):
     K = sp.csr_array(B.T @ B + SHIFT * sp.eye_array(B.shape[1]))
     ordering, place = timed(lambda: elimination_order(B, network.mass, network.starts))
     order = np.argsort(place[network.block_of], kind="stable")
-    rows, mass = system.arrays[:3], system.arrays[3:6]
 
     def line(kind, seconds, entries, solve):
         solving, x = timed(lambda: solve(load))
@@ -49,7 +48,7 @@ def measure(name, B, load, blocks):
         )
 
     print(f"{name}: {B.shape[0]} contacts, {B.shape[1]} degrees of freedom, order {ordering:.4f} s")
-    ours, factor = timed(lambda: MultifrontalFactor(rows, mass, SHIFT, network.starts, place))
+    ours, factor = timed(lambda: MultifrontalFactor(system.matrix, network.starts, place))
     line("rigidlimit", ours, len(factor.values), factor.solve)
     theirs, factor = timed(lambda: LUFactor(K, order))
     line("SuperLU", theirs, factor.lu.L.nnz + factor.lu.U.nnz, factor.solve)

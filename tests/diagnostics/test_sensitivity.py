@@ -186,7 +186,7 @@ def test_held_degrees_of_freedom():
 
 
 def test_large_network_by_conjugate_gradients():
-    """Cross-method: above DIRECT_SIZE the solves are iterative; same as dense algebra."""
+    """Cross-method: above ``direct_size`` the solves are iterative; same as dense algebra."""
     B, load, k, gap, n = packing(8, base=8)
     assert n > 300
     at = rl.sensitivity(B, load, stiffness=k, gap_error=gap)

@@ -7,7 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from rigidlimit.linear import Network
-from rigidlimit.linear.block_ic0 import LIFT, PairNetwork
+from rigidlimit.linear.block_ic0 import SETTINGS
+from rigidlimit.linear.eisenstat import PairSolver
+from rigidlimit.linear.pair_network import PairNetwork
 from rigidlimit.linear.preconditioned import solve
 from tests.problems import pyramid_gradient, random_springs
 
@@ -55,7 +57,7 @@ def test_solution_against_dense(sizes, inertial):
     network, B, M, active, rng = partly_active(sizes, inertial)
     D = np.where(active, rng.uniform(0.1, 10, B.shape[0]), 0.0)
     assert network.serves
-    check_against_dense(network.solver(D, 1e-2), B, M, D, rng)
+    check_against_dense(PairSolver(network, D, 1e-2), B, M, D, rng)
 
 
 def check_against_dense(solver, B, M, D, rng):
@@ -79,7 +81,7 @@ def test_factor_exists_and_matches_the_diagonal(bodies, contacts):
     network = PairNetwork(B, starts, sp.csr_array((B.shape[1], B.shape[1])))
     D = np.random.default_rng(4).uniform(0.5, 2, B.shape[0])
     shift = 1e-3
-    solver = network.solver(D, shift)
+    solver = PairSolver(network, D, shift)
     root = np.linalg.inv(solver.inverse)
     E, inverse = root @ root.transpose(0, 2, 1), solver.inverse.transpose(0, 2, 1) @ solver.inverse
     n, d = network.bodies, network.d
@@ -91,7 +93,7 @@ def test_factor_exists_and_matches_the_diagonal(bodies, contacts):
         lower[i, :i] = blocks[i, :i]
     for i in range(n):
         diagonal = E[i] + sum(lower[i, j] @ inverse[j] @ lower[i, j].T for j in range(i))
-        lifted = blocks[i, i] + LIFT * blocks[i, i].diagonal().max() * np.eye(d)
+        lifted = blocks[i, i] + SETTINGS.lift * blocks[i, i].diagonal().max() * np.eye(d)
         np.testing.assert_allclose(diagonal, lifted, atol=1e-9)  # sums of order 10
     scaled = B.multiply(np.sqrt(D)[:, None]).tocsr()[:, order].toarray().reshape(-1, n, d)
     touches = np.abs(scaled).sum(axis=2) > 0
@@ -117,12 +119,12 @@ def test_far_fewer_steps_than_block_jacobi():
 @pytest.mark.parametrize("contacts", [2.0, 2.5, 2.8, 2.95])
 def test_soft_networks_do_not_break_it_down(contacts):
     """Property: with fewer contacts than degrees of freedom, and next to nothing else that holds
-    the bodies, the factorization stays positive and conjugate gradients arrive. Without ``LIFT``
+    the bodies, the factorization stays positive and conjugate gradients arrive. Without the lift
     rounding grows from body to body until there are no numbers left."""
     B = random_springs(500, contacts)
     n = B.shape[1]
     network = PairNetwork(B, np.arange(0, n + 1, 3), sp.csr_array((n, n)))
-    solver = network.solver(np.ones(B.shape[0]), 1e-16)
+    solver = PairSolver(network, np.ones(B.shape[0]), 1e-16)
     rhs = B.T @ np.random.default_rng(1).uniform(0, 1, B.shape[0])
     # three decades: soft motions, which take the others, are not what is looked at here
     x, steps, worst = solver.solve(rhs, target=1e-3, max_steps=2000)
@@ -151,10 +153,12 @@ def test_bodies_without_contacts_stay_where_they_are():
     """Edge: no contacts at all; bodies that nothing touches; zero right-hand side."""
     B = sp.csr_array((0, 6))
     network = PairNetwork(B, np.array([0, 3, 6]), sp.csr_array((6, 6)))
-    x, _, worst = network.solver(np.zeros(0), 1.0).solve(np.arange(6.0), target=1e-12, max_steps=50)
+    x, _, worst = PairSolver(network, np.zeros(0), 1.0).solve(
+        np.arange(6.0), target=1e-12, max_steps=50
+    )
     np.testing.assert_allclose(x, np.arange(6.0), atol=1e-12)
     assert worst <= 1e-12
-    x, steps, _ = network.solver(np.zeros(0), 1.0).solve(np.zeros(6), target=0.0, max_steps=50)
+    x, steps, _ = PairSolver(network, np.zeros(0), 1.0).solve(np.zeros(6), target=0.0, max_steps=50)
     assert steps == 0 and not x.any()
 
 
@@ -168,7 +172,7 @@ def test_work_grows_as_the_contacts_of_a_pair():
         best = np.inf
         for _ in range(5):
             start = time.process_time()
-            network.solver(np.ones(contacts), 1e-6)
+            PairSolver(network, np.ones(contacts), 1e-6)
             best = min(best, time.process_time() - start)
         return best
 
@@ -181,7 +185,7 @@ def test_right_sides_that_are_no_numbers_are_not_solved():
     """Contract: a right side with NaN leaves a residual of NaN, which meets no tolerance."""
     B, starts = body_network()
     network = PairNetwork(B, starts, block_mass(starts))
-    solver = network.solver(np.ones(B.shape[0]), 1e-6)
+    solver = PairSolver(network, np.ones(B.shape[0]), 1e-6)
     for place in (0, B.shape[1] // 2, B.shape[1] - 1):
         rhs = np.zeros(B.shape[1])
         rhs[place] = np.nan

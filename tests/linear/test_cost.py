@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from rigidlimit._support import memory
 from rigidlimit.linear import Network
-from rigidlimit.linear.cost import LOOK, affordable, factorization_cost, guessed_cost
+from rigidlimit.linear.cost import SETTINGS, affordable, factorization_cost, guessed_cost
 from tests.problems import pyramid_gradient, random_springs
 
 
@@ -29,14 +29,14 @@ def layer(side):
 
 
 def test_structure_tells_once_it_is_worth_a_look():
-    """Property: first a guess from the number of degrees of freedom; after ``LOOK`` steps the
+    """Property: first a guess from the number of degrees of freedom; after ``look`` steps the
     factor's structure, which makes layers far cheaper than bodies in space."""
     ratio = {}
     for name, B in (("layer", layer(150)), ("solid", pyramid_gradient(30))):
         n = B.shape[1]
         network = Network(B, blocks=np.arange(0, n + 1, 3))
         assert factorization_cost(network, 0) == guessed_cost(n) and affordable(network, 0)
-        ratio[name] = factorization_cost(network, LOOK) / guessed_cost(n)
+        ratio[name] = factorization_cost(network, SETTINGS.look) / guessed_cost(n)
     # a fifth, and two thirds
     assert ratio["layer"] < 0.4 < ratio["solid"] < 1.5
 
@@ -50,7 +50,7 @@ def test_not_affordable_without_memory(monkeypatch):
     monkeypatch.setattr(memory, "_of_machine", lambda: 1e6)
     monkeypatch.setattr(memory, "LITTLE", 0)
     assert not affordable(network, 0)
-    assert not affordable(network, LOOK)
+    assert not affordable(network, SETTINGS.look)
 
 
 def test_a_network_goes_with_its_last_user():
@@ -61,7 +61,7 @@ def test_a_network_goes_with_its_last_user():
     gc.disable()
     try:
         network = Network(B, blocks=np.arange(0, B.shape[1] + 1, 3))
-        assert factorization_cost(network, LOOK) > 0 and network.pairs.serves
+        assert factorization_cost(network, SETTINGS.look) > 0 and network.pairs.serves
         seen = weakref.ref(network)
         del network
         assert seen() is None

@@ -1,6 +1,7 @@
 """Cholesky factorization front by front: against LAPACK and SuperLU on the same matrices."""
 
 import tracemalloc
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,17 +14,14 @@ from rigidlimit.linear import LinearStats, Network, blas_threads, fronts, lapack
 from rigidlimit.linear.dissection import elimination_order, neighbours
 from rigidlimit.linear.library_factors import LUFactor
 from rigidlimit.linear.multifrontal import MultifrontalFactor
+from rigidlimit.linear.unassembled import Unassembled
 from tests.problems import pyramid_gradient
 
 
 def factor(C, M, shift, starts, place):
-    return MultifrontalFactor(
-        (C.indptr.astype(np.int64), C.indices, C.data),
-        (M.indptr, M.indices, M.data),
-        shift,
-        starts,
-        place,
-    )
+    rows = C.indptr.astype(np.int64), C.indices, C.data
+    K = Unassembled(rows, (M.indptr, M.indices, M.data), shift)
+    return MultifrontalFactor(K, starts, place)
 
 
 @pytest.mark.parametrize("rounded", [False, True])
@@ -31,19 +29,18 @@ def factor(C, M, shift, starts, place):
 def test_memory_is_known_beforehand(threads, rounded, monkeypatch):
     """Reference twin: what the factorization really holds at its peak; and without that much
     memory it is not begun. Threads need not be at their peaks at the same time."""
-    monkeypatch.setattr(fronts, "LARGE", 0)
+    monkeypatch.setattr(fronts, "SETTINGS", replace(fronts.SETTINGS, large=0))
     B = pyramid_gradient(16)
     n = B.shape[1]
     network = Network(B, blocks=np.arange(0, n + 1, 3))
     system = network.system(np.ones(B.shape[0]), 1e-9)
     place = network.elimination_order
-    rows, mass = system.arrays[:3], system.arrays[3:6]
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
-    compiled = MultifrontalFactor(rows, mass, 1e-9, network.starts, place, single_precision=rounded)
+    compiled = MultifrontalFactor(system.matrix, network.starts, place, single_precision=rounded)
     least = compiled.fronts.bytes(rounded)
     monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
     tracemalloc.start()
-    found = MultifrontalFactor(rows, mass, 1e-9, network.starts, place, single_precision=rounded)
+    found = MultifrontalFactor(system.matrix, network.starts, place, single_precision=rounded)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found.single_precision is rounded
@@ -72,8 +69,8 @@ def test_threads_change_nothing(monkeypatch):
             library.set_num_threads(2)
         found = []
         for wide, gain in ((10**9, 1.2), (20, 0.0), (20, 1e9)):
-            monkeypatch.setattr(blas_threads, "WIDE", wide)
-            monkeypatch.setattr(blas_threads, "GAIN", gain)
+            settings = blas_threads.Settings(wide, gain)
+            monkeypatch.setattr(blas_threads, "SETTINGS", settings)
             system = network.system(np.ones(B.shape[0]), 1e-3)
             found.append(system.solve_directly(rhs, LinearStats()))
             assert all(library.num_threads == 2 for library in libraries)
@@ -90,13 +87,13 @@ def test_parts_are_all_there_is_below_the_rest(small, monkeypatch):
     and whoever works on the parts, the factor and its solutions are the same to the last
     digit. Parts of one front
     each, of some, and one of all give the same solution."""
-    monkeypatch.setattr(fronts, "SMALL", small)
-    monkeypatch.setattr(fronts, "PARTS", 1e9 if small == 0.0 else 16)
+    parts = 1e9 if small == 0.0 else 16
+    changed = replace(fronts.SETTINGS, small=small, parts=parts, long=0)
+    monkeypatch.setattr(fronts, "SETTINGS", changed)
     B = pyramid_gradient(12)
     n = B.shape[1]
     none, starts = sp.csr_array((n, n)), np.arange(0, n + 1, 3)
     place = elimination_order(B, none, starts)
-    monkeypatch.setattr(fronts, "LONG", 0)
     rhs = np.random.default_rng(0).normal(size=n)
     factors, found = [], []
     for threads in ("1", "3"):
@@ -124,7 +121,7 @@ def test_many_parts_that_touch_nothing_are_few_pieces():
     B = sp.csr_array(sp.kron(sp.eye_array(bodies), np.random.default_rng(0).normal(size=(5, 3))))
     n = 3 * bodies
     found = factor(B, sp.csr_array((n, n)), 1.0, np.arange(0, n + 1, 3), np.arange(bodies))
-    assert len(found.fronts.parts) <= 2 * fronts.PARTS and not len(found.fronts.above)
+    assert len(found.fronts.parts) <= 2 * fronts.SETTINGS.parts and not len(found.fronts.above)
     rhs = np.ones(n)
     residual = B.T @ (B @ found.solve(rhs)) + found.solve(rhs) - rhs
     assert np.abs(residual).max() < 1e-12  # condition 30

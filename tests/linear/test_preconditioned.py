@@ -1,5 +1,7 @@
 """Conjugate gradients by a factor of nearly the same matrix, and factors in single precision."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -59,7 +61,7 @@ def test_what_cannot_be_solved_is_told():
 
 
 def system_of(base, shift, monkeypatch):
-    monkeypatch.setattr(fronts, "LARGE", 0)
+    monkeypatch.setattr(fronts, "SETTINGS", replace(fronts.SETTINGS, large=0))
     B = pyramid_gradient(base)
     network = Network(B, blocks=np.arange(0, B.shape[1] + 1, 3))
     return network, network.system(np.ones(B.shape[0]), shift)
@@ -72,8 +74,8 @@ def test_factor_in_single_precision(monkeypatch):
     m, n = network.B.shape
     D = np.geomspace(1.0, 1e8, m)
     system = network.system(D, 1e-7)
-    given = system.arrays[:3], system.arrays[3:6], 1e-7, network.starts
-    given = *given, elimination_order(network.B, network.mass, network.starts)
+    place = elimination_order(network.B, network.mass, network.starts)
+    given = system.matrix, network.starts, place
     double, single = (MultifrontalFactor(*given, single_precision=kept) for kept in (False, True))
     assert single.values.nbytes == double.values.nbytes // 2
     np.testing.assert_array_equal(single.values, double.values.astype(np.float32))
@@ -178,7 +180,7 @@ def test_packing_in_either_precision(monkeypatch):
         simulation.step()
     saved, found = simulation.checkpoint(), []
     for large in (0, np.inf):
-        monkeypatch.setattr(fronts, "LARGE", large)
+        monkeypatch.setattr(fronts, "SETTINGS", replace(fronts.SETTINGS, large=large))
         simulation.restore(saved)
         found.append(simulation.step(compatible=True))
         assert found[-1].converged
@@ -192,7 +194,7 @@ def test_networks_that_only_the_shift_holds(monkeypatch):
     """Property: with fewer contacts in the working set than degrees of freedom, motions of next to
     no energy decide which contact enters; single precision is given up for them at once, and the
     search among forces ends (it went on for 401 steps, to no end)."""
-    monkeypatch.setattr(fronts, "LARGE", 0)
+    monkeypatch.setattr(fronts, "SETTINGS", replace(fronts.SETTINGS, large=0))
     monkeypatch.setattr(network_module, "FULL", 1.0)  # this B is full, and would go another way
     B, load, _, _ = nearly_determinate(3, n=320, redundant=-40, idle=60)
     found = rl.compatible_forces(B, load)

@@ -28,7 +28,7 @@ from ..dynamics.problem import ContactProblem
 from ..equilibrium import regularized_newton, smooth_newton
 from ..equilibrium.smooth_law import SmoothNetwork
 from ..linear import LinearStats, Network
-from ..linear.stiffness import DIRECT_SIZE
+from ..linear.stiffness import SETTINGS as LINEAR
 from ..status import Status
 from .centre import CARRIES, centre, threshold_of
 from .ends import SHARP, end
@@ -75,7 +75,7 @@ def nearest(
     m = network.B.shape[0]
     size = max(1.0, float(np.abs(target).max(initial=0.0)))
     problem = SmoothNetwork(network, np.ones(m), 2.0, load, offset=target)
-    if len(load) <= DIRECT_SIZE:
+    if len(load) <= LINEAR.direct_size:
         options = dict(tolerance=tolerance * size, max_iterations=300)
         answer = regularized_newton.solve(problem, start=start, **options)
         answer = replace(answer, residual=answer.residual / size)

@@ -12,9 +12,9 @@ from numba import njit
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
-from ..linear.block_ic0 import body_rows
 from ..linear.block_offsets import cut_starts
 from ..linear.dissection import grouped
+from ..linear.pair_network import body_rows
 
 Rows = tuple[np.ndarray | tuple, ...]
 """A matrix in one of the two forms. Any: (ptr, columns or rows, entries). Of pairs: by rows (first,

@@ -15,7 +15,7 @@ from numba import njit
 
 from .._support.memory import check_room
 from ..linear.dissection import elimination_order
-from ..linear.fronts import MOVE, Fronts, dense_fronts
+from ..linear.fronts import SETTINGS, Fronts, dense_fronts
 from ..linear.lapack import routine
 from .blocks import BodyBlocks
 
@@ -66,7 +66,7 @@ class Elimination:
     def operations(self) -> float:
         """Work of a factorization, in multiplications that LAPACK would do in the same time."""
         k, r = np.diff(self.fronts.column).astype(float), np.diff(self.fronts.row_starts)
-        return float((2.0 * k * (k * k / 3 + k * r + r * r) + MOVE * (k + r) ** 2).sum())
+        return float((2.0 * k * (k * k / 3 + k * r + r * r) + SETTINGS.move * (k + r) ** 2).sum())
 
     def factorize(self, values: np.ndarray) -> "Factor":
         """Factor of K; raises ``LinAlgError`` if it is singular."""

@@ -23,7 +23,7 @@ from ..equilibrium.result import Equilibrium
 from ..equilibrium.smooth_law import SmoothNetwork
 from ..errors import NoRoom
 from ..linear import LinearStats, cost
-from ..linear.stiffness import DIRECT_SIZE
+from ..linear.stiffness import SETTINGS as LINEAR
 from ..status import Status
 from . import active_set
 from .active_set import FEW
@@ -151,7 +151,7 @@ class _Search(Attempts):
     def directly(self) -> bool:
         """Whether Newton had better solve by factorizations: where they cost next to nothing, and
         where conjugate gradients proved dear or failed, as where motions are all but free."""
-        if self.no_room or len(self.load) <= DIRECT_SIZE:
+        if self.no_room or len(self.load) <= LINEAR.direct_size:
             return not self.no_room
         hard = self.stats.dear > 0 or self.stats.cg_failures > 0
         return hard and cost.affordable(self.network, self.stats.products)
@@ -180,7 +180,7 @@ class _Search(Attempts):
         degrees of freedom, from forces that balance the load, found like step 1. Forces that are
         rounding's, other ones in every run, would be taken for bearing contacts."""
         m, n = self.network.B.shape
-        few = n > DIRECT_SIZE and m <= n + FEW
+        few = n > LINEAR.direct_size and m <= n + FEW
         if self.problem.offset is not None:
             return None
         if admissible is None and warm_start is None and few and self.load.any():

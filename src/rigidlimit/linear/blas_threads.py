@@ -6,14 +6,24 @@ one another by spinning: where other programs hold the cores, that costs many ti
 
 import threading
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
 
-WIDE = 1500
-"""Size of a matrix from which several threads are tried."""
 
-GAIN = 1.2
-"""How many times as fast several threads must be to stay."""
+@dataclass(frozen=True)
+class Settings:
+    """When BLAS takes several threads.
+
+    wide: size of a matrix from which several threads are tried.
+    gain: how many times as fast several threads must be to stay.
+    """
+
+    wide: int = 1500
+    gain: float = 1.2
+
+
+SETTINGS = Settings()
 
 
 @cache
@@ -62,10 +72,10 @@ class BlasThreads:
     def work(self, size: int, operations: float):
         """About the work on a matrix of this size. The first is done by one thread in any case, for
         the others to be measured by."""
-        many = self._many and size >= WIDE and self._alone is not None
+        many = self._many and size >= SETTINGS.wide and self._alone is not None
         if many:
             self._set(True)
-        elif not (self._many and size >= WIDE // 2):
+        elif not (self._many and size >= SETTINGS.wide // 2):
             yield
             return
         begin = perf_counter()
@@ -78,5 +88,5 @@ class BlasThreads:
         if not many:
             self._alone = rate
             return
-        if self._alone is not None and rate < GAIN * self._alone:
+        if self._alone is not None and rate < SETTINGS.gain * self._alone:
             self._many = False

@@ -67,7 +67,7 @@ def diagonal_blocks(
     block: tuple,
 ):
     """Those of K = M + C^T C + shift (bodies, d, d), lower triangles. Rows C as in
-    ``block_ic0.py``: up on the later body, low on the earlier one lo, -1 for none."""
+    ``PairNetwork.active_rows``: up on the later body, low on the earlier one lo, -1 for none."""
     G = mass.copy()
     for i in range(len(G)):
         for u in range(len(block)):

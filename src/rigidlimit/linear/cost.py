@@ -8,6 +8,7 @@ walls and layers. These are functions of the network and of the steps taken so f
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .._support.memory import fits
@@ -17,29 +18,34 @@ from .fronts import Fronts
 if TYPE_CHECKING:
     from .network import Network
 
-DIRECT_LIMIT = 150_000
-"""Degrees of freedom up to which a factorization is taken where conjugate gradients would do in the
-end: about one gigabyte."""
 
-DEARER, FEWER = 8, 4
-"""How many times dearer a factorization is by SuperLU in its own order, where METIS is missing, and
-how many times fewer the degrees of freedom up to which it is taken."""
+@dataclass(frozen=True)
+class Settings:
+    """When a factorization is taken where conjugate gradients would do in the end.
 
-MEMORY_MATTERS, BYTES_EACH = 15_000, 5_500
-"""Degrees of freedom from which memory is looked at: solves ask often, and it takes as long as one
-of fewer (the factorization itself asks again, ``memory.LITTLE``). Bytes for each in packings of
-``DIRECT_LIMIT``, at the peak."""
+    limit: degrees of freedom up to which it is taken: about one gigabyte.
+    bytes_each: memory of a factorization for each degree of freedom in packings of that limit, at
+        the peak.
+    dearer_without_metis: how many times dearer a factorization is by SuperLU in its own order,
+        where METIS is missing.
+    fewer_without_metis: how many times fewer the degrees of freedom up to which it is taken there.
+    look: steps on a network from which its factor is looked at beforehand, which takes as long as
+        100 to 200; more where that is larger than the limit.
+    two_sorts: how many times later where springs are of two sorts: each of some twenty points of
+        the central path would need a factorization of its own.
+    step: multiplications of ``Fronts.operations`` that take as long as one step, a contact.
+    """
 
-LOOK = 500
-"""Steps on a network from which its factor is looked at beforehand, which takes as long as 100 to
-200; more where that is larger than ``DIRECT_LIMIT``."""
+    limit: int = 150_000
+    bytes_each: int = 5_500
+    dearer_without_metis: int = 8
+    fewer_without_metis: int = 4
+    look: int = 500
+    two_sorts: int = 4
+    step: int = 220
 
-MANY = 4
-"""How many times later where springs are of two sorts: each of some twenty points of the central
-path would need a factorization of its own."""
 
-STEP = 220
-"""Multiplications of ``Fronts.operations`` that take as long as one step, a contact."""
+SETTINGS = Settings()
 
 
 def guessed_cost(n: int) -> int:
@@ -48,15 +54,14 @@ def guessed_cost(n: int) -> int:
     Measured with the order on pyramids of 855 to 61,620 degrees of freedom: 210 to 2,800; on random
     packings a third of it. Both a factorization's work over n and this grow like n in space.
     """
-    return (100 + n // 20) * (1 if has_metis() else DEARER)
+    return (100 + n // 20) * (1 if has_metis() else SETTINGS.dearer_without_metis)
 
 
 def guessed_to_fit(n: int) -> bool:
     """Whether a factorization of n degrees of freedom is to be thought of at all where there are
-    other ways: of no more than DIRECT_LIMIT, and if it does not take too much memory."""
-    if n <= MEMORY_MATTERS:
-        return True
-    return n <= DIRECT_LIMIT / (1 if has_metis() else FEWER) and fits(n * BYTES_EACH)
+    other ways: of no more than the limit, and if it does not take too much memory."""
+    limit = SETTINGS.limit / (1 if has_metis() else SETTINGS.fewer_without_metis)
+    return n <= limit and fits(n * SETTINGS.bytes_each)
 
 
 def factorization_cost(network: Network, steps: int) -> float:
@@ -67,7 +72,7 @@ def factorization_cost(network: Network, steps: int) -> float:
     fronts = _fronts(network, steps)
     if fronts is None:
         return guessed_cost(network.B.shape[1])
-    return fronts.operations / (STEP * max(1, network.B.shape[0]))
+    return fronts.operations / (SETTINGS.step * max(1, network.B.shape[0]))
 
 
 def step_limit(network: Network, steps: int) -> int:
@@ -82,12 +87,16 @@ def affordable(network: Network, steps: int) -> bool:
     fronts = _fronts(network, steps)
     if fronts is None:
         return guessed_to_fit(network.B.shape[1])
-    if factorization_cost(network, steps) > guessed_cost(DIRECT_LIMIT):
+    if factorization_cost(network, steps) > guessed_cost(SETTINGS.limit):
         return False
     return fits(fronts.bytes(network.single_precision))
 
 
 def _fronts(network, steps) -> Fronts | None:
     """Of the factor with all contacts active; None as long as it is not worth a look."""
-    enough = LOOK * max(1.0, network.B.shape[1] / DIRECT_LIMIT) * (MANY if network.two_sorts else 1)
+    enough = (
+        SETTINGS.look
+        * max(1.0, network.B.shape[1] / SETTINGS.limit)
+        * (SETTINGS.two_sorts if network.two_sorts else 1)
+    )
     return network.fronts if steps >= enough and has_metis() else None

@@ -5,20 +5,32 @@ it by a matrix of low rank, taken in by the Woodbury formula: one solve for each
 small dense system for every right side.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .protocol import LinearStats
 from .stiffness import by_imprecise_factor
 
-AT_ONCE = 16
-"""Right sides that are solved together: more hardly gain."""
 
-FEW, WORTH = 300, 0.4
-"""Changes up to which a factorization serves, and that part of the entries of its factor for each
-degree of freedom: from there on a new one is cheaper, sooner in walls than in packings."""
+@dataclass(frozen=True)
+class Settings:
+    """When contacts that change are taken into a factorization.
 
-LEAST = 30
-"""Changes that it serves for in any case."""
+    at_once: right sides that are solved together: more hardly gain.
+    most: changes up to which a factorization serves.
+    worth: the same as a part of the entries of its factor for each degree of freedom: from there on
+        a new one is cheaper, sooner in walls than in packings.
+    least: changes that it serves for in any case.
+    """
+
+    at_once: int = 16
+    most: int = 300
+    worth: float = 0.4
+    least: int = 30
+
+
+SETTINGS = Settings()
 
 
 class ChangingSystem:
@@ -42,8 +54,8 @@ class ChangingSystem:
         self.changed = np.zeros(0, int)
         self.sign = np.zeros(0)
         n = network.B.shape[1]
-        worth = WORTH * self.system.factorize(stats).entries / max(1, n)
-        self.most = int(np.clip(worth, LEAST, FEW))
+        worth = SETTINGS.worth * self.system.factorize(stats).entries / max(1, n)
+        self.most = int(np.clip(worth, SETTINGS.least, SETTINGS.most))
         # the motion K^-1 B_i^T of each, in the first columns, and B_i of it at the others
         self._motions = np.empty((n, self.most), order="F")
         self._coupling = np.empty((self.most, self.most))
@@ -115,8 +127,8 @@ class ChangingSystem:
         if back.any():
             self._keep(np.flatnonzero(self._is_changed(self.changed)))
         enters = contacts[~back]
-        for begin in range(0, len(enters), AT_ONCE):
-            self._take_in(enters[begin : begin + AT_ONCE])
+        for begin in range(0, len(enters), SETTINGS.at_once):
+            self._take_in(enters[begin : begin + SETTINGS.at_once])
 
     def _is_changed(self, contacts):
         """Which of these are in the working set now or were when it was factorized, not both."""

@@ -7,10 +7,10 @@ import scipy.sparse as sp
 
 from .._support.arrays import with_short_indices
 from .._support.products import transposed_product
-from .block_ic0 import PairNetwork
 from .block_offsets import cut_starts
 from .dissection import elimination_order
 from .fronts import Fronts, dense_fronts
+from .pair_network import PairNetwork
 from .protocol import Backend, LinearSystem
 from .stiffness import StiffnessSystem
 

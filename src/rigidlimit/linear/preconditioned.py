@@ -11,11 +11,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-ROUNDED = 1e-6
-"""Error in |x|_K below which steps that no longer fall are rounding."""
 
-SLOW = 0.99
-"""Parts of the error that stay beyond which what is left is not known."""
+@dataclass(frozen=True)
+class Settings:
+    """Where conjugate gradients with a factor end.
+
+    rounded: error in |x|_K below which steps that no longer fall are rounding.
+    slow: parts of the error that stay beyond which what is left is not known.
+    """
+
+    rounded: float = 1e-6
+    slow: float = 0.99
+
+
+SETTINGS = Settings()
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,7 @@ def solve(
         x, r, before = x + length * d, r - length * q, now
         taken.append(np.sqrt(length * now))
         error = _left(taken) / np.linalg.norm(taken)
-        if error <= accuracy or (near and error < ROUNDED and taken[-1] >= taken[-2]):
+        if error <= accuracy or (near and error < SETTINGS.rounded and taken[-1] >= taken[-2]):
             break
     return Solved(x, len(taken), error if rhs.any() else 0.0)
 
@@ -71,5 +80,5 @@ def _left(taken) -> float:
     """|e|_K after steps that took away so much each, if it goes on so."""
     if len(taken) < 2:
         return np.inf
-    stays = min(taken[-1] / taken[-2], SLOW)
+    stays = min(taken[-1] / taken[-2], SETTINGS.slow)
     return taken[-1] * stays / np.sqrt(1.0 - stays**2)

@@ -4,7 +4,7 @@ D >= 0 holds the contacts' tangent stiffness, M the inertia (or nothing), e I a 
 term. Two roads, chosen here:
 
 - networks of pairs (bodies in space or in the plane): conjugate gradients with an incomplete
-  factorization (``block_ic0.py``);
+  factorization (``eisenstat.py``);
 - a factorization (``multifrontal.py``) for small systems, where contacts move more than two bodies
   (mechanisms), where conjugate gradients fail, and for
   the rest of a network's life once one loose solve has taken a good part of a factorization's time
@@ -13,37 +13,52 @@ term. Two roads, chosen here:
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from ..errors import NoRoom
 from . import cost
+from .eisenstat import PairSolver
 from .library_factors import DenseFactor, LUFactor
 from .multifrontal import MultifrontalFactor
 from .preconditioned import solve
 from .protocol import Factorization, LinearStats
+from .unassembled import Unassembled
 
-DIRECT_SIZE = 300
-"""Systems up to this many degrees of freedom are factorized at once: it costs less than a
-millisecond and settles every near-degenerate small case."""
 
-DENSE_SIZE = 200
-"""Up to this many a dense factorization is quicker than the bookkeeping of a sparse one."""
+@dataclass(frozen=True)
+class Settings:
+    """Which way a system is solved.
 
-ROUGH, FINE, ROUNDS, SERVES = 1e-9, 1e-13, 6, 1e3
-"""Errors in |x|_K to which a factor in single precision solves; if so many steps leave so many
-times that, one in double precision is made instead. Two and three steps are the rule; where it
-takes ten, as in networks that only the shift holds, motions of little energy stay open that
-contacts outside of the working set resist."""
+    direct_size: systems up to this many degrees of freedom are factorized at once: it costs less
+        than a millisecond and settles every near-degenerate small case.
+    dense_size: up to this many a dense factorization is quicker than the bookkeeping of a sparse
+        one.
+    rough: error in |x|_K to which a factor in single precision solves where the answer need not be
+        refined.
+    fine: the same where it is.
+    steps: steps that it may take: two and three are the rule; where it takes ten, as in networks
+        that only the shift holds, motions of little energy stay open that contacts outside of the
+        working set resist.
+    serves: if these leave so many times the error, a factor in double precision is made instead.
+    dear: part of the cost of a factorization above which conjugate gradients are too dear to go on.
+    loose: decades that a loose solve gains.
+    """
 
-DEAR = 1 / 2
-"""Part of the cost of a factorization above which conjugate gradients are too dear to go on."""
+    direct_size: int = 300
+    dense_size: int = 200
+    rough: float = 1e-9
+    fine: float = 1e-13
+    steps: int = 6
+    serves: float = 1e3
+    dear: float = 1 / 2
+    loose: float = 1.3
 
-LOOSE = 1.3
-"""Decades that a loose solve gains."""
+
+SETTINGS = Settings()
 
 
 def by_imprecise_factor(
@@ -54,60 +69,11 @@ def by_imprecise_factor(
 
     product, by_factor: of a vector (n,), with K and with the inverse of nearly K.
     """
-    accuracy = FINE if refined else ROUGH
-    found = solve(product, by_factor, rhs, accuracy=accuracy, most=ROUNDS)
+    accuracy = SETTINGS.fine if refined else SETTINGS.rough
+    found = solve(product, by_factor, rhs, accuracy=accuracy, most=SETTINGS.steps)
     stats.products += found.steps
-    serves = found.error <= SERVES * accuracy or np.isnan(found.x).all()
+    serves = found.error <= SETTINGS.serves * accuracy or np.isnan(found.x).all()
     return found.x if serves else None
-
-
-@njit(cache=True, nogil=True)
-def _scaled_rows(indptr, indices, data, active, root, out_ptr, out_idx, out_val):
-    """Rows sqrt(D_i) B_i of the active contacts, packed."""
-    at = 0
-    for a in range(len(active)):
-        i = active[a]
-        s = root[a]
-        for e in range(indptr[i], indptr[i + 1]):
-            out_idx[at] = indices[e]
-            out_val[at] = s * data[e]
-            at += 1
-        out_ptr[a + 1] = at
-
-
-@njit(cache=True, nogil=True)
-def _product(ptr, idx, val, mptr, midx, mval, shift, x, y):
-    """y = (M + C^T C + shift) x, with C the scaled active rows."""
-    n = len(x)
-    if len(mval) > 0:
-        for j in range(n):
-            s = shift * x[j]
-            for e in range(mptr[j], mptr[j + 1]):
-                s += mval[e] * x[midx[e]]
-            y[j] = s
-    else:
-        for j in range(n):
-            y[j] = shift * x[j]
-    for a in range(len(ptr) - 1):
-        s = 0.0
-        for e in range(ptr[a], ptr[a + 1]):
-            s += val[e] * x[idx[e]]
-        for e in range(ptr[a], ptr[a + 1]):
-            y[idx[e]] += s * val[e]
-
-
-@njit(cache=True, nogil=True)
-def _dense(ptr, idx, val, mptr, midx, mval, shift, K):
-    """K = M + C^T C + shift, (n, n); K holds zeros before."""
-    for j in range(len(K)):
-        K[j, j] += shift
-        for e in range(mptr[j], mptr[j + 1]):
-            K[j, midx[e]] += mval[e]
-    for a in range(len(ptr) - 1):
-        for e in range(ptr[a], ptr[a + 1]):
-            for g in range(ptr[a], ptr[a + 1]):
-                K[idx[e], idx[g]] += val[e] * val[g]
-    return K
 
 
 class StiffnessSystem:
@@ -119,17 +85,9 @@ class StiffnessSystem:
         self._factor: Factorization | None = None
 
     @cached_property
-    def arrays(self):
-        """The scaled active rows, the mass and the shift, as the kernels take them."""
-        B, M = self.network.B, self.network.mass
-        active = np.flatnonzero(self.tangent > 0)
-        entries = int((B.indptr[active + 1] - B.indptr[active]).sum())
-        ptr = np.zeros(len(active) + 1, np.int64)
-        idx = np.empty(entries, B.indices.dtype)
-        val = np.empty(entries)
-        root = np.sqrt(self.tangent[active])
-        _scaled_rows(B.indptr, B.indices, B.data, active, root, ptr, idx, val)
-        return (ptr, idx, val, M.indptr, M.indices, M.data, self.shift)
+    def matrix(self) -> Unassembled:
+        """K, which is not assembled."""
+        return Unassembled.of(self.network.B, self.network.mass, self.tangent, self.shift)
 
     def solve(self, rhs: np.ndarray, *, target: float, stats: LinearStats) -> np.ndarray:
         """x with |K x - rhs|_inf <= target as far as rounding allows."""
@@ -137,7 +95,7 @@ class StiffnessSystem:
         if n == 0:
             return np.zeros(0)
         fits = cost.affordable(network, stats.products)
-        if n <= DIRECT_SIZE or (fits and (stats.dear or not network.pairs.serves)):
+        if n <= SETTINGS.direct_size or (fits and (stats.dear or not network.pairs.serves)):
             try:
                 return self.solve_directly(rhs, stats)
             except NoRoom:
@@ -146,8 +104,8 @@ class StiffnessSystem:
         x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
         # a tight solve may take more than a loose one
         decades = np.log10(max(float(np.abs(rhs).max()), target) / target)
-        dear = DEAR * cost.factorization_cost(network, stats.products)
-        stats.dear += steps > dear * max(1.0, decades / LOOSE)
+        dear = SETTINGS.dear * cost.factorization_cost(network, stats.products)
+        stats.dear += steps > dear * max(1.0, decades / SETTINGS.loose)
         if worst <= target:
             return x
         stats.cg_failures += 1
@@ -176,18 +134,14 @@ class StiffnessSystem:
         """K x, for x (n,) or (n, c)."""
         if x.ndim == 2:
             return np.column_stack([self.apply(column) for column in x.T])
-        y = np.empty_like(x)
-        _product(*self.arrays, x, y)
-        return y
+        return self.matrix @ x
 
     @cached_property
     def _block_inverses(self):
         """(place of each degree of freedom among the blocks, inverses (bodies, d, d))."""
         network = self.network
         place = np.arange(network.B.shape[1]) - network.starts[network.block_of]
-        ptr, idx, val = self.arrays[:3]
-        C = sp.csr_array((val, idx, ptr), shape=(len(ptr) - 1, len(place)))
-        K = sp.coo_array(C.T @ C + network.mass + self.shift * sp.eye_array(len(place)))
+        K = sp.coo_array(self.matrix.assembled())
         i, j = K.coords
         mine = network.block_of[i] == network.block_of[j]
         bodies, d = len(network.starts) - 1, int(np.diff(network.starts).max())
@@ -205,44 +159,25 @@ class StiffnessSystem:
     @cached_property
     def _incomplete(self):
         network = self.network
-        return network.pairs.solver(self.tangent, self.shift)
+        return PairSolver(network.pairs, self.tangent, self.shift)
 
     def _factorized(self, single_precision: bool):
         n = self.network.B.shape[1]
-        if n <= DENSE_SIZE or self.network.full:
+        if n <= SETTINGS.dense_size or self.network.full:
             try:
-                return DenseFactor(self._assembled(n))
+                return DenseFactor(self.matrix.dense(small=n <= SETTINGS.dense_size))
             except np.linalg.LinAlgError:
                 pass  # pivoting gets through
-        rows, mass = self.arrays[:3], self.arrays[3:6]
-        place = self.network.elimination_order if n > DENSE_SIZE else None
+        place = self.network.elimination_order if n > SETTINGS.dense_size else None
         if place is not None:
-            factor = MultifrontalFactor(
-                rows,
-                mass,
-                self.shift,
-                self.network.starts,
-                place,
-                single_precision=single_precision,
-            )
+            options = dict(single_precision=single_precision)
+            factor = MultifrontalFactor(self.matrix, self.network.starts, place, **options)
             if not factor.failed:
                 return factor
-        ptr, idx, val = rows
-        C = sp.csr_array((val, idx, ptr), shape=(len(ptr) - 1, n))
-        K = sp.csr_array(C.T @ C + self.network.mass + self.shift * sp.eye_array(n))
+        K = self.matrix.assembled()
         if place is None:
             return LUFactor(K, None)
         return LUFactor(K, np.argsort(place[self.network.block_of], kind="stable"))
-
-    def _assembled(self, n: int) -> np.ndarray:
-        """K (n, n) as a plain array."""
-        if n <= DENSE_SIZE:
-            return _dense(*self.arrays, np.zeros((n, n)))
-        ptr, idx, val = self.arrays[:3]
-        C = sp.csr_array((val, idx, ptr), shape=(len(ptr) - 1, n)).toarray()
-        K = C.T @ C
-        K.flat[:: n + 1] += self.shift
-        return K + self.network.mass if self.network.mass.nnz else K
 
     def factorize(self, stats: LinearStats) -> Factorization:
         """The factorization of K, made at the first call. Raises NoRoom."""

@@ -16,13 +16,14 @@ SHORT = 48
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, inline="always")
-def _less_products(values, at, stride, factors, f, f_stride, out, o, o_stride, length, sides):
+def _less_products(columns, by, out, length, sides):
     """Less four columns of ``values`` times four factors each, two right sides at a time.
 
-    Column j: the ``length`` entries from at + j stride on; its factor for right side e:
-    factors[f + e f_stride + j]; what it is taken from: ``out`` from o + e o_stride on. All flat, so
-    that the loops run over neighbours in memory.
+    columns, by, out: (array, first entry, stride), all flat, so that the loops run over neighbours
+    in memory. Column j: the ``length`` entries from at + j stride on; its factor for right side e:
+    factors[f + e f_stride + j]; what it is taken from: to[o + e o_stride] and on.
     """
+    (values, at, stride), (factors, f, f_stride), (to, o, o_stride) = columns, by, out
     a, b = values[at : at + length], values[at + stride : at + stride + length]
     at += 2 * stride
     c, d = values[at : at + length], values[at + stride : at + stride + length]
@@ -30,7 +31,7 @@ def _less_products(values, at, stride, factors, f, f_stride, out, o, o_stride, l
         g = f + f_stride
         s, t, u, v = factors[f], factors[f + 1], factors[f + 2], factors[f + 3]
         p, q, y, z = factors[g], factors[g + 1], factors[g + 2], factors[g + 3]
-        one, two = out[o : o + length], out[o + o_stride : o + o_stride + length]
+        one, two = to[o : o + length], to[o + o_stride : o + o_stride + length]
         for i in range(length):
             one[i] -= a[i] * s + b[i] * t + c[i] * u + d[i] * v
             two[i] -= a[i] * p + b[i] * q + c[i] * y + d[i] * z
@@ -38,14 +39,15 @@ def _less_products(values, at, stride, factors, f, f_stride, out, o, o_stride, l
         o += 2 * o_stride
     if sides % 2:
         s, t, u, v = factors[f], factors[f + 1], factors[f + 2], factors[f + 3]
-        one = out[o : o + length]
+        one = to[o : o + length]
         for i in range(length):
             one[i] -= a[i] * s + b[i] * t + c[i] * u + d[i] * v
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, inline="always")
-def _less_dots(values, at, stride, factors, f, f_stride, out, o, o_stride, length, sides):
+def _less_dots(columns, by, out, length, sides):
     """The same columns' products with ``length`` factors each, from four neighbours of ``out``."""
+    (values, at, stride), (factors, f, f_stride), (to, o, o_stride) = columns, by, out
     a, b = values[at : at + length], values[at + stride : at + stride + length]
     at += 2 * stride
     c, d = values[at : at + length], values[at + stride : at + stride + length]
@@ -57,10 +59,10 @@ def _less_dots(values, at, stride, factors, f, f_stride, out, o, o_stride, lengt
             t += b[i] * known[i]
             u += c[i] * known[i]
             v += d[i] * known[i]
-        out[o] -= s
-        out[o + 1] -= t
-        out[o + 2] -= u
-        out[o + 3] -= v
+        to[o] -= s
+        to[o + 1] -= t
+        to[o + 2] -= u
+        to[o + 3] -= v
         f += f_stride
         o += o_stride
 
@@ -87,11 +89,11 @@ def _down(values, begin, own, k, change, r, sides):
         if j % 4 == 3 and group < k:
             first = j - 3
             at = begin + first * k + group
-            _less_products(values, at, k, own, first, k, own, group, k, k - group, sides)
+            _less_products((values, at, k), (own, first, k), (own, group, k), k - group, sides)
     grouped = _grouped(values, k, sides)
     for first in range(0, grouped, 4):
         at = begin + k * k + first * r
-        _less_products(values, at, r, own, first, k, change, 0, r, r, sides)
+        _less_products((values, at, r), (own, first, k), (change, 0, r), r, sides)
     for j in range(grouped, k):
         column = values[begin + k * k + j * r : begin + k * k + (j + 1) * r]
         for e in range(sides):
@@ -113,13 +115,13 @@ def _up(values, begin, own, k, known, r, sides):
             own[e * k + j] -= t
     for first in range(0, grouped, 4):
         at = begin + k * k + first * r
-        _less_dots(values, at, r, known, 0, r, own, first, k, r, sides)
+        _less_dots((values, at, r), (known, 0, r), (own, first, k), r, sides)
     for j in range(k - 1, -1, -1):
         group = min(j - j % 4 + 4, k)
         if j % 4 == 3 and group < k:
             first = j - 3
             at = begin + first * k + group
-            _less_dots(values, at, k, own, group, k, own, first, k, k - group, sides)
+            _less_dots((values, at, k), (own, group, k), (own, first, k), k - group, sides)
         at = begin + j * k
         for e in range(sides):
             below, down = own[e * k + j : e * k + group], values[at + j : at + group]
@@ -133,10 +135,7 @@ def _up(values, begin, own, k, known, r, sides):
 def substitute(
     values: np.ndarray,
     fronts: np.ndarray,
-    begins: np.ndarray,
-    column: np.ndarray,
-    row_starts: np.ndarray,
-    rows: np.ndarray,
+    panels: tuple[np.ndarray, ...],
     low: int,
     x: np.ndarray,
     upwards: bool,
@@ -148,6 +147,7 @@ def substitute(
     Fronts that no right side reaches on its way to the root are passed over: those of a single
     contact reach few.
     """
+    begins, column, row_starts, rows = panels
     sides, count = len(x), len(fronts)
     most = 0
     for s in fronts:

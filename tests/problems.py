@@ -7,7 +7,7 @@ from scipy.optimize import lsq_linear, nnls
 from scipy.spatial import cKDTree
 
 import rigidlimit as rl
-from rigidlimit.conditioning.screening import WEAK
+from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.dynamics.problem import ContactProblem
 
 GRAVITY = 9.81
@@ -242,7 +242,7 @@ def assert_asks_the_same(felt, wanted):
     kept = np.flatnonzero(felt.any(axis=0))
     # directions of motions are known to 1e-16 over the gap between their values, here 0.2
     np.testing.assert_allclose(felt[:, kept], wanted[:, kept], atol=1e-13)
-    rank = int((np.linalg.svd(wanted)[1] > WEAK / 2).sum())
+    rank = int((np.linalg.svd(wanted)[1] > TOLERANCES.weak / 2).sum())
     assert len(kept) == rank
     # pivots are not the best of all columns, but in any case within 2^5 of them
     assert np.linalg.svd(felt[:, kept])[1].min() > np.linalg.svd(wanted)[1][rank - 1] / 32

@@ -15,8 +15,8 @@ from rigidlimit.cli.app import app
 from rigidlimit.conditioning import closed_contacts as module
 from rigidlimit.conditioning import idle_contacts, several_bodies
 from rigidlimit.conditioning.dense_lcp import Systems
-from rigidlimit.conditioning.one_body import WEAK
 from rigidlimit.conditioning.several_bodies import NONE, TAKEN
+from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.output.writer import RunWriter
 from rigidlimit.scenes.toml import write_scene
 from rigidlimit.status import Status
@@ -90,7 +90,7 @@ def test_plate_on_rollers_that_hardly_lean(solver):
     result = rl.Simulation(scene, dt=DT, solver=solver).step()
     assert result.converged and not result.doubt
     # tilts that are left out times forces
-    np.testing.assert_allclose(on_plate(result), elastic, atol=WEAK * LOAD)
+    np.testing.assert_allclose(on_plate(result), elastic, atol=TOLERANCES.weak * LOAD)
 
 
 @pytest.mark.parametrize("beside", [1.0, 1e5])
@@ -167,7 +167,7 @@ def test_parts_too_large_are_told(monkeypatch):
     simulation = rl.Simulation(scene, dt=DT, solver="pgs")
     simulation.state = state
     exact = on_shaft(simulation.step())
-    monkeypatch.setattr(module, "LARGEST", 32 * 36 - 1)
+    monkeypatch.setattr(module, "TOLERANCES", TOLERANCES._replace(small_part=32 * 36 - 1))
     simulation = rl.Simulation(scene, dt=DT, solver="pgs")
     simulation.state = state
     result = simulation.step()
@@ -262,8 +262,8 @@ def test_rows_that_hang_on_tilts_are_told():
     # of places that nobody rounded last digits alone are open
     bodies = copy(result.bodies)
     vars(bodies)["written"] = None
-    exact = replace(result, bodies=bodies, rounded=None)
-    assert result.hangs.any() and "depend on tilts" not in exact.doubt
+    exact = replace(result, bodies=bodies, input_rounding=None)
+    assert result.tilt_dependent.any() and "depend on tilts" not in exact.doubt
 
 
 @pytest.mark.parametrize("digits", [8, 7, 6])
@@ -289,8 +289,8 @@ def test_what_coordinates_cannot_tell_is_told():
     assert np.abs(on_shaft(result, 4) - known).max() > 0.1 * LOAD
     assert "multiples of 1e-08 m" in result.doubt and "'shaft'" in result.doubt
     assert "closed=" in result.doubt and result.doubt in result.message
-    assert result.rounded.change.max() > 0.1 * LOAD
-    assert rl.Simulation(scene, dt=DT, closed=1e-5).step().rounded is None
+    assert result.input_rounding.change.max() > 0.1 * LOAD
+    assert rl.Simulation(scene, dt=DT, closed=1e-5).step().input_rounding is None
 
 
 def test_long_displacements_ask_for_less():
@@ -299,7 +299,7 @@ def test_long_displacements_ask_for_less():
     The step says so, and of the forces nothing is in doubt."""
     scene, known = row(5, 12, 9, 2)
     result = rl.Simulation(scene, dt=DT).step()
-    assert result.converged and result.together == TAKEN and not result.doubt
+    assert result.converged and result.several_bodies == TAKEN and not result.doubt
     # gaps of a last digit are closed in a step, which takes rollers of 0.3 kg some force
     np.testing.assert_allclose(on_shaft(result, 5), known, atol=10.0 * 0.3e-9 / DT**2)
 
@@ -308,9 +308,9 @@ def test_motions_of_too_many_bodies_are_told(monkeypatch):
     """Closed form: the same row, were it too large for motions to be taken out, has forces off by a
     tenth of the load, and says so."""
     scene, known = row(5, 12, 9, 2)
-    monkeypatch.setattr(several_bodies, "MOST", 0)
+    monkeypatch.setattr(several_bodies, "TOLERANCES", TOLERANCES._replace(most_entries=0))
     result = rl.Simulation(scene, dt=DT).step()
-    assert result.converged and not result.together
+    assert result.converged and not result.several_bodies
     assert np.abs(on_shaft(result, 5) - known).max() > 0.05 * LOAD
     assert result.doubt
 
@@ -382,14 +382,17 @@ def test_runs_keep_whether_motions_were_left_out_together(tmp_path, monkeypatch)
     monkeypatch.setattr(step, "compatible_forces", stops_short)
     path = tmp_path / "run.h5"
     result, frame = kept(path, rl.scenes.four_leg_table())
-    assert result.together == frame.together == NONE and "together" not in rl.read_run(path)[0].info
+    assert (
+        result.several_bodies == frame.several_bodies == NONE
+        and "together" not in rl.read_run(path)[0].info
+    )
     np.testing.assert_allclose(frame.balance[1], 0.5 * result.load, atol=1e-12 * LOAD)
     with h5py.File(path, "r+") as file:
         (step_group,) = file["steps"].values()
         del step_group.attrs["together"], step_group["contacts/closed"]
         del step_group.attrs["checksum"]  # older files have none
     old = rl.plots.frame(str(path))
-    assert not old.together and old.stored_closed is None
+    assert not old.several_bodies and old.stored_closed is None
     np.testing.assert_allclose(old.balance[1], result.load, atol=1e-12 * LOAD)
 
 
@@ -403,7 +406,7 @@ def test_what_no_linear_program_is_asked_for(monkeypatch):
     monkeypatch.setattr(idle_contacts, "_opened", lambda B, f: asked.append(B) or np.zeros(len(f)))
     idle_contacts.never_bearing(B, np.array([1.0, 0.0, 1.0]), *given)
     assert len(asked) == 1
-    monkeypatch.setattr(idle_contacts, "MOST", 2)
+    monkeypatch.setattr(idle_contacts, "TOLERANCES", TOLERANCES._replace(most_contacts=2))
     idle_contacts.never_bearing(B, np.array([1.0, 0.0, 1.0]), *given)
     assert len(asked) == 1
 

@@ -6,7 +6,8 @@ from typer.testing import CliRunner
 
 import rigidlimit as rl
 from rigidlimit.cli.app import app
-from rigidlimit.conditioning.one_body import WEAK, one_body_balance
+from rigidlimit.conditioning.one_body import one_body_balance
+from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.output.plots.determinacy import frame_determinacy
 from rigidlimit.output.writer import RunWriter
 
@@ -104,7 +105,7 @@ def test_one_state_three_solvers():
         assert result.converged, result.message
         classic.append(result.classic.force.max())
         # leaning by t shifts forces by t of the largest
-        np.testing.assert_allclose(on_shaft(result), known, atol=WEAK * LOAD)
+        np.testing.assert_allclose(on_shaft(result), known, atol=TOLERANCES.weak * LOAD)
     assert max(classic) > 1.2 * min(classic)
 
 
@@ -124,7 +125,7 @@ def test_result_says_what_was_asked():
     force = result.force[closed]
     assert np.abs(B.T @ force - load)[~fixed].max() <= 1e-10 * LOAD
     whole = np.abs(B_full.T @ force - result.load)[~fixed].max()
-    assert 1e-10 * LOAD < whole <= WEAK * force.max()
+    assert 1e-10 * LOAD < whole <= TOLERANCES.weak * force.max()
     found = rl.determinacy(B, load, force=force, fixed=fixed)
     # sixteen forces of rollers, each handed on, and two loads that the shaft has to bear
     assert found.degree == 14

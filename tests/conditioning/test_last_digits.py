@@ -9,7 +9,7 @@ from scipy.linalg import sqrtm
 
 import rigidlimit as rl
 from rigidlimit.conditioning import response as module
-from rigidlimit.conditioning.screening import WEAK
+from rigidlimit.conditioning.tolerances import TOLERANCES
 from tests.test_two_force_bodies import leaning
 
 DT = 1e-3
@@ -35,7 +35,7 @@ def springs_of(monkeypatch, scene, state):
 @pytest.mark.parametrize("tilt", [1e-5, 1e-4])
 def test_springs_answer_as_contacts(tilt, monkeypatch):
     """Reference twin: the dense decomposition of N = G G^T, whose small eigenvalues are those of
-    the tilts; springs of 1 / (WEAK^2 N_ii) differ by (WEAK / S)^2 there, S a third of the tilt."""
+    the tilts; springs of 1 / (weak^2 N_ii) differ by (weak / S)^2 there, S a third of the tilt."""
     scene, _, state = leaning(tilt)
     springs, B, mass = springs_of(monkeypatch, scene, state)
     G = np.sqrt(DT) * B @ sqrtm(np.linalg.inv(mass)).real
@@ -45,7 +45,7 @@ def test_springs_answer_as_contacts(tilt, monkeypatch):
     change = np.random.default_rng(0).normal(size=len(G))
     known = -U @ (U.T @ change / S**2)
     found = springs._least(change[:, None], 1)[:, 0]
-    atol = np.abs(known).max() * (1e-4 + 20 * (WEAK / tilt) ** 2)
+    atol = np.abs(known).max() * (1e-4 + 20 * (TOLERANCES.weak / tilt) ** 2)
     np.testing.assert_allclose(found, known, atol=atol)
 
 

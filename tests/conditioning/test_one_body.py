@@ -9,8 +9,9 @@ import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit.conditioning import one_body
-from rigidlimit.conditioning.one_body import WEAK, ZERO, without_weak_motions
+from rigidlimit.conditioning.one_body import without_weak_motions
 from rigidlimit.conditioning.several_bodies import HELD, NONE
+from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.forces import compatible_forces
 from rigidlimit.status import Status
 from tests.problems import assert_asks_the_same, turned
@@ -48,11 +49,11 @@ def test_agrees_with_singular_values_body_by_body():
         B, load, force, free=np.tile(FREE, len(blocks)), reach=reach
     )
 
-    small = [int(((v > ZERO) & (v <= WEAK)).sum()) for v in values]
+    small = [int(((v > TOLERANCES.zero) & (v <= TOLERANCES.weak)).sum()) for v in values]
     assert sum(small) == 6
     for b, rows in enumerate(blocks):
         _, S, V = np.linalg.svd(rows)
-        V = V[:6][np.pad(S, (0, 6 - len(S))) > WEAK]
+        V = V[:6][np.pad(S, (0, 6 - len(S))) > TOLERANCES.weak]
         part = (felt[8 * b : 8 * b + 8, 6 * b : 6 * b + 6]).toarray()
         if small[b]:
             assert_asks_the_same(part / reach[6 * b : 6 * b + 6], rows @ V.T @ V)
@@ -176,7 +177,7 @@ def test_forces_do_not_depend_on_axes():
         known = dict(free=np.tile(FREE, 2), reach=np.ones(12))
         felt, pushed = without_weak_motions(of, of.T @ force, force, **known)
         S = np.linalg.svd(felt.toarray())[1]
-        assert felt is not of and not ((S > 1e-14) & (S <= WEAK)).any()
+        assert felt is not of and not ((S > 1e-14) & (TOLERANCES.weak >= S)).any()
         forces.append(compatible_forces(felt, pushed, blocks=[0, 6, 12]).force)
     # solved to 1e-10
     np.testing.assert_allclose(forces[0], forces[1], rtol=0, atol=1e-8)
@@ -206,19 +207,21 @@ def test_a_step_that_stops_short_is_asked_for_less(monkeypatch):
     monkeypatch.setattr(module, "compatible_forces", stops_short)
     monkeypatch.setattr(one_body, "without_motions_together", lambda *given: given[1:3])
     result = rl.Simulation("four-leg-table").step()
-    assert len(asked) == 1 and result.compatible.status is Status.STALLED and not result.together
+    assert (
+        len(asked) == 1 and result.compatible.status is Status.STALLED and not result.several_bodies
+    )
     asked.clear()
     monkeypatch.setattr(one_body, "without_motions_together", looser)
     result = rl.Simulation("four-leg-table").step()
     assert len(asked) == 2 and asked[0] is not asked[1] and result.compatible.converged
     # nothing was held, and nothing is said
-    assert result.together == NONE and (result.balance[0] != asked[1]).nnz == 0
+    assert result.several_bodies == NONE and (result.balance[0] != asked[1]).nnz == 0
     assert not result.doubt
     asked.clear()
     monkeypatch.setattr(one_body, "without_motions_together", holding)
     result = rl.Simulation("four-leg-table").step()
     assert len(asked) == 2 and result.compatible.converged and "left out" in result.doubt
-    assert result.together == HELD and (result.balance[0] != asked[1]).nnz == 0
+    assert result.several_bodies == HELD and (result.balance[0] != asked[1]).nnz == 0
 
     def hardly(bodies, B, load, force, how):
         felt = 1.0 * B
@@ -229,7 +232,7 @@ def test_a_step_that_stops_short_is_asked_for_less(monkeypatch):
     monkeypatch.setattr(one_body, "without_motions_together", hardly)
     result = rl.Simulation("four-leg-table").step()
     # the whole balance has these forces as well, known by its duality gap: nothing is said
-    assert len(asked) == 2 and result.together == HELD and not result.doubt
+    assert len(asked) == 2 and result.several_bodies == HELD and not result.doubt
 
 
 @pytest.mark.parametrize("slope", [1e-3, 1e-5, 1e-8])

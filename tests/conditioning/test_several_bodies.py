@@ -11,13 +11,13 @@ from scipy.optimize import linprog
 import rigidlimit as rl
 from rigidlimit.conditioning import several_bodies
 from rigidlimit.conditioning.one_body import one_body_balance
-from rigidlimit.conditioning.screening import WEAK
 from rigidlimit.conditioning.several_bodies import (
     HELD,
     TAKEN,
     never_bearing_together,
     without_motions_together,
 )
+from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.forces import compatible_forces
 from rigidlimit.status import Status
 from tests.problems import assert_asks_the_same, turned
@@ -47,12 +47,12 @@ def test_motions_taken_out(soft):
     B, force, load = stack(0, soft)
     felt, pushed = without_motions_together(balls(2), B, load, force, TAKEN)
     U, S, VT = np.linalg.svd(B.toarray(), full_matrices=False)
-    left = S > WEAK
+    left = TOLERANCES.weak < S
     assert left.sum() == 11
     assert_asks_the_same(felt.toarray(), U[:, left] * S[left] @ VT[left])
     np.testing.assert_allclose(pushed, felt.T @ force)
     other = compatible_forces(felt, pushed).force
-    assert np.abs(B.T @ other - load).max() <= 4 * WEAK * force.sum()
+    assert np.abs(B.T @ other - load).max() <= 4 * TOLERANCES.weak * force.sum()
 
 
 @pytest.mark.parametrize("soft", [1e-12, 1e-9, 1e-7])
@@ -72,11 +72,11 @@ def test_motions_held(soft):
     assert np.linalg.svd(felt.toarray()[:, others], compute_uv=False).min() > 0.05
     np.testing.assert_allclose(pushed, felt.T @ force)
     other = compatible_forces(felt, pushed).force
-    assert np.abs(B.T @ other - load).max() <= 4 * WEAK * force.sum()
+    assert np.abs(B.T @ other - load).max() <= 4 * TOLERANCES.weak * force.sum()
 
 
-@pytest.mark.parametrize(("how", "limit"), [(TAKEN, "MOST"), (HELD, "MOST")])
-def test_motions_together_stay_where_they_are_felt_or_loaded(how, limit, monkeypatch):
+@pytest.mark.parametrize("how", [TAKEN, HELD])
+def test_motions_together_stay_where_they_are_felt_or_loaded(how, monkeypatch):
     """Property: nothing is left out above the limit, against a load of its own, or of large B."""
     bodies = balls(2)
     B, force, load = stack(0, 1e-6)
@@ -85,7 +85,8 @@ def test_motions_together_stay_where_they_are_felt_or_loaded(how, limit, monkeyp
     VT = np.linalg.svd(B.toarray(), full_matrices=False)[2]
     held = load + 1e-3 * np.abs(load).max() * VT[-1]
     assert without_motions_together(bodies, B, held, force, how)[0] is B
-    monkeypatch.setattr(several_bodies, limit, 16 * 12 - 1)
+    less = TOLERANCES._replace(most_entries=16 * 12 - 1)
+    monkeypatch.setattr(several_bodies, "TOLERANCES", less)
     assert without_motions_together(bodies, B, load, force, how)[0] is B
 
 
@@ -94,7 +95,8 @@ def test_parts_are_taken_one_by_one(monkeypatch):
     becomes alone; together they were too large, and nothing was said."""
     one, other = stack(0, 1e-9), stack(1, 1e-8)
     alone = [without_motions_together(balls(2), *x[:1], x[2], x[1], TAKEN)[0] for x in (one, other)]
-    monkeypatch.setattr(several_bodies, "MOST", 16 * 12)
+    less = TOLERANCES._replace(most_entries=16 * 12)
+    monkeypatch.setattr(several_bodies, "TOLERANCES", less)
     B = sp.csr_array(sp.block_diag([one[0], other[0]]))
     force, load = (np.concatenate([one[i], other[i]]) for i in (1, 2))
     felt = without_motions_together(balls(4), B, load, force, TAKEN)[0]
@@ -192,10 +194,10 @@ def test_walls_of_leaning_bricks(tilt):
         free, arm = sim.bodies.free.ravel(), sim.bodies.turning_arm.ravel()
         whole = result.B.T @ np.where(result.left_out, result.classic.force, result.force)
         missing = np.abs(np.where(free, whole - result.load, 0.0) / np.where(arm > 0, arm, 1.0))
-        # each motion by WEAK of all forces at most
-        assert missing.max() <= 2 * WEAK * result.force.sum()
-        assert (result.together == HELD) == ("left out" in result.doubt)
-        left_out += result.together == HELD
+        # each motion by weak of all forces at most
+        assert missing.max() <= 2 * TOLERANCES.weak * result.force.sum()
+        assert (result.several_bodies == HELD) == ("left out" in result.doubt)
+        left_out += result.several_bodies == HELD
         # found anew from what is stored
         B, load = result.balance
         force = result.compatible.force

@@ -15,22 +15,13 @@ from .._support.arrays import with_short_indices
 from .._support.products import absolute_product, transposed_product
 from .._support.submatrix import submatrix
 from ..dynamics.problem import ContactDynamicsResult
+from ..forces.problem import WARNED
 from .exact_parts import solved_exactly
-from .least_distance import LARGEST
 from .one_body import reduced_balance, without_weak_motions
 from .response import Off, Response
-from .screening import WEAK, ZERO, weak_motions
+from .screening import weak_motions
 from .step_data import Balance, StepData
-
-WARNED, NOTHING = 1e-3, 1e-6
-"""Part of the largest force from which on it is told that forces are open, and up to which that is
-next to nothing."""
-
-NEAR = 6_000
-"""Degrees of freedom around such motions that are looked at together: a factorization of 20 ms."""
-
-WIDE = 1e-2
-"""S up to which step 1 may leave more than 1e-6 open at its tolerance of 1e-10."""
+from .tolerances import TOLERANCES
 
 DIGIT = float(np.finfo(float).eps)
 
@@ -65,7 +56,7 @@ def _along(VT, load):
 
 class Suspects(NamedTuple):
     """Motions of one body each, (k,): which body; how far forces are open at most [N] by the
-    residual, and by this or last digits if S is above WEAK; which are below."""
+    residual, and by this or last digits if S is above weak; which are below."""
 
     body: np.ndarray
     by_residual: np.ndarray
@@ -120,11 +111,13 @@ class ClosedContacts:
         loads = (step.external_force * free / reach).reshape(-1, 6)
         # what is left out of the balance later on need not be known
         loaded = np.maximum(_along(VT, pushed[bodies]), _along(VT, loads[bodies]))
-        resisted = (S > WEAK) | (loaded > WEAK * np.abs(pushed).max(initial=0.0))
-        which, motion = np.nonzero(resisted & (S > ZERO) & (S <= WIDE))
+        resisted = (TOLERANCES.weak < S) | (
+            loaded > TOLERANCES.weak * np.abs(pushed).max(initial=0.0)
+        )
+        which, motion = np.nonzero(resisted & (TOLERANCES.zero < S) & (TOLERANCES.resisted >= S))
         body, S = bodies[which], S[which, motion]
         if not len(body):
-            return Suspects(body, S, S, S <= WEAK)
+            return Suspects(body, S, S, TOLERANCES.weak >= S)
         way = VT[which, motion] / reach.reshape(-1, 6)[body]
         off = self.off(classic)
         begins = np.searchsorted(body, np.arange(len(self.dofs) + 1))
@@ -133,7 +126,9 @@ class ClosedContacts:
         largest, along = _along_motions(B.indptr, B.indices, B.data, begins, way, change)
         mass = (way**2 * step.M.diagonal().reshape(-1, 6)[body]).sum(axis=1)
         by_residual, in_all = np.sqrt(along) * largest * mass / (step.dt * S**4)
-        return Suspects(body, by_residual, np.where(S > WEAK, in_all, 0.0), S <= WEAK)
+        return Suspects(
+            body, by_residual, np.where(TOLERANCES.weak < S, in_all, 0.0), TOLERANCES.weak >= S
+        )
 
     def may_be_open(
         self, classic: ContactDynamicsResult, found: Suspects, told: float
@@ -145,7 +140,7 @@ class ClosedContacts:
             worst = np.argsort(-found.in_all[more], kind="stable")
             return self.open(classic, found.body[more][worst])
         out = np.zeros(len(self.dofs))
-        slight = found.in_all <= NOTHING / WARNED * told
+        slight = found.in_all <= TOLERANCES.nothing / WARNED * told
         np.maximum.at(out, found.body, np.where(slight, 0.0, found.in_all))
         return out
 
@@ -153,9 +148,9 @@ class ClosedContacts:
         self, classic: ContactDynamicsResult, bodies: np.ndarray, *, weak: bool = False
     ) -> np.ndarray:
         """How far forces on each body are open (N,) [N], around ``bodies``, the worst first. weak:
-        by motions of several bodies with S below WEAK as well."""
+        by motions of several bodies with S below weak as well."""
         m, step = len(self.rows), self.step
-        inside = self._around(bodies[: NEAR // 60])
+        inside = self._around(bodies[: TOLERANCES.around // 60])
         free = step.free & np.repeat(inside[m:], 6)
         chosen = np.flatnonzero(inside[:m] & (classic.force[self.rows] > 0))
         balance = submatrix(self.balance(classic)[0], rows=chosen)
@@ -178,7 +173,7 @@ class ClosedContacts:
         size = np.bincount(part_of[:m], minlength=parts)
         size = size * np.bincount(part_of[m:], weights=self.dofs, minlength=parts)
         suspect = np.unique(part_of[m + bodies])
-        chosen = np.isin(part_of, suspect[size[suspect] <= LARGEST])
+        chosen = np.isin(part_of, suspect[size[suspect] <= TOLERANCES.small_part])
         if not chosen[:m].any():
             return classic
         free = step.free & np.repeat(chosen[m:], 6)
@@ -194,14 +189,14 @@ class ClosedContacts:
         return solved_exactly(step, classic, self.rows, part_of, again) if len(again) else classic
 
     def _around(self, bodies):
-        """Contacts and bodies (r + N,) bool around some bodies, as many rings as NEAR allows."""
+        """Contacts and bodies (r + N,) bool around some bodies, as many rings as around allows."""
         m = len(self.rows)
         inside = np.zeros(self.touching.shape[0], bool)
         inside[m + bodies] = True
         while True:
             wider = inside | (self.touching @ inside > 0)  # the contacts of these bodies
             further = wider | (self.touching @ wider > 0)  # the bodies at these contacts
-            if np.array_equal(further, inside) or self.dofs[further[m:]].sum() > NEAR:
+            if np.array_equal(further, inside) or self.dofs[further[m:]].sum() > TOLERANCES.around:
                 return wider
             inside = further
 

@@ -20,13 +20,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from .least_distance import multipliers
-from .screening import ZERO
+from .tolerances import TOLERANCES
 
 DIGIT = float(np.finfo(float).eps)
-
-ROUNDS, CORRECTIONS = 50, 8
-"""Changes of the active set, which the least distance problem has mostly right; and corrections of
-the forces on it."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +84,7 @@ class Systems:
         best, found = np.zeros(start.shape, np.longdouble), np.zeros(len(start), bool)
         active, least = start > 0.0, self.wrong(start).max(axis=1)
         at = np.flatnonzero(going)
-        for _ in range(ROUNDS):
+        for _ in range(TOLERANCES.active_sets):
             force, good = self.some(at)._on(active[at])
             at, force = at[good], force[good]
             if not len(at):
@@ -132,7 +128,7 @@ class Systems:
         good[at[~regular]] = False
         at, bears, upward = at[regular], bears[regular], np.linalg.inv(R[regular])
         last = np.full(len(at), np.inf)
-        for _ in range(CORRECTIONS):
+        for _ in range(TOLERANCES.corrections):
             if not len(at):
                 break
             missing = -self.some(at).slack(force[at]).astype(float) / self.root[at]
@@ -172,4 +168,4 @@ def _factor(G, bears):
     R = np.linalg.qr(G, mode="r")
     size = np.abs(np.diagonal(R, axis1=1, axis2=2))
     largest = np.where(bears, size, 0.0).max(axis=1)
-    return R, np.where(bears, size, np.inf).min(axis=1) > ZERO * largest
+    return R, np.where(bears, size, np.inf).min(axis=1) > TOLERANCES.zero * largest

@@ -6,17 +6,17 @@ pull: in an open row of rollers each g is a sum of tilts times f up to the row's
 asks f for what no elastic bodies know. It shows in the displacements u of the compatible forces,
 which are long levers then: with the rows B_ib of contact i and body b, a_b the reach,
 
-    |B_ib u_b| <= WEAK |a_b u_b|,   and yet   |B_ib u_b| > TELLS c,
+    |B_ib u_b| <= weak |a_b u_b|,   and yet   |B_ib u_b| > tells c,
 
-c the largest overlap. Such bodies hang on tilts if these rows have a singular value up to WEAK,
+c the largest overlap. Such bodies hang on tilts if these rows have a singular value up to weak,
 too, and F~ along u_b is no load. Motions y of them and of those around them are then asked for,
-|y_j a_j| <= 1, which close no contact by more than WEAK, on which F~ does no more work than that,
+|y_j a_j| <= 1, which close no contact by more than weak, on which F~ does no more work than that,
 and which open as many contacts as can be (a linear program, by HiGHS):
 
-    max sum t   subject to   B y >= t - WEAK,   0 <= t <= OPENED,   F~ . y <= WEAK sum f.
+    max sum t   subject to   B y >= t - weak,   0 <= t <= opened,   F~ . y <= weak sum f.
 
-By Farkas' lemma no f >= 0 with B^T f = F~ has more than 2 WEAK sum f / t_i on contact i. What
-they open is left out of the balance if it bears no more than WEAK in the forces that made F~
+By Farkas' lemma no f >= 0 with B^T f = F~ has more than 2 weak sum f / t_i on contact i. What
+they open is left out of the balance if it bears no more than weak in the forces that made F~
 either; then motions that only these contacts resisted are left out, too (``one_body.py``).
 """
 
@@ -24,35 +24,21 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from .least_distance import LARGEST
-from .screening import WEAK, ZERO, finite_reach, weak_motions
-
-OPENED = 0.02
-"""Opening that is asked for, over the way of the farthest body: rows of a hundred bodies can open
-that far everywhere."""
-
-TELLS = 1e-3
-"""Part of the largest overlap that a tilt may make before forces count as hanging on it."""
-
-MOST = 5_000
-"""Contacts of one linear program, which takes a second then and grows like their square; where
-bodies that hang on tilts have more, these are told and nothing is left out."""
-
-EXACT = 1e-9
-"""Feasibility of the linear program."""
+from .screening import finite_reach, weak_motions
+from .tolerances import TOLERANCES
 
 
 def far_moved(
     B: sp.csr_array, displacement: np.ndarray, free: np.ndarray, reach: np.ndarray
 ) -> np.ndarray:
-    """Bodies (N,) bool with displacements so long that a part WEAK of them tells: motions of
+    """Bodies (N,) bool with displacements so long that a part weak of them tells: motions of
     several bodies that contacts hardly resist decide forces. B (m, 6 N), displacement (6 N,): of
     the compatible forces. free, reach (6 N,): see ``one_body.without_weak_motions``."""
     way = np.abs(displacement * finite_reach(reach) * free).reshape(-1, 6).max(axis=1)
-    return way * WEAK > TELLS * float((-(B @ displacement)).max(initial=0.0))
+    return way * TOLERANCES.weak > TOLERANCES.tells * float((-(B @ displacement)).max(initial=0.0))
 
 
-def hanging(
+def tilt_dependent(
     B: sp.csr_array,
     load: np.ndarray,
     displacement: np.ndarray,
@@ -62,12 +48,12 @@ def hanging(
 ) -> np.ndarray:
     """Bodies (N,) bool whose forces hang on tilts. B (m, 6 N), load and displacement (6 N,): of the
     compatible forces. free, reach (6 N,): see ``one_body.without_weak_motions``. hardly (N,): the
-    tilt of each body that counts for nothing, in place of WEAK."""
+    tilt of each body that counts for nothing, in place of weak."""
     reach = finite_reach(reach)
     n = len(free) // 6
-    hardly = np.full(n, WEAK) if hardly is None else hardly
+    hardly = np.full(n, TOLERANCES.weak) if hardly is None else hardly
     way = np.linalg.norm((displacement * reach).reshape(-1, 6), axis=1)
-    least = TELLS * float((-(B @ displacement)).max(initial=0.0))
+    least = TOLERANCES.tells * float((-(B @ displacement)).max(initial=0.0))
     far = way * hardly > least
     out = np.zeros(n, bool)
     if not far.any():
@@ -78,38 +64,38 @@ def hanging(
     moved = np.add.reduceat(B.data * displacement[B.indices], pair)
     slight = np.abs(moved) <= (hardly * way)[body[pair]]
     tells = slight & (np.abs(moved) > least)
-    hangs = np.zeros(n, bool)
-    hangs[body[pair[tells]]] = True
+    dependent = np.zeros(n, bool)
+    dependent[body[pair[tells]]] = True
     # a motion that these contacts do not resist at all is no lever
     slightly = np.repeat(slight, np.diff(np.append(pair, len(row))))
     near = sp.csr_array((np.where(slightly, B.data, 0.0), B.indices, B.indptr), shape=B.shape)
     bodies, S, _ = weak_motions(near, free, reach, hardly.max())
-    out[bodies] = ((S > ZERO) & (hardly[bodies][:, None] >= S)).any(axis=1)
+    out[bodies] = ((TOLERANCES.zero < S) & (hardly[bodies][:, None] >= S)).any(axis=1)
     pushed = np.where(free, load, 0.0) / reach
     along = np.abs((pushed * displacement * reach).reshape(-1, 6).sum(axis=1))
-    return out & hangs & (along <= hardly * np.abs(pushed).max(initial=0.0) * way)
+    return out & dependent & (along <= hardly * np.abs(pushed).max(initial=0.0) * way)
 
 
 def never_bearing(
-    B: sp.csr_array, force: np.ndarray, hangs: np.ndarray, free: np.ndarray, reach: np.ndarray
+    B: sp.csr_array, force: np.ndarray, dependent: np.ndarray, free: np.ndarray, reach: np.ndarray
 ) -> np.ndarray:
     """Contacts (m,) bool that cannot bear, around bodies that hang on tilts (N,). force (m,) [N]:
     forces that made F~."""
     out = np.zeros(len(force), bool)
     reach = finite_reach(reach)
-    resting = force <= WEAK * force.max(initial=0.0)
-    rows, columns = _around(B, free, hangs)
-    if len(rows) > MOST or not resting[rows].any() or not force[rows].any():
+    resting = force <= TOLERANCES.weak * force.max(initial=0.0)
+    rows, columns = _around(B, free, dependent)
+    if len(rows) > TOLERANCES.most_contacts or not resting[rows].any() or not force[rows].any():
         return out
     scaled = sp.csr_array(B[rows][:, columns] @ sp.diags_array(1 / reach[columns]))
     opened = _opened(scaled, force[rows])
-    out[rows] = (opened > 0.5 * OPENED) & resting[rows]
+    out[rows] = (opened > 0.5 * TOLERANCES.opened) & resting[rows]
     return out
 
 
 def _around(B, free, inside):
     """(rows, columns) of the bodies ``inside`` (N,) bool and those around them, ring by ring as
-    many as LARGEST allows."""
+    many as small_part allows."""
     touching = sp.csr_array(
         (np.ones(B.nnz), B.indices // 6, B.indptr), shape=(B.shape[0], len(inside))
     )
@@ -124,7 +110,7 @@ def _around(B, free, inside):
         size = np.count_nonzero(touching @ wider > 0) * np.count_nonzero(
             touched.reshape(-1, 6)[wider]
         )
-        if (wider == inside).all() or size > LARGEST:
+        if (wider == inside).all() or size > TOLERANCES.small_part:
             return np.flatnonzero(rows), np.flatnonzero(touched & np.repeat(inside, 6))
         inside = wider
 
@@ -138,9 +124,9 @@ def _opened(B, force):
     found = linprog(
         np.concatenate([np.zeros(c), -np.ones(r)]),
         A_ub=A,
-        b_ub=np.full(r + 1, WEAK),
-        bounds=[(-1.0, 1.0)] * c + [(0.0, OPENED)] * r,
+        b_ub=np.full(r + 1, TOLERANCES.weak),
+        bounds=[(-1.0, 1.0)] * c + [(0.0, TOLERANCES.opened)] * r,
         method="highs",
-        options={"primal_feasibility_tolerance": EXACT},
+        options={"primal_feasibility_tolerance": TOLERANCES.feasible},
     )
     return found.x[c:] if found.status == 0 else np.zeros(r)

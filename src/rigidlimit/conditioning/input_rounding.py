@@ -13,7 +13,7 @@ compatible forces, closes none of these contacts and there are no such motions, 
 conditions of that problem as well, and it is not solved.
 
 In open rows of bodies side by side tilts tell by inequalities, which no singular value shows; their
-displacements do, in either answer (``idle_contacts.py``, with 2 h / a in place of ``WEAK``).
+displacements do, in either answer (``idle_contacts.py``, with 2 h / a in place of ``weak``).
 """
 
 from collections.abc import Callable
@@ -25,69 +25,74 @@ import scipy.sparse as sp
 from .._support.submatrix import submatrix
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
-from .idle_contacts import hanging
+from ..forces.problem import CompatibleForces
+from .idle_contacts import tilt_dependent
 from .one_body import without_weak_motions
-from .screening import WEAK, finite_reach, weak_motions
+from .screening import finite_reach, weak_motions
 from .step_data import Balance
-
-GAP = 4.0
-"""Last digits that the difference of two gaps may be off by: two contacts, two bodies each, which
-are off by half a digit along each axis."""
-
-TILT = 2.0
-"""Last digits over a body's radius that two contacts, opposite each other, may lean by."""
-
-TELLS = 1e-3
-"""Part of the largest overlap from which on a contact would bear."""
+from .tolerances import TOLERANCES
 
 
-class Rounded(NamedTuple):
+class InputRounding(NamedTuple):
     """change (n,) [N]: of the forces on each body, without what rounded coordinates do not tell.
-    hangs (n,) bool: bodies whose forces hang on such tilts, and by how much is not known. digit
+    dependent (n,) bool: bodies whose forces hang on such tilts, and by how much is not known. digit
     [m]: last one of the coordinates."""
 
     change: np.ndarray
-    hangs: np.ndarray
+    dependent: np.ndarray
     digit: float
 
 
-def rounding_tells(
+class Closing(NamedTuple):
+    """Contacts (m,) at the end of a step. gap (m,) [m]. B (m, 6 n). closed (m,) bool. force (m,)
+    [N]: that made F~."""
+
+    contacts: Contacts
+    gap: np.ndarray
+    B: sp.csr_array
+    closed: np.ndarray
+    force: np.ndarray
+
+
+def input_rounding_change(
     bodies: Bodies,
     state: State,
-    contacts: Contacts,
-    gap: np.ndarray,
-    B: sp.csr_array,
-    closed: np.ndarray,
-    force: np.ndarray,
+    closing: Closing,
     answer: tuple[np.ndarray, np.ndarray],
     balance: Balance,
-    solve: Callable[[np.ndarray, Balance], np.ndarray],
-) -> Rounded | None:
-    """``Rounded`` of a step's compatible forces, None where all bodies have moved on from their
-    written places.
+    solve: Callable[[np.ndarray, Balance], CompatibleForces],
+) -> InputRounding | None:
+    """``InputRounding`` of a step's compatible forces, None where all bodies have moved on from
+    their written places.
 
-    state: at the end of the step. contacts: m of them. gap (m,) [m]: at its end. B (m, 6 n). closed
-    (m,) bool. force (m,) [N]: that made F~. answer (m,) [N], displacement (6 n,): compatible forces
-    and displacement of ``balance``, (B, load) that was asked. solve(rows (k,), balance): compatible
+    state: at the end of the step. answer (m,) [N], displacement (6 n,): compatible forces and
+    displacement of ``balance``, (B, load) that was asked. solve(rows (k,), balance): compatible
     forces of other contacts.
     """
+    contacts, gap, B, closed, force = closing
     free = bodies.free.ravel()
     reach = finite_reach(bodies.turning_arm.ravel())
     digit, here = bodies.written.digit, bodies.written.here(state.position)
     if not here.any():
         return None
     forces, displacement = answer
-    limit = np.where(here, np.maximum(WEAK, TILT * digit / bodies.bounding_radius), WEAK)
-    hangs = hanging(*balance, displacement, free, reach, limit)
-    near = ~closed & (gap <= GAP * digit) & here[contacts.body].all(axis=1)
+    limit = np.where(
+        here,
+        np.maximum(TOLERANCES.weak, TOLERANCES.tilt * digit / bodies.bounding_radius),
+        TOLERANCES.weak,
+    )
+    dependent = tilt_dependent(*balance, displacement, free, reach, limit)
+    near = ~closed & (gap <= TOLERANCES.gap * digit) & here[contacts.body].all(axis=1)
     overlap = -(B @ displacement)
     idle = overlap[near | (closed & (forces == 0.0))]  # those left out of the balance, too
-    pressed = near.any() and bool((idle > TELLS * overlap[forces > 0.0].max(initial=0.0)).any())
+    pressed = near.any() and bool(
+        (idle > TOLERANCES.tells * overlap[forces > 0.0].max(initial=0.0)).any()
+    )
     rows = np.flatnonzero(closed | near if pressed else closed)
     B = submatrix(B, rows=rows)
     slight = weak_motions(B, free, reach, limit.max())
     change = np.zeros(len(bodies))
-    leans = (slight[1] > WEAK) & (slight[1] <= limit[slight[0]][:, None])
+    leans = (slight[1] > TOLERANCES.weak) & (slight[1] <= limit[slight[0]][:, None])
     if pressed or leans.any():
         load = np.where(free, B.T @ force[rows], 0.0)
         less = without_weak_motions(
@@ -96,6 +101,6 @@ def rounding_tells(
         other = np.zeros(len(forces))
         answered = solve(rows, less)
         other[rows] = answered.force
-        hangs |= hanging(*less, answered.displacement, free, reach, limit)
+        dependent |= tilt_dependent(*less, answered.displacement, free, reach, limit)
         np.maximum.at(change, contacts.body, np.abs(other - forces)[:, None])
-    return Rounded(change, hangs, digit)
+    return InputRounding(change, dependent, digit)

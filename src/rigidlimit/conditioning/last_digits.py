@@ -21,17 +21,13 @@ import numpy as np
 from ..dynamics.problem import ContactDynamicsResult
 from ..dynamics.reduced import Reduced
 from ..status import Status
-from .closed_contacts import WARNED, WIDE, ClosedContacts
-from .screening import WEAK
+from .closed_contacts import WARNED, ClosedContacts
 from .step_data import Balance, StepData
-
-ENOUGH, LITTLE = 1e4, 1e-3
-"""Part of the largest force that may stay open, over the tolerance, where step 1 is solved to it;
-and where it is not: residuals may be parts of forces far below the largest."""
+from .tolerances import TOLERANCES
 
 
 @dataclass(frozen=True)
-class Known:
+class RefinedStep:
     """data, classic: step 1, refined where need be. open (N,) [N]: how far forces on each body are
     open all the same, or 0. around: the closed contacts that were looked at."""
 
@@ -52,25 +48,29 @@ class Known:
         are those that they would be without the balance along them. rows (r,): closed contacts."""
         around = self.around
         if around is None or not np.array_equal(rows, around.rows):
-            around = ClosedContacts(self.data, rows, WEAK)
+            around = ClosedContacts(self.data, rows, TOLERANCES.weak)
         return around.open(self.classic, bodies, weak=True)
 
 
-def refined(step: StepData, classic: ContactDynamicsResult, closed: np.ndarray) -> Known:
+def refined(step: StepData, classic: ContactDynamicsResult, closed: np.ndarray) -> RefinedStep:
     """Step 1 (``classic``, its answer by any solver) to its last digits. closed (m,) bool: contacts
     at the end of the step."""
-    known = Known(step, classic, np.zeros(len(step.free) // 6))
+    known = RefinedStep(step, classic, np.zeros(len(step.free) // 6))
     rows = np.flatnonzero(closed)
     if classic.status is Status.JAMMED or not classic.force[rows].any():
         return known
-    around = ClosedContacts(step, rows, WIDE)
+    around = ClosedContacts(step, rows, TOLERANCES.resisted)
     known = replace(known, around=around)
     found = around.suspects(classic)
     if not len(found.body):
         return known
     largest = classic.force.max()
     # a solver that stopped short gets there where such motions are all that kept it from it
-    enough = (ENOUGH if classic.converged else LITTLE) * classic.tolerance * largest
+    enough = (
+        (TOLERANCES.converged if classic.converged else TOLERANCES.stalled)
+        * classic.tolerance
+        * largest
+    )
     wrong = found.by_residual > enough
     if wrong.any():
         wedged = found.body[wrong & found.below]

@@ -11,11 +11,7 @@ nothing satisfies the inequalities both are 0 up to rounding.
 import numpy as np
 from scipy.optimize import nnls
 
-LARGEST = 100_000
-"""Entries of G, zeros included, up to which this is worth trying."""
-
-EXACT = 1e-3
-"""Relative difference of |e - E y|^2 and rest up to which they are more than rounding."""
+from .tolerances import TOLERANCES
 
 
 def multipliers(G: np.ndarray, low: np.ndarray, size: float) -> np.ndarray | None:
@@ -31,6 +27,6 @@ def multipliers(G: np.ndarray, low: np.ndarray, size: float) -> np.ndarray | Non
     except RuntimeError:  # too many iterations
         return None
     rest = 1.0 - E[-1] @ y
-    if not rest > 0.0 or abs(rest - length**2) > EXACT * rest:
+    if not rest > 0.0 or abs(rest - length**2) > TOLERANCES.solved * rest:
         return None
     return y * size / rest

@@ -19,12 +19,7 @@ from .._support.submatrix import submatrix
 from ..forces import compatible_forces
 from ..forces.problem import CompatibleForces
 from .step_data import Balance
-
-OFF = 1e-7
-"""Part of a body's own load from which on it is balanced by itself: a hundredth of what is told."""
-
-ROUNDS = 4
-"""Times that it is asked; unlike weights of 1e30 need two."""
+from .tolerances import TOLERANCES
 
 DIGITS = 10 * float(np.finfo(float).eps)
 """Part of the largest force on a body that its balance may be off by: last digits of forces."""
@@ -43,7 +38,7 @@ def light_bodies_balanced(
     """
     B, load = balance
     stiffness, exponent, tolerance = law
-    for _ in range(ROUNDS):
+    for _ in range(TOLERANCES.rounds):
         off = _off(B, load, answer, free)
         if not (answer.converged and off.any()):
             break
@@ -73,12 +68,12 @@ def light_bodies_balanced(
 
 
 def _off(B, load, answer, free):
-    """Bodies (N,) bool that are off by more than a part OFF of their own load."""
+    """Bodies (N,) bool that are off by more than a part light of their own load."""
     missing, loads = (
         np.abs(np.where(free, x, 0.0)).reshape(-1, 6)[:, :3].max(axis=1, initial=0.0)
         for x in (answer.imbalance, load)
     )
-    off = missing > OFF * loads
+    off = missing > TOLERANCES.light * loads
     if not off.any():
         return off
     pressed = np.zeros(len(off))

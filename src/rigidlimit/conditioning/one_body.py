@@ -10,18 +10,18 @@ feel a force along a motion of singular value S of B by S^2 only (N = dt B M^-1 
 in the last digits of its data where S is below 1e-7. With the columns of one body divided by its
 reach a_j, 1 for displacements and its radius for turns, the rows of its closed contacts are
 
-    B_j / a_j = U S V^T,   motions V with ZERO < S <= WEAK are left out of the balance,
+    B_j / a_j = U S V^T,   motions V with zero < S <= weak are left out of the balance,
 
-which holds in these directions to WEAK of the forces instead of the solver's tolerance. A motion
-under a load above WEAK of the largest one that is left stays: a body driven into a wedge, however
+which holds in these directions to weak of the forces instead of the solver's tolerance. A motion
+under a load above weak of the largest one that is left stays: a body driven into a wedge, however
 slender, is held by forces that are no matter of rounding. What is left is B (I - V V^T), in columns
 over reach, and the forces' load on it.
 
-One column goes with each motion that is not resisted then, V or S <= ZERO: the others tell all
+One column goes with each motion that is not resisted then, V or S <= zero: the others tell all
 that is asked, and of the motions' own directions nothing but rounding may be left, which would be
 divided by its own size. Small entries of other columns stay: without them what several bodies
 together do not resist becomes what they hardly resist, and forces have to obey that. A column goes
-also where a motion with S <= ZERO is along a column of small entries, as of all blocks of a
+also where a motion with S <= zero is along a column of small entries, as of all blocks of a
 stack on a floor that leans by 1e-5: divided by their size, the last digits of normals are 1e-11.
 Columns of nothing but rounding over reach, as of the spin of a cylinder on a face, go in any case:
 in millimetres they are as large as arms of small bodies in metres.
@@ -35,13 +35,10 @@ import scipy.sparse as sp
 
 from ..bodies import Bodies
 from ..linear.column_scaling import ROUNDING, largest_entries
-from .screening import WEAK, ZERO, WeakMotions, finite_reach, weak_motions
+from .screening import WeakMotions, finite_reach, weak_motions
 from .several_bodies import TAKEN, columns_of, without_motions_together
 from .step_data import Balance
-
-FAINT = 1e-2
-"""Entries of a column over reach up to which its rounding, divided by their size, could pass for a
-motion that is resisted: normals are known to some 1e-16, and ZERO is 1e-13."""
+from .tolerances import TOLERANCES
 
 
 def reduced_balance(
@@ -51,26 +48,29 @@ def reduced_balance(
     force: np.ndarray,
     resting: np.ndarray | None = None,
     *,
-    together: str = "",
+    several_bodies: str = "",
     slight: WeakMotions | None = None,
 ) -> Balance:
     """(B, load) that step 2 is asked for, of the closed contacts of ``bodies``.
 
     B (m, 6 N): their rows. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. resting (m,) bool:
-    contacts left out (``idle_contacts.py``), whose rows become empty. together: how motions of all
-    bodies together are left out (``several_bodies.py``), if they are. slight: ``weak_motions`` of
-    B, up to WEAK or more, if known.
-    """
+    contacts left out (``idle_contacts.py``), whose rows become empty. several_bodies: how motions
+    of all bodies together are left out (``several_bodies.py``), if they are. slight:
+    ``weak_motions`` of B, up to weak or more, if known."""
     if resting is not None and resting.any():
         B = sp.csr_array(sp.diags_array(np.where(resting, 0.0, 1.0)) @ B)
         B.eliminate_zeros()
         load = np.where(bodies.free.ravel(), B.T @ force, 0.0)
         slight = None
     B, load = _without_rounding(bodies, B, load)
-    if together in ("", TAKEN):
+    if several_bodies in ("", TAKEN):
         apart = one_body_balance(bodies, B, load, force, slight)
-        return without_motions_together(bodies, B, load, force, TAKEN, apart) if together else apart
-    return without_motions_together(bodies, B, load, force, together)
+        return (
+            without_motions_together(bodies, B, load, force, TAKEN, apart)
+            if several_bodies
+            else apart
+        )
+    return without_motions_together(bodies, B, load, force, several_bodies)
 
 
 def _without_rounding(bodies: Bodies, B: sp.csr_array, load):
@@ -86,7 +86,7 @@ def _without_rounding(bodies: Bodies, B: sp.csr_array, load):
     return B, np.where(rounding, 0.0, load)
 
 
-def asks_less(B: sp.csr_array, than: sp.csr_array, resting: np.ndarray) -> bool:
+def resists_other_motions(B: sp.csr_array, than: sp.csr_array, resting: np.ndarray) -> bool:
     """Whether B resists other motions than another B, by contacts that are not ``resting``."""
     rows = np.flatnonzero(~resting)
     return (B[rows] != than[rows]).nnz > 0
@@ -119,14 +119,14 @@ def without_weak_motions(
 
     B (m, 6 N): rows of the closed contacts. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N].
     free (6 N,) bool. reach (6 N,): way of a body's farthest point per unit of each velocity, or 0.
-    slight: ``weak_motions`` of B, if known. hardly (N,): limit of each body in place of WEAK.
+    slight: ``weak_motions`` of B, if known. hardly (N,): limit of each body in place of weak.
     other_load (6 N,): another one against which motions stay.
     """
     reach = finite_reach(reach)
-    hardly = np.full(len(free) // 6, WEAK) if hardly is None else hardly
+    hardly = np.full(len(free) // 6, TOLERANCES.weak) if hardly is None else hardly
     bodies, S, VT = weak_motions(B, free, reach, hardly.max()) if slight is None else slight
     limit = hardly[bodies][:, None]
-    out = (S > ZERO) & (limit >= S)
+    out = (TOLERANCES.zero < S) & (limit >= S)
     blown = _blown_up(B, bodies, S, VT, reach)
     if not (out.any() or blown.any()):
         return B, load
@@ -148,11 +148,11 @@ def without_weak_motions(
     bodies, S, VT, out = (x[changed] for x in (bodies, S, VT, out))
     left = np.where(out[:, :, None], VT, 0.0)
     reduced = sp.csr_array(B @ _without(bodies, left, reach))
-    unfelt = out | (S <= ZERO)
+    unfelt = out | (TOLERANCES.zero >= S)
     gone = [6 * b + columns_of(V[u]) for b, V, u in zip(bodies, VT, unfelt, strict=True)]
     reduced.data[np.isin(reduced.indices, np.concatenate(gone))] = 0.0
     filled = np.isin(reduced.indices // 6, bodies)
-    reduced.data[filled & (np.abs(reduced.data) <= ZERO * reach[reduced.indices])] = 0.0
+    reduced.data[filled & (np.abs(reduced.data) <= TOLERANCES.zero * reach[reduced.indices])] = 0.0
     reduced.eliminate_zeros()
     reduced.sort_indices()
     return reduced, np.where(free, reduced.T @ force, 0.0)
@@ -162,9 +162,9 @@ def _blown_up(B, bodies, S, VT, reach):
     """Which of these bodies have a motion that is not resisted, along a column of faint entries."""
     largest = largest_entries(B)
     columns = 6 * bodies[:, None] + np.arange(6)
-    faint = largest[columns] <= FAINT * reach[columns]
+    faint = largest[columns] <= TOLERANCES.faint * reach[columns]
     faint &= largest[columns] > ROUNDING * reach[columns]
-    unfelt = np.where((S <= ZERO)[:, :, None], VT, 0.0)
+    unfelt = np.where((TOLERANCES.zero >= S)[:, :, None], VT, 0.0)
     return (faint & (np.linalg.norm(unfelt, axis=1) > 0.5)).any(axis=1)
 
 

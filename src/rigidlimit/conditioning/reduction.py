@@ -15,31 +15,28 @@ import scipy.sparse as sp
 from ..bodies import Bodies
 from ..forces.problem import CompatibleForces
 from .closed_contacts import WARNED
-from .idle_contacts import far_moved, hanging, never_bearing
-from .one_body import asks_less, reduced_balance
+from .idle_contacts import far_moved, never_bearing, tilt_dependent
+from .one_body import reduced_balance, resists_other_motions
 from .several_bodies import HELD, NONE, TAKEN, never_bearing_together
 from .step_data import Balance
-
-ROUNDS = 5
-"""Times that it is asked again without contacts that can never bear."""
+from .tolerances import TOLERANCES
 
 
 class Reduced(NamedTuple):
     """Step 2 of a step, less what tells nothing. m closed contacts, N bodies.
 
     forces: of the contacts (m,). balance: (B (m, 6 N), load (6 N,)) that these were asked for, with
-    empty rows for contacts left out, resting (m,) bool. together: how motions of all bodies
-    together were left out, "" if not at all. hangs (N,) bool: bodies whose forces hang on tilts all
-    the same. far (N,) bool: bodies with displacements so long that motions of several bodies which
-    contacts hardly resist decide forces. settled: whether the whole balance is known to have no
-    other forces, though it was not solved to the end.
-    """
+    empty rows for contacts left out, resting (m,) bool. several_bodies: how motions of all bodies
+    together were left out, "" if not at all. tilt_dependent (N,) bool: bodies whose forces depend
+    on slight tilts all the same. far (N,) bool: bodies with displacements so long that motions of
+    several bodies which contacts hardly resist decide forces. settled: whether the whole balance is
+    known to have no other forces, though it was not solved to the end."""
 
     forces: CompatibleForces
     balance: tuple
     resting: np.ndarray
-    together: str
-    hangs: np.ndarray
+    several_bodies: str
+    tilt_dependent: np.ndarray
     far: np.ndarray
     settled: bool = False
 
@@ -73,33 +70,33 @@ def _without_idle(solve, bodies, B, load, force, balance, of) -> Reduced:
     resting = np.zeros(len(force), bool)
     asked = reduced_balance(bodies, B, load, force) if balance is None else balance
     forces = solve(asked)
-    for _ in range(ROUNDS):
-        hangs = hanging(*asked, forces.displacement, *of)
-        if not (forces.converged and hangs.any()):
+    for _ in range(TOLERANCES.rounds):
+        dependent = tilt_dependent(*asked, forces.displacement, *of)
+        if not (forces.converged and dependent.any()):
             break
-        more = resting | never_bearing(asked[0], force, hangs, *of)
+        more = resting | never_bearing(asked[0], force, dependent, *of)
         less = reduced_balance(bodies, B, load, force, more)
-        if (more == resting).all() or not asks_less(less[0], asked[0], more):
+        if (more == resting).all() or not resists_other_motions(less[0], asked[0], more):
             break
         other = solve(less)
         if not other.converged:
             break
         forces, resting, asked = other, more, less
-    return Reduced(forces, asked, resting, "", hangs, np.zeros_like(hangs))
+    return Reduced(forces, asked, resting, "", dependent, np.zeros_like(dependent))
 
 
 def _holding_together(solve, bodies, B, load, force, whole_answer) -> Reduced | None:
     """The answer where motions of all bodies together are held, if that converges."""
     resting = never_bearing_together(bodies, B, force)
-    held = reduced_balance(bodies, B, load, force, resting, together=HELD)
+    held = reduced_balance(bodies, B, load, force, resting, several_bodies=HELD)
     if held[0] is B:
         return None
-    whole = reduced_balance(bodies, B, load, force, resting, together=NONE)
-    how = HELD if asks_less(held[0], whole[0], resting) else NONE
+    whole = reduced_balance(bodies, B, load, force, resting, several_bodies=NONE)
+    how = HELD if resists_other_motions(held[0], whole[0], resting) else NONE
     forces = solve(held)
-    hangs = whole_answer.hangs
+    dependent = whole_answer.tilt_dependent
     settled = _settled(whole_answer.forces, forces)
-    found = Reduced(forces, held, resting, how, hangs, np.zeros_like(hangs), settled)
+    found = Reduced(forces, held, resting, how, dependent, np.zeros_like(dependent), settled)
     return found if forces.converged else None
 
 
@@ -114,11 +111,12 @@ def _settled(whole, less) -> bool:
 def _taking_together(solve, bodies, B, load, force, found, of) -> Reduced | None:
     """The answer where motions of all bodies together are taken out of the balance, if that asks
     for less than ``found`` and converges; else None."""
-    less = reduced_balance(bodies, B, load, force, found.resting, together=TAKEN)
-    if not asks_less(less[0], found.balance[0], found.resting):
+    less = reduced_balance(bodies, B, load, force, found.resting, several_bodies=TAKEN)
+    if not resists_other_motions(less[0], found.balance[0], found.resting):
         return None
     forces = solve(less)
     if not forces.converged:
         return None
-    hangs = hanging(*less, forces.displacement, *of)
-    return found._replace(forces=forces, balance=less, together=TAKEN, hangs=hangs)
+    dependent = tilt_dependent(*less, forces.displacement, *of)
+    less = dict(balance=less, several_bodies=TAKEN, tilt_dependent=dependent)
+    return found._replace(forces=forces, **less)

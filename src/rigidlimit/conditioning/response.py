@@ -5,9 +5,9 @@ Changes d (k,) [m/s] of the slacks w of contacts that bear make, by eq. 21,
     (M/dt + B^T D B) x = -B^T D d,   g = -D (d + B x),      forces g that answer to d,
     (M/dt + B^T D B) y = B^T g,      h = D B y,             the least forces of the same load,
 
-with D_i = 1 / (WEAK^2 N_ii): motions with S above WEAK answer as contacts would, others less and
+with D_i = 1 / (weak^2 N_ii): motions with S above weak answer as contacts would, others less and
 less. h leaves out what forces of contacts beside one another do among themselves, B^T g = 0. Made
-again, from h in place of g, it leaves out motions with S below WEAK, too.
+again, from h in place of g, it leaves out motions with S below weak, too.
 """
 
 from typing import NamedTuple
@@ -17,15 +17,8 @@ import scipy.sparse as sp
 
 from .._support.submatrix import submatrix
 from ..linear import LinearStats, Network, kept_starts
-from .screening import WEAK
 from .step_data import StepData
-
-SAMPLES = 4
-"""Draws of signs. One may miss by a hundredfold where a single contact decides."""
-
-MOSTLY = 0.1
-"""Part of the largest change from which on a contact bounds a change of forces by f >= 0: others
-let go, and the rest goes on."""
+from .tolerances import TOLERANCES
 
 
 class Off(NamedTuple):
@@ -58,7 +51,7 @@ class Response:
         blocks = kept_starts(np.arange(0, len(free) + 1, 6), dofs)
         # the springs are stiffer than single precision tells
         network = Network(B, mass=mass, blocks=blocks, single_precision=False)
-        self.off, self.network, self.D = off, network, 1 / (WEAK**2 * off.diagonal)
+        self.off, self.network, self.D = off, network, 1 / (TOLERANCES.weak**2 * off.diagonal)
         self.system = network.system(self.D, 0.0)
 
     def to_residual(self) -> np.ndarray:
@@ -67,11 +60,11 @@ class Response:
 
     def to_last_digits(self, *, weak: bool) -> np.ndarray:
         """The largest |h| (k,) [N] for what is wrong, and for last digits of the data. weak:
-        whether motions with S below WEAK count as well."""
+        whether motions with S below weak count as well."""
         wrong, digits = self.off.wrong, self.off.digits
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(digits), SAMPLES))
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(digits), TOLERANCES.samples))
         changes = np.column_stack([wrong, signs * digits[:, None]])
-        # each round leaves less of such motions, (S / WEAK)^2
+        # each round leaves less of such motions, (S / weak)^2
         found = self._least(changes, 1 if weak else 2)
         return np.max([_bounded(h, self.off.force) for h in found.T], axis=0)
 
@@ -92,7 +85,7 @@ def _bounded(change, force):
     """|change| (k,) [N] of forces (k,) >= 0 there and back, as far as none of those that it mostly
     changes would pull."""
     size = np.abs(change)
-    most = size > MOSTLY * size.max(initial=0.0)
+    most = size > TOLERANCES.mostly * size.max(initial=0.0)
     way = [
         np.divide(force, size, where=at, out=np.ones(len(force)))
         for at in (most & (change < 0), most & (change > 0))

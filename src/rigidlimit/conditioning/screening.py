@@ -19,22 +19,10 @@ import scipy.sparse as sp
 from numba import njit
 
 from .._support.arrays import with_short_indices
-
-ZERO = 1e-13
-"""Entries of B over the reach, and S, that are zero but for rounding of normals and arms: nothing
-below 1e-12 pins any force (``linear/column_scaling.py``)."""
-
-WEAK = 5e-7
-"""S up to which a motion without a load tells nothing of forces (``one_body.py``): eps / S^2,
-to which exact arithmetic with rounded normals knows forces along it, is 1e-3 there. Slopes of 1e-6
-are taken at their word."""
-
+from .tolerances import TOLERANCES
 
 WeakMotions = tuple[np.ndarray, np.ndarray, np.ndarray]
 """What ``weak_motions`` finds: (bodies (k,), S (k, 6), VT (k, 6, 6))."""
-
-OFTEN = 4
-"""Rows of a body after which it is seen whether the others need to be looked at."""
 
 
 def weak_motions(B: sp.csr_array, free: np.ndarray, reach: np.ndarray, limit: float) -> WeakMotions:
@@ -58,15 +46,22 @@ def finite_reach(reach: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True)
+def _touched(indices, data, scale, free, bodies):
+    """Columns of each body with entries (N,), a bit each."""
+    touched = np.zeros(bodies, np.uint8)
+    for e in range(len(indices)):
+        j = np.uint64(indices[e])  # unsigned: none is negative
+        if free[j] and abs(data[e] * scale[j]) > TOLERANCES.zero:
+            touched[j // np.uint64(6)] |= np.uint8(1 << j % np.uint64(6))
+    return touched
+
+
+@njit(cache=True)
 def _factors(indptr, indices, data, scale, free, limit, R):
     """Which bodies have no S up to ``limit`` for certain, (N,) bool. R (N, 6, 6): zeros; becomes
     the triangular factor of the rows of each other body, its free columns times scale."""
     bodies = len(R)
-    touched = np.zeros(bodies, np.uint8)  # columns, a bit each
-    for e in range(len(indices)):
-        j = np.uint64(indices[e])  # unsigned: none is negative
-        if free[j] and abs(data[e] * scale[j]) > ZERO:
-            touched[j // np.uint64(6)] |= np.uint8(1 << j % np.uint64(6))
+    touched = _touched(indices, data, scale, free, bodies)
     x = np.empty(6)
     sure, count = np.zeros(bodies, np.bool_), np.zeros(bodies, np.int64)
     seen = np.zeros(bodies, np.uint8)  # columns of the rows so far
@@ -79,14 +74,14 @@ def _factors(indptr, indices, data, scale, free, limit, R):
             while e < indptr[i + 1] and indices[e] // 6 == body:
                 j = indices[e]
                 value = data[e] * scale[j]
-                if free[j] and abs(value) > ZERO:
+                if free[j] and abs(value) > TOLERANCES.zero:
                     x[j - 6 * body] = value
                     seen[body] |= np.uint8(1 << j % 6)
                 e += 1
             if not sure[body]:
                 _append(R[body], x)
                 count[body] += 1
-                look = count[body] % OFTEN == 0 and seen[body] == touched[body]
+                look = count[body] % TOLERANCES.look_every == 0 and seen[body] == touched[body]
                 sure[body] = look and not _doubtful(R[body], limit)
     for body in range(bodies):
         sure[body] = sure[body] or not _doubtful(R[body], limit)

@@ -6,11 +6,11 @@ that all contacts together resist by 1e-7 to 1e-12: products of tilts. With colu
 
     B / a = U S V^T,
 
-balance along V with S <= WEAK is next to nothing in any case. Asked for all the same, it leaves
+balance along V with S <= weak is next to nothing in any case. Asked for all the same, it leaves
 forces to such tilts, and displacements of 1e6 to 1e15 overlaps, which no solver ends with. Two
 steps make a problem as well posed as any of it; in turn, as each may make more of the other:
 
-1. Motions. As many degrees of freedom are held (``HELD``) as there are motions with S <= WEAK
+1. Motions. As many degrees of freedom are held (``HELD``) as there are motions with S <= weak
    without a load of their own: those by which these motions differ most (V^T with column pivoting).
    B keeps its other columns as they are, and no motion of what is left is resisted as little.
    (Taking V itself out of B, as for one body, leaves columns of 1e-7, which are divided by their
@@ -20,7 +20,7 @@ steps make a problem as well posed as any of it; in turn, as each may make more 
 
        g . f_R = g . f0_R + e . y,   so that   f_i <= (g . f0_R + |e| |y|) / g_i :
 
-   nothing where |e| <= WEAK g_i. Such g are found by nonnegative least squares,
+   nothing where |e| <= weak g_i. Such g are found by nonnegative least squares,
 
        min |Z_R^T g|^2 + (1 - sum g)^2,   g >= 0,
 
@@ -28,7 +28,7 @@ steps make a problem as well posed as any of it; in turn, as each may make more 
 
 Where step 2 converges all the same, but displacements are so long that only such motions can ask
 for them (``idle_contacts.far_moved``), the motions are taken out of B as for one body (``TAKEN``),
-part by part of all that hangs together, with a column for each of V and S <= ZERO; what hangs on
+part by part of all that hangs together, with a column for each of V and S <= zero; what depends on
 tilts still shows then. Of parts too large for that it is told how far last digits leave forces open
 (``last_digits.py``).
 """
@@ -42,30 +42,13 @@ from scipy.sparse.csgraph import connected_components
 from .._support.singular import svd
 from ..bodies import Bodies
 from ..linear.column_scaling import ROUNDING
-from .screening import WEAK, ZERO, finite_reach
+from .screening import finite_reach
 from .step_data import Balance
+from .tolerances import TOLERANCES
 
 TAKEN, HELD, NONE = "taken", "held", "none"
 """How motions of all bodies together are left out, NONE where contacts that cannot bear turned out
 to be enough; "" where that was not asked."""
-
-MOST = 400_000
-"""Entries of B, zeros included, up to which this is done: 0.1 s, as long as a solver takes to stop
-short there."""
-
-TALLEST = 1_500_000
-"""Square of the number of contacts up to which contacts that cannot bear are looked for: Z has
-nearly as many entries where few bodies have many contacts, and they cost a second at most."""
-
-EXACT = 1e-11
-"""Part of the largest singular value up to which one is zero, once motions are held."""
-
-ROUNDS = 4
-"""Times that contacts are looked for; mostly once is enough."""
-
-ORDER = 1e-3
-"""Part by which the last degree of freedom counts less than the first, so that rounding does not
-choose among equal ones."""
 
 
 def without_motions_together(
@@ -93,17 +76,17 @@ def _taken(bodies, B, load, force, apart):
     size = np.abs(load / reach)[free].max(initial=0.0)
     out, entries, place = np.zeros(B.shape[0], bool), [], []
     for rows, columns in _parts(B, free):
-        if len(rows) * len(columns) > MOST:
+        if len(rows) * len(columns) > TOLERANCES.most_entries:
             continue
         arm = reach[columns]
         dense = B[rows][:, columns].toarray() / arm
         VT, S, slight = _motions(dense, load[columns] / arm, size)
-        taken = slight & (S > ZERO)
+        taken = slight & (TOLERANCES.zero < S)
         if not taken.any():
             continue
         dense -= (dense @ VT[taken].T) @ VT[taken]
-        dense[:, columns_of(VT[slight | (S <= ZERO)])] = 0.0
-        dense[np.abs(dense) <= ZERO] = 0.0
+        dense[:, columns_of(VT[slight | (TOLERANCES.zero >= S)])] = 0.0
+        dense[np.abs(dense) <= TOLERANCES.zero] = 0.0
         reduced = sp.coo_array(dense * arm)
         out[rows] = True
         entries.append(reduced.data)
@@ -144,7 +127,7 @@ def columns_of(motions: np.ndarray) -> np.ndarray:
 
 
 def _with_held(bodies, B, load, force):
-    found = _over_reach(bodies, B, MOST)
+    found = _over_reach(bodies, B, TOLERANCES.most_entries)
     if found is None:
         return B, load
     dense, columns, arm = found
@@ -162,15 +145,15 @@ def never_bearing_together(bodies: Bodies, B: sp.csr_array, force: np.ndarray) -
     """Contacts (m,) bool that cannot bear once such motions are held. force (m,) [N]: forces that
     made F~."""
     out = np.zeros(B.shape[0], bool)
-    found = _over_reach(bodies, B, MOST)
-    if found is None or not force.any() or B.shape[0] ** 2 > TALLEST:
+    found = _over_reach(bodies, B, TOLERANCES.most_entries)
+    if found is None or not force.any() or B.shape[0] ** 2 > TOLERANCES.most_pairs:
         return out
     whole = found[0]
-    for _ in range(ROUNDS):
+    for _ in range(TOLERANCES.rounds):
         rows = np.flatnonzero(~out)
         dense = whole[rows]
         dense = np.delete(dense, _held(dense, dense.T @ force[rows]), axis=1)
-        more = cannot_bear(dense, force[rows] <= WEAK * force.max())
+        more = cannot_bear(dense, force[rows] <= TOLERANCES.weak * force.max())
         if not more.any():
             break
         out[rows[more]] = True
@@ -189,14 +172,14 @@ def _over_reach(bodies, B, most):
 
 
 def _motions(dense, load, size=None):
-    """(V^T (c, c), S (c,), which motions are resisted by WEAK at most and have no load of their own
+    """(V^T (c, c), S (c,), which motions are resisted by weak at most and have no load of their own
     (c,) bool), of B over reach (m, c) and a load over reach (c,). size: of all loads, or None."""
     m, c = dense.shape
     _, S, VT = svd(dense, full_matrices=m < c)
     S = np.pad(S, (0, c - len(S)))
     size = np.abs(load).max(initial=0.0) if size is None else size
-    unloaded = np.abs(VT @ load) <= WEAK * size
-    return VT, S, (S <= WEAK) & unloaded
+    unloaded = np.abs(VT @ load) <= TOLERANCES.weak * size
+    return VT, S, (TOLERANCES.weak >= S) & unloaded
 
 
 def _held(dense, load):
@@ -205,7 +188,7 @@ def _held(dense, load):
     if not slight.any():
         return np.zeros(0, int)
     c = dense.shape[1]
-    return np.sort(columns_of(VT[slight] * (1.0 - ORDER * np.arange(c) / c)))
+    return np.sort(columns_of(VT[slight] * (1.0 - TOLERANCES.order * np.arange(c) / c)))
 
 
 def cannot_bear(dense: np.ndarray, resting: np.ndarray) -> np.ndarray:
@@ -213,14 +196,14 @@ def cannot_bear(dense: np.ndarray, resting: np.ndarray) -> np.ndarray:
     out = np.zeros(len(resting), bool)
     m, c = dense.shape
     U, S, _ = svd(dense, full_matrices=c < m)
-    rank = np.count_nonzero(S / (S.max(initial=0.0) or 1.0) > EXACT)
+    rank = np.count_nonzero(S / (S.max(initial=0.0) or 1.0) > TOLERANCES.rank)
     Z, left = U[:, rank:], np.flatnonzero(resting)
     while len(left) and Z.shape[1]:
         length = np.linalg.norm(Z[left], axis=1)
-        fixed = length <= WEAK
+        fixed = length <= TOLERANCES.weak
         if not fixed.any():
             g = _pressing(Z[left])
-            fixed = np.linalg.norm(Z[left].T @ g) <= WEAK * g
+            fixed = np.linalg.norm(Z[left].T @ g) <= TOLERANCES.weak * g
             fixed &= g > 0.0
         if not fixed.any():
             break

@@ -27,14 +27,13 @@ from ..forces.friction import mobilised_friction
 class Frame:
     """One moment of a scene. n bodies, m contacts.
 
-    position (n, 3) [m], quaternion (n, 4), contacts: as in ``State`` and ``Contacts``. forces:
-    name of the method -> (m,) [N]. gravity (3,) [m/s^2] or zero. time [s]. name: of the scene.
-    B (m, 6 n): gap gradient, made when first asked
-    for if ``velocity`` (n, 6) and ``dt`` are known. stored_closed (m,) bool or None, together: what
-    step 2 was asked for. Of scenes with friction, by method: tangential (m, 3) [N], the tangential
-    parts of the force vectors on contacts.body[:, 1], and sliding (m,) bool; friction (m,): mu.
-    cell (3, 3) [m]: vectors of a periodic cell, at the same time as the positions.
-    """
+    position (n, 3) [m], quaternion (n, 4), contacts: as in ``State`` and ``Contacts``. forces: name
+    of the method -> (m,) [N]. gravity (3,) [m/s^2] or zero. time [s]. name: of the scene. B (m, 6
+    n): gap gradient, made when first asked for if ``velocity`` (n, 6) and ``dt`` are known.
+    stored_closed (m,) bool or None, several_bodies: what step 2 was asked for. Of scenes with
+    friction, by method: tangential (m, 3) [N], the tangential parts of the force vectors on
+    contacts.body[:, 1], and sliding (m,) bool; friction (m,): mu. cell (3, 3) [m]: vectors of a
+    periodic cell, at the same time as the positions."""
 
     bodies: Bodies
     position: np.ndarray
@@ -48,7 +47,7 @@ class Frame:
     velocity: np.ndarray | None = None
     step: object = None
     stored_closed: np.ndarray | None = None
-    together: str = ""
+    several_bodies: str = ""
     tangential: dict[str, np.ndarray] = field(default_factory=dict)
     sliding: dict[str, np.ndarray] = field(default_factory=dict)
     friction: np.ndarray | None = None
@@ -160,8 +159,8 @@ class Frame:
             return self.step.balance
         closed = np.flatnonzero(self.closed)
         B, load = self.B[closed], np.where(self.bodies.free.ravel(), self.load, 0.0)
-        force, together = self._admissible[closed], self.together
-        return reduced_balance(self.bodies, B, load, force, together=together)
+        force, how = self._admissible[closed], self.several_bodies
+        return reduced_balance(self.bodies, B, load, force, several_bodies=how)
 
     @property
     def _admissible(self):

@@ -90,7 +90,7 @@ def _of_stored(step: StoredStep, scene) -> Frame:
         dt=step.dt,
         velocity=step.velocity,
         stored_closed=step.closed,
-        together=step.together,
+        several_bodies=step.several_bodies,
         tangential=tangential,
         sliding={list(forces)[-1]: step.sliding} if rough else {},
         friction=step.friction,

@@ -27,7 +27,7 @@ class StoredStep(Brief):
     force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
     ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
     forces of the DEM on the same contacts, where they were stored too. scene: whose step it is.
-    closed (m,) bool, together: what step 2 was asked for, as in ``StepResult``; None and ""
+    closed (m,) bool, several_bodies: what step 2 was asked for, as in ``StepResult``; None and ""
     in files of before. Where contacts rub (else None): tangential, tangential_classic (m, 3) [N],
     tangential parts of the force vectors on contacts.body[:, 1], in the world frame; sliding (m,)
     bool, of the compatible forces if they were asked for; friction (m,): mu; contacts.tangents.
@@ -49,7 +49,7 @@ class StoredStep(Brief):
     force_dem: np.ndarray | None = None
     scene: object = None
     closed: np.ndarray | None = None
-    together: str = ""
+    several_bodies: str = ""
     tangential: np.ndarray | None = None
     tangential_classic: np.ndarray | None = None
     sliding: np.ndarray | None = None
@@ -85,7 +85,7 @@ def read_step(group: "Group", number: int, scene: Scene) -> StoredStep:
         force_dem=arrays.get("contacts/force_dem"),
         scene=scene,
         closed=known.where_there("contacts/closed", m),
-        together=_how_together(info.pop("together", "")),
+        several_bodies=_how_together(info.pop("together", "")),
         tangential=known("contacts/tangential", m, 3, finite=False) if rough else None,
         tangential_classic=known("contacts/tangential_classic", m, 3) if rough else None,
         sliding=known("contacts/sliding", m) if rough else None,
@@ -132,7 +132,7 @@ class _Known:
 
 
 def _how_together(stored) -> str:
-    """``StepResult.together``, which was true or false in files of before."""
+    """``StepResult.several_bodies``, which was true or false in files of before."""
     return stored if isinstance(stored, str) else TAKEN if stored else ""
 
 
@@ -143,8 +143,8 @@ def write_step(group: "Group", result: StepResult, force_dem: np.ndarray | None 
             attrs[f"{step}_status"] = str(answer.status)
             attrs[f"{step}_residual"] = answer.residual
             attrs[f"{step}_iterations"] = answer.iterations
-    if result.together:
-        attrs["together"] = result.together
+    if result.several_bodies:
+        attrs["together"] = result.several_bodies
     if result.doubt:
         attrs["doubt"] = result.doubt
     unknown = np.full(len(result.contacts), np.nan)

@@ -9,13 +9,13 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._support.submatrix import submatrix
-from ..conditioning.input_rounding import Rounded, rounding_tells
-from ..conditioning.last_digits import Known
+from ..conditioning.input_rounding import Closing, InputRounding, input_rounding_change
+from ..conditioning.last_digits import RefinedStep
 from ..conditioning.light_bodies import light_bodies_balanced
 from ..conditioning.reduction import reduced_forces
+from ..conditioning.step_data import Balance
 from ..forces import CompatibleForces, compatible_forces
 from . import friction
 from .result import StepResult
@@ -24,15 +24,12 @@ from .settings import StepSettings, WarmStart
 SELF_STRESS = 10.0
 """Largest force of step 1 over that of step 2 from which on the least multiplier is taken."""
 
-Balance = tuple[sp.csr_array, np.ndarray]
-"""(B, load): rows of contacts, and what they are to balance."""
-
 
 def with_compatible(
     found: StepResult,
     settings: StepSettings,
     warm: WarmStart | None = None,
-    known: Known | None = None,
+    known: RefinedStep | None = None,
 ) -> StepResult:
     """``found``, a step of which step 1 is solved, with compatible forces.
 
@@ -43,11 +40,11 @@ def with_compatible(
     done = _with_least_multiplier(_smooth(found, settings, warm, known), settings)
     if settings.closed is not None or found.bodies.written is None or not done.converged:
         return done
-    return replace(done, rounded=_rounded(found, done, settings))
+    return replace(done, input_rounding=_input_rounding(found, done, settings))
 
 
 def _smooth(
-    found: StepResult, settings: StepSettings, warm: WarmStart | None, known: Known | None
+    found: StepResult, settings: StepSettings, warm: WarmStart | None, known: RefinedStep | None
 ) -> StepResult:
     """``found`` with the compatible forces of its closed contacts, without friction."""
     bodies, chosen = found.bodies, np.flatnonzero(found.closed)
@@ -72,10 +69,10 @@ def _smooth(
         closed=found.closed & ~left_out,
         reduced=(submatrix(answer.balance[0], rows=kept), answer.balance[1]),
         compatible=replace(forces, force=forces.force[~resting]) if resting.any() else forces,
-        together=answer.together,
+        several_bodies=answer.several_bodies,
         settled=answer.settled,
         left_out=left_out,
-        hangs=answer.hangs,
+        tilt_dependent=answer.tilt_dependent,
         open=leaves_open,
     )
 
@@ -99,20 +96,14 @@ def _with_least_multiplier(done: StepResult, settings: StepSettings) -> StepResu
     return replace(done, classic=replace(done.classic, force=size))
 
 
-def _rounded(found: StepResult, done: StepResult, settings: StepSettings) -> Rounded | None:
+def _input_rounding(
+    found: StepResult, done: StepResult, settings: StepSettings
+) -> InputRounding | None:
     """How far the forces of ``done`` depend on the rounding of written coordinates."""
-    return rounding_tells(
-        found.bodies,
-        found.state,
-        found.contacts,
-        found.end_gap,
-        found.B,
-        found.closed,
-        found.classic.force,
-        (done.force, done.compatible.displacement),
-        done.balance,
-        partial(_forces, found, settings),
-    )
+    force, solve = found.classic.force, partial(_forces, found, settings)
+    closing = Closing(found.contacts, found.end_gap, found.B, found.closed, force)
+    answer = done.force, done.compatible.displacement
+    return input_rounding_change(found.bodies, found.state, closing, answer, done.balance, solve)
 
 
 def _forces(

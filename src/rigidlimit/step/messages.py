@@ -6,9 +6,9 @@ import numpy as np
 
 from .._support.words import listed
 from ..bodies import Bodies
-from ..conditioning.input_rounding import GAP, TILT, Rounded
-from ..conditioning.screening import WEAK
+from ..conditioning.input_rounding import InputRounding
 from ..conditioning.several_bodies import HELD
+from ..conditioning.tolerances import TOLERANCES
 from .warnings import left_unbalanced
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ def doubt(result: "StepResult") -> str:
         _open_by_last_digits(result),
         _on_slight_tilts(result),
     ]
-    if result.rounded is not None:
-        parts.append(_on_rounding(result.rounded, result.least_reported, bodies))
-    if result.together == HELD and not result.settled:
+    if result.input_rounding is not None:
+        parts.append(_on_rounding(result.input_rounding, result.least_reported, bodies))
+    if result.several_bodies == HELD and not result.settled:
         parts.append(
             "motions of several bodies together that their contacts push along by less than "
-            f"{WEAK:g} of their forces are left out, as of bricks that lean on one another: "
-            "forces there may change with the last digits of positions"
+            f"{TOLERANCES.weak:g} of their forces are left out, as of bricks that lean on one "
+            "another: forces there may change with the last digits of positions"
         )
     return "; ".join(filter(None, parts))
 
@@ -52,27 +52,32 @@ def _open_by_last_digits(result: "StepResult") -> str:
 
 def _on_slight_tilts(result: "StepResult") -> str:
     # tilts of poses that were never written down are known to their last digits: they are open
-    if result.hangs is None or result.bodies.written is None or not result.hangs.any():
+    if (
+        result.tilt_dependent is None
+        or result.bodies.written is None
+        or not result.tilt_dependent.any()
+    ):
         return ""
-    names = [result.bodies.names[i] for i in np.flatnonzero(result.hangs)]
+    names = [result.bodies.names[i] for i in np.flatnonzero(result.tilt_dependent)]
     return (
         f"forces on {listed(names)} depend on tilts of their contacts "
-        f"below {WEAK:g}, as rounded coordinates have: write down more digits, or leave "
+        f"below {TOLERANCES.weak:g}, as rounded coordinates have: write down more digits, or leave "
         "out contacts that touch by chance"
     )
 
 
-def _on_rounding(rounded: Rounded, least: float, bodies: Bodies) -> str:
+def _on_rounding(rounding: InputRounding, least: float, bodies: Bodies) -> str:
     """Of forces that change by more than ``least`` [N] with rounding of positions."""
-    change, hangs, digit = rounded
-    changed = np.flatnonzero((change > least) | hangs)
+    change, tilt_dependent, digit = rounding
+    changed = np.flatnonzero((change > least) | tilt_dependent)
     if not len(changed):
         return ""
     changed = changed[np.argsort(-change[changed], kind="stable")]
+    gap, tilt = TOLERANCES.gap * digit, TOLERANCES.tilt * digit / bodies.length
     much = f"by {change.max():.2g} N " if change.max() > least else ""
     return (
         f"forces on {listed([bodies.names[i] for i in changed])} change {much}if coordinates, all "
-        f"multiples of {digit:.0e} m, were rounded: gaps up to {GAP * digit:.0e} m and tilts up to "
-        f"{TILT * digit / bodies.length:.0e} are not significant then; write down more digits, or "
-        "give closed=, the gap over the scene's length up to which contacts may bear"
+        f"multiples of {digit:.0e} m, were rounded: gaps up to {gap:.0e} m and tilts up to "
+        f"{tilt:.0e} are not significant then; write down more digits, or give closed=, the gap "
+        "over the scene's length up to which contacts may bear"
     )

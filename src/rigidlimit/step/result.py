@@ -14,7 +14,7 @@ from ..bodies import Bodies, HalfSpace, State
 from ..bodies.cell import volume_of
 from ..collision.contacts import Contacts
 from ..conditioning.closed_contacts import WARNED
-from ..conditioning.input_rounding import Rounded
+from ..conditioning.input_rounding import InputRounding
 from ..conditioning.one_body import reduced_balance
 from ..constraints import in_world
 from ..diagnostics.degree import Degree, degree
@@ -57,7 +57,7 @@ class StepResult(Displayed):
         [s].
     bodies
         Whose contacts these are, for pictures.
-    together
+    several_bodies
         How step 2 left out motions of several bodies (``conditioning/several_bodies.py``), "" if it
         did not.
     settled
@@ -67,10 +67,10 @@ class StepResult(Displayed):
         hardly resist a motion; 0 where that is next to nothing (``conditioning/last_digits.py``).
     left_out
         Contacts that are closed and cannot bear, not among ``closed``, (m,) bool.
-    hangs
+    tilt_dependent
         Bodies whose forces depend on next to no tilt all the same, (n,) bool
         (``conditioning/idle_contacts.py``).
-    rounded
+    input_rounding
         How far forces depend on the digits that written coordinates lack
         (``conditioning/input_rounding.py``), None if they were not rounded.
     begun
@@ -97,12 +97,12 @@ class StepResult(Displayed):
     compatible: CompatibleForces | None
     dt: float
     bodies: Bodies | None = None
-    together: str = ""
+    several_bodies: str = ""
     settled: bool = False
     open: np.ndarray | None = None
     left_out: np.ndarray | None = None
-    hangs: np.ndarray | None = None
-    rounded: Rounded | None = None
+    tilt_dependent: np.ndarray | None = None
+    input_rounding: InputRounding | None = None
     begun: State | None = None
     reduced: tuple[sp.csr_array, np.ndarray] | None = None
     overlapping: str = ""

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from .._support.products import transposed_product
 from ..bodies import Bodies
 from ..collision.contacts import Contacts
-from ..conditioning.last_digits import Known, refined
+from ..conditioning.last_digits import RefinedStep, refined
 from ..conditioning.step_data import StepData
 from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.driver import contact_bias
@@ -58,7 +58,7 @@ class Velocities:
     contacts: Contacts
     classic: ContactDynamicsResult
     closed: np.ndarray
-    refined: Known | None = None
+    refined: RefinedStep | None = None
     T: sp.csr_array | None = None
     friction: np.ndarray | None = None
     memory: Memory | None = None

@@ -227,7 +227,7 @@ def test_random_packings_against_all_vertices(seed):
     # the bounds contain the exact intervals; rounding of the sum F . y
     assert (bounded.interval[:, 0] <= least + 1e-8 * size).all()
     assert (bounded.interval[:, 1] >= most - 1e-8 * size).all()
-    # what is reached is balanced to 1e-7 (admissible.SHARP)
+    # what is reached is balanced to 1e-7 (``force_bounds.Settings.sharp``)
     assert (bounded.reached[:, 0] >= least - 3e-7 * size).all()
     assert (bounded.reached[:, 1] <= most + 3e-7 * size).all()
 
@@ -246,26 +246,27 @@ def test_bounds_are_sharp_on_a_pyramid():
 
 def test_without_highspy(monkeypatch):
     """Cross-method: scipy's HiGHS gives the same intervals as the warm-started one."""
-    from rigidlimit.diagnostics import programs
+    from rigidlimit.diagnostics import bound_programs
 
     B, load = random_packing(3)
     scale = np.abs(load).max()
-    with_it, _ = programs.extremes(sp.csr_array(B), load / scale, np.arange(len(B)))
+    with_it, _ = bound_programs.extremes(sp.csr_array(B), load / scale, np.arange(len(B)))
     monkeypatch.setitem(__import__("sys").modules, "highspy", None)
-    without, how = programs.extremes(sp.csr_array(B), load / scale, np.arange(len(B)))
+    without, how = bound_programs.extremes(sp.csr_array(B), load / scale, np.arange(len(B)))
     assert "scipy" in how
     np.testing.assert_allclose(without, with_it, atol=LP)
 
 
 def test_large_linear_programs_use_the_interior_point_method(monkeypatch):
     """Cross-method: the road for large systems gives the intervals of the one for small ones."""
-    from rigidlimit.diagnostics import programs
+    from rigidlimit.diagnostics import bound_programs
 
     B, load = static_pyramid(5)
     some = np.arange(0, B.shape[0], 20)
-    small, _ = programs.extremes(B, load, some)
-    monkeypatch.setattr(programs, "SIMPLEX_SIZE", 10)
-    large, how = programs.extremes(B, load, some)
+    small, _ = bound_programs.extremes(B, load, some)
+    fewer = replace(bound_programs.SETTINGS, simplex_size=10)
+    monkeypatch.setattr(bound_programs, "SETTINGS", fewer)
+    large, how = bound_programs.extremes(B, load, some)
     assert "interior point" in how
     # the interior point method without crossover stops at 1e-8 of the objective
     np.testing.assert_allclose(large, small, atol=1e-6 * small.max())
@@ -274,14 +275,16 @@ def test_large_linear_programs_use_the_interior_point_method(monkeypatch):
 @pytest.mark.parametrize("steps", [3, 60])
 def test_large_systems_by_bounds_and_programs(monkeypatch, steps):
     """Cross-method: "auto" on a large system gives the linear programs' intervals; where bounds
-    and forces reached do not meet (three steps are not enough) it solves those programs."""
-    from rigidlimit.diagnostics import ends, programs
+    and forces reached do not meet (three steps are not enough) it solves those bound_programs."""
+    from rigidlimit.diagnostics import bound_programs, force_bounds
 
     B, load = static_pyramid(5)
     some = np.arange(0, B.shape[0], 15)
     exact = rl.determinacy(B, load, contacts=some, intervals="exact")
-    monkeypatch.setattr(programs, "SIMPLEX_SIZE", 10)
-    monkeypatch.setattr(ends, "STEPS", steps)
+    small = replace(bound_programs.SETTINGS, simplex_size=10)
+    monkeypatch.setattr(bound_programs, "SETTINGS", small)
+    fewer = replace(force_bounds.SETTINGS, steps=steps)
+    monkeypatch.setattr(force_bounds, "SETTINGS", fewer)
     found = rl.determinacy(B, load, contacts=some)
     size = exact.interval[some, 1].max()
     # bounds and forces have met to 1e-6 (AGREED), or the programs were solved
@@ -430,13 +433,13 @@ def test_contacts_between_held_bodies_are_open():
 def test_least_forces_do_not_pull(monkeypatch):
     """Property: f >= 0 in all of P, so also the least of each contact, whichever program finds it:
     without the package highspy some came out at -1e-8 N, within the tolerance of the programs."""
-    from rigidlimit.diagnostics import programs
+    from rigidlimit.diagnostics import bound_programs
 
     class Answer:
         status, fun = 0, -1e-8
 
     monkeypatch.setattr("scipy.optimize.linprog", lambda *a, **k: Answer)
-    found = programs._by_linprog(sp.csr_array(np.eye(2)), np.ones(2), sp.csr_array(np.eye(2)))
+    found = bound_programs._by_linprog(sp.csr_array(np.eye(2)), np.ones(2), sp.csr_array(np.eye(2)))
     assert (found[:, 0] == 0).all()
 
 

@@ -1,13 +1,16 @@
 """Rank of large sparse gap gradients: both roads for large systems against singular values."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
 
 from rigidlimit.diagnostics import rank as module
-from rigidlimit.diagnostics.rank import _multifrontal, dissect, rank
-from rigidlimit.diagnostics.still import smallest_singular_values
+from rigidlimit.diagnostics.graph_dissection import dissect
+from rigidlimit.diagnostics.null_motions import smallest_singular_values
+from rigidlimit.diagnostics.rank import _multifrontal, rank
 from tests.problems import pyramid_gradient, tower
 
 
@@ -90,7 +93,7 @@ def test_rank_takes_every_road(monkeypatch, lost):
     B = floppy(5, lost=lost)
     dense = rank(B)
     assert dense.method == "singular values" and dense.rank == 180 - lost
-    monkeypatch.setattr(module, "DENSE", 10)
+    monkeypatch.setattr(module, "SETTINGS", replace(module.SETTINGS, dense=10))
     large = rank(B)
     assert large.rank == dense.rank
     assert large.method == ("multifrontal QR" if lost == 30 else "inverse iteration")

@@ -1,6 +1,7 @@
 """Derivatives of compatible forces against finite differences and closed forms."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -221,7 +222,8 @@ def test_gap_noise_of_large_systems(monkeypatch):
     """Cross-method: random directions against all derivatives."""
     B, load, k, _, _ = packing(10)
     exact = rl.gap_noise_spread(B, load, 1e-3, stiffness=k).deviation
-    monkeypatch.setattr(module, "MATRIX_LIMIT", 10)
+    fewer = replace(module.SETTINGS, matrix_limit=10)
+    monkeypatch.setattr(sys.modules[rl.gap_noise_spread.__module__], "SETTINGS", fewer)
     found = rl.gap_noise_spread(B, load, 1e-3, stiffness=k, samples=300)
     assert "random directions" in found.method
     # 300 signs: deviations within 1/sqrt(600) = 4 % each, the worst of 90 within four times that
@@ -248,6 +250,6 @@ def test_mistakes(call, fragment):
 
 def test_matrix_of_many_contacts_is_refused(monkeypatch):
     """Beyond the limit the products are pointed to."""
-    monkeypatch.setattr(module, "MATRIX_LIMIT", 2)
+    monkeypatch.setattr(module, "SETTINGS", replace(module.SETTINGS, matrix_limit=2))
     with pytest.raises(InputError, match="forward and reverse"):
         rl.sensitivity(sp.csr_array(BEAM), [10.0, 0.0]).matrix("gap")

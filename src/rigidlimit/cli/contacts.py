@@ -44,10 +44,10 @@ def chosen_contacts(text: str | None, rigid: Rigid):
 
     text: "all", "largest", or numbers like 0,5,7-9.
     """
-    from ..diagnostics.determinacy import ALL_INTERVALS
+    from ..diagnostics.tolerances import TOLERANCES
 
     m = len(rigid.compatible)
-    if text == "all" or (text is None and m <= ALL_INTERVALS):
+    if text == "all" or (text is None and m <= TOLERANCES.all_intervals):
         return np.arange(m)
     if text is None or text == "largest":
         return largest_first(rigid.compatible)[: LIMITS.contacts]

@@ -14,7 +14,8 @@ from .cones import (
 )
 from .degree import Degree
 from .determinacy import Determinacy, determinacy
-from .sensitivity import GapNoise, Sensitivity, gap_noise_spread, sensitivity
+from .gap_noise import GapNoise, gap_noise_spread
+from .sensitivity import Sensitivity, sensitivity
 
 __all__ = [
     "Certificate",

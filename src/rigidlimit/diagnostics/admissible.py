@@ -2,18 +2,19 @@
 
 B (m, n): gap gradient with columns of order one; F (n,): load of order one.
 
-``interior``: a force set in which every contact that can carry force does, by ``centre.py``. Where
-that does not end: starting from any admissible f, the contacts at zero are given a force and the
-result is brought back to the nearest point of P, a no-tension network with offset: f + delta at
-zeros, projected. It is g = f only if some motion u has B u = 0 where f > 0 and B u > 0 at the
-zeros, which by Farkas' lemma proves that those zeros are zero in all of P; otherwise at least one
-is now positive, and a mean of all points found carries everything that any of them does.
+``interior``: a force set in which every contact that can carry force does, by
+``analytic_centre.py``. Where that does not end: starting from any admissible f, the contacts at
+zero are given a force and the result is brought back to the nearest point of P, a no-tension
+network with offset: f + delta at zeros, projected. It is g = f only if some motion u has B u = 0
+where f > 0 and B u > 0 at the zeros, which by Farkas' lemma proves that those zeros are zero in all
+of P; otherwise at least one is now positive, and a mean of all points found carries everything that
+any of them does.
 
 ``free_part``: the projection of random forces on {z : B^T z = 0}. Contact i is determined if and
 only if every such z has z_i = 0, which a random one shows with probability one.
 
 ``outer_bounds``: bounds of min and max f_i that hold whatever the rounding of the iteration, see
-``ends.py``.
+``force_bounds.py``.
 """
 
 import os
@@ -30,14 +31,14 @@ from ..equilibrium.smooth_law import SmoothNetwork
 from ..linear import LinearStats, Network
 from ..linear.stiffness import SETTINGS as LINEAR
 from ..status import Status
-from .centre import CARRIES, centre, threshold_of
-from .ends import SHARP, end
+from .analytic_centre import SETTINGS as CENTRE
+from .analytic_centre import centre, threshold_of
+from .force_bounds import SETTINGS as BOUNDS
+from .force_bounds import end
+from .tolerances import TOLERANCES
 
 APART = 1e-5
 """Bound and force reached that are so far apart, over the largest force, are not the last word."""
-
-BALANCED = 1e-8
-"""Imbalance over the largest load up to which forces count as admissible."""
 
 REACH = 100.0
 """How far the target of a nearest point that has no force at a contact lies from the forces, over
@@ -58,7 +59,7 @@ class Interior:
     rounds: int
     status: Status
     residual: float
-    threshold: float = CARRIES
+    threshold: float = CENTRE.carries
     proven: bool = True
 
 
@@ -126,7 +127,7 @@ def interior(
 
 def _good(answer):
     # near-degenerate networks stop at their rounding; the residual says how far that is
-    return answer.status is Status.CONVERGED or answer.residual < BALANCED
+    return answer.status is Status.CONVERGED or answer.residual < TOLERANCES.balanced
 
 
 def free_part(B: sp.csr_array, *, samples: int = 2, seed: int = 0) -> np.ndarray:
@@ -193,7 +194,7 @@ def _ends(network, load, inside, opening, i):
         target = inside.copy()
         target[i] += sign * REACH * size
         force, answer = nearest(network, load, target, tolerance=1e-11)
-        balanced = answer.residual * np.abs(target).max() <= SHARP * size
+        balanced = answer.residual * np.abs(target).max() <= BOUNDS.sharp * size
         return float(force[i]) if balanced else inside[i]
 
     greatest, up = end(network, load, inside, opening, i, 1.0)
@@ -201,7 +202,7 @@ def _ends(network, load, inside, opening, i):
         up = max(up, min(shifted(1.0), greatest))
     # nearly all can be without force, which one nearest point shows
     least, down = 0.0, shifted(-1.0)
-    if down > SHARP * size:
+    if down > BOUNDS.sharp * size:
         bound, reached = end(network, load, inside, opening, i, -1.0)
         least, down = max(0.0, -bound), max(0.0, min(down, -reached))
     return (least, greatest), (down, up)

@@ -17,6 +17,7 @@ of f above the least (eq. 36), from any u. It is of second order in an error of 
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +30,7 @@ from ..forces import ContactHistory, compatible_forces
 from ..forces.problem import checked_law, complementary_energy, pressing, strain_energy
 from ..linear import column_arms
 from .cones.certificate import RoughCertificate, rough_certificate
-from .cones.problem import refuse_friction
+from .cones.problem import refuse_friction, rough_contacts
 
 ENERGY_ROUNDING = 1e-12
 """Duality gap of exact forces, at most: rounding, and the residual of the u compared with."""
@@ -133,23 +134,16 @@ def certify(
     >>> rigidlimit.certify(beam, [10.0, 0.0], [5.0, 0.0, 5.0]).verdict
     'admissible, not compatible: contact 1 is off by 67 % of the largest force'
     """
+    law = dict(stiffness=stiffness, exponent=exponent, fixed=fixed)
     if tangential is not None:
         smooth = {"gap_error": gap_error, "slack": slack, "displacement": displacement}
         for name in (name for name, value in smooth.items() if value is not None):
             raise InputError(f"{name} is given with tangential; expected one of the two")
-        return rough_certificate(
-            B,
-            load,
-            force,
-            tangential=tangential,
-            friction=friction,
-            stiffness=stiffness,
-            tangential_stiffness=tangential_stiffness,
-            exponent=exponent,
-            fixed=fixed,
-            history=history,
-            tolerance=tolerance,
-        )
+        rough = dict(tangential=tangential, friction=friction)
+        problem = rough_contacts(B, load, fixed=fixed, **rough)
+        law |= dict(rough, tangential_stiffness=tangential_stiffness, history=history)
+        elastic = partial(compatible_forces, B, **law)
+        return rough_certificate(problem, force, elastic, history is not None, tolerance)
     refuse_friction(friction, history)
     B = arrays.sparse("B", B)
     m, n = B.shape
@@ -158,73 +152,64 @@ def certify(
     stiffness, exponent = checked_law(stiffness, exponent, m)
     tolerance = arrays.positive("tolerance", tolerance)
     free = arrays.free_columns(fixed, n)
-    largest = float(np.abs(force).max(initial=0.0))
-    arm, _ = column_arms(B)
-    imbalance = np.where(free, np.abs(B.T @ force - load), 0.0) / arm
-    load_size = float((np.where(free, np.abs(load), 0.0) / arm).max(initial=0.0))
     gap = arrays.vector(
         "gap_error", 0.0 if gap_error is None else gap_error, m, what="contact (row of B)"
     )
-    if gap.any():  # as for ``compatible_forces``: overlaps may press far above the load
-        load_size = max(load_size, pressing(B, force, free))
-    balance = _over(float(imbalance.max(initial=0.0)), load_size or largest)
-    sign = _over(max(0.0, -float(force.min(initial=0.0))), largest)
-
-    complementarity, worst_slack = np.nan, -1
-    if slack is not None:
-        slack = arrays.vector("slack", slack, m, what="contact (row of B)")
-        scale = slack_scale if slack_scale is not None else np.abs(slack).max(initial=0.0)
-        natural = np.abs(np.minimum(force / (largest or 1.0), slack / (float(scale) or 1.0)))
-        complementarity = float(natural.max(initial=0.0))
-        worst_slack = int(natural.argmax()) if m else -1
-
     pushes = np.maximum(force, 0.0)
-    resultant = B.T @ pushes
+    resultant, converged = B.T @ pushes, True
     if displacement is None:
-        answer = compatible_forces(
-            B,
-            resultant,
-            stiffness=stiffness,
-            exponent=exponent,
-            fixed=fixed,
-            gap_error=gap,
-            tolerance=1e-11,
-        )
+        answer = compatible_forces(B, resultant, gap_error=gap, tolerance=1e-11, **law)
         u, converged = answer.displacement, answer.converged
     else:
-        converged = True
         u = arrays.vector("displacement", displacement, n, what="degree of freedom")
     overlap = -(B @ u) - gap
     elastic = stiffness * np.maximum(overlap, 0.0) ** (exponent - 1.0)
     off = np.abs(force - elastic)
-    compatibility = _over(float(off.max(initial=0.0)), largest)
     energy = complementary_energy(pushes, stiffness, exponent)
     dual = strain_energy(overlap, stiffness, exponent) + float(resultant[free] @ u[free])
-    dual += float(gap @ pushes)
-    gap_of_energy = _over(energy + dual, energy)
+    gap_of_energy = _over(energy + dual + float(gap @ pushes), energy)
     if energy == 0.0 and pushes.any():  # beyond the range of numbers: nothing can be said of it
         gap_of_energy, converged = np.inf, False
-    worst = int(off.argmax()) if m else -1
-    numbers = dict(
-        balance=balance,
-        worst_dof=int(imbalance.argmax()) if n else -1,
-        sign=sign,
+    largest = float(np.abs(force).max(initial=0.0))
+    found = dict(
+        **_balance(B, load, force, free, with_gaps=bool(gap.any())),
+        sign=_over(max(0.0, -float(force.min(initial=0.0))), largest),
         worst_sign=int(force.argmin()) if m else -1,
-        complementarity=complementarity,
-        worst_slack=worst_slack,
-        compatibility=compatibility,
-        worst_contact=worst,
+        **_complementarity(force / (largest or 1.0), slack, slack_scale),
+        compatibility=_over(float(off.max(initial=0.0)), largest),
+        worst_contact=int(off.argmax()) if m else -1,
         duality_gap=gap_of_energy,
         exponent=exponent,
         converged=converged,
         data_error=data_error,
     )
-    return Certificate(
-        **numbers,
-        displacement=u,
-        tolerance=tolerance,
-        verdict=_verdict(numbers, tolerance),
+    verdict = _verdict(found, tolerance)
+    return Certificate(**found, displacement=u, tolerance=tolerance, verdict=verdict)
+
+
+def _balance(B, load, force, free, *, with_gaps) -> dict:
+    """How far forces (m,) are from balancing the load, and where. with_gaps: as for
+    ``compatible_forces``, where overlaps may press far above the load."""
+    arm, _ = column_arms(B)
+    imbalance = np.where(free, np.abs(B.T @ force - load), 0.0) / arm
+    size = float((np.where(free, np.abs(load), 0.0) / arm).max(initial=0.0))
+    if with_gaps:
+        size = max(size, pressing(B, force, free))
+    balance = _over(
+        float(imbalance.max(initial=0.0)), size or float(np.abs(force).max(initial=0.0))
     )
+    return dict(balance=balance, worst_dof=int(imbalance.argmax()) if len(load) else -1)
+
+
+def _complementarity(force, slack, scale) -> dict:
+    """Of forces (m,) over the largest and slacks (m,), if given, over their scale."""
+    if slack is None:
+        return dict(complementarity=np.nan, worst_slack=-1)
+    slack = arrays.vector("slack", slack, len(force), what="contact (row of B)")
+    scale = np.abs(slack).max(initial=0.0) if scale is None else scale
+    natural = np.abs(np.minimum(force, slack / (float(scale) or 1.0)))
+    worst = int(natural.argmax()) if len(force) else -1
+    return dict(complementarity=float(natural.max(initial=0.0)), worst_slack=worst)
 
 
 def _over(value, size):

@@ -2,8 +2,8 @@
 
 B is split into independent parts (contacts that share no degree of freedom). Small parts: singular
 values. Large parts: the motions that no contact feels, by inverse iteration on random ones
-(``still.py``); where those are many, or conjugate gradients do not converge, a multifrontal QR
-factorization over a nested dissection of the bodies, with columns whose pivot falls below the
+(``null_motions.py``); where those are many, or conjugate gradients do not converge, a multifrontal
+QR factorization over a nested dissection of the bodies, with columns whose pivot falls below the
 tolerance left out of the basis (M. T. Heath, SIAM J. Sci. Stat. Comput. 3 (1982) 223; T. A. Davis,
 ACM TOMS 38 (2011) 8). All three work on B itself: the tolerance is one on B, where B^T B would
 square it.
@@ -19,19 +19,26 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dtrcon
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import connected_components
 
 from ..linear import body_starts, kept_starts
-from .still import smallest_singular_values
+from .graph_dissection import dissect, members_of
+from .null_motions import smallest_singular_values
 
-DENSE = 1200
-"""Parts of which the smaller side is at most this get singular values."""
 
-LEAF = 24
-"""Bodies below which a part of the graph is not cut any more."""
+@dataclass(frozen=True)
+class Settings:
+    """How ranks are found.
 
-WELL = 1e-4
-"""Reciprocal condition of a front's triangle above which no pivot can be near the tolerance."""
+    dense: parts of which the smaller side is at most this get singular values.
+    well: reciprocal condition of a front's triangle above which no pivot can be near the tolerance.
+    """
+
+    dense: int = 1200
+    well: float = 1e-4
+
+
+SETTINGS = Settings()
 
 
 @dataclass(frozen=True)
@@ -68,8 +75,8 @@ def rank(
         return Rank(0, "none needed", tolerance, 0.0, np.zeros(0), np.inf)
     label, count = _parts(B)
     row_part, col_part = label[:m], label[m:]
-    rows = _members(row_part, count)
-    cols = _members(col_part, count)
+    rows = members_of(row_part, count)
+    cols = members_of(col_part, count)
     largest = _largest_singular_value(B)
     threshold = tolerance * largest
     found, small, methods = 0, [], set()
@@ -78,7 +85,7 @@ def rank(
         if not len(r) or not len(c):
             continue
         block = B[r] if count > 1 else B
-        if min(len(r), len(c)) <= DENSE:
+        if min(len(r), len(c)) <= SETTINGS.dense:
             s = scipy.linalg.svd(block[:, c].toarray(), compute_uv=False)
             methods.add("singular values")
             part_rank, values = int((s > threshold).sum()), s
@@ -107,11 +114,6 @@ def _parts(B):
     graph = sp.block_array([[None, abs(B)], [sp.csr_array((n, m)), None]], format="csr")
     count, label = connected_components(graph, directed=False)
     return label, count
-
-
-def _members(label, count):
-    order = np.argsort(label, kind="stable")
-    return np.split(order, np.searchsorted(label[order], np.arange(1, count)))
 
 
 def _largest_singular_value(B):
@@ -143,7 +145,7 @@ def _multifrontal(B, starts, threshold):
     owner = np.full(B.shape[0], len(nodes))
     np.minimum.at(owner, np.repeat(np.arange(B.shape[0]), np.diff(B.indptr)),
                   place[group[B.indices]])  # fmt: skip
-    rows_of = _members(owner, len(nodes))
+    rows_of = members_of(owner, len(nodes))
     column_order = np.argsort(place[group], kind="stable")
     cols_of = np.split(
         column_order, np.searchsorted(place[group][column_order], np.arange(1, len(nodes)))
@@ -188,73 +190,9 @@ def _eliminate(front, own, threshold):
         if diagonal.min() > 1e3 * threshold:
             rcond, _ = dtrcon(np.asfortranarray(corner))
             size = np.abs(corner).max()
-            if rcond > WELL or rcond * size > 1e6 * threshold:
+            if rcond > SETTINGS.well or rcond * size > 1e6 * threshold:
                 return own, diagonal[diagonal < 1e-2 * size], R[own:, own:]
     Q, triangle, _ = scipy.linalg.qr(corner, pivoting=True, check_finite=False)
     pivots = np.abs(np.diag(triangle))
     live = int((pivots > threshold).sum())
     return live, pivots, np.vstack([(Q.T @ R[:top, own:])[live:], R[top:, own:]])
-
-
-def dissect(graph: sp.csr_array) -> tuple[list[np.ndarray], list[int]]:
-    """Nested dissection of a connected graph: vertex sets in elimination order, and parents.
-
-    Cut along a level of a breadth-first search from a far vertex. No edge joins two sets of which
-    neither is an ancestor of the other. parents: index of the set that separates, -1 at the top.
-    """
-    nodes, parents = [], []
-
-    def split(members: np.ndarray):
-        """Eliminate ``members`` last their separator; index of the set at the top."""
-        if len(members) <= LEAF:
-            nodes.append(members)
-            parents.append(-1)
-            return [len(nodes) - 1]
-        sub = graph[members][:, members]
-        count, label = connected_components(sub, directed=False)
-        if count > 1:
-            return [k for part in _members(label, count) for k in split(members[part])]
-        low, separator, high = _cut(sub)
-        below = [k for part in (low, high) if len(part) for k in split(members[part])]
-        nodes.append(members[separator])
-        parents.append(-1)
-        for k in below:
-            parents[k] = len(nodes) - 1
-        return [len(nodes) - 1]
-
-    split(np.arange(graph.shape[0]))
-    return nodes, parents
-
-
-def _cut(graph):
-    """(one side, separator, other side) of a connected graph, as vertex indices."""
-    start = 0
-    for _ in range(2):  # the last vertex reached is far from the start: start from it
-        start = int(breadth_first_order(graph, start, directed=False)[0][-1])
-    level = _levels(graph, start)
-    sizes = np.bincount(level)
-    below = np.cumsum(sizes) - sizes
-    total = len(level)
-    if len(sizes) < 3:
-        return np.zeros(0, int), np.arange(total), np.zeros(0, int)
-    fair = (below >= 0.3 * total) & (below + sizes <= 0.7 * total)
-    if not fair.any():
-        fair = np.zeros(len(sizes), bool)
-        fair[1:-1] = True
-        middle = np.abs(below + 0.5 * sizes - 0.5 * total)
-        chosen = int(np.where(fair, middle, np.inf).argmin())
-    else:
-        chosen = int(np.where(fair, sizes, total + 1).argmin())
-    upper = sp.csr_array(graph) @ (level == chosen + 1).astype(float) > 0
-    separator = (level == chosen) & upper
-    low = (level <= chosen) & ~separator
-    return np.flatnonzero(low), np.flatnonzero(separator), np.flatnonzero(level > chosen)
-
-
-def _levels(graph, start):
-    """Distance in edges from ``start``, (n,)."""
-    order, before = breadth_first_order(graph, start, directed=False)
-    level = np.zeros(graph.shape[0], int)
-    for v in order[1:]:
-        level[v] = level[before[v]] + 1
-    return level

@@ -29,17 +29,23 @@ from ..errors import InputError
 from ..forces import compatible_forces
 from ..forces.problem import checked_law
 from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
-from .cones.problem import refuse_friction
+from .cones.problem import refuse_friction, rough_contacts
 from .cones.sensitivity import RoughSensitivity, rough_sensitivity
 
-WEAK = 1e-8
-"""Part of the largest overlap or force below which a contact touches without force."""
 
-MATRIX_LIMIT = 3000
-"""Contacts up to which full matrices are given."""
+@dataclass(frozen=True)
+class Settings:
+    """Of derivatives.
 
-PROBES = 200
-"""Random directions for the spread of forces where there are more contacts than MATRIX_LIMIT."""
+    weak: part of the largest overlap or force below which a contact touches without force.
+    matrix_limit: contacts up to which full matrices are given.
+    """
+
+    weak: float = 1e-8
+    matrix_limit: int = 3000
+
+
+SETTINGS = Settings()
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,29 +116,14 @@ class Sensitivity(Brief):
         if by not in names:
             raise InputError(f"by is {by!r}; expected one of {', '.join(names)}")
         m = self._system.shape[0]
-        if m > MATRIX_LIMIT:
+        if m > SETTINGS.matrix_limit:
             raise InputError(
-                f"a full matrix of {m} contacts is asked for; expected at most {MATRIX_LIMIT}: "
-                "use forward and reverse for single directions and forces"
+                f"a full matrix of {m} contacts is asked for; expected at most "
+                f"{SETTINGS.matrix_limit}: use forward and reverse for single directions and forces"
             )
         unit = np.eye(m)
         rows = [self.reverse(unit[i])[names.index(by)] for i in range(m)]
         return np.array(rows).reshape(m, -1)
-
-
-@dataclass(frozen=True, repr=False)
-class GapNoise(Brief):
-    """Spread of the forces under independent gap errors.
-
-    deviation (m,) [N]: standard deviation of each force; mean (m,) [N]. method: in words.
-    samples: of random gaps, 0 if none were needed. failed: samples without an answer, left out.
-    """
-
-    deviation: np.ndarray
-    mean: np.ndarray
-    method: str
-    samples: int = 0
-    failed: int = 0
 
 
 def sensitivity(
@@ -164,17 +155,13 @@ def sensitivity(
     if tangential is not None:
         if gap_error is not None:
             raise InputError("gap_error is given with tangential; expected one of the two")
-        return rough_sensitivity(
-            B,
-            load,
-            tangential=tangential,
-            friction=friction,
-            stiffness=stiffness,
-            tangential_stiffness=tangential_stiffness,
-            exponent=exponent,
-            fixed=fixed,
-            tolerance=tolerance,
-        )
+        k_n, exponent = checked_law(stiffness, exponent, arrays.sparse("B", B).shape[0])
+        rough = dict(tangential=tangential, friction=friction)
+        problem = rough_contacts(B, load, fixed=fixed, **rough)
+        rough |= dict(tangential_stiffness=tangential_stiffness, tolerance=tolerance)
+        law = dict(stiffness=k_n, exponent=exponent, fixed=fixed)
+        answer = compatible_forces(B, load, **law, **rough)
+        return rough_sensitivity(problem, answer, k_n, tangential_stiffness, exponent)
     refuse_friction(friction)
     B = arrays.sparse("B", B)
     m, n = B.shape
@@ -195,8 +182,8 @@ def sensitivity(
     overlap = -(B @ answer.displacement) - gap
     force = answer.force
     largest, deepest = force.max(initial=0.0), overlap.max(initial=0.0)
-    active = (force > WEAK * largest) & (overlap > 0)
-    weak = ~active & (overlap >= -WEAK * deepest)
+    active = (force > SETTINGS.weak * largest) & (overlap > 0)
+    weak = ~active & (overlap >= -SETTINGS.weak * deepest)
     tangent = np.zeros(m)
     tangent[active] = (exponent - 1.0) * force[active] / overlap[active]
     return Sensitivity(
@@ -210,69 +197,6 @@ def sensitivity(
         exponent=exponent,
         _system=_Linear(B, arrays.free_columns(fixed, n), blocks),
     )
-
-
-def gap_noise_spread(
-    B: MatrixLike,
-    load: ArrayLike,
-    size: ArrayLike,
-    *,
-    method: str = "linear",
-    samples: int = PROBES,
-    seed: int = 0,
-    **options,
-) -> GapNoise:
-    """Standard deviation of each force for independent normal gap errors of deviation ``size``.
-
-    size: [m], a number or (m,), in the unit of the displacement of ``compatible_forces`` (compare
-    ``Sensitivity.mean_overlap``). method: "linear", right for errors well below the overlaps
-    (exact from all derivatives up to MATRIX_LIMIT contacts, else from ``samples`` random
-    directions), or "sampled": the forces themselves for ``samples`` random sets of gaps, contacts
-    closing and opening as they do. options: as for ``sensitivity``.
-    """
-    if method not in ("linear", "sampled"):
-        raise InputError(f"method is {method!r}; expected 'linear' or 'sampled'")
-    if not (isinstance(samples, int | np.integer) and samples >= 2):
-        raise InputError(f"samples is {samples!r}; expected a whole number of at least 2")
-    B = arrays.sparse("B", B)
-    m = B.shape[0]
-    size = _vector("size", size, m)
-    if (size < 0).any():
-        raise InputError(f"size of contact {int(size.argmin())} is {size.min()}; expected >= 0")
-    rng = np.random.default_rng(seed)
-    if method == "sampled":
-        return _sampled(B, load, size, samples, rng, options)
-    at = sensitivity(B, load, **options)
-    if m <= MATRIX_LIMIT:
-        deviation = np.sqrt((at.matrix("gap") ** 2) @ size**2)
-        return GapNoise(deviation, at.force, "linear, from all derivatives")
-    total = np.zeros(m)
-    for _ in range(samples):
-        total += at.forward(gap=size * rng.choice([-1.0, 1.0], m)) ** 2
-    how = f"linear, from {samples} random directions"
-    return GapNoise(np.sqrt(total / samples), at.force, how, samples)
-
-
-def _sampled(B, load, size, samples, rng, options):
-    options = dict(options)
-    m = B.shape[0]
-    base = options.pop("gap_error", None)
-    base = np.zeros(m) if base is None else _vector("gap_error", base, m)
-    options.setdefault("tolerance", 1e-10)
-    start, forces, failed = None, [], 0
-    for _ in range(samples):
-        gap = base + size * rng.normal(size=m)
-        answer = compatible_forces(B, load, gap_error=gap, warm_start=start, **options)
-        if answer.converged:
-            forces.append(answer.force)
-            start = answer.displacement
-        else:
-            failed += 1
-    if len(forces) < 2:
-        raise InputError(f"{failed} of {samples} samples have no forces: {answer.message}")
-    forces = np.array(forces)
-    how = f"sampled, {len(forces)} sets of gaps"
-    return GapNoise(forces.std(axis=0, ddof=1), forces.mean(axis=0), how, samples, failed)
 
 
 def _vector(name, value, m):

@@ -15,7 +15,7 @@ smooth in the contacts instead of on or off, and solved loosely: only a start is
 ``rough_path.py`` without friction, where what is a block a contact there is one division.
 
 ``Tangent`` serves rigid contacts as well: contact dynamics (``dynamics/interior.py``, with M u for
-F) and the sets of admissible forces (``diagnostics/centre.py``, ``diagnostics/ends.py``).
+F) and the sets of admissible forces (``diagnostics/analytic_centre.py``, ``force_bounds.py``).
 """
 
 from collections.abc import Callable

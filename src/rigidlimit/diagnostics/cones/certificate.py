@@ -6,17 +6,17 @@ forces (``forces/rough.py``) is asked for those of the resultant of f, from the 
 from a history, and the largest difference is the compatibility residual.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._support import arrays
-from ..._support.arrays import MatrixLike
 from ..._support.display import Brief
-from ...forces import ContactHistory, compatible_forces
+from ...forces import RoughForces
 from .determinacy import checked_force
-from .problem import rough_contacts
+from .problem import RoughContacts
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,21 +65,14 @@ class RoughCertificate(Brief):
 
 
 def rough_certificate(
-    B: MatrixLike,
-    load: ArrayLike,
+    problem: RoughContacts,
     force: ArrayLike,
-    *,
-    tangential: MatrixLike,
-    friction: ArrayLike,
-    stiffness: ArrayLike = 1.0,
-    tangential_stiffness: ArrayLike = 1.0,
-    exponent: float = 2.0,
-    fixed: ArrayLike | None = None,
-    history: ContactHistory | None = None,
+    elastic_forces: Callable[..., RoughForces],
+    with_history: bool,
     tolerance: float = 1e-8,
 ) -> RoughCertificate:
-    """See ``certify``, of which this is the part with tangential rows."""
-    problem = rough_contacts(B, load, tangential=tangential, friction=friction, fixed=fixed)
+    """See ``certify``, of which this is the part with tangential rows. elastic_forces(load, *,
+    tolerance): of these contacts. with_history: whether from one, or from the unloaded state."""
     m, d = problem.shape
     force = checked_force(force, m, d)
     tolerance = arrays.positive("tolerance", tolerance)
@@ -90,18 +83,7 @@ def rough_certificate(
     beyond = size - problem.friction * force[:, 0]
     resultant = np.zeros(problem.n)
     resultant[problem.dofs] = (problem.rows.T @ force.ravel()) * problem.arm
-    elastic = compatible_forces(
-        B,
-        resultant,
-        stiffness=stiffness,
-        exponent=exponent,
-        fixed=fixed,
-        tangential=tangential,
-        tangential_stiffness=tangential_stiffness,
-        friction=friction,
-        history=history,
-        tolerance=min(1e-11, tolerance),
-    )
+    elastic = elastic_forces(resultant, tolerance=min(1e-11, tolerance))
     converged = elastic.converged or elastic.residual <= tolerance
     off = np.linalg.norm(force - np.column_stack([elastic.force, elastic.tangential_force]), axis=1)
     compatibility = float(off.max(initial=0.0)) / largest if converged else np.nan
@@ -114,7 +96,7 @@ def rough_certificate(
         worst_cone=int(beyond.argmax()) if m else -1,
         compatibility=compatibility,
         worst_contact=int(off.argmax()) if m else -1,
-        state="unloaded" if history is None else "history",
+        state="history" if with_history else "unloaded",
         converged=bool(converged),
     )
     bears = (force[:, 0] > tolerance * largest) & (problem.friction > 0.0)

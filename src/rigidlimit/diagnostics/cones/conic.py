@@ -12,12 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import InputError
-
-SHARP = 1e-11
-"""Gap, and residuals, that are asked of both solvers, loads of order one."""
-
-ACCEPTED = 1e-7
-"""Gap and residual, over the larger of 1 and the forces, with which an answer is still one."""
+from ..tolerances import TOLERANCES
 
 OPTIMAL, INFEASIBLE, UNBOUNDED, FAILED = "optimal", "infeasible", "unbounded", "failed"
 
@@ -87,7 +82,7 @@ class Series:
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.presolve_enable = False, False
         settings.max_threads = 1
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = SHARP
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCES.solved
         self.solver = clarabel.DefaultSolver(
             sp.csc_matrix((N, N)),
             np.asarray(program.cost, float),
@@ -161,7 +156,7 @@ def judged(program: Program, cost: np.ndarray, x: np.ndarray, y: np.ndarray) -> 
     value = float(cost @ x)
     gap = value - float(program.b @ y)
     size = max(1.0, float(np.abs(x).max(initial=0.0)))
-    good = max(residual, abs(gap)) <= ACCEPTED * size
+    good = max(residual, abs(gap)) <= TOLERANCES.accepted * size
     return Answer(OPTIMAL if good else FAILED, x, y, value, gap, residual)
 
 

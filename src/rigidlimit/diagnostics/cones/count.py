@@ -16,10 +16,8 @@ from numpy.typing import ArrayLike
 from ..._support.arrays import MatrixLike
 from ..degree import Degree
 from ..rank import rank
+from ..tolerances import TOLERANCES
 from .problem import RoughContacts, rough_contacts
-
-BEARS = 1e-8
-"""Part of the largest force above which a force counts, or stays below its bound."""
 
 
 def rough_degree(
@@ -52,7 +50,7 @@ def rough_degree(
     )
     generators = problem.generators
     most = _open(problem, generators.G)
-    size = BEARS * float(np.abs(force).max(initial=0.0))
+    size = TOLERANCES.bears * float(np.abs(force).max(initial=0.0))
     bears = force[:, 0] > size
     sticks = problem.friction * force[:, 0] - np.linalg.norm(force[:, 1:], axis=1) > size
     single = np.bincount(generators.contact, minlength=len(force)) == 1

@@ -19,28 +19,15 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..._support import arrays
-from ..._support.arrays import MatrixLike
 from ..._support.display import Displayed
 from ..._support.words import counted
 from ...errors import InputError
 from ...status import Status
 from ..rank import Rank, rank
-from .conic import ACCEPTED
+from ..tolerances import TOLERANCES
 from .faces import Face, smallest_face
 from .intervals import intervals_of
-from .problem import BALANCED, RoughContacts, rough_contacts
-
-STILL = 1e-6
-"""Part of a self-stress below which a component counts as free of it."""
-
-RAY = 1e-5
-"""Rank tolerance where rays of cones in space are among the faces: programs know them so far."""
-
-DENSE = 4000
-"""Generators of faces up to which self-stresses come from a dense decomposition."""
-
-DOUBTFUL = 1e3
-"""Factor between a value and its threshold below which the degree is in doubt."""
+from .problem import RoughContacts
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,7 +73,7 @@ class RoughDeterminacy(Displayed):
     def doubtful(self) -> bool:
         """Whether a singular value or a force lies so near its threshold that the degree hangs on
         it, or not all that can carry may have been found."""
-        return bool(min(self.rank.margin, self.margin) < DOUBTFUL or not self.proven)
+        return bool(min(self.rank.margin, self.margin) < TOLERANCES.doubtful or not self.proven)
 
     @property
     def message(self) -> str:
@@ -132,38 +119,23 @@ class RoughDeterminacy(Displayed):
 
 
 def rough_determinacy(
-    B: MatrixLike,
-    load: ArrayLike,
+    problem: RoughContacts,
     *,
-    tangential: MatrixLike,
-    friction: ArrayLike,
     force: ArrayLike | None = None,
-    fixed: ArrayLike | None = None,
-    sliding_direction: ArrayLike | None = None,
     tolerance: float = 1e-9,
     contacts: ArrayLike | None = None,
     intervals: bool = True,
-    blocks: ArrayLike | None = None,
 ) -> RoughDeterminacy:
     """See ``determinacy``, of which this is the part with tangential rows."""
-    problem = rough_contacts(
-        B,
-        load,
-        tangential=tangential,
-        friction=friction,
-        fixed=fixed,
-        sliding_direction=sliding_direction,
-        blocks=blocks,
-    )
     m, d = problem.shape
     if force is not None:
         force = checked_force(force, m, d)
         near = force / problem.size
-        if max(problem.imbalance(near), problem.outside(near)) <= BALANCED:
+        if max(problem.imbalance(near), problem.outside(near)) <= TOLERANCES.balanced:
             # of the load that it carries, which is the same to its imbalance
             problem = replace(problem, load=problem.rows.T @ near.ravel())
     face = smallest_face(problem)
-    if not face.found or problem.unmoved > BALANCED:
+    if not face.found or problem.unmoved > TOLERANCES.balanced:
         raise InputError(
             "no forces in the friction cones were found that balance the load; expected a load "
             "that contacts can carry, as contact dynamics gives it (rigidlimit.least_friction "
@@ -179,7 +151,7 @@ def _told(problem: RoughContacts, face: Face, force, tolerance, contacts, interv
     balance = sp.csr_array((problem.columns @ span).T)
     columns = np.unique(balance.indices[np.abs(balance.data) > 1e-12])
     if rays:
-        tolerance = max(tolerance, RAY)
+        tolerance = max(tolerance, TOLERANCES.ray)
     found = rank(sp.csr_array(balance[:, columns]), tolerance=tolerance)
     degree = balance.shape[0] - found.rank
     to_force = sp.csr_array(g.G @ span)
@@ -216,7 +188,7 @@ def _told(problem: RoughContacts, face: Face, force, tolerance, contacts, interv
         proven=face.proven,
         margin=face.margin,
         residual=residual,
-        status=Status.CONVERGED if residual <= ACCEPTED else Status.STALLED,
+        status=Status.CONVERGED if residual <= TOLERANCES.accepted else Status.STALLED,
         position=position,
     )
 
@@ -277,7 +249,7 @@ def _determined(balance, to_force, degree: int, found: Rank) -> np.ndarray:
     k = balance.shape[0]
     if degree == 0:
         return np.ones(to_force.shape[0], bool)
-    if k <= DENSE:
+    if k <= TOLERANCES.dense:
         U, s, _ = scipy.linalg.svd(balance.toarray(), full_matrices=True)
         null = U[:, int((s > found.tolerance * found.largest).sum()) :]
     else:  # random ones show every component with probability one
@@ -285,4 +257,5 @@ def _determined(balance, to_force, degree: int, found: Rank) -> np.ndarray:
 
         null = self_stresses(balance)
     moved = to_force @ null
-    return np.linalg.norm(moved, axis=1) <= STILL * max(1.0, np.abs(null).max(initial=0.0))
+    least = TOLERANCES.free_of * max(1.0, np.abs(null).max(initial=0.0))
+    return np.linalg.norm(moved, axis=1) <= least

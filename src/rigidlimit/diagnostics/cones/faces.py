@@ -17,16 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from .conic import ACCEPTED, Program, solve
+from ..tolerances import TOLERANCES
+from .conic import Program, solve
 from .problem import RoughContacts
-
-CAP = 1e-2
-"""Most that a contact may add to the sum, over the largest load: none shall pay for the others."""
-
-ZERO = 1e-7
-"""Force, over the largest load, up to which a contact counts as unable to carry."""
-
-ROUNDS = 50
 
 
 @dataclass(frozen=True)
@@ -34,7 +27,7 @@ class Face:
     """x (N,): a point of P inside its face. carries (N,) bool: generators that can carry (of a
     second-order cone: all or none). inside (N,) bool: those whose cone is wholly spanned;
     half-lines that carry are. proven: no further one can. found: whether P has any point. rounds:
-    programs. residual: of the equations. margin: factor of the least carrying one over ZERO."""
+    programs. residual: of the equations. margin: factor of the least carrying one over unloaded."""
 
     x: np.ndarray
     carries: np.ndarray
@@ -54,7 +47,7 @@ def smallest_face(problem: RoughContacts) -> Face:
     carries, inside = np.zeros(half + cones, bool), np.zeros(cones, bool)
     total, rounds, residual, proven = np.zeros(N), 0, 0.0, False
     least = np.inf
-    while rounds < ROUNDS:
+    while rounds < TOLERANCES.rounds:
         lift, show = np.flatnonzero(~inside), np.flatnonzero(~carries)
         if not len(lift) + len(show):
             proven = True
@@ -66,12 +59,12 @@ def smallest_face(problem: RoughContacts) -> Face:
         x = _forces(answer.x, tip, lift, len(show), N)
         total += x
         residual = max(residual, answer.residual)
-        size = ZERO * max(1.0, float(np.abs(x).max(initial=0.0)))
+        size = TOLERANCES.unloaded * max(1.0, float(np.abs(x).max(initial=0.0)))
         s, r = answer.x[: len(lift)], answer.x[len(lift) : len(lift) + len(show)]
         new = np.concatenate([s[s > size], r[r > size]])
         inside[lift[s > size]] = True
         carries[show[r > size]] = True
-        if -answer.value <= max(ACCEPTED, size) or not len(new):
+        if -answer.value <= max(TOLERANCES.accepted, size) or not len(new):
             proven = -answer.value <= 1e2 * size
             break
         least = min(least, float(new.min()))
@@ -88,7 +81,7 @@ def smallest_face(problem: RoughContacts) -> Face:
         found=bool(found),
         rounds=rounds,
         residual=residual,
-        margin=least / ZERO,
+        margin=least / TOLERANCES.unloaded,
     )
 
 
@@ -111,7 +104,7 @@ def _program(problem: RoughContacts, tip, lift, show) -> Program:
         ],
         format="csr",
     )
-    b = np.concatenate([problem.load, np.full(S + R, CAP), np.zeros(R)])
+    b = np.concatenate([problem.load, np.full(S + R, TOLERANCES.cap), np.zeros(R)])
     cost = np.zeros(rows.shape[1])
     cost[: S + R] = -1.0
     extra = 2 * S + 3 * R

@@ -12,11 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import InputError
+from ..tolerances import TOLERANCES
 from .conic import Program, solve
-from .problem import BALANCED, RoughContacts
-
-MISSING = 1e-9
-"""Sum of what is left unbalanced, over the largest load, that counts as none."""
+from .problem import RoughContacts
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Feasible:
 
     @property
     def balanced(self) -> bool:
-        return self.missing <= MISSING
+        return self.missing <= TOLERANCES.missing
 
 
 def feasible(problem: RoughContacts) -> Feasible:
@@ -55,7 +53,7 @@ def feasible(problem: RoughContacts) -> Feasible:
 
 def stuck(problem: RoughContacts) -> bool:
     """Whether friction without end would balance the load: f_n >= 0, f_t free."""
-    if problem.unmoved > BALANCED:
+    if problem.unmoved > TOLERANCES.balanced:
         return False
     m, d = problem.shape
     order = np.arange(m * d).reshape(m, d)
@@ -69,4 +67,4 @@ def stuck(problem: RoughContacts) -> bool:
     free = len(tangential)
     cost = np.concatenate([np.zeros(free), np.ones(2 * k), np.zeros(m)])
     answer = solve(Program(cost, A, problem.load, free, 2 * k + m))
-    return answer.optimal and answer.value <= MISSING
+    return answer.optimal and answer.value <= TOLERANCES.missing

@@ -3,12 +3,10 @@
 import numpy as np
 import scipy.sparse as sp
 
-from .. import programs
-from .conic import ACCEPTED, OPTIMAL, UNBOUNDED, Series
+from .. import bound_programs
+from ..tolerances import TOLERANCES
+from .conic import OPTIMAL, UNBOUNDED, Series
 from .problem import RoughContacts
-
-ALL_INTERVALS = 300
-"""Open contacts up to which all get their intervals if none are chosen."""
 
 
 def intervals_of(
@@ -30,7 +28,7 @@ def intervals_of(
         some[chosen] = True
         interval[~some & open_.any(axis=1)] = np.nan
         open_ &= some[:, None]
-    elif open_.any(axis=1).sum() > ALL_INTERVALS:
+    elif open_.any(axis=1).sum() > TOLERANCES.all_intervals_in_cones:
         count = int(open_.any(axis=1).sum())
         said = f"not computed for all {count} open contacts; choose some with contacts="
         return interval, 0.0, said
@@ -39,14 +37,14 @@ def intervals_of(
         return interval, 0.0, "every force is determined, nothing to solve"
     costs = problem.generators.G[components]
     if problem.program().linear:
-        ends, method = programs.extremes(sp.csr_array(problem.columns.T), problem.load, costs)
-        gap = programs.FEASIBILITY
+        ends, method = bound_programs.extremes(sp.csr_array(problem.columns.T), problem.load, costs)
+        gap = bound_programs.SETTINGS.feasibility
     else:
         ends, gap = _conic_ends(problem, costs)
         method = "second-order cone programs (Clarabel)"
     interval.reshape(-1, 2)[components] = ends
     normal = interval[:, 0]
-    normal[:] = np.where(np.abs(normal) < ACCEPTED, np.maximum(normal, 0.0), normal)
+    normal[:] = np.where(np.abs(normal) < TOLERANCES.accepted, np.maximum(normal, 0.0), normal)
     return interval, gap, method
 
 

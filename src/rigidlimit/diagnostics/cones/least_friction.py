@@ -19,12 +19,9 @@ from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError
 from ...status import Status
+from ..tolerances import TOLERANCES
 from .feasible import feasible, stuck
-from .problem import BALANCED, RoughContacts, rough_contacts
-
-MOST, LEAST = 1e4, 1e-4
-"""Factors between which friction is tried. Where a squeeze does it, as of a block between walls,
-any friction is enough, with forces that grow as it falls."""
+from .problem import RoughContacts, rough_contacts
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,8 +52,9 @@ class LeastFriction(Brief):
         after = f"after {counted(self.iterations, 'program')}, residual {self.residual:.1e}"
         if not np.isfinite(self.factor):
             return (
-                f"no friction up to {MOST:.0e} times the given makes forces balance the load "
-                f"({self.status}, {after}); the motion that the load drives is in .mechanism"
+                f"no friction up to {TOLERANCES.most_friction:.0e} times the given makes forces "
+                f"balance the load ({self.status}, {after}); the motion that the load drives is "
+                "in .mechanism"
             )
         low, high = self.bracket
         alike = np.unique(self.friction[self.friction > 0.0])
@@ -64,7 +62,7 @@ class LeastFriction(Brief):
         what = f"{self.factor:.6g} times the given friction"
         if plain:
             what = f"friction {self.factor:.6g}"
-        if 0.0 < self.factor <= LEAST:
+        if 0.0 < self.factor <= TOLERANCES.least_friction:
             what = f"any friction tried, down to {self.factor:.0e} times the given,"
         between = "" if self.factor == 0.0 else f"between {low:.8g} and {high:.8g}, "
         return (
@@ -120,16 +118,19 @@ def least_friction(
             "friction is 0 at all contacts; expected positive ones, of which a factor is sought"
         )
     trials = _Trials(problem)
-    if problem.unmoved > BALANCED or not stuck(problem):
+    if problem.unmoved > TOLERANCES.balanced or not stuck(problem):
         return trials.answer(np.inf, tolerance)
     if trials.holds(0.0):
         return trials.answer(0.0, tolerance)
     high = 1.0
     while not trials.holds(high):
         high *= 4.0
-        if high > MOST:
+        if high > TOLERANCES.most_friction:
             return trials.answer(np.inf, tolerance)
-    while trials.high - trials.low > tolerance * trials.high and trials.high > LEAST:
+    while (
+        trials.high - trials.low > tolerance * trials.high
+        and trials.high > TOLERANCES.least_friction
+    ):
         trials.holds(_between(trials.low, trials.high))
     return trials.answer(trials.high, tolerance)
 
@@ -137,7 +138,7 @@ def least_friction(
 def _between(low: float, high: float) -> float:
     """The middle; in logarithm where the ends are of different orders."""
     if low == 0.0:
-        return max(0.1 * high, LEAST)
+        return max(0.1 * high, TOLERANCES.least_friction)
     return float(np.sqrt(low * high)) if high > 4.0 * low else 0.5 * (low + high)
 
 

@@ -28,15 +28,10 @@ from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError
 from ...status import Status
+from ..tolerances import TOLERANCES
 from .conic import INFEASIBLE, UNBOUNDED, Answer, Program, solve
 from .feasible import feasible
-from .problem import BALANCED, RoughContacts, rough_contacts
-
-ZERO = 1e-10
-"""Factor that is none: rounding of the programs."""
-
-MOVES = 1e-6
-"""Part of the largest displacement at a contact from which on it counts as opening or sliding."""
+from .problem import RoughContacts, rough_contacts
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,9 +153,9 @@ def load_factor(
 def collapse_of(problem: RoughContacts, growing: np.ndarray) -> Collapse:
     """``load_factor`` of a problem at hand; growing (n,) [N]."""
     more = problem.scaled(growing)
-    if not more.any() and problem.unmoved <= BALANCED:
+    if not more.any() and problem.unmoved <= TOLERANCES.balanced:
         raise InputError("growing is zero on all bodies that move; expected a load")
-    if problem.unmoved > BALANCED:
+    if problem.unmoved > TOLERANCES.balanced:
         raise InputError(
             "a load acts on a motion that no contact feels: no force balances it at any factor; "
             "expected loads on bodies in contact, and held motions in fixed"
@@ -182,7 +177,9 @@ def collapse_of(problem: RoughContacts, growing: np.ndarray) -> Collapse:
         return _answer(problem, np.nan, None, found.u, 0.0)
     factor = float(answer.x[0])
     at = replace(problem, load=problem.load + factor * more)
-    return _answer(at, 0.0 if abs(factor) <= ZERO else factor, answer, -answer.y, answer.gap)
+    return _answer(
+        at, 0.0 if abs(factor) <= TOLERANCES.no_factor else factor, answer, -answer.y, answer.gap
+    )
 
 
 def _answer(problem: RoughContacts, factor: float, answer: Answer | None, u, gap) -> Collapse:
@@ -191,11 +188,11 @@ def _answer(problem: RoughContacts, factor: float, answer: Answer | None, u, gap
     largest = float(np.abs(w).max(initial=0.0)) or 1.0
     w, u = w / largest, u / largest
     slip = np.linalg.norm(w[:, 1:], axis=1)
-    opens = w[:, 0] - problem.friction * slip > MOVES
+    opens = w[:, 0] - problem.friction * slip > TOLERANCES.moves
     status, residual = Status.CONVERGED, 0.0
     if answer is not None:
         residual = max(problem.imbalance(force), problem.outside(force), answer.residual)
-        if residual > BALANCED * max(1.0, float(np.abs(force).max(initial=0.0))):
+        if residual > TOLERANCES.balanced * max(1.0, float(np.abs(force).max(initial=0.0))):
             status = Status.STALLED
         elif factor < 0.0:
             status = Status.LOAD_NOT_CARRIED
@@ -208,7 +205,7 @@ def _answer(problem: RoughContacts, factor: float, answer: Answer | None, u, gap
         displacement=w,
         opens=opens,
         # a smooth contact slides by its own, associated law
-        slides=~opens & (slip > MOVES) & (problem.friction > 0.0),
+        slides=~opens & (slip > TOLERANCES.moves) & (problem.friction > 0.0),
         gap=float(gap),
         residual=residual,
         status=status,

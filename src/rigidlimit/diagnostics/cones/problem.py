@@ -23,9 +23,6 @@ from ...errors import InputError
 from ...linear import body_starts, column_arms, kept_starts
 from .conic import Program
 
-BALANCED = 1e-8
-"""Imbalance, over the largest load, up to which forces count as balancing it."""
-
 
 @dataclass(frozen=True)
 class Generators:

@@ -22,26 +22,33 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._support import arrays
-from ..._support.arrays import MatrixLike
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...equilibrium.law import ContactLaw
 from ...equilibrium.mechanics import Bodies
 from ...errors import InputError
-from ...forces import compatible_forces
-from ...forces.problem import checked_law
+from ...forces import RoughForces
 from ...status import Status
-from .problem import RoughContacts, rough_contacts
+from .problem import RoughContacts
 
-EDGE = 1e-7
-"""Part of the largest force, or of a contact's bound, within which a contact is at an edge."""
 
-SHIFT = 1e-12
-"""Stiffness, over the largest, of motions that no contact resists."""
+@dataclass(frozen=True)
+class Settings:
+    """Of derivatives of rough contacts.
 
-SOLVED = 1e-6
-"""Relative residual of a linear system above which there is no derivative: the change asks for a
-force along a motion that sliding contacts do not resist."""
+    edge: part of the largest force, or of a contact's bound, within which a contact is at an edge.
+    shift: stiffness, over the largest, of motions that no contact resists.
+    solved: relative residual of a linear system above which there is no derivative: the change asks
+        for a force along a motion that sliding contacts do not resist.
+    """
+
+    edge: float = 1e-7
+    shift: float = 1e-12
+    solved: float = 1e-6
+
+
+SETTINGS = Settings()
+
 
 BY = "friction", "log_tangential_stiffness", "log_stiffness", "load"
 
@@ -122,33 +129,16 @@ class RoughSensitivity(Brief):
 
 
 def rough_sensitivity(
-    B: MatrixLike,
-    load: ArrayLike,
-    *,
-    tangential: MatrixLike,
-    friction: ArrayLike,
-    stiffness: ArrayLike = 1.0,
-    tangential_stiffness: ArrayLike = 1.0,
-    exponent: float = 2.0,
-    fixed: ArrayLike | None = None,
-    tolerance: float = 1e-12,
+    problem: RoughContacts,
+    answer: RoughForces,
+    stiffness: np.ndarray,
+    tangential_stiffness: ArrayLike,
+    exponent: float,
 ) -> RoughSensitivity:
-    """See ``sensitivity``, of which this is the part with tangential rows."""
-    problem = rough_contacts(B, load, tangential=tangential, friction=friction, fixed=fixed)
+    """See ``sensitivity``, of which this is the part with tangential rows. answer: the forces that
+    are differentiated. stiffness (m,), tangential_stiffness: k_n, k_t."""
     m, d = problem.shape
-    k_n, exponent = checked_law(stiffness, exponent, m)
     k_t = arrays.vector("tangential_stiffness", tangential_stiffness, m, what="contact (row of B)")
-    answer = compatible_forces(
-        B,
-        load,
-        stiffness=k_n,
-        exponent=exponent,
-        fixed=fixed,
-        tolerance=tolerance,
-        tangential=tangential,
-        tangential_stiffness=k_t,
-        friction=friction,
-    )
     found = answer.status is Status.CONVERGED or (
         answer.status is Status.STALLED and answer.state == "unloaded" and answer.residual < 1e-8
     )
@@ -156,22 +146,28 @@ def rough_sensitivity(
         raise InputError(f"there are no forces to differentiate: {answer.message}")
     force = np.column_stack([answer.force, answer.tangential_force])
     w = problem.displacement(answer.displacement[problem.dofs] * problem.arm)
-    law = ContactLaw(k_n, k_t, problem.friction, np.zeros((m, d - 1)), exponent)
-    largest = float(force[:, 0].max(initial=0.0))
+    law = ContactLaw(stiffness, k_t, problem.friction, np.zeros((m, d - 1)), exponent)
+    largest, edge = float(force[:, 0].max(initial=0.0)), SETTINGS.edge
     size = np.linalg.norm(force[:, 1:], axis=1)
     overlap = np.maximum(-w[:, 0], 0.0)
     radius = np.where(overlap > 0.0, overlap, 1.0) ** (exponent - 2.0)
     trial = k_t * radius * np.linalg.norm(w[:, 1:], axis=1)
     bound = problem.friction * force[:, 0]
-    bears = force[:, 0] > EDGE * largest
+    bears = force[:, 0] > edge * largest
     rough = problem.friction > 0.0
-    at_bound = bears & rough & (np.abs(trial - bound) <= EDGE * np.maximum(bound, largest * EDGE))
-    touches = ~bears & (w[:, 0] <= EDGE * float(overlap.max(initial=0.0))) & (largest > 0.0)
+    at_bound = (
+        bears
+        & rough
+        & (np.abs(trial - bound) <= SETTINGS.edge * np.maximum(bound, largest * SETTINGS.edge))
+    )
+    touches = (
+        ~bears & (w[:, 0] <= SETTINGS.edge * float(overlap.max(initial=0.0))) & (largest > 0.0)
+    )
     # contacts of bodies that nothing loads stay without force
     touches &= (force[:, 0] > 0.0) | (w[:, 0] != 0.0)
     return RoughSensitivity(
         force=force,
-        sliding=bears & rough & (size >= (1.0 - EDGE) * bound) & (trial >= bound),
+        sliding=bears & rough & (size >= (1.0 - edge) * bound) & (trial >= bound),
         weak=at_bound | touches,
         status=answer.status,
         residual=answer.residual,
@@ -188,7 +184,7 @@ class _Linear:
         self.top = float(np.abs(D).max(initial=0.0)) or 1.0
         self.residual = 0.0
         d = problem.shape[1]
-        self.bodies = Bodies(problem.rows, np.zeros(len(problem.dofs)), d, shift=SHIFT)
+        self.bodies = Bodies(problem.rows, np.zeros(len(problem.dofs)), d, shift=SETTINGS.shift)
         self.solve = self.bodies.factorize(D / self.top)
 
     def change(self, b: np.ndarray, load: np.ndarray) -> np.ndarray:
@@ -206,7 +202,7 @@ class _Linear:
             self.residual = float(np.abs(left).max(initial=0.0)) / (size or 1.0)
             if self.residual <= 1e-13:
                 break
-        if not self.residual <= SOLVED:
+        if not self.residual <= SETTINGS.solved:
             return np.full_like(b, np.nan)
         return b - self._slopes(x)
 

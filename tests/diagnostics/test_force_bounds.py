@@ -1,10 +1,12 @@
 """Ends of intervals by the central path, against linear programs and closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.diagnostics import admissible, ends, programs
+from rigidlimit.diagnostics import admissible, bound_programs, force_bounds
 from rigidlimit.linear import Network
 
 from .test_determinacy import static_pyramid
@@ -26,7 +28,7 @@ def pyramid():
 
 
 def exact(network, load, contacts):
-    return programs.extremes(network.B, load, contacts)[0]
+    return bound_programs.extremes(network.B, load, contacts)[0]
 
 
 def test_ends_are_those_of_the_programs(pyramid):
@@ -40,7 +42,7 @@ def test_ends_are_those_of_the_programs(pyramid):
         np.testing.assert_allclose((lower, upper), (least, greatest), atol=3e-7 * size)
         np.testing.assert_allclose((down, up), (least, greatest), atol=3e-6 * size)
         assert lower <= down and up <= upper
-        bound, _ = ends.end(network, load, inside, opening, i, -1.0)
+        bound, _ = force_bounds.end(network, load, inside, opening, i, -1.0)
         assert -bound == pytest.approx(least, abs=3e-7 * size)
 
 
@@ -48,10 +50,11 @@ def test_forces_reached_where_the_path_ends_unbalanced(pyramid, monkeypatch):
     """Property: where the last forces of a path cannot be brought to balance, a nearest point is
     reached all the same."""
     network, load, inside, opening = pyramid
-    monkeypatch.setattr(ends, "REPAIRS", 0)
+    less = replace(force_bounds.SETTINGS, repairs=0)
+    monkeypatch.setattr(force_bounds, "SETTINGS", less)
     i = 40
     (known,) = exact(network, load, [i])
-    _, reached = ends.end(network, load, inside, opening, i, 1.0)
+    _, reached = force_bounds.end(network, load, inside, opening, i, 1.0)
     assert reached == inside[i]
     bounds, reached = admissible._ends(network, load, inside, opening, i)
     np.testing.assert_allclose(reached, known, atol=1e-6 * inside.max())
@@ -63,12 +66,14 @@ def test_bounds_hold_wherever_the_path_is_left(pyramid, monkeypatch, steps):
     """Property: left after any number of steps, solved as loosely as you like, what is told as a
     bound is one, and what is told as reached balances the load and is no more than the end."""
     network, load, inside, opening = pyramid
-    monkeypatch.setattr(ends, "STEPS", steps)
+    less = replace(force_bounds.SETTINGS, steps=steps)
+    monkeypatch.setattr(force_bounds, "SETTINGS", less)
     some = np.arange(0, len(inside), 80)
     known = exact(network, load, some)[:, 1]
-    for loose in (ends.LOOSE, 0.3):
-        monkeypatch.setattr(ends, "LOOSE", loose)
-        found = np.array([ends.end(network, load, inside, opening, i, 1.0) for i in some])
+    for loose in (force_bounds.SETTINGS.loose, 0.3):
+        less = replace(force_bounds.SETTINGS, loose=loose)
+        monkeypatch.setattr(force_bounds, "SETTINGS", less)
+        found = np.array([force_bounds.end(network, load, inside, opening, i, 1.0) for i in some])
         assert (found[:, 0] >= known * (1 - 1e-9)).all()  # the programs' own accuracy
         assert (found[:, 1] <= known + 1e-6 * found[:, 1].max()).all()
 
@@ -97,11 +102,11 @@ def test_forces_without_end():
 
 
 def test_large_pyramid():
-    """Cross-method: 14,000 contacts, as sharp as linear programs."""
+    """Cross-method: 14,000 contacts, as sharp as linear bound_programs."""
     network, load, inside, opening = prepared(20)
     i = int(inside.argmax())
-    bound, reached = ends.end(network, load, inside, opening, i, 1.0)
-    model = programs._model(network.B, load, solver="ipm", run_crossover="off")
-    known = -programs._optimum(model, ([i], [-1.0]))
+    bound, reached = force_bounds.end(network, load, inside, opening, i, 1.0)
+    model = bound_programs._model(network.B, load, solver="ipm", run_crossover="off")
+    known = -bound_programs._optimum(model, ([i], [-1.0]))
     # the program's own optimality is 1e-8 of its objective
     assert bound == pytest.approx(known, rel=1e-7) and reached == pytest.approx(known, rel=1e-7)

@@ -1,10 +1,12 @@
 """Which contacts can carry force, by the central path, against lifting and closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.diagnostics import admissible, centre, programs
+from rigidlimit.diagnostics import admissible, analytic_centre, bound_programs
 from rigidlimit.linear import Network
 
 from .test_determinacy import static_pyramid
@@ -46,12 +48,12 @@ def test_path_and_lifting_agree(name, monkeypatch):
     load = load / np.abs(load).max()
     taken = []
     monkeypatch.setattr(
-        admissible, "centre", lambda *a: taken.append(centre.centre(*a)) or taken[0]
+        admissible, "centre", lambda *a: taken.append(analytic_centre.centre(*a)) or taken[0]
     )
     path = admissible.interior(Network(B), load)
     assert taken[0] is not None and path.proven
     # what counts as zero is told by the balance reached, 1e-10 of the largest by one of 1e-12
-    assert path.threshold <= centre.FAINT
+    assert path.threshold <= analytic_centre.SETTINGS.faint
     known = 0.03 * path.threshold * path.force.max()
     np.testing.assert_allclose(B.T @ path.force, load, atol=known)
     np.testing.assert_array_equal(path.force > 0.0, path.carries)
@@ -78,18 +80,19 @@ def test_all_contacts_of_a_large_pyramid_carry():
     inside = admissible.interior(Network(B), load)
     assert inside.carries.all() and inside.proven
     least = np.argsort(inside.force)[:2]
-    model = programs._model(B, load, solver="ipm", run_crossover="off")
+    model = bound_programs._model(B, load, solver="ipm", run_crossover="off")
     for i in least:
-        assert -programs._optimum(model, ([i], [-1.0])) >= inside.force[i] * (1 - 1e-6)
+        assert -bound_programs._optimum(model, ([i], [-1.0])) >= inside.force[i] * (1 - 1e-6)
 
 
 def test_paths_that_do_not_arrive(monkeypatch):
     """Property: a path that is given up says so, and is not taken for an answer."""
     B, load = SCENES["layer"]()
     near, _ = admissible.nearest(Network(B), load, np.zeros(B.shape[0]))
-    assert centre.centre(Network(B), load, near) is not None
-    monkeypatch.setattr(centre, "STEPS", 4)
-    assert centre.centre(Network(B), load, near) is None
+    assert analytic_centre.centre(Network(B), load, near) is not None
+    fewer = replace(analytic_centre.SETTINGS, steps=4)
+    monkeypatch.setattr(analytic_centre, "SETTINGS", fewer)
+    assert analytic_centre.centre(Network(B), load, near) is None
     monkeypatch.undo()
     # a load that nothing carries
-    assert centre.centre(Network(B), -load, near) is None
+    assert analytic_centre.centre(Network(B), -load, near) is None

@@ -9,6 +9,7 @@ admissible f, none has more than F . y / w_i on contact i. Newton's steps are th
 conjugate gradient steps each.
 """
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -16,27 +17,35 @@ import numpy as np
 from ..equilibrium.smooth_path import Tangent
 from ..linear import LinearStats, Network
 
-CENTRING = 0.1
-"""mu over what it was the step before."""
 
-INTERIOR = 0.9
-"""Part of the way to the nearest bound that a step may go."""
+@dataclass(frozen=True)
+class Settings:
+    """Of the central path without an objective.
 
-BEGIN = 0.03
-"""Least force to begin with, over the largest."""
+    centring: mu over what it was the step before.
+    interior: part of the way to the nearest bound that a step may go.
+    begin: least force to begin with, over the largest.
+    accurate: accuracy of the linear solves, over the imbalance.
+    carries: a force above this part of the largest is not zero, if the balance is good enough to
+        tell.
+    faint: the part up to which a balance that is not counts.
+    clear: A force so many times the threshold surely is none that is zero.
+    steps: steps after which the path is given up.
+    stuck: the part of a step that counts as none.
+    """
 
-ACCURATE = 1e-2
-"""Accuracy of the linear solves, over the imbalance."""
+    centring: float = 0.1
+    interior: float = 0.9
+    begin: float = 0.03
+    accurate: float = 1e-2
+    carries: float = 1e-10
+    faint: float = 1e-8
+    clear: float = 1e3
+    steps: int = 40
+    stuck: float = 1e-4
 
-CARRIES, FAINT = 1e-10, 1e-8
-"""A force above this part of the largest is not zero, if the balance is good enough to tell; and
-the part up to which a balance that is not counts."""
 
-CLEAR = 1e3
-"""A force so many times the threshold surely is none that is zero."""
-
-STEPS, STUCK = 40, 1e-4
-"""Steps after which the path is given up, and the part of a step that counts as none."""
+SETTINGS = Settings()
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where the path leads nowhere
@@ -49,27 +58,28 @@ def centre(network: Network, load: np.ndarray, near: np.ndarray):
     """
     B, m = network.B, len(near)
     size, stats = float(near.max()), LinearStats()
-    f, y, w, rigid = np.maximum(near, BEGIN * size), np.zeros(B.shape[1]), np.ones(m), np.zeros(m)
+    f = np.maximum(near, SETTINGS.begin * size)
+    y, w, rigid = np.zeros(B.shape[1]), np.ones(m), np.zeros(m)
     found, least = None, np.inf
-    for done in range(STEPS):
+    for done in range(SETTINGS.steps):
         imbalance, opens = network.load_of(f) - load, B @ y
         worst, total = float(np.abs(imbalance).max()), float(f @ w)
         if not np.isfinite(worst + total) or (found is not None and worst > 0.5 * least):
             break
         threshold = threshold_of(worst, size)
-        carries, zero = f > CLEAR * threshold * size, threshold * size
-        if threshold <= FAINT and _idle(load, y, opens, f, ~carries, zero):
+        carries, zero = f > SETTINGS.clear * threshold * size, threshold * size
+        if threshold <= SETTINGS.faint and _idle(load, y, opens, f, ~carries, zero):
             found, least = (np.where(carries, f, 0.0), carries, worst, done), worst
-            if threshold == CARRIES:
+            if threshold == SETTINGS.carries:
                 break
         elif found is not None:  # forces that a better balance shows to be more than none
             found, least = None, np.inf
         system = network.system(f / w, 0.0)
-        solve = partial(_solve, system, target=ACCURATE * worst, stats=stats)
+        solve = partial(_solve, system, target=SETTINGS.accurate * worst, stats=stats)
         tangent = Tangent(network, f, w, rigid, imbalance, opens - w, solve)
-        step = tangent.direction(CENTRING * total / m, ACCURATE)
-        t = tangent.length(step, INTERIOR)
-        if not t > STUCK:
+        step = tangent.direction(SETTINGS.centring * total / m, SETTINGS.accurate)
+        t = tangent.length(step, SETTINGS.interior)
+        if not t > SETTINGS.stuck:
             break
         y, f, w = y + t * step.u, f + t * step.force, w + t * step.slack
     return found
@@ -77,7 +87,7 @@ def centre(network: Network, load: np.ndarray, near: np.ndarray):
 
 def threshold_of(imbalance: float, size: float) -> float:
     """Part of the largest force ``size`` above which a force is not zero."""
-    return max(CARRIES, 100.0 * imbalance / size)
+    return max(SETTINGS.carries, 100.0 * imbalance / size)
 
 
 def _idle(load, y, opens, f, contacts, zero) -> bool:

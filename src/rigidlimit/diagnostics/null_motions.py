@@ -7,23 +7,32 @@ singular values of B on that space then tell them apart to rounding of B itself,
 (Rayleigh-Ritz). Inverse iteration on the rest gives the smallest others, from above.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
 from ..linear import LinearStats, Network
 
-SAMPLES = 12
-"""Random motions: up to one less than this many independent still ones are found."""
 
-OTHERS = 4
-"""Motions of the inverse iteration for the near-null singular values that are not zero."""
+@dataclass(frozen=True)
+class Settings:
+    """Of the search for motions that no contact feels.
 
-STEPS = 6000
-"""Conjugate gradient steps for one motion before the method is given up."""
+    samples: random motions: up to one less than this many independent null motions are found.
+    others: motions of the inverse iteration for the near-null singular values that are not zero.
+    steps: conjugate gradient steps for one motion before the method is given up.
+    left: part of a random motion that must be left of it to count as perhaps null.
+    """
 
-LEFT = 1e-5
-"""Part of a random motion that must be left of it to count as perhaps still."""
+    samples: int = 12
+    others: int = 4
+    steps: int = 6000
+    left: float = 1e-5
+
+
+SETTINGS = Settings()
 
 
 def smallest_singular_values(B: sp.csr_array, starts: np.ndarray, largest: float, *, seed: int = 0):
@@ -35,25 +44,26 @@ def smallest_singular_values(B: sp.csr_array, starts: np.ndarray, largest: float
     rng = np.random.default_rng(seed)
     network = Network(B, blocks=starts)
     system = network.system(np.ones(B.shape[0]), 1e-14 * largest**2)
-    motions = rng.choice([-1.0, 1.0], (n, SAMPLES)) * rng.uniform(0.5, 1.0, (n, SAMPLES))
+    shape = n, SETTINGS.samples
+    motions = rng.choice([-1.0, 1.0], shape) * rng.uniform(0.5, 1.0, shape)
     still = np.zeros((n, 0))
-    for batch in (slice(0, 2), slice(2, SAMPLES)):
+    for batch in (slice(0, 2), slice(2, SETTINGS.samples)):
         # two samples first: where nothing is left of them there is nothing to be found
-        left = [_unfelt(network, system, motions[:, k]) for k in range(SAMPLES)[batch]]
+        left = [_unfelt(network, system, motions[:, k]) for k in range(SETTINGS.samples)[batch]]
         if any(z is None for z in left):
             return None
         still = np.column_stack([still, *left])
-        if np.linalg.norm(still, axis=0).max() < LEFT * np.sqrt(n):
+        if np.linalg.norm(still, axis=0).max() < SETTINGS.left * np.sqrt(n):
             break
     U, s, _ = scipy.linalg.svd(still, full_matrices=False)
-    candidates = U[:, s > LEFT * np.sqrt(n)]
+    candidates = U[:, s > SETTINGS.left * np.sqrt(n)]
     if candidates.shape[1] >= still.shape[1]:
         return None
     if candidates.shape[1]:
         candidates = _orthonormal([_unfelt(network, system, z) for z in candidates.T])
         if candidates is None:
             return None
-    others = rng.normal(size=(n, OTHERS))
+    others = rng.normal(size=(n, SETTINGS.others))
     for _ in range(2):
         others -= candidates @ (candidates.T @ others)
         others = _orthonormal([_solve(system, x, 1e-3)[0] for x in others.T])
@@ -77,7 +87,9 @@ def _unfelt(network, system, motion):
 
 def _solve(system, right, part):
     size = float(np.abs(right).max())
-    x, worst, _ = system.iterate(right, target=part * size, max_steps=STEPS, stats=LinearStats())
+    x, worst, _ = system.iterate(
+        right, target=part * size, max_steps=SETTINGS.steps, stats=LinearStats()
+    )
     return x, worst <= part * size
 
 

@@ -10,18 +10,28 @@ Threads share the contacts. Without highspy: ``scipy.optimize.linprog``, each fr
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-SIMPLEX_SIZE = 4000
-"""Contacts up to which simplex alone is quicker."""
 
-PIVOTS = 600
-"""Pivots after which a large problem is handed to the interior point method."""
+@dataclass(frozen=True)
+class Settings:
+    """Of the linear programs.
 
-FEASIBILITY = 1e-9
+    simplex_size: contacts up to which simplex alone is quicker.
+    pivots: pivots after which a large problem is handed to the interior point method.
+    feasibility: of constraints and of reduced costs, loads of order one.
+    """
+
+    simplex_size: int = 4000
+    pivots: int = 600
+    feasibility: float = 1e-9
+
+
+SETTINGS = Settings()
 
 
 def extremes(B: sp.csr_array, load: np.ndarray, wanted: np.ndarray, *, workers: int | None = None):
@@ -43,7 +53,7 @@ def extremes(B: sp.csr_array, load: np.ndarray, wanted: np.ndarray, *, workers: 
     )
     order = np.argsort(place[sums.indices[sums.indptr[:-1]]], kind="stable")
     workers = min(workers or min(4, os.cpu_count() or 1), -(-sums.shape[0] // 8))
-    large = B.shape[0] > SIMPLEX_SIZE
+    large = B.shape[0] > SETTINGS.simplex_size
     basis = _first_basis(B, load) if large else None
     pieces = np.array_split(order, workers)
     out = np.empty((sums.shape[0], 2))
@@ -77,8 +87,8 @@ def _model(B, load, **options):
     lp.a_matrix_.index_ = columns.indices
     lp.a_matrix_.value_ = columns.data
     model = _silent()
-    model.setOptionValue("primal_feasibility_tolerance", FEASIBILITY)
-    model.setOptionValue("dual_feasibility_tolerance", FEASIBILITY)
+    model.setOptionValue("primal_feasibility_tolerance", SETTINGS.feasibility)
+    model.setOptionValue("dual_feasibility_tolerance", SETTINGS.feasibility)
     for name, value in options.items():
         model.setOptionValue(name, value)
     model.passModel(lp)
@@ -122,7 +132,7 @@ def _chain(B, load, sums, basis, large):
             if large and side == 1:
                 value = _optimum(inner, total)
             if value is None:
-                value = _optimum(simplex, total, PIVOTS if inner is not None else None)
+                value = _optimum(simplex, total, SETTINGS.pivots if inner is not None else None)
             if value is None and inner is not None:
                 value = _optimum(inner, total)
             if value is None:  # the last word: simplex without limit
@@ -163,8 +173,8 @@ def _by_linprog(B, load, sums):
     BT = sp.csc_array(B.T)
     out = np.full((sums.shape[0], 2), np.nan)
     options = {
-        "primal_feasibility_tolerance": FEASIBILITY,
-        "dual_feasibility_tolerance": FEASIBILITY,
+        "primal_feasibility_tolerance": SETTINGS.feasibility,
+        "dual_feasibility_tolerance": SETTINGS.feasibility,
     }
     for row in range(sums.shape[0]):
         for side, sign in ((0, 1.0), (1, -1.0)):

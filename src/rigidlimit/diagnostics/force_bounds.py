@@ -11,6 +11,7 @@ w > 0 on y; conjugate gradients then take some hundred products a step, also nea
 other linear programs factorize: 120,000 contacts take three seconds, twenty steps.
 """
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,25 +21,34 @@ from ..equilibrium.smooth_path import LOOSE as PATH
 from ..equilibrium.smooth_path import Tangent
 from ..linear import LinearStats, Network
 
-SHARP = 1e-7
-"""An outer bound this near to a force that is reached, over the largest force, is good enough;
-reached means balanced to as much."""
 
-STEPS = 60
-"""Steps after which the path is given up; twenty are usual."""
+@dataclass(frozen=True)
+class Settings:
+    """When a path to the least or greatest force ends.
 
-LOOSE = 1e-3
-"""Accuracy of the linear solves, over their right side."""
+    sharp: an outer bound this near to a force that is reached, over the largest force, is good
+        enough; reached means balanced to as much.
+    steps: steps after which the path is given up; twenty are usual.
+    loose: accuracy of the linear solves, over their right side.
+    repairs: solves that bring the last forces of the path, which loose solves leave unbalanced, to
+        balance.
+    repair_steps: conjugate gradient steps of each.
+    grown: A force so many times the largest grows without end, where some forces balance one
+        another.
+    stuck: A step of less than this part tells that rounding has taken over, or that there is no
+        end.
+    """
 
-REPAIRS, MOST = 6, 2000
-"""Solves that bring the last forces of the path, which loose solves leave unbalanced, to balance;
-and steps of each."""
+    sharp: float = 1e-7
+    steps: int = 60
+    loose: float = 1e-3
+    repairs: int = 6
+    repair_steps: int = 2000
+    grown: float = 1e6
+    stuck: float = 1e-3
 
-GROWN = 1e6
-"""A force so many times the largest grows without end, where some forces balance one another."""
 
-STUCK = 1e-3
-"""A step of less than this part tells that rounding has taken over, or that there is no end."""
+SETTINGS = Settings()
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where there is no end
@@ -63,41 +73,43 @@ def end(
     y = np.zeros(B.shape[1]) if opening is None else 2.0 * opening
     w = np.ones(m) if opening is None else B @ y - one
     bound, stats = np.inf, LinearStats()
-    for _ in range(STEPS):
+    for _ in range(SETTINGS.steps):
         imbalance, opens = network.load_of(f) - load, B @ y - one
         bound = min(bound, _bound(load, y, opens, opening))
         gap = float(f @ w)
         system = network.system(f / w, 0.0)
-        endless = opening is None and f[i] > GROWN * size
-        if gap <= SHARP * size or endless or not np.isfinite(gap):
+        endless = opening is None and f[i] > SETTINGS.grown * size
+        if gap <= SETTINGS.sharp * size or endless or not np.isfinite(gap):
             break
         solve = partial(_solve, system, stats=stats)
         tangent = Tangent(network, f, w, np.zeros(m), imbalance, opens - w, solve)
         t, step = predictor_corrector(tangent, PATH)
-        if not t > STUCK:
+        if not t > SETTINGS.stuck:
             break
         y, f, w = y + t * step.u, f + t * step.force, w + t * step.slack
     f, worst = _balanced(network, load, f, system, stats)
-    if worst <= SHARP * max(size, float(f.max())):
+    if worst <= SETTINGS.sharp * max(size, float(f.max())):
         return bound, min(sign * float(f[i]), bound)
     return bound, sign * float(inside[i])
 
 
 def _solve(system, rhs, _, *, stats):
     """As accurate whatever the step of the path asks for."""
-    return system.solve(rhs, target=LOOSE * float(np.abs(rhs).max()), stats=stats)
+    return system.solve(rhs, target=SETTINGS.loose * float(np.abs(rhs).max()), stats=stats)
 
 
 def _balanced(network, load, f, system, stats):
     """(forces near f >= 0 that balance the load as well as can be had, |B^T f - F|_inf)."""
     best, least = f, np.inf
-    for _ in range(REPAIRS):
+    for _ in range(SETTINGS.repairs):
         imbalance = network.load_of(f) - load
         worst = float(np.abs(imbalance).max())
         if not worst < 0.5 * least:
             break
         best, least = f, worst
-        du, _, _ = system.iterate(imbalance, target=LOOSE * worst, max_steps=MOST, stats=stats)
+        du, _, _ = system.iterate(
+            imbalance, target=SETTINGS.loose * worst, max_steps=SETTINGS.repair_steps, stats=stats
+        )
         f = np.maximum(f - system.tangent * (network.B @ du), 0.0)
     return best, least
 

@@ -1,0 +1,118 @@
+"""What ``determinacy`` finds of smooth contacts, in numbers and in words."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._support.display import Displayed
+from .._support.words import counted
+from .rank import Rank
+from .tolerances import TOLERANCES
+
+
+@dataclass(frozen=True, repr=False)
+class Determinacy(Displayed):
+    """What rigid-body mechanics says of the forces. m contacts, n degrees of freedom.
+
+    degree: dimension of P. nullity: that of B^T on all contacts, m - rank B. mobility: motions of
+    the loaded bodies that keep every loaded contact closed. rank: of B_A, with near-null singular
+    values, tolerance, method. can_carry (m,) bool: A. determined (m,) bool: f_i the same in all of
+    P (zero, if it cannot carry). example (m,) [N]: an admissible f in which every contact of A
+    carries. interval (m, 2) [N]: least and greatest force; nan where not asked for; inf where
+    forces can grow without end (bodies wedged between fixed ones). interval_method: how, and
+    whether they are exact or contain the exact ones; reached (m, 2): then, the part of them that is
+    known to be reached, to 1e-7 of the largest force. diameter [N]: the widest interval known, the
+    diameter of P in the largest-force norm over those contacts. floating: bodies without any
+    contact; rattlers: bodies with contacts that can carry nothing. threshold: part of the largest
+    force above which a contact counts as carrying; smallest_force: least force of A in ``example``,
+    over the largest. proven: no further contact can carry. unmoved (n,) bool: free dofs that no
+    contact moves. For a given force: position (m,) in its interval, 0 at the least and 1 at the
+    greatest; distance [N] |f - P|.
+    """
+
+    degree: int
+    nullity: int
+    mobility: int
+    rank: Rank
+    can_carry: np.ndarray
+    determined: np.ndarray
+    example: np.ndarray
+    interval: np.ndarray
+    reached: np.ndarray
+    interval_method: str
+    determined_method: str
+    diameter: float
+    floating: np.ndarray
+    rattlers: np.ndarray
+    unmoved: np.ndarray
+    rounds: int
+    threshold: float
+    smallest_force: float
+    proven: bool
+    position: np.ndarray | None = None
+    distance: float | None = None
+
+    @property
+    def width(self) -> np.ndarray:
+        """Greatest minus least force, (m,) [N]; nan where not computed."""
+        with np.errstate(invalid="ignore"):
+            return self.interval[:, 1] - self.interval[:, 0]
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a singular value or a force lies so near to its tolerance that the degree hangs
+        on it, or not all contacts that can carry may have been found."""
+        faint = self.smallest_force < TOLERANCES.doubtful * self.threshold
+        return bool(self.rank.margin < TOLERANCES.doubtful or faint or not self.proven)
+
+    @property
+    def message(self) -> str:
+        """The findings in a few lines."""
+        return self.described("N")
+
+    def described(self, unit: str) -> str:
+        """``message`` of forces in another unit, as impulses in N s."""
+        m = len(self.determined)
+        lines = [
+            f"degree of indeterminacy {self.degree}: {int(self.determined.sum())} of "
+            f"{counted(m, 'contact force')} determined, "
+            f"{int((~self.can_carry).sum())} of them zero",
+            f"nullity of B^T {self.nullity}; rank {self.rank.rank} of the load-bearing contacts by "
+            f"{self.rank.method}, tolerance {self.rank.tolerance:.0e}, "
+            + (
+                "no near-null singular values"
+                if not len(self.rank.near_null)
+                else "smallest singular values "
+                + ", ".join(f"{s:.1e}" for s in self.rank.near_null[:5])
+            ),
+        ]
+        if self.rank.margin < TOLERANCES.doubtful:
+            lines.append(
+                "the rank hangs on the tolerance: a singular value lies within a factor "
+                f"{self.rank.margin:.3g} of it"
+            )
+        if self.smallest_force < TOLERANCES.doubtful * self.threshold:
+            lines.append(
+                f"which contacts can carry hangs on the threshold of {self.threshold:.0e} of the "
+                f"largest force: one of them carries {self.smallest_force:.1e}"
+            )
+        if not self.proven:
+            lines.append("more contacts may be able to carry force: the search was cut short")
+        known = int((~self.determined & ~np.isnan(self.interval[:, 0])).sum())
+        lines.append(
+            f"intervals of {counted(known, 'open contact')} by {self.interval_method}; widest "
+            f"{self.diameter:.6g} {unit}"
+            if known
+            else f"intervals: {self.interval_method}"
+        )
+        if len(self.floating) or len(self.rattlers):
+            lines.append(
+                f"{counted(len(self.floating), 'floating body')} (no contact), "
+                f"{counted(len(self.rattlers), 'rattler')} "
+                "(contacts that can carry nothing)"
+            )
+        if self.distance is not None:
+            lines.append(
+                f"the given forces lie {self.distance:.3g} {unit} from the admissible ones"
+            )
+        return "\n".join(lines)

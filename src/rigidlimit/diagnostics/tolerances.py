@@ -1,0 +1,59 @@
+"""Sizes and tolerances that the diagnostics of smooth and of rough contacts share."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Parts are of loads or forces of order one.
+
+    balanced: imbalance over the largest load up to which forces count as admissible. doubtful:
+    factor between a value and its threshold below which a degree is in doubt. free_of: part of a
+    self-stress below which a contact counts as free of it. ray: rank tolerance where rays of cones
+    in space are among the faces: programs know them so far. dense: contacts, or generators of
+    cones, up to which self-stresses come from a dense decomposition. agreed: distance of bounds and
+    forces reached, over the largest force, at which they have met. exact_size: contacts that can
+    carry force up to which linear programs take over, for
+        intervals="auto", where bounds do not meet the forces reached.
+    all_intervals: undetermined contacts up to which all get their interval if none are chosen.
+    all_intervals_in_cones: the same of rough contacts.
+    solved: gap, and residuals, that conic solvers are asked for.
+    accepted: gap and residual, over the larger of 1 and the forces, with which an answer is still
+        one.
+    bears: part of the largest force above which a force counts, or stays below its bound.
+    cap: most that a contact may add to the sum, over the largest load: none shall pay for the
+        others.
+    unloaded: force, over the largest load, up to which a contact counts as unable to carry.
+    rounds: programs after which the search for contacts that can carry is cut short.
+    missing: sum of what is left unbalanced, over the largest load, that counts as none.
+    most_friction: factors up to which friction is tried.
+    least_friction: factors down to which it is: where a squeeze does it, as of a block between
+        walls, any friction is enough, with forces that grow as it falls.
+    no_factor: load factor that is none: rounding of the programs.
+    moves: part of the largest displacement at a contact from which on it counts as opening or
+        sliding.
+    """
+
+    balanced: float = 1e-8
+    doubtful: float = 1e3
+    free_of: float = 1e-6
+    ray: float = 1e-5
+    dense: int = 1500
+    agreed: float = 1e-6
+    exact_size: int = 30_000
+    all_intervals: int = 2000
+    all_intervals_in_cones: int = 300
+    solved: float = 1e-11
+    accepted: float = 1e-7
+    bears: float = 1e-8
+    cap: float = 1e-2
+    unloaded: float = 1e-7
+    rounds: int = 50
+    missing: float = 1e-9
+    most_friction: float = 1e4
+    least_friction: float = 1e-4
+    no_factor: float = 1e-10
+    moves: float = 1e-6
+
+
+TOLERANCES = Tolerances()

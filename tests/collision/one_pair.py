@@ -8,14 +8,11 @@ import numpy as np
 
 from rigidlimit.bodies import Bodies, Cylinder, Ellipsoid, Sphere, State
 from rigidlimit.bodies.rotations import matrix
-from rigidlimit.collision.clipping import SNAP
 from rigidlimit.collision.coal_distance import _coal_shape, _request
 from rigidlimit.collision.contacts import FEATURES
 from rigidlimit.collision.patches import ACROSS, MISSED, ON_FACE
 from rigidlimit.collision.pieces import Pieces
-from rigidlimit.collision.planes import STANDING
-from rigidlimit.collision.polytope_patch import PATCH
-from rigidlimit.collision.separation import ALIGNED
+from rigidlimit.collision.tolerances import TOLERANCES
 from rigidlimit.errors import ContactError
 
 from .one_pair_features import Feature, best_face, curvature_at, facing, support_height
@@ -135,13 +132,21 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
     equal = one_kind and not b_first and size_a <= size_b * (1 + 1e-9)
     face_a = _in_world(face_a, turn_a, state.position[a])
     face_b = _in_world(face_b, turn_b, state.position[b])
-    flat_a = face_a is not None and face_a.normal is not None and face_a.normal @ normal > ALIGNED
-    flat_b = face_b is not None and face_b.normal is not None and -face_b.normal @ normal > ALIGNED
+    flat_a = (
+        face_a is not None
+        and face_a.normal is not None
+        and face_a.normal @ normal > (1 - TOLERANCES.aligned)
+    )
+    flat_b = (
+        face_b is not None
+        and face_b.normal is not None
+        and -face_b.normal @ normal > (1 - TOLERANCES.aligned)
+    )
     found, size = [], min(shape_a.bounding_radius, shape_b.bounding_radius)
     if equal and flat_a and flat_b:
         beyond_a = _separation(shape_a, shape_b, turn_a, turn_b, arm, face_a.normal)
         beyond_b = _separation(shape_a, shape_b, turn_a, turn_b, arm, -face_b.normal)
-        b_first = beyond_b - beyond_a > PATCH * size
+        b_first = beyond_b - beyond_a > TOLERANCES.equal * size
     if (flat_a and face_b is not None) or (flat_b and face_a is not None):
         if flat_a and face_b is not None and not (flat_b and b_first):
             found, normal = _clip(face_a, face_b), face_a.normal
@@ -151,7 +156,7 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
         least = min((g for _, _, g in found), default=np.inf)
         own = known @ normal > ACROSS
         round_end = isinstance(shape_a, Cylinder) or isinstance(shape_b, Cylinder)
-        if not own and not abs(least - gap) <= (ON_FACE if round_end else PATCH) * size:
+        if not own and not abs(least - gap) <= (ON_FACE if round_end else TOLERANCES.equal) * size:
             found, normal = [], known  # at the face's edge
         # the corners of a round end stand for its rim: a nearest point between them comes on top
         elif found and least > gap + size * (ON_FACE if own else MISSED):
@@ -184,7 +189,7 @@ def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> P
 
 def _ends_meet(shape, direction):
     """Whether it is a cylinder's end that looks along ``direction`` or against it."""
-    return isinstance(shape, Cylinder) and abs(direction[2]) > np.cos(STANDING)
+    return isinstance(shape, Cylinder) and abs(direction[2]) > np.cos(TOLERANCES.parallel)
 
 
 def _extent(shape, face):
@@ -245,7 +250,7 @@ def _clip(reference: Feature, other: Feature):
 
     Sutherland and Hodgman's algorithm. A corner made by a cut is labelled by the edge it lies on
     and the side that cut it, both of which stay the same while the bodies move a little. Corners
-    nearer than SNAP face sizes to a corner of ``other`` take its label, and only the one of least
+    nearer than snap face sizes to a corner of ``other`` take its label, and only the one of least
     gap stays: aligned faces would else gain and lose corners by rounding.
     """
     corners = reference.corners
@@ -276,7 +281,7 @@ def _clip(reference: Feature, other: Feature):
         if not polygon:
             return []
     found = {}
-    snap = SNAP * min(_diagonal(reference), _diagonal(other))
+    snap = TOLERANCES.snap * min(_diagonal(reference), _diagonal(other))
     polygon = _without_straight_corners(polygon, snap)
     for label, _, point in polygon:
         away = np.linalg.norm(other.corners - point, axis=1)

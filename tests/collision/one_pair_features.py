@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rigidlimit.bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Sphere
-from rigidlimit.collision.planes import RIM_POINTS, STANDING, ellipsoid_curvature
+from rigidlimit.collision.planes import RIM_POINTS, ellipsoid_curvature
+from rigidlimit.collision.tolerances import TOLERANCES
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,12 @@ def facing(shape, direction: np.ndarray, start=((1, 0, 0), (0, 1, 0))) -> Featur
         face = int(np.argmax(shape.normals @ direction))
         loop = shape.faces[face]
         return Feature(shape.vertices[loop], loop, shape.normals[face])
-    if isinstance(shape, Capsule) and abs(direction[2]) < STANDING:
+    if isinstance(shape, Capsule) and abs(direction[2]) < TOLERANCES.parallel:
         return _side(shape, direction)
     if isinstance(shape, Cylinder):
-        if abs(direction[2]) < STANDING:
+        if abs(direction[2]) < TOLERANCES.parallel:
             return _side(shape, direction)
-        if abs(direction[2]) > np.cos(STANDING):
+        if abs(direction[2]) > np.cos(TOLERANCES.parallel):
             up = np.sign(direction[2])
             first = np.array(start[0 if np.hypot(*start[0][:2]) > 0.5 else 1])
             angles = up * 2 * np.pi / RIM_POINTS * np.arange(RIM_POINTS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..conditioning.dense_lcp import Systems
-from ..conditioning.tolerances import TOLERANCES
+from ..conditioning.tolerances import TOLERANCES as CONDITIONING
 from ..dynamics.inertia import inverse_mass
 from ..dynamics.problem import ContactDynamicsResult, ContactProblem
 from ..status import Status
@@ -34,7 +34,7 @@ def to_last_digits(
     force = classic.force.copy()
     for part in Islands.of(problem.B[closed], problem.M).parts:
         rows, columns = closed[part.members], part.columns
-        if part.A is None or part.A.size > TOLERANCES.small_part or not force[rows].any():
+        if part.A is None or part.A.size > CONDITIONING.small_part or not force[rows].any():
             continue
         B, M = (X[:, columns].toarray() for X in (problem.B[rows], problem.M[columns]))
         response = B @ inverse[columns][:, columns].toarray().astype(np.longdouble)

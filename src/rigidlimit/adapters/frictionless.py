@@ -23,7 +23,7 @@ from .._support import arrays
 from .._support.display import Brief
 from .._support.singular import svd
 from ..conditioning.several_bodies import cannot_bear
-from ..conditioning.tolerances import TOLERANCES
+from ..conditioning.tolerances import TOLERANCES as CONDITIONING
 from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.inertia import inverse_mass
 from ..forces import CompatibleForces, compatible_forces
@@ -236,10 +236,10 @@ def _bearing(problem, contacts, force):
     """``contacts`` without those that no forces of this balance can press, but by motions that the
     others hardly feel (``several_bodies.cannot_bear``): as the sides of blocks in a tower, which
     lean on one another by a millionth. force (m,): of step 1."""
-    for _ in range(TOLERANCES.rounds):
-        if len(contacts) ** 2 > TOLERANCES.most_pairs:
+    for _ in range(CONDITIONING.rounds):
+        if len(contacts) ** 2 > CONDITIONING.most_pairs:
             break
-        resting = force[contacts] <= TOLERANCES.weak * force.max()
+        resting = force[contacts] <= CONDITIONING.weak * force.max()
         out = cannot_bear(problem.gradient_of(contacts).toarray(), resting)
         if not out.any():
             break

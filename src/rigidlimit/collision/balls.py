@@ -7,9 +7,7 @@ from .._support.threads import in_pieces
 from ..bodies import Bodies, State
 from ..errors import ContactError
 from .pieces import Pieces
-
-THREADED = 100_000
-"""Pairs from which they are shared by threads."""
+from .tolerances import TOLERANCES
 
 
 def ball_ball(bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray) -> Pieces:
@@ -24,7 +22,7 @@ def ball_ball(bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray) -> Pie
             point, normal, gap, curvature,
         )  # fmt: skip
 
-    lost = max(in_pieces(fill, k, least=THREADED))
+    lost = max(in_pieces(fill, k, least=TOLERANCES.threaded))
     if lost >= 0:
         raise ContactError(
             f"bodies {bodies.names[a[lost]]!r} and {bodies.names[b[lost]]!r} have the same centre "

@@ -14,12 +14,10 @@ import numpy as np
 from numba import njit
 
 from .._support.threads import in_pieces
+from .tolerances import TOLERANCES
 
 MAX_LEVEL = 60
 """Size ratios up to 2^60."""
-
-THREADED = 50_000
-"""Balls from which the search is shared by threads; for fewer, starting them costs more."""
 
 
 @njit(cache=True, nogil=True)
@@ -189,7 +187,7 @@ def meeting_balls(
     def pairs_of(begin: int, end: int) -> tuple[np.ndarray, int]:
         return _meeting_balls(balls, levels, cell, planar, begin, end)
 
-    found = in_pieces(pairs_of, len(radius), least=THREADED)
+    found = in_pieces(pairs_of, len(radius), least=TOLERANCES.threaded_search)
     if len(found) == 1:
         return found[0]
     return np.concatenate([pairs for pairs, _ in found]), sum(tests for _, tests in found)

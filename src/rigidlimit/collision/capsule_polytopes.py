@@ -22,9 +22,7 @@ from .separation import (
     edge_edge,
     place,
 )
-
-NEARLY = 1e-12
-"""Difference of two separations, over the polytope's size, that counts as rounding."""
+from .tolerances import TOLERANCES
 
 
 @njit(cache=True)
@@ -49,7 +47,7 @@ class Search:
     """A polytope and the axis of a capsule, a segment, in the axes of the polytope.
 
     segment: corners are its ends; ends_local (2, 3): those in the axes of the capsule. limit:
-    separation of the segment up to which there are contacts; slack: NEARLY of the size.
+    separation of the segment up to which there are contacts; slack: rounding of the size.
     edge_products, face_products: room for ``best_edges``; points, crossed (2, 3): on both bodies.
     """
 
@@ -181,7 +179,7 @@ def nearest_of_capsule(pairs: Pairs, size_of: np.ndarray, table: PolytopeTable):
         r, half = size_of[pairs.shape_b[p], 0], size_of[pairs.shape_b[p], 2]
         _place_segment(search, half, pairs.turn[p], pairs.arm[p])
         take_shape(solid, table, pairs.shape_a[p])
-        search.slack, search.limit = NEARLY * (pairs.radius_a[p] + half), reach[p] + r
+        search.slack, search.limit = TOLERANCES.rounding * (pairs.radius_a[p] + half), reach[p] + r
         ends = search.segment.corners
         best, face, end = best_face(solid.normals, solid.heights, ends, search.limit, solid.apart)
         separation[p] = best - r

@@ -3,7 +3,7 @@
 a(s) = s u and b(t) = w + t v, |s| <= h_a, |t| <= h_b, with unit axes u, v, half lengths h and the
 arm w between the centres. The closest points are those of the two lines, if both lie within the
 axes, else an end of one axis and its foot on the other; gap = |b - a| - R_a - R_b. Capsules that
-lie side by side, parallel within PARALLEL, touch at both ends of their common stretch.
+lie side by side, parallel within parallel, touch at both ends of their common stretch.
 """
 
 import numpy as np
@@ -11,11 +11,8 @@ import numpy as np
 from ..bodies import Bodies, State, rotations
 from .kinds import shape_sizes
 from .pieces import Pieces
-from .planes import STANDING
 from .solids import capsule_curvature
-
-PARALLEL = 1e-3
-"""Sine of the angle between axes up to which two capsules side by side have two contacts."""
+from .tolerances import TOLERANCES
 
 
 def capsule_capsule(
@@ -52,8 +49,8 @@ def capsule_capsule(
             curvature=(capsule_curvature(at_a, size_a) + capsule_curvature(at_b, size_b))[which],
         )
 
-    across = np.maximum(np.abs(_dot(normal, u)), np.abs(_dot(normal, v))) < STANDING
-    beside = across & (np.linalg.norm(np.cross(u, v), axis=1) < PARALLEL)
+    across = np.maximum(np.abs(_dot(normal, u)), np.abs(_dot(normal, v))) < TOLERANCES.parallel
+    beside = across & (np.linalg.norm(np.cross(u, v), axis=1) < TOLERANCES.parallel)
     # the stretch of a's axis beside b's: s of b's ends
     middle, half = _dot(w, u), size_b[:, 2] * _dot(u, v)
     low = np.maximum(-size_a[:, 2], middle - np.abs(half))

@@ -9,15 +9,7 @@ the incident edge it lies on (named by its first corner; an edge of the outline 
 import numpy as np
 from numba import njit
 
-SNAP = 1e-3
-"""Distance over the smaller face's size below which the corners of a patch are one."""
-
-NEARER = 1e-7
-"""Rise of the neighbours' gaps over a made corner's, over ``snap``, from which on it stays."""
-
-INSIDE = 1e-12
-"""Distance over the outline's size up to which a corner beyond a side counts as inside. Over the
-side's own length it would be less than rounding where that is short."""
+from .tolerances import TOLERANCES
 
 MADE = 512
 """Labels from here on belong to corners made by a cut."""
@@ -109,7 +101,7 @@ def clip(
         for c in range(3):
             poly[0, i, c] = incident[i, c]
         poly_of[0, i, 0], poly_of[0, i, 1] = 2 * names[i], names[i]
-    margin = INSIDE * _width(outline)
+    margin = TOLERANCES.rounding * _width(outline)
     for side in range(len(outline)):
         old, new, old_of, new_of = poly[now], poly[1 - now], poly_of[now], poly_of[1 - now]
         count = _cut(outline, side, along, margin, old[:count], old_of, new, new_of, line)
@@ -136,7 +128,7 @@ def _in_line(before, x, after, normal, snap):
     off = ax * ax + ay * ay + az * az
     if not (off < snap * snap * (cx * cx + cy * cy + cz * cz) or off == 0):
         return False
-    return min(_rise(normal, x, before), _rise(normal, x, after)) <= NEARER * snap
+    return min(_rise(normal, x, before), _rise(normal, x, after)) <= TOLERANCES.nearer * snap
 
 
 @njit(cache=True)

@@ -27,45 +27,39 @@ from ..bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Shape,
 from .pairs import Faces, Nearest, Pairs, put_rows, rows_of
 from .polish import polish
 from .solid_table import Solids, rounding, support, to_body
+from .tolerances import TOLERANCES
 
-TIGHTEST = 1e-12
-"""coal's relative tolerance of the first solve, and where the bodies are clearly apart."""
 
-ROUNDS, APART = 4, 1e-3
-"""How often b is moved off along the normal found, and how far apart, over the smaller size."""
+class Settings(NamedTuple):
+    """Of searches by coal. Lengths are over the smaller body's size.
 
-SETTLED = 1e-10
-"""What the separation can gain by the turn of the normal in a round, over the smaller size."""
+    tightest: relative tolerance of the first solve, and where the bodies are clearly apart.
+    rounds: how often b is moved off along the normal found.
+    apart: how far.
+    settled: what the separation can gain by the turn of the normal in a round.
+    attempts: further tolerances, and how far b moves off along the line of centres.
+    deep: overlap from which every tolerance is tried: a tight one leads coal's expanding polytope
+        astray by rounding, a loose one ends it early. Bodies without corners and edges: where that
+        overlap exceeds their least radii of curvature.
+    """
 
-ATTEMPTS = (
-    (1e-9, 0.0),
-    (1e-8, 0.0),
-    (1e-7, 0.0),
-    (1e-6, 0.0),
-    (1e-9, 1e-7),
-    (1e-9, -1e-4),
-    (1e-9, 1e-3),
-)
-"""Further tolerances, and how far b moves off along the line of centres, over the smaller size."""
+    tightest: float = 1e-12
+    rounds: int = 4
+    apart: float = 1e-3
+    settled: float = 1e-10
+    attempts: tuple[float, ...] = (
+        (1e-9, 0.0),
+        (1e-8, 0.0),
+        (1e-7, 0.0),
+        (1e-6, 0.0),
+        (1e-9, 1e-7),
+        (1e-9, -1e-4),
+        (1e-9, 1e-3),
+    )
+    deep: float = 0.02
 
-DEEP = 0.02
-"""Overlap over the smaller body's size from which every tolerance is tried: a tight one leads
-coal's expanding polytope astray by rounding, a loose one ends it early. Bodies without corners and
-edges: where that overlap exceeds their least radii of curvature."""
 
-TOUCHING = 1e-9
-"""Overlap over the smaller body's size up to which an exact answer needs no second search: another
-normal could gain no more than that."""
-
-ROUNDING = 1e-13
-"""Gain of a face's separation, or difference of separations, that is rounding, over the pair's
-size."""
-
-BESIDE = 1 - 1e-9
-"""Cosine between a face's normal and coal's above which the two are taken for one."""
-
-CONSISTENT = 1e-9
-"""Difference of coal's distance and the separation along its normal, over the smaller size."""
+SETTINGS = Settings()
 
 
 @lru_cache(maxsize=4096)
@@ -143,7 +137,7 @@ class _Search:
         self.small = np.minimum(pairs.radius_a, pairs.radius_b)
         # overlaps up to the least radii of curvature have one stationary normal, see ``ellipsoids``
         round_off = rounding(solids, pairs.shape_a) + rounding(solids, pairs.shape_b)
-        self.deep = np.maximum(DEEP * self.small, round_off)
+        self.deep = np.maximum(SETTINGS.deep * self.small, round_off)
         self.sure, self.found = np.zeros(k, bool), Nearest.unknown(k)
 
     def solve(
@@ -161,17 +155,17 @@ class _Search:
         )
         _judge(Answers(rows, values, self.scale, moved, settling), pairs, solids, sure, found)
         known = rows_of(found, rows)
-        taken = _faces_take(rows, BESIDE, pairs, solids, faces, found)
+        taken = _faces_take(rows, (1 - TOLERANCES.equal), pairs, solids, faces, found)
         polish(rows, pairs, solids, found)
         again = taken & ~exact[rows]
         if again.any():  # not on the face after all
             put_rows(found, rows[again], rows_of(known, again))
             polish(rows[again], pairs, solids, found)
-        least = separation[rows] + CONSISTENT * small[rows]
+        least = separation[rows] + TOLERANCES.equal * small[rows]
         again = rows[_faces_take(rows, -1.0, pairs, solids, faces, found)]
         sure[rows[separation[rows] > least]] = False
         polish(again, pairs, solids, found)
-        sure[rows[exact[rows] & (separation[rows] > -TOUCHING * small[rows])]] = True
+        sure[rows[exact[rows] & (separation[rows] > -TOLERANCES.equal * small[rows])]] = True
 
     def _scaled(self, shape_of: np.ndarray, rows: np.ndarray) -> list:
         """coal's shapes of pairs ``rows``."""
@@ -191,15 +185,15 @@ def nearest_by_coal(shapes: Sequence[Shape], pairs: Pairs, faces: Faces, solids:
     separation, normal = search.found.separation, search.found.normal
     away = arm / np.maximum(np.linalg.norm(arm, axis=1, keepdims=True), 1e-300)
     everything = np.arange(len(arm))
-    search.solve(everything, TIGHTEST, np.zeros((len(arm), 3)))
-    for _ in range(ROUNDS):
+    search.solve(everything, SETTINGS.tightest, np.zeros((len(arm), 3)))
+    for _ in range(SETTINGS.rounds):
         rows = np.flatnonzero(~sure & (separation > -deep))
         if not len(rows):
             break
-        off = APART * small[rows] + np.maximum(-separation[rows], 0.0)
-        search.solve(rows, TIGHTEST, off[:, None] * normal[rows], settling=True)
+        off = SETTINGS.apart * small[rows] + np.maximum(-separation[rows], 0.0)
+        search.solve(rows, SETTINGS.tightest, off[:, None] * normal[rows], settling=True)
     rows = everything
-    for tolerance, shift in ATTEMPTS:
+    for tolerance, shift in SETTINGS.attempts:
         rows = rows[~(sure[rows] & ((shift != 0.0) | (separation[rows] > -deep[rows])))]
         if not len(rows):
             break
@@ -243,10 +237,10 @@ def _judge(answers, pairs, solids, sure, found):
         to_body(pairs.turn[p], n, -1.0, d)
         here = along - support(solids, pairs.shape_a[p], n, at)
         here -= support(solids, pairs.shape_b[p], d, at)
-        alike = max(CONSISTENT * small, ROUNDING * largest)
+        alike = max(TOLERANCES.equal * small, TOLERANCES.exact * largest)
         consistent, slack = abs(apart - here) < alike, 0.0
         if answers.settling:
-            close = turned < max(SETTLED * small, ROUNDING * largest)
+            close = turned < max(SETTINGS.settled * small, TOLERANCES.exact * largest)
             consistent = (consistent or exact) and close
             slack = alike if consistent and not exact else 0.0
         if here > found.separation[p] - slack:
@@ -270,7 +264,11 @@ def _faces_take(rows, cosine, pairs, solids, faces, found):
         n, face, turn = faces.normal[p], faces.separation[p], pairs.turn[p]
         normal, on_a, on_b = found.normal[p], found.on_a[p], found.on_b[p]
         along = normal[0] * n[0] + normal[1] * n[1] + normal[2] * n[2]
-        gain = ROUNDING * (pairs.radius_a[p] + pairs.radius_b[p]) * (-1.0 if cosine > 0 else 1.0)
+        gain = (
+            TOLERANCES.exact
+            * (pairs.radius_a[p] + pairs.radius_b[p])
+            * (-1.0 if cosine > 0 else 1.0)
+        )
         if not (face > found.separation[p] + gain and along >= cosine):
             continue
         taken[row], found.separation[p] = True, face

@@ -30,12 +30,7 @@ from .patches import contacts_of_nearest
 from .pieces import Pieces
 from .polytope_table import polytope_table
 from .solid_table import Solids, face_that_separates, solid_table, support_of, to_body
-
-EDGES = 500
-"""Edges of a polytope up to which closed forms with capsules are cheaper than coal's search."""
-
-BOUNDS = 12
-"""Steps of Gilbert's iteration; what is still within reach by then is searched in full."""
+from .tolerances import TOLERANCES
 
 
 def convex_pairs(
@@ -97,7 +92,7 @@ def _nearest(bodies: Bodies, pairs: Pairs, faces: Faces, solids: Solids) -> Near
         left[rows] = ~proved
     table = bodies.of_shapes(polytope_table)
     edges = np.diff(table.edge_start)[pairs.shape_a]
-    rows = np.flatnonzero((kind_a == POLYTOPE) & (kind_b == CAPSULE) & (edges <= EDGES))
+    rows = np.flatnonzero((kind_a == POLYTOPE) & (kind_b == CAPSULE) & (edges <= TOLERANCES.edges))
     if len(rows):
         found = nearest_of_capsule(rows_of(pairs, rows), solids.size, table)
         put_rows(out[:4], rows, found)
@@ -135,7 +130,7 @@ def _near(pairs, solids):
         size_b, corners_b = sizes[t], vertices[start[t] : start[t + 1]]
         for k in range(3):
             v[k] = x[k]
-        for _ in range(BOUNDS):
+        for _ in range(TOLERANCES.bounds):
             size = np.sqrt(dot(v, v))
             if size <= limit or size == 0:
                 break

@@ -17,11 +17,7 @@ from numba import njit
 from .pairs import Pairs
 from .rounded_hulls import basis
 from .solid_table import Solids, support, to_body
-
-STATIONARY = 1e-13
-"""Part of g across n, over the pair's size, at which n is taken for stationary."""
-
-STEPS = 30
+from .tolerances import TOLERANCES
 
 
 @njit(cache=True)
@@ -133,7 +129,7 @@ def nearest_of_ellipsoids(pairs: Pairs, start: np.ndarray, solids: Solids):
         for k in range(3):
             n[k] /= np.sqrt(length)
         last, stationary = -np.inf, False
-        for _ in range(STEPS):
+        for _ in range(TOLERANCES.steps):
             for k in range(3):
                 trial[k] = n[k]
             value, across = newton_step(a, b, turn[p], arm[p], n, at_a, at_b, work)
@@ -151,7 +147,7 @@ def nearest_of_ellipsoids(pairs: Pairs, start: np.ndarray, solids: Solids):
             last = value
             for k in range(3):
                 on_a[p, k] = trial[k]
-            if across < STATIONARY * size:
+            if across < TOLERANCES.exact * size:
                 proved[p], stationary = value > -rounded, True
                 break
         if stationary:

@@ -25,9 +25,7 @@ from .kinds import BALL, kind_of
 from .pieces import Pieces
 from .polytope_table import as_polytope
 from .solids import from_capsule, from_cylinder
-
-NORMALS = 1e-12
-"""Difference of unit normals up to which faces are flush, and their edges corners of one patch."""
+from .tolerances import TOLERANCES
 
 
 def without_inner_edges(
@@ -189,7 +187,9 @@ def _pairs(first, part, out, gap, same):
                     pairs, bounds = grown, more
                 pairs[count, 0], pairs[count, 1] = c, e
                 # the nearest contact of a plane that j lies behind has no larger gap than c
-                bounds[count] = off > NORMALS * NORMALS and gap[e] <= gap[c] + same[c]
+                bounds[count] = (
+                    off > TOLERANCES.rounding * TOLERANCES.rounding and gap[e] <= gap[c] + same[c]
+                )
                 any_bounds = any_bounds or bounds[count]
                 count += 1
             if not any_bounds:

@@ -9,17 +9,7 @@ from numba.experimental import structref
 
 from .._support.structs import StructType, define
 from .rounded_hulls import POINTS, RoundedHull
-
-RIGHT = -1e-9
-"""Least multiplier that counts as one of the right sign."""
-
-STANDS = 100
-"""Times what is rounding that a point may stand outside a rim: between the two ways out there is
-little to choose."""
-
-FLAT, SIDE_BY_SIDE = 1e-14, 1e-24
-"""Determinant of a second derivative over its diagonal's product that is no top, and square of the
-sine between two kinks that are one."""
+from .tolerances import TOLERANCES
 
 
 @njit(cache=True)
@@ -40,7 +30,7 @@ def _turn_by(g, H, edge, drop, kinks, s, share):
     uu, uv, vv = H
     if kinks == 0:
         det = uu * vv - uv * uv
-        if not (uu > 0 and det > FLAT * uu * vv):
+        if not (uu > 0 and det > TOLERANCES.flat * uu * vv):
             return False
         s[0], s[1] = (vv * g[0] - uv * g[1]) / det, (uu * g[1] - uv * g[0]) / det
         return True
@@ -62,7 +52,7 @@ def _turn_by(g, H, edge, drop, kinks, s, share):
         return True
     fx, fy = edge[1, 0], edge[1, 1]
     det = ex * fy - ey * fx
-    if det * det <= SIDE_BY_SIDE * square * (fx * fx + fy * fy):
+    if det * det <= TOLERANCES.rounding**2 * square * (fx * fx + fy * fy):
         return False
     s[0], s[1] = (drop[0] * fy - drop[1] * ey) / det, (ex * drop[1] - fx * drop[0]) / det
     x, y = g[0] - uu * s[0] - uv * s[1], g[1] - uv * s[0] - vv * s[1]
@@ -128,7 +118,7 @@ def _left(share, first, last):
     """What multipliers first : last leave of one; -1 if one of them has the wrong sign."""
     left = 1.0
     for c in range(first, last):
-        if not share[c] > RIGHT:
+        if not share[c] > -TOLERANCES.equal:
             return -1.0
         left -= share[c]
     return left
@@ -155,7 +145,7 @@ def _top_on(g0, H, a, b, ka, kb, slack, s, room):
     if not _turn_by(g, H, room.edge, room.drop, kinks, s, share):
         return False
     left_a, left_b = _left(share, 0, ka - 1), _left(share, ka - 1, kinks)
-    if not (left_a > RIGHT and left_b > RIGHT):
+    if not (left_a > -TOLERANCES.equal and left_b > -TOLERANCES.equal):
         return False
     if not (_furthest(a, i0, s, 1.0, slack) and _furthest(b, j0, s, -1.0, slack)):
         return False
@@ -251,4 +241,4 @@ def ends_bear(a: RoundedHull, b: RoundedHull, g: np.ndarray, slack: float, s: np
             s[k] += other.weight[i] * other.flat[i, k]
     if away > 0:
         s[0], s[1] = sign * s[0] / away, sign * s[1] / away
-    return away <= rim + STANDS * slack
+    return away <= rim + TOLERANCES.stands_out * slack

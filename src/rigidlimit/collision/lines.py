@@ -3,11 +3,7 @@
 import numpy as np
 from numba import njit
 
-SIDE_BY_SIDE = 1e-3
-"""Sine of the angle between straight lines up to which they touch at two points."""
-
-COMMON = 1e-6
-"""Common stretch over the first line's length from which on it has two ends."""
+from .tolerances import TOLERANCES
 
 
 @njit(cache=True)
@@ -27,11 +23,11 @@ def common_stretch(a: np.ndarray, b: np.ndarray, n: np.ndarray, point: np.ndarra
         length, other, cross = length + u * u, other + w * w, cross + c * c
         s0 += (b[0, k] - a[0, k]) * u
         s1 += (b[1, k] - a[0, k]) * u
-    if not cross < SIDE_BY_SIDE**2 * length * other:
+    if not cross < TOLERANCES.parallel**2 * length * other:
         return 0
     s0, s1 = s0 / length, s1 / length
     low, high = max(0.0, min(s0, s1)), min(1.0, max(s0, s1))
-    if high - low < COMMON:
+    if high - low < TOLERANCES.common:
         return 0
     for c in range(2):
         at = low if c == 0 else high
@@ -70,7 +66,7 @@ def is_line(
         length += (corners[first, k] - corners[second, k]) ** 2
     lower = abs(dot(corners[first], n) - dot(corners[second], n))
     neighbours = abs(first - second) in (1, count - 1)
-    if not neighbours or lower > SIDE_BY_SIDE * np.sqrt(length):
+    if not neighbours or lower > TOLERANCES.parallel * np.sqrt(length):
         return False
     if names[first] > names[second]:
         first, second = second, first

@@ -10,23 +10,23 @@ points.
 import numpy as np
 from numba import njit
 
-from .clipping import SNAP, clip, thin_out
+from .clipping import clip, thin_out
 from .contacts import FEATURES
 from .face_pair import new_face_pair
 from .kinds import CYLINDER
 from .lines import common_stretch, dot, is_line
 from .pairs import Nearest, Pairs
-from .planes import RIM_POINTS, STANDING
-from .polytope_patch import LARGER, PATCH
+from .planes import RIM_POINTS
 from .rims import in_sliver, rim_starts
-from .separation import ALIGNED, ASKEW, midway, step
+from .separation import midway, step
 from .solid_table import Solids, curvature_near, facing, support, to_body
+from .tolerances import TOLERANCES
 
-ACROSS, ON_FACE = 1 - 1e-12, (1 - np.cos(np.pi / RIM_POINTS)) * STANDING
+ACROSS, ON_FACE = 1 - TOLERANCES.rounding, (1 - np.cos(np.pi / RIM_POINTS)) * TOLERANCES.parallel
 """Cosine above which a normal is a face's own, and how much lower, over the smaller body's size, a
 point of a round end may then lie than those that stand for its rim: what an end has that stands."""
 
-MISSED = 2 * np.sqrt(2 * (1 - ALIGNED))
+MISSED = 2 * np.sqrt(2 * TOLERANCES.aligned)
 """The same where the normal is a face's only nearly."""
 
 AS_NEAR = 2 * np.sqrt(2 * (1 - ACROSS))
@@ -73,8 +73,8 @@ def _look(pair, solids):
             b.corners[c, k] = moved + pair.arm[k]
     for k in range(3):
         b.normal[k] = dot(turn[k], local)
-    a.flat = a.count > 2 and dot(a.normal, n) > ALIGNED
-    b.flat = b.count > 2 and -dot(b.normal, n) > ALIGNED
+    a.flat = a.count > 2 and dot(a.normal, n) > (1 - TOLERANCES.aligned)
+    b.flat = b.count > 2 and -dot(b.normal, n) > (1 - TOLERANCES.aligned)
 
 
 @njit(cache=True)
@@ -100,13 +100,13 @@ def _reference(pair, solids):
     a, b, mid = pair.a, pair.b, pair.mid
     second = not (a.flat and b.count > 0)
     if a.flat and b.flat and solids.kind[a.shape] == solids.kind[b.shape]:
-        if b.size > LARGER * a.size:
+        if b.size > (1 + TOLERANCES.equal) * a.size:
             second = True
-        elif not a.size > LARGER * b.size:
+        elif not a.size > (1 + TOLERANCES.equal) * b.size:
             more = _separates_more(pair, solids)
-            second = more > PATCH * pair.size
+            second = more > TOLERANCES.equal * pair.size
             askew, half = midway(a.normal, b.normal, mid)
-            if abs(more) <= PATCH * pair.size and askew > ASKEW:
+            if abs(more) <= TOLERANCES.equal * pair.size and askew > TOLERANCES.rounding:
                 return 1 if second else 0, half, True
     step(b.normal if second else a.normal, 0.0, a.normal, mid)
     return 1 if second else 0, 1.0, False
@@ -131,7 +131,7 @@ def _take_corners(pair, side, half, found):
     own, other = (pair.a, pair.b) if side == 0 else (pair.b, pair.a)
     outward, names, least = own.normal, other.names[: other.count], np.inf
     poly, poly_of, height = pair.poly, pair.poly_of, pair.height
-    h, snap = dot(outward, own.corners[0]), SNAP * min(own.size, other.size)
+    h, snap = dot(outward, own.corners[0]), TOLERANCES.snap * min(own.size, other.size)
     found = thin_out(
         poly[0], poly_of[0], found, outward, h, other.corners[: other.count], names, snap, height
     )
@@ -149,11 +149,16 @@ def _patch(pair, solids):
     """Contacts of a face with a face or line."""
     a, b, n, size = pair.a, pair.b, pair.n, pair.size
     round_end = solids.kind[a.shape] == CYLINDER or solids.kind[b.shape] == CYLINDER
-    alike = size * (ON_FACE if round_end else PATCH)
+    alike = size * (ON_FACE if round_end else TOLERANCES.equal)
     side, half, even = _reference(pair, solids)
     found, low = _clip_face(pair, side)
     first = a.flat and b.flat and solids.kind[a.shape] == solids.kind[b.shape]
-    if first and b.size > LARGER * a.size and pair.exact and not abs(low - pair.gap) <= alike:
+    if (
+        first
+        and b.size > (1 + TOLERANCES.equal) * a.size
+        and pair.exact
+        and not abs(low - pair.gap) <= alike
+    ):
         side = 0  # the nearest points are not those of the larger face
         step(a.normal, 0.0, n, pair.mid)
         found, low = _clip_face(pair, side)

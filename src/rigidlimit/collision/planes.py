@@ -26,6 +26,7 @@ from .kinds import (
 )
 from .pieces import Pieces
 from .polytope_table import as_polytope
+from .tolerances import TOLERANCES
 
 RIM = np.array([[1.0, 0.0], [np.sqrt(0.75), 0.5], [0.5, np.sqrt(0.75)]])
 RIM = np.concatenate([RIM, RIM @ [[0, 1], [-1, 0]]])
@@ -39,9 +40,6 @@ The end bears like a polygon with these corners: it tips where the load leaves t
 cos(pi / 12) R = 0.966 R and R from the axis. Four would tip at 0.71 R; twenty-four would bring
 0.991 R and double the contacts of every standing cylinder. Of twelve, some lie on both axes.
 """
-
-STANDING = 1e-3
-"""Tilt [rad] up to which a cylinder stands on its end rather than on a point of its rim."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +202,7 @@ def _core(kind, number, row, radius, axes, normal, core):
     """Writes point ``number`` of a shape for the plane's unit normal in body axes to ``core``.
 
     Returns (radius of the ball about it, mean curvature there). NaN for rim points that do not
-    count in this pose: within STANDING radians of upright a cylinder stands on the fixed points
+    count in this pose: within parallel radians of upright a cylinder stands on the fixed points
     of its ends; else it lies or leans on the lowest points of its rims.
     """
     for k in range(3):
@@ -214,7 +212,7 @@ def _core(kind, number, row, radius, axes, normal, core):
         return radius, 1 / radius if radius > 0 else 0.0
     if kind == CYLINDER:
         across = np.hypot(normal[0], normal[1])
-        if (across < STANDING) == (number < 2):
+        if (across < TOLERANCES.parallel) == (number < 2):
             core[0] = np.nan
         elif number < 2:
             core[0] = -radius * normal[0] / across

@@ -23,6 +23,8 @@ other. Bodies apart have no other such n. The end of a cylinder, where the disk 
 smooth, is entered with its own normal only, and kept where the other body stands within its rim.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numba.experimental import structref
@@ -42,28 +44,35 @@ from .rounded_hulls import (
 from .separation import place
 from .solid_table import Solids, to_body
 
-STEPS = 16
-"""Steps of Newton; four are ordinary."""
 
-CLOSE, SETTLED = 1e-4, 1e-12
-"""Steps [rad] after which the answer may be exact, and after which another is of no use."""
+class Settings(NamedTuple):
+    """Of Newton's method on the normal.
 
-FAR = 0.3
-"""Longest step [rad]."""
+    steps: steps of Newton; four are ordinary.
+    close: steps [rad] after which the answer may be exact.
+    settled: steps [rad] after which another is of no use.
+    far: longest step [rad].
+    uphill: least second derivative, over the smaller size, of steps uphill: taken where bodies
+        overlap or just touch and f has no top near, some of its directions being flat or bent
+        upward.
+    exact: part of x_b - x_a across n, over the size of the coordinates, at which a normal is exact.
+    facing: the same, ten times over, up to which it is taken if it gets no better.
+    tries: small steps after which it gets no better.
+    nudge: turn [rad] off the normal of an end that does not bear.
+    """
 
-UPHILL = 1e-3
-"""Least second derivative, over the smaller size, of steps uphill: taken where bodies overlap or
-just touch and f has no top near, some of its directions being flat or bent upward."""
+    steps: int = 16
+    close: float = 1e-4
+    settled: float = 1e-12
+    far: float = 0.3
+    uphill: float = 1e-3
+    exact: float = 1e-15
+    facing: float = 1e-13
+    tries: int = 4
+    nudge: float = 1e-3
 
-ROUNDING, FACING = 1e-15, 1e-13
-"""Part of x_b - x_a across n, over the size of the coordinates, at which a normal is exact, and,
-ten times over, up to which it is taken if it gets no better."""
 
-TRIES = 4
-"""Small steps after which it gets no better."""
-
-NUDGE = 1e-3
-"""Turn [rad] off the normal of an end that does not bear."""
+SETTINGS = Settings()
 
 
 @njit(cache=True)
@@ -103,7 +112,7 @@ class Search:
     """Two rounded hulls and where Newton stands; in the axes of a about its centre.
 
     turn (3, 3), arm (3,): pose of b; size: of the coordinates; small: of the smaller body; slack:
-    FACING of the size. n (3,): unit direction looked along, value: the separation along it; inward
+    facing of the size. n (3,): unit direction looked along, value: the separation along it; inward
     (3,): -n in the axes of b. u, v (3,): axes across n, u_b, v_b: those in the axes of b; slope
     (2,): of the smooth parts; best (3,): the direction before the last step; turn_by (2,): that
     step, in u, v. on_a, on_b (3,): the points that are to face each other. zero (3,): no shift;
@@ -162,7 +171,7 @@ def _take_pair(search, pairs, solids, p, normal):
     search.turn, search.arm = pairs.turn[p], pairs.arm[p]
     search.size = pairs.radius_a[p] + pairs.radius_b[p]
     search.small = min(pairs.radius_a[p], pairs.radius_b[p])
-    search.slack = FACING * search.size
+    search.slack = SETTINGS.facing * search.size
     for k in range(3):
         search.n[k] = normal[k]
 
@@ -222,7 +231,7 @@ def _find_top(search):
     uu, uv, vv = _bend(a.bend, b.bend, search.u, search.v, search.u_b, search.v_b)
     flat = 10 * slack if abs(value) < 10 * slack else value
     found = False
-    for more in (flat, max(abs(flat), UPHILL * search.small)):
+    for more in (flat, max(abs(flat), SETTINGS.uphill * search.small)):
         found = found or top_near(
             search.slope, (uu + more, uv, vv + more), a, b, slack, search.turn_by, search.room,
         )  # fmt: skip
@@ -231,8 +240,8 @@ def _find_top(search):
 
 @njit(cache=True)
 def _shrink(search, turned):
-    """Share of the step to take: no further than FAR, and not beyond the axis of a disk."""
-    shrink, s = FAR / max(FAR, turned), search.turn_by
+    """Share of the step to take: no further than far, and not beyond the axis of a disk."""
+    shrink, s = SETTINGS.far / max(SETTINGS.far, turned), search.turn_by
     if search.a.kind == CYLINDER:
         shrink = min(shrink, _before_axis(search.n, search.u, search.v, s, 1.0))
     if search.b.kind == CYLINDER:
@@ -275,16 +284,16 @@ def _search_exact(search):
     """Newton's method from the direction n; whether an exact one was found."""
     a, b, size, slack = search.a, search.b, search.size, search.slack
     highest, turned, tries = -np.inf, np.inf, 0
-    for _ in range(STEPS):
+    for _ in range(SETTINGS.steps):
         _look(search)
         value = search.value
         if turned < np.inf:  # are these the points that face each other?
             off = _take_points(search)
-            tries += turned < CLOSE
+            tries += turned < SETTINGS.close
             touching = abs(value) < 10 * slack  # where many normals serve
-            if off <= ROUNDING * size or (touching and off <= slack):
+            if off <= SETTINGS.exact * size or (touching and off <= slack):
                 return True
-            if turned < SETTLED or tries == TRIES:
+            if turned < SETTINGS.settled or tries == SETTINGS.tries:
                 return off <= 10 * slack
         if value < highest - slack:  # too far: halfway back to the best so far
             for k in range(3):
@@ -294,7 +303,7 @@ def _search_exact(search):
             continue
         highest = max(highest, value)
         _look_across(search)
-        bears, shrink, s = False, NUDGE, search.turn_by
+        bears, shrink, s = False, SETTINGS.nudge, search.turn_by
         if a.smooth and b.smooth:
             if not _find_top(search):
                 return False

@@ -21,18 +21,9 @@ from numba.experimental import structref
 
 from .._support.structs import StructType, define
 from .polygon_table import PolygonTable
-from .separation import ASKEW, midway
-from .widthless import SAME, WIDE, touches_without_width
-
-EQUAL = 1e-9
-"""Difference of separations, over the pair's size, up to which two edges separate equally: else
-facing edges would take turns by rounding, and their contacts change numbers."""
-
-LONGER = 1 + 1e-9
-"""Ratio of the lengths of two edges from which on one is the longer."""
-
-ROUNDING = 1e-12
-"""Difference of gaps, over the pair's size, that counts as rounding."""
+from .separation import midway
+from .tolerances import TOLERANCES
+from .widthless import touches_without_width
 
 
 @structref.register
@@ -108,7 +99,7 @@ def _without_width(a, b, same, ties):
     na, nb = a.normals, b.normals
     # the common case: one edge of each body, facing each other
     cosine = na[a.edge, 0] * nb[b.edge, 0] + na[a.edge, 1] * nb[b.edge, 1]
-    if a.equal <= 1 and b.equal <= 1 and cosine < -WIDE:
+    if a.equal <= 1 and b.equal <= 1 and cosine < -TOLERANCES.wide:
         return False
     return touches_without_width(na, a.apart, a.count, nb, b.apart, b.count, best, same, ties)
 
@@ -183,26 +174,26 @@ def _between(a, b, mid, out):
 def _midway_ends(a, b, size, mid, ends):
     """How many ends the edges have on the line midway between them; 0 where one of them is the
     reference: they do not separate equally, one is longer, or they are parallel."""
-    if abs(a.separation - b.separation) > EQUAL * size:
+    if abs(a.separation - b.separation) > TOLERANCES.equal * size:
         return 0
     long_a, long_b = _length(a), _length(b)
-    if long_b > LONGER * long_a or long_a > LONGER * long_b:
+    if long_b > (1 + TOLERANCES.equal) * long_a or long_a > (1 + TOLERANCES.equal) * long_b:
         return 0
     askew, half = midway(a.normals[a.edge], b.normals[b.edge], mid)
-    if not (askew > ASKEW and half > WIDE):
+    if not (askew > TOLERANCES.rounding and half > TOLERANCES.wide):
         return 0
     found = _between(a, b, mid, ends)
     if found == 0:
         return 0
     lowest, best = min(ends[0, 2], ends[1, 2]), max(a.separation, b.separation)
-    return found if abs(lowest - best) <= EQUAL * size else 0
+    return found if abs(lowest - best) <= TOLERANCES.equal * size else 0
 
 
 @njit(cache=True)
 def _a_is_reference(a, b, size):
     """Whether the edge of a goes first: it separates more, or as much and is no shorter."""
-    if abs(a.separation - b.separation) <= EQUAL * size:
-        return not _length(b) > LONGER * _length(a)
+    if abs(a.separation - b.separation) <= TOLERANCES.equal * size:
+        return not _length(b) > (1 + TOLERANCES.equal) * _length(a)
     return a.separation >= b.separation
 
 
@@ -254,7 +245,7 @@ def _write_corners(row, p, a, b, own, sign, size, near):
     if other < square:
         square, i_at, j_at = other, near[5], near[4]
     distance = np.sqrt(square)
-    if own.separation <= 0 or distance <= ROUNDING * size:
+    if own.separation <= 0 or distance <= TOLERANCES.rounding * size:
         distance = own.separation
         row[3], row[4] = sign * own.normals[own.edge, 0], sign * own.normals[own.edge, 1]
     else:
@@ -281,7 +272,7 @@ def polygon_contacts(
     for p in range(len(a)):
         i, j, limit = a[p], b[p], reach[p]
         x, y = position[j, 0] - position[i, 0], position[j, 1] - position[i, 1]
-        size, same = radius[i] + radius[j], SAME * min(radius[i], radius[j])
+        size, same = radius[i] + radius[j], TOLERANCES.equal * min(radius[i], radius[j])
         _place(one, shape_of[i], turn[i], 0.0, 0.0, table)
         _place(two, shape_of[j], turn[j], x, y, table)
         _separate(one, two, -2 * same)
@@ -295,7 +286,7 @@ def polygon_contacts(
             number = ((one.edge % 128) * 128 + two.edge % 128) * 4
             count += _write_ends(out[count:], p, number, found, ends, mid[0], mid[1], limit)
             continue
-        first, slack = _a_is_reference(one, two, size), ROUNDING * size
+        first, slack = _a_is_reference(one, two, size), TOLERANCES.rounding * size
         own, other = (one, two) if first else (two, one)
         found, e, tx, ty, lowest = _clip(own, other, ends)
         if lowest > own.separation + slack and other.separation > own.separation:

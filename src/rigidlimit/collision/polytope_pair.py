@@ -17,12 +17,7 @@ from .separation import (
     place,
     step,
 )
-
-ROUNDING = 1e-12
-"""Difference of separations, over the pair's size, that counts as rounding: faces go first."""
-
-LEVEL = 1e-3
-"""Height over the lowest corner, over the pair's size, up to which a corner is lowest too."""
+from .tolerances import TOLERANCES
 
 
 @structref.register
@@ -163,7 +158,7 @@ def separating_face(pair: Pair):
         shift = normals[f, 0] * arm[0] + normals[f, 1] * arm[1] + normals[f, 2] * arm[2]
         heights[f] = level[f] + shift
     best_b, face_b, corner_a = best_face(normals, heights, a.corners, limit, b.apart)
-    if best_b > limit or best_b > best + ROUNDING * pair.size:
+    if best_b > limit or best_b > best + TOLERANCES.rounding * pair.size:
         pair.separation = best_b
         step(zero, -1.0, normals[face_b], pair.normal)
         return 1, face_b, corner_a
@@ -181,7 +176,13 @@ def separating_edges(pair: Pair, scratch: tuple):
     b = pair.b
     place(pair.unplaced.along, pair.turn, pair.zero, b.along)
     pair.separation, edge_a, edge_b = best_edges(
-        pair.a, b, pair.separation, ROUNDING * pair.size, pair.limit, scratch, pair.normal
+        pair.a,
+        b,
+        pair.separation,
+        TOLERANCES.rounding * pair.size,
+        pair.limit,
+        scratch,
+        pair.normal,
     )
     return edge_a, edge_b
 
@@ -214,7 +215,11 @@ def closest_points(pair: Pair):
     """
     va, vb, ea, eb = pair.a.corners, pair.b.corners, pair.a.edges, pair.b.edges
     best, n, trial = pair.separation, pair.normal, np.empty((2, 3))
-    depth, tol, level = min(best, 0.0), ROUNDING * pair.size, LEVEL * pair.size
+    depth, tol, level = (
+        min(best, 0.0),
+        TOLERANCES.rounding * pair.size,
+        TOLERANCES.level * pair.size,
+    )
     for c in range(len(vb)):
         step(vb[c], -depth, n, vb[c])
     square = corner_edge(va, vb, eb, np.inf, trial[0], trial[1])

@@ -1,10 +1,9 @@
 """The patch of contacts between faces of two polytopes, in the axes of the first about its centre.
 
 The reference face is the one whose outline cuts the patch, the incident face the one that is cut.
-Where a face lies across the contact's normal within ALIGNED and its patch has the least gap, the
-patch is the contact. Where one lies across within NEARLY only, the corners of its patch come beside
-the nearest points.
-"""
+Where a face lies across the contact's normal within (1 - aligned) and its patch has the least gap,
+the patch is the contact. Where one lies across within nearly_across only, the corners of its patch
+come beside the nearest points."""
 
 from typing import NamedTuple
 
@@ -13,27 +12,12 @@ from numba import njit
 from numba.experimental import structref
 
 from .._support.structs import StructType, define
-from .clipping import SNAP, clip, thin_out
+from .clipping import clip, thin_out
 from .contacts import FEATURES
-from .polytope_pair import LEVEL, Pair
+from .polytope_pair import Pair
 from .polytope_table import PolytopeTable
-from .separation import ALIGNED, ASKEW, lowest, midway, most_along, step
-from .widthless import WIDE
-
-PATCH = 1e-9
-"""Difference of a patch's least gap from the signed distance, over the pair's size, up to which a
-face that is only nearly across the normal takes its place."""
-
-NEARLY = 0.98
-"""Cosine between a contact's normal and a face's normal, 11 degrees, from which on the corners of
-the face's patch are looked at beside it; further off they are out of reach."""
-
-LARGER = 1 + 1e-9
-"""Ratio of the diagonals of two faces from which on one is the larger."""
-
-EVENLY = 1e-9
-"""Difference of the cosines between a contact's normal and two faces' up to which both lie equally
-across it."""
+from .separation import lowest, midway, most_along, step
+from .tolerances import TOLERANCES
 
 
 class Patch(NamedTuple):
@@ -155,7 +139,7 @@ def cut(pair: Pair, side: int, face: int, along: np.ndarray, cosine: float, cutt
     normal. Returns the ``Patch``; its corners go into ``cutting``."""
     own, other = (pair.a, pair.b) if side == 0 else (pair.b, pair.a)
     normal, row, incident = own.normals[face], own.row + face, other.row
-    incident += _incident(other, cutting, normal, LEVEL * pair.size)
+    incident += _incident(other, cutting, normal, TOLERANCES.level * pair.size)
     start, loops = cutting.loop_start, cutting.loops
     loop, names = loops[start[row] : start[row + 1]], loops[start[incident] : start[incident + 1]]
     outline, seen = cutting.outline[: len(loop)], cutting.incident[: len(names)]
@@ -175,13 +159,13 @@ def facing_faces(pair: Pair, cutting: Cutting):
     cosine_a, face_a = most_along(a.normals, pair.normal, 1.0)
     cosine_b, face_b = most_along(b.normals, pair.normal, -1.0)
     size_a, size_b = cutting.diagonal[a.row + face_a], cutting.diagonal[b.row + face_b]
-    larger = size_b > LARGER * size_a
-    alike, cosine = not larger and not size_a > LARGER * size_b, 1.0
+    larger = size_b > (1 + TOLERANCES.equal) * size_a
+    alike, cosine = not larger and not size_a > (1 + TOLERANCES.equal) * size_b, 1.0
     if alike:
         normal_b = b.normals[face_b]
         askew, cosine = midway(a.normals[face_a], normal_b, cutting.mid)
-        alike = askew > ASKEW and cosine > WIDE
-        alike = alike and face_a == _incident(a, cutting, normal_b, LEVEL * pair.size)
+        alike = askew > TOLERANCES.rounding and cosine > TOLERANCES.wide
+        alike = alike and face_a == _incident(a, cutting, normal_b, TOLERANCES.level * pair.size)
     return Facing(face_a, face_b, cosine_a, cosine_b, larger, alike, cosine)
 
 
@@ -190,8 +174,8 @@ def aligned_order(pair: Pair, faces: Facing):
     """How to try faces across the normal; facing ones would take turns: (whether the direction
     midway between both goes first, body whose face goes first). The larger face does, of equal ones
     that which separates more."""
-    both = faces.cosine_a > ALIGNED and faces.cosine_b > ALIGNED
-    slack, apart_a = PATCH * pair.size, pair.a.apart[faces.face_a]
+    both = faces.cosine_a > (1 - TOLERANCES.aligned) and faces.cosine_b > (1 - TOLERANCES.aligned)
+    slack, apart_a = TOLERANCES.equal * pair.size, pair.a.apart[faces.face_a]
     more = pair.b.apart[faces.face_b] - apart_a
     even = faces.alike and abs(more) <= slack and (both or apart_a >= pair.separation - slack)
     return even, 1 if both and (faces.larger or (faces.alike and more > slack)) else 0
@@ -201,10 +185,10 @@ def aligned_order(pair: Pair, faces: Facing):
 def leaning_order(faces: Facing):
     """The same of faces that lie only nearly across the normal: of equal ones the better goes
     first, or the direction midway between them."""
-    if faces.alike and faces.cosine_b > faces.cosine_a + EVENLY:
+    if faces.alike and faces.cosine_b > faces.cosine_a + TOLERANCES.equal:
         return False, 1
-    alike = faces.alike and faces.cosine_a <= faces.cosine_b + EVENLY
-    return alike and faces.cosine_a > NEARLY, 1 if faces.larger else 0
+    alike = faces.alike and faces.cosine_a <= faces.cosine_b + TOLERANCES.equal
+    return alike and faces.cosine_a > TOLERANCES.nearly_across, 1 if faces.larger else 0
 
 
 @njit(cache=True)
@@ -265,7 +249,7 @@ def write_patch(rows: np.ndarray, p: int, pair: Pair, patch: Patch, single: bool
     poly, of, height, along = cutting.poly[0], cutting.poly_of[0], cutting.gap, cutting.along
     start, face, incident = cutting.loop_start, own.row + patch.face, patch.incident
     names = cutting.loops[start[incident] : start[incident + 1]]
-    snap = SNAP * min(cutting.diagonal[face], cutting.diagonal[incident])
+    snap = TOLERANCES.snap * min(cutting.diagonal[face], cutting.diagonal[incident])
     count, beside, deepest, limit = 0, -1, -np.inf, pair.limit
     left = thin_out(
         poly, of, patch.corners, own.normals[patch.face], own.heights[patch.face],

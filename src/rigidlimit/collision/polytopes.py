@@ -7,15 +7,14 @@ on the Gauss map meet, or, only where the bodies are apart, along the line from 
 corner or edge of the other. The first two kinds are tried always; the third where the best of them
 is not realised by two points of the bodies.
 
-Where a face lies across n within ALIGNED it is the reference face: the corners of the other body's
-facing face, cut to its outline (``clipping``), are the contacts. Of two facing faces that both
-serve, the larger is the reference; of equal ones that which separates the bodies more, and where
-both do alike, the plane midway between them: it does not matter which body comes first. Else the
-closest points make one;
-and where a face lies across n within NEARLY, as where a box hangs over an edge and leans a little,
-the other corners of that patch, which the bodies may turn towards, are contacts as well: each along
-the face's normal, so that none dips below the face by more than second order of the turn.
-Bodies that only touch along an edge have none (``widthless``).
+Where a face lies across n within (1 - aligned) it is the reference face: the corners of the other
+body's facing face, cut to its outline (``clipping``), are the contacts. Of two facing faces that
+both serve, the larger is the reference; of equal ones that which separates the bodies more, and
+where both do alike, the plane midway between them: it does not matter which body comes first. Else
+the closest points make one; and where a face lies across n within nearly_across, as where a box
+hangs over an edge and leans a little, the other corners of that patch, which the bodies may turn
+towards, are contacts as well: each along the face's normal, so that none dips below the face by
+more than second order of the turn. Bodies that only touch along an edge have none (``widthless``).
 
 Symbols: everything is in the axes of A about A's centre, so that rounding does not grow with the
 distance from the origin; v corners, n face normals, h face heights, e edge directions.
@@ -38,9 +37,7 @@ from .polytope_pair import (
     take_shapes,
 )
 from .polytope_patch import (
-    NEARLY,
     NO_PATCH,
-    PATCH,
     aligned_order,
     cut,
     cutting_of,
@@ -51,23 +48,14 @@ from .polytope_patch import (
     write_point,
 )
 from .polytope_table import polytope_table
-from .separation import ALIGNED
-from .widthless import SAME, touches_without_width
-
-REALISED = 1e-11
-"""Distance of two points from the separation, over the pair's size, up to which it is theirs."""
-
-THREADED = 5_000
-"""Pairs from which they are shared by threads."""
-
-EDGE_PAIRS = 100_000
-"""Products of the numbers of edges up to which trying all pairs is cheaper than coal's search."""
+from .tolerances import TOLERANCES
+from .widthless import touches_without_width
 
 
 def small_enough(bodies: Bodies, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Which pairs of bodies have few enough edges for this narrow phase."""
     edges = np.diff(bodies.of_shapes(polytope_table).edge_start)[bodies.shape_of]
-    return edges[a] * edges[b] <= EDGE_PAIRS
+    return edges[a] * edges[b] <= TOLERANCES.edge_pairs
 
 
 def polytope_polytope(
@@ -87,7 +75,7 @@ def polytope_polytope(
         found[:, 0] += first
         return found
 
-    found = np.concatenate(in_pieces(contacts, len(a), least=THREADED))
+    found = np.concatenate(in_pieces(contacts, len(a), least=TOLERANCES.threaded_polytopes))
     pair = found[:, 0].astype(np.int64)
     here = turn[a[pair]]
     return Pieces.of(
@@ -122,7 +110,7 @@ def _contacts(a, b, reach, shape_of, radius, position, turn, table):
         if touches_without_width(
             one.normals, one.apart, len(one.normals),
             other.normals, other.apart, len(other.normals),
-            pair.separation, SAME * min(radius[i], radius[j]), ties,
+            pair.separation, TOLERANCES.equal * min(radius[i], radius[j]), ties,
         ):  # fmt: skip
             continue
 
@@ -134,7 +122,7 @@ def _contacts(a, b, reach, shape_of, radius, position, turn, table):
             corner_below(pair, side, corner)
             normal = one.normals[face] if side == 0 else other.normals[face]
             patch = cut(pair, side, face, normal, 1.0, cutting)
-            realised = patch.least <= pair.separation + REALISED * pair.size
+            realised = patch.least <= pair.separation + TOLERANCES.realised * pair.size
         if not realised:
             patch = NO_PATCH
             closest_points(pair)
@@ -145,11 +133,19 @@ def _contacts(a, b, reach, shape_of, radius, position, turn, table):
         even, first = aligned_order(pair, faces)
         if even or patch.side != first:
             on_face = patch.side >= 0
-            patch = first_patch(pair, faces, even, first, ALIGNED, PATCH * pair.size, cutting)
+            patch = first_patch(
+                pair,
+                faces,
+                even,
+                first,
+                (1 - TOLERANCES.aligned),
+                TOLERANCES.equal * pair.size,
+                cutting,
+            )
             single = not on_face and patch.corners == 0
         if single:
             even, first = leaning_order(faces)
-            patch = first_patch(pair, faces, even, first, NEARLY, np.inf, cutting)
+            patch = first_patch(pair, faces, even, first, TOLERANCES.nearly_across, np.inf, cutting)
         if count + patch.corners + 1 > len(out):
             out = np.concatenate((out, np.empty((len(out) + patch.corners + 1, 9))))
         written = 0

@@ -7,9 +7,10 @@ from .kinds import CYLINDER
 from .lines import dot
 from .planes import RIM_POINTS
 from .solid_table import UPRIGHT, Solids
+from .tolerances import TOLERANCES
 
-PITCH, SAME = 2 * np.pi / RIM_POINTS, 1e-9
-"""Angle between the points of a rim, and the part of it up to which angles are the same."""
+PITCH = 2 * np.pi / RIM_POINTS
+"""Angle between the points of a rim."""
 
 
 @njit(cache=True)
@@ -102,7 +103,7 @@ def rim_starts(
     if a[0] == b[0] and a[2] == b[2]:
         apart = np.arctan2(turn[1, 0], turn[0, 0])
         # half a pitch counts as less than that, for both bodies
-        half = 0.5 * (apart - PITCH * np.rint((1 - SAME) * apart / PITCH))
+        half = 0.5 * (apart - PITCH * np.rint((1 - TOLERANCES.equal) * apart / PITCH))
         start_a[0, 0] = start_a[1, 1] = np.cos(half)
         start_a[0, 1] = np.sin(half)
         start_a[1, 0] = -start_a[0, 1]

@@ -12,15 +12,10 @@ from numba.experimental import structref
 
 from .._support.structs import StructType, define
 from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE
-
-NEAR = 0.02
-"""Turn of the direction [rad] within which a point that becomes the furthest one is looked at."""
+from .tolerances import TOLERANCES
 
 POINTS = 3
 """Points of each body looked at; at most four of both can share a contact, three of one."""
-
-ON_END = 1e-12
-"""Sine of the angle between direction and cylinder axis below which the end has its own normal."""
 
 
 @structref.register
@@ -76,7 +71,7 @@ def furthest_points(kind: int, half: float, corners: np.ndarray, d: np.ndarray, 
 
     half: half length of a capsule or cylinder; corners (.., 3) of a polytope.
 
-    The furthest first; others are those that a turn by less than NEAR makes the furthest.
+    The furthest first; others are those that a turn by less than near makes the furthest.
     """
     if kind == POLYTOPE:
         top, high = 0, -np.inf
@@ -84,7 +79,12 @@ def furthest_points(kind: int, half: float, corners: np.ndarray, d: np.ndarray, 
             h = corners[i, 0] * d[0] + corners[i, 1] * d[1] + corners[i, 2] * d[2]
             if h > high:
                 high, top = h, i
-        second, third, least, less = -1, -1, NEAR * NEAR, NEAR * NEAR
+        second, third, least, less = (
+            -1,
+            -1,
+            TOLERANCES.near * TOLERANCES.near,
+            TOLERANCES.near * TOLERANCES.near,
+        )
         x, y, z = corners[top, 0], corners[top, 1], corners[top, 2]
         for i in range(len(corners)):
             u, v, w = corners[i, 0] - x, corners[i, 1] - y, corners[i, 2] - z
@@ -106,7 +106,7 @@ def furthest_points(kind: int, half: float, corners: np.ndarray, d: np.ndarray, 
     if kind in (CAPSULE, CYLINDER):
         chosen[0, 2] = half if d[2] >= 0 else -half
         chosen[1, 2] = -chosen[0, 2]
-        return 2 if abs(d[2]) < NEAR else 1
+        return 2 if abs(d[2]) < TOLERANCES.near else 1
     return 1
 
 
@@ -138,7 +138,7 @@ def smooth_part(kind: int, size: np.ndarray, d: np.ndarray, at: np.ndarray, bend
                 bend[i, j] -= at[i] * at[j] / height
     elif kind == CYLINDER:
         across = np.sqrt(d[0] * d[0] + d[1] * d[1])
-        if across < ON_END:
+        if across < TOLERANCES.rounding:
             return False
         x, y = d[0] / across, d[1] / across
         at[0], at[1] = size[0] * x, size[0] * y

@@ -11,7 +11,7 @@ Three rules; p and n are place and normal of a contact.
    parts, with the same n and the gap of the line between them: the corners of a face that goes on
    through the seam are those of the whole face. What the body can carry does not change.
 
-Equal is up to ``FLUSH`` of the smaller part's radius.
+Equal is up to ``flush`` of the smaller part's radius.
 """
 
 from typing import NamedTuple
@@ -23,10 +23,7 @@ from ..bodies import Bodies, State
 from .contacts import Contacts
 from .inner_edges import starts, without_inner_edges
 from .pieces import Pieces
-
-FLUSH = 1e-6
-"""Steps and tilts at a seam, over the smaller part's radius, that are none: as of coordinates in
-single precision, or of turns that were written down with seven digits."""
+from .tolerances import TOLERANCES
 
 
 class _Places(NamedTuple):
@@ -67,7 +64,7 @@ def at_seams(
 
 def _same(bodies: Bodies, body: np.ndarray) -> np.ndarray:
     """Length [m] up to which places of pairs of parts (m, 2) are the same, (m,)."""
-    return FLUSH * bodies.bounding_radius[body].min(axis=1, initial=np.inf)
+    return TOLERANCES.flush * bodies.bounding_radius[body].min(axis=1, initial=np.inf)
 
 
 def _joined(contacts: Contacts, more: Pieces) -> Contacts:
@@ -89,7 +86,7 @@ def _alike(normal, c, e):
     off = 0.0
     for k in range(3):
         off += (normal[c, k] - normal[e, k]) ** 2
-    return off <= FLUSH * FLUSH
+    return off <= TOLERANCES.flush * TOLERANCES.flush
 
 
 @njit(cache=True)

@@ -20,17 +20,7 @@ from .pieces import Pieces
 from .planes import planes_bodies
 from .polytopes import polytope_polytope, small_enough
 from .solids import ball_solid
-
-THREADED = 100_000
-"""Contacts from which they are put in order by several threads."""
-
-ROUNDING = 1e-14
-"""Gap over the distance of a body's points from the origin that is rounding, and counts as 0. In
-packings that cannot move, gaps of one unit in the last place cannot all be opened; and over a small
-step they are velocities."""
-
-FARTHEST = 1e100
-"""Reach from which on squares of lengths leave the range of numbers [m]."""
+from .tolerances import TOLERANCES
 
 
 def find_contacts(bodies: Bodies, state: State, reach: float | np.ndarray) -> Contacts:
@@ -60,11 +50,11 @@ def find_contacts(bodies: Bodies, state: State, reach: float | np.ndarray) -> Co
             f"{state.quaternion[wrong[0]].tolist()}; expected one of unit length (w, x, y, z), "
             "1, 0, 0, 0 for a body that is not turned"
         )
-    fast = np.flatnonzero(~(reach < FARTHEST))
+    fast = np.flatnonzero(~(reach < TOLERANCES.farthest))
     if len(fast):
         raise ContactError(
             f"body {bodies.names[fast[0]]!r} may move {reach[fast[0]]:.3g} m within the step; "
-            f"expected less than {FARTHEST:.0e}: look at velocities, loads and masses"
+            f"expected less than {TOLERANCES.farthest:.0e}: look at velocities, loads and masses"
         )
     apart = bodies.derived(kept_apart)
     if bodies.cell is None:
@@ -115,7 +105,7 @@ def _search(
         pieces.append(of_planes)
     within = np.abs(state.position).max(axis=1, initial=0.0)
     within += np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)
-    return _sorted_contacts(Pieces.joined(pieces), reach, ROUNDING * within, n)
+    return _sorted_contacts(Pieces.joined(pieces), reach, TOLERANCES.gap_rounding * within, n)
 
 
 def _roles(bodies: Bodies):
@@ -182,7 +172,7 @@ def _sorted_contacts(found: Pieces, reach, rounding, n: int) -> Contacts:
             found.curvature, body, feature, point, normal, gap, curvature,
         )  # fmt: skip
 
-    in_pieces(take, m, least=THREADED)
+    in_pieces(take, m, least=TOLERANCES.threaded)
     return Contacts(body, feature, point, normal, gap, curvature, n)
 
 

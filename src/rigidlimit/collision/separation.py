@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from .tolerances import TOLERANCES
+
 if TYPE_CHECKING:
     from .polytope_pair import Polytope
-
-ALIGNED = 1 - 1e-6
-"""Cosine between a contact's normal and a face's normal from which on the face is in contact."""
-
-ASKEW = 1e-12
-"""Angle [rad] between facing faces, or edges in the plane, from which on it matters whose normal is
-taken."""
-
-GAUSS = 1e-10
-"""Slack of the test that two edges' arcs meet; a doubtful pair is tested by all corners."""
 
 
 @njit(cache=True)
@@ -82,11 +74,17 @@ def _products(along, normals, out):
 def _arcs_apart(cba, dba, adc, bdc):
     """Whether two edges' arcs of normals, a to b and c to d on the unit sphere, surely do not
     cross, by the sides of c and d of one, and of a and b of the other (Gregorius, GDC 2013)."""
-    if (cba > GAUSS and dba > GAUSS) or (cba < -GAUSS and dba < -GAUSS):
+    if (cba > TOLERANCES.gauss and dba > TOLERANCES.gauss) or (
+        cba < -TOLERANCES.gauss and dba < -TOLERANCES.gauss
+    ):
         return True
-    if (adc > GAUSS and bdc > GAUSS) or (adc < -GAUSS and bdc < -GAUSS):
+    if (adc > TOLERANCES.gauss and bdc > TOLERANCES.gauss) or (
+        adc < -TOLERANCES.gauss and bdc < -TOLERANCES.gauss
+    ):
         return True
-    return (cba > GAUSS and bdc < -GAUSS) or (cba < -GAUSS and bdc > GAUSS)
+    return (cba > TOLERANCES.gauss and bdc < -TOLERANCES.gauss) or (
+        cba < -TOLERANCES.gauss and bdc > TOLERANCES.gauss
+    )
 
 
 @njit(cache=True)

@@ -12,11 +12,12 @@ from numba import njit
 
 from ..bodies import Bodies
 from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE, shape_kinds, shape_sizes
-from .planes import RIM, RIM_POINTS, STANDING, ellipsoid_curvature
+from .planes import RIM, RIM_POINTS, ellipsoid_curvature
 from .polytope_table import polytope_table
 from .separation import lowest, most_along
+from .tolerances import TOLERANCES
 
-UPRIGHT = np.cos(STANDING)
+UPRIGHT = np.cos(TOLERANCES.parallel)
 
 
 class Solids(NamedTuple):
@@ -186,7 +187,7 @@ def facing(
         return count, solids.diagonal[row]
     if kind != CAPSULE and kind != CYLINDER:
         return 0, 0.0
-    if abs(d[2]) < STANDING:
+    if abs(d[2]) < TOLERANCES.parallel:
         share = size[0] / np.sqrt(d[0] * d[0] + d[1] * d[1])
         for c in range(2):
             corners[c, 0], corners[c, 1] = share * d[0], share * d[1]

@@ -5,9 +5,9 @@ edge separate the bodies equally: each of their normals, and any between them, i
 contact, the patch has no width, and rounding or the order of the bodies would choose whether it
 carries weight. Elastic bodies carry nothing over no width: such a pair has no contact.
 
-Rule: two face normals n, of either body and taken from A to B, that are more than acos(``WIDE``)
+Rule: two face normals n, of either body and taken from A to B, that are more than acos(``wide``)
 apart and whose separations  min_B n.x - max_A n.x  are both the largest, and both zero, up to
-``SAME``. Symmetric in the bodies: all such normals are compared, not only with the best one.
+``equal``. Symmetric in the bodies: all such normals are compared, not only with the best one.
 
 Symbols: n (f, d) normals of a body's faces, d = 2 or 3.
 """
@@ -15,14 +15,7 @@ Symbols: n (f, d) normals of a body's faces, d = 2 or 3.
 import numpy as np
 from numba import njit
 
-SAME = 1e-9
-"""Length, over the smaller body's bounding radius, up to which a separation is zero and two are
-equal: far above rounding of positions, far below any overlap or gap that is meant."""
-
-WIDE = 0.7
-"""Cosine of the angle from which on normals that tie leave the direction open: 45.6 degrees, so
-that rounding does not decide for faces at 45. Normals closer than that, as around a corner of a
-fine mesh, agree on the direction, and their bodies need the contact that holds them apart."""
+from .tolerances import TOLERANCES
 
 
 @njit(cache=True)
@@ -40,7 +33,7 @@ def touches_without_width(
     """Whether a pair touches with no width.
 
     apart: separation along each face normal of a body, of which it has k; best: the pair's; same:
-    ``SAME`` as a length. ties (faces of a and b, d): scratch.
+    ``equal`` as a length. ties (faces of a and b, d): scratch.
     """
     if abs(best) > same:
         return False
@@ -60,6 +53,6 @@ def touches_without_width(
             cosine = 0.0
             for c in range(ties.shape[1]):
                 cosine += ties[i, c] * ties[j, c]
-            if cosine < WIDE:
+            if cosine < TOLERANCES.wide:
                 return True
     return False

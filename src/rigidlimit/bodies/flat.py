@@ -8,36 +8,46 @@ middle of an edge, which stands out by rounding, would be all that the edge bear
 
 Symbols: points x (m, 3) [m]; of each face that is more than one triangle of the hull: its corners,
 unit normal n, height h = mean of n . x. Where more than three planes meet in a corner they may not
-have a common point; what is left after ``ROUNDS`` is left.
+have a common point; what is left after ``Settings.rounds`` is left.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import ConvexHull
 
-FLAT = 1e-6
-"""Distance of corners from a plane, over the body's size, up to which they are one face's."""
 
-EXACT = 1e-13
-"""The same up to which a face is flat."""
+@dataclass(frozen=True)
+class Settings:
+    """When coordinates of few digits are mended.
 
-SPARED = 0.75
-"""Part of the faces that are flat from which on the others are meant as they are: a rounded corner
-spoils all faces about it."""
+    flat: distance of corners from a plane, over the body's size, up to which they are one face's.
+    exact: the same up to which a face is flat.
+    spared: part of the faces that are flat from which on the others are meant as they are: a
+        rounded corner spoils all faces about it.
+    rounds: most turns.
+    farthest: way of a corner over the margin beyond which all stay put.
+    most: faces of a hull that are looked at; more are a round body's.
+    many: part of all faces that are pieces where coordinates are rounded; a few may be meant.
+    coarse: distance of a face's corners from its neighbour's plane, over the body's size, up to
+        which both may have been one face.
+    clear: what is next over it at least: others are facets of something round.
+    """
 
-ROUNDS, FARTHEST = 100, 10.0
-"""Most turns; and the way of a corner over the margin, beyond which all stay put."""
+    flat: float = 1e-6
+    exact: float = 1e-13
+    spared: float = 0.75
+    rounds: int = 100
+    farthest: float = 10.0
+    most: int = 1000
+    many: float = 0.25
+    coarse: float = 0.01
+    clear: float = 30.0
 
-MOST = 1000
-"""Faces of a hull that are looked at; more are a round body's."""
 
-MANY = 0.25
-"""Part of all faces that are pieces where coordinates are rounded; a few may be meant."""
-
-COARSE, CLEAR = 0.01, 30.0
-"""Distance of a face's corners from its neighbour's plane, over the body's size, up to which both
-may have been one face, and what is next over it at least: others are facets of something round."""
+SETTINGS = Settings()
 
 
 def flattened(points: np.ndarray, hull: ConvexHull, margin: float | None = None) -> np.ndarray:
@@ -45,23 +55,23 @@ def flattened(points: np.ndarray, hull: ConvexHull, margin: float | None = None)
     in one plane; those given where nothing is to be mended.
 
     margin [m]: distance of corners from a plane up to which they are one face's, as the user says;
-    None: ``FLAT`` of the size, if most faces need it.
+    None: ``Settings.flat`` of the size, if most faces need it.
     """
     size = np.ptp(points, axis=0).max()
-    given, margin = margin is not None, FLAT * size if margin is None else margin
+    given, margin = margin is not None, SETTINGS.flat * size if margin is None else margin
     faces = _faces(points, hull, margin)
     at = {i: [f for f, own in enumerate(faces) if i in own] for i in set().union(*faces)}
     x = points
-    for turn in range(ROUNDS):
+    for turn in range(SETTINGS.rounds):
         n, h = _planes(x, faces)
         off = np.array([np.abs(x[own] @ n[f] - h[f]).max() for f, own in enumerate(faces)])
-        flat = off <= EXACT * size
-        if flat.all() or (turn == 0 and flat.mean() >= SPARED and not given):
+        flat = off <= SETTINGS.exact * size
+        if flat.all() or (turn == 0 and flat.mean() >= SETTINGS.spared and not given):
             break
         x = x.copy()
         for i, of in at.items():
             x[i] += np.linalg.lstsq(n[of], h[of] - n[of] @ x[i], rcond=1e-2)[0]
-    return x if np.abs(x - points).max() <= FARTHEST * margin else points
+    return x if np.abs(x - points).max() <= SETTINGS.farthest * margin else points
 
 
 def _faces(points, hull, margin) -> list[list[int]]:
@@ -93,7 +103,7 @@ def pieces_of_faces(vertices: np.ndarray, faces: np.ndarray, normals: np.ndarray
     others, are pieces if all that hang together so lie nearly in one plane.
     """
     size, n = np.ptp(vertices, axis=0).max(), len(faces)
-    if n > MOST:
+    if n > SETTINGS.most:
         return None
     loops, starts = np.concatenate(faces), np.cumsum([0, *map(len, faces[:-1])])
     following = np.concatenate([np.roll(loop, -1) for loop in faces])
@@ -104,8 +114,8 @@ def pieces_of_faces(vertices: np.ndarray, faces: np.ndarray, normals: np.ndarray
     heights = np.abs(heights[loops] - heights[loops[starts], np.arange(n)])
     apart = np.maximum.reduceat(heights, starts)  # of face f's corners from face g's plane
     rise = np.maximum(apart, apart.T)[tuple(pairs.T)]
-    near = rise <= COARSE * size
-    if not near.any() or not rise[~near].min(initial=np.inf) >= CLEAR * rise[near].max():
+    near = rise <= SETTINGS.coarse * size
+    if not near.any() or not rise[~near].min(initial=np.inf) >= SETTINGS.clear * rise[near].max():
         return None
     joined = sp.coo_array((np.ones(near.sum()), tuple(pairs[near].T)), shape=(n, n))
     group = connected_components(joined, directed=False)[1]
@@ -118,7 +128,7 @@ def pieces_of_faces(vertices: np.ndarray, faces: np.ndarray, normals: np.ndarray
         if away > off:
             return None
         pieces, whole = pieces + len(own), whole + 1
-    return (pieces, whole, off) if pieces >= MANY * n else None
+    return (pieces, whole, off) if pieces >= SETTINGS.many * n else None
 
 
 def _planes(x, faces):
@@ -138,7 +148,7 @@ def straightened(ring: np.ndarray) -> np.ndarray:
         before, after = np.roll(ring, 1, axis=0), np.roll(ring, -1, axis=0)
         (x, y), (u, v) = (ring - before).T, (after - before).T
         height = np.abs(u * y - v * x) / np.hypot(u, v)
-        if height.min() > FLAT * size:
+        if height.min() > SETTINGS.flat * size:
             break
         ring = np.delete(ring, height.argmin(), axis=0)
     return ring

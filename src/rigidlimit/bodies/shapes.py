@@ -236,16 +236,16 @@ class ConvexPolyhedron(Shape):
             raise SceneError(f"polyhedron: flat is {self.flat!r}; expected a distance [m], or 0")
         points = _points("polyhedron", self.points, 3)
         size = float(np.ptp(points, axis=0).max(initial=0.0))
-        if self.flat is not None and self.flat > COARSE * size > 0.0:
+        if self.flat is not None and self.flat > SETTINGS.coarse * size > 0.0:
             raise SceneError(
                 f"polyhedron: flat is {self.flat:g} m of a body of {size:.3g} m; expected how far "
                 "corners are off their faces, as by rounding: is it in metres?"
             )
         centre = np.zeros(3)
-        for turn in range(ROUNDS):
+        for turn in range(SETTINGS.rounds):
             hull, vertices, triangles = _hull(points, 0 if turn else self.flat)
             volume, middle, inertia = _solid_moments(vertices, triangles)
-            if turn == ROUNDS - 1 or _centred(middle, size, vertices, points):
+            if turn == SETTINGS.rounds - 1 or _centred(middle, size, vertices, points):
                 break
             points, centre = vertices - middle, centre + middle
         faces, normals = _faces(hull, vertices, triangles)
@@ -281,29 +281,41 @@ class ConvexPolyhedron(Shape):
         )
 
 
-COARSE = 0.1
-"""Part of a polyhedron's size above which its ``flat`` is a mistake."""
+@dataclass(frozen=True)
+class Settings:
+    """Of polyhedra as they are given.
 
-CENTRED, ROUNDS = 1e-14, 6
-"""Distance of the centre of mass from the origin, over the body's size, up to which corners stay
-where they are, and most times that they are moved: made again of its own corners, as files keep
-them, a body is the same to the last digit."""
+    coarse: part of a polyhedron's size above which its ``flat`` is a mistake.
+    centred: distance of the centre of mass from the origin, over the body's size, up to which
+        corners stay where they are.
+    rounds: times that they are moved.
+    dent: depth of a point inside the hull, over the hull's size, that is taken for a dent.
+    rounded: difference of a face's normals, of its first triangle and of its area, that is
+        rounding's.
+    paired: triangles of a hull up to which each is compared with each at once.
+    """
+
+    coarse: float = 0.1
+    centred: float = 1e-14
+    rounds: int = 6
+    dent: float = 0.01
+    rounded: float = 1e-8
+    paired: int = 500
+
+
+SETTINGS = Settings()
 
 
 def _centred(middle, size, vertices, points) -> bool:
     """Whether the corners of a hull are the points given, and their centre of mass the origin."""
-    return np.abs(middle).max() <= CENTRED * size and np.array_equal(vertices, points)
-
-
-DENT = 0.01
-"""Depth of a point inside the hull, over the hull's size, that is taken for a dent."""
+    return np.abs(middle).max() <= SETTINGS.centred * size and np.array_equal(vertices, points)
 
 
 def _warn_of_dents(points: np.ndarray, hull) -> None:
     """An outline with a dent would lose it without a word. (Corners of solids are often clouds.)"""
     depth = -(points @ hull.equations[:, :2].T + hull.equations[:, 2]).max(axis=1)
     size = np.ptp(points, axis=0).max()
-    inside = np.flatnonzero(depth > DENT * size)
+    inside = np.flatnonzero(depth > SETTINGS.dent * size)
     if len(inside):
         warn(
             f"polygon: {len(inside)} of {counted(len(points), 'point')}, first {inside[0]} at "
@@ -314,14 +326,7 @@ def _warn_of_dents(points: np.ndarray, hull) -> None:
         )
 
 
-ROUNDED = 1e-8
-"""Difference of a face's normals, of its first triangle and of its area, that is rounding's."""
-
-
 TINY = float(np.finfo(float).tiny)
-
-PAIRED = 500
-"""Triangles of a hull up to which each is compared with each at once."""
 
 
 def _hull(points: np.ndarray, margin: float | None = None):
@@ -378,7 +383,7 @@ def _faces(hull, vertices: np.ndarray, triangles: np.ndarray):
         whole = area[same].sum(axis=0)
         whole /= max(np.linalg.norm(whole), TINY)
         uneven = np.ptp(vertices[loop] @ np.column_stack([whole, normal]), axis=0)
-        if np.abs(whole - normal).max() < ROUNDED and uneven[0] < uneven[1]:
+        if np.abs(whole - normal).max() < SETTINGS.rounded and uneven[0] < uneven[1]:
             normal = whole
         arm = vertices[loop] - vertices[loop].mean(axis=0)
         across = np.cross(normal, arm[0])
@@ -392,7 +397,7 @@ def _faces(hull, vertices: np.ndarray, triangles: np.ndarray):
 def _alone(equations: np.ndarray) -> np.ndarray:
     """Triangles of a hull that surely share their plane with no other, (t,) bool; none of large
     hulls."""
-    if len(equations) > PAIRED:
+    if len(equations) > SETTINGS.paired:
         return np.zeros(len(equations), bool)
     return (equations[:, :3] @ equations[:, :3].T > 1 - 1e-10).sum(axis=1) == 1
 
@@ -405,7 +410,7 @@ def _triangular_faces(vertices, triangles, area, normals, alone):
     corners = vertices[loops]
     whole = area / np.maximum(np.sqrt((area[:, None] @ area[:, :, None])[:, 0]), TINY)
     uneven = np.ptp(corners @ np.stack([whole, normals], axis=2), axis=1)
-    flatter = np.abs(whole - normals).max(axis=1) < ROUNDED
+    flatter = np.abs(whole - normals).max(axis=1) < SETTINGS.rounded
     flatter &= alone & (uneven[:, 0] < uneven[:, 1])
     normals[flatter] = whole[flatter]
     arm = corners - corners.mean(axis=1, keepdims=True)
@@ -473,7 +478,7 @@ class Polygon(Shape):
 
         points = _points("polygon", self.points, 2)
         middle, size = np.zeros(2), np.ptp(points, axis=0).max() if len(points) else 0.0
-        for turn in range(ROUNDS):
+        for turn in range(SETTINGS.rounds):
             try:
                 hull = ConvexHull(points)
             except (QhullError, ValueError) as error:
@@ -492,7 +497,7 @@ class Polygon(Shape):
             area = twice.sum() / 2
             centre = ((a + b) * twice[:, None]).sum(axis=0) / (6 * area)
             away = origin + centre
-            if turn == ROUNDS - 1 or _centred(away, size, vertices, points):
+            if turn == SETTINGS.rounds - 1 or _centred(away, size, vertices, points):
                 break
             points, middle = vertices - away, middle + away
         xx, yy = ((a * a + a * b + b * b) * twice[:, None]).sum(axis=0) / (12 * area) - centre**2

@@ -5,22 +5,33 @@ Coordinates that were computed have as many digits as the machine. Where all are
 grid seldom need its last digit; of rounded ones nine in ten do.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-FINE = 1e-6
-"""Last digit over the scene's length below which nobody draws on purpose."""
 
-OFTEN, FEWEST = 0.3, 3
-"""Part of the distinct coordinates other than zero, and their number, that need the last digit
-where they were rounded."""
+@dataclass(frozen=True)
+class Settings:
+    """When coordinates count as rounded when they were written down.
 
-COARSE = 1e-3
-"""Last digit over the scene's length from which on coordinates say nothing: any sketch has it."""
+    fine: last digit over the scene's length below which nobody draws on purpose.
+    often: part of the distinct coordinates other than zero that need the last digit where they were
+        rounded.
+    fewest: their number.
+    coarse: last digit over the scene's length from which on coordinates say nothing: any sketch has
+        it.
+    digits: digits of a coordinate beyond which a multiple of 10^-k is any number: doubles have 16.
+    """
 
-DIGITS = 13
-"""Digits of a coordinate beyond which a multiple of 10^-k is any number: doubles have 16."""
+    fine: float = 1e-6
+    often: float = 0.3
+    fewest: int = 3
+    coarse: float = 1e-3
+    digits: int = 13
+
+
+SETTINGS = Settings()
 
 
 class Written(NamedTuple):
@@ -40,17 +51,19 @@ def written(position: np.ndarray, length: float) -> Written | None:
     where they have all digits, or may be meant as they are."""
     size = np.abs(position)
     size = size[size > 0.0]
-    if len(size) < FEWEST or not np.isfinite(length):
+    if len(size) < SETTINGS.fewest or not np.isfinite(length):
         return None
-    finest = DIGITS - int(np.ceil(np.log10(size.max())))
-    places = next((k for k in range(finest, -DIGITS, -1) if not _multiples(size, k).all()), None)
+    finest = SETTINGS.digits - int(np.ceil(np.log10(size.max())))
+    places = next(
+        (k for k in range(finest, -SETTINGS.digits, -1) if not _multiples(size, k).all()), None
+    )
     if places is None or places == finest:
         return None
     digit = 10.0 ** -(places + 1)
     size = np.unique(size)
     needed = np.count_nonzero(~_multiples(size, places))
-    rounded = needed >= max(FEWEST, OFTEN * len(size))
-    if digit > COARSE * length or not (rounded or digit <= FINE * length):
+    rounded = needed >= max(SETTINGS.fewest, SETTINGS.often * len(size))
+    if digit > SETTINGS.coarse * length or not (rounded or digit <= SETTINGS.fine * length):
         return None
     return Written(position, digit)
 

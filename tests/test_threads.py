@@ -12,18 +12,25 @@ from rigidlimit._support import threads
 from rigidlimit.collision import balls, broadphase, polytopes, search
 from rigidlimit.collision.broadphase import meeting_balls
 from rigidlimit.collision.search import find_contacts
+from rigidlimit.collision.tolerances import TOLERANCES
 from rigidlimit.errors import ContactError
 
 THREADED = (balls, broadphase, polytopes, search)
 """Modules whose loops are shared."""
 
 
+def share_from(size, patch):
+    """Let threads share loops of this size and longer."""
+    limits = TOLERANCES._replace(threaded=size, threaded_search=size, threaded_polytopes=size)
+    for module in THREADED:
+        patch.setattr(module, "TOLERANCES", limits)
+
+
 @pytest.fixture(params=["1", "2", "3"])
 def count(request, monkeypatch):
     """Loops of any size are cut and shared by 1, 2 or 3 threads."""
     monkeypatch.setenv("NUMBA_NUM_THREADS", request.param)
-    for module in THREADED:
-        monkeypatch.setattr(module, "THREADED", 1)
+    share_from(1, monkeypatch)
     return int(request.param)
 
 
@@ -49,7 +56,7 @@ def test_pairs_do_not_depend_on_threads(n, count):
     centre, radius = cloud(n)
     found, tests = meeting_balls(centre, radius)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(broadphase, "THREADED", n + 1)
+        share_from(n + 1, patch)
         uncut, tests_uncut = meeting_balls(centre, radius)
     assert tests == tests_uncut
     np.testing.assert_array_equal(found, uncut)
@@ -62,8 +69,7 @@ def test_contacts_do_not_depend_on_threads(make, count):
     scene = make(300)
     found = find_contacts(scene.bodies, scene.state, 1e-3)
     with pytest.MonkeyPatch.context() as patch:
-        for module in THREADED:
-            patch.setattr(module, "THREADED", 10**9)
+        share_from(10**9, patch)
         uncut = find_contacts(scene.bodies, scene.state, 1e-3)
     assert len(found) > 300
     for field in ("body", "feature", "point", "normal", "gap", "curvature"):

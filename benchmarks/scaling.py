@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import rigidlimit as rl
-from rigidlimit.penalty.rest import CLOSED
+from rigidlimit.penalty.rest_settings import SETTINGS
 
 from . import peers, problems
 from .compatibility import not_run, row
@@ -182,7 +182,7 @@ def scenes(*, packings, pyramid, column, wall, steps, limit, folder=None):
         yield moving(tilted, name, steps=steps, settle=5, limit=limit)
         # at rest but for the load: a slowly changing packing
         given = problems.packing_exactly_at_rest(count, folder=folder)
-        still = _from(*given, dt=1e-4, closed=CLOSED)
+        still = _from(*given, dt=1e-4, closed=SETTINGS.closed)
         name = f"packing of {count} at rest, tilted 1e-4 rad a step"
         yield moving(_Tilting(still, 1e-4), name, steps=steps, settle=2, limit=limit)
     simulation = rl.Simulation(rl.scenes.pyramid(pyramid))

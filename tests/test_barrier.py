@@ -10,7 +10,7 @@ import rigidlimit as rl
 from rigidlimit._support import threads
 from rigidlimit._support.barrier import CannotStart, new_gate, together, wait
 from rigidlimit.dynamics import apgd, gradient_steps
-from rigidlimit.penalty import ball_engine, balls
+from rigidlimit.penalty import ball_engine, ball_records, balls
 from tests.problems import pyramid
 
 FAILS_AT = 0, 1, 2
@@ -80,13 +80,13 @@ def test_dem_goes_on_alone(no_threads):
 def test_crowded_cores_change_no_digit(monkeypatch, rate):
     """Reference twin: a call that is stopped on its way, for cores that others hold, ends in the
     bits of one that is not, time and choice of the next step among them."""
-    monkeypatch.setattr(balls, "usable_threads", int)
+    monkeypatch.setattr(ball_records, "usable_threads", int)
     monkeypatch.setattr(ball_engine, "together", lambda work, threads, gate: work(0))
     steps, calls = balls.advance, []
 
     def as_threads(crowded, moving, lists, work, *rest):
         if work.end < len(work.ranges) - 1:
-            work.share[:, balls.SLEPT] = balls.NAPS + 1 if crowded else 0
+            work.share[:, ball_records.SLEPT] = balls.NAPS + 1 if crowded else 0
             work = work._replace(end=len(work.ranges) - 1)
         made, code = steps(moving, lists, work, *rest)
         calls.append(code)
@@ -98,7 +98,7 @@ def test_crowded_cores_change_no_digit(monkeypatch, rate):
         scene = rl.scenes.pyramid(4)
         dem = rl.PenaltySimulation(scene, stiffness_scale=1e-4, threads=2, background=rate)
         found.append(dem.run(max_steps=500))
-        assert (balls.CROWDED in calls) == crowded
+        assert (ball_records.CROWDED in calls) == crowded
         calls.clear()
     stopped, whole = found
     assert stopped.steps == whole.steps and stopped.dt == whole.dt

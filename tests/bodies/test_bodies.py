@@ -1,6 +1,7 @@
 """Shapes, mass and motion of rigid bodies."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -247,7 +248,7 @@ def test_triangular_faces_at_once_are_those_one_by_one(monkeypatch):
     for points in clouds:
         together = rl.ConvexPolyhedron(points)
         with monkeypatch.context() as patch:
-            patch.setattr(shapes, "PAIRED", 0)
+            patch.setattr(shapes, "SETTINGS", replace(shapes.SETTINGS, paired=0))
             one_by_one = rl.ConvexPolyhedron(points)
         np.testing.assert_array_equal(together.normals, one_by_one.normals)
         assert len(together.faces) == len(one_by_one.faces)

@@ -6,7 +6,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.collision.search import find_contacts
 from rigidlimit.penalty import PenaltySimulation
-from rigidlimit.penalty.balls import usable_threads
+from rigidlimit.penalty.ball_records import usable_threads
 
 SHIFTS = ["x", "y", "rx", "ry", "rz"]
 """What a lid is held against: it shifts along z."""

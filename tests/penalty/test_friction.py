@@ -208,7 +208,9 @@ def test_springs_turn_with_their_contact():
     axis /= np.linalg.norm(axis)
     for k in range(steps):
         now = turned(normal, (k + 1) / steps)
-        out = rub(spring, 0, *now, 0.0, 0.0, 0.0, axis @ now, 1.0, 1.0, 0.0, False, 1 / steps)
+        out = rub(
+            spring, 0, tuple(now), (0.0, 0.0, 0.0), axis @ now, 1.0, (1.0, 0.0, False), 1 / steps
+        )
     # first order in the angle of a step
     np.testing.assert_allclose(spring[0], turned(first, 1.0), atol=1e-4 * 3e-6)
     np.testing.assert_allclose(out, -spring[0])

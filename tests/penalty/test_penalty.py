@@ -8,7 +8,7 @@ from rigidlimit.constraints import gap_gradient
 from rigidlimit.errors import InputError
 from rigidlimit.penalty import PenaltySimulation
 from rigidlimit.penalty.ball_engine import BallEngine
-from rigidlimit.penalty.balls import usable_threads
+from rigidlimit.penalty.ball_records import usable_threads
 from rigidlimit.penalty.law import damping_of, restitution_of
 
 LAWS = ["hooke", "hertz", 3.0]

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ from rigidlimit.penalty import (
     PenaltySimulation,
     compare,
     from_rest,
+    kinetic_damping,
     rest_criterion,
     stiffness_sweep,
 )
-from rigidlimit.penalty import rest as rest_module
 from rigidlimit.penalty.classic_forces import last_step
 from rigidlimit.penalty.from_rest import loaded_pose
 from rigidlimit.penalty.least_energy import least_energy
@@ -485,7 +486,8 @@ def test_settle_ends_when_its_time_is_over():
 def test_damping_that_brings_no_less_motion_is_given_up(monkeypatch):
     """Contract: kinetic damping ends where stops no longer lower the motion, not after 5000 steps,
     and says so; here the first stop already counts as one that did not."""
-    monkeypatch.setattr(rest_module, "STOPS", -1)
+    none = replace(kinetic_damping.SETTINGS, stops=-1)
+    monkeypatch.setattr(kinetic_damping, "SETTINGS", none)
     scene = rl.Scene(name="tilted", duration=0.01)
     scene.add(rl.HalfSpace(), position=(0, 0, 0))
     turned = (np.cos(0.3), np.sin(0.3), 0.0, 0.0)

@@ -170,15 +170,16 @@ def box_contact(
 def box_forces(
     lo: int,
     hi: int,
-    box: np.ndarray,
-    box_pair: np.ndarray,
-    frame: np.ndarray,
+    near: tuple[np.ndarray, np.ndarray, np.ndarray],
     motion: np.ndarray,
     force: np.ndarray,
-    p: float,
-    tensile: bool,
+    law: tuple[float, bool],
 ):
-    """Adds the forces of rows lo <= e < hi to ``force`` (n, 4), on the balls and on the boxes."""
+    """Adds the forces of rows lo <= e < hi to ``force`` (n, 4), on the balls and on the boxes.
+
+    near: box, box_pair, frame. law: exponent p, and whether damping may pull.
+    """
+    (box, box_pair, frame), (p, tensile) = near, law
     for e in range(lo, hi):
         c, rate, nx, ny, nz = box_contact(e, box, box_pair, frame, motion)
         if c > 0.0:

@@ -17,22 +17,37 @@ barriers a step hold them together. Where other programs take the cores, a call 
 half steps, and one thread goes on with all parts. Forces are summed in the order of the parts: the
 answer depends on their number, not on timing.
 
-Kernels take records of arrays, which they take apart once a call: numba passes a record field by
-field.
+Kernels take records of arrays (``ball_records.py``), which they take apart once a call: numba
+passes a record field by field.
 """
 
-from typing import NamedTuple
-
-import numba
 import numpy as np
 from numba import njit
 
 from .._support.barrier import wait
-from .ball_on_box import box_contact, box_forces
+from .ball_on_box import box_forces
+from .ball_records import (
+    BEFORE,
+    BODIES,
+    BOXES,
+    CROWDED,
+    DONE,
+    ENERGY,
+    FAR,
+    RISING,
+    ROWS,
+    SLEPT,
+    STALE,
+    STOPPED,
+    TOUCHED,
+    WALLS,
+    Balls,
+    Lists,
+    Pace,
+    Work,
+)
 from .law import contact_force
 from .moving_cell import CellMotion, kick, six, stale, stop, strain_on
-
-DONE, STALE, CROWDED = 0, 1, 2
 
 LOOKS = 10
 """Looks per pair and body of a part before a thread sleeps: longer than its own work took."""
@@ -40,67 +55,12 @@ LOOKS = 10
 NAPS = 20
 """Naps at barriers in one call after which the cores count as crowded."""
 
-BODIES, ROWS, WALLS, BOXES, TOUCHED = range(5)
-"""Columns of ``ranges`` (parts + 1, 6): where the bodies, rows, walls and boxes of each part begin,
-and the range of bodies that its forces touch."""
-
-FAR, ENERGY, SLEPT, STOPPED, BEFORE, RISING = range(6)
-"""Columns of ``share``: largest |u|^2 and sum of m v^2 of a part, naps of its thread; whether a
-call was stopped after a half step, with the energy of its last step and whether that had risen."""
-
-
-class Lists(NamedTuple):
-    """What may touch. first (n + 1,), other (m,), pair (m, 8): neighbours j > i of i with d_0,
-    gap_0 (gap_0 - 2 L_0), L_0, gap_0, k, gamma_0; wall (w, 2): body and half-space; wall_pair
-    (w, 6): normal, gap_0, k, gamma_0; box, box_pair, frame: see ``ball_on_box.py``."""
-
-    first: np.ndarray
-    other: np.ndarray
-    pair: np.ndarray
-    wall: np.ndarray
-    wall_pair: np.ndarray
-    box: np.ndarray
-    box_pair: np.ndarray
-    frame: np.ndarray
-
-
-class Balls(NamedTuple):
-    """motion (n, 8): u [m], v [m/s], two spare. force (parts, n, 4) [N]. free (n, 3): 1/m or 0
-    where held; push (n, 3): F_ext/m [m/s^2], 0 where held; mass (n, 3): m, 0 where held."""
-
-    motion: np.ndarray
-    force: np.ndarray
-    free: np.ndarray
-    push: np.ndarray
-    mass: np.ndarray
-
-
-class Work(NamedTuple):
-    """Parts part ... end - 1 of what ``ranges`` divides: either all, or one, in as many threads at
-    once; gate, see ``barrier``; share (parts, 8): what each part tells the others (``FAR`` ...),
-    and what a call that is stopped tells the one that goes on with it."""
-
-    ranges: np.ndarray
-    part: int
-    end: int
-    gate: np.ndarray
-    share: np.ndarray
-
-
-class Pace(NamedTuple):
-    """Up to ``steps`` steps of h [s]; alpha [1/s]: background damping; quench: velocities are set
-    to zero wherever the kinetic energy passes a maximum."""
-
-    steps: int
-    h: float
-    alpha: float
-    quench: bool
-
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _pair_forces(lo, hi, first, other, pair, motion, force, p, tensile, strain, flow, sums):
-    """Adds the forces of the pairs of bodies lo <= i < hi to ``force`` (n, 4). strain, flow (6,): E
-    and L of the cell, whose sum of f_a d_b comes to sums (6,); empty without one."""
+def _pair_forces(lo, hi, near, motion, force, law, cell):
+    """Adds the forces of the pairs of bodies lo <= i < hi to ``force`` (n, 4). near: first, other,
+    pair. cell: E and L (6,), and where the sum of f_a d_b comes to (6,); empty without one."""
+    (first, other, pair), (p, tensile), (strain, flow, sums) = near, law, cell
     strained = len(strain) > 0
     Exx, Eyy, Ezz, Eyz, Exz, Exy = six(strain)
     Lxx, Lyy, Lzz, Lyz, Lxz, Lxy = six(flow)
@@ -160,7 +120,8 @@ def _pair_forces(lo, hi, first, other, pair, motion, force, p, tensile, strain, 
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _wall_forces(lo, hi, wall, wall_pair, motion, force, p, tensile):
+def _wall_forces(lo, hi, near, motion, force, law):
+    (wall, wall_pair), (p, tensile) = near, law
     for e in range(lo, hi):
         i, w = wall[e, 0], wall[e, 1]
         nx, ny, nz = wall_pair[e, 0], wall_pair[e, 1], wall_pair[e, 2]
@@ -181,8 +142,12 @@ def _kicked(v, f, free, push, mass, keep, gain):
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _kick_and_drift(lo, hi, ranges, motion, force, free, push, mass, h, keep, gain, strain):
-    """Sums the forces of the parts, clears them, moves. Returns (largest |u|^2, sum of m v^2)."""
+def _kick_and_drift(lo, hi, ranges, balls, pace, strain):
+    """Sums the forces of the parts, clears them, moves. Returns (largest |u|^2, sum of m v^2).
+
+    pace: h, keep, gain: v := keep v + gain a, u += h v.
+    """
+    (motion, force, free, push, mass), (h, keep, gain) = balls, pace
     Exx, Eyy, Ezz, Eyz, Exz, Exy = six(strain)
     far = 0.0
     energy = 0.0
@@ -217,8 +182,9 @@ def _stop(lo, hi, motion, mass):
 
 
 @njit(cache=True)
-def _half(lo, hi, motion, force, free, push, mass, h):
+def _half(lo, hi, balls, h):
     """v += h a without a move and without clearing the forces."""
+    motion, force, free, push, mass = balls
     for i in range(lo, hi):
         for k in range(3):
             f = 0.0
@@ -248,6 +214,9 @@ def advance(
     """
     motion, force, free, push, mass = balls
     first, other, pair, wall, wall_pair, box, box_pair, frame = lists
+    # plain tuples, which are taken apart without a cost
+    arrays, law = (motion, force, free, push, mass), (p, tensile)
+    pairs, walls, boxes = (first, other, pair), (wall, wall_pair), (box, box_pair, frame)
     ranges, part, end, gate, share = work
     steps, h, alpha, quench = pace
     parts = len(ranges) - 1
@@ -260,19 +229,18 @@ def advance(
     if share[part, STOPPED] > 0.0:
         before, rising = share[part, BEFORE], share[part, RISING] > 0.0
     else:  # back to v(-1/2); forces are summed again, from u and v of the whole step
-        _half(lo, hi, motion, force, free, push, mass, -0.5 * h)
+        _half(lo, hi, arrays, -0.5 * h)
         if in_cell:
             kick(cell, rate, strain, 1.0, -0.5 * h)
     keep, gain = (1 - 0.5 * alpha * h) / (1 + 0.5 * alpha * h), h / (1 + 0.5 * alpha * h)
+    move = h, keep, gain
     patience = LOOKS * (len(other) // parts + len(mass))
     made, naps = 0, share[part, SLEPT]
     code = DONE
     while made < steps:
         for t in range(part, end):
-            share[t, FAR], share[t, ENERGY] = _kick_and_drift(
-                ranges[t, BODIES], ranges[t + 1, BODIES], ranges,
-                motion, force, free, push, mass, h, keep, gain, strain,
-            )  # fmt: skip
+            a, b = ranges[t, BODIES], ranges[t + 1, BODIES]
+            share[t, FAR], share[t, ENERGY] = _kick_and_drift(a, b, ranges, arrays, move, strain)
             share[t, SLEPT] = naps
         moving = 0.0
         if in_cell:
@@ -296,13 +264,11 @@ def advance(
             before = energy
         for t in range(part, end):
             a, b = ranges[t, ROWS], ranges[t + 1, ROWS]
-            _pair_forces(
-                a, b, first, other, pair, motion, force[t], p, tensile, strain, rate, cell.sums[t]
-            )
+            _pair_forces(a, b, pairs, motion, force[t], law, (strain, rate, cell.sums[t]))
             a, b = ranges[t, WALLS], ranges[t + 1, WALLS]
-            _wall_forces(a, b, wall, wall_pair, motion, force[t], p, tensile)
+            _wall_forces(a, b, walls, motion, force[t], law)
             a, b = ranges[t, BOXES], ranges[t + 1, BOXES]
-            box_forces(a, b, box, box_pair, frame, motion, force[t], p, tensile)
+            box_forces(a, b, boxes, motion, force[t], law)
         naps += wait(gate, threads, patience)
         made += 1
         if stale(far, strained, reach, cell.span):
@@ -314,92 +280,12 @@ def advance(
             code = CROWDED
             break
     if code != CROWDED:
-        _half(lo, hi, motion, force, free, push, mass, 0.5 * h)
+        _half(lo, hi, arrays, 0.5 * h)
         if in_cell:
             kick(cell, rate, strain, 1.0, 0.5 * h)
     if part == 0:
         cell.strain[:], cell.rate[:] = strain, rate
     return made, code
-
-
-@njit(cache=True, inline="always")
-def _change(motion, i, j, pair, e, E):
-    """Change of the branch vector of pair e, from i to j, since it was listed."""
-    x, y, z = motion[j, 0] - motion[i, 0], motion[j, 1] - motion[i, 1], motion[j, 2] - motion[i, 2]
-    dx, dy, dz = pair[e, 0] + x, pair[e, 1] + y, pair[e, 2] + z
-    return (
-        x + E[0] * dx + E[5] * dy + E[4] * dz,
-        y + E[1] * dy + E[3] * dz,
-        z + E[2] * dz,
-    )
-
-
-@njit(cache=True, error_model="numpy")
-def measure(motion: np.ndarray, lists: Lists, p: float, tensile: bool, cell: CellMotion):
-    """Force (m,), overlap (m,), closing speed (m,) of every pair, then of every wall pair, then of
-    every ball near a box."""
-    first, other, pair, wall, wall_pair, box, box_pair, frame = lists
-    E, flow = six(cell.strain), six(cell.rate)
-    m, w = len(other), len(wall)
-    out = np.zeros((3, m + w + len(box)))
-    for i in range(len(first) - 1):
-        for e in range(first[i], first[i + 1]):
-            j = other[e]
-            x, y, z = _change(motion, i, j, pair, e, E)
-            s = (2.0 * pair[e, 0] + x) * x + (2.0 * pair[e, 1] + y) * y
-            s += (2.0 * pair[e, 2] + z) * z
-            L0 = pair[e, 4]
-            L = np.sqrt(L0 * L0 + s)
-            c = -(pair[e, 5] + s / (L + L0))
-            x, y, z = pair[e, 0] + x, pair[e, 1] + y, pair[e, 2] + z
-            rate = x * (motion[i, 3] - motion[j, 3] - flow[0] * x - flow[5] * y - flow[4] * z)
-            rate += y * (motion[i, 4] - motion[j, 4] - flow[1] * y - flow[3] * z)
-            rate += z * (motion[i, 5] - motion[j, 5] - flow[2] * z)
-            rate /= L
-            out[1, e], out[2, e] = c, rate
-            if c > 0.0:
-                out[0, e] = contact_force(c, rate, pair[e, 6], pair[e, 7], p, tensile)
-    for e in range(w):
-        i, plane = wall[e, 0], wall[e, 1]
-        c = -wall_pair[e, 3]
-        rate = 0.0
-        for k in range(3):
-            c += (motion[plane, k] - motion[i, k]) * wall_pair[e, k]
-            rate += (motion[plane, 3 + k] - motion[i, 3 + k]) * wall_pair[e, k]
-        out[1, m + e], out[2, m + e] = c, rate
-        if c > 0.0:
-            out[0, m + e] = contact_force(c, rate, wall_pair[e, 4], wall_pair[e, 5], p, tensile)
-    for e in range(len(box)):
-        c, rate, _, _, _ = box_contact(e, box, box_pair, frame, motion)
-        out[1, m + w + e], out[2, m + w + e] = c, rate
-        if c > 0.0:
-            k, g = box_pair[e, 6], box_pair[e, 7]
-            out[0, m + w + e] = contact_force(c, rate, k, g, p, tensile)
-    return out
-
-
-@njit(cache=True)
-def response(
-    body: np.ndarray, normal: np.ndarray, free: np.ndarray, x: np.ndarray, push: np.ndarray
-):
-    """B M^-1 B^T x (m,) of pairs ``body`` (m, 2) with normals (m, 3). push (n, 3) is overwritten.
-
-    The gap gradient of balls is the normal, on both bodies; nothing needs to be assembled.
-    """
-    push[:] = 0.0
-    for e in range(len(x)):
-        for k in range(3):
-            f = x[e] * normal[e, k]
-            push[body[e, 0], k] -= f
-            push[body[e, 1], k] += f
-    out = np.empty(len(x))
-    for e in range(len(x)):
-        i, j = body[e, 0], body[e, 1]
-        s = 0.0
-        for k in range(3):
-            s += normal[e, k] * (free[j, k] * push[j, k] - free[i, k] * push[i, k])
-        out[e] = s
-    return out
 
 
 @njit(cache=True)
@@ -416,40 +302,7 @@ def fill_forces(
     force[:] = 0.0
     cell.sums[:] = 0.0
     start = np.int64(0)  # a literal 0 would be compiled for once more
-    _pair_forces(
-        start, len(first) - 1, first, other, pair, motion, force[0], p, tensile,
-        cell.strain, cell.rate, cell.sums[0],
-    )  # fmt: skip
-    _wall_forces(start, len(wall), wall, wall_pair, motion, force[0], p, tensile)
-    box_forces(start, len(box), box, box_pair, frame, motion, force[0], p, tensile)
-
-
-def shared_work(
-    parts: int, first: np.ndarray, other: np.ndarray, wall: np.ndarray, box: np.ndarray
-) -> np.ndarray:
-    """``ranges`` (parts + 1, 6) of as many pairs each.
-
-    wall, box: sorted by their first column.
-    """
-    n = len(first) - 1
-    part = np.arange(parts + 1) / parts
-    ranges = np.zeros((parts + 1, 6), np.int64)
-    rows = np.searchsorted(first, part * len(other))
-    rows[0], rows[-1] = 0, n
-    ranges[:, BODIES] = ranges[:, ROWS] = rows
-    ranges[:, WALLS] = np.searchsorted(wall[:, 0], rows)
-    ranges[-1, WALLS] = len(wall)
-    ranges[:, BOXES] = np.searchsorted(box[:, 0], rows)
-    ranges[-1, BOXES] = len(box)
-    for t in range(parts):
-        there = other[first[rows[t]] : first[rows[t + 1]]]
-        pushed = box[ranges[t, BOXES] : ranges[t + 1, BOXES], 1]
-        own = [rows[t], rows[t + 1] - 1]
-        touched = np.concatenate([there, pushed, own])
-        ranges[t, TOUCHED], ranges[t, TOUCHED + 1] = touched.min(), touched.max() + 1
-    return ranges
-
-
-def usable_threads(wanted: int) -> int:
-    """``wanted`` or the number of threads that numba may use, whichever is less."""
-    return max(1, min(int(wanted), numba.config.NUMBA_NUM_THREADS))
+    law, in_cell = (p, tensile), (cell.strain, cell.rate, cell.sums[0])
+    _pair_forces(start, len(first) - 1, (first, other, pair), motion, force[0], law, in_cell)
+    _wall_forces(start, len(wall), (wall, wall_pair), motion, force[0], law)
+    box_forces(start, len(box), (box, box_pair, frame), motion, force[0], law)

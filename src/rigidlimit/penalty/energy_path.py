@@ -11,65 +11,81 @@ from ..equilibrium.smooth_path import room
 from ..linear import LinearStats, Network
 from .near_contacts import TRUST, Near
 
-CLOSEST = 1e-3
-"""Way that contacts are listed for at least, when steps become short."""
 
-BEGIN, END = 1e-3, 1e-10
-"""mu at the start and at the end: gaps of bearing contacts are mu over their force, and must stay
-well above the rounding of places, 1e-14, also under a hundred times the heaviest load."""
+@dataclass(frozen=True)
+class Settings:
+    """Of the path to the least potential energy. Imbalances are over the heaviest load.
 
-LIGHT, OPEN = 1e-3, 2e-2
-"""Forces over the heaviest load to begin with, where forces are given: of a contact that bears at
-least, and of an open one at most."""
+    closest: way that contacts are listed for at least, when steps become short.
+    begin: mu at the start: gaps of bearing contacts are mu over their force, and must stay well
+        above the rounding of places, 1e-14, also under a hundred times the heaviest load.
+    end: mu at the end.
+    light: force, where forces are given, of a contact that bears at least.
+    open: force of an open one to begin with, at most.
+    rounded: slack by which a gap may miss what a step was to make of it, as places are rounded.
+    fall: mu over what it was, after a round that kept to the path.
+    near_path: a round kept to the path if the imbalance is below near_path sqrt(mu).
+    off: and below this.
+    last: and no product f w is off by more than last mu.
+    slides: rounds off the path after which mu grows again: a packing that slides goes on down to
+        its next rest, in steps as short as its gaps, mu over forces.
+    widen: its factor then.
+    widest: the most over where it began.
+    farthest: mu up to which it grows again at most, where it did not begin above: with more, bodies
+        would be held apart by contacts that come and go at the distance up to which they are
+        listed.
+    spread: factor within which forces are kept about mu/w.
+    interior: part of the way to the nearest bound that a step may go.
+    parting: the same while overlaps are undone.
+    least_hold: least weight of P over what a load moves through the trust.
+    most_hold: the largest.
+    far: part of the trust from which on a body is held back more.
+    slight: stiffness of a near contact over the stiffest ones of both its bodies, below which it is
+        left out of the matrix: open contacts, which only fill it.
+    hold: least weight of P over the stiffest contact: with less a loose body has no pivot left.
+    unloaded: part of the heaviest load that a body without a load counts as having, in P.
+    kept: most rounds with one order of elimination: finding an order takes as long as a
+        factorization, and one that is a little old adds little fill.
+    new: part of the contacts that may be new to it.
+    bisections: steps of the line search.
+    closings: steps from the end of the path to the corner.
+    """
 
-ROUNDED = 1e-12
-"""Slack by which a gap may miss what a step was to make of it, as places are rounded."""
+    closest: float = 1e-3
+    begin: float = 1e-3
+    end: float = 1e-10
+    light: float = 1e-3
+    open: float = 2e-2
+    rounded: float = 1e-12
+    fall: float = 0.5
+    near_path: float = 10.0
+    off: float = 0.3
+    last: float = 30.0
+    slides: int = 10
+    widen: float = 2.0
+    widest: float = 10.0
+    farthest: float = 1e-2
+    spread: float = 10.0
+    interior: float = 0.99
+    parting: float = 0.9
+    least_hold: float = 1e-6
+    most_hold: float = 30.0
+    far: float = 0.7
+    slight: float = 1e-7
+    hold: float = 1e-14
+    unloaded: float = 1e-3
+    kept: int = 20
+    new: float = 0.02
+    bisections: int = 12
+    closings: int = 4
 
-FALL = 0.5
-"""mu over what it was, after a round that kept to the path."""
 
-NEAR_PATH, OFF, LAST = 10.0, 0.3, 30.0
-"""A round kept to the path if the imbalance is below NEAR_PATH sqrt(mu) and OFF, and no product
-f w is off by more than LAST mu."""
+SETTINGS = Settings()
 
-SLIDES, WIDEN, WIDEST = 10, 2.0, 10.0
-"""Rounds off the path after which mu grows again, its factor, and the most over where it began: a
-packing that slides goes on down to its next rest, in steps as short as its gaps, mu over forces."""
 
-FARTHEST = 1e-2
-"""mu up to which it grows again at most, where it did not begin above: with more, bodies would be
-held apart by contacts that come and go at the distance up to which they are listed."""
-
-SPREAD = 10.0
-"""Factor within which forces are kept about mu/w."""
-
-BALANCED = END / CLOSEST
+BALANCED = SETTINGS.end / SETTINGS.closest
 """Imbalance at the end of the path over the heaviest load: what contacts at the least distance
 they are listed to still push, mostly bodies that lie loose. The last steps take it away."""
-
-INTERIOR, PARTING = 0.99, 0.9
-"""Part of the way to the nearest bound that a step may go; while overlaps are undone."""
-
-LEAST_HOLD, MOST_HOLD, FAR = 1e-6, 30.0, 0.7
-"""Least and largest weight of P over what a load moves through the trust, and the part of the
-trust from which on a body is held back more."""
-
-SLIGHT = 1e-7
-"""Stiffness of a near contact over the stiffest ones of both its bodies, below which it is left out
-of the matrix: open contacts, which only fill it."""
-
-HOLD = 1e-14
-"""Least weight of P over the stiffest contact: with less a loose body has no pivot left."""
-
-UNLOADED = 1e-3
-"""Part of the heaviest load that a body without a load counts as having, in P."""
-
-KEPT, NEW = 20, 0.02
-"""Most rounds with one order of elimination, and the part of the contacts that may be new to it:
-finding an order takes as long as a factorization, and one that is a little old adds little fill."""
-
-BISECTIONS, CLOSINGS = 12, 4
-"""Steps of the line search, and of the way from the end of the path to the corner."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +113,7 @@ class Problem:
         body = dofs // 6
         starts = np.r_[np.flatnonzero(np.r_[True, body[1:] != body[:-1]]), len(dofs)]
         size = np.linalg.norm(external_force.reshape(-1, 6)[:, :3], axis=1) / load
-        weight = np.maximum(size, UNLOADED)[body] / TRUST
+        weight = np.maximum(size, SETTINGS.unloaded)[body] / TRUST
         shares = np.ones(len(dofs))
         if bodies.cell is not None:  # the balance of a stress is a sum over all contacts
             shares[body == len(bodies) - 1] = np.abs(external_force[dofs] / load).max()
@@ -137,7 +153,7 @@ class Path:
     def __init__(self, problem: Problem, begin: float, start: tuple[Contacts, np.ndarray] | None):
         self.problem, self.begin, self.start = problem, begin, start
         self.near, self.order = Near(problem.bodies, problem.dofs), _Order()
-        self.hold, self.stats = np.full(len(problem.bodies), CLOSEST), LinearStats()
+        self.hold, self.stats = np.full(len(problem.bodies), SETTINGS.closest), LinearStats()
         self.mu, self.share, self.stood = begin, 0.0, 0
         self.before: tuple[Contacts, np.ndarray, np.ndarray] | None = None
 
@@ -150,9 +166,9 @@ class Path:
             f, w = _balanced(gap, mu, contacts.carry_over(*self.start) / problem.load)
         else:
             f, w = _carried(contacts, gap, mu, self.near.trust, self.before)
-        apart = bool((w - gap <= ROUNDED).all())
+        apart = bool((w - gap <= SETTINGS.rounded).all())
         if apart:
-            f = np.clip(f, mu / w / SPREAD, mu / w * SPREAD)
+            f = np.clip(f, mu / w / SETTINGS.spread, mu / w * SETTINGS.spread)
         unbalanced = float((np.abs(F + B.T @ f) / problem.shares).max())
         spread = float(np.abs(f * w - mu).max(initial=0.0))
         return Round(contacts, gap, B, F, f, w, apart, unbalanced, spread)
@@ -160,18 +176,24 @@ class Path:
     def at_end(self, seen: Round) -> bool:
         """Whether the round stands at the end of the path."""
         balanced = seen.unbalanced <= BALANCED and seen.spread <= 2 * self.mu
-        return seen.apart and self.mu <= END and balanced
+        return seen.apart and self.mu <= SETTINGS.end and balanced
 
     def lower(self, seen: Round) -> None:
         """The next mu: smaller after a long step near the path, larger after many far from it."""
         mu = self.mu
-        near = seen.unbalanced <= min(OFF, NEAR_PATH * np.sqrt(mu)) and seen.spread <= LAST * mu
-        if seen.apart and self.share > OFF and near:
-            self.mu, self.stood = max(FALL * mu, END), 0
+        near = (
+            seen.unbalanced <= min(SETTINGS.off, SETTINGS.near_path * np.sqrt(mu))
+            and seen.spread <= SETTINGS.last * mu
+        )
+        if seen.apart and self.share > SETTINGS.off and near:
+            self.mu, self.stood = max(SETTINGS.fall * mu, SETTINGS.end), 0
             return
         self.stood += 1
-        if seen.apart and seen.unbalanced > OFF and self.stood % SLIDES == 0:
-            self.mu = min(WIDEN * mu, max(self.begin, min(WIDEST * self.begin, FARTHEST)))
+        if seen.apart and seen.unbalanced > SETTINGS.off and self.stood % SETTINGS.slides == 0:
+            self.mu = min(
+                SETTINGS.widen * mu,
+                max(self.begin, min(SETTINGS.widest * self.begin, SETTINGS.farthest)),
+            )
 
     def step(self, state: State, seen: Round) -> State | None:
         """The pose after a step of Newton's method; None where there is no finite one."""
@@ -185,11 +207,11 @@ class Path:
         if not np.isfinite(longest):
             return None
         if seen.apart:
-            t = min(1.0, INTERIOR * room(w, dw), self.near.trust / longest)
+            t = min(1.0, SETTINGS.interior * room(w, dw), self.near.trust / longest)
             t = _lowest(w, dw, float(seen.F @ d), mu, t)
-            tf = min(1.0, INTERIOR * room(f, df))
+            tf = min(1.0, SETTINGS.interior * room(f, df))
         else:
-            parting = PARTING * min(room(f, df), room(w, dw))
+            parting = SETTINGS.parting * min(room(f, df), room(w, dw))
             t = tf = min(1.0, parting, self.near.trust / longest)
         self.before, self.share = (seen.contacts, f + tf * df, w + t * dw), t
         state = self.near.moved(state, t * d)
@@ -200,11 +222,11 @@ class Path:
         """Weights of P and the trust for the next round. reached (bodies,): how far each would go;
         way: the longest one made, None while overlaps are undone."""
         near = self.near
-        over = reached / (FAR * near.trust)
-        more = np.minimum(self.hold * np.maximum(2.0, over), MOST_HOLD)
-        self.hold = np.where(over > 1.0, more, np.maximum(self.hold / 4, LEAST_HOLD))
+        over = reached / (SETTINGS.far * near.trust)
+        more = np.minimum(self.hold * np.maximum(2.0, over), SETTINGS.most_hold)
+        self.hold = np.where(over > 1.0, more, np.maximum(self.hold / 4, SETTINGS.least_hold))
         if way is not None:
-            near.trust = min(TRUST, max(4 * way, CLOSEST, 0.5 * near.trust))
+            near.trust = min(TRUST, max(4 * way, SETTINGS.closest, 0.5 * near.trust))
 
     def _newton(
         self, seen: Round, mu: float, *, refined: bool = False
@@ -213,7 +235,7 @@ class Path:
         self.order.meet(seen.contacts)
         D, problem = seen.f / seen.w, self.problem
         weight = self.hold[problem.body] * problem.weight
-        mass = sp.diags_array(np.maximum(weight, HOLD * D.max(initial=0.0))).tocsr()
+        mass = sp.diags_array(np.maximum(weight, SETTINGS.hold * D.max(initial=0.0))).tocsr()
         counts = _not_slight(seen.contacts, D)
         # at the end contacts bear or not by factors of 1e12, too many for single precision
         network = Network(
@@ -231,14 +253,14 @@ class Path:
     def close(self, state: State, seen: Round) -> tuple[State, Round]:
         """From the end of the path, where bearing contacts have gaps of mu over their force, to the
         corner that they meet in, by the method of multipliers with the path's own stiffness f/w."""
-        for number in range(CLOSINGS + 1):
+        for number in range(SETTINGS.closings + 1):
             contacts, gap, B = self.near(state)
             f, w = seen.f, seen.w
             if number:
                 f, w = (contacts.carry_over(seen.contacts, x) for x in (f, w))
-                w = np.where(w > 0, w, np.maximum(gap, END))
+                w = np.where(w > 0, w, np.maximum(gap, SETTINGS.end))
             seen = replace(seen, contacts=contacts, gap=gap, B=B, f=f, w=w)
-            if number < CLOSINGS:
+            if number < SETTINGS.closings:
                 d, opens = self._newton(seen, 0.0, refined=True)
                 seen = replace(seen, f=np.maximum(f - f / w * (gap + opens), 0.0))
                 state = self.near.moved(state, d)
@@ -264,7 +286,7 @@ class _Order:
         self.rounds += 1
         pairs = contacts.body[:, 0] * contacts.bodies + contacts.body[:, 1]
         new = len(pairs) - int(np.isin(pairs, self.known).sum())
-        if self.rounds > KEPT or new > NEW * len(pairs):
+        if self.rounds > SETTINGS.kept or new > SETTINGS.new * len(pairs):
             self.place, self.known, self.rounds = None, pairs, 0
 
     def keep(self, network: Network) -> None:
@@ -286,7 +308,7 @@ def _carried(
     f = contacts.carry_over(before[0], before[1])
     w = contacts.carry_over(before[0], before[2])
     new = f <= 0
-    w = np.where(new, np.maximum(gap, CLOSEST * trust), np.where(gap > 0.5 * w, gap, w))
+    w = np.where(new, np.maximum(gap, SETTINGS.closest * trust), np.where(gap > 0.5 * w, gap, w))
     return np.where(new, mu / w, f), w
 
 
@@ -294,8 +316,8 @@ def _balanced(gap: np.ndarray, mu: float, force: np.ndarray) -> tuple[np.ndarray
     """(f, w): to begin with, from forces (m,) that balance, so that nothing is set in motion but
     what parts overlaps; slacks are those of the path."""
     bears = force > 0
-    f = np.maximum(force, LIGHT)
-    w = np.maximum(gap, mu / np.where(bears, f, OPEN))
+    f = np.maximum(force, SETTINGS.light)
+    w = np.maximum(gap, mu / np.where(bears, f, SETTINGS.open))
     return np.where(bears, f, mu / w), w
 
 
@@ -303,7 +325,7 @@ def _not_slight(contacts: Contacts, D: np.ndarray) -> np.ndarray:
     """Which contacts are not slight beside others of their bodies, (m,) bool. D (m,): stiffness."""
     stiffest = np.zeros(contacts.bodies)
     np.maximum.at(stiffest, contacts.body, D[:, None])
-    return SLIGHT * stiffest[contacts.body].min(axis=1) < D
+    return SETTINGS.slight * stiffest[contacts.body].min(axis=1) < D
 
 
 def _lowest(w: np.ndarray, dw: np.ndarray, work: float, mu: float, longest: float) -> float:
@@ -315,7 +337,7 @@ def _lowest(w: np.ndarray, dw: np.ndarray, work: float, mu: float, longest: floa
     if falls(longest):
         return longest
     lo, hi = 0.0, longest
-    for _ in range(BISECTIONS):
+    for _ in range(SETTINGS.bisections):
         middle = 0.5 * (lo + hi)
         lo, hi = (middle, hi) if falls(middle) else (lo, middle)
     return lo or hi

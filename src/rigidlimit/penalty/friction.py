@@ -90,24 +90,19 @@ def contact_history(
 def rub(
     spring: np.ndarray,
     e: int,
-    nx: float,
-    ny: float,
-    nz: float,
-    vx: float,
-    vy: float,
-    vz: float,
+    n: tuple[float, float, float],
+    v: tuple[float, float, float],
     twist: float,
     bound: float,
-    stiffness: float,
-    damping: float,
-    keeps_force: bool,
+    law: tuple[float, float, bool],
     h: float,
 ):
     """f_t (3 numbers) on the second body; spring[e], kept as xi or as a force, moves on by h.
 
-    n, v: normal and v_t. twist [rad/s]: mean spin about the normal. h = 0 [s] leaves the spring as
-    it is. stiffness: k_t c^(p-2), damping: gamma_t.
+    n, v: normal and v_t. twist [rad/s]: mean spin about the normal. law: stiffness k_t c^(p-2),
+    damping gamma_t, and whether springs are kept as forces. h = 0 [s] leaves the spring as it is.
     """
+    (nx, ny, nz), (vx, vy, vz), (stiffness, damping, keeps_force) = n, v, law
     sx, sy, sz = spring[e, 0], spring[e, 1], spring[e, 2]
     unit = 1.0 if keeps_force else stiffness
     if h > 0.0:

@@ -1,5 +1,7 @@
 """The DEM from a pose of rest: how it starts there, and what it means where it does not stay."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .._support.words import counted
@@ -13,27 +15,35 @@ from .classic_forces import Tell
 from .result import PenaltyProgress, PenaltyResult
 from .simulation import PenaltySimulation
 
-SOFTEST = 0.1
-"""Overlap at rest over the size of the smaller body, above which the DEM is not started."""
+
+@dataclass(frozen=True)
+class Settings:
+    """Of the DEM from a pose of rest.
+
+    softest: overlap at rest over the size of the smaller body, above which it is not started.
+    ramp: steps in which loads on rough bodies grow: hundreds of periods of the slowest elastic wave
+        of some ten layers. The finite pace leaves some 1e-4 of the forces, in proportion to 1/ramp.
+    lively: restitution for rough bodies: more damping enters Coulomb's bound on the way, by up to
+        half of the forces, and less rings for long.
+    left: way of a body, over the scene's length, from which on it has left the pose of rest.
+    longest_way: longest way of a body, over the scene's length, from the pose of rest to the loaded
+        one.
+    """
+
+    softest: float = 0.1
+    ramp: int = 40_000
+    lively: float = 0.3
+    left: float = 1.0
+    longest_way: float = 1e-3
+
+
+SETTINGS = Settings()
+
 
 IDLE = {"balls": 100_000, "convex": 30_000}
 """Steps of the DEM from a pose of rest without a lower unbalanced force after which it is given up:
 it has only overlaps to find, in some thousands. (From a scene's own pose packings rearrange on
 their way, and it is waited for five times as long and more.)"""
-
-RAMP = 40_000
-"""Steps of the DEM in which loads on rough bodies grow: hundreds of periods of the slowest elastic
-wave of some ten layers. The finite pace leaves some 1e-4 of the forces, in proportion to 1/RAMP."""
-
-LIVELY = 0.3
-"""Restitution of the DEM for rough bodies: more damping enters Coulomb's bound on the way, by up to
-half of the forces, and less rings for long."""
-
-LEFT = 1.0
-"""Way of a body in the DEM, over the scene's length, from which on it has left the pose of rest."""
-
-LONGEST_WAY = 1e-3
-"""Longest way of a body, over the scene's length, from the pose of rest to the loaded one."""
 
 
 def started_dem(
@@ -44,10 +54,10 @@ def started_dem(
     if not slowly:
         return PenaltySimulation(scene, state=state, **options)
     if "damping" not in options:
-        options = options | {"restitution": LIVELY}
+        options = options | {"restitution": SETTINGS.lively}
     loads = scene.external_force()
     dem = PenaltySimulation(scene, state=state, external_force=0.0 * loads, **options)
-    dem.load(loads, over=RAMP * dem.dt)
+    dem.load(loads, over=SETTINGS.ramp * dem.dt)
     return dem
 
 
@@ -77,7 +87,7 @@ def _farthest(state: State, begun: State) -> tuple[int, float]:
 
 def has_left(state: State, begun: State, bodies: Bodies) -> bool:
     """Whether a body has gone too far from the pose ``begun``."""
-    return _farthest(state, begun)[1] > LEFT * bodies.length
+    return _farthest(state, begun)[1] > SETTINGS.left * bodies.length
 
 
 def why_not_at_rest(result: StepResult, dem: PenaltyResult, begun: State | None) -> str:
@@ -112,7 +122,7 @@ def loaded_pose(result: StepResult, scale: float, exponent: float) -> State:
     A packing with as many contacts as degrees of freedom rests in a shallow well among many: set
     free without overlaps, its first swing may carry it into another. From here the DEM has only
     the second order to find, in some three times fewer steps. Poses of which the displacement
-    would take a body further than ``LONGEST_WAY`` are left as they are: there it means nothing.
+    would take a body further than ``longest_way`` are left as they are: there it means nothing.
     """
     at_rest = stopped(result.state)
     if result.compatible is None:
@@ -121,7 +131,7 @@ def loaded_pose(result: StepResult, scale: float, exponent: float) -> State:
     way = way.reshape(-1, 6)
     if (
         np.abs(way * result.bodies.turning_arm).max(initial=0.0)
-        > LONGEST_WAY * result.bodies.length
+        > SETTINGS.longest_way * result.bodies.length
     ):
         return at_rest
     return stopped(move(result.bodies, at_rest, way, 1.0))
@@ -138,7 +148,7 @@ def check_stiff(scene: Scene, result: StepResult, scale: float) -> None:
     sink = (np.maximum(result.force, 0) / k) ** (1 / (scene.exponent - 1))
     radius = scene.bodies.bounding_radius[result.contacts.body].min(axis=1)
     deep = sink / radius
-    if not len(deep) or deep.max() <= SOFTEST:
+    if not len(deep) or deep.max() <= SETTINGS.softest:
         return
     i = int(np.argmax(deep))
     a, b = (scene.bodies.names[j] for j in result.contacts.body[i])

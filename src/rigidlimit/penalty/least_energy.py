@@ -40,7 +40,7 @@ from ..bodies.cell import volume_of
 from ..collision.contacts import Contacts
 from ..errors import InputError
 from ..status import Status
-from .energy_path import BEGIN, Path, Problem, Round
+from .energy_path import SETTINGS, Path, Problem, Round
 
 USUAL = 0.1
 """Heaviest load over the usual contact force, by which imbalances are judged under a stress."""
@@ -74,7 +74,7 @@ def least_energy(
     external_force: np.ndarray,
     *,
     start: tuple[Contacts, np.ndarray] | None = None,
-    begin: float = BEGIN,
+    begin: float = SETTINGS.begin,
     max_rounds: int = 1000,
     callback: Callable[[str], object] | None = None,
 ) -> LeastEnergy:

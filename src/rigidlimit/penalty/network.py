@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .balls import Pace
+from .ball_records import Pace
 from .friction import rub as rub_contact
 from .law import contact_force
 
@@ -124,8 +124,9 @@ def friction_response(
         k, damping = stiffness[i] * c ** (p - 2.0), factor * g[i] * c ** (0.5 * p - 1.0)
         # within a segment tangents stand still: nothing turns, and the normal is a third axis
         bound = mu[i] * max(f, 0.0)
+        law = k, damping, keeps_force
         out[i, 0], out[i, 1], _ = rub_contact(
-            spring, i, 0.0, 0.0, 1.0, rate[0], rate[1], 0.0, 0.0, bound, k, damping, keeps_force, h
+            spring, i, (0.0, 0.0, 1.0), (rate[0], rate[1], 0.0), 0.0, bound, law, h
         )
         for a in range(each):
             for e in range(starts[i * each + a], starts[i * each + a + 1]):

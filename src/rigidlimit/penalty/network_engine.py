@@ -1,13 +1,15 @@
 """Penalty method for any convex shape: contacts by the scene's own contact search.
 
 Slow and general. The contacts are found again whenever a body has travelled ``reach``; in between
-their gaps change by B q (see ``network.py``). reach = sqrt(LINEAR c l), with c the overlap under a
-body's own weight and l the scene's length, keeps the error of a gap below LINEAR of that overlap in
+their gaps change by B q (see ``network.py``). reach = sqrt(linear c l), with c the overlap under a
+body's own weight and l the scene's length, keeps the error of a gap below linear of that overlap in
 motion. At rest ``settled`` asks for the contacts anew until the travel since then leaves no error.
 
 A periodic cell is the last body, as in contact dynamics: its columns of B and its mass move it, and
 it is pushed by its stress at the volume that it had when the contacts were found.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,22 +32,30 @@ from ..constraints import (
 from ..forces.friction import contact_friction, contact_tangential_stiffness, tangential_ratio
 from ..forces.law import contact_stiffness
 from . import network
-from .balls import Pace
+from .ball_records import Pace
 from .engine import Law, Measures, check_finite, expected_tangent
 from .friction import spring_energy
 from .law import damping_coefficient, static_overlap
 from .squeezed import push_of_stress
 from .timestep import critical_step
 
-LINEAR = 1e-2
-"""Largest error of a gap in motion, over the overlap under a body's own weight."""
 
-EXACT = 1e-9
-"""The same at rest; also the travel over the scene's length, which changes arms."""
+@dataclass(frozen=True)
+class Settings:
+    """When contacts are found again.
 
-LAG = 0.02
-"""Longest time between two searches over sqrt(l/g), the time scale of rocking: bodies on frozen
-contact points feel no righting moment."""
+    linear: largest error of a gap in motion, over the overlap under a body's own weight.
+    exact: the same at rest; also the travel over the scene's length, which changes arms.
+    lag: longest time between two searches over sqrt(l/g), the time scale of rocking: bodies on
+        frozen contact points feel no righting moment.
+    """
+
+    linear: float = 1e-2
+    exact: float = 1e-9
+    lag: float = 0.02
+
+
+SETTINGS = Settings()
 
 
 class NetworkEngine:
@@ -137,7 +147,7 @@ class NetworkEngine:
         self.weight = np.where(self.bodies.free.any(axis=1), np.maximum(self.weight, push), 0.0)
         mass = np.where(self.bodies.mass > 0, self.bodies.mass, np.inf)
         pull = (self.weight / mass).max(initial=0.0)
-        self.lag = LAG * np.sqrt(self.bodies.length / pull) if pull > 0 else np.inf
+        self.lag = SETTINGS.lag * np.sqrt(self.bodies.length / pull) if pull > 0 else np.inf
 
     def settled(self) -> bool:
         """Whether the gaps are exact; if not, they are by the next call."""
@@ -151,7 +161,10 @@ class NetworkEngine:
         far = (travel[:, :3].max(axis=1) + self.radius * travel[:, 3:].max(axis=1)).max(initial=0.0)
         length = self.bodies.length
         # the first is an error of gaps, the second one of the arms about which forces turn
-        return bool(far**2 <= EXACT * self.typical_overlap * length and far <= EXACT * length)
+        return bool(
+            far**2 <= SETTINGS.exact * self.typical_overlap * length
+            and far <= SETTINGS.exact * length
+        )
 
     def limit(self) -> float:
         """Critical time step [s] with every contact found counted as closed."""
@@ -303,6 +316,10 @@ class NetworkEngine:
         else:
             self.typical_overlap = 1e-6 * length
         self.next_reach = float(
-            np.clip(np.sqrt(LINEAR * self.typical_overlap * length), 1e-7 * length, 0.02 * length)
+            np.clip(
+                np.sqrt(SETTINGS.linear * self.typical_overlap * length),
+                1e-7 * length,
+                0.02 * length,
+            )
         )
         self.reach = min(self.reach, self.next_reach)

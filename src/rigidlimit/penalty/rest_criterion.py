@@ -13,11 +13,19 @@ import numpy as np
 
 from .engine import Measures
 
-QUENCH_HEIGHT = 1e-3
-"""Rise over the scene's length that slow bodies could make by their velocity."""
 
-DRIFT = 10_000
-"""Steps of balanced forces in motion after which all bodies are stopped."""
+@dataclass(frozen=True)
+class Settings:
+    """quench_height: rise over the scene's length that slow bodies could make by their velocity.
+    drift: steps of balanced forces in motion after which all bodies are stopped.
+    """
+
+    quench_height: float = 1e-3
+    drift: int = 10_000
+
+
+SETTINGS = Settings()
+
 
 PATIENCE = {"balls": 500_000, "convex": 100_000}
 """Steps without a lower unbalanced force after which a slow scene counts as stalled, by engine;
@@ -50,8 +58,8 @@ class RestCriterion:
         return max(self.unbalanced(measured), np.sqrt(_motion(measured)), self.tolerance)
 
     def slow(self, measured: Measures) -> bool:
-        """Whether no body moves fast enough to rise by ``QUENCH_HEIGHT`` of the scene's length."""
-        return measured.speed**2 < 2 * self.pull * QUENCH_HEIGHT * self.length
+        """Whether no body moves fast enough to rise by ``quench_height`` of the scene's length."""
+        return measured.speed**2 < 2 * self.pull * SETTINGS.quench_height * self.length
 
 
 def _motion(measured: Measures) -> float:
@@ -82,7 +90,7 @@ class RestWatch:
         balanced = criterion.unbalanced(measured) <= criterion.tolerance
         if not (balanced and criterion.slow(measured)):
             self._uneven_at = steps
-        long = steps - self._uneven_at >= DRIFT and self.engine != "balls"
+        long = steps - self._uneven_at >= SETTINGS.drift and self.engine != "balls"
         return long and not criterion.holds(measured)
 
     def note(self, measured: Measures, steps: int, *, stopped: bool = False) -> None:

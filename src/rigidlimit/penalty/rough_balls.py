@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from .ball_on_box import box_contact
-from .balls import DONE, STALE, Lists, Pace
+from .ball_records import DONE, STALE, Lists, Pace
 from .friction import rub
 from .law import contact_force
 from .moving_cell import CellMotion, kick, six, stale, stop, strain_on
@@ -55,12 +55,16 @@ class Inertia(NamedTuple):
 
 
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
-def _press(
-    e, a, b, nx, ny, nz, c, k, g, motion, spin, radius, rough, spring, force,
-    p, tensile, factor, keeps_force, h, rows, lx, ly, lz,
-):  # fmt: skip
-    """The contact of listed number e, from body a to body b along n, overlap c: forces on both.
-    l [m/s]: by which the cell moves b past a. Returns the force on b."""
+def _press(e, bodies, n, contact, balls, law, move, flow):
+    """The contact of listed number e, from body a to body b along n: forces on both, and springs
+    that move on. Returns the force on b.
+
+    contact: overlap c, k and gamma_0. move: (h, rows) of ``contact_forces``. flow [m/s]: by which
+    the cell moves b past a.
+    """
+    (a, b), (nx, ny, nz), (c, k, g), (lx, ly, lz) = bodies, n, contact, flow
+    motion, spin, radius, rough, spring, force = balls
+    (p, tensile, factor, keeps_force), (h, rows) = law, move
     ra = radius[a] - 0.5 * c if radius[a] > 0.0 else 0.0
     rb = radius[b] - 0.5 * c if radius[b] > 0.0 else 0.0
     wx = ra * spin[a, 0] + rb * spin[b, 0]
@@ -80,9 +84,8 @@ def _press(
         if p != 2.0:
             stiffness, damping = stiffness * c ** (p - 2.0), damping * c ** (0.5 * p - 1.0)
         bound = rough[e, 0] * max(f, 0.0)
-        tx, ty, tz = rub(
-            spring, e, nx, ny, nz, vx, vy, vz, twist, bound, stiffness, damping, keeps_force, h
-        )
+        tangential = stiffness, damping, keeps_force
+        tx, ty, tz = rub(spring, e, n, (vx, vy, vz), twist, bound, tangential, h)
         mx, my, mz = ny * tz - nz * ty, nz * tx - nx * tz, nx * ty - ny * tx
         px, py, pz = f * nx + tx, f * ny + ty, f * nz + tz
         force[b, 0] += px
@@ -122,6 +125,9 @@ def contact_forces(
     first, other, pair, wall, wall_pair, box, box_pair, frame = lists
     motion, spin, radius, rough, spring, force = balls
     p, tensile, factor, keeps_force = law
+    # plain tuples, which are taken apart without a cost
+    arrays = motion, spin, radius, rough, spring, force
+    data, move, still = (p, tensile, factor, keeps_force), (h, rows), (0.0, 0.0, 0.0)
     force[:] = 0.0
     pairs, walls, strained = len(other), len(wall), len(strain) > 0
     E, flows = six(strain), six(flow)
@@ -148,11 +154,8 @@ def contact_forces(
             if strained:
                 lx = flows[0] * bx + flows[5] * by + flows[4] * bz
                 ly, lz = flows[1] * by + flows[3] * bz, flows[2] * bz
-            px, py, pz = _press(
-                e, i, j, bx / L, by / L, bz / L, c, pair[e, 6], pair[e, 7],
-                motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h,
-                rows, lx, ly, lz,
-            )  # fmt: skip
+            n, contact = (bx / L, by / L, bz / L), (c, pair[e, 6], pair[e, 7])
+            px, py, pz = _press(e, (i, j), n, contact, arrays, data, move, (lx, ly, lz))
             if strained:
                 sxx += px * bx
                 syy += py * by
@@ -167,18 +170,12 @@ def contact_forces(
         nx, ny, nz = wall_pair[e, 0], wall_pair[e, 1], wall_pair[e, 2]
         c = (motion[w, 0] - motion[i, 0]) * nx + (motion[w, 1] - motion[i, 1]) * ny
         c += (motion[w, 2] - motion[i, 2]) * nz - wall_pair[e, 3]
-        _press(
-            pairs + e, w, i, nx, ny, nz, c, wall_pair[e, 4], wall_pair[e, 5],
-            motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h, rows,
-            0.0, 0.0, 0.0,
-        )  # fmt: skip
+        n, contact = (nx, ny, nz), (c, wall_pair[e, 4], wall_pair[e, 5])
+        _press(pairs + e, (w, i), n, contact, arrays, data, move, still)
     for e in range(len(box)):
         c, _, nx, ny, nz = box_contact(e, box, box_pair, frame, motion)
-        _press(
-            pairs + walls + e, box[e, 1], box[e, 0], nx, ny, nz, c, box_pair[e, 6], box_pair[e, 7],
-            motion, spin, radius, rough, spring, force, p, tensile, factor, keeps_force, h, rows,
-            0.0, 0.0, 0.0,
-        )  # fmt: skip
+        contact, number = (c, box_pair[e, 6], box_pair[e, 7]), pairs + walls + e
+        _press(number, (box[e, 1], box[e, 0]), (nx, ny, nz), contact, arrays, data, move, still)
 
 
 @njit(cache=True, error_model="numpy")

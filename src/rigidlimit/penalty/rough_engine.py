@@ -15,7 +15,7 @@ from ..constraints import gap_gradient, tangential_gradient
 from ..forces.friction import contact_friction, contact_tangential_stiffness, tangential_ratio
 from . import ball_engine, moving_cell, rough_balls
 from .ball_engine import BallEngine
-from .balls import STALE, Pace
+from .ball_records import STALE, Pace
 from .engine import Law, Measures, expected_tangent
 from .friction import spring_energy
 from .timestep import critical_step

@@ -19,9 +19,7 @@ with ``quenches=False`` it acts alone: elastic waves make the total kinetic ener
 all the time, and a packing that slides as a whole is stopped each time. None is neither.
 """
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -29,54 +27,21 @@ import numpy as np
 from .._support import arrays
 from .._support.progress import progress as bar
 from ..bodies import Bodies, State
-from ..constraints import framed
 from ..errors import InputError
 from ..forces.friction import has_friction
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene, law_exponent
-from ..status import Status
-from ..step.warnings import largest_pull
 from . import ball_engine, rough_engine
-from .engine import Engine, Law, Measures
-from .friction import contact_history, friction_law
+from .engine import Engine, Law
+from .friction import friction_law
 from .law import check_exponent, damping_of
 from .network_engine import NetworkEngine
-from .rest_criterion import RestCriterion, RestWatch
 from .result import PenaltyProgress, PenaltyResult
-from .squeezed import push_of_stress
-
-SAFETY = 0.8
-"""Time step chosen over the critical one."""
-
-TOO_DEEP = 0.2
-"""Overlap over the scene's length at which contacts are too soft to go on."""
-
-EARLY_LOOKS, LATE_LOOKS = 10, 50
-"""Overlaps are looked at in the first checks, and then in one of so many."""
-
-CHECK_EVERY = 200
-"""Steps between two looks at the energies, the critical step and the rest criterion."""
+from .run import Run, step_size
+from .squeezed import largest_loads
 
 BAR = 1000
 """Length of the progress bar in its own units."""
-
-
-class TooSoft(InputError):
-    """Bodies sink so far into each other that they are no longer those of the scene."""
-
-
-@dataclass(frozen=True)
-class _Beginning:
-    """Where a run began: wall clock [s], simulated time [s], steps made before."""
-
-    clock: float
-    time: float
-    steps: int
-
-    @property
-    def seconds(self) -> float:
-        """Wall clock since then [s]."""
-        return time.perf_counter() - self.clock
 
 
 class PenaltySimulation:
@@ -183,7 +148,7 @@ class PenaltySimulation:
         self.fixed_dt = None if dt is None else arrays.positive("dt", dt)
         if self.fixed_dt is not None:
             self.engine.keep_step()
-        self.dt = self._step_size(self.engine.measures().speed)
+        self.dt = step_size(self, self.engine.measures().speed)
 
     @property
     def time(self) -> float:
@@ -215,7 +180,7 @@ class PenaltySimulation:
         until
             Time [s] to advance to; None runs to rest.
         callback
-            Gets a ``PenaltyProgress`` every ``CHECK_EVERY`` steps; the run ends where it returns
+            Gets a ``PenaltyProgress`` every ``check_every`` steps; the run ends where it returns
             True.
         progress
             Show a bar on the terminal or in the notebook.
@@ -227,7 +192,7 @@ class PenaltySimulation:
         Raises
         ------
         TooSoft
-            In a run to rest, where bodies sink into each other by ``TOO_DEEP`` of their length.
+            In a run to rest, where bodies sink into each other by ``too_deep`` of their length.
         """
         if progress:
             with bar(self.scene.name, BAR) as update:
@@ -239,109 +204,7 @@ class PenaltySimulation:
                 return self.run(until, callback=both, max_steps=max_steps, closed=closed)
         if until is not None and not until >= self.time:
             raise InputError(f"until is {until}; expected a time from {self.time} on")
-        beginning = _Beginning(time.perf_counter(), self.time, self.steps)
-        criterion = RestCriterion(
-            self.rest_tolerance, self.load_size, self.pull, self.bodies.length
-        )
-        watch, looks, status = RestWatch(criterion, self.engine.kind, self.steps), 0, None
-        while status is None:
-            if until is None and (looks < EARLY_LOOKS or looks % LATE_LOOKS == 0):
-                self._check_overlap()
-            looks += 1
-            measured = self._measured(watch, to_rest=until is None)
-            left = max_steps - (self.steps - beginning.steps)
-            status = self._status(until, watch, left)
-            if status is None:
-                dt = self._advance(until, left, measured.speed, criterion.slow(measured))
-                if callback is not None:
-                    seen = self._progress(until, beginning, dt, watch, measured)
-                    status = Status.MAX_ITERATIONS if callback(seen) else None
-        return self._result(status, measured, watch, beginning, closed)
-
-    def _measured(self, watch: RestWatch, to_rest: bool) -> Measures:
-        """Measures of now, taken in by ``watch``; bodies that drift for ever are stopped first."""
-        measured = self.engine.measures()
-        stop = to_rest and self.background is not None and watch.drifts(measured, self.steps)
-        if stop:
-            self.engine.stop()
-            measured = self.engine.measures()
-        watch.note(measured, self.steps, stopped=stop)
-        return measured
-
-    def _status(self, until: float | None, watch: RestWatch, left: int) -> Status | None:
-        """How the run ended, None if it goes on; left: steps that it may still make."""
-        if until is None:
-            if watch.at_rest and self.engine.settled():
-                return Status.CONVERGED
-            if watch.stalled:
-                return Status.STALLED
-        elif self.time >= until - 1e-9 * self.dt:
-            return Status.CONVERGED
-        return None if left > 0 else Status.MAX_ITERATIONS
-
-    def _advance(self, until: float | None, left: int, speed: float, slow: bool) -> float:
-        """Makes at most ``left`` steps up to the next look; returns their size [s]."""
-        self.dt = dt = self._step_size(speed)
-        steps = min(CHECK_EVERY, left)
-        if until is None:
-            rate = 0.0 if self.background in ("quench", None) else self.background
-            quench = self.quenches and self.background is not None and slow
-            self.steps += self.engine.advance(steps, dt, float(rate), quench)
-            return dt
-        way = until - self.time
-        # with a free step the last ones end at ``until``; with a given one, just past it
-        whole = int(np.ceil(way / dt - 1e-9))
-        dt = dt if self.fixed_dt else way / max(whole, 1)
-        self.steps += self.engine.advance(max(1, min(steps, whole)), dt, 0.0, False)
-        return dt
-
-    def _progress(
-        self,
-        until: float | None,
-        beginning: _Beginning,
-        dt: float,
-        watch: RestWatch,
-        measured: Measures,
-    ) -> PenaltyProgress:
-        """What a callback sees; watch, measured: as they were before the last steps."""
-        if until is None:
-            fraction = watch.fraction
-        else:
-            fraction = (self.time - beginning.time) / (until - beginning.time)
-        seconds = beginning.seconds
-        left = seconds * (1 - fraction) / fraction if fraction > 0 else np.inf
-        return PenaltyProgress(
-            self.time, dt, self.steps, fraction, seconds, left, watch.unbalanced, measured
-        )
-
-    def _result(
-        self,
-        status: Status,
-        measured: Measures,
-        watch: RestWatch,
-        beginning: _Beginning,
-        closed: float,
-    ) -> PenaltyResult:
-        """The result of a run, with contacts of gaps up to ``closed`` over the scene's length."""
-        contacts, force = self.engine.contact_forces(closed * self.bodies.length)
-        contacts = framed(contacts, self.bodies.dim)
-        tangential = self.engine.tangential_forces(contacts)
-        return PenaltyResult(
-            state=self.state,
-            contacts=contacts,
-            force=force,
-            tangential=tangential,
-            history=contact_history(self.bodies, self.law, contacts, tangential),
-            kinetic_energy=measured.kinetic_energy,
-            elastic_energy=measured.elastic_energy,
-            unbalanced=watch.unbalanced,
-            steps=self.steps,
-            dt=self.dt,
-            status=status,
-            at_rest=watch.at_rest,
-            seconds=beginning.seconds,
-            rest_tolerance=self.rest_tolerance,
-        )
+        return Run(self, until, max_steps).to_its_end(callback, closed)
 
     def load(self, external_force: np.ndarray, *, over: float, **options) -> PenaltyResult:
         """Run while the external forces go over evenly to other ones, which stay.
@@ -375,38 +238,6 @@ class PenaltySimulation:
         )
         return np.where(self.bodies.free.ravel(), loads, 0.0)
 
-    def _step_size(self, speed: float) -> float:
-        limit = self.engine.limit()
-        if self.fixed_dt is not None:
-            if self.fixed_dt > limit:
-                raise InputError(
-                    f"dt is {self.fixed_dt:.4g} s; expected at most {limit:.4g} s, the critical "
-                    f"step of these masses, stiffnesses (scale {self.law.scale:g}) and damping; "
-                    "take dt=None, a smaller dt or a smaller stiffness_scale"
-                )
-            return self.fixed_dt
-        return SAFETY * min(limit, self._travel_step(speed))
-
-    def _travel_step(self, speed: float) -> float:
-        """Time [s] in which a free body moves by a hundredth of the scene's length."""
-        small = 1e-2 * self.bodies.length
-        fall = np.sqrt(2 * small / self.pull) if self.pull > 0 else np.inf
-        return min(fall, small / speed if speed > 0 else np.inf, self.scene.dt)
-
-    def _check_overlap(self) -> None:
-        """Bodies that sink far into each other are no longer those of the scene."""
-        contacts, _ = self.engine.contact_forces(0.0)
-        deepest = -float(contacts.gap.min(initial=0.0))
-        if deepest > TOO_DEEP * self.bodies.length:
-            a, b = contacts.body[int(contacts.gap.argmin())]
-            names = self.bodies.names
-            raise TooSoft(
-                f"{names[a]!r} and {names[b]!r} overlap by {deepest:.2g} m at t = "
-                f"{self.time:.3g} s, bodies measure {self.bodies.length:.2g} m: the contacts are "
-                "too soft for these loads; raise the stiffness (Material, pair stiffness in N/m) "
-                "or stiffness_scale"
-            )
-
 
 def _damping_fraction(
     scene: Scene, restitution: float | None, damping: float | None, tensile: bool
@@ -438,19 +269,3 @@ def _engine_class(
     if engine == "convex" or not served:
         return NetworkEngine
     return rough_engine.RoughBallEngine if rough else ball_engine.BallEngine
-
-
-def largest_loads(bodies: Bodies, external: np.ndarray) -> tuple[float, float]:
-    """(largest force on a body [N], largest acceleration [m/s^2] by one), of forces and moments
-    (6 n,). A periodic cell that is held under a stress loads each body as the stress does on the
-    area of one."""
-    if bodies.cell is None:
-        force = np.linalg.norm(external.reshape(-1, 6)[:, :3], axis=1)
-        return float(force.max(initial=0.0)), largest_pull(bodies, external)
-    of_bodies = external.copy()
-    of_bodies[-6:] = 0.0
-    force = np.linalg.norm(of_bodies.reshape(-1, 6)[:, :3], axis=1).max(initial=0.0)
-    push = push_of_stress(bodies)
-    moving = bodies.mass[:-1][bodies.free[:-1].any(axis=1)]
-    pull = push / float(np.median(moving)) if len(moving) else 0.0
-    return max(float(force), push), max(largest_pull(bodies, of_bodies), pull)

@@ -15,16 +15,29 @@ contacts, the larger the eigenvalues, so that contacts that are about to close c
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-LANCZOS_STEPS = 40
 
-LOOK, TIGHT = 4, 1e-2
-"""Steps between two looks at the eigenvalue reached, and the part of it that may be open when the
-search ends: it is added, and the step chosen is a fifth below the critical one. Packings take some
-16 steps to it, and 40 to all digits."""
+@dataclass(frozen=True)
+class Settings:
+    """Of Lanczos for the largest eigenvalue: packings take some 16 steps to ``open``, and 40 to all
+    digits.
+
+    steps: most steps.
+    look: steps between two looks at the eigenvalue reached.
+    open: part of it that may be open when the search ends: it is added, and the step chosen is a
+        fifth below the critical one.
+    """
+
+    steps: int = 40
+    look: int = 4
+    open: float = 1e-2
+
+
+SETTINGS = Settings()
 
 
 def critical_step(
@@ -65,7 +78,7 @@ def _largest(response, weight) -> float:
     q /= np.linalg.norm(q)
     before, beta = np.zeros(m), 0.0
     diagonal, off = [], []
-    for k in range(1, min(LANCZOS_STEPS, m) + 1):
+    for k in range(1, min(SETTINGS.steps, m) + 1):
         w = root * response(root * q) - beta * before
         alpha = float(q @ w)
         w -= alpha * q
@@ -74,9 +87,9 @@ def _largest(response, weight) -> float:
         off.append(beta)
         if beta <= 1e-12 * max(diagonal):
             break
-        if k % LOOK == 0:
+        if k % SETTINGS.look == 0:
             value, open_ = _reached(diagonal, off)
-            if open_ <= TIGHT * value:
+            if open_ <= SETTINGS.open * value:
                 break
         before, q = q, w / beta
     return sum(_reached(diagonal, off))

@@ -69,3 +69,17 @@ def test_a_pair_with_properties_collides():
     )
     with pytest.raises(SceneError, match="friction: not beside collide = false"):
         parse_scene(text)
+
+
+@pytest.mark.parametrize("asked", [["ball"], ["ground"], ["upper", "other"]])
+def test_contacts_of_some_bodies(asked):
+    """Property: those of all bodies in which one of these takes part, to the last digit."""
+    scene = crossing_platens(group=None)
+    of = np.isin(scene.bodies.names, asked)
+    everyone = find_contacts(scene.bodies, scene.state, 1e-3)
+    found = find_contacts(scene.bodies, scene.state, 1e-3, of=of)
+    those = everyone.select(of[everyone.body].any(axis=1))
+    asked_for = found.select(of[found.body].any(axis=1))
+    assert len(those) and np.array_equal(those.key, asked_for.key)
+    assert np.array_equal(those.gap, asked_for.gap)
+    assert len(asked_for) == len(found) or "ground" in asked

@@ -53,3 +53,19 @@ def test_against_singular_values(seed):
         np.testing.assert_allclose(s, np.linalg.svd(block, compute_uv=False), atol=1e-13)
         np.testing.assert_allclose(np.linalg.norm(block @ v.T, axis=0), s, atol=1e-13)
     assert len(bodies) < B.shape[1] // 6  # the others need not be decomposed
+
+
+def test_bodies_that_may_move_freely_are_not_decomposed():
+    """Closed form: what contacts do not touch at all, besides motions that they resist well, is no
+    small S, whichever way it lies; with a motion that they feel by 1e-6 beside it there is one, and
+    columns of faint entries are handed on in any case."""
+    rng = np.random.default_rng(0)
+    turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    rows = rng.normal(size=(8, 6)) * [1, 1, 1, 1, 0, 0] @ turn
+    slight = rows + 1e-6 * rng.normal(size=8)[:, None] * turn[4]
+    faint = rng.normal(size=(8, 6)) * [1, 1, 1, 1, 1e-3, 0]
+    faint[:, 5] = 0.1 * faint[:, 4]
+    B = sp.block_diag([rows, slight, faint], format="csr")
+    bodies, S, _ = weak_motions(B, np.ones(18, bool), np.ones(18), LIMIT)
+    assert bodies.tolist() == [1, 2]
+    assert 1e-7 < S[0, 4] < 1e-5 and S[0, 5] < 1e-13

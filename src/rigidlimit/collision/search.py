@@ -23,10 +23,13 @@ from .solids import ball_solid
 from .tolerances import TOLERANCES
 
 
-def find_contacts(bodies: Bodies, state: State, reach: float | np.ndarray) -> Contacts:
+def find_contacts(
+    bodies: Bodies, state: State, reach: float | np.ndarray, of: np.ndarray | None = None
+) -> Contacts:
     """All contacts with gap <= reach of one body + reach of the other.
 
     reach (n,) or a number [m]: how far each body may move in the step; zero for half-spaces.
+    of (n,) bool: bodies whose contacts are asked for, all by default; there may be others as well.
     Pairs without a free degree of freedom are left out, and those that do not collide (``apart``).
     Raises ContactError for coincident
     centres, poses that are not finite and quaternions that are not of unit length. Overlapping
@@ -58,27 +61,40 @@ def find_contacts(bodies: Bodies, state: State, reach: float | np.ndarray) -> Co
         )
     apart = bodies.derived(kept_apart)
     if bodies.cell is None:
-        return _found(bodies, state, reach, apart)
+        return _found(bodies, state, reach, apart, of)
     images, around = images_of(bodies, state, reach, apart)
     found = _found(images.bodies, images.state, around, images)
     return images.of_bodies(found, n)
 
 
-def _found(bodies: Bodies, state: State, reach, apart: Apart | Images | None) -> Contacts:
+def _found(
+    bodies: Bodies,
+    state: State,
+    reach: np.ndarray,
+    apart: Apart | Images | None,
+    of: np.ndarray | None = None,
+) -> Contacts:
     """Contacts of bodies, part by part where they are compounds."""
     parts = bodies.derived(parts_of)
     if parts is None:
-        return _search(bodies, state, reach, apart=apart)
+        return _search(bodies, state, reach, apart=apart, of=of)
     placed, reach = parts.placed(state), reach[parts.owner]
-    found = _search(parts.bodies, placed, reach, owner=parts.owner, apart=apart)
+    of = None if of is None else of[parts.owner]
+    found = _search(parts.bodies, placed, reach, owner=parts.owner, apart=apart, of=of)
     return parts.of_bodies(found, placed, reach)
 
 
 def _search(
-    bodies: Bodies, state: State, reach: np.ndarray, *, apart: Apart | Images | None, owner=None
+    bodies: Bodies,
+    state: State,
+    reach: np.ndarray,
+    *,
+    apart: Apart | Images | None,
+    owner: np.ndarray | None = None,
+    of: np.ndarray | None = None,
 ) -> Contacts:
     """Contacts of bodies with one shape each; owner (n,): those of one owner have none, and by
-    ``apart`` those of other pairs of owners."""
+    ``apart`` those of other pairs of owners. of (n,) bool: those that are asked for."""
     n = len(bodies)
     kind, movable, planes, solid = bodies.derived(_roles)
     pairs, _ = meeting_balls(
@@ -92,11 +108,15 @@ def _search(
         wanted &= owner[a] != owner[b]
     if apart is not None:
         wanted &= apart.collide(*((a, b) if owner is None else (owner[a], owner[b])))
+    on_planes = movable[solid]
+    if of is not None:
+        wanted &= of[a] | of[b]
+        on_planes &= of[solid] | of[planes].any()
     a, b = a[wanted], b[wanted]
 
     pieces = list(_pair_contacts(bodies, state, a, b, kind, reach))
     if len(planes):
-        of_planes = planes_bodies(bodies, state, planes, solid[movable[solid]], reach)
+        of_planes = planes_bodies(bodies, state, planes, solid[on_planes], reach)
         if apart is not None:
             a, b = of_planes.a, of_planes.b
             of_planes = of_planes.select(

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
-from scipy.sparse.csgraph import connected_components
 
 from .._support.arrays import with_short_indices
 from .._support.products import absolute_product, transposed_product
+from .._support.sets import join, settle
 from .._support.submatrix import submatrix
 from ..dynamics.problem import ContactDynamicsResult
 from ..forces.problem import WARNED
@@ -73,12 +73,14 @@ class ClosedContacts:
         self.B = submatrix(step.B, rows=rows)
         self.weak = weak_motions(self.B, step.free, step.reach, limit)
         self.dofs = np.count_nonzero(step.free.reshape(-1, 6), axis=1)
-        self._balance = None
+        self._balance, self._looked_at = None, None
 
     @cached_property
-    def touching(self):
-        """Graph of contacts (r,) and free bodies (N,), in this order, which it connects."""
-        return _touching(self.B, self.step.free)
+    def part_of(self) -> np.ndarray:
+        """Number of the part, all that hangs together, of each contact and body (r + N,)."""
+        m, n = self.B.shape
+        B = with_short_indices(self.B)
+        return _parts(B.indptr, B.indices, np.array(self.step.free), np.arange(m + n // 6))
 
     def off(self, classic: ContactDynamicsResult) -> Off:
         """What these contacts are known to."""
@@ -149,17 +151,26 @@ class ClosedContacts:
     ) -> np.ndarray:
         """How far forces on each body are open (N,) [N], around ``bodies``, the worst first. weak:
         by motions of several bodies with S below weak as well."""
-        m, step = len(self.rows), self.step
         inside = self._around(bodies[: TOLERANCES.around // 60])
+        seen = self._looked_at
+        if seen is None or seen[0] is not classic or not np.array_equal(seen[1], inside):
+            self._looked_at = seen = classic, inside, self._opened(classic, inside)
+        return seen[2][0 if weak else 1]
+
+    def _opened(
+        self, classic: ContactDynamicsResult, inside: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """How far forces on each body are open (N,) [N] by the contacts and bodies ``inside`` (r +
+        N,) bool: with and without motions with S below weak."""
+        m, step = len(self.rows), self.step
         free = step.free & np.repeat(inside[m:], 6)
         chosen = np.flatnonzero(inside[:m] & (classic.force[self.rows] > 0))
         balance = submatrix(self.balance(classic)[0], rows=chosen)
         response = Response(step, balance, self.off(classic).of(chosen), free)
-        h = response.to_last_digits(weak=weak)
-        by_body = np.zeros(len(self.dofs))
-        B = submatrix(self.B, rows=chosen)
-        np.maximum.at(by_body, B.indices // 6, np.repeat(h, np.diff(B.indptr)))
-        return by_body
+        B, both = submatrix(self.B, rows=chosen), np.zeros((2, len(self.dofs)))
+        for by_body, h in zip(both, response.to_last_digits(), strict=True):
+            np.maximum.at(by_body, B.indices // 6, np.repeat(h, np.diff(B.indptr)))
+        return both[0], both[1]
 
     def solved_again(
         self, classic: ContactDynamicsResult, bodies: np.ndarray, wedged: np.ndarray, enough: float
@@ -168,7 +179,7 @@ class ClosedContacts:
         more than ``enough`` [N] is open, and in any case around those that are ``wedged``: springs
         are softer than these."""
         m, step = len(self.rows), self.step
-        part_of = connected_components(self.touching, directed=False)[1]
+        part_of = self.part_of
         parts = part_of.max() + 1
         size = np.bincount(part_of[:m], minlength=parts)
         size = size * np.bincount(part_of[m:], weights=self.dofs, minlength=parts)
@@ -188,17 +199,35 @@ class ClosedContacts:
         again = again[np.isin(again, part_of[chosen])]
         return solved_exactly(step, classic, self.rows, part_of, again) if len(again) else classic
 
-    def _around(self, bodies):
-        """Contacts and bodies (r + N,) bool around some bodies, as many rings as around allows."""
+    def _around(self, bodies: np.ndarray) -> np.ndarray:
+        """Contacts and bodies (r + N,) bool around some bodies: the parts that these belong to, or
+        as many rings as ``around`` allows."""
         m = len(self.rows)
-        inside = np.zeros(self.touching.shape[0], bool)
+        inside = np.isin(self.part_of, self.part_of[m + bodies])
+        if self.dofs[inside[m:]].sum() <= TOLERANCES.around:
+            return inside
+        touching = _touching(self.B, self.step.free)
+        inside = np.zeros(len(inside), bool)
         inside[m + bodies] = True
         while True:
-            wider = inside | (self.touching @ inside > 0)  # the contacts of these bodies
-            further = wider | (self.touching @ wider > 0)  # the bodies at these contacts
+            wider = inside | (touching @ inside > 0)  # the contacts of these bodies
+            further = wider | (touching @ wider > 0)  # the bodies at these contacts
             if np.array_equal(further, inside) or self.dofs[further[m:]].sum() > TOLERANCES.around:
                 return wider
             inside = further
+
+
+@njit(cache=True)
+def _parts(indptr, indices, free, root):
+    """``root`` (r + N,), their own numbers, as numbers of what contacts and free bodies hang
+    together with."""
+    m = len(indptr) - 1
+    for i in range(m):
+        for e in range(indptr[i], indptr[i + 1]):
+            if free[indices[e]]:
+                join(root, i, m + indices[e] // 6)
+    settle(root)
+    return root
 
 
 def _touching(B, free):

@@ -56,29 +56,31 @@ class Response:
 
     def to_residual(self) -> np.ndarray:
         """|h| (k,) [N] for what is wrong with the slacks."""
-        return np.abs(self._least(self.off.wrong[:, None], 1)[:, 0])
+        return np.abs(self._least(self.off.wrong[:, None], 1)[0][:, 0])
 
-    def to_last_digits(self, *, weak: bool) -> np.ndarray:
-        """The largest |h| (k,) [N] for what is wrong, and for last digits of the data. weak:
-        whether motions with S below weak count as well."""
+    def to_last_digits(self) -> list[np.ndarray]:
+        """The largest |h| (k,) [N] for what is wrong, and for last digits of the data: with motions
+        with S below weak, and without them."""
         wrong, digits = self.off.wrong, self.off.digits
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(digits), TOLERANCES.samples))
         changes = np.column_stack([wrong, signs * digits[:, None]])
         # each round leaves less of such motions, (S / weak)^2
-        found = self._least(changes, 1 if weak else 2)
-        return np.max([_bounded(h, self.off.force) for h in found.T], axis=0)
+        return [
+            np.max([_bounded(h, self.off.force) for h in found.T], axis=0)
+            for found in self._least(changes, 2)
+        ]
 
-    def _least(self, changes, rounds):
-        """h (k, c) for changes (k, c), taken for g and made again so many times in all."""
+    def _least(self, changes: np.ndarray, rounds: int) -> list[np.ndarray]:
+        """h (k, c) for changes (k, c): after each time that it is taken for g and made again."""
         B, D, stats = self.network.B, self.D[:, None], LinearStats()
 
         def moved(push: np.ndarray) -> np.ndarray:
             return B @ self.system.solve_directly(B.T @ push, stats, refined=False)
 
-        forces = -D * (changes + moved(-D * changes))
+        found = [-D * (changes + moved(-D * changes))]
         for _ in range(rounds):
-            forces = D * moved(forces)
-        return forces
+            found.append(D * moved(found[-1]))
+        return found[1:]
 
 
 def _bounded(change, force):

@@ -11,7 +11,10 @@ of the largest S, where eigenvalues of B^T B would end at 1e-8. With k columns
     |det R| = S_1 ... S_k <= S_k (|R|_F / (k - 1)^1/2)^(k-1)
 
 tells nearly all bodies that have no small S without more ado, and most of them before all of their
-rows are in: more rows on the same columns make no S smaller.
+rows are in: more rows on the same columns make no S smaller. Where some motions are not resisted at
+all, columns in order of what is left of them tell the rank r, and of the S above 0
+
+    S_r >= 1 / |T^-1|_F,      T the triangular factor of the first r.
 """
 
 import numpy as np
@@ -83,8 +86,10 @@ def _factors(indptr, indices, data, scale, free, limit, R):
                 count[body] += 1
                 look = count[body] % TOLERANCES.look_every == 0 and seen[body] == touched[body]
                 sure[body] = look and not _doubtful(R[body], limit)
+    A, T = np.empty((6, 6)), np.empty((6, 6))
     for body in range(bodies):
         sure[body] = sure[body] or not _doubtful(R[body], limit)
+        sure[body] = sure[body] or _resisted_or_free(R[body], count[body], limit, A, T)
     return sure
 
 
@@ -123,3 +128,65 @@ def _doubtful(R, limit):
     for _ in range(k - 1):
         bound *= np.sqrt(size / (k - 1))
     return k > 0 and product <= bound
+
+
+@njit(cache=True)
+def _resisted_or_free(R, rows, limit, A, T):
+    """Whether a body of so many ``rows`` has no S above 0 and up to ``limit``, by the columns of R
+    (6, 6) in order of what is left of them. Not of a body with a column of faint entries, which
+    ``one_body.py`` asks for. A, T (6, 6): work space."""
+    left = np.zeros(6)
+    for j in range(6):
+        for i in range(6):
+            A[i, j] = R[i, j]
+            left[j] += R[i, j] ** 2
+        if 0.0 < left[j] <= TOLERANCES.faint**2 * rows:
+            return False
+    rank = _by_size(A, T, left)
+    rest = 0.0
+    for j in range(6):
+        rest += left[j]
+    if rank == 0 or rest > (TOLERANCES.zero / 10) ** 2:
+        return rank == 0 and rest == 0.0
+    # the squares of T^-1, column by column from below
+    size, x = 0.0, np.zeros(6)
+    for k in range(rank):
+        for i in range(k, -1, -1):
+            value = 1.0 if i == k else 0.0
+            for j in range(i + 1, k + 1):
+                value -= T[i, j] * x[j]
+            x[i] = value / T[i, i]
+            size += x[i] ** 2
+    return size * limit**2 < 1.0
+
+
+@njit(cache=True)
+def _by_size(A, T, left):
+    """Rank of A (6, 6), whose columns become orthogonal, the largest rest first. T (6, 6): the
+    triangular factor of the first columns. left (6,): squares of columns; becomes those of what is
+    left of the others."""
+    for r in range(6):
+        best = r
+        for j in range(r + 1, 6):
+            best = j if left[j] > left[best] else best
+        if left[best] <= (TOLERANCES.zero / 10) ** 2:
+            return r
+        for i in range(6):
+            A[i, r], A[i, best] = A[i, best], A[i, r]
+        for i in range(r):
+            T[i, r], T[i, best] = T[i, best], T[i, r]
+        left[best], left[r] = left[r], 0.0
+        length = 0.0
+        for i in range(6):
+            length += A[i, r] ** 2
+        T[r, r] = np.sqrt(length)
+        for j in range(r + 1, 6):
+            along = 0.0
+            for i in range(6):
+                along += A[i, r] * A[i, j]
+            T[r, j] = along / T[r, r]
+            left[j] = 0.0
+            for i in range(6):
+                A[i, j] -= along / length * A[i, r]
+                left[j] += A[i, j] ** 2
+    return 6

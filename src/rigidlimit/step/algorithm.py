@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..bodies import Bodies, State
 from ..bodies.mass import mass_matrix
@@ -73,7 +74,7 @@ def step(
     found = _advanced(problem, warm, compatible, watch)
     if not (found.converged and found.open_forces and found.classic.residual > TIGHT * tolerance):
         return found
-    tight = _advanced(_tightened(problem), _start_of(found), compatible)
+    tight = _again(_tightened(problem), found, compatible)
     stands = tight.classic.residual <= tolerance
     stands &= tight.compatible is None or tight.compatible.converged
     if not stands or tight.open.max() >= found.open.max():
@@ -94,12 +95,14 @@ def _tightened(problem: Problem) -> Problem:
     return replace(problem, settings=newton, first_tolerance=TIGHT * problem.settings.tolerance)
 
 
-def _start_of(found: StepResult) -> WarmStart:
-    """Where the same step begins when it is made again."""
+def _again(problem: Problem, found: StepResult, compatible: bool) -> StepResult:
+    """The step with the contacts of ``found`` and from its forces, without friction."""
+    first = velocities.solve(problem, found.contacts, found.B, found.classic.force)
     displacement = np.zeros(6 * len(found.bodies))
     if found.compatible is not None:
         displacement = found.compatible.displacement
-    return WarmStart(found.contacts, found.classic.force, displacement)
+    warm = WarmStart(found.contacts, found.classic.force, displacement)
+    return _finished(problem, found.B, first, warm, compatible)
 
 
 def _advanced(
@@ -124,15 +127,29 @@ def _advanced(
         else:
             first = velocities.solve(problem, contacts, B, start)  # eqs 20-22
         way = travel(bodies, first.classic.velocity.reshape(-1, 6), dt)
-        if (way <= reach * (1 + 1e-9)).all():
+        further = way > reach * (1 + 1e-9)
+        if not further.any():
+            break
+        near = find_contacts(bodies, state, np.maximum(reach, way), of=further)
+        if not closes_more(bodies, state, near, contacts, first.classic.velocity, dt):
             break
         reach = np.maximum(reach, 1.2 * way)
         wider = find_contacts(bodies, state, reach)
-        if not closes_more(bodies, state, wider, contacts, first.classic.velocity, dt):
-            break
         contacts, start = wider, wider.carry_over(contacts, first.classic.force)
     if watch is not None:
         watch(first.contacts, way)
+    return _finished(problem, B, first, warm, compatible)
+
+
+def _finished(
+    problem: Problem,
+    B: sp.csr_array,
+    first: velocities.Velocities,
+    warm: WarmStart | None,
+    compatible: bool,
+) -> StepResult:
+    """The step of which step 1 is solved. B (m, 6 n): of its contacts."""
+    bodies, state, settings, dt = problem.bodies, problem.state, problem.settings, problem.dt
     found = StepResult(
         state=move(bodies, state, first.classic.velocity.reshape(-1, 6), dt),  # eq. 13
         contacts=first.contacts,

@@ -56,6 +56,27 @@ def test_blocks_in_closed_form(tmp_path):
     assert stored["interfaces"][0]["data"]["size"] == pytest.approx(1.0)
 
 
+def test_blocks_of_plain_lists_and_bad_ones():
+    """Lists are taken as they are; each wrong corner or face is one error that names the block."""
+    ground = box("ground", (0, 0, -1), (2, 2, 0), support=True)
+    corners = ground.points + (0, 0, 1)
+    plain = Block("plain", corners.tolist(), [list(face) for face in FACES])
+    factor = BlockAssembly("two", [ground, plain]).statics(friction=0.4).load_factor().factor
+    assert factor == pytest.approx(0.4, rel=1e-7)  # tolerance of the cone programs
+    for points, faces in (
+        ([[0, 0]], FACES),
+        (corners * np.nan, FACES),
+        (corners, [(0, 1)]),
+        (corners, [(0, 1, 8)]),
+        (corners, [(0, 1, -1)]),
+        (corners, [(0, 1, 1)]),
+        (corners, [(0.0, 1.0, 2.0)]),
+        (corners, 3),
+    ):
+        with pytest.raises(InputError, match="block 'bad'"):
+            Block("bad", points, faces)
+
+
 def test_patches_are_those_of_the_contact_search():
     """Cross-check: faces of a dome's wedges, cut here, and its contacts found by separating axes
     give one limit analysis; tolerance of the cone programs."""

@@ -43,6 +43,19 @@ def point(name: str, value: object) -> np.ndarray:
     return array
 
 
+def points(name: str, value: object) -> np.ndarray:
+    """``value`` as points (k, 3) [m], one or more."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} are {short(value)}; expected points (k, 3) [m]") from None
+    if array.ndim != 2 or array.shape[1] != 3 or not len(array) or not np.isfinite(array).all():
+        raise InputError(
+            f"{name} have shape {array.shape}; expected points (k, 3) [m], finite numbers"
+        )
+    return array
+
+
 def number(value: object) -> float:
     """``value`` as a float; nan where it is none: text, None, a list."""
     try:

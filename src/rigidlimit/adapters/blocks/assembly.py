@@ -26,13 +26,39 @@ from .patches import patches_of
 
 @dataclass(frozen=True)
 class Block:
-    """name, corners points (k, 3) [m], faces: loops of corners, counter-clockwise from outside or
-    all the other way round; support: whether it is held."""
+    """A block as a closed mesh; faces that are to touch others are plane and convex.
+
+    Parameters
+    ----------
+    name : str
+    points : (k, 3) [m]
+        Corners.
+    faces : sequence of sequences of int
+        Loops of corners, counter-clockwise from outside or all the other way round.
+    support : bool
+        Whether it is held.
+
+    Raises
+    ------
+    InputError
+        For corners that are no points, and loops that are no faces.
+    """
 
     name: str
     points: np.ndarray
     faces: tuple[np.ndarray, ...]
     support: bool = False
+
+    def __post_init__(self):
+        what = f"block {self.name!r}"
+        points = arrays.points(f"points of {what}", self.points)
+        if not isinstance(self.faces, Sequence | np.ndarray):
+            raise InputError(
+                f"faces of {what} are {arrays.short(self.faces)}; expected loops of corners"
+            )
+        faces = tuple(_loop(what, k, face, len(points)) for k, face in enumerate(self.faces))
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "faces", faces)
 
     @cached_property
     def _triangles(self) -> np.ndarray:
@@ -74,6 +100,21 @@ class Block:
             if size > 0.0:
                 out.append((corners, normal / size))
         return out
+
+
+def _loop(what: str, k: int, face: object, corners: int) -> np.ndarray:
+    """One face as an array of indices, checked."""
+    try:
+        loop = np.asarray(face)
+    except ValueError:
+        loop = np.empty(0)
+    whole = loop.ndim == 1 and len(loop) >= 3 and np.issubdtype(loop.dtype, np.integer)
+    if not whole or loop.min() < 0 or loop.max() >= corners or len(set(loop.tolist())) < len(loop):
+        raise InputError(
+            f"face {k} of {what} is {arrays.short(face)}; expected three or more different "
+            f"corners, indices from 0 to {corners - 1}"
+        )
+    return loop
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,13 @@ def test_a_load_that_no_friction_carries_shows_its_mechanism():
         (dict(tangential=None), "tangential"),
         (dict(history="before"), "history"),
         (dict(increments=0), "increments"),
+        (dict(increments="two"), "increments"),
+        (dict(tangential=np.repeat(np.eye(2, 3), 2, axis=0)), "in the plane"),
+        (dict(warm_start=[0.0]), "warm_start"),
+        (dict(warm_start=np.full(3, np.nan)), "warm_start"),
+        (dict(tolerance=-1.0), "tolerance"),
+        (dict(tangential=None, friction=0.0, tangential_stiffness=0.5), "tangential_stiffness"),
+        (dict(tangential=None, friction=0.0, increments=2), "increments"),
     ],
 )
 def test_bad_input_is_one_clear_error(change, word):
@@ -144,6 +151,28 @@ def test_bad_input_is_one_clear_error(change, word):
     keys = dict(tangential=T, friction=0.3) | change
     with pytest.raises(rigidlimit.errors.InputError, match=word):
         rigidlimit.compatible_forces(B, load, **keys)
+
+
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        (dict(warm_start=np.ones((3, 2))), "warm_start"),
+        (dict(warm_start=np.full((2, 2), np.nan)), "warm_start"),
+        (dict(exists=[True]), "exists"),
+    ],
+)
+def test_bad_starts_of_step_one(change, word):
+    B, T, load = groove(0.6)
+    keys = dict(tangential=T, friction=0.3)
+    step = np.ones(3), B, np.zeros(2), np.zeros(3), -np.asarray(load), 1e-2
+    with pytest.raises(rigidlimit.errors.InputError, match=word):
+        rigidlimit.contact_dynamics(*step, **keys | change)
+    # normal forces alone are a start too; both are solved to 1e-10
+    cold, warm = (
+        rigidlimit.contact_dynamics(*step, **keys, warm_start=start) for start in (None, [1, 1])
+    )
+    assert warm.converged
+    np.testing.assert_allclose(warm.velocity, cold.velocity, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["ladder", "arch"])

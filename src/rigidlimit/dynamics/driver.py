@@ -74,6 +74,8 @@ def contact_dynamics(
     if max_iterations is not None and (tangential is None or solver != "newton"):
         options["max_iterations"] = max_iterations
     if tangential is not None:
+        if warm_start is not None:
+            warm_start = _rough_start(warm_start, len(step.gap), tangential)
         return rough_dynamics(
             step.M,
             step.B,
@@ -134,6 +136,21 @@ def _checked(M, B, gap, velocity, external_force, dt, restitution, exists, fixed
         exists,
         arrays.free_columns(fixed, n),
     )
+
+
+def _rough_start(given, m: int, tangential) -> np.ndarray:
+    """Forces (m, d) to start from; normal forces (m,) go without tangential ones."""
+    rows = tangential.shape[0] if sp.issparse(tangential) else len(tangential)
+    d = 1 + rows // max(m, 1)
+    force = np.asarray(given, float)
+    if force.shape == (m,):
+        force = np.column_stack([force, np.zeros((m, d - 1))])
+    if force.shape != (m, d) or not np.isfinite(force).all():
+        raise InputError(
+            f"warm_start has shape {force.shape}; expected finite forces ({m}, {d}), normal first, "
+            f"or ({m},), normal ones alone"
+        )
+    return force
 
 
 def _solved(step: _Step, solver, tolerance, warm_start, options) -> ContactDynamicsResult:
@@ -222,11 +239,11 @@ def contact_bias(
     if ((e < 0) | (e > 1)).any():
         worst = int(np.flatnonzero((e < 0) | (e > 1))[0])
         raise InputError(f"restitution at contact {worst} is {e[worst]}; expected 0 <= e_n <= 1")
+    if exists is not None and np.shape(exists) != (m,):
+        raise InputError(f"exists has shape {np.shape(exists)}; expected ({m},), one per contact")
     bias = gap / dt
     if e.any():
         formed = gap <= 0 if exists is None else np.asarray(exists, bool)
-        if formed.shape != (m,):
-            raise InputError(f"exists has shape {formed.shape}; expected ({m},), one per contact")
         rebound = e * (B @ velocity)
         rebound = np.where(gap < 0, np.minimum(rebound, bias), rebound)
         open_yet = np.maximum(bias, rebound)  # below e_n B v it would give the bodies energy

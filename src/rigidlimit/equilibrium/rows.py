@@ -27,6 +27,11 @@ def contact_rows(B, tangential):
             f"one a contact in the plane ({m}) or two in space ({2 * m}), contact by contact"
         )
     d = 1 + T.shape[0] // m if m else 3
+    if m and d == 3 and _doubled(T):
+        raise InputError(
+            "tangential has two rows a contact, which are one motion at every contact; expected "
+            f"one row a contact in the plane ({m}), in space two at right angles"
+        )
     if not (sp.issparse(B) or sp.issparse(T)):
         each = np.concatenate([B[:, None], T.reshape(m, d - 1, n)], axis=1)
         return each.reshape(m * d, n), d
@@ -34,6 +39,23 @@ def contact_rows(B, tangential):
     order[:, 0] = np.arange(m)
     order[:, 1:] = m + np.arange(m * (d - 1)).reshape(m, d - 1)
     return taken((B, T), order.ravel()), d
+
+
+def _doubled(T) -> bool:
+    """Whether the two tangents are the same, or opposite, at every contact of T (2 m, n)."""
+    if sp.issparse(T):
+        a, b, c = T.indptr[:3]
+        if b - a != c - b or (np.abs(T.data[a:b]) != np.abs(T.data[b:c])).any():
+            return False
+        first, second = T[0::2], T[1::2]
+        if not first.count_nonzero():
+            return False
+        same, opposite = (abs(first - sign * second).sum(axis=1) for sign in (1.0, -1.0))
+        return bool((np.minimum(same, opposite) == 0.0).all())
+    if (np.abs(T[0]) != np.abs(T[1])).any() or not T[0::2].any():
+        return False
+    same, opposite = ((T[0::2] == sign * T[1::2]).all(axis=1) for sign in (1.0, -1.0))
+    return bool((same | opposite).all())
 
 
 def checked_friction(friction, m: int) -> np.ndarray:

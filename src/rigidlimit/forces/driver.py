@@ -65,7 +65,8 @@ def compatible_forces(
     exponent 2). gap_error is that of the pose without displacements also with a history, which
     keeps the gaps it was made with; None: these go on. These take method "newton" and no
     admissible, and return ``RoughForces``, with tangential_force (m, d-1), sliding (m,) bool,
-    state and history. Its least energy knows neither history nor gaps.
+    state and history. Its least energy knows neither history nor gaps; the nearest load of one that
+    is not carried is found to some 1e-5.
 
     Returns CompatibleForces. A load that no f >= 0 can balance gives status LOAD_NOT_CARRIED, the
     forces of the nearest load that can, whether these were solved to the tolerance
@@ -96,8 +97,17 @@ def compatible_forces(
             tolerance=tolerance,
             warm_start=warm_start,
         )
-    if np.any(friction) or history is not None:
-        raise InputError("friction or history is given without tangential; expected the rows T")
+    rough = dict(
+        friction=np.any(friction),
+        history=history is not None,
+        tangential_stiffness=np.any(np.not_equal(tangential_stiffness, 1.0)),
+        sliding_direction=sliding_direction is not None,
+        increments=increments != 1,
+        tangential_law=tangential_law != MINDLIN,
+    )
+    if any(rough.values()):
+        name = next(name for name, given in rough.items() if given)
+        raise InputError(f"{name} is given without tangential; expected the rows T")
     data = _checked(B, load, stiffness, exponent, fixed, blocks, gap_error)
     options = _options(method, tolerance, max_iterations, warm_start, admissible, data)
     scaled = Scaled(data)

@@ -12,7 +12,8 @@ state the forces come from decides them, and is named in the result:
 The first two are what was asked for; ``least energy`` is given where no equilibrium of the law was
 found, with a status that says so; contacts that slide along a given direction keep it. Where no
 admissible force balances the load either, a motion shows that: it opens or slides at every contact
-without being resisted, and the load drives it.
+without being resisted, and the load drives it. The forces are then those of least energy for the
+nearest load that is carried.
 """
 
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ from ..errors import InputError
 from ..linear import column_arms
 from ..status import Status
 from .problem import CompatibleForces, checked_law
+from .rough_nearest import nearest_forces
 
 UNLOADED, HISTORY, LEAST_ENERGY = "unloaded", "history", "least energy"
 
@@ -83,6 +85,12 @@ class RoughForces(CompatibleForces):
             self.status.advice,
             counted(int(self.sliding.sum()), "sliding contact"),
         ]
+        if self.nearest_status is not None:
+            solved = self.nearest_status is Status.CONVERGED
+            parts.append(
+                "the forces are those of the nearest load that can be carried"
+                + ("" if solved else f", not solved to the tolerance ({self.nearest_status})")
+            )
         if self.mechanism is not None:
             parts.append("the motion that the load drives is in .mechanism")
         return "; ".join(parts)
@@ -121,19 +129,23 @@ def rough_forces(
         raise InputError(
             f"tangential_law is {tangential_law!r}; expected {' or '.join(TANGENTIAL_LAWS)}"
         )
+    tolerance = arrays.positive("tolerance", tolerance)
+    increments = _checked_increments(increments)
+    if warm_start is not None:
+        warm_start = arrays.vector("warm_start", warm_start, n, what="degree of freedom")
     slide = None
     if sliding_direction is not None and m:
         slide = sliding_directions(sliding_direction, m, d)
     history = _checked_history(history, m, d) if m else None
     gap, gap_before = _gaps(gap_error, history, m)
     problem = _Scaled(contacts, load, free, gap)
+    if not len(problem.dofs):
+        return _nothing(contacts, problem.untouched, tolerance, history)
     if problem.size == 0.0 and (history is None or not history.normal.any()):
         return _nothing(contacts, load, tolerance, history)
-    if increments < 1 or increments != int(increments):
-        raise InputError(f"increments is {increments!r}; expected a positive integer")
     found = None
     before = problem.carried(history) if history is not None else np.zeros(n)
-    for k in range(1, int(increments) + 1 if history is not None else 2):
+    for k in range(1, increments + 1 if history is not None else 2):
         part = k / increments if history is not None else 1.0
         target = before + part * (load - before)
         now = None if gap is None else gap_before + part * (gap - gap_before)
@@ -174,6 +186,13 @@ def _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent)
     return _Contacts(rows, (m, d), stiffness, k_t, mu, exponent)
 
 
+def _checked_increments(increments) -> int:
+    count = arrays.number(increments)
+    if not (count >= 1.0 and count == np.floor(count) and np.isfinite(count)):
+        raise InputError(f"increments is {increments!r}; expected a positive integer")
+    return int(count)
+
+
 def _checked_history(history, m: int, d: int) -> ContactHistory | None:
     if history is None:
         return None
@@ -206,11 +225,16 @@ def _gaps(gap_error, history, m: int):
 
 
 def _nothing(contacts, load, tolerance, history) -> RoughForces:
+    """No forces; load (n,) [N]: what no contact moves."""
     m, d = contacts.shape
-    n = contacts.rows.shape[1]
-    rest, none = ContactHistory(np.zeros(m), np.zeros((m, d - 1))), np.zeros(n)
+    rest, size = ContactHistory(np.zeros(m), np.zeros((m, d - 1))), np.abs(load)
+    carried = not load.any()
+    status = Status.CONVERGED if carried else Status.LOAD_NOT_CARRIED
+    residual = 0.0 if carried else 1.0
     return RoughForces(
-        **_common(np.zeros(m), np.zeros(n), Status.CONVERGED, 0.0, 0, none, tolerance, none),
+        **_common(np.zeros(m), np.zeros(len(load)), status, residual, 0, -load, tolerance, size),
+        nearest_status=None if carried else Status.CONVERGED,
+        mechanism=None if carried else -load / size.max(),
         tangential_force=np.zeros((m, d - 1)),
         sliding=np.zeros(m, bool),
         state=UNLOADED if history is None else HISTORY,
@@ -319,6 +343,7 @@ class _Scaled:
         )
         state = UNLOADED if history is None else HISTORY
         status, mechanism, solves = Status.CONVERGED, None, found.iterations
+        nearest_status = None
         if not found.converged:
             status, state = Status.NO_EQUILIBRIUM, LEAST_ENERGY
             k = contacts.normal / self.stiffness_size, contacts.tangential / self.stiffness_size
@@ -337,13 +362,21 @@ class _Scaled:
             solves, routes = solves + found.iterations, (*routes, "least energy", *more)
             if not found.converged:
                 status = Status.STALLED
-                mechanism = self._mechanism(found, law, goal)
+                near, nearest, more = nearest_forces(self.rows, goal, law)
+                solves, routes = solves + more, (*routes, "nearest load")
+                for way in (found, near):  # what is missing of the nearest load is a motion as well
+                    if mechanism is None and way is not None:
+                        mechanism = self._mechanism(way, law, goal)
                 if mechanism is not None:
-                    status = Status.LOAD_NOT_CARRIED
+                    status, nearest_status = Status.LOAD_NOT_CARRIED, nearest
+                    found = near or found
         if np.abs(self.untouched).max(initial=0.0) > tolerance * self.size:
+            if status is not Status.LOAD_NOT_CARRIED:
+                nearest_status, mechanism = status, -self.untouched / np.abs(self.untouched).max()
             status = Status.LOAD_NOT_CARRIED
-        return self._answer(found, law, load, gap, unit, length, status, state, solves, tolerance,
-                            mechanism, routes)  # fmt: skip
+        answer = self._answer(found, law, load, gap, unit, length, status, state, solves, tolerance,
+                              mechanism, routes)  # fmt: skip
+        return replace(answer, nearest_status=nearest_status)
 
     def _mechanism(self, found, law, goal):
         """The motion (n,) that the load drives and no contact resists, or None.

@@ -104,9 +104,10 @@ class RoughDeterminacy(Displayed):
                 )
             )
         known = int((~np.isnan(self.interval[:, 0, 0]) & ~self.determined.all(axis=1)).sum())
+        widest = f"widest finite one {self.diameter:.6g} {unit}" if self.diameter else "none finite"
         lines.append(
             f"intervals of {counted(known, 'open contact')} by {self.interval_method}, to "
-            f"{self.interval_gap:.1g} {unit}; widest finite one {self.diameter:.6g} {unit}"
+            f"{self.interval_gap:.1g} {unit}; {widest}"
             if known
             else f"intervals: {self.interval_method}"
         )

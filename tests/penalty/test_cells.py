@@ -125,6 +125,17 @@ def test_loose_balls_in_a_cell_are_squeezed_by_the_dem():
     np.testing.assert_allclose(step.stress, np.eye(2), atol=1e-9)
 
 
+def test_loose_rough_disks_in_a_cell_are_squeezed_by_the_dem():
+    """Property: from a gas to the rest of rough disks, whose stress is the prescribed one, though
+    the first collisions bear more than it; rattlers lose their speed to the damping alone."""
+    rest = rl.settle(rl.scenes.periodic_packing(25, dim=2, friction=0.5, seed=1))
+    assert rest.how.startswith("DEM")
+    step = rest.simulation.step(compatible=True)
+    np.testing.assert_allclose(step.stress, 1e4 * np.eye(2), atol=1e4 * 1e-9)
+    # between the numbers of rough and of smooth isostatic disks
+    assert 3.0 <= rl.coordination(step).without_rattlers < 4.0
+
+
 def test_walls_in_a_cell_bear_its_stress():
     """Analytic: between a floor and a lid, which the cell does not strain, wherever they stand."""
     scene = rl.Scene(

@@ -257,7 +257,7 @@ def test_arch_is_closed():
 
 def test_poured_scenes_start_apart():
     """Property: nothing touches but fixed balls, and the same seed is the same scene."""
-    for make in (rl.scenes.heap, rl.scenes.rough_packing):
+    for make in (rl.scenes.heap, rl.scenes.rough_packing, rl.scenes.periodic_packing):
         scene = make(60)
         assert not len(find_contacts(scene.bodies, scene.state, 0.0))
         np.testing.assert_array_equal(scene.state.position, make(60).state.position)

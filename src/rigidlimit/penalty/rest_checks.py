@@ -9,7 +9,7 @@ from ..conditioning.screening import finite_reach
 from ..simulation import STILL, Simulation
 from ..step.motion import flies_off, ways
 from .rest_settings import SETTINGS
-from .squeezed import largest_loads
+from .squeezed import is_squeezed, largest_loads
 
 
 def left_open(simulation: Simulation) -> tuple[float, float]:
@@ -107,7 +107,8 @@ def is_loose(simulation: Simulation, begun: State) -> bool:
     to nothing, and fewer are near than there are balls to hold."""
     bodies = simulation.bodies
     load, pushed = _loads(simulation)
-    if np.abs(pushed).sum() > SETTINGS.carried * np.abs(load).sum():
+    # collisions of a gas say nothing of the stress that it is to bear
+    if not is_squeezed(bodies) and np.abs(pushed).sum() > SETTINGS.carried * np.abs(load).sum():
         return False
     radius = np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)
     near = find_contacts(bodies, begun, SETTINGS.close * radius)

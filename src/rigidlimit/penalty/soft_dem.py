@@ -71,7 +71,8 @@ class SoftDem:
         """A DEM of this stiffness, from the present pose."""
         simulation = self.simulation
         damping = {"restitution": 0.3}
-        if self.balls:
+        # in a cell nothing but damping holds what lies loose
+        if self.balls or is_squeezed(simulation.bodies):
             _, pull = largest_loads(simulation.bodies, simulation.external_force)
             calm = float(SETTINGS.calm * np.sqrt(pull / simulation.bodies.length))
             damping = {"restitution": SETTINGS.bounce, "background": calm, "quenches": False}

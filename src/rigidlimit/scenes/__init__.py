@@ -13,7 +13,15 @@ from .granular import shear_box, silo
 from .load import load
 from .masonry import arch, buttressed_arch, dome, tower, wall_with_door
 from .names import GALLERY
-from .packings import container, packing, pile_2d, pyramid, rough_packing, rough_pyramid
+from .packings import (
+    container,
+    packing,
+    periodic_packing,
+    pile_2d,
+    pyramid,
+    rough_packing,
+    rough_pyramid,
+)
 from .rough import (
     groove,
     heap,
@@ -43,6 +51,7 @@ __all__ = [
     "load",
     "newton_cradle",
     "packing",
+    "periodic_packing",
     "pile_2d",
     "pyramid",
     "rolling_ball",

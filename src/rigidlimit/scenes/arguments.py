@@ -102,6 +102,16 @@ def numbers(count: int, *, positives: bool = False):
     return rule
 
 
+def one_of(*values):
+    """Rule: one of these values."""
+
+    @_says(" or ".join(map(str, values)))
+    def rule(value: object):
+        return value if value in values and not isinstance(value, bool) else None
+
+    return rule
+
+
 @_says("a positive number")
 def positive(value: object):
     return number(value) if is_positive(value) else None

@@ -7,7 +7,8 @@ import numpy as np
 
 from .._support.words import counted
 from ..bodies import Box, Disk, Ellipsoid, HalfSpace, Material, Sphere
-from .arguments import at_least, checked, law, not_negative, positive
+from ..bodies.cell import Cell
+from .arguments import at_least, checked, law, not_negative, one_of, positive
 from .scene import Scene
 
 PYRAMID_LARGEST = {
@@ -218,6 +219,56 @@ def rough_packing(count: int = 200, *, friction: float = 0.5, seed: int = 1) -> 
         description=f"{count} rough spheres of unequal size settling in a box",
     )
     _add_packing(scene, count, seed, Material(friction=friction, name="rough"))
+    return scene
+
+
+LOOSE = {2: 0.5, 3: 0.28}
+"""Largest packing fraction of a periodic packing at the start, by the number of dimensions."""
+
+
+@checked(
+    count=at_least(16),
+    dim=one_of(2, 3),
+    friction=not_negative,
+    pressure=positive,
+    seed=at_least(0),
+)
+def periodic_packing(
+    count: int = 200,
+    *,
+    dim: int = 3,
+    friction: float = 0.5,
+    pressure: float = 1e4,
+    seed: int = 1,
+) -> Scene:
+    """Loose spheres, or disks, of unequal size in a periodic cell under a pressure [Pa; N/m in 2D].
+
+    Radii from 1.33 to 2 mm, at random on a grid and with random velocities, at a packing fraction
+    of 0.28 in space and 0.5 in the plane at most. Known: the stress at rest is the pressure.
+    """
+    rng = np.random.default_rng(seed)
+    radius = rng.uniform(2 / 3, 1.0, count) * 2e-3
+    shapes = [Disk(float(r)) if dim == 2 else Sphere(float(r)) for r in radius]
+    across = int(np.ceil(count ** (1 / dim) - 1e-9))
+    side = (sum(shape.measure for shape in shapes) / LOOSE[dim]) ** (1 / dim)
+    side = max(side, 2.02 * across * float(radius.max()))  # apart on the grid
+    grid = np.stack(np.meshgrid(*[np.arange(across)] * dim, indexing="ij"), -1).reshape(-1, dim)
+    place = (grid[rng.permutation(len(grid))[:count]] + 0.5) * side / across
+    material = Material(friction=friction, name="rough" if friction else "smooth")
+    # what a body gains under the pressure along its own size
+    mass = material.density * float(np.mean([shape.measure for shape in shapes]))
+    pull = pressure * (2.0 * float(radius.mean())) ** (dim - 1) / mass
+    speed = np.sqrt(pull * float(radius.mean()))
+    scene = Scene(
+        name="periodic-packing",
+        dim=dim,
+        cell=Cell((side,) * dim, stress=pressure),
+        dt=0.05 * float(np.sqrt(2.0 * radius.mean() / pull)),
+        description=f"{counted(count, 'ball')} in a periodic cell under a pressure",
+        reference={"pressure": pressure},
+    )
+    velocity = rng.normal(0.0, 0.2 * speed, (count, dim))
+    scene.add_many(shapes, place, velocities=velocity, material=material)
     return scene
 
 

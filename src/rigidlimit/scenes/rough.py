@@ -5,7 +5,7 @@ import numpy as np
 
 from ..bodies import Disk, HalfSpace, Material, Sphere, rectangle
 from .arguments import SLOPE, at_least, between, checked, law, not_negative, positive
-from .packings import rough_packing, rough_pyramid
+from .packings import periodic_packing, rough_packing, rough_pyramid
 from .scene import Scene
 
 GRAVITY = 9.81
@@ -201,5 +201,6 @@ ROUGH = {
     "heap": heap,
     "rough-pyramid": rough_pyramid,
     "rough-packing": rough_packing,
+    "periodic-packing": periodic_packing,
 }
 """The scenes with friction by name."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.errors import InputError, OutputError
+from rigidlimit.errors import InputError, NoRest, OutputError, SceneError
 from rigidlimit.paths import legs
 from rigidlimit.paths.table_files import unfinished_of
 from tests.cli.program import forked as run
@@ -154,9 +154,13 @@ def test_errors_of_paths(scene_file, tmp_path):
         (dict(kind="isotropic", pressures=[1.0], steps=3), "steps is no key"),
         (dict(kind="oedometer", stresses=[1.0], axis="z"), "expected one of x, y"),
         (dict(kind="triaxial", strain=0.0, steps=3, pressure=1.0), "not zero"),
+        (dict(kind="triaxal"), "did you mean 'triaxial'"),
+        (dict(kind="free", stress=[[1.0, 0.0], [0.0, np.nan]], rate=[[0, 0], [0, 1]]), "number of"),
     ):
         with pytest.raises(InputError, match=told):
             legs.legs_of(bodies, [table])
+    with pytest.raises(SceneError, match="stress has shape"):
+        legs.legs_of(bodies, [dict(kind="free", stress=[[1.0]])])
     with pytest.raises(InputError, match="positive numbers"):
         rl.paths.isotropic(scene, pressures=[1.0, -1.0])
     with pytest.raises(InputError, match="has no periodic cell"):
@@ -165,6 +169,27 @@ def test_errors_of_paths(scene_file, tmp_path):
         rl.paths.isotropic(scene, pressures=[1.0], out=tmp_path / "table.txt")
     with pytest.raises(InputError, match="beside a Simulation"):
         rl.paths.isotropic(rl.Simulation(scene), pressures=[1.0], tolerance=1e-8)
+
+
+def test_time_of_a_path_is_limited(scene_file):
+    """Property: the wall clock ends stages and steps alike, and tells where."""
+    scene = rl.scenes.load(str(scene_file))
+    given = legs.legs_of(scene.bodies, scene.path)
+    with pytest.raises(NoRest, match="expected more time"):
+        rl.paths.follow(scene, given, max_seconds=1e-6)
+    driven = [leg for leg in given if leg.steps]
+    with pytest.raises(NoRest, match="not at its end in time: 0 rows are done"):
+        rl.paths.follow(scene, driven, max_seconds=1e-6)
+
+
+def test_free_legs(scene_file):
+    """Property: a leg by its tensors is that of the kind with these."""
+    bodies = rl.scenes.load(str(scene_file)).bodies
+    (known,) = legs.triaxial(bodies, strain=0.1, steps=10, pressure=16.0)
+    table = {"stress": known.stress, "rate": known.rate, "steps": 10, "dt": known.dt}
+    (leg,) = legs.legs_of(bodies, [{"kind": "free", **table}])
+    np.testing.assert_array_equal(leg.stress, known.stress)
+    assert (leg.rate, leg.steps, leg.dt) == (known.rate, known.steps, known.dt)
 
 
 def test_the_program(scene_file, whole, tmp_path):

@@ -44,3 +44,10 @@ def picky(seed):
 def third(simulation, result):
     """Force of the middle support [N]."""
     return result.force[1]
+
+
+def row(seed, *, gap=0.0):
+    """Three balls in a row along x of a periodic cell, 0.2 m apart and the gap, on 1 m^2."""
+    scene = rl.Scene(cell=(0.6 + 3.0 * gap, 1.0, 1.0))
+    scene.add_many(rl.Sphere(0.1), [(k * (0.2 + gap), 0.0, 0.0) for k in range(3)])
+    return scene

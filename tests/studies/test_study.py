@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,11 @@ from . import samples
 
 REPOSITORY = Path(__file__).parents[2]
 BEAM = rl.Plan(samples.beam, measures=("largest_force", "force", samples.third), steps=1)
+SQUEEZED = rl.Plan(
+    samples.row,
+    measures=("largest_force", "force", "path.stress_xx", "path.strain_xx"),
+    path=[{"kind": "oedometer", "stresses": [1.0, 2.0], "axis": "x"}],
+)
 
 
 @pytest.fixture
@@ -58,11 +64,57 @@ def test_one_file_from_any_number_of_workers(tmp_path):
     with ThreadPoolExecutor(2) as executor:
         kinds = {"one": {"workers": 1}, "two": {"workers": 2}, "thread": {"executor": executor}}
         for name, how in kinds.items():
-            rl.study(BEAM, seeds=4, out=tmp_path / f"{name}.h5", **how)
+            rl.study(SQUEEZED, seeds=4, out=tmp_path / f"{name}.h5", **how)
     first = (tmp_path / "one.h5").read_bytes()
     assert (tmp_path / "two.h5").read_bytes() == first
     assert (tmp_path / "thread.h5").read_bytes() == first
     assert sorted(p.name for p in tmp_path.iterdir()) == ["one.h5", "thread.h5", "two.h5"]
+
+
+def test_samples_are_loaded_along_paths(tmp_path, here):
+    """Closed form: balls in a row on 1 m^2 bear as force what is prescribed as stress, one stage
+    after the other; a row with gaps is shortened by them first. 1e-12: rounding of the volume."""
+    stages = [[1.0, 2.0], [3.0, 5.0]]
+    given = {
+        "parameters": {"gap": [0.0, 0.05], "path.0.stresses": stages},
+        "out": tmp_path / "s.h5",
+        "executor": here,
+    }
+    found = rl.study(SQUEEZED, **given)
+    assert not len(found.failed), found.message
+    stress, strain = found.samples("path.stress_xx"), found.samples("path.strain_xx")
+    np.testing.assert_allclose(stress, stages + stages, rtol=1e-12)
+    table = found.table()
+    np.testing.assert_allclose(table["largest_force"], [2.0, 5.0] * 2, rtol=1e-12)
+    assert list(table["path.0.stresses"]) == ["[1.0, 2.0]", "[3.0, 5.0]"] * 2
+    np.testing.assert_allclose(strain[1], 0.0, atol=1e-15)
+    # 1e-9: at rest contacts are closed up to it, over the scene's length
+    np.testing.assert_allclose(strain[3], np.log(0.2 / 0.25), atol=1e-8)
+    mean, error = found.of(gap=0.0).profile("path.stress_xx")
+    np.testing.assert_allclose((mean, error), ([2.0, 3.5], [1.0, 1.5]), rtol=1e-12)
+    again = rl.read_study(tmp_path / "s.h5")
+    np.testing.assert_array_equal(again.samples("path.strain_xx"), strain)
+    unlike = replace(found, values={"force": [np.zeros(2), np.zeros(3)]})
+    with pytest.raises(InputError, match="expected arrays of one shape"):
+        unlike.profile("force")
+
+
+def test_a_study_of_paths_goes_on(tmp_path, here, monkeypatch):
+    """Property: samples that are done are not loaded again, another path is another sample."""
+    done = []
+    from rigidlimit.studies import plan as module
+
+    def follow(simulation, legs, **options):
+        done.append(legs[-1].stress[0][0])
+        return rl.paths.follow(simulation, legs, **options)
+
+    monkeypatch.setattr(module, "follow", follow)
+    given = {"out": tmp_path / "s.h5", "executor": here}
+    for stages in ([[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]]):
+        found = rl.study(
+            SQUEEZED, parameters={"path.0.stresses": stages}, resume=len(stages) > 1, **given
+        )
+    assert done == [2.0, 4.0] and len(found) == 2
 
 
 def test_what_is_read_is_what_was_found(tmp_path, here):
@@ -211,6 +263,8 @@ def test_hash_of_a_sample_is_that_of_its_inputs():
         rl.Plan("pile-2d", options={"dt": 1e-4}),
         rl.Plan("pile-2d", measures=("force",)),
         rl.Plan(samples.beam),
+        rl.Plan("periodic-packing", path=[{"kind": "isotropic", "pressures": 1.0}]),
+        rl.Plan("periodic-packing", path=[{"kind": "isotropic", "pressures": 2.0}]),
     ]
     digests = {plan.digest(0, {}) for plan in plans}
     digests |= {plans[0].digest(1, {}), plans[0].digest(0, {"count": 12})}
@@ -245,6 +299,8 @@ def test_wrong_plans_are_one_error():
         ({"steps": 0}, "expected a number of steps"),
         ({"options": {"sover": "pgs"}}, "did you mean 'solver'"),
         ({"max_seconds": -1.0}, "max_seconds"),
+        ({"measures": ("path.stres_xy",)}, "did you mean 'stress_xy'"),
+        ({"steps": 3, "path": [{"kind": "isotropic"}]}, "expected one of the two"),
     ):
         with pytest.raises(InputError, match=said):
             rl.Plan("pile-2d", **given)
@@ -252,6 +308,24 @@ def test_wrong_plans_are_one_error():
         rl.Plan("pile-3d")
     with pytest.raises(InputError, match="nothing is random"):
         rl.study("beam", seeds=2)
+
+
+@pytest.mark.parametrize(
+    ("plan", "parameters", "said"),
+    [
+        (("beam", {"path": [{"kind": "isotropic"}]}), {}, "no periodic cell"),
+        (("beam", {"measures": ("path.time",)}), {}, "expected tables"),
+        ((samples.row, {"path": [{"kind": "isotrop"}]}), {}, "did you mean 'isotropic'"),
+        ((samples.row, {"path": [{"kind": "isotropic"}]}), {}, "needs pressures"),
+        ((samples.row, {"path": SQUEEZED.path}), {"path.0.axis": "w"}, "expected one of x, y, z"),
+        ((samples.row, {"path": SQUEEZED.path}), {"path.1.axis": "x"}, "has no '1' there"),
+    ],
+)
+def test_wrong_paths_are_one_error(plan, parameters, said):
+    """Each is told before any sample is computed."""
+    scene, given = plan
+    with pytest.raises((InputError, SceneError), match=said):
+        rl.study(rl.Plan(scene, **given), parameters=parameters, workers=1)
 
 
 def test_a_study_is_not_written_over(tmp_path, here):
@@ -300,6 +374,43 @@ def test_command(tmp_path):
     wrong = forked("study", file)
     assert wrong.returncode == 2 and "seed: unknown key; did you mean 'seeds'?" in wrong.stderr
     assert "Traceback" not in again.stderr + wrong.stderr
+
+
+def test_command_with_a_path(tmp_path):
+    """Example: a study file whose samples follow a path, its report, and what is wrong in it."""
+    file, page = tmp_path / "study.toml", tmp_path / "page.html"
+    (tmp_path / "row.toml").write_text(
+        """
+        [cell]
+        vectors = [0.6, 1.0, 1.0]
+        [[lattices]]
+        shape = "sphere"
+        radius = 0.1
+        counts = [3, 1, 1]
+        spacing = 0.2
+        """
+    )
+    text = """
+        scene = "row.toml"
+        measures = ["path.stress_xx", "path.strain_xx", "largest_force"]
+        [[path]]
+        kind = "free"
+        stress = [[1.0, nan, nan], [nan, nan, nan], [nan, nan, nan]]
+        [[path]]
+        kind = "oedometer"
+        stresses = [2.0]
+        axis = "x"
+        [parameters]
+        "path.1.stresses" = [2.0, 3.0]
+    """
+    file.write_text(text)
+    made = forked("study", file, "--report", page, "--workers", 1)
+    assert made.returncode == 0 and "largest force │    3 │" in made.stdout, made.stderr
+    told = page.read_text()
+    assert told.count("data:image/png") == 2 and "stress xx along the path" in told
+    file.write_text(text.replace("stresses = [2.0]", "stress = [2.0]"))
+    wrong = forked("study", file)
+    assert wrong.returncode == 2 and "path" in wrong.stderr and "Traceback" not in wrong.stderr
 
 
 def test_report(tmp_path, here):

@@ -102,8 +102,10 @@ def _client(address: str):
 
 
 def _show(name: str, found) -> None:
-    """A row a measure, for each combination of parameters."""
-    names = list(found.parameters)
+    """A row a measure, for each combination of parameters; what is alike in all stands above."""
+    names = [key for key, values in found.parameters.items() if len(set(map(repr, values))) > 1]
+    alike = [f"{key} {v[0]}" for key, v in found.parameters.items() if key not in names]
+    name = f"{name}: {', '.join(alike)}" if alike else name
     heads = (*names, "samples", "failed", "measure", "mean", "error")
     table = new_table(name, heads, names="measure")
     for row in found.statistics():
@@ -112,5 +114,7 @@ def _show(name: str, found) -> None:
             numbers = f"{row[measure]:.6g}", f"{row[f'{measure}_error']:.2g}"
             table.add_row(*about, measure.replace("_", " "), *numbers)
             about = [""] * len(about)
+        if not found.scalars:
+            table.add_row(*about, "", "", "")
         table.add_section()
     terminal().print(table)

@@ -19,10 +19,11 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg import logm
 
+from .._support import arrays
 from .._support.display import Brief
 from .._support.progress import progress as bar
 from .._support.words import counted
-from ..errors import InputError, OutputError
+from ..errors import InputError, NoRest, OutputError
 from ..output.endings import check_ending
 from ..penalty import settle
 from ..scenes.columns import StoredScene
@@ -81,6 +82,7 @@ def follow(
     overwrite: bool = False,
     callback: Callable[[Simulation, dict], object] | None = None,
     progress: bool = False,
+    max_seconds: float | None = None,
     **options,
 ) -> LoadingPath:
     """Load a periodic packing along the legs of a path.
@@ -101,6 +103,8 @@ def follow(
         After each row; True stops, and the path can be resumed.
     progress
         Show a bar on the terminal or in the notebook.
+    max_seconds
+        Of the wall clock, looked at between steps; NoRest afterwards.
     **options
         Of ``Simulation``, where a scene is given.
 
@@ -120,13 +124,17 @@ def follow(
             f"scene {simulation.scene.name!r} has no periodic cell; expected one: "
             "Scene(cell=...), or a table [cell]"
         )
-    return _Following(simulation, tuple(legs), out, callback).run(resume, overwrite, progress)
+    if max_seconds is not None:
+        arrays.positive("max_seconds", max_seconds)
+    following = _Following(simulation, tuple(legs), out, callback, max_seconds)
+    return following.run(resume, overwrite, progress)
 
 
 class _Following:
     """One call of ``follow``: where it is, and what it has found."""
 
-    def __init__(self, simulation, legs, out, callback):
+    def __init__(self, simulation, legs, out, callback, max_seconds):
+        self.ends = np.inf if max_seconds is None else time.monotonic() + max_seconds
         self.simulation, self.legs, self.callback = simulation, legs, callback
         self.out = None if out is None else Path(out)
         self.rows: list[tuple] = []
@@ -191,12 +199,23 @@ class _Following:
         """Rest under the stress, and the forces there."""
         simulation, before = self.simulation, self.simulation.state.cell.copy()
         done = len(self.rows)
-        settle(simulation, callback=lambda text: update(done, text))
+        left = max(self.ends - time.monotonic(), 1e-3)
+        settle(
+            simulation,
+            max_seconds=left if np.isfinite(left) else None,
+            callback=lambda text: update(done, text),
+        )
         change = np.linalg.solve(before, simulation.state.cell).T
         self.strain = self.strain + np.real(logm(change))
         self._add(simulation.step(compatible=True))
 
     def _driven(self):
+        if time.monotonic() > self.ends:
+            raise NoRest(
+                f"the path of scene {self.simulation.scene.name!r} is not at its end in time: "
+                f"{counted(len(self.rows), 'row')} are done; expected more time (max_seconds), or "
+                "fewer steps"
+            )
         self._add(self.simulation.step(compatible=True))
 
     def _add(self, result):

@@ -119,6 +119,26 @@ def pure_shear(
     return [_driven("pure-shear", bodies, stress, (0, 0), strain, steps, pressure, inertial_number)]
 
 
+def free(
+    bodies: Bodies,
+    *,
+    stress: Sequence[Sequence[float | None]],
+    rate: Sequence[Sequence[float]] | None = None,
+    steps: int = 0,
+    dt: float | None = None,
+) -> list[Leg]:
+    """Any stress tensor (dim, dim) [Pa; N/m in 2D] and rates of strain [1/s] of the components that
+    it leaves open (None): in so many steps of dt [s], or without steps a stage at rest."""
+    d = bodies.dim
+    cell = bodies.cell.changed(stress=stress, rate=rate)  # tells what is wrong
+    count = 0 if steps == 0 else _steps(steps)
+    if count == 0 and cell.rate.any():
+        raise InputError("path: rate is given without steps; expected the number of steps, or none")
+    if dt is not None:
+        dt = arrays.positive("dt", dt)
+    return [Leg("free", _rows(cell.stress[:d, :d]), _rows(cell.rate[:d, :d]), count, dt)]
+
+
 KINDS = {
     "isotropic": isotropic,
     "oedometer": oedometer,
@@ -126,6 +146,7 @@ KINDS = {
     "triaxial": triaxial,
     "simple-shear": simple_shear,
     "pure-shear": pure_shear,
+    "free": free,
 }
 """Paths by the name that scene files give them."""
 
@@ -135,21 +156,18 @@ def legs_of(bodies: Bodies, tables: Sequence[dict]) -> list[Leg]:
     legs = []
     for table in tables:
         given = dict(table)
-        kind = KINDS[given.pop("kind")]
-        known = [name for name in inspect.signature(kind).parameters if name != "bodies"]
-        needed = {
-            name
-            for name, parameter in inspect.signature(kind).parameters.items()
-            if parameter.default is parameter.empty and name != "bodies"
-        }
+        kind = given.pop("kind", None)
+        if kind not in KINDS:
+            raise InputError(f"path: kind is {kind!r}; {nearest(str(kind), KINDS)}")
+        takes = dict(inspect.signature(KINDS[kind]).parameters)
+        del takes["bodies"]
         for name in given:
-            if name not in known:
-                raise InputError(
-                    f"path: {name} is no key of {table['kind']!r}; {nearest(name, known)}"
-                )
+            if name not in takes:
+                raise InputError(f"path: {name} is no key of {kind!r}; {nearest(name, takes)}")
+        needed = {name for name, each in takes.items() if each.default is each.empty}
         for name in sorted(needed - given.keys()):
-            raise InputError(f"path: {table['kind']!r} needs {name}; its keys: {', '.join(known)}")
-        legs += kind(bodies, **given)
+            raise InputError(f"path: {kind!r} needs {name}; its keys: {', '.join(takes)}")
+        legs += KINDS[kind](bodies, **given)
     return legs
 
 

@@ -76,6 +76,23 @@ class Ensemble(Brief):
             raise InputError(f"no measure {measure!r}; {nearest(measure, self.values)}")
         return [value for value in self.values[measure] if value is not None]
 
+    def profile(self, measure: str) -> tuple[np.ndarray, np.ndarray]:
+        """(mean, standard error of the mean) over the samples of a measure that is an array of one
+        shape in all of them, as a column of a path is a number a row; nan where there is no error.
+        """
+        given = self.samples(measure)
+        shapes = {value.shape for value in given}
+        if len(shapes) != 1:
+            raise InputError(
+                f"measure {measure!r} has "
+                + (f"{len(shapes)} shapes" if shapes else "no sample")
+                + "; expected arrays of one shape in all samples, like columns of a path"
+            )
+        x = np.array(given, float)
+        if len(x) == 1:
+            return x[0], np.full(x.shape[1:], np.nan)
+        return x.mean(axis=0), x.std(axis=0, ddof=1) / np.sqrt(len(x))
+
     @property
     def scalars(self) -> list[str]:
         """Measures that are one number a sample."""
@@ -86,9 +103,12 @@ class Ensemble(Brief):
         ]
 
     def table(self) -> np.ndarray:
-        """A row a sample: seed, parameters, and the measures of one number, nan where it failed."""
+        """A row a sample: seed, parameters, and the measures of one number, nan where it failed.
+        Parameters that are lists stand as text."""
         columns = {"seed": self.seeds}
-        columns |= {name: np.array(values) for name, values in self.parameters.items()}
+        for name, values in self.parameters.items():
+            lists = any(isinstance(value, list) for value in values)
+            columns[name] = np.array([str(value) for value in values] if lists else values)
         for name in self.scalars:
             columns[name] = np.array(
                 [np.nan if v is None else float(v) for v in self.values[name]], float

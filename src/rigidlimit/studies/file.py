@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import SceneError, nearest
 from ..scenes.names import GALLERY
+from ..scenes.toml.faults import first_fault
+from ..scenes.toml.tables import PathTable
 from .plan import USUAL, Plan
 
 Value = float | int | str | bool | list[float]
@@ -15,7 +17,7 @@ Value = float | int | str | bool | list[float]
 
 
 class StudyTable(BaseModel):
-    """The keys of a study file, see ``docs/howto/study.md``."""
+    """The keys of a study file, see ``docs/howto/studies.md``."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -24,6 +26,7 @@ class StudyTable(BaseModel):
     measures: list[str] = list(USUAL)
     steps: int | None = Field(default=None, ge=1)
     max_seconds: float | None = Field(default=None, gt=0)
+    path: PathTable | list[PathTable] = []
     parameters: dict[str, Value | list[Value]] = {}
     options: dict[str, float | int | str | bool] = {}
 
@@ -53,18 +56,22 @@ def read_study_file(path: str | Path) -> StudyFile:
     except ValidationError as error:
         raise SceneError(f"{path}: {_fault(error)}") from None
     scene = table.scene if table.scene in GALLERY else path.parent / table.scene
+    legs = table.path if isinstance(table.path, list) else [table.path]
     plan = Plan(
         scene,
         measures=tuple(table.measures),
         steps=table.steps,
         max_seconds=table.max_seconds,
         options=table.options,
+        path=tuple(leg.model_dump(exclude_none=True) for leg in legs),
     )
     return StudyFile(plan, table.seeds, dict(table.parameters))
 
 
 def _fault(error: ValidationError) -> str:
     fault = error.errors()[0]
+    if fault["loc"][0] == "path":
+        return first_fault(error)
     place = fault["loc"][: 2 if fault["loc"][0] in ("parameters", "options") else 1]
     key = ".".join(map(str, place))
     if fault["type"] == "extra_forbidden":

@@ -1,5 +1,7 @@
-"""What every sample of a study does: build a scene, bring it to rest, read off what is kept."""
+"""What every sample of a study does: build a scene, bring it to rest or load it along a path, read
+off what is kept."""
 
+import copy
 import hashlib
 import inspect
 import json
@@ -14,12 +16,14 @@ import numpy as np
 from .. import __version__
 from .._support import arrays
 from ..errors import InputError, SceneError, nearest
+from ..paths.follow import follow
+from ..paths.legs import legs_of
 from ..penalty import settle
 from ..scenes.names import GALLERY
 from ..scenes.scene import Scene
 from ..scenes.toml import scene_of_tables
 from ..simulation import Simulation
-from .quantities import Quantity, quantity
+from .quantities import PATH, Quantity, column, quantity
 
 USUAL = ("coordination", "participation", "largest_force", "force")
 """Measures where none are named."""
@@ -37,9 +41,14 @@ class Plan:
         name or number, ``"lattices.0.radii"``); or a function ``scene(seed, **parameters)``, at the
         top level of a module, so that workers can import it.
     measures
-        Names in ``quantities.QUANTITIES``, or functions of (simulation, result).
+        Names in ``quantities.QUANTITIES``, or functions of (simulation, result); of a path also the
+        columns of its table, ``"path.stress_xy"``, a number a row.
     steps
-        Time steps to make; None: bring the scene to rest (``rigidlimit.settle``).
+        Time steps to make; None: bring the scene to rest (``rigidlimit.settle``), or follow its
+        path where it has one.
+    path
+        Loading path in place of the scene's: tables of a kind and its keys, as ``[[path]]`` of
+        scene files. Parameters ``"path.0.pressure"`` replace their values.
     max_seconds
         Of one sample that comes to rest, after which it has failed.
     options
@@ -51,6 +60,7 @@ class Plan:
     steps: int | None = None
     max_seconds: float | None = None
     options: Mapping[str, object] = field(default_factory=dict)
+    path: Sequence[Mapping[str, object]] = ()
     text: str = field(init=False, default="", repr=False)  # of the TOML file
     folder: Path = field(init=False, default=Path(), repr=False)
 
@@ -61,6 +71,8 @@ class Plan:
             raise InputError(f"measures are {names}; expected one or more, each once")
         if self.steps is not None and not 1 <= arrays.number(self.steps) < np.inf:
             raise InputError(f"steps is {self.steps!r}; expected a number of steps, or None")
+        if self.steps is not None and self.path:
+            raise InputError("steps and path are both given; expected one of the two")
         if self.max_seconds is not None:
             arrays.positive("max_seconds", self.max_seconds)
         known = [name for name in inspect.signature(Simulation).parameters if name != "scene"]
@@ -94,11 +106,38 @@ class Plan:
         if self.text:
             tables = tomllib.loads(self.text)
             gallery = tables.get("gallery")
-            return _has_seed(gallery) if gallery else bool(tables.get("lattices"))
+            return _has_seed(gallery) if gallery else bool(_drawn(tables))
         return _has_seed(str(self.scene))
 
     def scene_of(self, seed: int, parameters: Mapping[str, object]) -> Scene:
-        """The scene of a sample. Raises SceneError or InputError where it cannot be built."""
+        """The scene of a sample, with its path. Raises SceneError or InputError where it cannot be
+        built, or loaded so."""
+        tables = copy.deepcopy([dict(table) for table in self.path])
+        of_path = {key: v for key, v in parameters.items() if tables and key.startswith(PATH)}
+        for key, value in of_path.items():
+            _replace({"path": tables}, key, value)
+        others = {key: v for key, v in parameters.items() if key not in of_path}
+        scene = self._scene_of(seed, others)
+        scene.path = tables or scene.path
+        self._legs(scene)
+        return scene
+
+    def _legs(self, scene: Scene):
+        """The legs of the scene's path."""
+        if scene.path and scene.cell is None:
+            raise InputError(
+                f"scene {scene.name!r} has a path and no periodic cell; expected one: "
+                "Scene(cell=...), or a table [cell]"
+            )
+        if not scene.path and any(column(measure) for measure in self.measures):
+            wanted = next(m for m in self.measures if column(m))
+            raise InputError(
+                f"measure {wanted!r} is of a path, and scene {scene.name!r} has none; expected "
+                "tables [[path]] in the study or in the scene"
+            )
+        return legs_of(scene.bodies, scene.path)
+
+    def _scene_of(self, seed: int, parameters: Mapping[str, object]) -> Scene:
         if callable(self.scene):
             try:
                 inspect.signature(self.scene).bind(seed=seed, **parameters)
@@ -122,27 +161,34 @@ class Plan:
             _replace(tables, key, value)
         if "gallery" in tables and _has_seed(tables["gallery"]):
             tables.setdefault("parameters", {})["seed"] = seed
-        lattices = tables.get("lattices", ())
-        for number, lattice in enumerate(lattices):
-            lattice["seed"] = seed * len(lattices) + number
+        drawn = _drawn(tables)
+        for number, lattice in enumerate(drawn):
+            lattice["seed"] = seed * len(drawn) + number
         return scene_of_tables(tables, name=str(self.scene), folder=self.folder)
 
     def run(self, seed: int, parameters: Mapping[str, object]) -> dict[str, np.ndarray]:
         """The measures of one sample, with ``converged`` and what is ``doubtful`` about its last
         step. Raises what goes wrong."""
-        simulation = Simulation(self.scene_of(seed, parameters), **self.options)
-        if self.steps is None:
-            settle(simulation, max_seconds=self.max_seconds)
+        scene = self.scene_of(seed, parameters)
+        simulation = Simulation(scene, **self.options)
+        table, converged = None, True
+        if self.steps is None and scene.path:
+            found = follow(simulation, self._legs(scene), max_seconds=self.max_seconds)
+            table, converged, result = found.table, found.converged, found.last
         else:
-            for _ in range(int(self.steps) - 1):
+            if self.steps is None:
+                settle(simulation, max_seconds=self.max_seconds)
+            for _ in range(int(self.steps or 1) - 1):
                 simulation.step()
-        result = simulation.step(compatible=True)
-        values = {
-            name: _numbers(name, function(simulation, result))
-            for name, function in map(quantity, self.measures)
-        }
+            result = simulation.step(compatible=True)
+        values = {}
+        for measure in self.measures:
+            name, function = quantity(measure)
+            given = column(measure)
+            value = table[given] if given else function(simulation, result)
+            values[name] = _numbers(name, value)
         return values | {
-            "converged": np.array(result.converged),
+            "converged": np.array(converged and result.converged),
             "doubtful": np.array(result.doubt),
         }
 
@@ -159,6 +205,7 @@ class Plan:
             "scene": scene,
             "measures": [m if isinstance(m, str) else _source(m) for m in self.measures],
             "steps": self.steps,
+            "path": [dict(table) for table in self.path],
             "max_seconds": self.max_seconds,
             "options": dict(self.options),
         }
@@ -168,6 +215,11 @@ class Plan:
         """SHA-256 of all that the numbers of a sample depend on."""
         told = [self.description, int(seed), sorted(parameters.items())]
         return hashlib.sha256(json.dumps(told, default=repr).encode()).hexdigest()
+
+
+def _drawn(tables: dict) -> list[dict]:
+    """The lattices of a scene file in which something is random."""
+    return [each for each in tables.get("lattices", ()) if each.keys() & {"radii", "jitter"}]
 
 
 def _has_seed(name: str) -> bool:

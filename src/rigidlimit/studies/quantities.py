@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import InputError, nearest
 from ..output import measures
+from ..paths.record import columns
 from ..simulation import Simulation
 from ..step import StepResult
 
@@ -51,10 +52,26 @@ are free to move, as many as there are. Packing fraction and stress need a perio
 gives the volume; the sliding fraction needs friction."""
 
 
-def quantity(measure: str | Quantity) -> tuple[str, Quantity]:
-    """(name, function) of a measure given by name or as a function of (simulation, result)."""
+PATH = "path."
+"""Beginning of the name of a measure that is a column of the table of a path."""
+
+
+def column(measure: str | Quantity) -> str:
+    """Which column of a path's table a measure is; "" for others."""
+    given = isinstance(measure, str) and measure.startswith(PATH)
+    return measure.removeprefix(PATH) if given else ""
+
+
+def quantity(measure: str | Quantity) -> tuple[str, Quantity | None]:
+    """(name, function) of a measure given by name or as a function of (simulation, result); columns
+    of a path have no function."""
     if callable(measure):
         return getattr(measure, "__name__", type(measure).__name__), measure
+    if name := column(measure):
+        known = [each for each, _ in columns(dim=3)]
+        if name not in known:
+            raise InputError(f"no measure {measure!r}: a path's table has {nearest(name, known)}")
+        return measure, None
     if measure not in QUANTITIES:
         raise InputError(
             f"no measure {measure!r}; {nearest(str(measure), QUANTITIES)}, or give a function of "

@@ -12,12 +12,16 @@ from ..output import plots
 from ..output.page import captioned, table, write_page
 from ..output.plots.style import LAYOUT, look, tidy
 from .ensemble import Ensemble
+from .quantities import PATH
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORCES = "force"
 """The measure whose distribution is drawn."""
+
+STRAIN = PATH + "strain_"
+"""Beginning of the measures that loading paths are drawn against."""
 
 
 def measure_figure(ensemble: Ensemble, measure: str, *, dark: bool = False) -> "Figure":
@@ -58,6 +62,35 @@ def measure_figure(ensemble: Ensemble, measure: str, *, dark: bool = False) -> "
         return figure
 
 
+def path_figure(ensemble: Ensemble, measure: str, *, dark: bool = False) -> "Figure":
+    """Mean of a column of loading paths over the samples, within its standard error, against the
+    first strain that is measured, or the row; a line a combination of parameters."""
+    from matplotlib.figure import Figure
+
+    along = next((name for name in ensemble.values if name.startswith(STRAIN)), None)
+    with look(dark) as p:
+        figure = Figure(figsize=(LAYOUT.column, 2.5), layout="constrained")
+        panel = figure.subplots()
+        groups = [(told, group) for told, group in ensemble.groups() if group.samples(measure)]
+        for number, (parameters, group) in enumerate(groups):
+            mean, error = group.profile(measure)
+            x = np.arange(len(mean)) if along is None else group.profile(along)[0]
+            mark = p.marks[number % len(p.marks)]
+            name = ", ".join(f"{key} {value}" for key, value in parameters.items())
+            panel.plot(x, mean, color=mark, linewidth=0.9, label=name)
+            panel.fill_between(x, mean - error, mean + error, color=mark, alpha=0.25, linewidth=0.0)
+        panel.set_xlabel(_spoken(along) if along else "row of the path")
+        panel.set_ylabel(_spoken(measure))
+        tidy(panel, p)
+        if len(groups) > 1:
+            figure.legend(loc="outside upper center", ncols=1)
+        return figure
+
+
+def _spoken(measure: str) -> str:
+    return measure.removeprefix(PATH).replace("_", " ")
+
+
 def write_report(path: str | Path, ensemble: Ensemble, *, name: str = "study") -> None:
     """Write the page of a study, self-contained HTML."""
     path = Path(path)
@@ -70,13 +103,19 @@ def write_report(path: str | Path, ensemble: Ensemble, *, name: str = "study") -
         if ensemble.samples(measure):
             caption = f"{measure.replace('_', ' ')}: mean and standard error"
             parts.append(captioned(_png(measure_figure(ensemble, measure)), caption))
+    for measure in ensemble.values:
+        if measure.startswith(PATH) and not measure.startswith(STRAIN):
+            caption = f"{_spoken(measure)} along the path: mean within its standard error"
+            parts.append(captioned(_png(path_figure(ensemble, measure)), caption))
     if FORCES in ensemble.values:
         for parameters, group in ensemble.groups():
             forces = [f for f in group.samples(FORCES) if f.max(initial=0.0) > 0.0]
             if forces:
                 told = ", ".join(f"{key} {value}" for key, value in parameters.items())
                 caption = "distribution of normal forces" + (f", {told}" if told else "")
-                parts.append(captioned(_png(plots.force_distribution(forces)), caption))
+                caption += "; dashed: glass beads on walls, Phys. Rev. E 57, 1998, 3164"
+                figure = plots.force_distribution(forces, curve="mueth")
+                parts.append(captioned(_png(figure), caption))
     failed = [(ensemble.told(i), ensemble.errors[i]) for i in ensemble.failed]
     if failed:
         parts += ["<h2>Samples that failed</h2>", table(("sample", "why"), failed)]

@@ -110,7 +110,9 @@ class CellTable(_Strict):
 
 
 class PathTable(_Strict):
-    kind: Literal["isotropic", "oedometer", "uniaxial", "triaxial", "simple-shear", "pure-shear"]
+    kind: Literal[
+        "isotropic", "oedometer", "uniaxial", "triaxial", "simple-shear", "pure-shear", "free"
+    ]
     pressures: Positive | list[Positive] | None = None
     stresses: Positive | list[Positive] | None = None
     strain: float | None = None
@@ -119,6 +121,8 @@ class PathTable(_Strict):
     inertial_number: Positive | None = None
     dt: Positive | None = None
     axis: Literal["x", "y", "z"] | None = None
+    stress: list[list[float]] | None = None
+    rate: list[list[float]] | None = None
 
 
 class SceneTable(_Strict):

@@ -55,6 +55,19 @@ def test_published_curve():
     assert np.trapezoid(f * density, f) == pytest.approx(1.0, abs=0.05)
 
 
+def test_line_of_the_tail_is_that_of_its_forces():
+    """Closed form: it begins at decay times the share of forces beyond, also within a bin. 3 %: as
+    the density of a bin is no better known."""
+    forces = -np.log1p(-(np.arange(4000) + 0.5) / 4000)
+    found = rl.force_distribution(forces, bins=np.linspace(0, 8, 21), tail_from=1.5)
+    (line,) = [
+        line
+        for line in plots.force_distribution(found).axes[0].lines
+        if str(line.get_label()).startswith("exp")
+    ]
+    assert line.get_ydata()[0] == pytest.approx(np.exp(-1.5), rel=0.03)
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_pictures_can_be_read(dark):
     """Property: nothing clipped or covered; links of chains are drawn, other contacts thin; the

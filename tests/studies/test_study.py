@@ -421,3 +421,17 @@ def test_report(tmp_path, here):
     page = (tmp_path / "page.html").read_text()
     assert page.count("data:image/png") == 2 and "no sample 1 today" in page
     assert "<title>three &amp; one</title>" in page and "http" not in page
+
+
+def test_report_of_forces(tmp_path):
+    """Property: P(f) stands beside a published curve, with its tail and its source in words."""
+    rng = np.random.default_rng(0)
+    found = rl.studies.Ensemble(
+        "", np.arange(3), {}, {"force": [rng.exponential(2.0, 2000) for _ in range(3)]}, [""] * 3
+    )
+    rl.studies.write_report(tmp_path / "page.html", found)
+    page = (tmp_path / "page.html").read_text()
+    tail = rl.force_distribution(found.samples("force"))
+    assert abs(tail.decay - 1.0) < 3 * tail.decay_error  # the closed form of these
+    assert f"exp(-({tail.decay:.3g} ± {tail.decay_error:.2g}) f)" in page
+    assert "Phys. Rev. E 57, 1998, 3164" in page and page.count("data:image/png") == 1

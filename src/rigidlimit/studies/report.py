@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import __version__
+from .._support.words import counted
 from ..output import plots
+from ..output.measures import ForceDistribution, force_distribution
 from ..output.page import captioned, table, write_page
 from ..output.plots.style import LAYOUT, look, tidy
 from .ensemble import Ensemble
@@ -113,13 +115,24 @@ def write_report(path: str | Path, ensemble: Ensemble, *, name: str = "study") -
             if forces:
                 told = ", ".join(f"{key} {value}" for key, value in parameters.items())
                 caption = "distribution of normal forces" + (f", {told}" if told else "")
-                caption += "; dashed: glass beads on walls, Phys. Rev. E 57, 1998, 3164"
-                figure = plots.force_distribution(forces, curve="mueth")
+                found = force_distribution(forces)
+                caption += f"; {_spoken_tail(found)}"
+                figure = plots.force_distribution(found, curve="mueth")
                 parts.append(captioned(_png(figure), caption))
     failed = [(ensemble.told(i), ensemble.errors[i]) for i in ensemble.failed]
     if failed:
         parts += ["<h2>Samples that failed</h2>", table(("sample", "why"), failed)]
     write_page(path, name, parts)
+
+
+def _spoken_tail(found: ForceDistribution) -> str:
+    """What the picture of P(f) shows."""
+    return (
+        f"mean of {counted(len(found.contacts), 'sample')} within its standard error. Line: tail "
+        f"above {found.tail_from:g} times the mean, exp(-({found.decay:.3g} ± "
+        f"{found.decay_error:.2g}) f). Dashed: glass beads on walls, Mueth, Jaeger and Nagel, Phys. "
+        "Rev. E 57, 1998, 3164, whose tail is exp(-1.5 f)"
+    )
 
 
 def _statistics(ensemble: Ensemble) -> str:

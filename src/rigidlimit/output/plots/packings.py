@@ -66,9 +66,8 @@ def force_distribution(
         f = np.linspace(0.0, found.edges[-1], 300)
         if np.isfinite(found.decay):
             tail = f[f >= found.tail_from]
-            beyond = found.middle > found.tail_from
-            width = np.diff(found.edges)[beyond]
-            share = float((found.density[beyond] * width).sum())
+            beyond = found.edges[1:] - np.maximum(found.edges[:-1], found.tail_from)
+            share = float((found.density * np.clip(beyond, 0.0, None)).sum())
             line = share * found.decay * np.exp(-found.decay * (tail - found.tail_from))
             panel.plot(
                 tail, line, color=p.marks[0], linewidth=0.9, label=f"exp(−{found.decay:.3g} f)"

@@ -130,8 +130,8 @@ def _spoken_tail(found: ForceDistribution) -> str:
     return (
         f"mean of {counted(len(found.contacts), 'sample')} within its standard error. Line: tail "
         f"above {found.tail_from:g} times the mean, exp(-({found.decay:.3g} ± "
-        f"{found.decay_error:.2g}) f). Dashed: glass beads on walls, Mueth, Jaeger and Nagel, Phys. "
-        "Rev. E 57, 1998, 3164, whose tail is exp(-1.5 f)"
+        f"{found.decay_error:.2g}) f). Dashed: glass beads on walls, Mueth, Jaeger and Nagel, "
+        "Phys. Rev. E 57, 1998, 3164, whose tail is exp(-1.5 f)"
     )
 
 

@@ -42,7 +42,7 @@ def _find_bodies(ptr, idx, d, contacts, widest):
     return starts[: bodies + 1].copy()
 
 
-def bodies_of(columns, d: int, contacts: int) -> np.ndarray:
+def bodies_of(columns: sp.csr_array | sp.csc_array, d: int, contacts: int) -> np.ndarray:
     """(bodies + 1,) first column of each body, as far as the contacts of B (m d, n) tell.
 
     columns: B as csc, or its transpose as csr.
@@ -86,15 +86,14 @@ class BodyBlocks:
         self.ptr, self.col = _pattern(begins, body, bodies)
         self.begins, self.body = begins[: m + 1], body[: begins[m]]
         self.rows = np.zeros((len(self.body), d, self.width))
-        _fill_rows(*rows, B.indptr, B.data, body_of, self.place, self.begins, self.body, self.rows)
+        incidences = self.begins, self.body
+        _fill_rows((B.indptr, B.indices, B.data), (body_of, self.place), incidences, self.rows)
         self.at, self.across = _positions(self.begins, self.body, self.ptr, self.col)
         self.base = np.zeros((len(self.col), self.width, self.width))
         present = np.zeros(self.size, bool)
         present[self.place] = True
-        _fill_base(
-            M.indptr, M.indices, M.data, body_of, self.place, self.ptr, self.col, present,
-            shift, self.base,
-        )  # fmt: skip
+        inertia, pattern = (M.indptr, M.indices, M.data), (self.ptr, self.col)
+        _fill_base(inertia, (body_of, self.place), pattern, present, shift, self.base)
 
     def assemble(self, D: np.ndarray) -> np.ndarray:
         """Blocks of K for D (m, d, d)."""
@@ -118,7 +117,8 @@ class BodyBlocks:
 
 
 @njit(cache=True, nogil=True)
-def _fill_rows(first, idx, ptr, val, body_of, place, begins, body, rows):
+def _fill_rows(matrix, places, incidences, rows):
+    (ptr, idx, val), (body_of, place), (begins, body) = matrix, places, incidences
     d, width = rows.shape[1], rows.shape[2]
     for i in range(len(begins) - 1):
         for a in range(d):
@@ -161,7 +161,8 @@ def _positions(begins, body, ptr, col):
 
 
 @njit(cache=True, nogil=True)
-def _fill_base(mptr, midx, mval, body_of, place, ptr, col, present, shift, base):
+def _fill_base(inertia, places, pattern, present, shift, base):
+    (mptr, midx, mval), (body_of, place), (ptr, col) = inertia, places, pattern
     width = base.shape[1]
     for i in range(len(mptr) - 1):
         row = body_of[i]

@@ -13,15 +13,25 @@ from scipy.linalg import lapack
 
 from ..status import Status
 from .law import ContactLaw
-from .mechanics import Bodies
+from .mechanics import Bodies, Solve
 from .result import Equilibrium
-from .small_newton import WAYS, assemble, equilibrium
+from .small_newton import WAYS, Point, Problem, SmallNetwork, assemble, equilibrium
 
 SMALL = 150
 """Degrees of freedom up to which dense systems in compiled loops are faster than sparse ones."""
 
 
-def between_bodies(B, g, d: int, *, M=None, inverse=None, offset=None, shift=0.0, unit=1.0):
+def between_bodies(
+    B: np.ndarray | sp.sparray,
+    g: np.ndarray,
+    d: int,
+    *,
+    M: sp.sparray | None = None,
+    inverse: sp.sparray | None = None,
+    offset: np.ndarray | None = None,
+    shift: float = 0.0,
+    unit: float | np.ndarray = 1.0,
+) -> "Bodies | Dense":
     """``Bodies`` of these arguments, or the same as ``Dense`` where it is small; B may be a plain
     array."""
     if not isinstance(B, np.ndarray):
@@ -42,7 +52,18 @@ class Dense:
     stiffness, far below all others, of motions that no contact resists, where a = 0.
     """
 
-    def __init__(self, out, c, d: int, *, rows=None, offset=None, a=1.0, shift=0.0, unit=1.0):
+    def __init__(
+        self,
+        out: np.ndarray,
+        c: np.ndarray,
+        d: int,
+        *,
+        rows: np.ndarray | None = None,
+        offset: np.ndarray | None = None,
+        a: float = 1.0,
+        shift: float = 0.0,
+        unit: float | np.ndarray = 1.0,
+    ):
         self.out = np.ascontiguousarray(out, float)
         self.rows = np.empty((0, 0)) if rows is None else np.ascontiguousarray(rows, float)
         self.shape = (len(self.out) // d, d)
@@ -52,40 +73,40 @@ class Dense:
         self.unit = np.broadcast_to(np.asarray(unit, float), self.c.shape)
 
     @classmethod
-    def delassus(cls, W, q, d: int) -> "Dense":
+    def delassus(cls, W: np.ndarray | sp.sparray, q: np.ndarray, d: int) -> "Dense":
         """The contacts alone: w = W f + q with W (m d, m d), dense or sparse, and q (m d,)."""
         W = W.toarray() if sp.issparse(W) else np.asarray(W)
         return cls(W.T, q, d, unit=float(np.abs(q).max(initial=0.0)) or 1.0)
 
     @property
-    def network(self):
+    def network(self) -> SmallNetwork:
         """What compiled code takes."""
-        return self.a, self.shift, self.rows, self.out, self.c
+        return SmallNetwork(self.a, self.shift, self.rows, self.out, self.c)
 
-    def shifted(self, lead) -> "Dense":
+    def shifted(self, lead: np.ndarray) -> "Dense":
         """The same with displacements less ``lead`` (m, d)."""
         other = object.__new__(Dense)
         other.__dict__.update(self.__dict__, offset=self.offset - lead)
         return other
 
-    def start(self, force):
+    def start(self, force: np.ndarray) -> np.ndarray:
         if self.a == 0.0:
             return np.zeros(len(self.c))
         return force.ravel() @ self.out + self.c
 
-    def size(self, r):
+    def size(self, r: np.ndarray) -> float:
         return float(np.abs(r / self.unit).max(initial=0.0))
 
-    def change(self, dx):
+    def change(self, dx: np.ndarray) -> np.ndarray:
         return (self.rows @ dx if self.rows.size else dx).reshape(self.shape)
 
-    def displacement(self, x):
+    def displacement(self, x: np.ndarray) -> np.ndarray:
         return self.change(x) + self.offset
 
-    def residual(self, x, force):
+    def residual(self, x: np.ndarray, force: np.ndarray) -> np.ndarray:
         return self.a * x - force.ravel() @ self.out - self.c
 
-    def factorize(self, D):
+    def factorize(self, D: np.ndarray) -> Solve:
         D = np.ascontiguousarray(D)
         K = np.empty((len(self.c), len(self.c)))
         assemble(self.a + self.shift, self.rows, self.out, D, K)
@@ -94,19 +115,22 @@ class Dense:
         if wrong > 0 or not np.isfinite(lu[-1:, -1:]).all():  # what is no number spreads to the end
             raise np.linalg.LinAlgError("singular matrix")
 
-        def solve(r, b=None, accuracy=None):
+        def solve(
+            r: np.ndarray, b: np.ndarray | None = None, accuracy: float | None = None
+        ) -> np.ndarray:
             rhs = -r if b is None else b.ravel() @ self.out - r
             return lapack.dgetrs(lu, pivots, rhs)[0]
 
         return solve
 
-    def equilibrium(self, law: ContactLaw, x, tolerance, iterations, force_size):
+    def equilibrium(
+        self, law: ContactLaw, x: np.ndarray, tolerance: float, iterations: int, force_size: float
+    ) -> tuple[Equilibrium, str]:
         """(equilibrium, way) of ``equilibrium`` from the start x."""
-        x = np.array(x, float)
-        w, force = np.empty(self.shape), np.empty(self.shape)
+        problem = Problem(self.network, self.offset, law.compiled, self.unit)
+        at = Point(np.array(x, float), np.empty(self.shape), np.empty(self.shape))
         solves, residual, by_secant = equilibrium(
-            self.network, self.offset, law.compiled, self.unit, x, w, force, float(tolerance),
-            iterations, float(force_size),
-        )  # fmt: skip
+            problem, at, float(tolerance), iterations, float(force_size)
+        )
         status = Status.CONVERGED if residual <= tolerance else Status.STALLED
-        return Equilibrium(x, force, w, status, residual, solves), WAYS[by_secant]
+        return Equilibrium(at.x, at.force, at.w, status, residual, solves), WAYS[by_secant]

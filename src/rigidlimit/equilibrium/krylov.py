@@ -5,10 +5,14 @@ sparse linear systems, sections 6.5.5 and 10.3). It takes the unsymmetric part o
 along.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 
 from .blocks import BodyBlocks
+
+Product = Callable[[np.ndarray], np.ndarray]
 
 RESTART = 60
 """Directions kept before GMRES starts anew."""
@@ -30,7 +34,9 @@ class IncompleteFactor:
         return x
 
 
-def gmres(product, precondition, b, accuracy: float, iterations: int):
+def gmres(
+    product: Product, precondition: Product, b: np.ndarray, accuracy: float, iterations: int
+) -> tuple[np.ndarray, int, float]:
     """(x, iterations, relative residual) of K x = b, preconditioned from the right.
 
     product, precondition: functions of a vector. accuracy: on |b - K x| over |b|.

@@ -19,9 +19,23 @@ known to slide it is the nearest force along their direction.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+
+
+class CompiledLaw(NamedTuple):
+    """What compiled code takes of a ``ContactLaw``, of the same fields. sliding (m,) bool: contacts
+    that are known to slide, along ``slide``; elsewhere that says nothing."""
+
+    normal: np.ndarray
+    tangential: np.ndarray
+    friction: np.ndarray
+    kept: np.ndarray
+    exponent: float
+    sliding: np.ndarray
+    slide: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -51,11 +65,8 @@ class ContactLaw:
     def respond(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(force (m, d), D (m, d, d)) at the displacement w (m, d); D = -df/dw."""
         force, D = np.empty_like(w), np.empty((*w.shape, w.shape[1]))
-        if self.associated:
-            k_n, k_t, mu = self.normal, self.tangential, self.friction
-            _respond_associated(w, k_n, k_t, mu, self.sliding, self._directions, force, D)
-        else:
-            respond(w, *self.compiled, force, D)
+        kernel = _respond_associated if self.associated else respond
+        kernel(self.compiled, w, force, D)
         return force, D
 
     def force(self, w: np.ndarray) -> np.ndarray:
@@ -67,32 +78,34 @@ class ContactLaw:
         begins to bear, the bound of friction held. Symmetric and not negative, but where contacts
         are known to slide."""
         D = np.zeros((*w.shape, w.shape[1]))
-        secant_blocks(w, force, *self.compiled, D)
+        secant_blocks(self.compiled, w, force, D)
         return D
 
     def sticking(self, force_size: float) -> np.ndarray:
         """D (m, d, d) of contacts that all stick, pressed by ``force_size`` [N]."""
         m, d = len(self.normal), self.kept.shape[1] + 1
         D = np.empty((m, d, d))
-        sticking_blocks(force_size, *self.compiled, D)
+        sticking_blocks(self.compiled, force_size, D)
         return D
 
     @property
-    def _directions(self):
-        return self.kept if self.slide is None else self.slide
-
-    @property
-    def compiled(self):
-        """What compiled code takes of a law that is not associated."""
-        return *self._arrays, self.sliding, self._directions
-
-    @property
-    def _arrays(self):
-        return self.normal, self.tangential, self.friction, self.kept, float(self.exponent)
+    def compiled(self) -> CompiledLaw:
+        slide = self.kept if self.slide is None else self.slide
+        return CompiledLaw(
+            self.normal,
+            self.tangential,
+            self.friction,
+            self.kept,
+            float(self.exponent),
+            self.sliding,
+            slide,
+        )
 
 
 @njit(cache=True, nogil=True)
-def sticking_blocks(force_size, k_n, k_t, mu, kept, p, sliding, slide, D):
+def sticking_blocks(law: CompiledLaw, force_size: float, D: np.ndarray):
+    """``ContactLaw.sticking``, into D."""
+    k_n, k_t, mu, p = law.normal, law.tangential, law.friction, law.exponent
     for i in range(len(D)):
         radius = 1.0 if p == 2.0 else (force_size / k_n[i]) ** ((p - 2.0) / (p - 1.0))
         D[i] = 0.0
@@ -103,7 +116,9 @@ def sticking_blocks(force_size, k_n, k_t, mu, kept, p, sliding, slide, D):
 
 
 @njit(cache=True, nogil=True)
-def secant_blocks(w, force, k_n, k_t, mu, kept, p, sliding, slide, D):
+def secant_blocks(law: CompiledLaw, w: np.ndarray, force: np.ndarray, D: np.ndarray):
+    """``ContactLaw.secant``, into D, which is zero."""
+    k_n, k_t, mu, kept, p, sliding, slide = law
     m, d = w.shape
     for i in range(m):
         overlap = -w[i, 0]
@@ -126,7 +141,9 @@ def secant_blocks(w, force, k_n, k_t, mu, kept, p, sliding, slide, D):
 
 
 @njit(cache=True, nogil=True)
-def respond(w, k_n, k_t, mu, kept, p, sliding, slide, force, D):
+def respond(law: CompiledLaw, w: np.ndarray, force: np.ndarray, D: np.ndarray):
+    """``ContactLaw.respond`` of a law that is not associated, into force and D."""
+    k_n, k_t, mu, kept, p, sliding, slide = law
     m, d = w.shape
     trial = np.empty(d)
     for i in range(m):
@@ -176,9 +193,10 @@ def respond(w, k_n, k_t, mu, kept, p, sliding, slide, force, D):
 
 
 @njit(cache=True, nogil=True)
-def _respond_along(i, w, k_n, k_t, mu, slide, force, D):
+def _respond_along(i, law, w, force, D):
     """The force f_n (1, mu e) of contact i nearest to the trial force; e: ``slide``."""
-    d = w.shape[1]
+    d, slide = w.shape[1], law.slide
+    k_n, k_t, mu = law.normal[i], law.tangential[i], law.friction[i]
     opening = w[i, 0]
     for a in range(1, d):
         opening += mu * slide[i, a - 1] * w[i, a]
@@ -193,14 +211,15 @@ def _respond_along(i, w, k_n, k_t, mu, slide, force, D):
 
 
 @njit(cache=True, nogil=True)
-def _respond_associated(w, k_n, k_t, mu, sliding, slide, force, D):
+def _respond_associated(law, w, force, D):
     """The force of the cone nearest to the trial force, in the metric of the compliances."""
+    k_n, k_t, mu, sliding = law.normal, law.tangential, law.friction, law.sliding
     m, d = w.shape
     for i in range(m):
         force[i] = 0.0
         D[i] = 0.0
         if sliding[i]:
-            _respond_along(i, w, k_n[i], k_t[i], mu[i], slide, force, D)
+            _respond_along(i, law, w, force, D)
             continue
         normal, size = -k_n[i] * w[i, 0], 0.0
         for a in range(1, d):

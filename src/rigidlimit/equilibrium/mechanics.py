@@ -11,6 +11,7 @@ solve the linear system of a Newton step, in which the contacts answer df = -D d
 Step 1 has M and g = M v_free with velocities; step 2 has no M, and g = -F~.
 """
 
+from collections.abc import Callable
 from copy import copy
 from typing import Protocol
 
@@ -36,6 +37,10 @@ MOVED = 30
 iteration of GMRES, which reads it and its incomplete factor from memory; measured."""
 
 
+Solve = Callable[..., np.ndarray]
+"""solve(r, b=None, accuracy=TIGHT) -> dx, see ``Mechanics.factorize``."""
+
+
 class Mechanics(Protocol):
     """What ``newton`` and ``path`` need of a problem with m contacts of d rows."""
 
@@ -59,7 +64,7 @@ class Mechanics(Protocol):
     def size(self, r: np.ndarray) -> float:
         """The largest entry of r in the unit in which residuals are judged."""
 
-    def factorize(self, D: np.ndarray):
+    def factorize(self, D: np.ndarray) -> Solve:
         """solve(r, b=None, accuracy=TIGHT) -> dx, for blocks D (m, d, d), to that relative
         residual where it is found by iteration; raises ``LinAlgError`` if singular."""
 
@@ -74,7 +79,17 @@ class Bodies:
     """
 
     def __init__(
-        self, B, g, d: int, *, M=None, inverse=None, offset=None, shift=0.0, unit=1.0, starts=None
+        self,
+        B: sp.sparray,
+        g: np.ndarray,
+        d: int,
+        *,
+        M: sp.sparray | None = None,
+        inverse: sp.sparray | None = None,
+        offset: np.ndarray | None = None,
+        shift: float = 0.0,
+        unit: float | np.ndarray = 1.0,
+        starts: np.ndarray | None = None,
     ):
         self.B, self.g, self.M, self.inverse = sp.csr_array(B), g, M, inverse
         self.unit = unit
@@ -85,31 +100,31 @@ class Bodies:
         self.patterns = Patterns(self.B, M, d, starts, shift)
         self.patience = PATIENCE
 
-    def shifted(self, lead):
+    def shifted(self, lead: np.ndarray) -> "Bodies":
         other = copy(self)
         other.offset = self.offset - lead
         other.factorize = self.factorize  # with the same patterns, and what is known of their cost
         return other
 
-    def start(self, force):
+    def start(self, force: np.ndarray) -> np.ndarray:
         if self.M is None:
             return np.zeros(self.B.shape[1])
         return self.inverse @ (self.g + self.BT @ force.ravel())
 
-    def size(self, r):
+    def size(self, r: np.ndarray) -> float:
         return float(np.abs(r / self.unit).max(initial=0.0))
 
-    def displacement(self, x):
+    def displacement(self, x: np.ndarray) -> np.ndarray:
         return (self.B @ x).reshape(self.shape) + self.offset
 
-    def change(self, dx):
+    def change(self, dx: np.ndarray) -> np.ndarray:
         return (self.B @ dx).reshape(self.shape)
 
-    def residual(self, x, force):
+    def residual(self, x: np.ndarray, force: np.ndarray) -> np.ndarray:
         r = -self.g - self.BT @ force.ravel()
         return r if self.M is None else r + self.M @ x
 
-    def factorize(self, D):
+    def factorize(self, D: np.ndarray) -> Solve:
         pattern = self.patterns.of(D)
         values, pad, unpad = pattern.assemble(D), pattern.blocks.pad, pattern.blocks.unpad
         if pattern.elimination.operations <= SMALL:
@@ -118,7 +133,9 @@ class Bodies:
         else:
             solve = _Large(self, pattern, values).solve
 
-        def answer(r, b=None, accuracy=TIGHT):
+        def answer(
+            r: np.ndarray, b: np.ndarray | None = None, accuracy: float = TIGHT
+        ) -> np.ndarray:
             return unpad(solve(pad(-r if b is None else self.BT @ b.ravel() - r), accuracy))
 
         return answer
@@ -137,7 +154,7 @@ class _Large:
         # iterations that a factorization is worth
         self.fair = pattern.elimination.operations / (MOVED * values.size)
 
-    def solve(self, rhs, accuracy):
+    def solve(self, rhs: np.ndarray, accuracy: float) -> np.ndarray:
         """x with K x = rhs, padded."""
         with BlasThreads():  # vectors are short, and most fronts small
             if self.factor is None:

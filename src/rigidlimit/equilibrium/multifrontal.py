@@ -10,6 +10,8 @@ and the last is added to the front of its parent. What stays of each front: its 
 F_RP), then F_PR.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -48,6 +50,29 @@ def fronts_of(blocks: BodyBlocks) -> Fronts:
     return dense_fronts((width * touch.indptr, dofs), empty, width * bodies, order)
 
 
+class _Tree(NamedTuple):
+    """Fronts for compiled code, see ``linear.fronts.Fronts``; begins: where each one's entries
+    begin."""
+
+    column: np.ndarray
+    row_starts: np.ndarray
+    rows: np.ndarray
+    parent: np.ndarray
+    begins: np.ndarray
+
+
+class _Values(NamedTuple):
+    """Blocks of K for compiled code, see ``BodyBlocks``; body_at: bodies in the order of
+    elimination, place: the inverse."""
+
+    ptr: np.ndarray
+    col: np.ndarray
+    across: np.ndarray
+    values: np.ndarray
+    body_at: np.ndarray
+    place: np.ndarray
+
+
 class Elimination:
     """What all factorizations of one pattern share."""
 
@@ -60,6 +85,7 @@ class Elimination:
         self.place = np.argsort(self.body_at)
         self.widest = int((k + r).max(initial=0))
         self.waiting = int(_most_waiting(r, f.parent))
+        self.tree = _Tree(f.column, f.row_starts, f.rows, f.parent, self.begins)
         self.stack = None
 
     @property
@@ -78,9 +104,8 @@ class Elimination:
             self.front = np.empty(self.widest**2)
         entries = np.empty(self.begins[-1])
         pivots = np.empty(len(f.dofs), np.int32)
-        tables = f.column, f.row_starts, f.rows, f.parent, self.begins
-        pattern = blocks.ptr, blocks.col, blocks.across, values, self.body_at, self.place
-        if not _factorize(*tables, *pattern, entries, pivots, self.stack, self.front):
+        blocks = _Values(blocks.ptr, blocks.col, blocks.across, values, self.body_at, self.place)
+        if not _factorize(self.tree, blocks, entries, pivots, (self.stack, self.front)):
             raise np.linalg.LinAlgError("singular matrix")
         return Factor(self, entries, pivots)
 
@@ -88,16 +113,16 @@ class Elimination:
 class Factor:
     """L U = K; ``solve`` solves."""
 
-    def __init__(self, elimination, entries, pivots):
+    def __init__(self, elimination: Elimination, entries: np.ndarray, pivots: np.ndarray):
         self.elimination, self.entries, self.pivots = elimination, entries, pivots
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """x with K x = b, both (size,)."""
         e = self.elimination
-        f = e.fronts
         out = np.empty(len(b))
-        tables = f.column, f.row_starts, f.rows, e.begins, f.dofs
-        _substitute(*tables, self.entries, self.pivots, e.widest, b, out)
+        x, buffer = b[e.fronts.dofs], np.empty(e.widest)
+        _substitute(e.tree, self.entries, self.pivots, x, buffer)
+        out[e.fronts.dofs] = x
         return out
 
 
@@ -115,11 +140,11 @@ def _most_waiting(rows, parent):
 
 
 @njit(cache=True, nogil=True)
-def _factorize(
-    column, row_starts, all_rows, parent, begins, ptr, col, across, values, body_at, place,
-    entries, pivots, stack, space,
-):  # fmt: skip
-    fronts, width = len(parent), values.shape[1]
+def _factorize(tree, blocks, entries, pivots, room):
+    """Entries and pivots of all fronts, in place; False if one is singular. room: for updates that
+    wait for their parents, and for one front."""
+    (column, row_starts, all_rows, parent, begins), (stack, space) = tree, room
+    fronts = len(parent)
     local = np.zeros(len(pivots), np.int64)
     at = np.zeros(fronts + 1, np.int64)  # where updates that wait begin in the stack
     waits = np.empty(fronts, np.int64)
@@ -128,54 +153,76 @@ def _factorize(
         low, k = column[s], column[s + 1] - column[s]
         rows = all_rows[row_starts[s] : row_starts[s + 1]]
         r = len(rows)
-        ld = k + r
-        front = space[: ld * ld]
+        front = space[: (k + r) * (k + r)]
         front[:] = 0.0
         for d in range(k):
             local[low + d] = d
         for i in range(r):
             local[rows[i]] = k + i
-        for p in range(low // width, (low + k) // width):
-            body = body_at[p]
-            for e in range(ptr[body], ptr[body + 1]):
-                q = place[col[e]]
-                if q < p:
-                    continue
-                a, c = local[width * p], local[width * q]
-                one, other = values[e], values[across[e]]
-                for x in range(width):
-                    for y in range(width):
-                        front[(c + y) * ld + a + x] += one[x, y]
-                        if q > p:
-                            front[(a + y) * ld + c + x] += other[x, y]
+        _collect(blocks, low, k, local, k + r, front)
         while count > 0 and parent[waits[count - 1]] == s:
             count -= 1
             child = waits[count]
             theirs = all_rows[row_starts[child] : row_starts[child + 1]]
-            size = len(theirs)
-            for j in range(size):
-                to = local[theirs[j]] * ld
-                begin = at[count] + j * size
-                for i in range(size):
-                    front[to + local[theirs[i]]] += stack[begin + i]
+            _add_update(stack[at[count] :], theirs, local, k + r, front)
         if not _eliminate(front, k, r, pivots[low : low + k]):
             return False
-        begin = begins[s]
-        for e in range(k * ld):
-            entries[begin + e] = front[e]
-        begin += k * ld
-        for j in range(r):
-            for i in range(k):
-                entries[begin + j * k + i] = front[(k + j) * ld + i]
+        _keep(front, k, r, entries[begins[s] :])
         if r > 0:
-            begin = at[count]
-            for j in range(r):
-                for i in range(r):
-                    stack[begin + j * r + i] = front[(k + j) * ld + k + i]
+            _pass_on(front, k, r, stack[at[count] :])
             waits[count] = s
             count += 1
-            at[count] = begin + r * r
+            at[count] = at[count - 1] + r * r
     return True
+
+
+@njit(cache=True, nogil=True)
+def _collect(blocks, low, k, local, ld, front):
+    """Adds the blocks of K whose first column is one of the front's own."""
+    ptr, col, across, values, body_at, place = blocks
+    width = values.shape[1]
+    for p in range(low // width, (low + k) // width):
+        body = body_at[p]
+        for e in range(ptr[body], ptr[body + 1]):
+            q = place[col[e]]
+            if q < p:
+                continue
+            a, c = local[width * p], local[width * q]
+            one, other = values[e], values[across[e]]
+            for x in range(width):
+                for y in range(width):
+                    front[(c + y) * ld + a + x] += one[x, y]
+                    if q > p:
+                        front[(a + y) * ld + c + x] += other[x, y]
+
+
+@njit(cache=True, nogil=True)
+def _add_update(update, rows, local, ld, front):
+    """Adds what a child passed on, column by column."""
+    size = len(rows)
+    for j in range(size):
+        to = local[rows[j]] * ld
+        for i in range(size):
+            front[to + local[rows[i]]] += update[j * size + i]
+
+
+@njit(cache=True, nogil=True)
+def _keep(front, k, r, entries):
+    """The k columns of an eliminated front, then F_PR."""
+    begin = k * (k + r)
+    for e in range(begin):
+        entries[e] = front[e]
+    for j in range(r):
+        for i in range(k):
+            entries[begin + j * k + i] = front[(k + j) * (k + r) + i]
+
+
+@njit(cache=True, nogil=True)
+def _pass_on(front, k, r, update):
+    """F_RR, column by column."""
+    for j in range(r):
+        for i in range(r):
+            update[j * r + i] = front[(k + j) * (k + r) + k + i]
 
 
 @njit(cache=True, nogil=True)
@@ -211,8 +258,9 @@ def _eliminate(front, k, r, pivots):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _substitute(column, row_starts, all_rows, begins, dofs, entries, pivots, widest, b, out):
-    x, buffer = b[dofs], np.empty(widest)
+def _substitute(tree, entries, pivots, x, buffer):
+    """x := K^-1 x, both in the order of elimination."""
+    column, row_starts, all_rows, _, begins = tree
     fronts = len(column) - 1
     for s in range(fronts):
         low, k = column[s], column[s + 1] - column[s]
@@ -246,5 +294,3 @@ def _substitute(column, row_starts, all_rows, begins, dofs, entries, pivots, wid
             mine[j] /= upper[j]
             for i in range(j):
                 mine[i] -= upper[i] * mine[j]
-    for i in range(len(dofs)):
-        out[dofs[i]] = x[i]

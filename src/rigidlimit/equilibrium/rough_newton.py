@@ -4,6 +4,8 @@ Coulomb's law has no energy whose slope a line search could follow (``smooth_new
 the systems are unsymmetric.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..status import Status
@@ -11,24 +13,32 @@ from .law import ContactLaw
 from .mechanics import Mechanics
 from .result import Equilibrium
 
-DECREASE = 1e-4
-"""Armijo's constant on the norm of the residual."""
 
-HALVINGS = 10
-"""Step lengths tried before Newton gives up: 1, 1/2, ... 1/1024."""
+class Settings(NamedTuple):
+    """Of Newton's method and of the secant iterations before it. (Compiled code reads tuples.)
 
-LOOSEST, SHARPEN = 1e-2, 0.5
-"""Relative residual of the linear systems: at most, and over that of the nonlinear system. The
-last keeps the order of convergence (Eisenstat & Walker, choice 2)."""
+    decrease: Armijo's constant on the norm of the residual.
+    halvings: of the step before Newton gives up.
+    loosest: relative residual of the linear systems at most.
+    sharpen: the same over that of the nonlinear system, squared, which keeps the order of
+        convergence (Eisenstat & Walker, choice 2).
+    secants: secant iterations at most.
+    secant_accuracy: relative residual of their linear systems.
+    near: residual over that of the start from which Newton takes over.
+    runaway: residual over that of the start at which they are given up.
+    """
 
-SECANTS = 30
-"""Secant iterations at most."""
+    decrease: float = 1e-4
+    halvings: int = 10
+    loosest: float = 1e-2
+    sharpen: float = 0.5
+    secants: int = 30
+    secant_accuracy: float = 1e-2
+    near: float = 0.01
+    runaway: float = 3.0
 
-NEAR = 0.01
-"""Residual over that of the start from which Newton takes over."""
 
-RUNAWAY = 3.0
-"""Residual over that of the start at which they are given up."""
+SETTINGS = Settings()
 
 
 def newton(
@@ -37,14 +47,14 @@ def newton(
     """Equilibrium r(x, f(w(x))) = 0 from the start x, until mechanics.size(r) <= tolerance."""
     size = mechanics.size
 
-    def look(x):
+    def look(x: np.ndarray):
         w = mechanics.displacement(x)
         force, D = law.respond(w)
         return w, force, D, mechanics.residual(x, force)
 
     w, force, D, r = look(x)
     norm, solves = np.linalg.norm(r), 0
-    status, accuracy = Status.MAX_ITERATIONS, LOOSEST
+    status, accuracy = Status.MAX_ITERATIONS, SETTINGS.loosest
     while size(r) > tolerance and solves < iterations:
         try:
             dx = mechanics.factorize(D)(r, accuracy=accuracy)
@@ -52,16 +62,16 @@ def newton(
             status = Status.STALLED
             break
         solves += 1
-        for halving in range(HALVINGS + 1):
+        for halving in range(SETTINGS.halvings + 1):
             step = 0.5**halving
             trial = look(x + step * dx)
             new = np.linalg.norm(trial[3])
-            if new <= (1.0 - DECREASE * step) * norm:
+            if new <= (1.0 - SETTINGS.decrease * step) * norm:
                 break
         else:
             status = Status.STALLED
             break
-        accuracy = min(LOOSEST, SHARPEN * (new / norm) ** 2)
+        accuracy = min(SETTINGS.loosest, SETTINGS.sharpen * (new / norm) ** 2)
         x, norm = x + step * dx, new
         w, force, D, r = trial
         accuracy = max(accuracy, 0.1 * tolerance / max(size(r), tolerance))

@@ -15,12 +15,13 @@ associated law their opening is w_n + mu e . w_t.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from .interior import predictor_corrector
-from .law import ContactLaw
+from .law import CompiledLaw, ContactLaw
 from .mechanics import Mechanics
 
 
@@ -47,6 +48,19 @@ def start(mechanics: Mechanics, law: ContactLaw, force_size: float) -> Path:
     return Path(mechanics.start(force), force, gap, slip)
 
 
+class _Point(NamedTuple):
+    """What compiled code takes of an iterate. dilation: 1 in the associated law, else 0. w (m, d).
+    force, gap, slip: of ``Path``. room (m,): mu^2 f_n^2 - |f_t|^2."""
+
+    law: CompiledLaw
+    dilation: float
+    w: np.ndarray
+    force: np.ndarray
+    gap: np.ndarray
+    slip: np.ndarray
+    room: np.ndarray
+
+
 class Tangent:
     """``interior.Tangent`` at an iterate. Directions are pairs (dx, change (m, d + 2) of the force,
     s and l)."""
@@ -58,27 +72,28 @@ class Tangent:
         room = (law.friction * at.force[:, 0]) ** 2 - (at.force[:, 1:] ** 2).sum(axis=1)
         self.mean = float((at.force[:, 0] * at.gap + at.slip * room).mean()) / 2.0
         dilation = 1.0 if law.associated else 0.0
-        known = law.kept if law.slide is None else law.slide
-        self.state = (*law._arrays, known, dilation, w, at.force, at.gap, at.slip, room)
+        self.point = _Point(law.compiled, dilation, w, at.force, at.gap, at.slip, room)
         self.solve = None
 
-    def direction(self, target: float, accuracy: float, after=None):
+    def direction(
+        self, target: float, accuracy: float, after: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         m, d = self.mechanics.shape
         D, b, second = np.empty((m, d, d)), np.empty((m, d)), np.zeros((m, 2))
         if after is not None:
             _second_order(self.friction, self.at.force, self.at.slip, after[1], second)
-        _linearized(*self.state, target, second, D, b)
+        _linearized(self.point, target, second, D, b)
         if self.solve is None:
             self.solve = self.mechanics.factorize(D)
         dx, change = self.solve(self.r, b, accuracy), np.empty((m, d + 2))
-        _changes(*self.state, target, second, D, b, self.mechanics.change(dx), change)
+        _changes(self.point, target, second, D, b, self.mechanics.change(dx), change)
         return dx, change
 
-    def length(self, direction, fraction: float) -> float:
+    def length(self, direction: tuple[np.ndarray, np.ndarray], fraction: float) -> float:
         at = self.at
         return _step_length(self.friction, at.force, at.gap, at.slip, direction[1], fraction)
 
-    def mean_after(self, direction, length: float) -> float:
+    def mean_after(self, direction: tuple[np.ndarray, np.ndarray], length: float) -> float:
         at = self.at
         return _mean_product(self.friction, at.force, at.gap, at.slip, direction[1], length)
 
@@ -95,10 +110,10 @@ def advance(mechanics: Mechanics, law: ContactLaw, at: Path) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _linearized(
-    k_n, k_t, mu, kept, p, known, dilation, w, force, gap, slip, room, target, second, D, b
-):
+def _linearized(at, target, second, D, b):
     """D (m, d, d) and b (m, d) of df = -D dw + b, multipliers eliminated."""
+    law, dilation, w, force, gap, slip, room = at
+    k_n, k_t, mu, kept, p, _, known = law
     m, d = force.shape
     C = np.zeros((d, d))
     q = 1.0 / (p - 1.0)
@@ -172,27 +187,9 @@ def _invert(C, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _changes(
-    k_n,
-    k_t,
-    mu,
-    kept,
-    p,
-    known,
-    dilation,
-    w,
-    force,
-    gap,
-    slip,
-    room,
-    target,
-    second,
-    D,
-    b,
-    dw,
-    change,
-):
+def _changes(at, target, second, D, b, dw, change):
     """Changes of force, s and l (m, d + 2) that go with dw (m, d)."""
+    mu, force, gap, slip, room = at.law.friction, at.force, at.gap, at.slip, at.room
     m, d = force.shape
     for i in range(m):
         along = 0.0

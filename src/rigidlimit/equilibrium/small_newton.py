@@ -4,12 +4,14 @@ The loops are those of ``newton`` and ``solve``, which serve sparse systems of a
 few contacts is solved in less time than Python takes to call its solver.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from ..linear.lapack import routine
-from .law import respond, secant_blocks, sticking_blocks
-from .rough_newton import DECREASE, HALVINGS, NEAR, RUNAWAY, SECANTS
+from .law import CompiledLaw, respond, secant_blocks, sticking_blocks
+from .rough_newton import SETTINGS
 
 _dgetrf = routine("cython_lapack", "dgetrf", 6)
 _dgetrs = routine("cython_lapack", "dgetrs", 9)
@@ -17,6 +19,34 @@ _dgetrs = routine("cython_lapack", "dgetrs", 9)
 NOT_TURNED = np.frombuffer(b"N", np.uint8)
 
 WAYS = "newton", "secant"
+
+
+class SmallNetwork(NamedTuple):
+    """r = a x - U f - c, with Newton's systems (a + shift) + U D L: out (m d, n) is U^T, rows
+    (m d, n) L, empty for L = 1; c (n,)."""
+
+    a: float
+    shift: float
+    rows: np.ndarray
+    out: np.ndarray
+    c: np.ndarray
+
+
+class Problem(NamedTuple):
+    """w = L x + offset, offset (m, d); unit (n,): of residuals."""
+
+    network: SmallNetwork
+    offset: np.ndarray
+    law: CompiledLaw
+    unit: np.ndarray
+
+
+class Point(NamedTuple):
+    """x (n,), w and force (m, d), which loops move on in place."""
+
+    x: np.ndarray
+    w: np.ndarray
+    force: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -32,7 +62,7 @@ def _answer(D, out, first, b, g):
 
 
 @njit(cache=True, nogil=True)
-def assemble(a, rows, out, D, K):
+def assemble(a: float, rows: np.ndarray, out: np.ndarray, D: np.ndarray, K: np.ndarray):
     """The transpose of a + U D L."""
     m, d, n = D.shape[0], D.shape[1], len(K)
     g = np.empty(n)
@@ -72,11 +102,11 @@ def _lapack_solve(K, x, size, pivots):
 
 
 @njit(cache=True, nogil=True)
-def room_for(m, d, n):
-    """Arrays that the loops work in."""
+def _room_for(m, d, n):
+    """Arrays that the loops work in: for linear systems, D, r and dx here, and D and r there."""
     system = np.empty((n, n)), np.empty((n, n)), np.empty(n), np.empty(n, np.int32)
     here = np.empty((m, d, d)), np.empty(n), np.empty(n)
-    there = np.empty(n), np.empty((m, d)), np.empty((m, d)), np.empty((m, d, d)), np.empty(n)
+    there = np.empty((m, d, d)), np.empty(n)
     return system, here, there
 
 
@@ -125,7 +155,9 @@ def _step(network, D, r, dx, room):
 
 
 @njit(cache=True, nogil=True)
-def step_for(network, D, b, dx, room):
+def step_for(
+    network: SmallNetwork, D: np.ndarray, b: np.ndarray, dx: np.ndarray, room: tuple
+) -> bool:
     """dx = (a + U D L)^-1 U b; False if singular."""
     d, out = D.shape[1], network[3]
     r = np.zeros(len(dx))
@@ -139,7 +171,8 @@ def step_for(network, D, b, dx, room):
 
 
 @njit(cache=True, nogil=True)
-def displacement(rows, offset, x, w):
+def displacement(rows: np.ndarray, offset: np.ndarray, x: np.ndarray, w: np.ndarray):
+    """w = L x + offset, in place."""
     m, d = w.shape
     for i in range(m):
         for b in range(d):
@@ -154,7 +187,7 @@ def displacement(rows, offset, x, w):
 
 
 @njit(cache=True, nogil=True)
-def balance(network, x, force, r):
+def balance(network: SmallNetwork, x: np.ndarray, force: np.ndarray, r: np.ndarray) -> float:
     """r = a x - U f - c; returns its norm."""
     a, _, _, out, c = network
     m, d = force.shape
@@ -183,80 +216,71 @@ def _size(r, unit):
 
 
 @njit(cache=True, nogil=True)
-def _look(network, offset, law, x, w, force, D, r):
-    displacement(network[2], offset, x, w)
-    respond(w, *law, force, D)
-    return balance(network, x, force, r)
+def _look(problem, at, D, r):
+    """w, force, D and r at ``at.x``, in place; returns the norm of r."""
+    displacement(problem.network.rows, problem.offset, at.x, at.w)
+    respond(problem.law, at.w, at.force, D)
+    return balance(problem.network, at.x, at.force, r)
 
 
 @njit(cache=True, nogil=True)
-def _newton(network, offset, law, unit, x, w, force, tolerance, iterations, room):
-    """(linear systems, residual); x, w and force in place: as ``newton.newton``."""
-    system, (D, r, dx), (x2, w2, force2, D2, r2) = room
-    norm, solves = _look(network, offset, law, x, w, force, D, r), 0
-    residual = _size(r, unit)
+def _newton(problem, at, tolerance, iterations, room):
+    """(linear systems, residual), as ``rough_newton.newton``."""
+    system, (D, r, dx), (D2, r2) = room
+    ahead = Point(np.empty_like(at.x), np.empty_like(at.w), np.empty_like(at.force))
+    norm, solves = _look(problem, at, D, r), 0
+    residual = _size(r, problem.unit)
     while residual > tolerance and solves < iterations:
-        if not _step(network, D, r, dx, system):
+        if not _step(problem.network, D, r, dx, system):
             break
         solves += 1
         step, new = 1.0, np.inf
-        for _ in range(HALVINGS + 1):
-            for k in range(len(x)):
-                x2[k] = x[k] + step * dx[k]
-            new = _look(network, offset, law, x2, w2, force2, D2, r2)
-            if new <= (1.0 - DECREASE * step) * norm:
+        for _ in range(SETTINGS.halvings + 1):
+            for k in range(len(dx)):
+                ahead.x[k] = at.x[k] + step * dx[k]
+            new = _look(problem, ahead, D2, r2)
+            if new <= (1.0 - SETTINGS.decrease * step) * norm:
                 break
             step *= 0.5
         if not new < norm:
             break
-        x[:], w[:], force[:], D[:], r[:] = x2, w2, force2, D2, r2
-        norm, residual = new, _size(r, unit)
+        at.x[:], at.w[:], at.force[:], D[:], r[:] = ahead.x, ahead.w, ahead.force, D2, r2
+        norm, residual = new, _size(r, problem.unit)
     return solves, residual
 
 
 @njit(cache=True, nogil=True)
-def equilibrium_in(
-    network, offset, law, unit, x, w, force, tolerance, iterations, force_size, secants, room
-):
-    """``equilibrium`` with its room; secants: how many at most."""
+def equilibrium(
+    problem: Problem, at: Point, tolerance: float, iterations: int, force_size: float
+) -> tuple[int, float, int]:
+    """(linear systems, residual, way) from the start ``at.x``, as ``solve.solve`` before its path.
+    way: 0 Newton from x, 1 from the end of secants."""
+    room = _room_for(at.w.shape[0], at.w.shape[1], len(at.x))
     system, (D, r, dx), _ = room
-    start, spent = x.copy(), 0
-    norm = _look(network, offset, law, x, w, force, D, r)
-    bears = force.any()
+    start, spent = at.x.copy(), 0
+    norm = _look(problem, at, D, r)
+    bears = at.force.any()
     if bears:
-        spent, residual = _newton(
-            network, offset, law, unit, x, w, force, tolerance, iterations, room
-        )
-        if residual <= tolerance or secants == 0:
+        spent, residual = _newton(problem, at, tolerance, iterations, room)
+        if residual <= tolerance:
             return spent, residual, 0
-        for k in range(len(x)):
-            x[k] = start[k]
-        norm = _look(network, offset, law, x, w, force, D, r)
+        at.x[:] = start
+        norm = _look(problem, at, D, r)
     first = norm
-    for k in range(secants):
+    for k in range(SETTINGS.secants):
         if bears or k > 0:
             D[:] = 0.0
-            secant_blocks(w, force, *law, D)
+            secant_blocks(problem.law, at.w, at.force, D)
         else:
-            sticking_blocks(force_size, *law, D)
-        if not _step(network, D, r, dx, system):
+            sticking_blocks(problem.law, force_size, D)
+        if not _step(problem.network, D, r, dx, system):
             return spent, np.inf, 1
         spent += 1
-        x += dx
-        norm = _look(network, offset, law, x, w, force, D, r)
-        if not norm < RUNAWAY * first:
+        at.x[:] += dx
+        norm = _look(problem, at, D, r)
+        if not norm < SETTINGS.runaway * first:
             return spent, np.inf, 1
-        if norm <= NEAR * first:
+        if norm <= SETTINGS.near * first:
             break
-    more, residual = _newton(network, offset, law, unit, x, w, force, tolerance, iterations, room)
+    more, residual = _newton(problem, at, tolerance, iterations, room)
     return spent + more, residual, 1
-
-
-@njit(cache=True, nogil=True)
-def equilibrium(network, offset, law, unit, x, w, force, tolerance, iterations, force_size):
-    """(linear systems, residual, way) from the start x, as ``solve.solve`` before its path; x, w
-    and force in place. way: 0 Newton from x, 1 from the end of secants."""
-    room = room_for(w.shape[0], w.shape[1], len(x))
-    return equilibrium_in(
-        network, offset, law, unit, x, w, force, tolerance, iterations, force_size, SECANTS, room
-    )

@@ -10,11 +10,9 @@ from .dense import Dense
 from .law import ContactLaw
 from .mechanics import Mechanics
 from .result import Equilibrium
-from .rough_newton import NEAR, RUNAWAY, SECANTS, newton
+from .rough_newton import SETTINGS as NEWTON
+from .rough_newton import newton
 from .rough_path import advance, start
-
-SECANT_ACCURACY = 1e-2
-"""Relative residual of their linear systems."""
 
 
 @dataclass(frozen=True)
@@ -50,82 +48,100 @@ def solve(
     tolerance: on ``Mechanics.size`` of the residual. force_size [N]: a usual
     contact force, from which the path starts.
     """
-    solves, routes = 0, []
-
-    def finish(x, iterations, name):
-        nonlocal solves
-        found = newton(mechanics, law, x, tolerance=tolerance, iterations=iterations)
-        solves += found.iterations
-        routes.append(name)
-        return found
-
-    if settings.starts and isinstance(mechanics, Dense) and not law.associated:
-        found, name = mechanics.equilibrium(law, x, tolerance, settings.newton, force_size)
-        solves += found.iterations
-        routes.append(name)
-        if found.converged:
-            return found, tuple(routes)
-    elif settings.starts:
-        for name, from_here, spent in _starts(mechanics, law, x, force_size):
-            found = finish(from_here, settings.newton, name)
-            solves += spent
-            if found.converged:
-                return replace(found, iterations=solves), tuple(routes)
-    routes.append("path")
-    at, first, tried = start(mechanics, law, force_size), None, np.inf
-    products = []
-    for _ in range(settings.path):
-        try:
-            t = advance(mechanics, law, at)
-        except (np.linalg.LinAlgError, ZeroDivisionError):
-            break  # singular, of all contacts or of one: multipliers grow without bound
-        solves += 1
-        first = first or t
-        products.append(t)
-        if len(products) > settings.patience and t > 0.99 * products[-1 - settings.patience]:
-            break
-        if not t > settings.last * first:  # also where it is no number
-            break
-        if t > settings.first * first or t > settings.again * tried:
-            continue
-        tried = t
-        found = finish(at.x, settings.finish, "finish")
-        if found.converged:
-            return replace(found, iterations=solves), tuple(routes)
-    # where there is no equilibrium, the path runs away along a motion that nothing resists
-    residual = mechanics.size(mechanics.residual(at.x, at.force))
-    w = mechanics.displacement(at.x)
-    return Equilibrium(at.x, at.force, w, Status.STALLED, residual, solves), tuple(routes)
+    tries = _Tries(mechanics, law, tolerance, force_size)
+    found = tries.from_start(x, settings.newton) if settings.starts else None
+    if found is None:
+        found = tries.along_path(settings)
+    return replace(found, iterations=tries.solves), tuple(tries.routes)
 
 
-def _starts(mechanics, law, x, force_size):
-    """(name, x, linear systems spent) from which Newton is tried: the given x if any contact bears
-    there; then the end of secant iterations, from all contacts stuck if none bears.
+class _Tries:
+    """What one call of ``solve`` tried. routes: names of the ways; solves: linear systems."""
 
-    A secant iteration solves with the forces' ratios to displacements in place of their slopes: a
-    symmetric system, which lets contacts slide to where their bounds are about right.
-    """
-    if law.associated:  # least energy: the path is made for it
-        return
-    w = mechanics.displacement(x)
-    force = law.force(w)
-    r = mechanics.residual(x, force)
-    bears = bool(force.any())
-    if bears:
-        yield "newton", x, 0
-    first = norm = np.linalg.norm(r)
-    for spent in range(1, SECANTS + 1):
-        D = law.secant(w, force) if bears or spent > 1 else law.sticking(force_size)
-        try:
-            x = x + mechanics.factorize(D)(r, accuracy=SECANT_ACCURACY)
-        except np.linalg.LinAlgError:
-            return
+    def __init__(self, mechanics: Mechanics, law: ContactLaw, tolerance: float, force_size: float):
+        self.mechanics, self.law = mechanics, law
+        self.tolerance, self.force_size = tolerance, force_size
+        self.routes, self.solves = [], 0
+
+    def from_start(self, x: np.ndarray, iterations: int) -> Equilibrium | None:
+        """By Newton from x or from secant steps, or None."""
+        mechanics, law = self.mechanics, self.law
+        if law.associated:  # least energy: the path is made for it
+            return None
+        if isinstance(mechanics, Dense):
+            return self._noted(
+                *mechanics.equilibrium(law, x, self.tolerance, iterations, self.force_size)
+            )
+        for name, here, spent in self._starts(x):
+            self.solves += spent
+            if (found := self._newton(here, iterations, name)) is not None:
+                return found
+        return None
+
+    def _starts(self, x):
+        """(name, x, linear systems spent) from which Newton is tried: the given x if any contact
+        bears there; then the end of secant iterations, from all contacts stuck if none bears.
+
+        A secant iteration solves with the forces' ratios to displacements in place of their slopes:
+        a symmetric system, which lets contacts slide to where their bounds are about right.
+        """
+        mechanics, law = self.mechanics, self.law
         w = mechanics.displacement(x)
         force = law.force(w)
         r = mechanics.residual(x, force)
-        norm = np.linalg.norm(r)
-        if not norm < RUNAWAY * first:
-            return
-        if norm <= NEAR * first:
-            break
-    yield "secant", x, spent
+        bears = bool(force.any())
+        if bears:
+            yield "newton", x, 0
+        first = norm = np.linalg.norm(r)
+        for spent in range(1, NEWTON.secants + 1):
+            D = law.secant(w, force) if bears or spent > 1 else law.sticking(self.force_size)
+            try:
+                x = x + mechanics.factorize(D)(r, accuracy=NEWTON.secant_accuracy)
+            except np.linalg.LinAlgError:
+                return
+            w = mechanics.displacement(x)
+            force = law.force(w)
+            r = mechanics.residual(x, force)
+            norm = np.linalg.norm(r)
+            if not norm < NEWTON.runaway * first:
+                return
+            if norm <= NEWTON.near * first:
+                break
+        yield "secant", x, spent
+
+    def _newton(self, x, iterations, name) -> Equilibrium | None:
+        found = newton(self.mechanics, self.law, x, tolerance=self.tolerance, iterations=iterations)
+        return self._noted(found, name)
+
+    def _noted(self, found, name) -> Equilibrium | None:
+        """``found`` where it is one."""
+        self.solves += found.iterations
+        self.routes.append(name)
+        return found if found.converged else None
+
+    def along_path(self, settings: Settings) -> Equilibrium:
+        """By the interior path, or where that ends."""
+        mechanics, law = self.mechanics, self.law
+        self.routes.append("path")
+        at, first, tried, products = start(mechanics, law, self.force_size), None, np.inf, []
+        for _ in range(settings.path):
+            try:
+                t = advance(mechanics, law, at)
+            except (np.linalg.LinAlgError, ZeroDivisionError):
+                break  # singular, of all contacts or of one: multipliers grow without bound
+            self.solves += 1
+            first = first or t
+            products.append(t)
+            if len(products) > settings.patience and t > 0.99 * products[-1 - settings.patience]:
+                break
+            if not t > settings.last * first:  # also where it is no number
+                break
+            if t > settings.first * first or t > settings.again * tried:
+                continue
+            tried = t
+            if (found := self._newton(at.x, settings.finish, "finish")) is not None:
+                return found
+        # where there is no equilibrium, the path runs away along a motion that nothing resists
+        residual = mechanics.size(mechanics.residual(at.x, at.force))
+        w = mechanics.displacement(at.x)
+        return Equilibrium(at.x, at.force, w, Status.STALLED, residual, self.solves)

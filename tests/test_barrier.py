@@ -55,11 +55,11 @@ def test_gradient_steps_go_on_alone(no_threads, monkeypatch):
     """Reference twin: one thread from the start, to the last digit."""
     problem = pyramid(6, state="random")
     alone = apgd.solve(problem, scaled=True, max_iterations=100)
-    monkeypatch.setattr(gradient_steps, "LEAST", 10)
-    monkeypatch.setattr(gradient_steps, "PARTS", 1)
+    one, four = (gradient_steps.SETTINGS._replace(least=10, parts=parts) for parts in (1, 4))
+    monkeypatch.setattr(gradient_steps, "SETTINGS", one)
     few = apgd.solve(problem, scaled=True, max_iterations=100)
     np.testing.assert_array_equal(few.force, alone.force)
-    monkeypatch.setattr(gradient_steps, "PARTS", 4)
+    monkeypatch.setattr(gradient_steps, "SETTINGS", four)
     monkeypatch.setattr(gradient_steps, "thread_count", lambda: 2)
     found = apgd.solve(problem, scaled=True, max_iterations=100)
     # sums of other parts: rounding of a hundred steps

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit.forces import active_set
-from rigidlimit.forces.problem import complementary_energy, duality_gap, strain_energy
+from rigidlimit.forces.energy import complementary_energy, duality_gap, strain_energy
 from tests.problems import soft_motions, static_pyramid
 
 

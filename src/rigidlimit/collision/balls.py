@@ -17,10 +17,8 @@ def ball_ball(bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray) -> Pie
     gap, curvature = np.empty(k), np.empty(k)
 
     def fill(first: int, last: int):
-        return _fill(
-            state.position, bodies.bounding_radius, a, b, first, last,
-            point, normal, gap, curvature,
-        )  # fmt: skip
+        poses, out = (state.position, bodies.bounding_radius), (point, normal, gap, curvature)
+        return _fill(poses, (a, b), first, last, out)
 
     lost = max(in_pieces(fill, k, least=TOLERANCES.threaded))
     if lost >= 0:
@@ -33,8 +31,10 @@ def ball_ball(bodies: Bodies, state: State, a: np.ndarray, b: np.ndarray) -> Pie
 
 
 @njit(cache=True, nogil=True)
-def _fill(position, radius, a, b, first, last, point, normal, gap, curvature):
-    """Fills the last four arrays for pairs first : last; returns a pair without normal, or -1."""
+def _fill(poses, pairs, first, last, out):
+    """Fills point, normal, gap and curvature for pairs first : last; returns a pair without normal,
+    or -1. poses: centres and radii of the bodies."""
+    (position, radius), (a, b), (point, normal, gap, curvature) = poses, pairs, out
     lost = -1
     for p in range(first, last):
         i, j = a[p], b[p]

@@ -110,10 +110,12 @@ def planes_bodies(
     feature, pair = np.empty(most, np.int64), np.empty(most, np.int64)
     point, gap, curvature = np.empty((most, 3)), np.empty(most), np.empty(most)
     count = _contacts(
-        state.position, state.quaternion, reach, planes, normals, plane, body, shape,
-        table.start, table.points, table.radius, table.kind, table.size,
-        pair, feature, point, gap, curvature,
-    )  # fmt: skip
+        (state.position, state.quaternion, reach),
+        (planes, normals),
+        (plane, body, shape),
+        (table.start, table.points, table.radius, table.kind, table.size),
+        (pair, feature, point, gap, curvature),
+    )
     pair = pair[:count]
     return Pieces.of(
         planes[plane[pair]],
@@ -143,12 +145,15 @@ def _near(position, bound, reach, planes, normals, others):
 
 
 @njit(cache=True)
-def _contacts(
-    position, quaternion, reach, planes, normals, plane, body, shape,
-    start, points, radius, kind, size,
-    pair, feature, point, gap, curvature,
-):  # fmt: skip
-    """Fills the last five arrays with the contacts within reach; returns how many there are."""
+def _contacts(bodies, walls, pairs, table, out):
+    """Fills ``out`` with the contacts within reach; returns how many there are.
+
+    bodies: position, quaternion and reach of all. walls: planes and their normals. pairs: number
+    among the planes, body and its shape. table: fields of ``SupportTable``. out: pair, feature,
+    point, gap, curvature.
+    """
+    (position, quaternion, reach), (planes, normals), (plane, body, shape) = bodies, walls, pairs
+    (start, points, radius, kind, size), (pair, feature, point, gap, curvature) = table, out
     turn, local, core = np.empty((3, 3)), np.empty(3), np.empty(3)
     count = 0
     for i in range(len(plane)):

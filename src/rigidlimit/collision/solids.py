@@ -33,7 +33,7 @@ def ball_solid(bodies: Bodies, state: State, ball: np.ndarray, solid: np.ndarray
     if other.any():
         table = bodies.of_shapes(polytope_table)
         distance[other], outward[other] = _from_polytopes(
-            local[other], bodies.shape_of[solid[other]], *table.faces
+            local[other], bodies.shape_of[solid[other]], table.faces
         )
     gap = distance - radius
     on_solid = local - outward * distance[:, None]  # body frame
@@ -97,10 +97,10 @@ def from_cylinder(point: np.ndarray, size: np.ndarray):
 
 
 @njit(cache=True)
-def _from_polytopes(
-    points, shape_of, v_start, v, f_start, normals, heights, l_start, loops, e_start, edges
-):
-    """Signed distance (k,) of points from polytopes and direction away from them (k, 3)."""
+def _from_polytopes(points, shape_of, table):
+    """Signed distance (k,) of points from polytopes and direction away from them (k, 3). table:
+    ``PolytopeTable.faces``."""
+    v_start, v, f_start, normals, heights, l_start, loops, e_start, edges = table
     distance = np.empty(len(points))
     outward = np.empty((len(points), 3))
     for p in range(len(points)):

@@ -54,53 +54,71 @@ def _gradient(bodies, state, contacts, directions):
     if contacts.branch is not None:
         branch, length = contacts.branch, bodies.cell_length
     count = _rows(
-        contacts.body, directions, contacts.point, state.position, moves, branch, length,
-        bodies.are(HalfSpace), starts, columns, data,
-    )  # fmt: skip
+        (contacts.body, directions, contacts.point),
+        (state.position, moves),
+        (branch, length, bodies.are(HalfSpace)),
+        (starts, columns, data),
+    )
     return sp.csr_array((data[:count].copy(), columns[:count].copy(), starts), shape=(m, 6 * n))
 
 
 @njit(cache=True)
-def _rows(body, direction, point, centre, moves, branch, length, plane, starts, columns, data):
-    """Fills the rows, as many of each contact; returns the number of entries. branch (m, 3): none
-    without a cell, whose columns are over ``length``. plane (n,): which bodies are half-spaces."""
+def _rows(contacts, bodies, cell, out):
+    """Fills the rows, as many of each contact; returns the number of entries.
+
+    contacts: body (m, 2), directions (m r, 3), point (m, 3). bodies: centre (n, 3), moves (n, 6).
+    cell: branch (m, 3), none without a cell; length, which its columns are over; plane (n,): which
+    bodies are half-spaces. out: starts, columns, data of the rows.
+    """
+    (body, direction, point), (centre, moves), (branch, length, plane) = contacts, bodies, cell
+    starts, columns, data = out
     count = 0
     each = len(direction) // max(len(body), 1)
     r = np.empty(3)
     for i in range(len(direction)):
         n, c = direction[i], i // each
         for side in range(2):
-            who, sign = body[c, side], 2.0 * side - 1.0
+            who = body[c, side]
             # a half-space's "centre" is a point of its plane, about which it turns if it is driven
             for k in range(3):
                 r[k] = point[c, k] - centre[who, k]
                 if side == 1 and len(branch) > 0:
                     r[k] = point[c, k] - centre[body[c, 0], k] - branch[c, k]
-            rounding = ALONG * np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
-            for k in range(6):
-                if not moves[who, k]:
-                    continue
-                if k < 3:
-                    value = n[k]
-                    if abs(value) <= ALONG:
-                        continue
-                else:
-                    a, b = (k + 1) % 3, (k + 2) % 3
-                    value = r[a] * n[b] - r[b] * n[a]
-                    if abs(value) <= rounding:
-                        continue
-                if value != 0.0:
-                    columns[count] = 6 * who + k
-                    data[count] = sign * value
-                    count += 1
+            count = _columns_of_body(n, r, 2.0 * side - 1.0, who, moves, columns, data, count)
         if len(branch) > 0 and not (plane[body[c, 0]] or plane[body[c, 1]]):
-            d, cell = branch[c], len(centre) - 1
-            rounding = ALONG * np.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
-            for k in range(6):
-                value = n[FIRST[k]] * d[SECOND[k]]
-                if moves[cell, k] and abs(value) > rounding:
-                    columns[count] = 6 * cell + k
-                    data[count] = value / length
-                    count += 1
+            count = _columns_of_cell(n, branch[c], length, moves, columns, data, count)
         starts[i + 1] = count
+    return count
+
+
+@njit(cache=True, inline="always")
+def _columns_of_body(n, r, sign, who, moves, columns, data, count):
+    """Those of body ``who``, of which r is the arm: sign (n, r x n)."""
+    rounding = ALONG * np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+    for k in range(6):
+        if not moves[who, k]:
+            continue
+        if k < 3:
+            value, nothing = n[k], ALONG
+        else:
+            a, b = (k + 1) % 3, (k + 2) % 3
+            value, nothing = r[a] * n[b] - r[b] * n[a], rounding
+        if not abs(value) <= nothing:  # also what is no number
+            columns[count] = 6 * who + k
+            data[count] = sign * value
+            count += 1
+    return count
+
+
+@njit(cache=True, inline="always")
+def _columns_of_cell(n, d, length, moves, columns, data, count):
+    """Those of the cell, the last body, for a branch vector d."""
+    rounding = ALONG * np.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+    cell = len(moves) - 1
+    for k in range(6):
+        value = n[FIRST[k]] * d[SECOND[k]]
+        if moves[cell, k] and abs(value) > rounding:
+            columns[count] = 6 * cell + k
+            data[count] = value / length
+            count += 1
     return count

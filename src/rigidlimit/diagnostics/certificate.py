@@ -27,7 +27,8 @@ from .._support.arrays import MatrixLike
 from .._support.display import Brief
 from ..errors import InputError
 from ..forces import ContactHistory, compatible_forces
-from ..forces.problem import checked_law, complementary_energy, pressing, strain_energy
+from ..forces.energy import complementary_energy, strain_energy
+from ..forces.problem import checked_law, pressing
 from ..linear import column_arms
 from .cones.certificate import RoughCertificate, rough_certificate
 from .cones.problem import refuse_friction, rough_contacts

@@ -7,6 +7,7 @@ the answer, to the last digit.
 """
 
 import time
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -15,20 +16,63 @@ from .._support.barrier import CannotStart, new_gate, together, wait
 from .._support.threads import thread_count
 from .rows import columns_of, onto_bodies, onto_contacts, rows_of
 
-PARTS = 8
-"""Parts of the loops over contacts, from LEAST contacts on; no more threads than that."""
 
-LEAST = 4000
-"""Contacts from which on more threads than one are worth their start."""
+class Settings(NamedTuple):
+    """Of threads. (Compiled code reads tuples.)
 
-LOOKS = 20
-"""Looks at a barrier before sleeping, for each contact of a thread: some times the work."""
+    parts: of the loops over contacts, from ``least`` contacts on; no more threads than that.
+    least: contacts from which on more threads than one are worth their start.
+    looks: at a barrier before sleeping, for each contact of a thread: some times the work.
+    naps: at barriers in one call after which the cores count as crowded.
+    alone: seconds for which one thread does all parts once the cores were crowded.
+    """
 
-NAPS = 3
-"""Naps at barriers in one call after which the cores count as crowded."""
+    parts: int = 8
+    least: int = 4000
+    looks: int = 20
+    naps: int = 3
+    alone: float = 1.0
 
-ALONE = 1.0
-"""Seconds for which one thread does all parts once the cores were crowded."""
+
+SETTINGS = Settings()
+
+
+class _Terms(NamedTuple):
+    """c, a, h (m,) and the exponent e of ``apgd.minimize``."""
+
+    c: np.ndarray
+    a: np.ndarray
+    e: float
+    h: np.ndarray
+
+
+class _Iterates(NamedTuple):
+    """x, y (m,) with N x and N y; new, d, Nd (m,) and v (as B takes it): work space."""
+
+    x: np.ndarray
+    y: np.ndarray
+    Nx: np.ndarray
+    Ny: np.ndarray
+    new: np.ndarray
+    d: np.ndarray
+    Nd: np.ndarray
+    v: np.ndarray
+
+
+class _Share(NamedTuple):
+    """What one of ``threads`` does: parts part ... end - 1 of the contacts, which ``ends``
+    (parts + 1,) divides, and bodies low ... high - 1. gate: see ``barrier``. told (2, parts, 4):
+    what each part tells the others."""
+
+    ends: np.ndarray
+    part: int
+    end: int
+    low: int
+    high: int
+    gate: np.ndarray
+    threads: int
+    told: np.ndarray
+
 
 _alone_until = 0.0
 
@@ -63,8 +107,9 @@ def _prox(z, a, e, weight):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _towards(y, Ny, c, a, e, h, L, plain, new, d):
+def _towards(y, Ny, terms, L, plain, new, d):
     """new = prox(y - g(y) / (L h)), d = new - y; returns d^T H d."""
+    c, a, e, h = terms
     size = 0.0
     if plain:
         for i in range(len(y)):
@@ -103,42 +148,38 @@ def _advance(beta, new, Nd, x, y, Nx, Ny):
 
 
 @njit(cache=True, nogil=True)
-def _product(B, R, d, v, out, bodies, contacts, gate, threads, patience):
+def _product(matrices, d, v, out, share, patience):
     """out = B R^T d, this thread its bodies and its contacts."""
-    naps = wait(gate, threads, patience)
-    onto_bodies(R, d, v, bodies[0], bodies[1])
-    naps += wait(gate, threads, patience)
-    onto_contacts(B, v, out, contacts[0], contacts[1])
+    B, R = matrices
+    naps = wait(share.gate, share.threads, patience)
+    onto_bodies(R, d, v, share.low, share.high)
+    naps += wait(share.gate, share.threads, patience)
+    onto_contacts(B, v, out, share.ends[share.part], share.ends[share.end])
     return naps
 
 
 @njit(cache=True, nogil=True)
-def _descend(
-    steps, B, R, c, a, e, h, x, y, Nx, Ny, new, d, Nd, v, ends, bodies, part, end, gate, threads,
-    share, theta, L,
-):  # fmt: skip
+def _descend(steps, matrices, terms, at, share, theta, L):
     """Up to ``steps`` accelerated steps in place on x, y, N x, N y, which are renewed at the end.
 
-    This thread does parts part ... end - 1 of the contacts, which ``ends`` (parts + 1,) divides,
-    and bodies[0] ... bodies[1] - 1. share (2, parts, 4): what each part tells the others. new, d,
-    Nd (m,) and v are work space. Stops where threads had to sleep. Returns momentum theta, L, the
-    steps made and products with N, the same in every thread.
+    Stops where threads had to sleep. Returns momentum theta, L, the steps made and products with N,
+    the same in every thread.
     """
+    (c, a, e, h), (x, y, Nx, Ny, new, d, Nd, v) = terms, at
+    ends, part, end, _, _, gate, threads, both_told = share
     low, high = ends[part], ends[end]
-    mine = (low, high)
-    patience = LOOKS * (high - low)
+    patience = SETTINGS.looks * (high - low)
     products, naps = 0, 0
     plain = not a.any()
     made, crowd = 0, 0.0
-    while made < steps and crowd <= NAPS:
+    while made < steps and crowd <= SETTINGS.naps:
         while True:
-            told = share[products % 2]  # others may still read the half before
+            told = both_told[products % 2]  # others may still read the half before
             for p in range(part, end):
                 i, j = ends[p], ends[p + 1]
-                told[p, 0] = _towards(
-                    y[i:j], Ny[i:j], c[i:j], a[i:j], e, h[i:j], L, plain, new[i:j], d[i:j]
-                )
-            naps += _product(B, R, d, v, Nd, bodies, mine, gate, threads, patience)
+                own = c[i:j], a[i:j], e, h[i:j]
+                told[p, 0] = _towards(y[i:j], Ny[i:j], own, L, plain, new[i:j], d[i:j])
+            naps += _product(matrices, d, v, Nd, share, patience)
             for p in range(part, end):
                 i, j = ends[p], ends[p + 1]
                 told[p, 1], told[p, 2] = _judge(d[i:j], Nd[i:j], h[i:j], new[i:j], x[i:j])
@@ -167,8 +208,8 @@ def _descend(
         made += 1
     if made == steps:
         # the running sums collect rounding; both are renewed, since an error in only one grows
-        _product(B, R, x, v, Nx, bodies, mine, gate, threads, patience)
-        _product(B, R, y, v, Ny, bodies, mine, gate, threads, patience)
+        _product(matrices, x, v, Nx, share, patience)
+        _product(matrices, y, v, Ny, share, patience)
     return theta, L, made, products
 
 
@@ -185,10 +226,10 @@ class GradientSteps:
             (rows, shape), (others, _) = rows_of(B), rows_of(R)
         m = B.shape[0]
         self.matrices = rows, columns_of(others, shape)
-        self.terms = c, a, e, h
+        self.terms = _Terms(c, a, e, h)
         self.v = np.zeros(shape)
         self.room = np.empty(m), np.empty(m), np.empty(m)
-        parts = PARTS if m >= LEAST else 1
+        parts = SETTINGS.parts if m >= SETTINGS.least else 1
         self.ends = np.linspace(0, m, parts + 1).astype(np.int64)
         self.threads = min(thread_count(), parts)
         self.products = 0
@@ -214,7 +255,7 @@ class GradientSteps:
 
     def _first_lipschitz(self):
         """Rayleigh quotient of N against H at the vector of ones, as Mazhar et al. start."""
-        h = self.terms[3]
+        h = self.terms.h
         guess = float(np.linalg.norm(self.product(np.ones(len(h))) / h) / np.sqrt(max(len(h), 1)))
         return guess if guess > 0 else 1.0
 
@@ -229,22 +270,22 @@ class GradientSteps:
                 self.threads, made = 1, 0
             steps -= made
             if steps:  # other programs hold the cores
-                _alone_until = time.monotonic() + ALONE
+                _alone_until = time.monotonic() + SETTINGS.alone
 
     def _advance(self, steps, threads):
         parts, gate = len(self.ends) - 1, new_gate()
-        share = np.zeros((2, parts, 4))
+        told = np.zeros((2, parts, 4))
+        at = _Iterates(self.x, self.y, self.Nx, self.Ny, *self.room, self.v)
         entries = self.matrices[1][0]  # as many for each thread
         cuts = np.searchsorted(entries, np.arange(threads + 1) / threads * entries[-1])
         cuts[0], cuts[-1] = 0, self._bodies
 
-        def work(t: int):
-            return _descend(
-                steps, *self.matrices, *self.terms, self.x, self.y, self.Nx, self.Ny, *self.room,
-                self.v, self.ends, (int(cuts[t]), int(cuts[t + 1])),
-                t * parts // threads, (t + 1) * parts // threads, gate, threads,
-                share, self.theta, self.L,
-            )  # fmt: skip
+        def work(t: int) -> tuple[float, float, int, int]:
+            part, end = t * parts // threads, (t + 1) * parts // threads
+            share = _Share(
+                self.ends, part, end, int(cuts[t]), int(cuts[t + 1]), gate, threads, told
+            )
+            return _descend(steps, self.matrices, self.terms, at, share, self.theta, self.L)
 
         self.theta, self.L, made, products = together(work, threads, gate)
         self.products += products

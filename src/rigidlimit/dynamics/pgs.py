@@ -45,8 +45,9 @@ SUFFICIENT = 1e-4
 
 
 @njit(cache=True)
-def _sweep(order, Bp, Bj, Bx, Rp, Rj, Rx, diagonal, bias, f, v):
+def _sweep(order, matrices, diagonal, bias, f, v):
     """One Gauss-Seidel sweep over the contacts in this order; f and v are updated in place."""
+    (Bp, Bj, Bx), (Rp, Rj, Rx) = matrices
     change = 0.0
     for i in order:
         w = bias[i]
@@ -63,8 +64,9 @@ def _sweep(order, Bp, Bj, Bx, Rp, Rj, Rx, diagonal, bias, f, v):
 
 
 @njit(cache=True)
-def _apply(rows, Bp, Bj, Bx, Rp, Rj, Rx, d, v, out):
+def _apply(rows, matrices, d, v, out):
     """out = N d restricted to ``rows``; v (n,) receives dt M^-1 B^T d."""
+    (Bp, Bj, Bx), (Rp, Rj, Rx) = matrices
     v[:] = 0.0
     for i in rows:
         for a in range(Rp[i], Rp[i + 1]):
@@ -77,7 +79,7 @@ def _apply(rows, Bp, Bj, Bx, Rp, Rj, Rx, d, v, out):
 
 
 @njit(cache=True)
-def _conjugate_gradients(rows, Bp, Bj, Bx, Rp, Rj, Rx, diagonal, w, target, max_steps, s, n):
+def _conjugate_gradients(rows, matrices, diagonal, w, target, max_steps, s, n):
     """Solve N_AA s = -w_A, A = rows, from s = 0, preconditioned by diag N; returns the steps.
 
     Stops at max |r_i| / N_ii <= target [N]. Singular but consistent systems are fine. Directions
@@ -99,7 +101,7 @@ def _conjugate_gradients(rows, Bp, Bj, Bx, Rp, Rj, Rx, diagonal, w, target, max_
     first = rz
     steps = 0
     while worst > target and steps < max_steps:
-        _apply(rows, Bp, Bj, Bx, Rp, Rj, Rx, d, v, Nd)
+        _apply(rows, matrices, d, v, Nd)
         curvature = 0.0
         size = 0.0
         for i in rows:
@@ -132,7 +134,7 @@ class _Network:
     def __init__(self, problem: ContactProblem):
         B, R = problem.B, problem.response
         self.problem = problem
-        self.arrays = (B.indptr, B.indices, B.data, R.indptr, R.indices, R.data)
+        self.matrices = (B.indptr, B.indices, B.data), (R.indptr, R.indices, R.data)
         self.RT = sp.csr_array(R.T)
         # a contact that moves nothing has a zero row: dividing by inf leaves its force alone
         self.diagonal = np.where(abs(R).sum(axis=1) > 0, problem.diagonal, np.inf)
@@ -142,7 +144,7 @@ class _Network:
         return self.problem.B @ (self.RT @ f)
 
     def sweep(self, order: np.ndarray, f: np.ndarray, v: np.ndarray):
-        return _sweep(order, *self.arrays, self.diagonal, self.problem.bias, f, v)
+        return _sweep(order, self.matrices, self.diagonal, self.problem.bias, f, v)
 
     def correction(
         self, active: np.ndarray, w: np.ndarray, target: float
@@ -151,7 +153,7 @@ class _Network:
         m, n = self.problem.B.shape
         s = np.zeros(m)
         steps = _conjugate_gradients(
-            active, *self.arrays, self.diagonal, w, target, 10 * n + 100, s, n
+            active, self.matrices, self.diagonal, w, target, 10 * n + 100, s, n
         )
         return s, steps
 

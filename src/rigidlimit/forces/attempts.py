@@ -12,7 +12,7 @@ from ..equilibrium import smooth_newton
 from ..equilibrium.smooth_law import SmoothNetwork
 from ..equilibrium.smooth_path import PathPoint, follow
 from ..status import Status
-from .problem import duality_gap
+from .energy import duality_gap
 from .rebalance import rebalanced
 
 

@@ -29,8 +29,8 @@ from . import active_set
 from .active_set import FEW
 from .attempts import SETTINGS, Attempts, Found, Settings
 from .bearing import bearing
+from .energy import EPS
 from .nearest_load import nearest_load
-from .problem import EPS
 
 UNLIKE = 30.0
 """Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""

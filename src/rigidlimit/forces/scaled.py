@@ -16,9 +16,9 @@ from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
 from ..status import Status
 from . import augmented_lagrangian, newton
 from .attempts import SETTINGS, Found
+from .energy import both_gaps
 from .nearest_load import INFEASIBLE, nearest_load
 from .noise import harmless, noise
-from .problem import both_gaps
 
 GAP = SETTINGS.gap
 """Duality gap over the tolerance up to which balanced forces are the answer."""

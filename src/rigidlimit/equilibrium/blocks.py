@@ -101,6 +101,12 @@ class BodyBlocks:
         _assemble(D, self.begins, self.rows, self.at, values)
         return values
 
+    def add_to_diagonal(self, values: np.ndarray, amount: float) -> None:
+        """``amount`` more on K's diagonal, in place."""
+        row = np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+        here, along = np.flatnonzero(row == self.col), np.arange(self.width)
+        values[here[:, None], along, along] += amount
+
     def pad(self, x: np.ndarray) -> np.ndarray:
         if not self.padded:
             return x

@@ -89,6 +89,12 @@ class Dense:
         other.__dict__.update(self.__dict__, offset=self.offset - lead)
         return other
 
+    def damped(self, damping: float) -> "Dense":
+        """The same whose linear systems resist every motion by ``damping`` more."""
+        other = object.__new__(Dense)
+        other.__dict__.update(self.__dict__, shift=self.shift + float(damping))
+        return other
+
     def start(self, force: np.ndarray) -> np.ndarray:
         if self.a == 0.0:
             return np.zeros(len(self.c))

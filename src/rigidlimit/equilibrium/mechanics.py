@@ -49,6 +49,9 @@ class Mechanics(Protocol):
     def shifted(self, lead: np.ndarray) -> "Mechanics":
         """The same with displacements less ``lead`` (m, d)."""
 
+    def damped(self, damping: float) -> "Mechanics":
+        """The same whose linear systems resist every motion by the stiffness ``damping`` more."""
+
     def start(self, force: np.ndarray) -> np.ndarray:
         """Unknowns x that go with contact forces (m, d), as near to balance as is free."""
 
@@ -98,12 +101,18 @@ class Bodies:
         self.offset = 0.0 if offset is None else offset
         starts = bodies_of(self.BT, d, self.shape[0]) if starts is None else np.asarray(starts)
         self.patterns = Patterns(self.B, M, d, starts, shift)
-        self.patience = PATIENCE
+        self.patience, self.damping = PATIENCE, 0.0
 
     def shifted(self, lead: np.ndarray) -> "Bodies":
         other = copy(self)
         other.offset = self.offset - lead
         other.factorize = self.factorize  # with the same patterns, and what is known of their cost
+        return other
+
+    def damped(self, damping: float) -> "Bodies":
+        other = copy(self)  # the patterns are shared
+        other.__dict__.pop("factorize", None)  # of ``shifted``, without damping
+        other.damping = float(damping)
         return other
 
     def start(self, force: np.ndarray) -> np.ndarray:
@@ -127,6 +136,8 @@ class Bodies:
     def factorize(self, D: np.ndarray) -> Solve:
         pattern = self.patterns.of(D)
         values, pad, unpad = pattern.assemble(D), pattern.blocks.pad, pattern.blocks.unpad
+        if self.damping:
+            pattern.blocks.add_to_diagonal(values, self.damping)
         if pattern.elimination.operations <= SMALL:
             with BlasThreads():  # fronts are small
                 solve = _by_factor(pattern.elimination.factorize(values))

@@ -1,5 +1,6 @@
 """Equilibrium of a network of rough contacts: Newton from the given start or from secant steps,
-and the interior path for what these do not reach, finished by Newton on the exact law."""
+the interior path for what these do not reach, finished by Newton on the exact law, and where that
+does not lead to one either, relaxation, which tells as well that there is none."""
 
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,7 @@ from ..status import Status
 from .dense import Dense
 from .law import ContactLaw
 from .mechanics import Mechanics
+from .relaxation import Relaxation, relax
 from .result import Equilibrium
 from .rough_newton import SETTINGS as NEWTON
 from .rough_newton import newton
@@ -21,7 +23,8 @@ class Settings:
     Newton from the path, tried each time the mean complementarity product has fallen by ``again``,
     from ``first`` of its initial value on until ``last`` of it, below which it is rounding.
     The path turns back, and is given up, where that product has not fallen by one percent in
-    ``patience`` iterations. starts: whether Newton is tried from the start."""
+    ``patience`` iterations. starts: whether Newton is tried from the start. relaxation: from the
+    start, where nothing else has led to an equilibrium; None: not tried."""
 
     starts: bool = True
     newton: int = 30
@@ -31,6 +34,7 @@ class Settings:
     again: float = 1e-1
     last: float = 1e-20
     patience: int = 30
+    relaxation: Relaxation | None = None
 
 
 def solve(
@@ -43,7 +47,8 @@ def solve(
     settings: Settings = Settings(),
 ) -> tuple[Equilibrium, tuple[str, ...]]:
     """Equilibrium of ``mechanics`` and ``law`` from the start x, and the routes that were taken;
-    where none was found, the end of the path.
+    where none was found, the end of the path, or of a relaxation that runs away, whose status is
+    NO_EQUILIBRIUM.
 
     tolerance: on ``Mechanics.size`` of the residual. force_size [N]: a usual
     contact force, from which the path starts.
@@ -52,6 +57,8 @@ def solve(
     found = tries.from_start(x, settings.newton) if settings.starts else None
     if found is None:
         found = tries.along_path(settings)
+    if not found.converged and settings.relaxation is not None:
+        found = tries.relaxed(x, settings.relaxation) or found
     return replace(found, iterations=tries.solves), tuple(tries.routes)
 
 
@@ -118,6 +125,13 @@ class _Tries:
         self.solves += found.iterations
         self.routes.append(name)
         return found if found.converged else None
+
+    def relaxed(self, x: np.ndarray, settings: Relaxation) -> Equilibrium | None:
+        """By relaxation from x, or how that runs away; None where it does neither."""
+        options = dict(tolerance=self.tolerance, force_size=self.force_size, settings=settings)
+        found = relax(self.mechanics, self.law, x, **options)
+        self._noted(found, "relaxation")
+        return None if found.status is Status.STALLED else found
 
     def along_path(self, settings: Settings) -> Equilibrium:
         """By the interior path, or where that ends."""

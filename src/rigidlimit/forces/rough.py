@@ -27,13 +27,14 @@ from .._support.words import counted
 from ..bodies.materials import MINDLIN, MINDLIN_FORCE, TANGENTIAL_LAWS
 from ..equilibrium.dense import between_bodies
 from ..equilibrium.law import ContactLaw
+from ..equilibrium.relaxation import Relaxation
 from ..equilibrium.rows import checked_friction, contact_rows, sliding_directions
 from ..equilibrium.solve import Settings, solve
 from ..errors import InputError
 from ..linear import column_arms
 from ..status import Status
 from .problem import CompatibleForces, checked_law
-from .rough_nearest import nearest_forces
+from .rough_nearest import NEAREST, nearest_forces
 
 UNLOADED, HISTORY, LEAST_ENERGY = "unloaded", "history", "least energy"
 
@@ -92,7 +93,9 @@ class RoughForces(CompatibleForces):
                 + ("" if solved else f", not solved to the tolerance ({self.nearest_status})")
             )
         if self.mechanism is not None:
-            parts.append("the motion that the load drives is in .mechanism")
+            carried = self.status is Status.NO_EQUILIBRIUM
+            what = "along which springs give way without end" if carried else "that the load drives"
+            parts.append(f"the motion {what} is in .mechanism")
         return "; ".join(parts)
 
 
@@ -339,13 +342,15 @@ class _Scaled:
             x,
             tolerance=0.5 * tolerance,
             force_size=usual,
-            settings=Settings(path=PATH),
+            settings=Settings(path=PATH, relaxation=Relaxation()),
         )
         state = UNLOADED if history is None else HISTORY
         status, mechanism, solves = Status.CONVERGED, None, found.iterations
         nearest_status = None
         if not found.converged:
             status, state = Status.NO_EQUILIBRIUM, LEAST_ENERGY
+            if found.status is Status.NO_EQUILIBRIUM:
+                mechanism = self._motion(found.x - x)
             k = contacts.normal / self.stiffness_size, contacts.tangential / self.stiffness_size
             law = ContactLaw(
                 *k, contacts.friction, np.zeros((m, d - 1)), slide=slide, associated=True
@@ -361,9 +366,10 @@ class _Scaled:
             )
             solves, routes = solves + found.iterations, (*routes, "least energy", *more)
             if not found.converged:
-                status = Status.STALLED
-                near, nearest, more = nearest_forces(self.rows, goal, law)
-                solves, routes = solves + more, (*routes, "nearest load")
+                status, mechanism, near, nearest = Status.STALLED, None, None, None
+                if found.residual > NEAREST.missing:
+                    near, nearest, more = nearest_forces(self.rows, goal, law)
+                    solves, routes = solves + more, (*routes, "nearest load")
                 for way in (found, near):  # what is missing of the nearest load is a motion as well
                     if mechanism is None and way is not None:
                         mechanism = self._mechanism(way, law, goal)
@@ -394,9 +400,13 @@ class _Scaled:
         driven = -float(goal @ u)
         if driven <= 0.0 or resists.max(initial=0.0) > 1e-3 * driven:
             return None
-        mechanism = np.zeros(self.n)
-        mechanism[self.dofs] = u / self.arm
-        return mechanism / np.abs(mechanism).max()
+        return self._motion(u)
+
+    def _motion(self, u):
+        """Scaled displacements as a motion (n,) of largest entry 1."""
+        motion = np.zeros(self.n)
+        motion[self.dofs] = u / self.arm
+        return motion / np.abs(motion).max()
 
     def _answer(self, found, law, load, gap, unit, length, status, state, solves, tolerance,
                 mechanism, routes):  # fmt: skip

@@ -21,10 +21,19 @@ from ..status import Status
 
 @dataclass(frozen=True)
 class NearestSettings:
-    """inertia: e of the steps, over the largest stiffness; smaller ones cost digits. tolerance: of
-    a step's balance. settled: change of the load in the last step, over its size, up to which the
-    nearest one counts as found. path: iterations of the interior path."""
+    """How the nearest load is found.
 
+    Attributes
+    ----------
+    missing : part of the load that the forces found leave from which on the nearest load is looked
+        for: a smaller one may be digits.
+    inertia : e of the steps, over the largest stiffness; smaller ones cost digits.
+    tolerance : of a step's balance.
+    settled : change of the load in the last step, over its size, up to which it counts as found.
+    path : iterations of the interior path.
+    """
+
+    missing: float = 1e-5
     inertia: tuple[float, ...] = (1e-3, 1e-4, 1e-5, 1e-6)
     tolerance: float = 1e-11
     settled: float = 1e-5

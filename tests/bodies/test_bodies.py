@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.bodies import rotations, shapes
+from rigidlimit.bodies import hulls, rotations
 from rigidlimit.bodies.bodies import State
 from rigidlimit.bodies.mass import (
     block_matrix,
@@ -248,7 +248,7 @@ def test_triangular_faces_at_once_are_those_one_by_one(monkeypatch):
     for points in clouds:
         together = rl.ConvexPolyhedron(points)
         with monkeypatch.context() as patch:
-            patch.setattr(shapes, "SETTINGS", replace(shapes.SETTINGS, paired=0))
+            patch.setattr(hulls, "SETTINGS", replace(hulls.SETTINGS, paired=0))
             one_by_one = rl.ConvexPolyhedron(points)
         np.testing.assert_array_equal(together.normals, one_by_one.normals)
         assert len(together.faces) == len(one_by_one.faces)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.bodies.shapes import rectangle
+from rigidlimit.bodies.convex import rectangle
 from rigidlimit.forces.bearing import BEARING, bearing
 from rigidlimit.forces.closed import CLOSED, FLOOR, closing_gap
 

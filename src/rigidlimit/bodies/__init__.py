@@ -3,20 +3,9 @@
 from .bodies import Bodies, State
 from .cell import Cell
 from .compound import Compound
+from .convex import Box, ConvexPolyhedron, Polygon, rectangle
 from .materials import Material
-from .shapes import (
-    Box,
-    Capsule,
-    ConvexPolyhedron,
-    Cylinder,
-    Disk,
-    Ellipsoid,
-    HalfSpace,
-    Polygon,
-    Shape,
-    Sphere,
-    rectangle,
-)
+from .shapes import Capsule, Cylinder, Disk, Ellipsoid, HalfSpace, Shape, Sphere
 
 __all__ = [
     "Bodies",

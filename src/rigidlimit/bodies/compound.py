@@ -19,7 +19,8 @@ from .._support.arrays import is_positive
 from .._support.words import counted
 from ..errors import SceneError
 from . import rotations
-from .shapes import Box, Capsule, ConvexPolyhedron, Cylinder, HalfSpace, Polygon, Shape
+from .convex import Box, ConvexPolyhedron, Polygon
+from .shapes import Capsule, Cylinder, HalfSpace, Shape
 
 FLAT = 1e-6
 """Part by which the largest principal moment may be more than the sum of the others: moments that

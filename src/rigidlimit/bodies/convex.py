@@ -1,0 +1,187 @@
+"""Shapes that are convex hulls of points: boxes, polyhedra, and polygons in the plane."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from .._support.arrays import number
+from .._support.words import counted
+from ..errors import SceneError
+from .flat import flattened, pieces_of_faces, straightened
+from .hulls import (
+    SETTINGS,
+    faces_of,
+    hull_of,
+    is_centred,
+    points_of,
+    solid_moments,
+    warn_of_dents,
+)
+from .shapes import Shape, check_positive, three_lengths
+
+
+@dataclass(frozen=True)
+class Box(Shape):
+    """Box with full side lengths ``size`` = (x, y, z) [m]."""
+
+    size: tuple[float, float, float]
+
+    def __post_init__(self):
+        object.__setattr__(self, "size", three_lengths("box", "size", self.size))
+
+    @property
+    def measure(self):
+        return float(np.prod(self.size))
+
+    @property
+    def inertia_per_mass(self):
+        s = np.square(self.size)
+        return np.diag(s.sum() - s) / 12
+
+    @property
+    def bounding_radius(self):
+        return 0.5 * float(np.linalg.norm(self.size))
+
+    @cached_property
+    def polytope(self) -> "ConvexPolyhedron":
+        corners = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5], indexing="ij"))
+        return ConvexPolyhedron(corners.reshape(3, 8).T * self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexPolyhedron(Shape):
+    """Convex hull of ``points`` (m, 3) [m], moved so that its centre of mass is the origin.
+
+    ``centre`` is where the centre of mass was in the given frame; ``vertices`` are the hull's
+    corners; ``faces`` lists each flat face's corner indices, counter-clockwise from outside;
+    ``normals`` (f, 3) are the outward unit normals of the faces. ``flat`` [m]: distance of corners
+    from a plane up to which they are put into it, as one face's, for coordinates of few digits; 0:
+    no corner is; by default those within 1e-6 of the body's size. ``stays``: whether the default
+    leaves ``vertices`` where they are, so that they make the same body again.
+    """
+
+    points: np.ndarray
+    flat: float | None = None
+    centre: np.ndarray = field(init=False)
+    vertices: np.ndarray = field(init=False)
+    faces: tuple[np.ndarray, ...] = field(init=False)
+    normals: np.ndarray = field(init=False)
+    measure: float = field(init=False)
+    inertia_per_mass: np.ndarray = field(init=False)
+    stays: bool = field(init=False, repr=False)
+
+    def __post_init__(self):
+        if self.flat is not None and not 0 <= number(self.flat) < np.inf:
+            raise SceneError(f"polyhedron: flat is {self.flat!r}; expected a distance [m], or 0")
+        points = points_of("polyhedron", self.points, 3)
+        size = float(np.ptp(points, axis=0).max(initial=0.0))
+        if self.flat is not None and self.flat > SETTINGS.coarse * size > 0.0:
+            raise SceneError(
+                f"polyhedron: flat is {self.flat:g} m of a body of {size:.3g} m; expected how far "
+                "corners are off their faces, as by rounding: is it in metres?"
+            )
+        centre = np.zeros(3)
+        for turn in range(SETTINGS.rounds):
+            hull, vertices, triangles = hull_of(points, 0 if turn else self.flat)
+            volume, middle, inertia = solid_moments(vertices, triangles)
+            if turn == SETTINGS.rounds - 1 or is_centred(middle, size, vertices, points):
+                break
+            points, centre = vertices - middle, centre + middle
+        faces, normals = faces_of(hull, vertices, triangles)
+        stays = flattened(vertices, hull) is vertices
+        for name, value in dict(
+            vertices=vertices,
+            centre=centre,
+            faces=faces,
+            normals=normals,
+            measure=volume,
+            inertia_per_mass=inertia,
+            stays=stays,
+        ).items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def bounding_radius(self):
+        return float(np.linalg.norm(self.vertices, axis=1).max())
+
+    @property
+    def doubt(self) -> str:
+        """What looks like flat faces in pieces, and what to try; or ""."""
+        found = None if self.flat == 0 else pieces_of_faces(self.vertices, self.faces, self.normals)
+        if found is None:
+            return ""
+        pieces, whole, off = found
+        return (
+            f"{pieces} of {len(self.faces)} faces lie within {off:.1g} m of "
+            f"{counted(whole, 'plane')}, as of coordinates with few digits: other bodies bear on "
+            "one piece of such a face only, and may tip; give more digits, or "
+            f"ConvexPolyhedron(points, flat={2 * off:.1g}) to have them flat (flat=0: they are "
+            "meant as they are)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Polygon(Shape):
+    """Convex hull of ``points`` (m, 2) [m], moved so that its centre of mass is the origin.
+
+    ``vertices`` (k, 2) run counter-clockwise; edge i goes from vertex i to i + 1 and ``normals``
+    (k, 2) holds its outward unit normal. ``centre`` is the centre of mass in the given frame.
+    """
+
+    points: np.ndarray
+    dim = 2
+    centre: np.ndarray = field(init=False)
+    vertices: np.ndarray = field(init=False)
+    normals: np.ndarray = field(init=False)
+    measure: float = field(init=False)
+    inertia_per_mass: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        points = points_of("polygon", self.points, 2)
+        middle, size = np.zeros(2), np.ptp(points, axis=0).max() if len(points) else 0.0
+        for turn in range(SETTINGS.rounds):
+            try:
+                hull = ConvexHull(points)
+            except (QhullError, ValueError) as error:
+                raise SceneError(
+                    f"polygon: {counted(len(points), 'point')}, on a line or too few; "
+                    "expected at least three points that enclose an area"
+                ) from error
+            if turn == 0:
+                warn_of_dents(points, hull)
+            start = int(np.argmin(hull.vertices))  # the first point given comes first
+            vertices = straightened(points[np.roll(hull.vertices, -start)])
+            origin = vertices.mean(axis=0)
+            a = vertices - origin
+            b = np.roll(a, -1, axis=0)
+            twice = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+            area = twice.sum() / 2
+            centre = ((a + b) * twice[:, None]).sum(axis=0) / (6 * area)
+            away = origin + centre
+            if turn == SETTINGS.rounds - 1 or is_centred(away, size, vertices, points):
+                break
+            points, middle = vertices - away, middle + away
+        xx, yy = ((a * a + a * b + b * b) * twice[:, None]).sum(axis=0) / (12 * area) - centre**2
+        edge = b - a
+        normals = np.column_stack([edge[:, 1], -edge[:, 0]])
+        for name, value in dict(
+            centre=middle,
+            vertices=vertices,
+            normals=normals / np.linalg.norm(normals, axis=1, keepdims=True),
+            measure=float(area),
+            inertia_per_mass=np.diag([yy, xx, xx + yy]),
+        ).items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def bounding_radius(self):
+        return float(np.linalg.norm(self.vertices, axis=1).max())
+
+
+def rectangle(width: float, height: float) -> Polygon:
+    """The two-dimensional box: ``width`` along x, ``height`` along y [m]."""
+    check_positive("rectangle", width=width, height=height)
+    x, y = width / 2, height / 2
+    return Polygon(np.array([[-x, -y], [x, -y], [x, y], [-x, y]]))

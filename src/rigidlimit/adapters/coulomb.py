@@ -9,6 +9,7 @@ open, the one that elastic bodies take. Restitution, if any, is in q.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,11 +19,13 @@ from .._support.display import Brief
 from .._support.memory import check_room
 from .._support.words import counted
 from ..dynamics.inertia import inverse_mass
-from ..equilibrium.dense import Dense, between_bodies
+from ..equilibrium.dense import SMALL, Dense, between_bodies
 from ..equilibrium.multipliers import rigid_contacts
 from ..equilibrium.rows import checked_friction
 from ..status import Status
-from .formats.problem import CapturedProblem
+
+if TYPE_CHECKING:
+    from .formats.problem import CapturedProblem
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,7 +64,7 @@ class CoulombAnswer(Brief):
         )
 
 
-def solve_coulomb(captured: CapturedProblem, *, tolerance: float = 1e-10) -> CoulombAnswer:
+def solve_coulomb(captured: "CapturedProblem", *, tolerance: float = 1e-10) -> CoulombAnswer:
     """Impulses of a captured problem with its friction; tolerance: on the residual.
 
     Global problems are solved in the velocities of the bodies (sparse), local ones in those of the
@@ -89,18 +92,25 @@ def _mechanics(captured):
     """(mechanics of the contacts, tr W_ii (m,), q (d m,))."""
     d = captured.dim
     if captured.kind == "local":
-        W = sp.csr_array(captured.W)
-        check_room(8.0 * W.shape[0] ** 2 * 3, "a dense W and its factors")
+        check_room(8.0 * captured.W.shape[0] ** 2 * 3, "a dense W and its factors")
+        W = captured.W.toarray()
         return Dense.delassus(W, captured.q, d), _traces(W.diagonal(), d), captured.q
-    M, B = captured.M, sp.csr_array(captured.H.T)
+    M, B = captured.M, captured.H.T
     inverse = inverse_mass(M, np.arange(M.shape[0]))
-    mobility = sp.csr_array(B @ inverse)
+    if M.shape[0] <= SMALL:  # some sparse products take longer than all else
+        B, inverse = B.toarray(), inverse.toarray()
+        mobility = B @ inverse
+        diagonal = (B * mobility).sum(axis=1)
+    else:
+        B = sp.csr_array(B)
+        mobility = sp.csr_array(B @ inverse)
+        diagonal = B.multiply(mobility).sum(axis=1)
     q = captured.w + mobility @ captured.f
     unit = M.diagonal() * (float(np.abs(q).max(initial=0.0)) or 1.0)
     bodies = between_bodies(
         B, captured.f, d, M=M, inverse=inverse, offset=captured.w.reshape(-1, d), unit=unit
     )
-    return bodies, _traces(B.multiply(mobility).sum(axis=1), d), q
+    return bodies, _traces(diagonal, d), q
 
 
 def _traces(diagonal, d):

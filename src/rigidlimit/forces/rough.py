@@ -80,10 +80,16 @@ class RoughForces(CompatibleForces):
 
     @property
     def message(self) -> str:
+        advice = self.status.advice
+        if self.status is Status.STALLED and self.residual > NEAREST.missing:
+            advice = (
+                "neither an equilibrium nor forces in the friction cones that balance the load were "
+                "found: rigidlimit.least_friction tells whether there are any"
+            )
         parts = [
             f"{self.state}: {self.status}, residual {self.residual:.1e} (tolerance "
             f"{self.tolerance:.1e}) after {counted(self.iterations, 'linear system')}",
-            self.status.advice,
+            advice,
             counted(int(self.sliding.sum()), "sliding contact"),
         ]
         if self.nearest_status is not None:

@@ -83,8 +83,8 @@ class RoughForces(CompatibleForces):
         advice = self.status.advice
         if self.status is Status.STALLED and self.residual > NEAREST.missing:
             advice = (
-                "neither an equilibrium nor forces in the friction cones that balance the load were "
-                "found: rigidlimit.least_friction tells whether there are any"
+                "neither an equilibrium nor forces in the friction cones that balance the load "
+                "were found: rigidlimit.least_friction tells whether there are any"
             )
         parts = [
             f"{self.state}: {self.status}, residual {self.residual:.1e} (tolerance "

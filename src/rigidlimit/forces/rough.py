@@ -20,26 +20,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from .._support import arrays
-from .._support.matrices import matrix, scaled
+from .._support.matrices import matrix
 from .._support.words import counted
-from ..bodies.materials import MINDLIN, MINDLIN_FORCE, TANGENTIAL_LAWS
-from ..equilibrium.dense import between_bodies
-from ..equilibrium.law import ContactLaw
-from ..equilibrium.relaxation import Relaxation
+from ..bodies.materials import MINDLIN, TANGENTIAL_LAWS
 from ..equilibrium.rows import checked_friction, contact_rows, sliding_directions
-from ..equilibrium.solve import Settings, solve
 from ..errors import InputError
-from ..linear import column_arms
 from ..status import Status
 from .problem import CompatibleForces, checked_law
-from .rough_nearest import NEAREST, nearest_forces
+from .rough_nearest import NEAREST
+from .rough_scaled import Increment, RoughContacts, ScaledRough, Solved
 
 UNLOADED, HISTORY, LEAST_ENERGY = "unloaded", "history", "least energy"
-
-PATH = 120
-"""Iterations of the interior path at most; random packings take 40 to 90."""
 
 AT_BOUND = 1e-9
 """Part of the bound by which a tangential force may stay below it and still count as sliding."""
@@ -106,22 +100,22 @@ class RoughForces(CompatibleForces):
 
 
 def rough_forces(
-    B,
-    load,
+    B: np.ndarray | sp.sparray,
+    load: ArrayLike,
     *,
-    tangential,
-    tangential_stiffness=1.0,
-    friction=0.0,
-    stiffness=1.0,
+    tangential: np.ndarray | sp.sparray | int,
+    tangential_stiffness: ArrayLike = 1.0,
+    friction: ArrayLike = 0.0,
+    stiffness: ArrayLike = 1.0,
     exponent: float = 2.0,
     history: ContactHistory | None = None,
-    sliding_direction=None,
+    sliding_direction: ArrayLike | None = None,
     increments: int = 1,
     tangential_law: str = MINDLIN,
-    fixed=None,
-    gap_error=None,
+    fixed: ArrayLike | None = None,
+    gap_error: ArrayLike | None = None,
     tolerance: float = 1e-10,
-    warm_start=None,
+    warm_start: ArrayLike | None = None,
 ) -> RoughForces:
     """See ``compatible_forces``, of which this is the part with tangential rows.
 
@@ -147,40 +141,70 @@ def rough_forces(
         slide = sliding_directions(sliding_direction, m, d)
     history = _checked_history(history, m, d) if m else None
     gap, gap_before = _gaps(gap_error, history, m)
-    problem = _Scaled(contacts, load, free, gap)
+    problem = ScaledRough(contacts, load, free, gap)
     if not len(problem.dofs):
         return _nothing(contacts, problem.untouched, tolerance, history)
     if problem.size == 0.0 and (history is None or not history.normal.any()):
         return _nothing(contacts, load, tolerance, history)
-    found = None
-    before = problem.carried(history) if history is not None else np.zeros(n)
-    for k in range(1, increments + 1 if history is not None else 2):
-        part = k / increments if history is not None else 1.0
-        target = before + part * (load - before)
-        now = None if gap is None else gap_before + part * (gap - gap_before)
-        found = problem.solve(target, now, history, slide, tangential_law, tolerance, warm_start)
-        if found.status is not Status.CONVERGED:
-            break
-        history = found.history if history is not None else None
+    whole = Increment(load, gap, history, slide, tangential_law, tolerance, warm_start)
     if history is None:
-        return found
+        return _answer(problem, whole)
+    found = _in_increments(problem, whole, gap_before, increments)
     force = np.column_stack([found.force, found.tangential_force])
     return replace(found, imbalance=problem.imbalance(force, load))
 
 
-@dataclass(frozen=True)
-class _Contacts:
-    """Rows (m d, n) contact by contact, normal first, and the law's numbers (m,)."""
+def _in_increments(problem, whole, gap_before, increments) -> RoughForces:
+    """The answer after the way from the history's load and gaps in equal parts, each from the
+    answer before it; one that does not converge ends it."""
+    before, now = problem.carried(whole.history), whole
+    for k in range(1, increments + 1):
+        part = k / increments
+        now = replace(now, load=before + part * (whole.load - before))
+        if whole.gap is not None:
+            now = replace(now, gap=gap_before + part * (whole.gap - gap_before))
+        found = _answer(problem, now)
+        if found.status is not Status.CONVERGED:
+            break
+        now = replace(now, history=found.history)
+    return found
 
-    rows: np.ndarray | sp.csr_array
-    shape: tuple[int, int]
-    normal: np.ndarray
-    tangential: np.ndarray
-    friction: np.ndarray
-    exponent: float
+
+def _answer(problem: ScaledRough, increment: Increment) -> RoughForces:
+    """One increment solved, and judged by its balance."""
+    solved, tolerance = problem.solve(increment), increment.tolerance
+    force = solved.force
+    size = np.linalg.norm(force[:, 1:], axis=1)
+    bound = problem.contacts.friction * force[:, 0]
+    bears = force[:, 0] > 10.0 * tolerance * force[:, 0].max(initial=0.0)
+    imbalance = problem.imbalance(force, increment.load)
+    off = np.abs(imbalance) / problem.arm_full
+    residual = float(off.max(initial=0.0)) / (problem.size or solved.unit)
+    status = solved.status
+    if status is Status.CONVERGED and residual > tolerance:
+        status = Status.STALLED
+    common = _common(
+        force[:, 0], solved.displacement, status, residual, solved.solves, imbalance, tolerance, off
+    )
+    return RoughForces(
+        **common,
+        nearest_status=solved.nearest_status,
+        tangential_force=force[:, 1:],
+        sliding=bears & (size >= (1.0 - AT_BOUND) * bound) & (bound > 0.0),
+        state=_state(solved, increment),
+        history=ContactHistory(solved.kept, force[:, 1:].copy(), increment.gap),
+        mechanism=solved.mechanism,
+        routes=solved.routes,
+    )
 
 
-def _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent) -> _Contacts:
+def _state(solved: Solved, increment: Increment) -> str:
+    if solved.least_energy:
+        return LEAST_ENERGY
+    return UNLOADED if increment.history is None else HISTORY
+
+
+def _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent) -> RoughContacts:
     rows, d = (B, tangential) if isinstance(tangential, int) else contact_rows(B, tangential)
     m = rows.shape[0] // d
     stiffness, exponent = checked_law(stiffness, exponent, m)
@@ -192,7 +216,7 @@ def _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent)
             f"tangential_stiffness of contact {i} is {k_t[i]}; expected a positive number "
             "(a smooth contact has friction 0)"
         )
-    return _Contacts(rows, (m, d), stiffness, k_t, mu, exponent)
+    return RoughContacts(rows, (m, d), stiffness, k_t, mu, exponent)
 
 
 def _checked_increments(increments) -> int:
@@ -266,177 +290,3 @@ def _common(force, u, status, residual, iterations, imbalance, tolerance, off):
         tolerance=tolerance,
         method="newton",
     )
-
-
-class _Scaled:
-    """The problem in units in which loads, stiffness and arms are of order one."""
-
-    def __init__(self, contacts: _Contacts, load: np.ndarray, free: np.ndarray, gap=None):
-        self.contacts, self.free = contacts, free
-        arm, touched = column_arms(contacts.rows)
-        self.dofs = np.flatnonzero(free & touched)
-        self.arm_full = np.where(free & touched, arm, 1.0)
-        self.arm = arm[self.dofs]
-        self.n = len(free)
-        used = contacts.rows if len(self.dofs) == self.n else contacts.rows[:, self.dofs]
-        self.rows = scaled(used, columns=1.0 / self.arm)
-        self.stiffness_size = float(contacts.normal.max(initial=0.0)) or 1.0
-        self.size = float((np.abs(load) / self.arm_full).max(initial=0.0))
-        if gap is not None:
-            # where overlaps press harder than the load, last digits are those of their forces
-            overlap = np.maximum(-gap, 0.0) ** (contacts.exponent - 1.0)
-            self.size = max(self.size, float((contacts.normal * overlap).max(initial=0.0)))
-        self.untouched = np.where(free & ~touched, load, 0.0)
-
-    def carried(self, history) -> np.ndarray:
-        """Load (n,) that the kept forces carry."""
-        force = np.column_stack([np.maximum(history.normal, 0.0), history.tangential])
-        return np.where(self.free, self.contacts.rows.T @ force.ravel(), 0.0)
-
-    def imbalance(self, force, load) -> np.ndarray:
-        """What forces (m, d) leave of the load (n,)."""
-        return np.where(self.free, self.contacts.rows.T @ force.ravel() - load, 0.0)
-
-    def solve(
-        self, load, gap, history, slide, tangential_law, tolerance, warm_start
-    ) -> RoughForces:
-        """One increment to ``load`` (n,) [N] and initial gaps (m,) [m] or None.
-
-        Motions that no contact resists have the stiffness ``tolerance``, over the largest of the
-        contacts: loads along them too small to count do not move bodies into other contacts.
-        """
-        contacts, p = self.contacts, self.contacts.exponent
-        m, d = contacts.shape
-        unit = self.size
-        if history is not None:
-            unit = max(unit, float(np.abs(history.normal).max(initial=0.0)))
-        length = (unit / self.stiffness_size) ** (1.0 / (p - 1.0))
-        k_n = contacts.normal / self.stiffness_size
-        k_t = contacts.tangential / self.stiffness_size
-        kept, offset = np.zeros((m, d - 1)), None
-        if history is not None:
-            offset = np.zeros((m, d))
-            normal = history.normal / unit
-            overlap = np.sign(normal) * (np.abs(normal) / k_n) ** (1.0 / (p - 1.0))
-            offset[:, 0] = -overlap
-            kept = history.tangential / unit
-            if gap is not None and history.gap is not None:
-                offset[:, 0] -= history.gap / length
-            if p != 2.0 and tangential_law == MINDLIN:
-                # the spring's length is kept: its force grows with the radius
-                bears = overlap > 0.0
-                spring = np.where(bears, k_t * np.where(bears, overlap, 1.0) ** (p - 2.0), 1.0)
-                offset[:, 1:] = np.where(bears[:, None], -kept / spring[:, None], 0.0)
-                kept = np.zeros_like(kept)
-        elif tangential_law == MINDLIN_FORCE:
-            k_t = k_t / (p - 1.0)  # its stiffness, summed up along the way from zero
-        if gap is not None:
-            offset = np.zeros((m, d)) if offset is None else offset
-            offset[:, 0] += gap / length
-        law = ContactLaw(k_n, k_t, contacts.friction, kept, p, slide)
-        goal = load[self.dofs] / self.arm / unit
-        mechanics = between_bodies(
-            self.rows, -goal, d, offset=offset, shift=tolerance, unit=max(self.size / unit, 1e-30)
-        )
-        x = np.zeros(len(self.dofs))
-        if warm_start is not None:
-            x = warm_start[self.dofs] * self.arm / length
-        usual = max(float(np.abs(goal).max(initial=0.0)), 1e-3)
-        found, routes = solve(
-            mechanics,
-            law,
-            x,
-            tolerance=0.5 * tolerance,
-            force_size=usual,
-            settings=Settings(path=PATH, relaxation=Relaxation()),
-        )
-        state = UNLOADED if history is None else HISTORY
-        status, mechanism, solves = Status.CONVERGED, None, found.iterations
-        nearest_status = None
-        if not found.converged:
-            status, state = Status.NO_EQUILIBRIUM, LEAST_ENERGY
-            if found.status is Status.NO_EQUILIBRIUM:
-                mechanism = self._motion(found.x - x)
-            k = contacts.normal / self.stiffness_size, contacts.tangential / self.stiffness_size
-            law = ContactLaw(
-                *k, contacts.friction, np.zeros((m, d - 1)), slide=slide, associated=True
-            )
-            mechanics = between_bodies(self.rows, -goal, d, shift=tolerance, unit=mechanics.unit)
-            found, more = solve(
-                mechanics,
-                law,
-                np.zeros(len(self.dofs)),
-                tolerance=0.5 * tolerance,
-                force_size=1.0,
-                settings=Settings(newton=0, path=PATH),
-            )
-            solves, routes = solves + found.iterations, (*routes, "least energy", *more)
-            if not found.converged:
-                status, mechanism, near, nearest = Status.STALLED, None, None, None
-                if found.residual > NEAREST.missing:
-                    near, nearest, more = nearest_forces(self.rows, goal, law)
-                    solves, routes = solves + more, (*routes, "nearest load")
-                for way in (found, near):  # what is missing of the nearest load is a motion as well
-                    if mechanism is None and way is not None:
-                        mechanism = self._mechanism(way, law, goal)
-                if mechanism is not None:
-                    status, nearest_status = Status.LOAD_NOT_CARRIED, nearest
-                    found = near or found
-        if np.abs(self.untouched).max(initial=0.0) > tolerance * self.size:
-            if status is not Status.LOAD_NOT_CARRIED:
-                nearest_status, mechanism = status, -self.untouched / np.abs(self.untouched).max()
-            status = Status.LOAD_NOT_CARRIED
-        answer = self._answer(found, law, load, gap, unit, length, status, state, solves, tolerance,
-                              mechanism, routes)  # fmt: skip
-        return replace(answer, nearest_status=nearest_status)
-
-    def _mechanism(self, found, law, goal):
-        """The motion (n,) that the load drives and no contact resists, or None.
-
-        Admissible forces do no work f . w < 0 in it, as w_n >= mu |w_t| at every contact (w_n >=
-        -mu e . w_t where it slides along a given e), and so cannot balance a load with F~ . u < 0
-        (Farkas' lemma for cones).
-        """
-        u = found.x / (np.abs(found.x).max(initial=0.0) or 1.0)
-        w = (self.rows @ u).reshape(self.contacts.shape)
-        along = np.linalg.norm(w[:, 1:], axis=1)
-        if law.slide is not None:
-            along = np.where(law.sliding, -(law.slide * w[:, 1:]).sum(axis=1), along)
-        resists = law.friction * along - w[:, 0]
-        driven = -float(goal @ u)
-        if driven <= 0.0 or resists.max(initial=0.0) > 1e-3 * driven:
-            return None
-        return self._motion(u)
-
-    def _motion(self, u):
-        """Scaled displacements as a motion (n,) of largest entry 1."""
-        motion = np.zeros(self.n)
-        motion[self.dofs] = u / self.arm
-        return motion / np.abs(motion).max()
-
-    def _answer(self, found, law, load, gap, unit, length, status, state, solves, tolerance,
-                mechanism, routes):  # fmt: skip
-        force = found.force * unit
-        u = np.zeros(self.n)
-        u[self.dofs] = found.x / self.arm * length
-        overlap = -found.displacement[:, 0]
-        normal = np.sign(overlap) * law.normal * np.abs(overlap) ** (law.exponent - 1.0) * unit
-        if law.associated:
-            normal = force[:, 0]
-        size = np.linalg.norm(force[:, 1:], axis=1)
-        bound = self.contacts.friction * force[:, 0]
-        bears = force[:, 0] > 10.0 * tolerance * force[:, 0].max(initial=0.0)
-        imbalance = self.imbalance(force, load)
-        off = np.abs(imbalance) / self.arm_full
-        residual = float(off.max(initial=0.0)) / (self.size or unit)
-        if status is Status.CONVERGED and residual > tolerance:
-            status = Status.STALLED
-        return RoughForces(
-            **_common(force[:, 0], u, status, residual, solves, imbalance, tolerance, off),
-            tangential_force=force[:, 1:],
-            sliding=bears & (size >= (1.0 - AT_BOUND) * bound) & (bound > 0.0),
-            state=state,
-            history=ContactHistory(normal, force[:, 1:].copy(), gap),
-            mechanism=mechanism,
-            routes=routes,
-        )

@@ -1,0 +1,281 @@
+"""Step 2 with friction in units in which loads, stiffness and arms are of order one.
+
+One increment is solved by Newton or the interior path of ``equilibrium.solve``. Where these find no
+equilibrium of the law, forces are those of least energy; where no forces in the cones balance the
+load either, those of the nearest load that some do (``rough_nearest.py``).
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._support.matrices import scaled
+from ..bodies.materials import MINDLIN, MINDLIN_FORCE
+from ..equilibrium.dense import between_bodies
+from ..equilibrium.law import ContactLaw
+from ..equilibrium.relaxation import Relaxation
+from ..equilibrium.result import Equilibrium
+from ..equilibrium.solve import Settings, solve
+from ..linear import column_arms
+from ..status import Status
+from .rough_nearest import NEAREST, nearest_forces
+
+if TYPE_CHECKING:
+    from .rough import ContactHistory
+
+PATH = 120
+"""Iterations of the interior path at most; random packings take 40 to 90."""
+
+
+@dataclass(frozen=True)
+class RoughContacts:
+    """Rows (m d, n) contact by contact, normal first, and the law's numbers (m,). shape: (m, d)."""
+
+    rows: np.ndarray | sp.csr_array
+    shape: tuple[int, int]
+    normal: np.ndarray
+    tangential: np.ndarray
+    friction: np.ndarray
+    exponent: float
+
+
+@dataclass(frozen=True)
+class Increment:
+    """What is asked for: forces that balance ``load`` (n,) [N] with initial gaps ``gap`` (m,) [m],
+    or None, from what the contacts remember. slide (m, d-1): direction of those known to slide, or
+    None; others as of ``compatible_forces``."""
+
+    load: np.ndarray
+    gap: np.ndarray | None
+    history: "ContactHistory | None"
+    slide: np.ndarray | None
+    tangential_law: str
+    tolerance: float
+    warm_start: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Solved:
+    """force (m, d) [N]; displacement (n,); kept (m,) [N]: normal forces that the contacts remember,
+    negative where they are open. unit [N]: of forces, in which it was solved. least_energy: whether
+    the forces are of least energy. Others as of ``RoughForces``."""
+
+    force: np.ndarray
+    displacement: np.ndarray
+    kept: np.ndarray
+    unit: float
+    status: Status
+    least_energy: bool
+    solves: int
+    routes: tuple[str, ...]
+    nearest_status: Status | None
+    mechanism: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Where one increment led, in scaled units; mechanism (n,) as it is told."""
+
+    equilibrium: Equilibrium
+    law: ContactLaw
+    status: Status
+    solves: int
+    routes: tuple[str, ...]
+    nearest_status: Status | None = None
+    mechanism: np.ndarray | None = None
+
+
+class ScaledRough:
+    """The problem of these contacts. load (n,) [N]; free (n,) bool; gap (m,) [m] or None.
+
+    dofs: free degrees of freedom that contacts move. arm_full (n,): their arms, 1 elsewhere. size
+    [N]: of the load over arms, and of what overlaps press with. untouched (n,): load that no
+    contact takes.
+    """
+
+    def __init__(
+        self, contacts: RoughContacts, load: np.ndarray, free: np.ndarray, gap: np.ndarray | None
+    ):
+        self.contacts, self.free = contacts, free
+        arm, touched = column_arms(contacts.rows)
+        self.dofs = np.flatnonzero(free & touched)
+        self.arm_full = np.where(free & touched, arm, 1.0)
+        self.arm = arm[self.dofs]
+        self.n = len(free)
+        used = contacts.rows if len(self.dofs) == self.n else contacts.rows[:, self.dofs]
+        self.rows = scaled(used, columns=1.0 / self.arm)
+        self.stiffness_size = float(contacts.normal.max(initial=0.0)) or 1.0
+        self.stiffness = (
+            contacts.normal / self.stiffness_size,
+            contacts.tangential / self.stiffness_size,
+        )
+        self.size = float((np.abs(load) / self.arm_full).max(initial=0.0))
+        if gap is not None:
+            # where overlaps press harder than the load, last digits are those of their forces
+            overlap = np.maximum(-gap, 0.0) ** (contacts.exponent - 1.0)
+            self.size = max(self.size, float((contacts.normal * overlap).max(initial=0.0)))
+        self.untouched = np.where(free & ~touched, load, 0.0)
+
+    def carried(self, history: "ContactHistory") -> np.ndarray:
+        """Load (n,) that the kept forces carry."""
+        force = np.column_stack([np.maximum(history.normal, 0.0), history.tangential])
+        return np.where(self.free, self.contacts.rows.T @ force.ravel(), 0.0)
+
+    def imbalance(self, force: np.ndarray, load: np.ndarray) -> np.ndarray:
+        """What forces (m, d) leave of the load (n,)."""
+        return np.where(self.free, self.contacts.rows.T @ force.ravel() - load, 0.0)
+
+    def solve(self, increment: Increment) -> Solved:
+        """One increment.
+
+        Motions that no contact resists have the stiffness ``tolerance``, over the largest of the
+        contacts: loads along them too small to count do not move bodies into other contacts.
+        """
+        unit, history, p = self.size, increment.history, self.contacts.exponent
+        if history is not None:
+            unit = max(unit, float(np.abs(history.normal).max(initial=0.0)))
+        length = (unit / self.stiffness_size) ** (1.0 / (p - 1.0))
+        law, offset = self._law(increment, unit, length)
+        goal = increment.load[self.dofs] / self.arm / unit
+        known = dict(shift=increment.tolerance, unit=max(self.size / unit, 1e-30))
+        mechanics = between_bodies(self.rows, -goal, self.contacts.shape[1], offset=offset, **known)
+        x = np.zeros(len(self.dofs))
+        if increment.warm_start is not None:
+            x = increment.warm_start[self.dofs] * self.arm / length
+        first, routes = solve(
+            mechanics,
+            law,
+            x,
+            tolerance=0.5 * increment.tolerance,
+            force_size=max(float(np.abs(goal).max(initial=0.0)), 1e-3),
+            settings=Settings(path=PATH, relaxation=Relaxation()),
+        )
+        found = _Found(first, law, Status.CONVERGED, first.iterations, routes)
+        if not first.converged:
+            if first.status is Status.NO_EQUILIBRIUM:
+                found = replace(found, mechanism=self._motion(first.x - x))
+            found = self._least_energy(found, goal, increment, known)
+        return self._solved(self._with_untouched(found, increment.tolerance), unit, length)
+
+    def _law(self, increment, unit, length) -> tuple[ContactLaw, np.ndarray | None]:
+        """The law of the contacts, and how far they are apart (m, d) before the increment."""
+        (m, d), p = self.contacts.shape, self.contacts.exponent
+        history, gap = increment.history, increment.gap
+        k_n, k_t = self.stiffness
+        kept, offset = np.zeros((m, d - 1)), None
+        if history is not None:
+            offset = np.zeros((m, d))
+            normal = history.normal / unit
+            overlap = np.sign(normal) * (np.abs(normal) / k_n) ** (1.0 / (p - 1.0))
+            offset[:, 0] = -overlap
+            kept = history.tangential / unit
+            if gap is not None and history.gap is not None:
+                offset[:, 0] -= history.gap / length
+            if p != 2.0 and increment.tangential_law == MINDLIN:
+                # the spring's length is kept: its force grows with the radius
+                bears = overlap > 0.0
+                spring = np.where(bears, k_t * np.where(bears, overlap, 1.0) ** (p - 2.0), 1.0)
+                offset[:, 1:] = np.where(bears[:, None], -kept / spring[:, None], 0.0)
+                kept = np.zeros_like(kept)
+        elif increment.tangential_law == MINDLIN_FORCE:
+            k_t = k_t / (p - 1.0)  # its stiffness, summed up along the way from zero
+        if gap is not None:
+            offset = np.zeros((m, d)) if offset is None else offset
+            offset[:, 0] += gap / length
+        return ContactLaw(k_n, k_t, self.contacts.friction, kept, p, increment.slide), offset
+
+    def _least_energy(self, before: _Found, goal, increment, known) -> _Found:
+        """Forces of least energy, where no equilibrium of the law was found."""
+        m, d = self.contacts.shape
+        none = np.zeros((m, d - 1))
+        law = ContactLaw(
+            *self.stiffness, self.contacts.friction, none, slide=increment.slide, associated=True
+        )
+        found, routes = solve(
+            between_bodies(self.rows, -goal, d, **known),
+            law,
+            np.zeros(len(self.dofs)),
+            tolerance=0.5 * increment.tolerance,
+            force_size=1.0,
+            settings=Settings(newton=0, path=PATH),
+        )
+        solves, routes = before.solves + found.iterations, (*before.routes, "least energy", *routes)
+        if not found.converged:
+            return self._nearest(_Found(found, law, Status.STALLED, solves, routes), goal)
+        status = Status.NO_EQUILIBRIUM
+        return _Found(found, law, status, solves, routes, mechanism=before.mechanism)
+
+    def _nearest(self, found: _Found, goal) -> _Found:
+        """Forces for the nearest load that is carried, if a motion shows that this one is not."""
+        near = nearest = None
+        if found.equilibrium.residual > NEAREST.missing:
+            near, nearest, more = nearest_forces(self.rows, goal, found.law)
+            found = replace(
+                found, solves=found.solves + more, routes=(*found.routes, "nearest load")
+            )
+        for way in (found.equilibrium, near):  # what is missing of the nearest load is a motion too
+            mechanism = None if way is None else self._mechanism(way, found.law, goal)
+            if mechanism is not None:
+                return replace(
+                    found,
+                    equilibrium=near or found.equilibrium,
+                    status=Status.LOAD_NOT_CARRIED,
+                    nearest_status=nearest,
+                    mechanism=mechanism,
+                )
+        return found
+
+    def _with_untouched(self, found: _Found, tolerance) -> _Found:
+        """The same where a load that no contact takes is more than rounding."""
+        most = np.abs(self.untouched).max(initial=0.0)
+        if not most > tolerance * self.size:
+            return found
+        if found.status is not Status.LOAD_NOT_CARRIED:
+            found = replace(found, nearest_status=found.status, mechanism=-self.untouched / most)
+        return replace(found, status=Status.LOAD_NOT_CARRIED)
+
+    def _mechanism(self, found, law, goal) -> np.ndarray | None:
+        """The motion (n,) that the load drives and no contact resists, or None.
+
+        Admissible forces do no work f . w < 0 in it, as w_n >= mu |w_t| at every contact (w_n >=
+        -mu e . w_t where it slides along a given e), and so cannot balance a load with F~ . u < 0
+        (Farkas' lemma for cones).
+        """
+        u = found.x / (np.abs(found.x).max(initial=0.0) or 1.0)
+        w = (self.rows @ u).reshape(self.contacts.shape)
+        along = np.linalg.norm(w[:, 1:], axis=1)
+        if law.slide is not None:
+            along = np.where(law.sliding, -(law.slide * w[:, 1:]).sum(axis=1), along)
+        resists = law.friction * along - w[:, 0]
+        driven = -float(goal @ u)
+        if driven <= 0.0 or resists.max(initial=0.0) > 1e-3 * driven:
+            return None
+        return self._motion(u)
+
+    def _motion(self, u):
+        """Scaled displacements as a motion (n,) of largest entry 1."""
+        motion = np.zeros(self.n)
+        motion[self.dofs] = u / self.arm
+        return motion / np.abs(motion).max()
+
+    def _solved(self, found: _Found, unit, length) -> Solved:
+        """In newtons and metres."""
+        equilibrium, law = found.equilibrium, found.law
+        force, u = equilibrium.force * unit, np.zeros(self.n)
+        u[self.dofs] = equilibrium.x / self.arm * length
+        overlap = -equilibrium.displacement[:, 0]
+        kept = np.sign(overlap) * law.normal * np.abs(overlap) ** (law.exponent - 1.0) * unit
+        return Solved(
+            force=force,
+            displacement=u,
+            kept=force[:, 0] if law.associated else kept,
+            unit=unit,
+            status=found.status,
+            least_energy=law.associated,
+            solves=found.solves,
+            routes=found.routes,
+            nearest_status=found.nearest_status,
+            mechanism=found.mechanism,
+        )

@@ -68,3 +68,15 @@ def test_residual_of_one_contact():
     u = np.array([[0.1, 0.0, 0.0], [0.0, 0.0, 0.1], [0.0, -3.0, 0.0], [0.7, 0.2, 0.0]])
     expected = [0.1, 0.1, 0.0, 0.0]  # too open; slips with friction to spare; slides; is open
     np.testing.assert_allclose(residuals(force, u, mu, rho), expected, atol=1e-15)
+
+
+def test_compiled_code_sees_one_kind_of_arrays():
+    """Contract: a view of some columns and arrays that may not be written do not have kernels
+    compiled again; the values are theirs."""
+    force = np.arange(12.0).reshape(4, 3)
+    stiffness = np.broadcast_to(2.0, 4)
+    law = ContactLaw(stiffness, stiffness, stiffness, force[:, 1:]).compiled
+    for array in (law.normal, law.tangential, law.friction, law.kept, law.slide):
+        assert array.flags.c_contiguous and array.flags.writeable
+    np.testing.assert_array_equal(law.kept, force[:, 1:])
+    np.testing.assert_array_equal(law.normal, stiffness)

@@ -148,3 +148,10 @@ def with_short_indices(matrix: sp.csr_array) -> sp.csr_array:
         return matrix
     starts, columns = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
     return sp.csr_array((matrix.data, columns, starts), shape=matrix.shape)
+
+
+def contiguous(array: np.ndarray) -> np.ndarray:
+    """The array itself, or a copy that is writable and has its entries in a row: kernels are
+    compiled once a kind of array."""
+    flags = array.flags
+    return array if flags.c_contiguous and flags.writeable else np.array(array, order="C")

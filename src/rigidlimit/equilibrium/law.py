@@ -24,6 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.arrays import contiguous
+
 
 class CompiledLaw(NamedTuple):
     """What compiled code takes of a ``ContactLaw``, of the same fields. sliding (m,) bool: contacts
@@ -90,15 +92,16 @@ class ContactLaw:
 
     @property
     def compiled(self) -> CompiledLaw:
-        slide = self.kept if self.slide is None else self.slide
+        """What compiled code takes: arrays of one kind, for others kernels are compiled again."""
+        kept = contiguous(self.kept)
         return CompiledLaw(
-            self.normal,
-            self.tangential,
-            self.friction,
-            self.kept,
+            contiguous(self.normal),
+            contiguous(self.tangential),
+            contiguous(self.friction),
+            kept,
             float(self.exponent),
             self.sliding,
-            slide,
+            kept if self.slide is None else contiguous(self.slide),
         )
 
 

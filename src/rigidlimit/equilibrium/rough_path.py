@@ -113,7 +113,7 @@ def advance(mechanics: Mechanics, law: ContactLaw, at: Path) -> float:
 def _linearized(at, target, second, D, b):
     """D (m, d, d) and b (m, d) of df = -D dw + b, multipliers eliminated."""
     law, dilation, w, force, gap, slip, room = at
-    k_n, k_t, mu, kept, p, _, known = law
+    k_n, k_t, mu, kept, p, _, _ = law
     m, d = force.shape
     C = np.zeros((d, d))
     q = 1.0 / (p - 1.0)
@@ -123,23 +123,8 @@ def _linearized(at, target, second, D, b):
         give = q * overlap / fn  # dc/df_n
         a = 1.0 / k_t[i] if p == 2.0 else 1.0 / (k_t[i] * overlap ** (p - 2.0))
         da = 0.0 if p == 2.0 else -(p - 2.0) / overlap * give * a  # da/df_n
-        if l == 0.0:  # smooth, or known to slide: the tangential force follows the normal one
-            D[i] = 0.0
-            opening = w[i, 0]
-            if dilation > 0.0:  # along (1, mu e), also in what opens
-                give, overlap = give + mm / k_t[i], overlap + mm / k_t[i] * fn
-                for u in range(1, d):
-                    opening += mu[i] * known[i, u - 1] * w[i, u]
-            D[i, 0, 0] = 1.0 / (give + s / fn)
-            b[i, 0] = D[i, 0, 0] * (s - overlap - opening + (target - fn * s - second[i, 0]) / fn)
-            for u in range(1, d):
-                along = mu[i] * known[i, u - 1]
-                D[i, u, 0] = along * D[i, 0, 0]
-                b[i, u] = along * (fn + b[i, 0]) - force[i, u]
-                if dilation > 0.0:
-                    D[i, 0, u] = along * D[i, 0, 0]
-                    for v in range(1, u + 1):
-                        D[i, u, v] = D[i, v, u] = along * mu[i] * known[i, v - 1] * D[i, 0, 0]
+        if l == 0.0:
+            _follower(i, at, overlap, give, (target, second[i, 0]), D, b)
             continue
         missing = overlap + w[i, 0] - dilation * mm * l * fn - s
         of_gap = (target - fn * s - second[i, 0]) / fn  # ds = of_gap - s/f_n df_n
@@ -163,6 +148,31 @@ def _linearized(at, target, second, D, b):
             for v in range(d):
                 total += D[i, u, v] * C[0, v]
             b[i, u] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _follower(i, at, overlap, give, product, D, b):
+    """The same of contact i, which is smooth, or known to slide: the tangential force follows the
+    normal one. give: dc/df_n. product: of f_n and s, to come to, and its second-order part."""
+    law, dilation, w, force, gap, _, _ = at
+    mu, k_t, known = law.friction[i], law.tangential[i], law.slide
+    fn, s, opening, d = force[i, 0], gap[i], w[i, 0], w.shape[1]
+    target, second = product
+    D[i] = 0.0
+    if dilation > 0.0:  # along (1, mu e), also in what opens
+        give, overlap = give + mu * mu / k_t, overlap + mu * mu / k_t * fn
+        for u in range(1, d):
+            opening += mu * known[i, u - 1] * w[i, u]
+    D[i, 0, 0] = 1.0 / (give + s / fn)
+    b[i, 0] = D[i, 0, 0] * (s - overlap - opening + (target - fn * s - second) / fn)
+    for u in range(1, d):
+        along = mu * known[i, u - 1]
+        D[i, u, 0] = along * D[i, 0, 0]
+        b[i, u] = along * (fn + b[i, 0]) - force[i, u]
+        if dilation > 0.0:
+            D[i, 0, u] = along * D[i, 0, 0]
+            for v in range(1, u + 1):
+                D[i, u, v] = D[i, v, u] = along * mu * known[i, v - 1] * D[i, 0, 0]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

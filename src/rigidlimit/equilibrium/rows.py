@@ -3,6 +3,7 @@ what goes with them contact by contact."""
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from .._support import arrays
 from .._support.matrices import matrix, taken
@@ -10,7 +11,9 @@ from .._support.words import counted
 from ..errors import InputError
 
 
-def contact_rows(B, tangential):
+def contact_rows(
+    B: np.ndarray | sp.csr_array, tangential: np.ndarray | sp.sparray
+) -> tuple[np.ndarray | sp.csr_array, int]:
     """(rows (m d, n) contact by contact, normal first; d). Raises InputError for a wrong count.
 
     B (m, n): a plain array or compressed rows; of that form are the rows, a plain array only while
@@ -58,7 +61,7 @@ def _doubled(T) -> bool:
     return bool((same | opposite).all())
 
 
-def checked_friction(friction, m: int) -> np.ndarray:
+def checked_friction(friction: ArrayLike, m: int) -> np.ndarray:
     """mu (m,) >= 0; raises InputError."""
     mu = arrays.vector("friction", friction, m, what="contact (row of B)")
     if (mu < 0.0).any():
@@ -73,7 +76,7 @@ def directions(vectors: np.ndarray) -> np.ndarray:
     return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
 
 
-def sliding_directions(given, m: int, d: int) -> np.ndarray:
+def sliding_directions(given: ArrayLike, m: int, d: int) -> np.ndarray:
     """Unit vectors (m, d-1), zero where a contact is not known to slide; raises InputError."""
     given = np.asarray(given, float)
     if given.shape != (m, d - 1) or not np.isfinite(given).all():

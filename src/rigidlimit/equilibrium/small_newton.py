@@ -115,14 +115,21 @@ def _step(network, D, r, dx, room):
     """dx = -(a + U D L)^-1 r; False if singular."""
     a, shift, rows, out, c = network
     a += shift
-    K, answer, part, pivots = room
-    n, d = len(c), D.shape[1]
-    for k in range(n):
+    for k in range(len(c)):
         dx[k] = -r[k]
-    if rows.size > 0:
-        assemble(a, rows, out, D, K)
-        return _lapack_solve(K, dx, n, pivots)
-    # of a + U D only the columns of contacts that answer differ from those of a
+    if rows.size == 0:
+        return _step_of_forces(a, out, D, dx, room)
+    K, _, _, pivots = room
+    assemble(a, rows, out, D, K)
+    return _lapack_solve(K, dx, len(c), pivots)
+
+
+@njit(cache=True, nogil=True)
+def _step_of_forces(a, out, D, dx, room):
+    """dx := (a + U D)^-1 dx, in place; False if singular. Only the columns of contacts that answer
+    differ from those of a."""
+    K, answer, part, pivots = room
+    n, d = len(dx), D.shape[1]
     size = 0
     for i in range(len(D)):
         if D[i, 0, 0] != 0.0:

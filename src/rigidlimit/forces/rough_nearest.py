@@ -43,7 +43,9 @@ class NearestSettings:
 NEAREST = NearestSettings()
 
 
-def nearest_forces(rows, goal, law: ContactLaw) -> tuple[Equilibrium | None, Status, int]:
+def nearest_forces(
+    rows: np.ndarray | sp.csr_array, goal: np.ndarray, law: ContactLaw
+) -> tuple[Equilibrium | None, Status, int]:
     """(forces, whether their load is the nearest to ``NEAREST.settled``, linear systems solved).
 
     rows (m d, n), goal (n,): scaled, of order one; law: associated. No forces where not even the

@@ -106,9 +106,11 @@ def pieces_of_faces(vertices: np.ndarray, faces: np.ndarray, normals: np.ndarray
     if n > SETTINGS.most:
         return None
     loops, starts = np.concatenate(faces), np.cumsum([0, *map(len, faces[:-1])])
-    following = np.concatenate([np.roll(loop, -1) for loop in faces])
+    following = np.roll(loops, -1)
+    following[np.append(starts[1:], len(loops)) - 1] = loops[starts]
     of = np.repeat(np.arange(n), [len(loop) for loop in faces])
-    sides = dict(zip(zip(loops, following, strict=True), of, strict=True))
+    sides = zip(loops.tolist(), following.tolist(), strict=True)
+    sides = dict(zip(sides, of.tolist(), strict=True))
     pairs = np.array([(f, sides[b, a]) for (a, b), f in sides.items() if f < sides.get((b, a), -1)])
     heights = vertices @ normals.T
     heights = np.abs(heights[loops] - heights[loops[starts], np.arange(n)])

@@ -109,7 +109,8 @@ def _edges(shape: ConvexPolyhedron | None):
         return np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 3))
     meet: dict[tuple[int, int], list[int]] = {}
     for face, loop in enumerate(shape.faces):
-        for i, j in zip(loop.tolist(), np.roll(loop, -1).tolist(), strict=True):
+        corners = loop.tolist()
+        for i, j in zip(corners, [*corners[1:], corners[0]], strict=True):
             meet.setdefault((min(i, j), max(i, j)), []).append(face)
     edges = np.array(list(meet), np.int64)
     sides = np.array([f if len(f) == 2 else [-1, -1] for f in meet.values()], np.int64)

@@ -42,6 +42,7 @@ def write_report(
             parts.append(_table(cases))
         for ending in ("png", "pdf"):
             save_figure(figure, folder / f"{name}.{ending}")
+            figure.set_layout_engine("none")  # laid out once
         parts.append(captioned((folder / f"{name}.png").read_bytes(), caption))
     path = folder / "report.html"
     write_page(path, "Compatible contact forces: section 8 anew", parts)

@@ -7,6 +7,7 @@ import rigidlimit as rl
 from rigidlimit.errors import InputError, SceneError
 from rigidlimit.output.hdf5 import RunWriter
 from rigidlimit.output.unfinished import read_unfinished
+from rigidlimit.scenes.toml import parse_scene, scene_text
 
 
 def _block():
@@ -151,7 +152,11 @@ def test_mistakes():
     simulation = rl.Simulation(_block())
     for mistake, error, said in (
         (lambda: simulation.set_load("blok", (0, 0)), SceneError, "did you mean 'block'"),
-        (lambda: simulation.set_load("ground", (0, 0)), InputError, "half-space and takes no load"),
+        (
+            lambda: simulation.set_load("ground", (0, 0)),
+            InputError,
+            "takes no load; give it a mass",
+        ),
         (lambda: simulation.set_load("block", (0, 0, 0, 1)), SceneError, "expected 2 or 3 finite"),
         (lambda: simulation.set_load("block", (0, np.nan)), SceneError, "expected 2 or 3 finite"),
         (lambda: simulation.set_velocity("ground", 1.0), SceneError, "velocity: found"),
@@ -159,3 +164,86 @@ def test_mistakes():
     ):
         with pytest.raises(error, match=said):
             mistake()
+
+
+def _between_walls(**lid):
+    """Three disks in a column on a floor, under a half-space."""
+    scene = rl.Scene(dim=2, gravity=(0, -10.0), dt=1e-3)
+    scene.add(rl.HalfSpace(2), position=(0, 0), name="floor")
+    scene.add_many(rl.Disk(0.1), [(0, 0.1 + 0.2 * k) for k in range(3)], mass=1.0)
+    scene.add(rl.HalfSpace(2), position=(0, 0.6), normal=(0, -1), name="lid", **lid)
+    return scene
+
+
+def test_a_half_space_with_a_mass_presses():
+    """Closed form: the lid's load and weight, then those of the disks below it; by contact dynamics
+    and by the DEM. 1e-9: tolerance of the solver, 1e-6: of the DEM's rest, over the load."""
+    scene = _between_walls(mass=2.0, load=(3.0, -50.0))
+    known = [100.0, 90.0, 80.0, 70.0]  # floor, between disks, lid: by body
+    step = rl.Simulation(scene).step()
+    np.testing.assert_allclose(step.force, known, rtol=1e-9)
+    np.testing.assert_allclose(step.classic.force, known, rtol=1e-9)
+    reaction = rl.body_forces(step)[scene.index("lid"), :3]
+    np.testing.assert_allclose(reaction, (0, 70.0, 0), atol=1e-7)
+    dem = rl.PenaltySimulation(scene, stiffness_scale=1e-3).run()
+    np.testing.assert_allclose(dem.force, known, rtol=1e-6)
+    again = parse_scene(scene_text(scene))
+    np.testing.assert_array_equal(again.bodies.free, scene.bodies.free)
+    np.testing.assert_array_equal(again.external_force(), scene.external_force())
+    simulation = rl.Simulation(scene)
+    simulation.set_load("lid", (0, -80.0))
+    assert simulation.step().force[-1] == pytest.approx(100.0, rel=1e-9)
+
+
+def test_a_half_space_falls_onto_what_holds_it():
+    """Closed form: at rest on a held disk, which bears its weight; nothing moves but the wall,
+    along its normal. 1e-9: gaps that count as closed."""
+    scene = rl.Scene(dim=2, gravity=(0, -10.0), dt=1e-2)
+    scene.add(rl.Disk(0.1), position=(0, 0), fixed=True)
+    scene.add(rl.HalfSpace(2), position=(0.3, 0.2), normal=(0, -1), mass=2.0, name="wall")
+    rest = rl.settle(scene)
+    np.testing.assert_allclose(rest.simulation.state.position[1], (0.3, 0.1, 0.0), atol=1e-9)
+    np.testing.assert_allclose(rest.simulation.step().force, [20.0], rtol=1e-9)
+
+
+def test_four_walls_bear_their_pressures():
+    """Closed form: mean stress of a packing between walls that cross is load over side. 1e-9: the
+    tolerance of the balance."""
+    rng = np.random.default_rng(2)
+    scene = rl.Scene(dim=2, gravity=(0, 0), dt=0.02)
+    load = {"x0": (3.0, 0), "x1": (-3.0, 0), "y0": (0, 3.3), "y1": (0, -3.3)}
+    for name, force in load.items():
+        at = 4.0 * int(name[1]) * np.abs(np.sign(force))
+        scene.add(
+            rl.HalfSpace(2), position=at, normal=np.sign(force), mass=1, load=force, name=name
+        )
+    grid = np.stack(np.meshgrid(np.arange(3), np.arange(3)), -1).reshape(-1, 2)
+    disks = scene.add_many(
+        [rl.Disk(r) for r in rng.uniform(0.4, 0.6, 9)], 0.65 + 1.3 * grid, mass=1
+    )
+    step = rl.settle(scene).simulation.step(compatible=True)
+    sides = step.state.position[1, 0] - step.state.position[0, 0]
+    sides = sides, step.state.position[3, 1] - step.state.position[2, 1]
+    stress = rl.stress(step, np.prod(sides), bodies=disks)
+    known = 3.0 / sides[1], 3.3 / sides[0]  # walls that cannot turn bear shear stress as well
+    np.testing.assert_allclose(np.diag(stress), known, atol=1e-9)
+
+
+def test_half_spaces_move_along_axes_alone():
+    scene = rl.Scene()
+    with pytest.raises(SceneError, match="expected a normal along an axis"):
+        scene.add(rl.HalfSpace(), position=(0, 0, 0), normal=(1, 0, 1), mass=1.0)
+    with pytest.raises(SceneError, match="give its mass, with which it moves"):
+        scene.add(rl.HalfSpace(), position=(0, 0, 0), load=(0, 0, 1.0))
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), mass=1.0, fixed=True)
+    assert not scene.bodies.free.any()
+
+
+def test_rough_bodies_that_touch_nothing():
+    """Property: steps without any contact follow one another."""
+    scene = rl.Scene(dt=1e-3)
+    rough = rl.Material(friction=0.5)
+    scene.add_many(rl.Sphere(0.1), [(0, 0, 0), (1, 0, 0)], material=rough)
+    simulation = rl.Simulation(scene)
+    for _ in range(3):
+        assert simulation.step(compatible=True).converged

@@ -69,7 +69,8 @@ class Sphere(Shape):
 class HalfSpace(Shape):
     """Everything on the inner side of a plane through the body's position.
 
-    The outward normal is the body's z axis in 3D and its y axis in 2D. Always fixed.
+    The outward normal is the body's z axis in 3D and its y axis in 2D. Fixed, or with a mass free
+    along its normal.
     """
 
     dim: int = 3

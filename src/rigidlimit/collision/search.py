@@ -28,7 +28,7 @@ def find_contacts(
 ) -> Contacts:
     """All contacts with gap <= reach of one body + reach of the other.
 
-    reach (n,) or a number [m]: how far each body may move in the step; zero for half-spaces.
+    reach (n,) or a number [m]: how far each body may move in the step.
     of (n,) bool: bodies whose contacts are asked for, all by default; there may be others as well.
     Pairs without a free degree of freedom are left out, and those that do not collide (``apart``).
     Raises ContactError for coincident
@@ -108,7 +108,7 @@ def _search(
         wanted &= owner[a] != owner[b]
     if apart is not None:
         wanted &= apart.collide(*((a, b) if owner is None else (owner[a], owner[b])))
-    on_planes = movable[solid]
+    on_planes = movable[solid] | movable[planes].any()
     if of is not None:
         wanted &= of[a] | of[b]
         on_planes &= of[solid] | of[planes].any()
@@ -117,6 +117,8 @@ def _search(
     pieces = list(_pair_contacts(bodies, state, a, b, kind, reach))
     if len(planes):
         of_planes = planes_bodies(bodies, state, planes, solid[on_planes], reach)
+        if movable[planes].any():
+            of_planes = of_planes.select(movable[of_planes.a] | movable[of_planes.b])
         if apart is not None:
             a, b = of_planes.a, of_planes.b
             of_planes = of_planes.select(

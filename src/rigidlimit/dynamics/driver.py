@@ -143,6 +143,8 @@ def _rough_start(given, m: int, tangential) -> np.ndarray:
     rows = tangential.shape[0] if sp.issparse(tangential) else len(tangential)
     d = 1 + rows // max(m, 1)
     force = np.asarray(given, float)
+    if m == 0 and force.ndim == 2:  # of no contacts, which say nothing of d
+        d = force.shape[1]
     if force.shape == (m,):
         force = np.column_stack([force, np.zeros((m, d - 1))])
     if force.shape != (m, d) or not np.isfinite(force).all():

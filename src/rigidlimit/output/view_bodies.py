@@ -44,16 +44,16 @@ def arrays_of_bodies(
 ) -> tuple[dict, np.ndarray]:
     """Arrays of what does not change with time, and the indices of the bodies with a turn."""
     bodies, first = run.bodies, run[0]
+    stands = (run[-1].position == first.position).all(axis=1)
     kinds = [bodies.shape(b) for b in range(len(bodies))]
     ball = np.array([b for b, s in enumerate(kinds) if isinstance(s, Sphere | Disk)], int)
-    plane = [b for b, s in enumerate(kinds) if isinstance(s, HalfSpace)]
+    # a patch has one place: half-spaces that move are left out
+    plane = [b for b, s in enumerate(kinds) if isinstance(s, HalfSpace) and stands[b]]
     solid = np.setdiff1d(np.flatnonzero(~bodies.are(HalfSpace, CellFrame)), ball)
     used, shape = np.unique(bodies.shape_of[solid], return_inverse=True)
     shapes = [facets(bodies.shapes[k]) for k in used]
     turn = matrix(first.quaternion)
-    planes = [
-        (turn[b] @ kinds[b].local_normal, first.position[b] - origin) for b in plane
-    ]  # half-spaces do not move
+    planes = [(turn[b] @ kinds[b].local_normal, first.position[b] - origin) for b in plane]
     margin = 0.04 * np.linalg.norm(high - low)
     patches = [
         plane_patch(

@@ -69,6 +69,8 @@ def serves(bodies: Bodies, external_force: np.ndarray, spin: np.ndarray) -> bool
     boxes = _boxes(bodies)
     if bodies.has_apart:  # its search knows no exclusions
         return False
+    if bodies.free[bodies.are(HalfSpace)].any():  # and no planes that give way
+        return False
     if bodies.cell is not None:
         moments = np.where(bodies.free, external_force.reshape(-1, 6), 0.0)[:-1, 3:]
         return not (len(boxes) or moments.any())

@@ -92,8 +92,10 @@ def whole_columns(
     if any(shape.dim != dim for shape in shapes):
         raise ValueError(f"scene/shapes are not all of a {dim}D scene")
     endless = np.array([isinstance(shape, HalfSpace) for shape in shapes])[found["shape_of"]]
-    if (found["free"].any(axis=1) & (endless | (found["mass"] == 0.0))).any():
-        raise ValueError("scene/free lets move what has no mass, or no end")
+    if (found["free"].any(axis=1) & (found["mass"] == 0.0)).any():
+        raise ValueError("scene/free lets move what has no mass")
+    if (found["free"][endless].sum(axis=1) > 1).any():
+        raise ValueError("scene/free lets half-spaces move otherwise than along their normals")
     per_mass = of_each(shapes, "inertia_per_mass")[found["shape_of"]]
     found["inertia"] = found["mass"][:, None, None] * per_mass
     return found

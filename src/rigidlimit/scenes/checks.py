@@ -17,6 +17,9 @@ from ..errors import SceneError, SceneWarning
 
 DEGREES = ("x", "y", "z", "rx", "ry", "rz")
 
+ALONG = 1e-12
+"""Components of a normal along an axis, beside that axis, that are rounding."""
+
 
 def shapes(shape: Shape | Iterable[Shape], dim: int) -> list[Shape]:
     """[shape], or the shapes of several bodies, one each."""
@@ -46,14 +49,30 @@ def shape_of_each(found: list[Shape], one_for_all: bool, count: int) -> None:
         )
 
 
-def nothing_of_half_space(**given: object) -> None:
-    """Raises SceneError for a mass or load of a half-space."""
-    for key, value in given.items():
-        if value is not None:
-            raise SceneError(
-                f"{key}: found {value!r}; a half-space is always fixed, and its {key} "
-                f"has no meaning; remove {key}, or take a box"
-            )
+def load_of_half_space(mass: object, load: object) -> None:
+    """Raises SceneError for the load of a half-space without a mass, which is fixed."""
+    if load is not None and mass is None:
+        raise SceneError(
+            f"load: found {load!r}; a half-space without a mass is fixed, and its load has no "
+            "meaning; give its mass, with which it moves along its normal, or remove load"
+        )
+
+
+def free_along_normal(shape: HalfSpace, quaternions: np.ndarray) -> np.ndarray:
+    """Degrees of freedom (k, 6) of half-spaces that move: the one along each normal."""
+    normals = rotations.matrix(quaternions) @ shape.local_normal
+    along = np.abs(normals)
+    axis = along.argmax(axis=1)
+    skew = np.flatnonzero(along.sum(axis=1) - 1.0 > ALONG)
+    if len(skew):
+        raise SceneError(
+            f"mass: the half-space with the normal {normals[skew[0], : shape.dim].tolist()} would "
+            "move along it; expected a normal along an axis, or no mass, with which it is fixed; a "
+            "box can be held by its degrees of freedom"
+        )
+    free = np.zeros((len(normals), 6), bool)
+    free[np.arange(len(normals)), axis] = True
+    return free
 
 
 def material(value: Material | None) -> Material:
@@ -99,8 +118,8 @@ def held_degrees(dim: int, fixed: bool | Iterable[str], half_space: bool) -> np.
     if half_space:
         if fixed is not True and fixed is not False:
             raise SceneError(
-                f"fixed: found {fixed!r}; a half-space is always fixed, in all its degrees of "
-                "freedom; remove fixed, or take a box"
+                f"fixed: found {fixed!r}; a half-space is fixed in all its degrees of freedom, or "
+                "with a mass free along its normal; remove fixed, or take a box"
             )
         return np.ones(6, bool)
     if fixed is True:

@@ -190,7 +190,8 @@ class Scene(Displayed):
         material
             ``Material()`` by default.
         mass
-            [kg]; density times volume by default.
+            [kg]; density times volume by default. A half-space with a mass moves along its normal,
+            which must be an axis; without one it is fixed.
         fixed
             True, or the held degrees of freedom among x, y, z, rx, ry, rz.
         name
@@ -276,7 +277,7 @@ class Scene(Displayed):
         shapes = checks.shapes(shape, self.dim)
         half_space = isinstance(shape, HalfSpace)
         if half_space:
-            checks.nothing_of_half_space(mass=mass, load=loads)
+            checks.load_of_half_space(mass, loads)
         first = len(self)
         positions = checks.vectors("position", positions, self.dim)
         k = len(positions)
@@ -290,11 +291,13 @@ class Scene(Displayed):
         else:
             mass = material.density * of_each(shapes, "measure")
         checks.group_name(group)
+        turned = quaternions is not None
+        quaternions = checks.quaternions(quaternions, k) if turned else rotations.identity(k)
+        if half_space and mass_given and fixed is not True:
+            held = ~checks.free_along_normal(shapes[0], quaternions)
         rows = dict(
             position=positions,
-            quaternion=rotations.identity(k)
-            if quaternions is None
-            else checks.quaternions(quaternions, k),
+            quaternion=quaternions,
             velocity=checks.velocities(velocities, angular_velocities, self.dim, k),
             load=np.zeros((k, 6)) if loads is None else checks.loads(loads, self.dim, k),
         )

@@ -38,8 +38,11 @@ class Changes:
         body: its index or name. load: as in ``Scene.add``; it replaces what the body had.
         """
         i = self.scene.index(body)
-        if isinstance(self.bodies.shape(i), HalfSpace):
-            raise InputError(f"body {self.bodies.names[i]!r} is a half-space and takes no load")
+        if isinstance(self.bodies.shape(i), HalfSpace) and not self.bodies.free[i].any():
+            raise InputError(
+                f"body {self.bodies.names[i]!r} is a half-space without a mass, which is fixed and "
+                "takes no load; give it a mass in the scene"
+            )
         force = self.scene.load_of(load)
         force[:3] += self.bodies.mass[i] * self.gravity
         self.external_force[6 * i : 6 * i + 6] = force

@@ -44,10 +44,10 @@ def _check_keys(table: ShapeTable) -> None:
 
 
 def _half_space(table: BodyTable, dim: int, folder: Path) -> shapes.HalfSpace:
-    if "fixed" in table.model_fields_set and not table.fixed:
+    if "fixed" in table.model_fields_set and not table.fixed and table.mass is None:
         raise SceneError(
-            f"fixed: found {toml_value(table.fixed)}; a half-space is always fixed; remove fixed, "
-            "or take a box"
+            f"fixed: found {toml_value(table.fixed)}; a half-space without a mass is fixed; remove "
+            "fixed, or give the mass with which it moves along its normal"
         )
     return shapes.HalfSpace(dim)
 

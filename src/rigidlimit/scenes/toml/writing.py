@@ -100,8 +100,9 @@ def _body_lines(bodies: Bodies, state: State, i: int, material: str) -> list[str
         lines.append(f"orientation = {toml_value(q if d == 3 else rotations.angle_of(q))}")
     usual = bodies.materials[bodies.material_of[i]].density * shape.measure
     # that of a fixed body has no effect: only what another density would not give again
-    told = bodies.free[i].any() or bodies.mass[i] != usual
-    if told and not isinstance(shape, HalfSpace):
+    free = bodies.free[i]
+    told = free.any() or bodies.mass[i] != usual
+    if told and (free.any() or not isinstance(shape, HalfSpace)):
         lines.append(f"mass = {toml_value(bodies.mass[i])}")
     return lines
 
@@ -112,7 +113,7 @@ def _motion_lines(bodies: Bodies, state: State, i: int, load: np.ndarray) -> lis
     free, velocity = bodies.free[i], state.velocity[i]
     usual = PLANAR if flat else np.ones(6, bool)
     if isinstance(bodies.shape(i), HalfSpace):
-        load = np.zeros(6)  # fixed as it is
+        load = load * free.any()  # fixed as it is, or moved by its mass
     elif not free.any():
         lines.append("fixed = true")
     elif (free != usual).any():

@@ -11,7 +11,8 @@ for rough ones in the plane and in space.
 law            ``smooth_law``                  ``law`` (cone, derivative)
 Newton         ``smooth_newton``,              ``rough_newton``,
                ``regularized_newton``          ``small_newton`` (compiled)
-path           ``smooth_path``                 ``rough_path``  (both: ``interior``)
+path           ``smooth_path``                 ``rough_path``, of least energy
+                                               ``cone_path`` (all: ``interior``)
 linear         ``linear.Network``              ``mechanics``, ``dense``, ``blocks``,
                                                ``multifrontal``, ``krylov``
 driver         ``forces.newton``               ``solve``

@@ -8,10 +8,9 @@ Coulomb's law in complementarity form, for displacements w and with multipliers 
 c(f) = (f/k_n)^(1/(p-1)) is the overlap under a force, a = 1/(k_t c^(p-2)) the tangential compliance
 and z = a s_t what is kept from before; l f_t is slip, along the force and not along the cone's
 normal. t = 0 is the law. For t > 0 every contact gives way a little, none is at its bound, and
-Newton's systems are regular; t goes to zero by predictors and correctors (``interior.py``). The
-associated law adds mu^2 l f_n to the opening: its path is that of a convex program (least energy).
-Contacts that are known to slide follow their normal force, f_t = mu f_n e, and have no l; in the
-associated law their opening is w_n + mu e . w_t.
+Newton's systems are regular; t goes to zero by predictors and correctors (``interior.py``).
+Contacts that are known to slide follow their normal force, f_t = mu f_n e, and have no l. The
+associated law, of least energy, has a path of its own (``cone_path.py``).
 """
 
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .cone import first_root
 from .interior import Settings, predictor_corrector
 from .law import CompiledLaw, ContactLaw
 from .mechanics import Mechanics
@@ -53,11 +53,10 @@ def start(mechanics: Mechanics, law: ContactLaw, force_size: float) -> Path:
 
 
 class _Point(NamedTuple):
-    """What compiled code takes of an iterate. dilation: 1 in the associated law, else 0. w (m, d).
-    force, gap, slip: of ``Path``. room (m,): mu^2 f_n^2 - |f_t|^2."""
+    """What compiled code takes of an iterate. w (m, d). force, gap, slip: of ``Path``. room (m,):
+    mu^2 f_n^2 - |f_t|^2."""
 
     law: CompiledLaw
-    dilation: float
     w: np.ndarray
     force: np.ndarray
     gap: np.ndarray
@@ -75,8 +74,7 @@ class Tangent:
         self.r = mechanics.residual(at.x, at.force)
         room = (law.friction * at.force[:, 0]) ** 2 - (at.force[:, 1:] ** 2).sum(axis=1)
         self.mean = float((at.force[:, 0] * at.gap + at.slip * room).mean()) / 2.0
-        dilation = 1.0 if law.associated else 0.0
-        self.point = _Point(law.compiled, dilation, w, at.force, at.gap, at.slip, room)
+        self.point = _Point(law.compiled, w, at.force, at.gap, at.slip, room)
         self.solve = None
 
     def direction(
@@ -116,7 +114,7 @@ def advance(mechanics: Mechanics, law: ContactLaw, at: Path) -> float:
 @njit(cache=True, nogil=True, error_model="numpy")
 def _linearized(at, target, second, D, b):
     """D (m, d, d) and b (m, d) of df = -D dw + b, multipliers eliminated."""
-    law, dilation, w, force, gap, slip, room = at
+    law, w, force, gap, slip, room = at
     k_n, k_t, mu, kept, p, _, _ = law
     m, d = force.shape
     C = np.zeros((d, d))
@@ -130,15 +128,15 @@ def _linearized(at, target, second, D, b):
         if l == 0.0:
             _follower(i, at, overlap, give, (target, second[i, 0]), D, b)
             continue
-        missing = overlap + w[i, 0] - dilation * mm * l * fn - s
+        missing = overlap + w[i, 0] - s
         of_gap = (target - fn * s - second[i, 0]) / fn  # ds = of_gap - s/f_n df_n
         c = 2.0 * l / g
         of_slip = (target - l * g - second[i, 1]) / g  # dl = of_slip - c (mm fn dfn - ft.dft)
-        C[0, 0] = give + s / fn - dilation * mm * (l - fn * c * mm * fn)
-        b[i, 0] = -missing + of_gap + dilation * mm * fn * of_slip
+        C[0, 0] = give + s / fn
+        b[i, 0] = -missing + of_gap
         for u in range(1, d):
             f = force[i, u]
-            C[0, u] = -dilation * mm * fn * c * f
+            C[0, u] = 0.0  # it holds b of the contact before
             C[u, 0] = -c * mm * fn * f + da * (f - kept[i, u - 1])
             for v in range(1, d):
                 C[u, v] = c * f * force[i, v]
@@ -158,25 +156,17 @@ def _linearized(at, target, second, D, b):
 def _follower(i, at, overlap, give, product, D, b):
     """The same of contact i, which is smooth, or known to slide: the tangential force follows the
     normal one. give: dc/df_n. product: of f_n and s, to come to, and its second-order part."""
-    law, dilation, w, force, gap, _, _ = at
-    mu, k_t, known = law.friction[i], law.tangential[i], law.slide
-    fn, s, opening, d = force[i, 0], gap[i], w[i, 0], w.shape[1]
+    law, w, force, gap, _, _ = at
+    mu, known, d = law.friction[i], law.slide, w.shape[1]
+    fn, s = force[i, 0], gap[i]
     target, second = product
     D[i] = 0.0
-    if dilation > 0.0:  # along (1, mu e), also in what opens
-        give, overlap = give + mu * mu / k_t, overlap + mu * mu / k_t * fn
-        for u in range(1, d):
-            opening += mu * known[i, u - 1] * w[i, u]
     D[i, 0, 0] = 1.0 / (give + s / fn)
-    b[i, 0] = D[i, 0, 0] * (s - overlap - opening + (target - fn * s - second) / fn)
+    b[i, 0] = D[i, 0, 0] * (s - overlap - w[i, 0] + (target - fn * s - second) / fn)
     for u in range(1, d):
         along = mu * known[i, u - 1]
         D[i, u, 0] = along * D[i, 0, 0]
         b[i, u] = along * (fn + b[i, 0]) - force[i, u]
-        if dilation > 0.0:
-            D[i, 0, u] = along * D[i, 0, 0]
-            for v in range(1, u + 1):
-                D[i, u, v] = D[i, v, u] = along * mu * known[i, v - 1] * D[i, 0, 0]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -259,12 +249,7 @@ def _step_length(mu, force, gap, slip, change, part):
             A -= change[i, u] * change[i, u]
             B -= force[i, u] * change[i, u]
             C -= force[i, u] * force[i, u]
-        under = B * B - A * C
-        if under >= 0.0 and (A != 0.0 or B < 0.0):
-            q = -(B + (np.sqrt(under) if B >= 0.0 else -np.sqrt(under)))
-            for root in (q / A if A != 0.0 else np.inf, C / q if q != 0.0 else np.inf):
-                if root > 0.0:
-                    step = min(step, part * root)
+        step = min(step, part * first_root(A, B, C))
     return step
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..status import Status
+from . import cone_path, rough_path
 from .dense import Dense
 from .law import ContactLaw
 from .mechanics import Mechanics
@@ -14,7 +15,6 @@ from .relaxation import Relaxation, relax
 from .result import Equilibrium
 from .rough_newton import SETTINGS as NEWTON
 from .rough_newton import newton
-from .rough_path import advance, start
 
 
 @dataclass(frozen=True)
@@ -137,10 +137,11 @@ class _Tries:
         """By the interior path, or where that ends."""
         mechanics, law = self.mechanics, self.law
         self.routes.append("path")
-        at, first, tried, products = start(mechanics, law, self.force_size), None, np.inf, []
+        path = cone_path if law.associated else rough_path
+        at, first, tried, products = path.start(mechanics, law, self.force_size), None, np.inf, []
         for _ in range(settings.path):
             try:
-                t = advance(mechanics, law, at)
+                t = path.advance(mechanics, law, at)
             except (np.linalg.LinAlgError, ZeroDivisionError):
                 break  # singular, of all contacts or of one: multipliers grow without bound
             self.solves += 1

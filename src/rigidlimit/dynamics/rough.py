@@ -4,10 +4,11 @@
     0 <= f_n  _|_  u_n = B v+ + bias >= 0
     |f_t| <= mu f_n,   f_t = -mu f_n u_t/|u_t| where u_t = T v+ is not zero
 
-by Newton's method on the natural map and the method of multipliers (``equilibrium.multipliers``):
-where rigid friction leaves several motions open, they find the one that elastic bodies take from
-the forces they start from. The residual is that of ``equilibrium.multipliers``, over the fastest
-contact without contact forces. Sweeps and gradient steps, as of engines, are in ``rough_sweeps``.
+by sweeps, Newton's method on the natural map and the method of multipliers, in turn
+(``equilibrium.multipliers``): where rigid friction leaves several motions open, they find the one
+that elastic bodies take from the forces they start from. The residual is that of
+``equilibrium.multipliers``, over the fastest contact without contact forces. Sweeps and gradient
+steps, as of engines, are in ``rough_sweeps``.
 """
 
 from dataclasses import dataclass
@@ -24,14 +25,11 @@ from ..status import Status
 from .inertia import coupled, inverse_mass
 from .pgs import permutation
 from .problem import ContactDynamicsResult
-from .rough_sweeps import RoughProblem, Swept, apgd, pgs, swept
+from .rough_sweeps import RoughProblem, Swept, apgd, pgs
 
 SLIDES = 1e-9
 """Tangential velocity, over the fastest contact without contact forces, from which on a contact
 counts as sliding."""
-
-BETWEEN = 500
-"""Sweeps before a try of Newton's method: they cost as much as some five linear systems."""
 
 SWEEPS = {"pgs": pgs, "apgd": apgd}
 """Solvers beside "newton"."""
@@ -165,11 +163,9 @@ def _by_multipliers(problem, mass, inverse, dt, start, tolerance):
         scale=problem.scale,
         tolerance=tolerance,
         force=start,
-        sweep=lambda force: swept(problem, force, BETWEEN),
     )
     status = Status.CONVERGED if found.converged else Status.STALLED
-    routes = tuple(dict.fromkeys(found.routes))
-    return Swept(found.force, status, found.solves, found.history, routes)
+    return Swept(found.force, status, found.solves, found.history, found.routes)
 
 
 def _among(options, moved, m):

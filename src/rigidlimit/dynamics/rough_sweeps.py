@@ -19,8 +19,8 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from ..equilibrium.contact_blocks import ContactBlocks, contact_blocks, sweep
 from ..equilibrium.multipliers import residuals
 from ..status import Status
 from .pgs import ROUNDING, visits
@@ -54,13 +54,18 @@ class RoughProblem:
         """R^T."""
         return sp.csr_array(self.response.T)
 
-    def velocity(self, force) -> np.ndarray:
+    @cached_property
+    def blocks(self) -> ContactBlocks:
+        """What sweeps go over."""
+        return contact_blocks(self.rows, self.response, self.offset.shape[1])
+
+    def velocity(self, force: np.ndarray) -> np.ndarray:
         return self.v_free + self.pushes @ force.ravel()
 
-    def contact_velocity(self, v) -> np.ndarray:
+    def contact_velocity(self, v: np.ndarray) -> np.ndarray:
         return (self.rows @ v).reshape(self.offset.shape) + self.offset
 
-    def residual(self, force, u) -> tuple[float, int]:
+    def residual(self, force: np.ndarray, u: np.ndarray) -> tuple[float, int]:
         """(largest residual of Coulomb's law over the scale, its contact)."""
         e = residuals(force, u, self.friction, self.rho)
         worst = int(np.argmax(e))
@@ -90,9 +95,6 @@ def pgs(
 ) -> Swept:
     """Projected Gauss-Seidel from ``force`` (m, d); order, seed, callback as in ``pgs.solve``."""
     limit = LIMIT if max_iterations is None else max_iterations
-    diagonal = np.empty((len(force), 2))
-    arrays = _csr(problem.rows), _csr(problem.response)
-    _diagonals(*arrays, problem.offset.shape[1], diagonal)
     f, history, done, change = np.array(force, float), [], 0, np.inf
     best, best_force, status = np.inf, f.copy(), Status.MAX_ITERATIONS
     sequence = visits(order, seed, len(f))
@@ -111,21 +113,8 @@ def pgs(
         if status is not Status.MAX_ITERATIONS or done >= limit:
             return Swept(best_force, status, done, np.array(history))
         for _ in range(min(STRIDE, limit - done)):
-            change = _sweep(
-                next(sequence), *arrays, diagonal, problem.friction, problem.offset, f, v
-            )
+            change = sweep(next(sequence), problem.blocks, problem.friction, problem.offset, f, v)
             done += 1
-
-
-def swept(problem: RoughProblem, force: np.ndarray, sweeps: int) -> np.ndarray:
-    """The forces (m, d) after so many sweeps in the order of the contacts."""
-    f, diagonal = np.array(force, float), np.empty((len(force), 2))
-    arrays = _csr(problem.rows), _csr(problem.response)
-    _diagonals(*arrays, problem.offset.shape[1], diagonal)
-    v, order = problem.velocity(f), np.arange(len(f))
-    for _ in range(sweeps):
-        _sweep(order, *arrays, diagonal, problem.friction, problem.offset, f, v)
-    return f
 
 
 def apgd(
@@ -185,70 +174,3 @@ def cone_projection(f: np.ndarray, mu: np.ndarray) -> np.ndarray:
     inside = size <= mu * f[:, 0]
     normal, part = np.where(inside, f[:, 0], normal), np.where(inside, 1.0, part)
     return np.column_stack([normal, part[:, None] * f[:, 1:]])
-
-
-def _csr(A):
-    return A.indptr, A.indices, A.data
-
-
-@njit(cache=True, nogil=True)
-def _between(rows, response, i, j):
-    """Entry (i, j) of W = B R^T."""
-    (bp, bj, bx), (rp, rj, rx) = rows, response
-    total = 0.0
-    for a in range(bp[i], bp[i + 1]):
-        for c in range(rp[j], rp[j + 1]):
-            if bj[a] == rj[c]:
-                total += bx[a] * rx[c]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _diagonals(rows, response, d, out):
-    """W_nn and the largest eigenvalue of W_tt of each contact, (m, 2)."""
-    for i in range(len(out)):
-        out[i, 0] = _between(rows, response, d * i, d * i)
-        first = _between(rows, response, d * i + 1, d * i + 1)
-        if d == 2:
-            out[i, 1] = first
-            continue
-        second = _between(rows, response, d * i + 2, d * i + 2)
-        across = _between(rows, response, d * i + 1, d * i + 2)
-        mean, half = 0.5 * (first + second), 0.5 * (first - second)
-        out[i, 1] = mean + np.sqrt(half * half + across * across)
-
-
-@njit(cache=True, nogil=True)
-def _sweep(order, rows, response, diagonal, mu, offset, f, v):
-    """One sweep over the contacts in this order, f (m, d) and v (n,) in place; the largest change
-    of a force."""
-    (bp, bj, bx), (rp, rj, rx) = rows, response
-    d, change = f.shape[1], 0.0
-    new = np.empty(d)
-    for i in order:
-        bound = 0.0
-        for first, last in ((0, 1), (1, d)):
-            size = 0.0
-            for a in range(first, last):
-                u, row = offset[i, a], d * i + a
-                for e in range(bp[row], bp[row + 1]):
-                    u += bx[e] * v[bj[e]]
-                w = diagonal[i, min(first, 1)]
-                new[a] = f[i, a] - u / w if w > 0.0 else f[i, a]
-                size += new[a] * new[a]
-            if first == 0:
-                new[0] = max(0.0, new[0])
-                bound = mu[i] * new[0]
-                if bound == 0.0 and not f[i].any():  # and so it stays
-                    break
-            elif size > bound * bound:
-                for a in range(first, last):
-                    new[a] *= bound / np.sqrt(size)
-            for a in range(first, last):
-                df, row = new[a] - f[i, a], d * i + a
-                if df != 0.0:
-                    f[i, a] = new[a]
-                    change = max(change, abs(df))
-                    for e in range(rp[row], rp[row + 1]):
-                        v[rj[e]] += rx[e] * df
-    return change

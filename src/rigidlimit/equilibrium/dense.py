@@ -12,9 +12,11 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from ..status import Status
+from .contact_blocks import ContactBlocks, contact_blocks
 from .law import ContactLaw
 from .mechanics import Bodies, Solve
 from .result import Equilibrium
+from .rough_newton import SETTINGS as NEWTON
 from .small_newton import WAYS, Point, Problem, SmallNetwork, assemble, equilibrium
 
 SMALL = 150
@@ -110,6 +112,10 @@ class Dense:
     def displacement(self, x: np.ndarray) -> np.ndarray:
         return self.change(x) + self.offset
 
+    def blocks(self) -> ContactBlocks:
+        rows = self.rows if self.rows.size else sp.identity(len(self.out))
+        return contact_blocks(sp.csr_array(rows), sp.csr_array(self.out), self.shape[1])
+
     def residual(self, x: np.ndarray, force: np.ndarray) -> np.ndarray:
         return self.a * x - force.ravel() @ self.out - self.c
 
@@ -133,11 +139,21 @@ class Dense:
     def equilibrium(
         self, law: ContactLaw, x: np.ndarray, tolerance: float, iterations: int, force_size: float
     ) -> tuple[Equilibrium, str]:
-        """(equilibrium, way) of ``equilibrium`` from the start x."""
+        """(equilibrium, way) from the start x, by secants too."""
+        found, way = self._compiled(law, x, tolerance, iterations, force_size, NEWTON.secants)
+        return found, WAYS[way]
+
+    def newton(
+        self, law: ContactLaw, x: np.ndarray, tolerance: float, iterations: int
+    ) -> Equilibrium:
+        """``rough_newton.newton``, compiled."""
+        return self._compiled(law, x, tolerance, iterations, 0.0, 0)[0]
+
+    def _compiled(self, law, x, tolerance, iterations, force_size, secants):
         problem = Problem(self.network, self.offset, law.compiled, self.unit)
         at = Point(np.array(x, float), np.empty(self.shape), np.empty(self.shape))
-        solves, residual, by_secant = equilibrium(
-            problem, at, float(tolerance), iterations, float(force_size)
+        solves, residual, way = equilibrium(
+            problem, at, float(tolerance), iterations, float(force_size), secants
         )
         status = Status.CONVERGED if residual <= tolerance else Status.STALLED
-        return Equilibrium(at.x, at.force, at.w, status, residual, solves), WAYS[by_secant]
+        return Equilibrium(at.x, at.force, at.w, status, residual, solves), way

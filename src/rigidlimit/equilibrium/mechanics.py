@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from ..linear.blas_threads import BlasThreads
 from .blocks import bodies_of
+from .contact_blocks import ContactBlocks, contact_blocks
 from .krylov import IncompleteFactor, gmres
 from .patterns import Pattern, Patterns
 
@@ -60,6 +61,9 @@ class Mechanics(Protocol):
 
     def change(self, dx: np.ndarray) -> np.ndarray:
         """Change of w (m, d) with a change of x."""
+
+    def blocks(self) -> ContactBlocks:
+        """Rows and responses of the contacts; of networks with inertia, and of W."""
 
     def residual(self, x: np.ndarray, force: np.ndarray) -> np.ndarray:
         """r, zero in equilibrium."""
@@ -128,6 +132,9 @@ class Bodies:
 
     def change(self, dx: np.ndarray) -> np.ndarray:
         return (self.B @ dx).reshape(self.shape)
+
+    def blocks(self) -> ContactBlocks:
+        return contact_blocks(self.B, sp.csr_array(self.B @ self.inverse), self.shape[1])
 
     def residual(self, x: np.ndarray, force: np.ndarray) -> np.ndarray:
         r = -self.g - self.BT @ force.ravel()

@@ -3,59 +3,76 @@
     u = W f + q (or bodies with inertia),   f = P(f - rho u)
 
 with P the map of ``law``: max(0, .) along the normal, the disc of radius mu f_n in the tangent
-plane. The fixed points are those of Coulomb's law with u_n >= 0 complementary to f_n. Newton's
-method on this map (``natural_newton``) goes first. Where it ends elsewhere, the method of
-multipliers goes on from its least residual: each outer iteration takes the forces f_k so far as
-prestress of springs rho (softer along the tangents, which changes no fixed point), and solves for
-the equilibrium of that network (``solve``). rho_i = s 3/tr(W_ii) and s grows after a success and
-falls after a failure. In both, where rigid friction leaves several motions open, the one found is
-that of elastic bodies that start from the given forces.
+plane. The fixed points are those of Coulomb's law with u_n >= 0 complementary to f_n. Three methods
+take turns, each from the forces f_k that the one before has found:
 
-The residual, by which every solver is judged: e_i = |f_i - P(f_i - rho_i u_i)| / rho_i with s = 1,
-the worst of them over the largest |q|.
+- Gauss-Seidel sweeps with momentum (``sweep``), which find which contacts bear and which slide;
+- Newton's method on the map (``natural_newton``), which ends in few systems where it begins near;
+- the method of multipliers, whose steps are equilibria of springs s rho with the forces f_k as
+  prestress, f_k+1 = P(f_k - s rho u_k+1), by Newton's method in the motion of the bodies. s grows
+  after each and falls after a failure. Where stuck contacts outnumber the motions that they hold,
+  forces have to change by far more than residuals say: at 1e-7 of the velocities along a motion
+  that no body feels, until a contact slides or opens. A step with s = 1e6 goes as far as a million
+  sweeps.
+
+Where rigid friction leaves several motions open, the one found is that of elastic bodies that start
+from the given forces.
+
+The residual, by which every solver is judged: e_i = |f_i - P(f_i - rho_i u_i)| / rho_i with rho_i =
+d/tr(W_ii), the worst of them over the largest |q|.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
+from .dense import Dense
 from .law import ContactLaw
 from .mechanics import Mechanics
 from .natural_map import into_cones, natural_map
 from .natural_newton import Settings as NaturalSettings
 from .natural_newton import natural_newton
-from .solve import Settings as InnerSettings
-from .solve import solve
+from .rough_newton import newton
+from .sweeps import RoughContacts, accelerated
 
 
 @dataclass(frozen=True)
 class Settings:
-    """outer: iterations at most. growth, fall: factors of s after a success and a failure;
-    stiffest: its largest value. inner: part of the residual to which an inner problem is solved;
-    loosest: at most. tangential: tangential over normal stiffness of inner problems, that of balls
-    as they are usually taken; at 1, equilibria of large networks are no longer found (docs,
-    "Friction"). network: of inner problems. natural: of Newton's method on the
-    natural map."""
+    """sweeps: before Newton's method at first, in networks of more than ``few`` unknowns; each time
+    it is their turn again they are twice as many, ``most`` at most. They end early once changes
+    over rho are below ``enough`` of the tolerance. natural: of Newton's method on the map.
 
-    outer: int = 200
-    growth: float = 2.0
-    fall: float = 0.2
-    stiffest: float = 1e5
-    softest: float = 1e-6
+    least: linear systems a turn of the method of multipliers at least; it has as many as its sweeps
+    are worth, ``worth`` of them one. first, stiffest: s at first and at most; growth, fall: its
+    factors after a step and a failure; soft: s below which a failure ends the turn. iterations: of
+    Newton's method a step. inner: part of the residual to which a step is solved; loosest: at most.
+    work: linear systems in all, with what sweeps are worth."""
+
+    few: int = 150
+    sweeps: int = 500
+    most: int = 16_000
+    worth: int = 200
+    enough: float = 0.1
+    natural: NaturalSettings = field(default_factory=NaturalSettings)
+    least: int = 30
+    first: float = 1e2
+    soft: float = 1e4
+    stiffest: float = 1e6
+    growth: float = 10.0
+    fall: float = 0.1
+    iterations: int = 15
     inner: float = 1e-2
     loosest: float = 1e-4
-    tangential: float = 2 / 7
-    network: InnerSettings = field(default_factory=InnerSettings)
-    natural: NaturalSettings = field(default_factory=NaturalSettings)
+    work: int = 3000
 
 
 @dataclass(frozen=True)
 class RigidContacts:
     """force, velocity (m, d): f and u at the contacts; x: the unknowns of the mechanics; residual,
     worst: ``residuals`` and the contact of the largest; outer, solves: iterations and linear
-    systems; history: residual after each step of Newton's method and each outer iteration; routes
-    taken."""
+    systems; history: residual after each step of Newton's method and each of the other methods;
+    routes: methods taken."""
 
     force: np.ndarray
     velocity: np.ndarray
@@ -76,18 +93,6 @@ def residuals(force, velocity, friction, rho) -> np.ndarray:
     return np.linalg.norm(F, axis=1) / rho
 
 
-def prestressed(force, friction, rho, tangential) -> ContactLaw:
-    """The law f -> P(force - (rho u_n, tangential rho u_t)), of displacements u less ``_lead``."""
-    return ContactLaw(rho, tangential * rho, friction, force[:, 1:])
-
-
-def _lead(force, rho):
-    """Displacement (m, d) at which springs rho answer with the normal forces."""
-    lead = np.zeros_like(force)
-    lead[:, 0] = force[:, 0] / rho
-    return lead
-
-
 def rigid_contacts(
     mechanics: Mechanics,
     friction: np.ndarray,
@@ -96,69 +101,142 @@ def rigid_contacts(
     scale: float,
     tolerance: float,
     force: np.ndarray | None = None,
-    sweep: Callable[[np.ndarray], np.ndarray] | None = None,
     settings: Settings = Settings(),
 ) -> RigidContacts:
     """Forces (m, d) and velocities of rigid contacts with friction (m,).
 
     rho (m,): 3/tr(W_ii), or d/tr in the plane. scale: max |q|, the unit of the residual. force
-    (m, d): to start from. sweep: forces (m, d) -> forces after some Gauss-Seidel sweeps, from which
-    Newton's method starts in large systems and is tried again where it failed.
+    (m, d): to start from.
     """
     m, d = mechanics.shape
     force = np.zeros((m, d)) if force is None else np.array(force, float)
-    # half the tolerance: forces then move into their cones by as much as the residual
-    first = natural_newton(
-        mechanics, friction, rho, scale=scale, tolerance=0.5 * tolerance, force=force, sweep=sweep,
-        settings=settings.natural,
-    )  # fmt: skip
-    force, solves = first.force, first.solves
-    into_cones(force, friction)
-    history, routes, s, failed = list(first.history), ["natural map"], 1.0, len(first.history)
-    x = mechanics.start(force)
-    residual, worst = _worst(force, mechanics.displacement(x), friction, rho, scale)
-    while residual > tolerance and s >= settings.softest:
-        if len(history) - failed == settings.outer:
+    search = _Search(mechanics, friction, rho, scale, tolerance, settings)
+    search.look(force)
+    sweeps = settings.sweeps
+    if search.unsolved and len(search.here.x) > settings.few:
+        search.by_sweeps(sweeps)
+    while search.unsolved:
+        search.by_newton()
+        search.by_multipliers(max(settings.least, sweeps / settings.worth))
+        if not search.unsolved or search.work >= settings.work:
             break
-        springs = s * rho
-        found, how = solve(
-            mechanics.shifted(_lead(force, springs)),
-            prestressed(force, friction, springs, settings.tangential),
-            x,
-            tolerance=max(min(settings.inner * residual, settings.loosest), 0.1 * tolerance),
-            force_size=max(_usual(rho, scale), float(force[:, 0].mean())),
-            settings=settings.network,
-        )
-        solves += found.iterations
-        if found.converged:
-            force, x = found.force, mechanics.start(found.force)
-            s = min(settings.growth * s, settings.stiffest)
-            residual, worst = _worst(force, mechanics.displacement(x), friction, rho, scale)
-        else:
-            s *= settings.fall
-        routes.append(how[-1] if found.converged else "failed")
-        history.append(residual)
+        search.by_sweeps(sweeps)
+        sweeps = min(2 * sweeps, settings.most)
+    best = search.best
     return RigidContacts(
-        force,
-        mechanics.displacement(x),
-        x,
-        residual,
-        worst,
-        len(history),
-        solves,
-        residual <= tolerance,
-        np.array(history),
-        tuple(routes),
+        best.force,
+        mechanics.displacement(best.x),
+        best.x,
+        best.residual,
+        best.worst,
+        len(search.history),
+        search.solves,
+        best.residual <= tolerance,
+        np.array(search.history),
+        tuple(search.routes),
     )
 
 
-def _worst(force, velocity, friction, rho, scale):
-    """(residual, contact) of the worst contact."""
-    F = np.empty_like(velocity)
-    _, e, place = natural_map(force, velocity, friction, rho, F)
-    return e / scale, place
+@dataclass(frozen=True)
+class _Iterate:
+    """Forces (m, d), the unknowns that go with them, and the worst contact."""
+
+    force: np.ndarray
+    x: np.ndarray
+    residual: float
+    worst: int
 
 
-def _usual(rho, scale):
-    """A force [N] of the size that contacts bear at the least."""
-    return float(np.median(rho)) * scale
+class _Search:
+    """Where the methods of ``rigid_contacts`` stand, and the iterate of least residual."""
+
+    def __init__(self, mechanics, friction, rho, scale, tolerance, settings):
+        self.mechanics, self.friction, self.rho = mechanics, friction, rho
+        self.scale, self.tolerance, self.settings = scale, tolerance, settings
+        self.here = self.best = None
+        self.history, self.routes = [], []
+        self.solves, self.work = 0, 0.0
+
+    @cached_property
+    def contacts(self) -> RoughContacts:
+        """What sweeps go over."""
+        offset = np.broadcast_to(self.mechanics.offset, self.mechanics.shape)
+        return RoughContacts(self.mechanics.blocks(), self.friction, offset, self.rho)
+
+    @property
+    def unsolved(self) -> bool:
+        return not self.best.residual <= self.tolerance
+
+    def look(self, force: np.ndarray) -> None:
+        """Go on from these forces."""
+        x, F = self.mechanics.start(force), np.empty_like(force)
+        u = self.mechanics.displacement(x)
+        _, e, worst = natural_map(force, u, self.friction, self.rho, F)
+        self.here = _Iterate(force, x, e / self.scale, worst)
+        if self.best is None or not self.here.residual >= self.best.residual:
+            self.best = self.here
+
+    def by_sweeps(self, number: int) -> None:
+        self.look(
+            accelerated(
+                self.contacts, self.here.force, self.here.x, number,
+                enough=self.settings.enough * self.tolerance * self.scale,
+            )
+        )  # fmt: skip
+        self.work += number / self.settings.worth
+        self._note("sweeps")
+
+    def by_newton(self) -> None:
+        """Newton's method on the natural map, to half of the tolerance: forces then move into their
+        cones by as much as the residual."""
+        found = natural_newton(
+            self.mechanics, self.friction, self.rho, scale=self.scale,
+            tolerance=0.5 * self.tolerance, force=self.here.force, settings=self.settings.natural,
+        )  # fmt: skip
+        self.history.extend(found.history)
+        self._spend(found.solves)
+        self._note("natural map")
+        if not found.residual >= self.here.residual:
+            into_cones(found.force, self.friction)
+            self.look(found.force)
+
+    def by_multipliers(self, work: float) -> None:
+        """Steps with springs s rho, until two fail one after the other, or one with soft springs,
+        for so many linear systems at most."""
+        settings, end = self.settings, self.work + work
+        s, failed = settings.first, 0
+        while self.unsolved and self.work < end:
+            found = self._step(s)
+            self._spend(found.iterations)
+            if found.converged:
+                self.look(found.force)
+                self._note("multipliers")
+                s, failed = min(settings.growth * s, settings.stiffest), 0
+                continue
+            s, failed = settings.fall * s, failed + 1
+            if failed == 2 or s < settings.soft:
+                return
+
+    def _step(self, s):
+        """The equilibrium of springs s rho, prestressed by the forces so far. Rounding of x, as
+        forces of these springs, is left of it."""
+        force, x, residual = self.here.force, self.here.x, self.here.residual
+        springs = s * self.rho
+        lead = np.zeros_like(force)  # displacement at which the springs answer with these forces
+        lead[:, 0] = force[:, 0] / springs
+        law = ContactLaw(springs, springs, self.friction, force[:, 1:])
+        accuracy = min(self.settings.inner * residual, self.settings.loosest)
+        accuracy = max(accuracy, 0.1 * self.tolerance, np.finfo(float).eps * s)
+        shifted, iterations = self.mechanics.shifted(lead), self.settings.iterations
+        if isinstance(shifted, Dense):
+            return shifted.newton(law, x, accuracy, iterations)
+        return newton(shifted, law, x, tolerance=accuracy, iterations=iterations)
+
+    def _spend(self, solves: int) -> None:
+        self.solves += solves
+        self.work += solves
+
+    def _note(self, route: str) -> None:
+        self.history.append(self.here.residual)
+        if route not in self.routes:
+            self.routes.append(route)

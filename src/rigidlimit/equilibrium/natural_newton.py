@@ -8,8 +8,7 @@ and rises as they fail. Steps must lower the norm of the map below the largest o
 change between stick and slip.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -22,15 +21,13 @@ from .small_newton import balance, displacement, step_for
 
 @dataclass(frozen=True)
 class Settings:
-    """softness: of rho in the map, over d/tr(W_ii), one after the other, each from the forces of
-    least residual so far: where the norm of one map has a minimum, that of another falls.
-    iterations: linear systems of each at most. delta: at first; shrink, grow: after a whole step,
-    and after one shorter than ``short`` or none; least: not below. memory: steps of which the
-    largest norm counts. accuracy: of linear systems, over delta; what it leaves of forces that no
-    body feels stays in the answer."""
+    """softness: of rho in the map, over d/tr(W_ii). iterations: linear systems at most. delta: at
+    first; shrink, grow: after a whole step, and after one shorter than ``short`` or none; least:
+    not below. memory: steps of which the largest norm counts. accuracy: of linear systems, over
+    delta; what it leaves of forces that no body feels stays in the answer."""
 
-    softness: tuple[float, ...] = (0.3, 1.0, 0.1, 0.3, 1.0, 0.1)
-    iterations: int = 60
+    softness: float = 0.3
+    iterations: int = 30
     delta: float = 1e-2
     shrink: float = 0.2
     grow: float = 10.0
@@ -60,38 +57,24 @@ def natural_newton(
     scale: float,
     tolerance: float,
     force: np.ndarray,
-    sweep: Callable[[np.ndarray], np.ndarray] | None = None,
     settings: Settings = Settings(),
 ) -> NaturalNewton:
     """Contact forces (m, d) from the start ``force``; arguments as of ``rigid_contacts``."""
-    best, histories, solves, found = np.array(force, float), [], 0, None
-    small = isinstance(mechanics, Dense)
-    for softness in settings.softness:
-        if found is not None:
-            best = found.force.copy()
-        if sweep is not None and not (small and found is None):  # cheap beside large systems
-            best = sweep(best)
-        limits = (
-            float(scale), float(tolerance), softness, settings.delta, settings.shrink,
-            settings.grow, settings.least, settings.short,
+    best, history = np.array(force, float), np.empty(settings.iterations + 1)
+    limits = (
+        float(scale), float(tolerance), settings.softness, settings.delta, settings.shrink,
+        settings.grow, settings.least, settings.short,
+    )  # fmt: skip
+    if isinstance(mechanics, Dense):
+        solves, count, residual, worst = _compiled(
+            mechanics.network, mechanics.offset, friction, rho, limits, settings.memory, best,
+            history,
         )  # fmt: skip
-        history = np.empty(settings.iterations + 1)
-        if small:
-            spent, count, residual, worst = _compiled(
-                mechanics.network, mechanics.offset, friction, rho, limits, settings.memory, best,
-                history,
-            )  # fmt: skip
-        else:
-            spent, count, residual, worst = _sparse(
-                mechanics, friction, rho, limits, settings, best, history
-            )
-        solves += spent
-        histories.append(history[1:count])
-        if found is None or not residual >= found.residual:
-            found = NaturalNewton(best, residual, worst, 0, history)
-        if residual <= tolerance:
-            break
-    return replace(found, solves=solves, history=np.concatenate(histories))
+    else:
+        solves, count, residual, worst = _sparse(
+            mechanics, friction, rho, limits, settings, best, history
+        )
+    return NaturalNewton(best, residual, worst, solves, history[1:count])
 
 
 def _sparse(mechanics, mu, rho, limits, settings, best, history):

@@ -258,23 +258,23 @@ def _newton(problem, at, tolerance, iterations, room):
 
 @njit(cache=True, nogil=True)
 def equilibrium(
-    problem: Problem, at: Point, tolerance: float, iterations: int, force_size: float
+    problem: Problem, at: Point, tolerance: float, iterations: int, force_size: float, secants: int
 ) -> tuple[int, float, int]:
     """(linear systems, residual, way) from the start ``at.x``, as ``solve.solve`` before its path.
-    way: 0 Newton from x, 1 from the end of secants."""
+    way: 0 Newton from x, 1 from the end of so many secants at most."""
     room = _room_for(at.w.shape[0], at.w.shape[1], len(at.x))
     system, (D, r, dx), _ = room
     start, spent = at.x.copy(), 0
     norm = _look(problem, at, D, r)
     bears = at.force.any()
-    if bears:
+    if bears or secants == 0:
         spent, residual = _newton(problem, at, tolerance, iterations, room)
-        if residual <= tolerance:
+        if residual <= tolerance or secants == 0:
             return spent, residual, 0
         at.x[:] = start
         norm = _look(problem, at, D, r)
     first = norm
-    for k in range(SETTINGS.secants):
+    for k in range(secants):
         if bears or k > 0:
             D[:] = 0.0
             secant_blocks(problem.law, at.w, at.force, D)

@@ -1,0 +1,39 @@
+"""Forces that have to change by far more than residuals say."""
+
+import numpy as np
+import pytest
+
+from rigidlimit.equilibrium.dense import Dense
+from rigidlimit.equilibrium.multipliers import Settings, residuals, rigid_contacts
+from rigidlimit.equilibrium.natural_newton import Settings as NaturalSettings
+
+WEIGHT, PUSH, FRICTION = 2.0, 0.2, 0.4
+
+
+def belts(slip):
+    """A block on two belts of which one runs faster by ``slip``; unknowns x, z, turn; contacts at
+    the height of its centre, normal first. The impulse of its weight is 2, of a push back 0.2."""
+    rows = np.array([[0, 1, -1], [1, 0, 0], [0, 1, 1], [1, 0, 0]], float)
+    offset = np.array([[0.0, 0.0], [0.0, -slip]])
+    return Dense(rows, np.array([-PUSH, -WEIGHT, 0.0]), 2, rows=rows, offset=offset)
+
+
+@pytest.mark.parametrize("slip", [1e-2, 1e-7])
+@pytest.mark.parametrize("newton", [0, 30])
+def test_stuck_contacts_that_disagree(slip, newton):
+    """Closed form: both belts cannot hold the block. It goes with the slow one, and the fast one
+    pulls with all its friction, mu W/2 = 0.4, so that the slow one holds 0.2 against it and the
+    push. Sweeps change forces by the slip each, 4e6 of them for the small one; with and without
+    Newton's method on the map before the multipliers. 1e-8: the residual of 1e-10, over what a
+    belt's slip of 1e-7 is known by."""
+    mechanics = belts(slip)
+    rho = np.full(2, 2.0 / 3.0)  # tr W_ii = 2 + 1
+    settings = Settings(natural=NaturalSettings(iterations=newton))
+    options = {"scale": WEIGHT, "tolerance": 1e-11, "settings": settings}
+    found = rigid_contacts(mechanics, np.full(2, FRICTION), rho, **options)
+    assert found.converged
+    u = mechanics.displacement(found.x)
+    e = residuals(found.force, u, np.full(2, FRICTION), rho)
+    assert e.max() <= 1e-11 * WEIGHT
+    np.testing.assert_allclose(found.force, [[1.0, -0.2], [1.0, 0.4]], rtol=0.0, atol=1e-8)
+    np.testing.assert_allclose(u[:, 1], [0.0, -slip], rtol=0.0, atol=1e-10)

@@ -107,7 +107,14 @@ def _fill(blocks, rows, response):
 
 
 @njit(cache=True, nogil=True)
-def sweep(order, blocks, friction, offset, f, v):
+def sweep(
+    order: np.ndarray,
+    blocks: ContactBlocks,
+    friction: np.ndarray,
+    offset: np.ndarray,
+    f: np.ndarray,
+    v: np.ndarray,
+):
     """One sweep over the contacts in this order, f (m, d) and v (n,) in place:
 
         f_n <- max(0, f_n - u_n/W_nn),    f_t <- P_[|.| <= mu f_n](f_t - u_t/|W_tt|)

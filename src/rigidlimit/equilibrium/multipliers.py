@@ -64,7 +64,7 @@ class Settings:
     iterations: int = 15
     inner: float = 1e-2
     loosest: float = 1e-4
-    work: int = 3000
+    work: int = 2000
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,9 @@ class RigidContacts:
     routes: tuple[str, ...]
 
 
-def residuals(force, velocity, friction, rho) -> np.ndarray:
+def residuals(
+    force: np.ndarray, velocity: np.ndarray, friction: np.ndarray, rho: np.ndarray
+) -> np.ndarray:
     """e_i (m,) of contact forces f (m, d) and velocities u (m, d), as above; rho (m,)."""
     F = np.empty_like(velocity)
     natural_map(force, velocity, friction, rho, F)

@@ -18,7 +18,7 @@ DECREASE = 1e-4
 
 
 @njit(cache=True, nogil=True)
-def natural_map(f, u, mu, rho, F):
+def natural_map(f: np.ndarray, u: np.ndarray, mu: np.ndarray, rho: np.ndarray, F: np.ndarray):
     """F (m, d) in place; returns the norm of F/rho over all contacts, the largest |F_i|/rho_i and
     its contact."""
     m, d = f.shape
@@ -46,7 +46,7 @@ def natural_map(f, u, mu, rho, F):
 
 
 @njit(cache=True, nogil=True)
-def into_cones(f, mu):
+def into_cones(f: np.ndarray, mu: np.ndarray):
     """P(f) in place: no pull, no friction beyond mu times the normal force."""
     for i in range(len(f)):
         f[i, 0] = max(f[i, 0], 0.0)
@@ -60,7 +60,16 @@ def into_cones(f, mu):
 
 
 @njit(cache=True, nogil=True)
-def linearized(f, u, mu, rho, delta, F, D, b):
+def linearized(
+    f: np.ndarray,
+    u: np.ndarray,
+    mu: np.ndarray,
+    rho: np.ndarray,
+    delta: float,
+    F: np.ndarray,
+    D: np.ndarray,
+    b: np.ndarray,
+):
     """Blocks D (m, d, d) and b (m, d) of df = b - D du, in place, that solve
 
         (1 - (1 - delta) P') df + rho P' du = -F
@@ -104,7 +113,7 @@ def linearized(f, u, mu, rho, delta, F, D, b):
 
 
 @njit(cache=True, nogil=True)
-def forces_along(D, b, du, df):
+def forces_along(D: np.ndarray, b: np.ndarray, du: np.ndarray, df: np.ndarray):
     """df = b - D du (m, d), in place."""
     for i in range(len(D)):
         for a in range(df.shape[1]):
@@ -114,7 +123,18 @@ def forces_along(D, b, du, df):
 
 
 @njit(cache=True, nogil=True)
-def line_search(f, u, df, du, mu, rho, reference, F, there, u_there):
+def line_search(
+    f: np.ndarray,
+    u: np.ndarray,
+    df: np.ndarray,
+    du: np.ndarray,
+    mu: np.ndarray,
+    rho: np.ndarray,
+    reference: float,
+    F: np.ndarray,
+    there: np.ndarray,
+    u_there: np.ndarray,
+):
     """The longest of the steps 1, 1/2, ... that lowers the norm of F/rho below ``reference``, or
     zero; f and u there, and F, in place."""
     step = 1.0

@@ -77,10 +77,13 @@ def test_global_and_local_forms_agree():
 
 
 def test_unconverged_says_so():
-    """A tolerance below rounding: not converged, and the worst contact named."""
-    problem = read_captured(captured_file("NESpheres_10_1.dat"))
-    answer = problem.solve(tolerance=1e-18)
-    assert not answer.converged and answer.residual < 1e-14
+    """Closed form: contact 1 closes at 1 m/s and nothing moves it, so that no impulse is a
+    solution. Its residual is all of max |q|; contact 0 is solved."""
+    W = sp.csr_array(np.diag([1.0, 1.0, 0.0, 0.0]))
+    problem = CapturedProblem("local", 2, np.full(2, 0.5), W=W, q=np.array([-1.0, 0, -1.0, 0]))
+    answer = problem.solve()
+    assert not answer.converged and answer.residual == pytest.approx(1.0, rel=1e-12)
+    assert answer.worst == 1
     assert f"stalled, residual {answer.residual:.1e}" in answer.message
     assert f"contact {answer.worst} " in answer.message
 

@@ -235,8 +235,9 @@ class _Search:
         return newton(shifted, law, x, tolerance=accuracy, iterations=iterations)
 
     def _spend(self, solves: int) -> None:
+        """A step costs something, also one that needed no linear system."""
         self.solves += solves
-        self.work += solves
+        self.work += max(solves, 1)
 
     def _note(self, route: str) -> None:
         self.history.append(self.here.residual)

@@ -27,7 +27,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .dense import Dense
+from .dense import SMALL, Dense
 from .law import ContactLaw
 from .mechanics import Mechanics
 from .natural_map import into_cones, natural_map
@@ -39,9 +39,9 @@ from .sweeps import RoughContacts, accelerated
 
 @dataclass(frozen=True)
 class Settings:
-    """sweeps: before Newton's method at first, in networks of more than ``few`` unknowns; each time
-    it is their turn again they are twice as many, ``most`` at most. They end early once changes
-    over rho are below ``enough`` of the tolerance. natural: of Newton's method on the map.
+    """sweeps: before Newton's method at first, in networks that are not small (``dense.SMALL``);
+    each time it is their turn again they are twice as many, ``most`` at most. They end early once
+    changes over rho are below ``enough`` of the tolerance. natural: of Newton's method on the map.
 
     least: linear systems a turn of the method of multipliers at least; it has as many as its sweeps
     are worth, ``worth`` of them one. first, stiffest: s at first and at most; growth, fall: its
@@ -49,7 +49,6 @@ class Settings:
     Newton's method a step. inner: part of the residual to which a step is solved; loosest: at most.
     work: linear systems in all, with what sweeps are worth."""
 
-    few: int = 150
     sweeps: int = 500
     most: int = 16_000
     worth: int = 200
@@ -115,7 +114,7 @@ def rigid_contacts(
     search = _Search(mechanics, friction, rho, scale, tolerance, settings)
     search.look(force)
     sweeps = settings.sweeps
-    if search.unsolved and len(search.here.x) > settings.few:
+    if search.unsolved and len(search.here.x) > SMALL:
         search.by_sweeps(sweeps)
     while search.unsolved:
         search.by_newton()

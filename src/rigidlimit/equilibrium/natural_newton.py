@@ -39,12 +39,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class NaturalNewton:
-    """force (m, d): of least residual; residual, worst: as ``multipliers``; solves: linear
+    """force (m, d): of least residual; residual: as of ``multipliers``; solves: linear
     systems; history: residual after each step."""
 
     force: np.ndarray
     residual: float
-    worst: int
     solves: int
     history: np.ndarray
 
@@ -66,38 +65,36 @@ def natural_newton(
         settings.grow, settings.least, settings.short,
     )  # fmt: skip
     if isinstance(mechanics, Dense):
-        solves, count, residual, worst = _compiled(
+        solves, count, residual = _compiled(
             mechanics.network, mechanics.offset, friction, rho, limits, settings.memory, best,
             history,
         )  # fmt: skip
     else:
-        solves, count, residual, worst = _sparse(
-            mechanics, friction, rho, limits, settings, best, history
-        )
-    return NaturalNewton(best, residual, worst, solves, history[1:count])
+        solves, count, residual = _sparse(mechanics, friction, rho, limits, settings, best, history)
+    return NaturalNewton(best, residual, solves, history[1:count])
 
 
 def _sparse(mechanics, mu, rho, limits, settings, best, history):
-    """(linear systems, entries of history, residual, contact); best (m, d) in place."""
+    """(linear systems, entries of history, residual); best (m, d) in place."""
     scale, tolerance, softness, delta, shrink, grow, least, short = limits
     soft, f = softness * rho, best.copy()
     F, F_there, there, u_there, df = (np.empty_like(f) for _ in range(5))
     D, b = np.empty((*f.shape, f.shape[1])), np.empty_like(f)
     norms = np.full(settings.memory, -np.inf)
-    residual, worst, count, solves = np.inf, 0, 0, 0
+    residual, count, solves = np.inf, 0, 0
     while True:
         x = mechanics.start(f)
         u = mechanics.displacement(x)
-        _, e, place = natural_map(f, u, mu, rho, F_there)
+        _, e, _ = natural_map(f, u, mu, rho, F_there)
         norms[count % len(norms)] = natural_map(f, u, mu, soft, F)[0]
         history[count] = e / scale
         count += 1
         if not e / scale >= residual:
-            best[:], residual, worst = f, e / scale, place
+            best[:], residual = f, e / scale
         step = 0.0
         while step == 0.0:
             if residual <= tolerance or solves == settings.iterations:
-                return solves, count, residual, worst
+                return solves, count, residual
             linearized(f, u, mu, soft, delta, F, D, b)
             solves += 1
             dx = _solved(mechanics, D, b, x, settings.accuracy * delta)
@@ -107,7 +104,7 @@ def _sparse(mechanics, mu, rho, limits, settings, best, history):
                 du = mechanics.change(mechanics.start(f + df) - x)
                 step = line_search(f, u, df, du, mu, soft, norms.max(), F_there, there, u_there)
             if step == 0.0 and delta >= 1.0:
-                return solves, count, residual, worst
+                return solves, count, residual
             delta = _next_delta(delta, step, shrink, grow, least, short)
         f, there = there, f
 
@@ -140,23 +137,23 @@ def _compiled(network, offset, mu, rho, limits, memory, best, history):
     x, r, dx, rest = np.zeros(n), np.empty(n), np.empty(n), np.zeros((m, d))
     soft = softness * rho
     norms = np.full(memory, -np.inf)
-    residual, worst, count, solves = np.inf, 0, 0, 0
+    residual, count, solves = np.inf, 0, 0
     while True:
         r[:] = 0.0
         balance(network, r, f, x)  # x that balances f, its sign turned
         for k in range(n):
             x[k] = -x[k]
         displacement(network[2], offset, x, u)
-        _, e, place = natural_map(f, u, mu, rho, F_there)
+        _, e, _ = natural_map(f, u, mu, rho, F_there)
         norms[count % memory] = natural_map(f, u, mu, soft, F)[0]
         history[count] = e / scale
         count += 1
         if not e / scale >= residual:
-            best[:], residual, worst = f, e / scale, place
+            best[:], residual = f, e / scale
         step = 0.0
         while step == 0.0:
             if residual <= tolerance or solves == len(history) - 1:
-                return solves, count, residual, worst
+                return solves, count, residual
             linearized(f, u, mu, soft, delta, F, D, b)
             solves += 1
             if step_for(network, D, b, dx, room):
@@ -164,6 +161,6 @@ def _compiled(network, offset, mu, rho, limits, memory, best, history):
                 forces_along(D, b, du, df)
                 step = line_search(f, u, df, du, mu, soft, norms.max(), F_there, there, u_there)
             if step == 0.0 and delta >= 1.0:
-                return solves, count, residual, worst
+                return solves, count, residual
             delta = _next_delta(delta, step, shrink, grow, least, short)
         f, there = there, f

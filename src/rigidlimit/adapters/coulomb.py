@@ -4,8 +4,8 @@ Impulses r and velocities u at the contacts, normal row first, with u = W r + q 
 
     0 <= r_N  _|_  u_N >= 0,      |r_T| <= mu r_N,  r_T opposite to u_T where it slides
 
-by the method of multipliers (``equilibrium.multipliers``): where friction leaves several motions
-open, the one that elastic bodies take. Restitution, if any, is in q.
+by sweeps, Newton's method and multipliers in turn (``equilibrium.multipliers``): where friction
+leaves several motions open, the one that elastic bodies take. Restitution, if any, is in q.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class CoulombAnswer(Brief):
     reaction (m, d) [N s]; velocity (m, d) [m/s]: u, relative. residual: max_i |r_i - P_i(r_i -
     rho_i u_i)| / rho_i over max |q|, P_i(t) with normal max(0, t_N) and the tangential part cut
     to mu times it, rho_i = d / tr W_ii; worst: contact of the largest. iterations: of the
-    multipliers; systems: linear ones solved.
+    multipliers; systems: linear ones solved; routes: the methods that were taken, in turn.
     """
 
     reaction: np.ndarray
@@ -45,6 +45,7 @@ class CoulombAnswer(Brief):
     tolerance: float
     iterations: int
     systems: int
+    routes: tuple[str, ...] = ()
 
     @property
     def converged(self) -> bool:
@@ -58,7 +59,7 @@ class CoulombAnswer(Brief):
     def message(self) -> str:
         worst = "" if self.converged else f", largest at contact {self.worst}"
         return (
-            f"multipliers: {self.status}, residual {self.residual:.1e} (tolerance "
+            f"{', '.join(self.routes) or 'sweeps'}: {self.status}, residual {self.residual:.1e} (tolerance "
             f"{self.tolerance:.1e}){worst} after {counted(self.iterations, 'iteration')} "
             f"({counted(self.systems, 'linear system')}); {self.status.advice}"
         )
@@ -85,6 +86,7 @@ def solve_coulomb(captured: "CapturedProblem", *, tolerance: float = 1e-10) -> C
         tolerance=tolerance,
         iterations=found.outer,
         systems=found.solves,
+        routes=found.routes,
     )
 
 

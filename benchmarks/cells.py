@@ -5,7 +5,6 @@ shear     simple shear at constant normal stress over 200 steps, five seeds, bes
           (fix deform with fix nph/sphere on the sheared planes' normal, hooke, k = 1e4 p d)
 """
 
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -16,6 +15,8 @@ import rigidlimit as rl
 from rigidlimit.adapters.lammps import library
 from rigidlimit.collision.images import wrapped
 from rigidlimit.paths.legs import rate_of
+
+from . import named_checks
 
 PRESSURE, STRAIN, NUMBER, STEPS = 1.0, 0.2, 1e-2, 200
 
@@ -121,6 +122,4 @@ def _lammps(simulation) -> float:
 
 
 if __name__ == "__main__":
-    checks = {"squeeze": squeeze, "shear": shear}
-    for name in sys.argv[1:] or checks:
-        checks[name]()
+    named_checks.run(__doc__, {"squeeze": squeeze, "shear": shear})

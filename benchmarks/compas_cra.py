@@ -28,16 +28,17 @@ PULLS = 1e-5
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--friction", type=float, nargs="+", default=[0.84, 0.4])
+    parser.add_argument("--samples", nargs="+", default=BLOCKS + SHELVES)
+    options = parser.parse_args()
+
     import compas
     import compas_cra
     from compas_cra.algorithms import assembly_interfaces_numpy
     from compas_cra.datastructures import CRA_Assembly
     from compas_cra.equilibrium import cra_solve, rbe_solve
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--friction", type=float, nargs="+", default=[0.84, 0.4])
-    parser.add_argument("--samples", nargs="+", default=BLOCKS + SHELVES)
-    options = parser.parse_args()
     folder = Path(compas_cra.__file__).parent / "data" / "samples"
     head = "sample", "least mu", "mu", "RBE", "CRA", "elastic", "CRA off", "elastic off", "apart"
     print(LINE.format(*head))

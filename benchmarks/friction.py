@@ -10,7 +10,6 @@ lammps    a rough packing that came to rest in LAMMPS, taken over with its tange
 heap      angle of repose of a heap of disks, beside the DEM
 """
 
-import sys
 import time
 from itertools import pairwise
 
@@ -21,6 +20,8 @@ from rigidlimit.collision.search import find_contacts
 from rigidlimit.constraints import framed, gap_gradient, tangential_gradient
 from rigidlimit.dynamics import contact_dynamics
 from rigidlimit.penalty import PenaltySimulation
+
+from . import named_checks
 
 ROLLS = 1e-4
 """Way of a ball, in diameters, that is more than elastic."""
@@ -281,5 +282,4 @@ CHECKS = {
 }
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or CHECKS:
-        CHECKS[name]()
+    named_checks.run(__doc__, CHECKS)

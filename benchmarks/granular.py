@@ -7,7 +7,6 @@ silo      pressure in a silo against Janssen's curve
 shear     shear stress of a direct shear box against the way of its upper half
 """
 
-import sys
 import time
 from itertools import pairwise
 
@@ -15,6 +14,8 @@ import numpy as np
 
 import rigidlimit as rl
 from rigidlimit.penalty import PenaltySimulation
+
+from . import named_checks
 
 SEEDS = range(1, 6)
 
@@ -239,5 +240,4 @@ def shear(count=60, wide=10, seeds=SEEDS, consolidate=0.5, steps=120, dt=5e-3):
 CHECKS = {"heap": heap, "packings": packings, "silo": silo, "shear": shear}
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or CHECKS:
-        CHECKS[name]() if name in CHECKS else {"poured": poured}[name]()
+    named_checks.run(__doc__, CHECKS, others={"poured": poured})

@@ -4,11 +4,15 @@ import dataclasses
 import gc
 import json
 import math
+import os
+import runpy
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import benchmarks
 import rigidlimit as rl
 from benchmarks import (
     compatibility,
@@ -21,7 +25,9 @@ from benchmarks import (
     scaling,
 )
 from benchmarks.corpus import __main__ as corpus
+from benchmarks.corpus import rough
 from benchmarks.corpus import runs as corpus_runs
+from benchmarks.corpus.problems import Entry
 
 from .problems import pyramid_gradient
 
@@ -158,6 +164,35 @@ def test_corpus_runs_keep_both_steps():
     found = corpus_runs.steps(rl.scenes.beam, 1)()
     kinds = [type(problem).__name__ for problem, _ in found]
     assert kinds == ["Dynamics", "Forces"] and all(result.converged for _, result in found)
+
+
+@pytest.mark.parametrize("name", ("shear-111", "silo-1-16", "silo-4-5"))
+def test_corpus_has_captured_steps_with_friction(name):
+    """Property: they are solved, in any order of the contacts."""
+    step = 1 if name in rough.STEP_1 else 2
+    entry = Entry(name, lambda: rough.captured_step(f"step{step}-{name}"))
+    (row,) = corpus.measure(entry)
+    assert row.step == step and row.status == "converged" and row.residual <= 1e-10
+    # of a step that bodies take up to the residual, over what some contacts resist
+    assert row.order < 1e-6
+
+
+COMMANDS = [
+    path.stem
+    for path in sorted(Path(benchmarks.__path__[0]).glob("*.py"))
+    if "__main__" in path.read_text()
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules")
+@pytest.mark.parametrize("module", COMMANDS)
+def test_help(module, capsys, monkeypatch):
+    """Example: every benchmark that is a command explains itself."""
+    monkeypatch.setattr("sys.argv", [module, "--help"])
+    monkeypatch.setattr("os.environ", dict(os.environ))  # some ask for one core
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(f"benchmarks.{module}", run_name="__main__")
+    assert ended.value.code == 0 and "usage" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", sorted(engines.STACKS))

@@ -20,8 +20,7 @@ import numpy as np
 
 from rigidlimit.errors import InputError
 
-from . import entries, runs
-from .problems import Dynamics, permuted
+from . import entries, rough, runs
 
 KEPT = Path(__file__).with_name("before.tsv")
 
@@ -43,7 +42,7 @@ class Row:
     digest: str = ""
     routes: str = ""
 
-    def add(self, result):
+    def add(self, problem, result):
         """Take one more result in."""
         self.solves += 1
         found = str(result.status)
@@ -51,14 +50,14 @@ class Row:
         self.status = ", ".join(sorted({*known, found}, key=lambda s: s == "converged"))
         self.residual = max(self.residual, result.residual)
         self.open = max(self.open, getattr(result, "force_error", 0.0))
-        self.factorizations += result.factorizations
-        self.products += result.linear_iterations
+        self.factorizations += problem.systems(result)
+        self.products += getattr(result, "linear_iterations", 0)
         known = self.routes.split(" > ") if self.routes else []
-        self.routes = " > ".join(dict.fromkeys([*known, *result.routes]))
+        self.routes = " > ".join(dict.fromkeys([*known, *getattr(result, "routes", ())]))
 
 
 def digest(problem, result) -> str:
-    answer = problem.answer(result)
+    answer = problem.answer(result).ravel()
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (2, len(answer)))
     return " ".join(f"{s:.9f}" for s in signs @ answer / problem.size(result))
 
@@ -71,23 +70,19 @@ def measure(entry) -> list[Row]:
     rows = {}
     for item in found:
         problem, result = item if isinstance(item, tuple) else (item, None)
-        step = 1 if isinstance(problem, Dynamics) else 2
-        row = rows.setdefault(step, Row(entry.name, step))
+        row = rows.setdefault(problem.step, Row(entry.name, problem.step))
         if result is None:
             begin = time.process_time()
             result = problem.solve()
             spent = time.process_time() - begin
-        row.add(result)
+        row.add(problem, result)
         row.seconds, row.last = spent, (problem, result)
     for row in rows.values():
         problem, result = row.last
         row.digest = digest(problem, result)
-        order = np.random.default_rng(1).permutation(problem.given["B"].shape[0])
-        again = problem.solve(permuted(problem, order))
-        there = problem.answer(again)
-        if row.step == 2:
-            there = there[np.argsort(order)]
-        here = problem.answer(result)
+        order = np.random.default_rng(1).permutation(problem.contacts)
+        again = problem.solve(problem.in_order(order))
+        there, here = problem.put_back(problem.answer(again), order), problem.answer(result)
         row.order = float(np.abs(there - here).max(initial=0.0) / problem.size(result))
     return list(rows.values())
 
@@ -157,7 +152,7 @@ def main():
     parser.add_argument("--compare", type=Path, nargs="?", const=KEPT, help="with this table")
     options = parser.parse_args()
     rows = {}
-    for entry in [*entries.ENTRIES, *runs.ENTRIES]:
+    for entry in [*entries.ENTRIES, *runs.ENTRIES, *rough.ENTRIES]:
         wanted = any(part in entry.name for part in options.only.split(","))
         if not wanted or (options.quick and entry.slow):
             continue

@@ -7,7 +7,7 @@
 import importlib
 from collections.abc import Callable
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from unittest import mock
 
 import numpy as np
@@ -22,7 +22,8 @@ class Dynamics:
 
     given: dict
 
-    PER_CONTACT = ("gap", "restitution", "exists", "warm_start")
+    step = 1
+    PER_CONTACT = ("gap", "restitution", "exists", "warm_start", "friction")
 
     def solve(self, given=None):
         return rl.contact_dynamics(**(given or self.given))
@@ -39,6 +40,21 @@ class Dynamics:
         free = np.where(given.get("fixed", False), 0.0, given["velocity"] + fall)
         return float(max(np.abs(v).max(initial=0.0) for v in (result.velocity, free))) or 1.0
 
+    def systems(self, result) -> int:
+        """Linear ones that were solved by a factor."""
+        return result.factorizations if smooth(self) else result.iterations
+
+    @property
+    def contacts(self) -> int:
+        return self.given["B"].shape[0]
+
+    def in_order(self, order) -> dict:
+        return _permuted(self, order)
+
+    def put_back(self, answer, order):
+        """An answer to ``in_order(order)`` as one to the problem itself."""
+        return answer
+
 
 @dataclass(frozen=True)
 class Forces:
@@ -46,28 +62,67 @@ class Forces:
 
     given: dict
 
-    PER_CONTACT = ("stiffness", "gap_error", "admissible")
+    step = 2
+    PER_CONTACT = (
+        "stiffness",
+        "gap_error",
+        "admissible",
+        "tangential_stiffness",
+        "friction",
+        "sliding_direction",
+    )
 
     def solve(self, given=None):
         return rl.compatible_forces(**(given or self.given))
 
     def answer(self, result):
-        """What is unique: the forces."""
-        return result.force
+        """What is unique: the forces (m,), or (m, d) with friction."""
+        if smooth(self):
+            return result.force
+        return np.column_stack([result.force, result.tangential_force])
 
     def size(self, result) -> float:
         return float(result.force.max(initial=0.0)) or 1.0
 
+    def systems(self, result) -> int:
+        """Linear ones that were solved by a factor."""
+        return result.factorizations if smooth(self) else result.iterations
 
-def permuted(problem, order):
+    @property
+    def contacts(self) -> int:
+        return self.given["B"].shape[0]
+
+    def in_order(self, order) -> dict:
+        given = _permuted(self, order)
+        if (past := given.get("history")) is not None:
+            kept = {f.name: getattr(past, f.name) for f in fields(past)}
+            moved = {name: None if x is None else x[order] for name, x in kept.items()}
+            given["history"] = replace(past, **moved)
+        return given
+
+    def put_back(self, answer, order):
+        return answer[np.argsort(order)]
+
+
+def smooth(problem) -> bool:
+    return problem.given.get("tangential") is None
+
+
+def _permuted(problem, order):
     """The keywords of the problem with its contacts in another order."""
     given = dict(problem.given)
-    B = given["B"]
-    given["B"] = (sp.csr_array(B) if sp.issparse(B) else np.asarray(B))[order]
+    given["B"] = _rows(given["B"])[order]
+    if (T := given.get("tangential")) is not None:
+        each = T.shape[0] // max(len(order), 1)
+        given["tangential"] = _rows(T)[(each * order[:, None] + np.arange(each)).ravel()]
     for key in problem.PER_CONTACT:
-        if np.ndim(given.get(key)) == 1:
+        if np.ndim(given.get(key)) > 0:
             given[key] = np.asarray(given[key])[order]
     return given
+
+
+def _rows(matrix):
+    return sp.csr_array(matrix) if sp.issparse(matrix) else np.asarray(matrix)
 
 
 def dynamics(problem, **options) -> Dynamics:

@@ -14,7 +14,7 @@ from tests.problems import balanced_arch, wedge
 from ..problems import column, wall_of_boxes
 from .problems import Entry, Forces, captured
 
-STEP = ("step.velocities", "step.forces")
+STEP = ("step.velocities", "step.forces", "step.friction")
 """The modules that solve both steps of a simulation."""
 
 

@@ -58,8 +58,9 @@ class CoulombAnswer(Brief):
     @property
     def message(self) -> str:
         worst = "" if self.converged else f", largest at contact {self.worst}"
+        methods = ", ".join(self.routes) or "sweeps"
         return (
-            f"{', '.join(self.routes) or 'sweeps'}: {self.status}, residual {self.residual:.1e} (tolerance "
+            f"{methods}: {self.status}, residual {self.residual:.1e} (tolerance "
             f"{self.tolerance:.1e}){worst} after {counted(self.iterations, 'iteration')} "
             f"({counted(self.systems, 'linear system')}); {self.status.advice}"
         )

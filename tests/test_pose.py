@@ -148,3 +148,25 @@ def test_forces_of_a_rough_pose():
     bare = rl.forces_at_pose(pose, stiffness=k)
     assert "tangential springs, which a pose does not tell" in bare.message
     assert np.abs(bare.force_vectors - found.force_vectors).max() > 1e-2 * theirs.force.max()
+
+
+def test_forces_as_they_stand():
+    """Closed form: a disk in flight, overlapping two disks by 1e-3 and 2e-3, is pressed with k
+    times that, whatever its weight; what that leaves open is told. Of a pose at rest nothing is."""
+    pair = rl.Scene(dim=2, gravity=(0, -10))
+    for x in (-0.199, 0.198):
+        pair.add(rl.Disk(0.1), position=(x, 0), fixed=True)
+    pair.add(rl.Disk(0.1), position=(0, 0), mass=2, velocity=(1, 2), name="flies")
+    found = rl.forces_at_pose(pair, stiffness=1e4, balance=False)
+    np.testing.assert_allclose(np.sort(found.force), [10, 20], rtol=1e-12)
+    np.testing.assert_allclose(found.imbalance.reshape(3, 6)[2], [-10, -20, 0, 0, 0, 0], atol=1e-12)
+    assert str(found.status) == "unbalanced" and not found.converged and found.shift == 0
+    assert "up to 20 N are left open, on 'flies', 1.0e+00 of the largest force" in found.message
+    assert rl.force_chains(found) is not None and rl.body_forces(found)[2, 0].round(9) == -10
+    rough = rl.Scene(dim=2, gravity=(0, -10))
+    mu = rl.Material(friction=0.5)
+    rough.add(rl.HalfSpace(2), position=(0, 0), material=mu)
+    rough.add(rl.Disk(0.1), position=(0, 0.1 - 2e-3), mass=2, material=mu)
+    rests = rl.forces_at_pose(rough, stiffness=1e4, balance=False)
+    assert rests.converged and rests.residual < 1e-12 and "springs" in rests.message
+    assert rl.contact_table(rests)["compatible"].round(9) == [20.0]

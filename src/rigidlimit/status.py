@@ -16,6 +16,7 @@ class Status(Enum):
     NO_EQUILIBRIUM = "no_equilibrium"
     JAMMED = "jammed"
     RELAXED = "relaxed"
+    UNBALANCED = "unbalanced"
 
     @property
     def advice(self) -> str:
@@ -49,6 +50,10 @@ _ADVICE = {
     Status.RELAXED: (
         "the convex relaxation of friction is solved, in which contacts open while they slide; for "
         "Coulomb's law take solver='newton' or 'pgs'"
+    ),
+    Status.UNBALANCED: (
+        "the forces are those of the overlaps as they stand; leave out balance=False for those of "
+        "bodies at rest"
     ),
     Status.JAMMED: (
         "no motion undoes all overlaps, as where held bodies overlap: the forces are those that "

@@ -142,6 +142,9 @@ def test_forces_across_a_periodic_box(periodic):
     assert found.converged
     if friction:
         assert np.abs(found.tangential_force).max() > 0.1 * found.force.mean()
+        stands = packing.forces(balance=False)  # at rest: the same as balanced
+        away = stands.force_vectors - found.force_vectors
+        assert np.abs(away).max() < 1e-9 * found.force.max() and stands.residual < 1e-9
         wrong = path.with_name("other.pairs")
         wrong.write_text(Path(springs).read_text().replace("ENTRIES index c_pairs[1]", "ENTRIES"))
         with pytest.raises(InputError, match="two columns of ids"):

@@ -37,6 +37,12 @@ def import_packing(
         Path | None,
         typer.Option(help="LAMMPS dump of pairs with tangential forces, for --forces."),
     ] = None,
+    unbalanced: Annotated[
+        bool,
+        typer.Option(
+            "--unbalanced", help="Forces of the overlaps as they stand, as of balls in motion."
+        ),
+    ] = False,
     results: ResultsOption = None,
     vtk: Annotated[
         Path | None, typer.Option(help="Folder for ParaView files of the forces.")
@@ -91,8 +97,11 @@ def import_packing(
     check_name(results, "--results")
     check_file("--results", results)
     check_folder("--vtk", vtk)
-    if not forces and any(given is not None for given in (results, stiffness, springs, vtk)):
-        raise InputError("--stiffness, --springs, --results and --vtk are for forces; add --forces")
+    wants = unbalanced or any(given is not None for given in (results, stiffness, springs, vtk))
+    if wants and not forces:
+        raise InputError(
+            "--stiffness, --springs, --unbalanced, --results and --vtk are for forces; add --forces"
+        )
     watch_compiler()
     name = "default" if friction == 0 else f"mu {friction:g}"
     material = Material(young, poisson, density, name, friction)
@@ -118,7 +127,7 @@ def import_packing(
         write_scene(packing.scene, out)
         typer.echo(f"written: {out}")
     if forces:
-        found = packing.forces()
+        found = packing.forces(balance=not unbalanced)
         if vtk is not None:
             for path in write_paraview(found, vtk):
                 typer.echo(f"written: {path}")

@@ -139,7 +139,6 @@ def _contacts(shown: Frame, chains: ForceChains):
     links = {tuple(sorted(pair)) for pair in chains.pairs.tolist()}
     data = {
         "force [N]": shown.forces.get("compatible", np.full(m, np.nan)),
-        "classic force [N]": shown.forces.get("classic", np.full(m, np.nan)),
         "gap [m]": contacts.gap,
         "body a": contacts.body[:, 0],
         "body b": contacts.body[:, 1],
@@ -147,6 +146,8 @@ def _contacts(shown: Frame, chains: ForceChains):
             [tuple(sorted(pair)) in links for pair in contacts.body.tolist()], np.int8
         ),
     }
+    if "classic" in shown.forces:
+        data["classic force [N]"] = shown.forces["classic"]
     if best in shown.tangential:
         data |= {
             "force vector [N]": shown.vectors(best),

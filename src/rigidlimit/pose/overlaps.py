@@ -12,6 +12,9 @@ is that of the DEM, and the DEM was at rest, u is next to nothing and f are the 
 Where bodies rub, tangential springs belong to the pose (``springs``: those of a DEM), and this is
 an increment from their forces and those of the overlaps. A pose alone does not tell springs:
 without them f are the forces of bodies put down at the pose, its overlaps their initial gaps.
+
+Of a DEM that was not at rest, or whose springs nobody kept, ``balance=False`` takes the forces of
+the overlaps as they stand (``as_pressed.py``).
 """
 
 from dataclasses import dataclass
@@ -24,23 +27,14 @@ from .._support.display import Brief
 from .._support.words import counted
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
-from ..collision.search import find_contacts
-from ..constraints import (
-    carry_tangential,
-    framed,
-    gap_gradient,
-    in_frame,
-    in_world,
-    tangential_gradient,
-)
-from ..errors import InputError
-from ..forces import CompatibleForces, ContactHistory, compatible_forces
-from ..forces.friction import contact_friction, contact_tangential_stiffness, has_friction
-from ..forces.law import contact_stiffness
+from ..constraints import in_world
+from ..forces import CompatibleForces
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene, law_exponent
 from ..simulation import Simulation
 from ..status import Status
+from .as_pressed import PressedForces
+from .pose_contacts import PoseContacts
 
 SEARCHES = 8
 """Most searches for contacts, each as wide as bodies shift in the answer of the one before."""
@@ -73,7 +67,7 @@ class PoseForces(Brief):
     bodies: Bodies
     state: State
     contacts: Contacts
-    elastic: CompatibleForces
+    elastic: CompatibleForces | PressedForces
     stiffness: np.ndarray
     load: np.ndarray
     shift: float
@@ -123,16 +117,21 @@ class PoseForces(Brief):
         told = (
             f"forces at the given pose, {self.elastic.message}; {bears} of "
             f"{counted(len(self.contacts), 'near contact')} bear, deepest overlap "
-            f"{self.overlap:.3g} m, and bodies shift by {self.shift:.3g} m to balance"
+            f"{self.overlap:.3g} m"
         )
         if self.friction is not None and not self.sprung:
             told += "; tangential springs, which a pose does not tell, are taken as none (springs=)"
+        if isinstance(self.elastic, PressedForces):
+            return told
+        told += f"; bodies shift by {self.shift:.3g} m to balance"
         if not self.converged:
             told += f"; {self._unrest}"
         if self.overlap > RIGID * self.bodies.length and self.shift > OTHER * self.overlap:
             told += (
                 "; that is no small part of the overlaps: the pose is not the rest of this "
-                "stiffness and these loads, check them (stiffness=, gravity, loads)"
+                "stiffness and these loads, check them (stiffness=, gravity, loads, and of rough "
+                "bodies friction and springs=); balance=False gives the forces that the overlaps "
+                "press with as they stand"
             )
         return told
 
@@ -155,6 +154,7 @@ def forces_at_pose(
     law: str | float | None = None,
     tolerance: float = 1e-10,
     springs: np.ndarray | None = None,
+    balance: bool = True,
 ) -> PoseForces:
     """Contact forces of elastic bodies at a given pose, with the gaps and overlaps that it has.
 
@@ -163,7 +163,9 @@ def forces_at_pose(
     stiffness: k [N/m^(p-1)] of every contact, the DEM's; by default that of the scene's materials
     and pairs. law: "hooke", "hertz" or the exponent p (default: the scene's). tolerance: on the
     residual. springs: of bodies that rub, what has ``contacts`` and their tangential forces
-    ``tangential`` (m, 3) [N], as the result of a DEM or of LAMMPS; None: none.
+    ``tangential`` (m, 3) [N], as the result of a DEM or of LAMMPS; None: none. balance: False takes
+    the forces of the overlaps, and springs, as they stand, as of a DEM in motion; their status is
+    UNBALANCED where the loads are not balanced to the tolerance.
 
     Returns PoseForces. Loads that no contact can carry, as of a ball without support, give the
     status LOAD_NOT_CARRIED and the imbalance. Raises InputError where nothing touches.
@@ -184,36 +186,14 @@ def forces_at_pose(
     exponent = exponent if law is None else law_exponent(law)
     if stiffness is not None:
         stiffness = arrays.positive("stiffness", stiffness)
-    rough = has_friction(bodies, scene.pair_friction)
     free = bodies.free.ravel()
     load = np.where(free, -external, 0.0)
     reach = NEAR * bodies.length
     for _ in range(SEARCHES):
-        contacts = _near(bodies, state, reach)
-        if not len(contacts):
-            raise InputError(
-                f"scene {scene.name!r}: no bodies touch, so that there are no contact forces; "
-                "expected a pose of rest, with bodies that touch or overlap"
-            )
-        k = (
-            contact_stiffness(bodies, contacts, exponent, scene.pair_stiffness)
-            if stiffness is None
-            else np.full(len(contacts), stiffness)
+        pose = PoseContacts.within(
+            reach, scene, state, exponent, stiffness=stiffness, springs=springs
         )
-        asked, mu = {"gap_error": contacts.gap, "blocks": bodies.blocks}, None
-        if rough:
-            contacts = framed(contacts, bodies.dim)
-            mu = contact_friction(bodies, contacts, scene.pair_friction)
-            asked = _rubbing(scene, state, contacts, k, exponent, mu, springs)
-        answer = compatible_forces(
-            gap_gradient(bodies, state, contacts),
-            load,
-            stiffness=k,
-            exponent=exponent,
-            fixed=~free,
-            tolerance=tolerance,
-            **asked,
-        )
+        answer = (pose.balanced if balance else pose.pressed)(load, tolerance)
         moved = np.where(free, answer.displacement * bodies.turning_arm.ravel(), 0.0)
         shift = float(np.linalg.norm(moved.reshape(-1, 6)[:, :3], axis=1).max(initial=0.0))
         turn = float(np.linalg.norm(moved.reshape(-1, 6)[:, 3:], axis=1).max(initial=0.0))
@@ -224,45 +204,12 @@ def forces_at_pose(
     return PoseForces(
         bodies=bodies,
         state=state,
-        contacts=contacts,
+        contacts=pose.contacts,
         elastic=answer,
-        stiffness=k,
+        stiffness=pose.stiffness,
         load=load,
         shift=shift + turn,
-        overlap=float(max(0.0, -contacts.gap.min())),
-        friction=mu,
+        overlap=float(max(0.0, -pose.contacts.gap.min())),
+        friction=pose.friction,
         sprung=springs is not None,
     )
-
-
-def _rubbing(scene, state, contacts, k, exponent, mu, springs) -> dict:
-    """What ``compatible_forces`` is asked for beside, from overlaps and tangential springs."""
-    bodies = scene.bodies
-    if springs is None:
-        begun = {"gap_error": contacts.gap}
-    else:
-        kept = in_frame(contacts, carry_tangential(contacts, springs.contacts, springs.tangential))
-        overlap = -contacts.gap
-        normal = np.sign(overlap) * k * np.abs(overlap) ** (exponent - 1)
-        # the gaps stay: given, they tell that last digits are those of the overlaps' forces
-        begun = {
-            "history": ContactHistory(normal, kept, contacts.gap),
-            "gap_error": contacts.gap,
-            "increments": scene.increments,
-        }
-    return begun | {
-        "tangential": tangential_gradient(bodies, state, contacts),
-        "tangential_stiffness": contact_tangential_stiffness(
-            bodies, contacts, k, exponent, scene.pair_tangential_stiffness
-        ),
-        "friction": mu,
-        "tangential_law": scene.tangential_law,
-    }
-
-
-def _near(bodies: Bodies, state: State, reach: float) -> Contacts:
-    """Contacts of bodies that overlap or are less than ``reach`` [m] apart, of which one moves."""
-    around = np.where(np.isfinite(bodies.bounding_radius), reach, 0.0)
-    contacts = find_contacts(bodies, state, around)
-    moves = bodies.free.any(axis=1)[contacts.body].any(axis=1)
-    return contacts.select(np.flatnonzero(moves & (contacts.gap <= reach)))

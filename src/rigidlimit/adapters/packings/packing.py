@@ -63,6 +63,7 @@ class Packing(Brief):
         stiffness: float | None = None,
         law: str | float | None = None,
         springs: Springs | None = None,
+        balance: bool = True,
     ) -> PoseForces:
         """Forces at the imported pose, with its own overlaps (``forces_at_pose``).
 
@@ -73,6 +74,9 @@ class Packing(Brief):
             the materials.
         law, springs
             As of ``forces_at_pose``; springs by default those that were read.
+        balance : bool
+            False: the forces that overlaps and springs press with as they stand, as of a packing
+            that was not at rest.
 
         Raises
         ------
@@ -81,7 +85,9 @@ class Packing(Brief):
         """
         stiffness = self.stiffness if stiffness is None else stiffness
         springs = self.springs if springs is None else springs
-        return forces_at_pose(self.scene, stiffness=stiffness, law=law, springs=springs)
+        return forces_at_pose(
+            self.scene, stiffness=stiffness, law=law, springs=springs, balance=balance
+        )
 
 
 def read_packing(

@@ -1,0 +1,79 @@
+"""Forces that the overlaps of a pose press with, as they stand: nothing is solved.
+
+f_i = k_i max(0, -g_i)^(p-1) with the gaps g of the pose, and tangential springs where they are
+given: the forces of the DEM that made the pose, at rest or not. What they leave open is told.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bodies import Bodies
+from ..forces.rough import AT_BOUND
+from ..status import Status
+
+
+@dataclass(frozen=True, eq=False)
+class PressedForces:
+    """Answer in the form of ``CompatibleForces``. m contacts of d components, n bodies.
+
+    force (m,), tangential_force (m, d - 1) [N]; sliding (m,): at the bound of Coulomb. displacement
+    (6 n,): zero, as bodies stay. imbalance (6 n,) [N, N m]: contact forces less the load. residual:
+    the largest of it, moments over the radius, over the largest force. worst: the body it is of.
+    """
+
+    force: np.ndarray
+    tangential_force: np.ndarray
+    sliding: np.ndarray
+    displacement: np.ndarray
+    imbalance: np.ndarray
+    residual: float
+    worst: str
+    status: Status
+
+    @property
+    def converged(self) -> bool:
+        return self.status is Status.CONVERGED
+
+    @property
+    def message(self) -> str:
+        size = np.abs(self.imbalance.reshape(-1, 6)[:, :3]).max(initial=0.0)
+        return (
+            f"of the overlaps as they stand, not balanced: up to {size:.3g} N are left open, on "
+            f"{self.worst!r}, {self.residual:.1e} of the largest force"
+        )
+
+
+def pressed(
+    bodies: Bodies, B, T, load: np.ndarray, normal: np.ndarray, along: np.ndarray | None,
+    friction: np.ndarray | None, tolerance: float,
+) -> PressedForces:  # fmt: skip
+    """The answer for normal forces (m,), tangential ones (m, d - 1) or None without friction, of
+    gap gradient B and tangential gradient T; load (6 n,), friction (m,), tolerance on the residual.
+    """
+    force = np.maximum(normal, 0.0)
+    carried, sliding = B.T @ force, np.zeros(len(force), bool)
+    if along is None:
+        along = np.zeros((len(force), bodies.dim - 1))
+    else:
+        carried = carried + T.T @ along.ravel()
+        size = np.linalg.norm(along, axis=1)
+        sliding = (size > 0.0) & (size >= (1.0 - AT_BOUND) * friction * force)
+    imbalance = np.where(bodies.free.ravel(), carried - load, 0.0)
+    arm = np.ones((len(bodies), 6))
+    arm[:, 3:] = bodies.bounding_radius[:, None]
+    if bodies.cell is not None:
+        arm[-1] = bodies.length
+    open_ = np.abs(imbalance) / arm.ravel()
+    largest = float(force.max(initial=0.0))
+    residual = float(open_.max(initial=0.0)) / largest if largest else float(open_.any())
+    return PressedForces(
+        force=force,
+        tangential_force=along,
+        sliding=sliding,
+        displacement=np.zeros(len(load)),
+        imbalance=imbalance,
+        residual=residual,
+        worst=bodies.names[int(open_.argmax()) // 6],
+        status=Status.CONVERGED if residual <= tolerance else Status.UNBALANCED,
+    )

@@ -73,7 +73,7 @@ def test_contact_time():
     """Closed form: pi/(w sqrt(1 - zeta^2)), w^2 = k/m_eff, of a damped Hooke contact."""
     scene, z = two_balls(masses=(1.0, 1.0)), 0.3
     dem = PenaltySimulation(scene, damping=z, dt=1e-5)
-    k = dem.engine.k[0]
+    k = dem.engine.springs.k[0]
     duration = np.pi * np.sqrt(0.5 / k) / np.sqrt(1 - z * z)
     # dt is below 1e-4 of it
     assert len(dem.run(until=0.995 * duration, closed=0.0).contacts) == 1
@@ -201,11 +201,11 @@ def test_critical_step_of_a_packing(damping):
     scene = rl.scenes.packing(150)
     dem = PenaltySimulation(scene, stiffness_scale=1e-4, damping=damping, background=20.0)
     dem.run(max_steps=8000)
-    engine, bodies = dem.engine, scene.bodies
+    engine, springs, bodies = dem.engine, dem.engine.springs, scene.bodies
     B = gap_gradient(bodies, engine._pose(), engine.listed)[:, bodies.free.ravel()].toarray()
     response = B / np.repeat(bodies.mass, 6)[bodies.free.ravel()] @ B.T
     L_K, L_C = (
-        np.linalg.eigvalsh(np.sqrt(np.outer(w, w)) * response)[-1] for w in (engine.k, engine.g)
+        np.linalg.eigvalsh(np.sqrt(np.outer(w, w)) * response)[-1] for w in (springs.k, springs.g)
     )
     exact = (np.sqrt(L_C**2 + 4 * L_K) - L_C) / L_K
     assert len(B) > 400 and 0.98 < dem.critical_dt / exact < 1.002

@@ -19,6 +19,7 @@ from .jams import settle_overlaps
 from .problem import ROUNDING, ContactDynamicsResult, ContactProblem
 from .reduced import Reduced
 from .rough import SWEEPS, rough_dynamics
+from .visits import permutation
 
 SOLVERS = {"newton": newton.solve, "pgs": pgs.solve, "apgd": apgd.solve}
 
@@ -168,7 +169,7 @@ def _solved(step: _Step, solver, tolerance, warm_start, options) -> ContactDynam
     if solver in ("newton", "apgd"):
         options["blocks"] = reduced.starts(options.get("blocks"))
     if "order" in options and not isinstance(options["order"], str):
-        options["order"] = reduced.numbers(pgs.permutation(options["order"], m))
+        options["order"] = reduced.numbers(permutation(options["order"], m))
     solve = partial(SOLVERS[solver], tolerance=tolerance, **options)
     answer = solve(problem, warm_start=warm_start)
     if (problem.bias < 0.0).any():

@@ -24,18 +24,15 @@ diag N) and keeps the order dependence of the sweeps; the projected step must lo
 shortened if it does not, so the combination converges wherever the sweeps do.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from .._support.words import counted
-from ..errors import InputError
 from ..status import Status
 from .problem import ContactDynamicsResult, ContactProblem
-
-ORDERS = ("natural", "reverse", "symmetric", "random")
+from .visits import visits
 
 ROUNDING = 4 * np.finfo(float).eps
 """A sweep that changes no force by more than this part of the largest has stalled."""
@@ -262,42 +259,3 @@ def _projected_step(network, f, w, s):
         if slope < 0 and slope + 0.5 * float(d @ Nd) <= SUFFICIENT * slope:
             return d, Nd
     return None, None
-
-
-def visits(order: str | Sequence[int] | np.ndarray, seed: int, m: int) -> Iterator[np.ndarray]:
-    """Endless sequence of contact permutations, one for each sweep."""
-    if isinstance(order, str):
-        if order not in ORDERS:
-            raise InputError(
-                f"order is {order!r}; expected one of {', '.join(ORDERS)}, or a permutation of the "
-                f"{counted(m, 'contact')}"
-            )
-    else:
-        order = permutation(order, m)
-    return _visit_sequence(order, seed, m)
-
-
-def permutation(order: str | Sequence[int] | np.ndarray, m: int) -> np.ndarray:
-    """The given order of m contacts; InputError if it does not name each of them once."""
-    given = np.asarray(order)
-    if given.shape != (m,) or (np.sort(given) != np.arange(m)).any():
-        raise InputError(
-            f"order is an array of shape {given.shape} that is not a permutation of the {m} "
-            f"contacts; expected each of 0 ... {m - 1} once"
-        )
-    return given.astype(int)
-
-
-def _visit_sequence(order, seed, m):
-    natural = np.arange(m)
-    if not isinstance(order, str):
-        cycle = [np.ascontiguousarray(order, dtype=natural.dtype)]
-    elif order == "random":
-        rng = np.random.default_rng(seed)
-        while True:
-            yield rng.permutation(m)
-    else:
-        back = natural[::-1].copy()
-        cycle = {"natural": [natural], "reverse": [back], "symmetric": [natural, back]}[order]
-    while True:
-        yield from cycle

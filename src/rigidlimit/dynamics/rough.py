@@ -23,9 +23,9 @@ from ..equilibrium.rows import checked_friction, contact_rows
 from ..linear import column_arms
 from ..status import Status
 from .inertia import coupled, inverse_mass
-from .pgs import permutation
 from .problem import ContactDynamicsResult
 from .rough_sweeps import RoughProblem, Swept, apgd, pgs
+from .visits import permutation
 
 SLIDES = 1e-9
 """Tangential velocity, over the fastest contact without contact forces, from which on a contact

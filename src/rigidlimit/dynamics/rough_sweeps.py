@@ -23,7 +23,8 @@ import scipy.sparse as sp
 from ..equilibrium.contact_blocks import ContactBlocks, contact_blocks, sweep
 from ..equilibrium.multipliers import residuals
 from ..status import Status
-from .pgs import ROUNDING, visits
+from .pgs import ROUNDING
+from .visits import visits
 
 STRIDE = 10
 """Sweeps or gradient steps between two measurements of the residual."""

@@ -17,25 +17,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._support.barrier import CannotStart, new_gate, together
-from ..bodies import Bodies, Disk, HalfSpace, Sphere, State, rotations
+from ..bodies import State, rotations
 from ..bodies.cell import CellFrame, volume_of
 from ..collision.contacts import Contacts
 from ..collision.images import width_of
 from ..collision.search import find_contacts
-from ..forces.law import contact_stiffness
 from . import ball_measures, ball_records, balls, moving_cell
-from .ball_on_box import BoxesNear, box_of
+from .ball_forces import fill_forces
+from .ball_on_box import BoxesNear
+from .ball_scenes import boxes_of
 from .ball_search import BallSearch
-from .engine import Law, Measures, check_finite, expected_tangent
-from .law import damping_coefficient
-from .squeezed import push_of_stress
+from .ball_springs import springs_of
+from .engine import Law, Measures, check_finite
+from .shared_steps import SharedSteps
 from .timestep import critical_step_of
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Of the neighbour list, and of what threads share.
+    """Of the neighbour list.
 
     skin: skin of the neighbour list over the reference length of the scene, to begin with.
     widest: largest skin of that.
@@ -46,8 +46,6 @@ class Settings:
         critical step, so that wide skins are for steps that may shrink.
     room: skin over what a periodic cell has room for, so that balls meet one image of another at
         most.
-    alone: calls by one thread after one in which threads had to wait for cores; twice as many the
-        next.
     """
 
     skin: float = 0.1
@@ -56,36 +54,9 @@ class Settings:
     brief: int = 60
     long: int = 400
     room: float = 0.9
-    alone: int = 10
 
 
 SETTINGS = Settings()
-
-
-def serves(bodies: Bodies, external_force: np.ndarray, spin: np.ndarray) -> bool:
-    """Whether all bodies are balls, half-spaces, or boxes that do not turn, of which one at most is
-    free to shift; and none is turned by a moment. spin (n, 3) [rad/s]: of the bodies. In a periodic
-    cell there are no boxes."""
-    boxes = _boxes(bodies)
-    if bodies.has_apart:  # its search knows no exclusions
-        return False
-    if bodies.free[bodies.are(HalfSpace)].any():  # and no planes that give way
-        return False
-    if bodies.cell is not None:
-        moments = np.where(bodies.free, external_force.reshape(-1, 6), 0.0)[:-1, 3:]
-        return not (len(boxes) or moments.any())
-    if any(box_of(bodies.shapes[s]) is None for s in np.unique(bodies.shape_of[boxes])):
-        return False
-    if bodies.free[boxes, 3:].any() or spin[boxes].any():
-        return False
-    if bodies.free[boxes].any(axis=1).sum() > 1:
-        return False
-    return not np.where(bodies.free, external_force.reshape(-1, 6), 0.0)[:, 3:].any()
-
-
-def _boxes(bodies: Bodies) -> np.ndarray:
-    """Numbers of the bodies that are neither balls nor half-spaces, nor the cell."""
-    return np.flatnonzero(~bodies.are(Sphere, Disk, HalfSpace, CellFrame))
 
 
 class BallEngine:
@@ -96,9 +67,7 @@ class BallEngine:
     def __init__(self, bodies, state, external_force, law: Law, threads: int = 1):
         n = len(bodies)
         self.bodies, self.law = bodies, law
-        self.threads = ball_records.usable_threads(threads)
-        # calls to make by one thread, now and next, where other programs take the cores
-        self.calls_alone, self.next_alone = 0, SETTINGS.alone
+        self.shared = SharedSteps(ball_records.usable_threads(threads))
         self.start_time, self.elapsed = state.time, 0.0
         self.origin = np.array(state.position)
         self.vectors, self.cell = state.cell, moving_cell.cell_motion(bodies, state, self.threads)
@@ -112,11 +81,15 @@ class BallEngine:
         self.mass = np.where(held, 0.0, mass)
         self.free = np.where(held, 0.0, 1 / mass)
         self.set_external(external_force)
-        self.boxes = BoxesNear(bodies, _boxes(bodies), state.quaternion)
+        self.boxes = BoxesNear(bodies, boxes_of(bodies), state.quaternion)
         self.search = BallSearch(bodies, self.boxes, self.free)
         self.skin, self.widest = SETTINGS.skin * bodies.length, SETTINGS.widest
         self._build()
         self._fill()
+
+    @property
+    def threads(self) -> int:
+        return self.shared.threads
 
     @property
     def lists(self) -> ball_records.Lists:
@@ -148,28 +121,13 @@ class BallEngine:
         """Make up to ``steps`` steps, fewer where the neighbour list had to be rebuilt."""
         moving = ball_records.Balls(self.motion, self.force, self.free, self.push, self.mass)
         lists, settings = self.lists, (self.reach, self.law.exponent, self.law.tensile, self.cell)
-        gate, share = new_gate(), np.zeros((self.threads, 8))
 
-        def work(part: int, end: int, steps: int = steps) -> tuple[int, int]:
+        def work(part: int, end: int, steps: int, gate, share) -> tuple[int, int]:
             parts = ball_records.Work(self.ranges, part, end, gate, share)
             pace = ball_records.Pace(steps, dt, alpha, quench)
             return balls.advance(moving, lists, parts, pace, *settings)
 
-        if self.threads > 1 and self.calls_alone <= 0:
-            try:
-                made, code = together(lambda t: work(t, t + 1), self.threads, gate)
-            except CannotStart:
-                made, code = 0, ball_records.CROWDED
-            crowded = code == ball_records.CROWDED
-            self.calls_alone = self.next_alone if crowded else 0
-            self.next_alone = 2 * self.next_alone if crowded else SETTINGS.alone
-            if crowded:
-                share[:, ball_records.SLEPT] = 0.0
-                more, code = work(0, self.threads, steps - made)
-                made += more
-        else:
-            self.calls_alone -= 1
-            made, code = work(0, self.threads)
+        made, code = self.shared.call(work, steps)
         self.elapsed += made * dt
         self._load_on(made * dt)
         self.lasted += made
@@ -224,11 +182,8 @@ class BallEngine:
     def limit(self) -> float:
         """Critical time step [s] with every listed pair closed."""
         if self._limit is None or self.law.exponent != 2:
-            measured = self._measure()
-            tangent, overlap = expected_tangent(
-                self.law, self.k, self.pair_mass, measured[1], measured[2], self.pair_push
-            )
-            gamma = self.g * overlap ** (0.5 * self.law.exponent - 1)
+            _, overlap, closing = self._measure()
+            tangent, gamma = self.springs.expected(self.law, overlap, closing)
             body, normal = self.listed.body, np.ascontiguousarray(self.listed.normal)
             push, of_cell = np.empty((len(self.bodies), 3)), self._response_of_cell()
             self._limit = critical_step_of(
@@ -247,7 +202,7 @@ class BallEngine:
         off = np.abs(balance[self.mass > 0]).max(initial=0.0)
         return Measures(
             kinetic_energy=energy,
-            elastic_energy=float((self.k * np.maximum(overlap, 0) ** p).sum() / p),
+            elastic_energy=float((self.springs.k * np.maximum(overlap, 0) ** p).sum() / p),
             unbalanced=float(max(off, moving_cell.imbalance(self.bodies, cell))),
             largest_force=float(force.max(initial=0.0)),
             speed=float(np.sqrt((np.where(self.mass > 0, v, 0.0) ** 2).sum(axis=1).max())),
@@ -288,7 +243,7 @@ class BallEngine:
     def _fill(self):
         """Contact forces at the present positions and velocities."""
         law = self.law
-        balls.fill_forces(self.motion, self.force, self.lists, law.exponent, law.tensile, self.cell)
+        fill_forces(self.motion, self.force, self.lists, law.exponent, law.tensile, self.cell)
 
     def _measure(self):
         law = self.law
@@ -302,21 +257,13 @@ class BallEngine:
         velocity = self.motion[:, 3:6]
         near = self.search.near(pose, velocity, free, reach=self.reach, skin=self.skin)
         self.listed = near.contacts
-        law, (a, b) = self.law, near.contacts.body.T
-        self.k = law.scale * contact_stiffness(
-            bodies, self.listed, law.exponent, law.pair_stiffness
-        )
-        direction2 = self.listed.normal**2
-        response = (direction2 * (self.free[a] + self.free[b])).sum(axis=1)
-        self.pair_mass = np.divide(1.0, response, out=np.zeros(len(a)), where=response > 0)
-        size = np.linalg.norm(self.external, axis=1)
-        self.pair_push = np.maximum(np.maximum(size[a], size[b]), push_of_stress(bodies))
-        self.g = damping_coefficient(self.k, self.pair_mass, law.exponent, law.damping)
+        self.springs = springs_of(bodies, self.listed, self.law, self.free, self.external)
+        k, g = self.springs.k, self.springs.g
         m, w = len(near.other), len(near.other) + len(near.wall)
         self.first, self.other, self.wall, self.box = near.first, near.other, near.wall, near.box
-        self.pair = np.column_stack([near.pair, self.k[:m], self.g[:m]])
-        self.wall_pair = np.column_stack([near.wall_pair, self.k[m:w], self.g[m:w]])
-        self.box_pair = np.column_stack([near.box_pair, self.k[w:], self.g[w:]])
+        self.pair = np.column_stack([near.pair, k[:m], g[:m]])
+        self.wall_pair = np.column_stack([near.wall_pair, k[m:w], g[m:w]])
+        self.box_pair = np.column_stack([near.box_pair, k[w:], g[w:]])
         self.ranges = ball_records.shared_work(
             self.threads, self.first, self.other, self.wall, self.box
         )

@@ -1,12 +1,5 @@
-"""Kernels of the penalty method for balls and half-spaces: leapfrog steps over a neighbour list.
-
-Positions are kept as a reference x_0 and the travel u since the list was built, and a gap as its
-value at x_0 and its change: with d = x_j - x_i, L = |d|,
-
-    gap = gap_0 + s/(L + L_0),    s = L^2 - L_0^2 = 2 d_0 . (u_j - u_i) + |u_j - u_i|^2,
-
-so that overlaps of 1e-9 radii keep all their digits, which x_j - x_i - R_i - R_j would lose, and
-so that open pairs are told by s alone, without a root.
+"""Kernels of the penalty method for balls and half-spaces: leapfrog steps over a neighbour list, by
+the forces of ``ball_forces.py``.
 
 Step n:  v(n+1/2) = (v(n-1/2) (1 - alpha h/2) + h a_n)/(1 + alpha h/2),  u += h v(n+1/2),
 a from f(u, v(n+1/2)). ``advance`` starts and ends with v at whole steps.
@@ -21,10 +14,10 @@ Kernels take records of arrays (``ball_records.py``), which they take apart once
 passes a record field by field.
 """
 
-import numpy as np
 from numba import njit
 
 from .._support.barrier import wait
+from .ball_forces import pair_forces, wall_forces
 from .ball_on_box import box_forces
 from .ball_records import (
     BEFORE,
@@ -46,7 +39,6 @@ from .ball_records import (
     Pace,
     Work,
 )
-from .law import contact_force
 from .moving_cell import CellMotion, kick, six, stale, stop, strain_on
 
 LOOKS = 10
@@ -54,86 +46,6 @@ LOOKS = 10
 
 NAPS = 20
 """Naps at barriers in one call after which the cores count as crowded."""
-
-
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _pair_forces(lo, hi, near, motion, force, law, cell):
-    """Adds the forces of the pairs of bodies lo <= i < hi to ``force`` (n, 4). near: first, other,
-    pair. cell: E and L (6,), and where the sum of f_a d_b comes to (6,); empty without one."""
-    (first, other, pair), (p, tensile), (strain, flow, sums) = near, law, cell
-    strained = len(strain) > 0
-    Exx, Eyy, Ezz, Eyz, Exz, Exy = six(strain)
-    Lxx, Lyy, Lzz, Lyz, Lxz, Lxy = six(flow)
-    sxx = syy = szz = syz = sxz = sxy = 0.0
-    for i in range(lo, hi):
-        ux, uy, uz = motion[i, 0], motion[i, 1], motion[i, 2]
-        vx, vy, vz = motion[i, 3], motion[i, 4], motion[i, 5]
-        fx = fy = fz = 0.0
-        for e in range(first[i], first[i + 1]):
-            j = other[e]
-            ax, ay, az = motion[j, 0] - ux, motion[j, 1] - uy, motion[j, 2] - uz
-            dx, dy, dz = pair[e, 0], pair[e, 1], pair[e, 2]
-            if strained:
-                bx, by, bz = dx + ax, dy + ay, dz + az
-                ax += Exx * bx + Exy * by + Exz * bz
-                ay += Eyy * by + Eyz * bz
-                az += Ezz * bz
-            s = (2.0 * dx + ax) * ax + (2.0 * dy + ay) * ay + (2.0 * dz + az) * az
-            if s < pair[e, 3]:
-                L0 = pair[e, 4]
-                L = np.sqrt(L0 * L0 + s)
-                both = L + L0
-                inverse = 1.0 / (L * both)
-                c = -(pair[e, 5] + s * inverse * L)
-                if c <= 0.0:
-                    continue
-                inverse *= both
-                nx, ny, nz = (dx + ax) * inverse, (dy + ay) * inverse, (dz + az) * inverse
-                rate = (vx - motion[j, 3]) * nx + (vy - motion[j, 4]) * ny
-                rate += (vz - motion[j, 5]) * nz
-                if strained:
-                    bx, by, bz = dx + ax, dy + ay, dz + az
-                    rate -= (Lxx * bx + Lxy * by + Lxz * bz) * nx
-                    rate -= (Lyy * by + Lyz * bz) * ny + Lzz * bz * nz
-                f = contact_force(c, rate, pair[e, 6], pair[e, 7], p, tensile)
-                nx *= f
-                ny *= f
-                nz *= f
-                if strained:
-                    sxx += nx * bx
-                    syy += ny * by
-                    szz += nz * bz
-                    syz += ny * bz
-                    sxz += nx * bz
-                    sxy += nx * by
-                fx -= nx
-                fy -= ny
-                fz -= nz
-                force[j, 0] += nx
-                force[j, 1] += ny
-                force[j, 2] += nz
-        force[i, 0] += fx
-        force[i, 1] += fy
-        force[i, 2] += fz
-    if strained:
-        sums[0], sums[1], sums[2], sums[3], sums[4], sums[5] = sxx, syy, szz, syz, sxz, sxy
-
-
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _wall_forces(lo, hi, near, motion, force, law):
-    (wall, wall_pair), (p, tensile) = near, law
-    for e in range(lo, hi):
-        i, w = wall[e, 0], wall[e, 1]
-        nx, ny, nz = wall_pair[e, 0], wall_pair[e, 1], wall_pair[e, 2]
-        c = (motion[w, 0] - motion[i, 0]) * nx + (motion[w, 1] - motion[i, 1]) * ny
-        c += (motion[w, 2] - motion[i, 2]) * nz - wall_pair[e, 3]
-        if c > 0.0:
-            rate = (motion[w, 3] - motion[i, 3]) * nx + (motion[w, 4] - motion[i, 4]) * ny
-            rate += (motion[w, 5] - motion[i, 5]) * nz
-            f = contact_force(c, rate, wall_pair[e, 4], wall_pair[e, 5], p, tensile)
-            force[i, 0] += f * nx
-            force[i, 1] += f * ny
-            force[i, 2] += f * nz
 
 
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
@@ -264,9 +176,9 @@ def advance(
             before = energy
         for t in range(part, end):
             a, b = ranges[t, ROWS], ranges[t + 1, ROWS]
-            _pair_forces(a, b, pairs, motion, force[t], law, (strain, rate, cell.sums[t]))
+            pair_forces(a, b, pairs, motion, force[t], law, (strain, rate, cell.sums[t]))
             a, b = ranges[t, WALLS], ranges[t + 1, WALLS]
-            _wall_forces(a, b, walls, motion, force[t], law)
+            wall_forces(a, b, walls, motion, force[t], law)
             a, b = ranges[t, BOXES], ranges[t + 1, BOXES]
             box_forces(a, b, boxes, motion, force[t], law)
         naps += wait(gate, threads, patience)
@@ -286,23 +198,3 @@ def advance(
     if part == 0:
         cell.strain[:], cell.rate[:] = strain, rate
     return made, code
-
-
-@njit(cache=True)
-def fill_forces(
-    motion: np.ndarray,
-    force: np.ndarray,
-    lists: Lists,
-    p: float,
-    tensile: bool,
-    cell: CellMotion,
-):
-    """Contact forces on the bodies at the present positions and velocities, into ``force[0]``."""
-    first, other, pair, wall, wall_pair, box, box_pair, frame = lists
-    force[:] = 0.0
-    cell.sums[:] = 0.0
-    start = np.int64(0)  # a literal 0 would be compiled for once more
-    law, in_cell = (p, tensile), (cell.strain, cell.rate, cell.sums[0])
-    _pair_forces(start, len(first) - 1, (first, other, pair), motion, force[0], law, in_cell)
-    _wall_forces(start, len(wall), (wall, wall_pair), motion, force[0], law)
-    box_forces(start, len(box), (box, box_pair, frame), motion, force[0], law)

@@ -5,123 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from ..bodies import Bodies, State
+from ..bodies import State
 from ..collision.contacts import Contacts
 from ..equilibrium.smooth_path import room
 from ..linear import LinearStats, Network
+from .elimination_order import EliminationOrder
+from .energy_problem import BALANCED, SETTINGS, Problem
 from .near_contacts import TRUST, Near
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Of the path to the least potential energy. Imbalances are over the heaviest load.
-
-    closest: way that contacts are listed for at least, when steps become short.
-    begin: mu at the start: gaps of bearing contacts are mu over their force, and must stay well
-        above the rounding of places, 1e-14, also under a hundred times the heaviest load.
-    end: mu at the end.
-    light: force, where forces are given, of a contact that bears at least.
-    open: force of an open one to begin with, at most.
-    rounded: slack by which a gap may miss what a step was to make of it, as places are rounded.
-    fall: mu over what it was, after a round that kept to the path.
-    near_path: a round kept to the path if the imbalance is below near_path sqrt(mu).
-    off: and below this.
-    last: and no product f w is off by more than last mu.
-    slides: rounds off the path after which mu grows again: a packing that slides goes on down to
-        its next rest, in steps as short as its gaps, mu over forces.
-    widen: its factor then.
-    widest: the most over where it began.
-    farthest: mu up to which it grows again at most, where it did not begin above: with more, bodies
-        would be held apart by contacts that come and go at the distance up to which they are
-        listed.
-    spread: factor within which forces are kept about mu/w.
-    interior: part of the way to the nearest bound that a step may go.
-    parting: the same while overlaps are undone.
-    least_hold: least weight of P over what a load moves through the trust.
-    most_hold: the largest.
-    far: part of the trust from which on a body is held back more.
-    slight: stiffness of a near contact over the stiffest ones of both its bodies, below which it is
-        left out of the matrix: open contacts, which only fill it.
-    hold: least weight of P over the stiffest contact: with less a loose body has no pivot left.
-    unloaded: part of the heaviest load that a body without a load counts as having, in P.
-    kept: most rounds with one order of elimination: finding an order takes as long as a
-        factorization, and one that is a little old adds little fill.
-    new: part of the contacts that may be new to it.
-    bisections: steps of the line search.
-    closings: steps from the end of the path to the corner.
-    """
-
-    closest: float = 1e-3
-    begin: float = 1e-3
-    end: float = 1e-10
-    light: float = 1e-3
-    open: float = 2e-2
-    rounded: float = 1e-12
-    fall: float = 0.5
-    near_path: float = 10.0
-    off: float = 0.3
-    last: float = 30.0
-    slides: int = 10
-    widen: float = 2.0
-    widest: float = 10.0
-    farthest: float = 1e-2
-    spread: float = 10.0
-    interior: float = 0.99
-    parting: float = 0.9
-    least_hold: float = 1e-6
-    most_hold: float = 30.0
-    far: float = 0.7
-    slight: float = 1e-7
-    hold: float = 1e-14
-    unloaded: float = 1e-3
-    kept: int = 20
-    new: float = 0.02
-    bisections: int = 12
-    closings: int = 4
-
-
-SETTINGS = Settings()
-
-
-BALANCED = SETTINGS.end / SETTINGS.closest
-"""Imbalance at the end of the path over the heaviest load: what contacts at the least distance
-they are listed to still push, mostly bodies that lie loose. The last steps take it away."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """The data. n degrees of freedom that shift.
-
-    external_force (6 bodies,) [N]; load [N]: the heaviest, over which forces are. dofs (n,): those
-    that shift; body (n,): whose they are; starts: first of each body, and the end. weight (n,): of
-    a body's load, in P; shares (n,): over which the imbalance counts.
-    """
-
-    bodies: Bodies
-    external_force: np.ndarray
-    load: float
-    dofs: np.ndarray
-    body: np.ndarray
-    starts: np.ndarray
-    weight: np.ndarray
-    shares: np.ndarray
-
-    @classmethod
-    def of(cls, bodies: Bodies, external_force: np.ndarray, load: float) -> "Problem":
-        """That of these bodies; load: of ``force_scale``."""
-        dofs = np.flatnonzero(bodies.shifts)
-        body = dofs // 6
-        starts = np.r_[np.flatnonzero(np.r_[True, body[1:] != body[:-1]]), len(dofs)]
-        size = np.linalg.norm(external_force.reshape(-1, 6)[:, :3], axis=1) / load
-        weight = np.maximum(size, SETTINGS.unloaded)[body] / TRUST
-        shares = np.ones(len(dofs))
-        if bodies.cell is not None:  # the balance of a stress is a sum over all contacts
-            shares[body == len(bodies) - 1] = np.abs(external_force[dofs] / load).max()
-        return cls(bodies, external_force, load, dofs, body, starts, weight, shares)
-
-    def force(self, state: State) -> np.ndarray:
-        """External forces (n,) over the load."""
-        return with_stress(self.bodies, state, self.external_force)[self.dofs] / self.load
 
 
 @dataclass(frozen=True)
@@ -152,7 +42,7 @@ class Path:
 
     def __init__(self, problem: Problem, begin: float, start: tuple[Contacts, np.ndarray] | None):
         self.problem, self.begin, self.start = problem, begin, start
-        self.near, self.order = Near(problem.bodies, problem.dofs), _Order()
+        self.near, self.order = Near(problem.bodies, problem.dofs), EliminationOrder()
         self.hold, self.stats = np.full(len(problem.bodies), SETTINGS.closest), LinearStats()
         self.mu, self.share, self.stood = begin, 0.0, 0
         self.before: tuple[Contacts, np.ndarray, np.ndarray] | None = None
@@ -265,33 +155,6 @@ class Path:
                 seen = replace(seen, f=np.maximum(f - f / w * (gap + opens), 0.0))
                 state = self.near.moved(state, d)
         return state, seen
-
-
-def with_stress(bodies: Bodies, state: State, external_force: np.ndarray) -> np.ndarray:
-    """External forces (6 n,) [N] with those of the cell's stress at its present volume."""
-    if bodies.cell is None:
-        return external_force
-    push = bodies.cell.force(state.cell, bodies.cell_length)
-    return np.concatenate([external_force[:-6], push])
-
-
-class _Order:
-    """The order of elimination of bodies, kept as long as the contacts are mostly the same."""
-
-    def __init__(self):
-        self.place, self.known, self.rounds = None, np.zeros(0, np.int64), 0
-
-    def meet(self, contacts: Contacts) -> None:
-        """Forget the order if it is no longer that of these contacts."""
-        self.rounds += 1
-        pairs = contacts.body[:, 0] * contacts.bodies + contacts.body[:, 1]
-        new = len(pairs) - int(np.isin(pairs, self.known).sum())
-        if self.rounds > SETTINGS.kept or new > SETTINGS.new * len(pairs):
-            self.place, self.known, self.rounds = None, pairs, 0
-
-    def keep(self, network: Network) -> None:
-        """Take over the order that a factorization of ``network`` found."""
-        self.place = vars(network).get("elimination_order")
 
 
 def _carried(

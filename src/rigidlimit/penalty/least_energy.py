@@ -40,7 +40,8 @@ from ..bodies.cell import volume_of
 from ..collision.contacts import Contacts
 from ..errors import InputError
 from ..status import Status
-from .energy_path import SETTINGS, Path, Problem, Round
+from .energy_path import Path, Round
+from .energy_problem import SETTINGS, Problem
 
 USUAL = 0.1
 """Heaviest load over the usual contact force, by which imbalances are judged under a stress."""

@@ -46,7 +46,7 @@ from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..status import Status
 from ..step.motion import farthest, motion
-from .ball_engine import serves
+from .ball_scenes import serves
 from .kinetic_damping import damp
 from .rest_by_energy import LeastEnergyRest
 from .rest_checks import (

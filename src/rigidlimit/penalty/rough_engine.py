@@ -13,18 +13,18 @@ from ..bodies.cell import CellFrame
 from ..collision.contacts import Contacts, empty
 from ..constraints import gap_gradient, tangential_gradient
 from ..forces.friction import contact_friction, contact_tangential_stiffness, tangential_ratio
-from . import ball_engine, moving_cell, rough_balls
+from . import ball_scenes, moving_cell, rough_balls
 from .ball_engine import BallEngine
 from .ball_records import STALE, Pace
-from .engine import Law, Measures, expected_tangent
+from .engine import Law, Measures
 from .friction import spring_energy
 from .timestep import critical_step
 
 
 def serves(bodies: Bodies, external_force: np.ndarray, spin: np.ndarray) -> bool:
-    """As of ``ball_engine``, and no half-space turns."""
+    """As of ``ball_scenes``, and no half-space turns."""
     turning = spin[bodies.are(HalfSpace)].any()
-    return not turning and ball_engine.serves(bodies, external_force, spin)
+    return not turning and ball_scenes.serves(bodies, external_force, spin)
 
 
 class RoughBallEngine(BallEngine):
@@ -87,11 +87,8 @@ class RoughBallEngine(BallEngine):
     def limit(self) -> float:
         """Critical time step [s] with every listed pair closed and sticking."""
         if self._limit is None or self.law.exponent != 2:
-            rows = self._measure()
-            tangent, overlap = expected_tangent(
-                self.law, self.k, self.pair_mass, rows[1], rows[2], self.pair_push
-            )
-            gamma = self.g * overlap ** (0.5 * self.law.exponent - 1)
+            _, overlap, closing = self._measure()
+            tangent, gamma = self.springs.expected(self.law, overlap, closing)
             each = self.bodies.dim - 1
             along = np.repeat(self.ratio * tangent, each)
             inverse = self.inverse
@@ -174,7 +171,8 @@ class RoughBallEngine(BallEngine):
         self.listed = listed = replace(self.listed, point=point)
         mu = contact_friction(bodies, listed, rub.pair_friction)
         self.ratio = tangential_ratio(bodies, listed, rub.pair_ratio)
-        k_t = contact_tangential_stiffness(bodies, listed, self.k, law.exponent, rub.pair_ratio)
+        known = self.springs.k, law.exponent, rub.pair_ratio
+        k_t = contact_tangential_stiffness(bodies, listed, *known)
         self.rough, self.rows = np.column_stack([mu, k_t]), np.zeros((len(mu), 6))
         self.spring = self._of_listed(before, springs, listed)
         rows = (make(bodies, self._pose(), listed) for make in (gap_gradient, tangential_gradient))

@@ -31,7 +31,7 @@ from ..errors import InputError
 from ..forces.friction import has_friction
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene, law_exponent
-from . import ball_engine, rough_engine
+from . import ball_engine, ball_scenes, rough_engine
 from .engine import Engine, Law
 from .friction import friction_law
 from .law import check_exponent, damping_of
@@ -257,7 +257,7 @@ def _engine_class(
     engine: str | None, bodies: Bodies, state: State, external: np.ndarray, rough: bool
 ) -> type:
     """The class of the engine asked for; of None, the first that serves the scene."""
-    served = (rough_engine if rough else ball_engine).serves(
+    served = (rough_engine if rough else ball_scenes).serves(
         bodies, external, state.velocity[:, 3:]
     )
     if engine not in (None, "balls", "convex") or (engine == "balls" and not served):

@@ -1,4 +1,7 @@
-"""Least energy near the edge of what friction carries, where other interior paths end short."""
+"""Least energy near the edge of what friction carries, where other interior paths end short.
+
+Evidence: the peer Clarabel; energy and complementarity; the edge itself is a regression.
+"""
 
 import clarabel
 import numpy as np
@@ -13,7 +16,7 @@ from tests.equilibrium.problems import rough_pyramid
 
 def least_energy(B, load, law, d):
     found, _ = solve(
-        between_bodies(B, -load, d, shift=1e-10),
+        between_bodies(B, -load, d, shift=1e-14),
         law,
         np.zeros(len(load)),
         tolerance=1e-10,
@@ -59,6 +62,20 @@ def test_pyramid_pushed_almost_over(softest):
     # Clarabel's forces are those of objectives to 1e-12
     np.testing.assert_allclose(found.force, reference, atol=1e-6 * np.abs(reference).max())
     assert found.iterations <= 40  # 15 and 31; without the cones' scaling 62 to 81, and no end
+
+
+def test_pyramid_on_the_edge():
+    """Where a stiffness of 1e-10 holds motions that no contact resists, 2e-10 stays unbalanced."""
+    B, weight, _ = rough_pyramid(3)
+    m = B.shape[0] // 3
+    push = np.tile([1.0, 0, 0, 0, 0, 0], len(weight) // 6)
+    mu = np.full(m, 0.5)
+    law = ContactLaw(np.ones(m), np.full(m, 2 / 7), mu, np.zeros((m, 2)), associated=True)
+    # it turns over its lowest balls
+    found = least_energy(B, weight + (1.0 - 1e-9) / np.sqrt(2.0) * push, law, 3)
+    gap = law.energy_gap(found.displacement, found.force)
+    assert 0.0 <= gap <= 1e-13 * law.work(found.force)
+    assert found.residual < 1e-13
 
 
 @pytest.mark.parametrize("d", [2, 3])

@@ -75,6 +75,25 @@ class ContactLaw:
         """Force (m, d) at the displacement w (m, d)."""
         return self.respond(w)[0]
 
+    def give(self, force: np.ndarray) -> np.ndarray:
+        """C f (m, d): how far Hooke's springs give way under forces (m, d)."""
+        return force / np.column_stack([self.normal] + [self.tangential] * (force.shape[1] - 1))
+
+    def work(self, force: np.ndarray) -> float:
+        """f . C f, twice the energy of Hooke's springs under forces (m, d)."""
+        return float((force * self.give(force)).sum())
+
+    def energy_gap(self, w: np.ndarray, force: np.ndarray) -> float:
+        """How far the energy of forces (m, d) in the cones can be above the least for their load,
+        by displacements w (m, d): of the associated law, never negative.
+
+        The energy less the dual one is |f - p|^2 / 2 + f . (C p + w), with the metric C and p the
+        law's answer to w; C p + w is in the dual of the cone.
+        """
+        answer = self.force(w)
+        off = 0.5 * self.work(force - answer)
+        return off + max(0.0, float((force * (self.give(answer) + w)).sum()))
+
     def secant(self, w: np.ndarray, force: np.ndarray) -> np.ndarray:
         """D (m, d, d) with which force = b - D w: slopes from the displacement at which a contact
         begins to bear, the bound of friction held. Symmetric and not negative, but where contacts

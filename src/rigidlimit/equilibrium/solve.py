@@ -23,8 +23,11 @@ class Settings:
     Newton from the path, tried each time the mean complementarity product has fallen by ``again``,
     from ``first`` of its initial value on until ``last`` of it, below which it is rounding.
     The path turns back, and is given up, where that product has not fallen by one percent in
-    ``patience`` iterations. starts: whether Newton is tried from the start. relaxation: from the
-    start, where nothing else has led to an equilibrium; None: not tried."""
+    ``patience`` iterations. complementary: part of twice the energy up to which the product of
+    forces and openings at the end of the path counts as none, for the associated law, whose
+    displacements near the edge of what friction carries grow too large for Newton to finish.
+    starts: whether Newton is tried from the start. relaxation: from the start, where nothing else
+    has led to an equilibrium; None: not tried."""
 
     starts: bool = True
     newton: int = 30
@@ -34,6 +37,7 @@ class Settings:
     again: float = 1e-1
     last: float = 1e-20
     patience: int = 30
+    complementary: float = 1e-13
     relaxation: Relaxation | None = None
 
 
@@ -159,4 +163,9 @@ class _Tries:
         # where there is no equilibrium, the path runs away along a motion that nothing resists
         residual = mechanics.size(mechanics.residual(at.x, at.force))
         w = mechanics.displacement(at.x)
-        return Equilibrium(at.x, at.force, w, Status.STALLED, residual, self.solves)
+        status = Status.STALLED
+        if law.associated and residual <= self.tolerance:
+            product = float((at.force * at.opening).sum())
+            if 0.0 <= product <= settings.complementary * law.work(at.force):
+                status = Status.CONVERGED
+        return Equilibrium(at.x, at.force, w, status, residual, self.solves)

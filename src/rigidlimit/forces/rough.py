@@ -61,8 +61,9 @@ class RoughForces(CompatibleForces):
     bool: contacts at their bound mu f_n. state: "unloaded", "history" or "least energy". history:
     what the next increment starts from. mechanism (n,): where no admissible forces balance the
     load, the motion that it drives, of largest entry 1; else None. routes: ways of the solver.
-    The energy gap of frictionless contacts has no meaning here; ``duality_gap`` and ``force_error``
-    are nan.
+    duality_gap, force_error: of forces of least energy, for the load that they balance: part of the
+    energy by which they can be above the least, and how far a force can be off by it, over the
+    largest; nan for the others, which have no energy to be compared with.
     """
 
     tangential_force: np.ndarray | None = None
@@ -73,13 +74,30 @@ class RoughForces(CompatibleForces):
     routes: tuple[str, ...] = ()
 
     @property
-    def message(self) -> str:
-        advice = self.status.advice
-        if self.status is Status.STALLED and self.residual > NEAREST.missing:
-            advice = (
+    def _short(self) -> str:
+        """What a stalled solve says: by how much the load is missed."""
+        if self.residual <= self.tolerance:
+            return (
+                "the forces balance the load in the friction cones, but may be off those of least "
+                f"energy by {self.force_error:.0e} of the largest"
+            )
+        if self.residual > NEAREST.missing:
+            return (
                 "neither an equilibrium nor forces in the friction cones that balance the load "
                 "were found: rigidlimit.least_friction tells whether there are any"
             )
+        return (
+            f"no equilibrium was found, and forces in the friction cones come within "
+            f"{self.residual:.0e} of the load and no closer: it is on the edge of what friction "
+            "carries, or beyond by about as much; loosen the tolerance above that, or give more "
+            "friction"
+        )
+
+    @property
+    def message(self) -> str:
+        advice = self.status.advice
+        if self.status is Status.STALLED:
+            advice = self._short
         parts = [
             f"{self.state}: {self.status}, residual {self.residual:.1e} (tolerance "
             f"{self.tolerance:.1e}) after {counted(self.iterations, 'linear system')}",
@@ -181,13 +199,13 @@ def _answer(problem: ScaledRough, increment: Increment) -> RoughForces:
     off = np.abs(imbalance) / problem.arm_full
     residual = float(off.max(initial=0.0)) / (problem.size or solved.unit)
     status = solved.status
-    if status is Status.CONVERGED and residual > tolerance:
+    if status in (Status.CONVERGED, Status.NO_EQUILIBRIUM) and residual > tolerance:
         status = Status.STALLED
     common = _common(
         force[:, 0], solved.displacement, status, residual, solved.solves, imbalance, tolerance, off
     )
     return RoughForces(
-        **common,
+        **common | dict(duality_gap=solved.duality_gap, force_error=solved.force_error),
         nearest_status=solved.nearest_status,
         tangential_force=force[:, 1:],
         sliding=bears & (size >= (1.0 - AT_BOUND) * bound) & (bound > 0.0),

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 PATH = 120
 """Iterations of the interior path at most; random packings take 40 to 90."""
 
+FREE = 1e-4
+"""Stiffness of motions that no contact resists in the search for least energy, over that elsewhere,
+which is the tolerance. Near the edge of what friction carries displacements grow to 1e5, and this
+stiffness times their last step is what of the load stays unbalanced."""
+
 
 @dataclass(frozen=True)
 class RoughContacts:
@@ -60,7 +65,8 @@ class Increment:
 class Solved:
     """force (m, d) [N]; displacement (n,); kept (m,) [N]: normal forces that the contacts remember,
     negative where they are open. unit [N]: of forces, in which it was solved. least_energy: whether
-    the forces are of least energy. Others as of ``RoughForces``."""
+    the forces are of least energy; then duality_gap and force_error say how near. Others as of
+    ``RoughForces``."""
 
     force: np.ndarray
     displacement: np.ndarray
@@ -72,6 +78,8 @@ class Solved:
     routes: tuple[str, ...]
     nearest_status: Status | None
     mechanism: np.ndarray | None
+    duality_gap: float
+    force_error: float
 
 
 @dataclass(frozen=True)
@@ -193,6 +201,7 @@ class ScaledRough:
         law = ContactLaw(
             *self.stiffness, self.contacts.friction, none, slide=increment.slide, associated=True
         )
+        known = known | dict(shift=FREE * increment.tolerance)
         found, routes = solve(
             between_bodies(self.rows, -goal, d, **known),
             law,
@@ -267,6 +276,7 @@ class ScaledRough:
         u[self.dofs] = equilibrium.x / self.arm * length
         overlap = -equilibrium.displacement[:, 0]
         kept = np.sign(overlap) * law.normal * np.abs(overlap) ** (law.exponent - 1.0) * unit
+        gap, off = _nearness(equilibrium, law)
         return Solved(
             force=force,
             displacement=u,
@@ -278,4 +288,17 @@ class ScaledRough:
             routes=found.routes,
             nearest_status=found.nearest_status,
             mechanism=found.mechanism,
+            duality_gap=gap,
+            force_error=off,
         )
+
+
+def _nearness(found: Equilibrium, law: ContactLaw) -> tuple[float, float]:
+    """(energy gap over the energy, how far a force can be from the one of least energy by it over
+    the largest): energies differ by half of the squared difference of forces in their metric."""
+    energy, most = 0.5 * law.work(found.force), float(np.abs(found.force).max(initial=0.0))
+    if not (law.associated and energy > 0.0):
+        return float("nan"), float("nan")
+    gap = law.energy_gap(found.displacement, found.force)
+    stiffest = max(float(law.normal.max()), float(law.tangential.max()))
+    return gap / energy, float(np.sqrt(2.0 * gap * stiffest)) / most

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from .._support.arrays import number
 from .._support.words import counted
@@ -12,6 +11,7 @@ from ..errors import SceneError
 from .flat import flattened, pieces_of_faces, straightened
 from .hulls import (
     SETTINGS,
+    around,
     faces_of,
     hull_of,
     is_centred,
@@ -142,13 +142,7 @@ class Polygon(Shape):
         points = points_of("polygon", self.points, 2)
         middle, size = np.zeros(2), np.ptp(points, axis=0).max() if len(points) else 0.0
         for turn in range(SETTINGS.rounds):
-            try:
-                hull = ConvexHull(points)
-            except (QhullError, ValueError) as error:
-                raise SceneError(
-                    f"polygon: {counted(len(points), 'point')}, on a line or too few; "
-                    "expected at least three points that enclose an area"
-                ) from error
+            hull = around(points)
             if turn == 0:
                 warn_of_dents(points, hull)
             start = int(np.argmin(hull.vertices))  # the first point given comes first

@@ -72,21 +72,31 @@ def warn_of_dents(points: np.ndarray, hull: ConvexHull) -> None:
         )
 
 
+NO_HULL = {
+    2: "polygon: {}, on a line or too few; expected at least three points that enclose an area",
+    3: "polyhedron: {}, flat or too few to enclose a volume; expected at least four points that do "
+    "not lie in one plane",
+}
+"""What is wrong with points that have no hull, by their dimension."""
+
+
+def around(points: np.ndarray) -> ConvexHull:
+    """Qhull's hull of points (n, d); SceneError where there is none."""
+    try:
+        return ConvexHull(points)
+    except (QhullError, ValueError) as error:
+        raise SceneError(NO_HULL[points.shape[1]].format(counted(len(points), "point"))) from error
+
+
 def hull_of(
     points: np.ndarray, margin: float | None = None
 ) -> tuple[ConvexHull, np.ndarray, np.ndarray]:
     """(hull of qhull's, corners, outward triangles) of a convex hull."""
-    try:
-        hull = ConvexHull(points)
-        flat = points if margin == 0 else flattened(points, hull, margin)
-        if flat is not points:  # points just below the faces would now lie above
-            points = flat[hull.vertices]
-            hull = ConvexHull(points)
-    except (QhullError, ValueError) as error:
-        raise SceneError(
-            f"polyhedron: {counted(len(points), 'point')}, flat or too few to enclose a volume; "
-            "expected at least four points that do not lie in one plane"
-        ) from error
+    hull = around(points)
+    flat = points if margin == 0 else flattened(points, hull, margin)
+    if flat is not points:  # points just below the faces would now lie above
+        points = flat[hull.vertices]
+        hull = around(points)
     corner = -np.ones(len(points), int)
     corner[hull.vertices] = np.arange(len(hull.vertices))
     vertices = points[hull.vertices]

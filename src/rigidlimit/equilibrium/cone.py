@@ -83,6 +83,22 @@ def scaled(frame, v, power, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def scaled_force(mu, frame, force, out):
+    """W^-1 of a force (d,) as it is, not in the cone's coordinates."""
+    out[:] = force
+    out[0] *= mu
+    scaled(frame, out, 1, out)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scaled_opening(mu, frame, opening, out):
+    """W of an opening (d,) as it is, not in the cone's coordinates."""
+    out[:] = opening
+    out[0] /= mu
+    scaled(frame, out, -1, out)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def inverse(k_n, k_t, mu, frame):
     """Inverse of C + W^-2 along (1, -u), along (1, u), between these two, and across u."""
     give, slip = 1.0 / (k_n * mu * mu), 1.0 / k_t

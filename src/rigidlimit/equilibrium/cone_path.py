@@ -25,7 +25,19 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .cone import ACROSS, DOWN, FIRST, ROOT, UP, find_frames, inverse, scaled, step_length
+from .cone import (
+    ACROSS,
+    DOWN,
+    FIRST,
+    ROOT,
+    UP,
+    find_frames,
+    inverse,
+    scaled,
+    scaled_force,
+    scaled_opening,
+    step_length,
+)
 from .interior import predictor_corrector
 from .law import CompiledLaw, ContactLaw
 from .mechanics import Mechanics
@@ -140,19 +152,14 @@ def _aim(at, target, force, opening, aim):
             aim[i] = 0.0
             aim[i, 0] = (target - force[i, 0] * opening[i, 0]) / f[i, 0]
             continue
-        a[:], b[:] = force[i], opening[i]
-        a[0] *= mu
-        b[0] /= mu
-        scaled(frames[i], a, 1, a)
-        scaled(frames[i], b, -1, b)
+        scaled_force(mu, frames[i], force[i], a)
+        scaled_opening(mu, frames[i], opening[i], b)
         c[0] = target
         for u in range(d):
             c[0] -= a[u] * b[u]
         for u in range(1, d):
             c[u] = -(a[0] * b[u] + b[0] * a[u])
-        a[:] = f[i]
-        a[0] *= mu
-        scaled(frames[i], a, 1, a)  # l
+        scaled_force(mu, frames[i], f[i], a)  # l
         first = a[0] * c[0]
         for u in range(1, d):
             first -= a[u] * c[u]

@@ -190,8 +190,9 @@ def _sorted_contacts(found: Pieces, reach, rounding, n: int) -> Contacts:
     def take(first: int, last: int):
         _take(
             order, first, last, rounding,
-            found.a, found.b, found.feature, found.point, found.normal, found.gap,
-            found.curvature, body, feature, point, normal, gap, curvature,
+            (found.a, found.b, found.feature, found.point, found.normal, found.gap,
+             found.curvature),
+            (body, feature, point, normal, gap, curvature),
         )  # fmt: skip
 
     in_pieces(take, m, least=TOLERANCES.threaded)
@@ -199,11 +200,11 @@ def _sorted_contacts(found: Pieces, reach, rounding, n: int) -> Contacts:
 
 
 @njit(cache=True, nogil=True)
-def _take(
-    order, first, last, rounding, a, b, number, at, direction, distance, curved,
-    body, feature, point, normal, gap, curvature,
-):  # fmt: skip
-    """Contacts order[first:last] into the last six arrays, turned from the lower body up."""
+def _take(order, first, last, rounding, found, into):
+    """Contacts order[first:last] of ``found`` into the arrays of a ``Contacts``, turned from the
+    lower body up."""
+    a, b, number, at, direction, distance, curved = found
+    body, feature, point, normal, gap, curvature = into
     for c in range(first, last):
         k = order[c]
         sign = 1.0 if a[k] < b[k] else -1.0

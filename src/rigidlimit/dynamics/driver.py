@@ -1,7 +1,7 @@
 """Step 1 of the method, classic contact dynamics: one driver for all solvers of eqs 21-22."""
 
 import inspect
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from .._support.arrays import MatrixLike
 from ..errors import InputError, nearest
 from ..status import Status
 from . import apgd, newton, pgs
-from .inertia import check_symmetry
+from .given import Given, checked
 from .jams import settle_overlaps
 from .problem import ROUNDING, ContactDynamicsResult, ContactProblem
 from .reduced import Reduced
@@ -70,7 +70,7 @@ def contact_dynamics(
     positive on the free degrees of freedom.
     """
     check_solver(solver, options, others=KEYWORDS, rough=tangential is not None)
-    step = _checked(M, B, gap, velocity, external_force, dt, restitution, exists, fixed)
+    step = checked(M, B, gap, velocity, external_force, dt, restitution, exists, fixed)
     tolerance = arrays.positive("tolerance", tolerance)
     if max_iterations is not None and (tangential is None or solver != "newton"):
         options["max_iterations"] = max_iterations
@@ -78,15 +78,9 @@ def contact_dynamics(
         if warm_start is not None:
             warm_start = _rough_start(warm_start, len(step.gap), tangential)
         return rough_dynamics(
-            step.M,
-            step.B,
+            step,
             tangential,
-            step.bias(),
-            step.velocity,
-            step.external_force,
-            step.dt,
             friction=friction,
-            free=step.free,
             tolerance=tolerance,
             warm_start=warm_start,
             solver=solver,
@@ -98,45 +92,6 @@ def contact_dynamics(
         m = len(step.gap)
         warm_start = arrays.vector("warm_start", warm_start, m, what="contact (row of B)")
     return _solved(step, solver, tolerance, warm_start, options)
-
-
-@dataclass(frozen=True)
-class _Step:
-    """What is given, checked: see ``contact_dynamics``. free (n,) bool."""
-
-    M: sp.csr_array
-    B: sp.csr_array
-    gap: np.ndarray
-    velocity: np.ndarray
-    external_force: np.ndarray
-    dt: float
-    restitution: Any
-    exists: Any
-    free: np.ndarray
-
-    def bias(self, gap: np.ndarray | None = None) -> np.ndarray:
-        """``contact_bias`` (m,) [m/s], also of other gaps (m,) [m]."""
-        law = self.velocity, self.dt, self.restitution, self.exists
-        return contact_bias(self.B, self.gap if gap is None else gap, *law)
-
-
-def _checked(M, B, gap, velocity, external_force, dt, restitution, exists, fixed) -> _Step:
-    B = arrays.sparse("B", B)
-    m, n = B.shape
-    M = sp.diags_array(np.asarray(M, float)).tocsr() if np.ndim(M) == 1 else M
-    M = arrays.sparse("M", M, columns=n, square=True)
-    check_symmetry(M)
-    return _Step(
-        M,
-        B,
-        arrays.vector("gap", gap, m, what="contact (row of B)"),
-        arrays.vector("velocity", velocity, n, what="degree of freedom (column of B)"),
-        arrays.vector("external_force", external_force, n, what="degree of freedom"),
-        arrays.positive("dt", dt),
-        restitution,
-        exists,
-        arrays.free_columns(fixed, n),
-    )
 
 
 def _rough_start(given, m: int, tangential) -> np.ndarray:
@@ -156,7 +111,7 @@ def _rough_start(given, m: int, tangential) -> np.ndarray:
     return force
 
 
-def _solved(step: _Step, solver, tolerance, warm_start, options) -> ContactDynamicsResult:
+def _solved(step: Given, solver, tolerance, warm_start, options) -> ContactDynamicsResult:
     """The answer for smooth contacts."""
     bias, m = step.bias(), len(step.gap)
     data = step.M, step.B, bias, step.velocity, step.external_force, step.dt
@@ -220,38 +175,6 @@ def _options_of(solver, rough) -> set[str]:
         return set()
     function = (SWEEPS if rough else SOLVERS)[solver]
     return set(inspect.signature(function).parameters) - taken
-
-
-def contact_bias(
-    B: sp.csr_array,
-    gap: np.ndarray,
-    velocity: np.ndarray,
-    dt: float,
-    restitution: np.ndarray,
-    exists: np.ndarray,
-) -> np.ndarray:
-    """Phi/dt (eq. 16), or e_n B v at existing contacts that rebound (section 4.3), less where they
-    overlap: what overlaps comes apart in the step, as without restitution.
-
-    Else not less than e_n B v either: with f . (B v+ + bias) = 0 the kinetic energy changes by
-    |v+ - v|_M^2 / 2 + dt f . B v, at most 0 if f . bias >= e_n f . B v. Bodies that have just
-    parted and are pushed together again may then overlap by less than their way in the step.
-    """
-    m = len(gap)
-    e = arrays.vector("restitution", restitution, m, what="contact (row of B)")
-    if ((e < 0) | (e > 1)).any():
-        worst = int(np.flatnonzero((e < 0) | (e > 1))[0])
-        raise InputError(f"restitution at contact {worst} is {e[worst]}; expected 0 <= e_n <= 1")
-    if exists is not None and np.shape(exists) != (m,):
-        raise InputError(f"exists has shape {np.shape(exists)}; expected ({m},), one per contact")
-    bias = gap / dt
-    if e.any():
-        formed = gap <= 0 if exists is None else np.asarray(exists, bool)
-        rebound = e * (B @ velocity)
-        rebound = np.where(gap < 0, np.minimum(rebound, bias), rebound)
-        open_yet = np.maximum(bias, rebound)  # below e_n B v it would give the bodies energy
-        bias = np.where(e > 0, np.where(formed, rebound, open_yet), bias)
-    return bias
 
 
 def _no_force_needed(problem, solver, tolerance):

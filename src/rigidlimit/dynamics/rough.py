@@ -15,13 +15,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from .._support.arrays import MatrixLike
 from .._support.words import counted
 from ..equilibrium.dense import between_bodies
 from ..equilibrium.multipliers import rigid_contacts
 from ..equilibrium.rows import checked_friction, contact_rows
 from ..linear import column_arms
 from ..status import Status
+from .given import Given
 from .inertia import coupled, inverse_mass
 from .problem import ContactDynamicsResult
 from .rough_sweeps import RoughProblem, Swept, apgd, pgs
@@ -57,23 +60,19 @@ class RoughDynamicsResult(ContactDynamicsResult):
 
 
 def rough_dynamics(
-    M: sp.csr_array,
-    B: sp.csr_array,
-    tangential,
-    bias: np.ndarray,
-    velocity: np.ndarray,
-    external_force: np.ndarray,
-    dt: float,
+    step: Given,
+    tangential: MatrixLike,
     *,
-    friction,
-    free: np.ndarray,
+    friction: ArrayLike,
     tolerance: float,
-    warm_start=None,
+    warm_start: np.ndarray | None = None,
     solver: str = "newton",
     options: dict | None = None,
 ) -> RoughDynamicsResult:
     """See ``contact_dynamics``, of which this is the part with tangential rows. options: of the
     solver."""
+    M, B, free, velocity, dt = step.M, step.B, step.free, step.velocity, step.dt
+    bias = step.bias()
     m = B.shape[0]
     rows, d = contact_rows(B, tangential)
     friction = checked_friction(friction, m)
@@ -83,7 +82,7 @@ def rough_dynamics(
     offset = np.zeros((m, d))
     offset[:, 0] = bias
     offset += (rows @ np.where(free, 0.0, velocity)).reshape(m, d)  # held bodies may be driven
-    v_free = velocity[dofs] + dt * (inverse @ external_force[dofs])
+    v_free = velocity[dofs] + dt * (inverse @ step.external_force[dofs])
 
     inner = sp.csr_array(rows[:, dofs])
     response = sp.csr_array(dt * (inner @ inverse))

@@ -17,7 +17,7 @@ of l_n^2 - |l_t|^2; from there on u."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def first_root(A, B, C):
+def first_root(A: float, B: float, C: float) -> float:
     """The least positive root of A s^2 + 2 B s + C, or inf."""
     under, first = B * B - A * C, np.inf
     if under >= 0.0 and (A != 0.0 or B < 0.0):
@@ -39,7 +39,9 @@ def _room(first, v):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def find_frames(mu, ray, force, opening, frames):
+def find_frames(
+    mu: np.ndarray, ray: np.ndarray, force: np.ndarray, opening: np.ndarray, frames: np.ndarray
+):
     """Into frames (m, d + 3): W^-1 at every contact that is no ray, no number where force or
     opening (m, d) is on its cone's boundary; mu, ray (m,)."""
     m, d = force.shape
@@ -67,7 +69,7 @@ def find_frames(mu, ray, force, opening, frames):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def scaled(frame, v, power, out):
+def scaled(frame: np.ndarray, v: np.ndarray, power: int, out: np.ndarray):
     """W^-power v (d,), into out, which may be v."""
     along = 0.0
     d = len(v)
@@ -83,7 +85,7 @@ def scaled(frame, v, power, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def scaled_force(mu, frame, force, out):
+def scaled_force(mu: float, frame: np.ndarray, force: np.ndarray, out: np.ndarray):
     """W^-1 of a force (d,) as it is, not in the cone's coordinates."""
     out[:] = force
     out[0] *= mu
@@ -91,7 +93,7 @@ def scaled_force(mu, frame, force, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def scaled_opening(mu, frame, opening, out):
+def scaled_opening(mu: float, frame: np.ndarray, opening: np.ndarray, out: np.ndarray):
     """W of an opening (d,) as it is, not in the cone's coordinates."""
     out[:] = opening
     out[0] /= mu
@@ -99,7 +101,9 @@ def scaled_opening(mu, frame, opening, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def inverse(k_n, k_t, mu, frame):
+def inverse(
+    k_n: float, k_t: float, mu: float, frame: np.ndarray
+) -> tuple[float, float, float, float]:
     """Inverse of C + W^-2 along (1, -u), along (1, u), between these two, and across u."""
     give, slip = 1.0 / (k_n * mu * mu), 1.0 / k_t
     down, up = frame[DOWN] ** 2, frame[UP] ** 2
@@ -109,7 +113,9 @@ def inverse(k_n, k_t, mu, frame):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def step_length(mu, ray, at, change, part):
+def step_length(
+    mu: np.ndarray, ray: np.ndarray, at: np.ndarray, change: np.ndarray, part: float
+) -> float:
     """The step, at most 1, that goes ``part`` of the way from ``at`` (m, d) to the boundary of a
     cone |v_t| <= mu v_n, or of a ray."""
     m, d = at.shape

@@ -19,7 +19,9 @@ from .moving_cell import CellMotion, six
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def pair_forces(lo, hi, near, motion, force, law, cell):
+def pair_forces(
+    lo: int, hi: int, near: tuple, motion: np.ndarray, force: np.ndarray, law: tuple, cell: tuple
+):
     """Adds the forces of the pairs of bodies lo <= i < hi to ``force`` (n, 4). near: first, other,
     pair. cell: E and L (6,), and where the sum of f_a d_b comes to (6,); empty without one."""
     (first, other, pair), (p, tensile), (strain, flow, sums) = near, law, cell
@@ -82,7 +84,8 @@ def pair_forces(lo, hi, near, motion, force, law, cell):
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def wall_forces(lo, hi, near, motion, force, law):
+def wall_forces(lo: int, hi: int, near: tuple, motion: np.ndarray, force: np.ndarray, law: tuple):
+    """Adds those of the walls lo <= e < hi. near: wall, wall_pair."""
     (wall, wall_pair), (p, tensile) = near, law
     for e in range(lo, hi):
         i, w = wall[e, 0], wall[e, 1]

@@ -18,7 +18,7 @@ from ..collision.contacts import Contacts
 from ..conditioning.last_digits import RefinedStep, refined
 from ..conditioning.step_data import StepData
 from ..dynamics import ContactDynamicsResult, contact_dynamics
-from ..dynamics.driver import contact_bias
+from ..dynamics.given import contact_bias
 from ..forces.closed import CLOSED, closing_gap
 from ..status import Status
 from . import friction

@@ -206,6 +206,8 @@ def test_triclinic_box(written):
         ("a.csv", CSV.replace("right", "left"), "left is there twice"),
         ("a.bin", "\x01\x02", "none of LAMMPS"),
         ("a.csv", " \n", "an empty file"),
+        ("a.csv", "x,y,z\n0,0,0\n", "no column radius or diameter"),
+        ("a.dump", DUMP.replace("BOUNDS", "BOUNDS pp qq ff"), "line .*three pairs of pp"),
         ("a.csv", CSV.replace("x [mm],y [mm]", "a,b"), "names of its columns, x, y, z"),
         ("a.csv", "x,y,radius,type\n0,0,1,1\n3,0,1,1.5\n", "line 3: .*a whole number for type"),
         ("a.dump", DUMP.replace("ATOMS\n3", "ATOMS\n-3"), "line 16: found '-3'"),

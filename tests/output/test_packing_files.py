@@ -66,6 +66,49 @@ def test_periodic_round_trip(tmp_path):
     np.testing.assert_array_equal(data.state.position[:2], place[:2])
 
 
+@pytest.mark.parametrize("tilt", [0.0, 0.25])
+@pytest.mark.parametrize("name", ["again.dump", "again.data", "again.csv"])
+def test_a_box_from_elsewhere(tmp_path, name, tilt):
+    """Property: places in a periodic box that does not begin at the origin, as LAMMPS squeezes it,
+    come back to the last bit, and so do the sides of the box, types and masses."""
+    rng, low, high = np.random.default_rng(3), 0.010561268812421528, 0.06943873118757932
+    part = rng.uniform(1e-6, 1 - 1e-6, (60, 3))
+    side, flags = high - low, "pp pp pp"
+    lean = tilt * side * np.array([1.0, -0.5, 0.3])
+    place = low + part @ [[side, 0, 0], [lean[0], side, 0], [lean[1], lean[2], side]]
+    rows = [[low, high]] * 3
+    if tilt:
+        flags = "xy xz yz pp pp pp"
+        rows = [
+            [low + min(0, lean[0], lean[1], lean[0] + lean[1]),
+             high + max(0, lean[0], lean[1], lean[0] + lean[1]), lean[0]],
+            [low + min(0, lean[2]), high + max(0, lean[2]), lean[1]],
+            [low, high, lean[2]],
+        ]  # fmt: skip
+    lines = [" ".join(repr(float(v)) for v in row) for row in rows]
+    lines += ["ITEM: ATOMS id type x y z radius mass"]
+    for k, at in enumerate(place.tolist()):
+        lines.append(" ".join(map(repr, (k + 1, 1 + k % 2, *at, 1e-3, 0.1))))
+    head = f"ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n60\nITEM: BOX BOUNDS {flags}\n"
+    (tmp_path / "given.dump").write_text(head + "\n".join(lines) + "\n")
+    first = rl.read_packing(tmp_path / "given.dump")
+    np.testing.assert_array_equal(first.scene.state.position[:60], place)
+    rl.write_packing(tmp_path / name, first.scene)
+    boundary = "ppp" if name.endswith("data") else None
+    again = rl.read_packing(tmp_path / name, boundary=boundary)
+    np.testing.assert_array_equal(again.scene.state.position[:60], place)
+    np.testing.assert_array_equal(again.columns["type"], first.columns["type"])
+    # density of data files: a rounding or two
+    np.testing.assert_allclose(again.scene.bodies.mass[:60], 0.1, rtol=4e-16)
+    if name.endswith("csv"):
+        return
+    np.testing.assert_array_equal(
+        np.diag(again.scene.cell.vectors), np.diag(first.scene.cell.vectors)
+    )
+    # bounds of a tilted box in a dump are sums
+    np.testing.assert_allclose(again.scene.cell.vectors, first.scene.cell.vectors, rtol=1e-14)
+
+
 def test_lammps_reads_them(pile, tmp_path):
     """Peer: LAMMPS reads the data file, then the dump, and has the same places, bit by bit."""
     from rigidlimit.adapters import lammps

@@ -15,6 +15,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.errors import InputError, OutputError, SceneError
+from rigidlimit.studies import workers
 from rigidlimit.studies.sample import Sample, run_sample
 
 from ..cli.program import forked
@@ -158,6 +159,28 @@ def test_a_worker_that_is_killed_loses_no_sample(tmp_path):
     assert (tmp_path / "killed").exists() and not len(found.failed)
     undisturbed = rl.study(plan, seeds=5, parameters={"folder": str(tmp_path)}, workers=2)
     assert (found.table() == undisturbed.table()).all()
+
+
+@pytest.mark.parametrize("times", [1, 9])
+def test_a_server_that_is_killed_loses_no_sample(monkeypatch, times):
+    """Property: where the process that forks workers is killed while it makes one, those are made
+    anew, and nothing is lost; where that never goes the error is told."""
+    refused = []
+
+    class Dying(ThreadPoolExecutor):
+        def submit(self, *given):
+            if len(refused) < times:
+                refused.append(given)
+                raise EOFError("unexpected EOF")
+            return super().submit(*given)
+
+    monkeypatch.setattr(workers, "_pool", Dying)
+    monkeypatch.setattr(workers, "PAUSE", 0.001)
+    if times > workers.TRIES:
+        with pytest.raises(OutputError, match=r"no worker process can be started .*resume"):
+            rl.study(BEAM, seeds=3, workers=2)
+        return
+    assert not len(rl.study(BEAM, seeds=3, workers=2).failed)
 
 
 def test_a_sample_that_kills_its_worker_each_time_is_told(tmp_path):

@@ -8,9 +8,17 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from concurrent.futures import ProcessPoolExecutor as Pool
 from multiprocessing import connection
 
@@ -20,6 +28,9 @@ from .sample import Outcome, Sample, run_sample
 
 TRIES = 3
 """Times that a sample may end the worker which computes nothing else before it has failed."""
+
+PAUSE = 0.1
+"""[s] Half of the first wait for a killed server of workers to be gone; then doubled."""
 
 AHEAD = 2
 """Samples handed to a worker at a time, so that it does not wait for the next one."""
@@ -78,7 +89,7 @@ class _Workers:
         self.running: dict[Future, int] = {}
         self.tries = Counter()
         self.pool: Pool | None = None
-        self.warm = False
+        self.warm, self.refused = False, 0
 
     def outcomes(self) -> Iterator[tuple[int, Outcome]]:
         while self.waiting or self.suspects or self.running:
@@ -88,7 +99,7 @@ class _Workers:
                 number = self.running.pop(future)
                 try:
                     found = future.result()
-                except BrokenExecutor:
+                except (BrokenExecutor, CancelledError):
                     lost.append(number)
                 else:
                     self.warm = True
@@ -110,6 +121,18 @@ class _Workers:
                 source.appendleft(number)
                 self.end()
                 continue
+            except (EOFError, ConnectionError) as error:  # what forks workers was killed
+                source.appendleft(number)
+                self.end()
+                self.refused += 1
+                if self.refused > TRIES:
+                    raise OutputError(
+                        f"no worker process can be started ({type(error).__name__}: {error}); "
+                        "nothing that is done is lost: go on with resume"
+                    ) from error
+                time.sleep(PAUSE * 2**self.refused)  # until it is seen to have ended
+                continue
+            self.refused = 0
             self.running[future] = number
 
     def _lost(self, numbers: list[int]) -> Iterator[tuple[int, Outcome]]:

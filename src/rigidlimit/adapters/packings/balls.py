@@ -193,9 +193,13 @@ def _check(balls: Balls, dim: int) -> None:
 
 def _materials(kinds: np.ndarray, material) -> tuple[list[Material], np.ndarray]:
     """(materials, (n,) which of them each ball has)."""
-    if not isinstance(material, dict):
-        return [Material() if material is None else material], np.zeros(len(kinds), int)
     types, row = np.unique(kinds, return_inverse=True)
+    if not isinstance(material, dict):
+        material = Material() if material is None else material
+        if len(types) == 1:
+            return [material], row
+        # alike, but types go on to files that are written
+        return [replace(material, name=f"{material.name} {kind}") for kind in types], row
     missing = [int(kind) for kind in types if int(kind) not in material]
     if missing:
         raise InputError(f"material: none for type {missing[0]}; expected one for each type")

@@ -85,9 +85,9 @@ def _check_names(text: Text, line: int, names: Sequence[str]) -> None:
 
 def _vectors(column: dict[str, np.ndarray], axes: Sequence[str]) -> np.ndarray | None:
     """(n, 3) of three columns, which are taken out, zero where one is missing; None without any."""
-    zero = np.zeros(len(next(iter(column.values()))))
     if not any(axis in column for axis in axes):
         return None
+    zero = np.zeros(len(next(iter(column.values()))))
     return np.column_stack([column.pop(axis, zero) for axis in axes])
 
 

@@ -104,7 +104,8 @@ def _box(text: Text, line: int) -> Box:
     tilted = words[:3] == ["xy", "xz", "yz"]
     general = words[:2] == ["abc", "origin"]
     flags = words[3:] if tilted else words[2:] if general else words
-    if not (not flags or (len(flags) == 3 and all(len(flag) == 2 for flag in flags))):
+    known = all(len(flag) == 2 and set(flag) <= set("pfsm") for flag in flags)
+    if flags and not (len(flags) == 3 and known):
         raise text.wrong(line, "three pairs of pp, ff, fs, ss, mm, ... after BOX BOUNDS")
     periodic = [flag == "pp" for flag in flags] or [False] * 3
     wanted = 4 if general else 3 if tilted else 2

@@ -186,12 +186,14 @@ def read_packing(
             balls, name, dim=dim, material=material, fixed=fixed, walls=walls, **of_scene
         )
     columns = balls.columns | ({} if balls.type is None else {"type": balls.type})
-    kept = None
+    kept, notes = None, ()
+    if format == "lammps-data" and boundary is None:
+        notes = ("data files do not say what is periodic, boundary= does",)
     if springs is not None:
         pairs = read_local(read_text(springs), frame)
         with _named(springs):
             kept = springs_of(scene.bodies, scene.state, *pairs, _newtons(units or balls.units))
-    return Packing(scene, format, balls.box, columns, stiffness, springs=kept)
+    return Packing(scene, format, balls.box, columns, stiffness, notes, kept)
 
 
 @contextmanager

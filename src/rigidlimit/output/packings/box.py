@@ -7,9 +7,13 @@ import numpy as np
 from ...bodies import rotations
 from ...errors import InputError
 from ..frames import Frame
+from ..measures.images import in_cell
 
 ALONG = 1e-12
 """Component of a wall's normal across an axis up to which it is one of the box."""
+
+MARGIN = 1e-9
+"""Of a side of the cell: least distance of centres from a face that they do not cross."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,41 @@ class LammpsBox:
         return "".join(lines)
 
 
+def within_one_cell(shown: Frame) -> Frame:
+    """The same moment with all bodies within one cell: as they stand where there is one around
+    them, from whatever corner, else put back into that from the origin."""
+    if shown.cell is None:
+        return shown
+    return in_cell(shown) if _corner(shown) is None else shown
+
+
+def _corner(shown: Frame) -> np.ndarray | None:
+    """Lower corner (3,) [m] of a cell that holds all centres as they stand; None if none does.
+
+    The origin if that does. Else few digits of each side from there, so that centres are not moved
+    and upper less lower corner is the side to its last digit.
+    """
+    cell, periodic = shown.cell, shown.bodies.cell.periodic
+    whole = ~shown.half_space
+    whole[-1] = False  # the cell
+    part = shown.position[whole] @ np.linalg.inv(cell)
+    low, high = part.min(axis=0), part.max(axis=0)
+    first = np.zeros(3)
+    for k in np.flatnonzero(periodic & ((low < 0.0) | (high >= 1.0))):
+        least, most = high[k] - 1.0 + MARGIN, low[k] - MARGIN
+        if least >= most:
+            return None
+        step = 1.0
+        while np.floor(most / step) * step < least:
+            step /= 2.0
+        first[k] = np.floor(most / step) * step
+    sides = np.diag(cell)
+    return (first @ cell + sides) - sides if first.any() else first
+
+
 def box_of(shown: Frame, which: np.ndarray) -> LammpsBox:
-    """The box of the balls ``which`` (k,): the cell from the origin in periodic directions;
-    elsewhere from half-space to half-space along the axes, or to the ends of the balls."""
+    """The box of the balls ``which`` (k,), within one cell: this in periodic directions, elsewhere
+    from half-space to half-space along the axes, or to the ends of the balls."""
     low, high = _walls(shown, which)
     tilts, periodic = np.zeros(3), np.zeros(3, bool)
     if shown.cell is not None:
@@ -63,7 +99,8 @@ def box_of(shown: Frame, which: np.ndarray) -> LammpsBox:
                 f"the cell's vectors are {cell.tolist()}; expected lower triangular ones for "
                 "LAMMPS: the first along x, the second in the plane of x and y"
             )
-        low[periodic], high[periodic] = 0.0, np.diag(cell)[periodic]
+        corner = _corner(shown)
+        low[periodic], high[periodic] = corner[periodic], (corner + np.diag(cell))[periodic]
         tilts = cell[[1, 2, 2], [0, 0, 1]]
     return LammpsBox(low, high, tilts, periodic)
 

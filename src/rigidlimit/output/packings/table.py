@@ -11,8 +11,8 @@ UNITS = {
 }  # fmt: skip
 
 
-def csv_text(table: np.ndarray) -> str:
-    """The rows of a ``body_table``."""
+def csv_text(table: np.ndarray, kind: np.ndarray) -> str:
+    """The rows of a ``body_table``, with the types (k,) of the balls."""
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n")
     planar = "z" not in table.dtype.names
@@ -20,7 +20,8 @@ def csv_text(table: np.ndarray) -> str:
         name: "N/m" if planar else "Pa" for name in table.dtype.names if name.startswith("stress")
     }
     writer.writerow(
-        f"{name} [{units[name]}]" if name in units else name for name in table.dtype.names
+        [f"{name} [{units[name]}]" if name in units else name for name in table.dtype.names]
+        + ["type"]
     )
-    writer.writerows(table.tolist())
+    writer.writerows((*row, each) for row, each in zip(table.tolist(), kind.tolist(), strict=True))
     return sheet.getvalue()

@@ -10,10 +10,10 @@ from ..._support.words import counted
 from ..endings import check_ending
 from ..frames import Frame
 from ..hdf5 import Run, read_run
-from ..measures.images import in_cell
 from ..measures.selection import balls
 from ..measures.tables import body_table
 from ..sources import frame
+from .box import within_one_cell
 
 if TYPE_CHECKING:
     from ...scenes.scene import Scene
@@ -65,7 +65,7 @@ def write_packing(
         texts = [snapshot(each, *_table(each, method), number) for number, each in shown]
         write_text(path, "".join(texts))
         return f"{path}: {counted(len(texts), 'snapshot')}{_left_out(shown[-1][1])}"
-    shown = in_cell(frame(source, scene=scene, index=-1 if index is None else index))
+    shown = within_one_cell(frame(source, scene=scene, index=-1 if index is None else index))
     if kind == ".graphml":
         from ..measures.chains import force_graph
 
@@ -86,7 +86,7 @@ def write_packing(
     else:
         from .table import csv_text
 
-        write_text(path, csv_text(table))
+        write_text(path, csv_text(table, shown.bodies.material_of[which] + 1))
     return f"{path}: {counted(len(which), 'ball')}{_left_out(shown)}"
 
 
@@ -97,9 +97,9 @@ def _steps(source, scene, index):
         chosen = range(len(run)) if index is None else [index]
         for k in chosen:
             step = run[k]
-            yield step.number, in_cell(frame(step, scene=run.scene))
+            yield step.number, within_one_cell(frame(step, scene=run.scene))
         return
-    yield 0, in_cell(frame(source, scene=scene))
+    yield 0, within_one_cell(frame(source, scene=scene))
 
 
 def _table(shown: Frame, method) -> tuple[np.ndarray, np.ndarray]:

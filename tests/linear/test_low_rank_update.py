@@ -32,3 +32,26 @@ def test_contacts_that_come_and_go():
         expected = fresh.solve_directly(rhs, LinearStats())
         np.testing.assert_allclose(system.solve(rhs), expected, atol=1e-9 * abs(expected).max())
     assert stats.factorizations == 1
+
+
+def test_more_changes_than_a_factor_serves():
+    """Reference twin: changes beyond what a factorization is worth are made by a new one; answers
+    to loads of several columns are those of each alone."""
+    rng = np.random.default_rng(1)
+    B = pyramid_gradient(6)
+    m, n = B.shape
+    network, stats = Network(B, blocks=np.arange(0, n + 1, 3)), LinearStats()
+    D, shift = rng.uniform(1.0, 10.0, m), 1e-2
+    system = ChangingSystem(network, D, np.ones(m, bool), shift, stats)
+    push, load = rng.normal(size=(m, 2)), rng.normal(size=(n, 2))
+    system.load_with(push, load)
+    for contacts in (rng.permutation(m)[: system.most + 5], [0, 1], [2]):
+        system.toggle(contacts)
+        fresh = network.system(np.where(system.working, D, 0.0), shift)
+        rhs = B.T @ np.where(system.working[:, None], push, 0.0) - load
+        expected = fresh.solve_directly(rhs, LinearStats())
+        found = system.displacement()  # condition below 1e5
+        np.testing.assert_allclose(found, expected, atol=1e-9 * abs(expected).max())
+    assert stats.factorizations == 2
+    system.renew()
+    assert stats.factorizations == 3 and not len(system.changed)

@@ -12,8 +12,10 @@ With the contacts of the working set W as two-sided springs, linearised at the f
 
 f+ is the answer if no force pulls. Else f goes towards it until a contact lets go, which leaves W.
 When f+ is reached, the contact outside W that overlaps most under u enters. K is factorized once;
-contacts that entered or left since are taken in by the Woodbury formula, one solve each. For p = 2
-the linearisation is exact; otherwise it is renewed until the forces stay.
+contacts that entered or left since are taken in by the Woodbury formula, one solve each, until a
+new factorization is cheaper. Motions that contacts hardly resist are degrees of freedom of their
+own (``weak_motions.py``). For p = 2 the linearisation is exact; otherwise it is renewed until the
+forces stay.
 """
 
 from dataclasses import dataclass
@@ -27,6 +29,7 @@ from ..linear.dissection import has_metis
 from ..linear.low_rank_update import ChangingSystem
 from ..status import Status
 from .rebalance import rebalanced
+from .weak_motions import Springs, WeakMotions, weak_motions
 
 FEW = 200
 """Closed contacts without force, and changes of W, up to which this way is taken."""
@@ -42,7 +45,9 @@ class Settings:
     and s are taken at this part of the largest force, at least: for p != 2, D is 0 or infinite at
     no force. linearisations: renewals of D for p != 2; one or two are the rule. telling: renewals
     after which their gain tells whether they lead on. decrease: part of the slope that damping
-    leaves; shorten: factor of its trials, to the ``shortest``.
+    leaves; shorten: factor of its trials, to the ``shortest``. borne: what the shift may bear, over
+    the tolerance, before weak motions are looked for: they may be as weak as that, and hold forces.
+    rounded: contacts that entered and pull by rounding, after which the method has no way on.
     """
 
     shift: float = 1e-12
@@ -52,6 +57,8 @@ class Settings:
     decrease: float = 0.1
     shorten: float = 0.7
     shortest: float = 1e-3
+    borne: float = 1e-3
+    rounded: int = 4
 
 
 def determined(admissible: np.ndarray | None, n: int) -> bool:
@@ -74,8 +81,9 @@ def solve(
     admissible: np.ndarray,
     stats: LinearStats,
     settings: Settings = Settings(),
-) -> Equilibrium:
-    """Forces of ``problem``, of stiffness with largest 1, and loads of order one.
+) -> tuple[Equilibrium, WeakMotions | None]:
+    """Forces of ``problem``, of stiffness with largest 1, and loads of order one; and the weak
+    motions, if any, that x of the answer has at its end, (n + k,).
 
     admissible (m,): forces f >= 0 that balance the load. iterations of the answer: changes of W.
     Raises NoRoom.
@@ -88,7 +96,8 @@ def solve(
             D = np.full(len(force), float(np.median(D[force > 0])))
         system = None  # its factor is large: gone before there is another
         system = ChangingSystem(network, D, force > 0, settings.shift * float(D.max()), stats)
-        spring = _Linearised(system, problem.load, _offset(force, k, q, D), force, tolerance)
+        springs = Springs(system, _offset(force, k, q, D), problem.load)
+        spring = _Linearised(springs, force, tolerance, settings)
         optimal = spring.minimize() and spring.rebalance(tolerance)
         iterations += spring.changes
         change = spring.force - force
@@ -102,9 +111,10 @@ def solve(
         before = moved
         balanced = problem.imbalance(force) <= tolerance
         force = force + (damping(force, change, k, q, settings) if balanced else 1.0) * change
-    x, force = spring.u, spring.force
+    moved, force, springs = spring.moved, spring.force, spring.springs
     residual = problem.imbalance(force)
-    return Equilibrium(x, force, network.B @ x, status, residual, iterations)
+    answer = Equilibrium(moved, force, springs.B @ moved, status, residual, iterations)
+    return answer, springs.weak
 
 
 def tangent(force: np.ndarray, stiffness: np.ndarray, q: float, floor: float) -> np.ndarray:
@@ -142,42 +152,57 @@ def damping(
 
 
 class _Linearised:
-    """The active set method on one linearisation; ``force`` and ``u`` are where it stands.
+    """The active set method on one linearisation; ``force`` and ``moved`` are where it stands."""
 
-    system: K of the working set, with D of all contacts.
-    """
-
-    def __init__(self, system, load, offset, force, tolerance):
-        self.system, self.load, self.offset, self.force = system, load, offset, force
-        self.tolerance, self.changes = 0.1 * tolerance, 0
-        system.load_with(system.D * offset, load)
+    def __init__(self, springs, force, tolerance, settings):
+        self.springs, self.system = springs, springs.system
+        self.force = self.admissible = force
+        self.tolerance, self.settings = tolerance, settings
+        self.noise, self.moved = 0.1 * tolerance, springs.moved
+        self.looked, self.changes = False, 0
 
     def minimize(self) -> bool:
         """Whether the optimum was reached within a few changes of the working set."""
-        system = self.system
-        while self.changes <= 2 * FEW:
+        system, entered, rounded = self.system, -1, 0
+        while self.changes <= 2 * FEW and rounded <= self.settings.rounded:
             self.changes += 1
-            self.u = system.displacement()
-            spring = system.D * (self.offset - system.network.B @ self.u)
+            spring = self._spring_forces()
+            if entered >= 0 and spring[entered] < -self.noise:
+                system.renew()  # it overlapped, so it presses, but for rounding of many changes
+                spring = self._spring_forces()
+                rounded += bool(spring[entered] < -self.noise)
             if not np.isfinite(spring).all():
                 return False
-            aim = np.where(system.working, spring, 0.0)
-            if (aim < -self.tolerance).any():
+            aim, entered = np.where(system.working, spring, 0.0), -1
+            if (aim < -self.noise).any():
                 contact = self._towards(aim)
             else:
                 self.force = np.maximum(aim, 0.0)
                 outside = np.where(system.working, 0.0, spring)
-                contact = int(outside.argmax())
-                if outside[contact] <= self.tolerance:
+                contact = entered = int(outside.argmax())
+                if outside[contact] <= self.noise:
                     return True
-            if not system.would_serve([contact]):
-                return False
             system.toggle([contact])
         return False
 
+    def _spring_forces(self) -> np.ndarray:
+        """Forces (m,) of all contacts as springs, held by the working set alone. Where the shift
+        bears what weak motions should, these are taken out."""
+        springs = self.springs
+        spring = springs.forces()
+        borne = self.system.shift * float(np.abs(springs.moved).max(initial=0.0))
+        if not self.looked and borne > self.settings.borne * self.tolerance:
+            self.looked = True
+            weak = weak_motions(self.system, springs.load, self.admissible, self.tolerance)
+            if weak is not None:
+                self.springs = springs = Springs(self.system, springs.offset, springs.load, weak)
+                spring = springs.forces()
+        self.moved = springs.moved
+        return spring
+
     def _towards(self, aim) -> int:
         """Go towards forces ``aim`` (m,) until a contact lets go, which is given back."""
-        pulling = np.flatnonzero(aim < -self.tolerance)
+        pulling = np.flatnonzero(aim < -self.noise)
         now = self.force[pulling]
         way = now / (now - aim[pulling])
         first = int(way.argmin())
@@ -191,11 +216,10 @@ class _Linearised:
         By one step at least: what the method leaves is rounding of u, large where motions are
         weakly determined.
         """
-        system = self.system
-        D = np.where(system.working, system.D, 0.0)
-        options = dict(tolerance=tolerance, at_least=1)
+        springs = self.springs
+        D = np.where(self.system.working, self.system.D, 0.0)
         self.force, motion, imbalance = rebalanced(
-            system.network, self.force, self.load, D, system.solve, **options
+            springs, self.force, springs.loads, D, springs.solve, tolerance=tolerance, at_least=1
         )
-        self.u = self.u + motion
+        self.moved = springs.moved + motion
         return imbalance <= tolerance

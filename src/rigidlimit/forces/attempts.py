@@ -14,6 +14,7 @@ from ..equilibrium.smooth_path import PathPoint, follow
 from ..status import Status
 from .energy import duality_gap
 from .rebalance import rebalanced
+from .weak_motions import WeakMotions
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,19 @@ SETTINGS = Settings()
 @dataclass
 class Found:
     """u (n,), force (m,) of the best attempt, with its status, the iterations of all attempts and
-    the residuals of the best."""
+    the residuals of the best. weak: weak motions that u has at its end, (n + k,)."""
 
     u: np.ndarray
     force: np.ndarray
     status: Status
     iterations: int
     history: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    weak: WeakMotions | None = None
+
+    @property
+    def displacement(self) -> np.ndarray:
+        """u (n,) with what weak motions add to it."""
+        return self.u if self.weak is None else self.weak.whole(self.u)
 
 
 class Attempts:
@@ -81,16 +88,23 @@ class Attempts:
         self.max_iterations, self.iterations, self.stats = max_iterations, 0, stats
         self.u = self.force = self.history = None
         self.point: PathPoint | None = None
+        # where the active set method stopped short, and the weak motions it ended with
+        self.near_by: np.ndarray | None = None
+        self.weak: WeakMotions | None = None
         self.missed, self.arrived, self.no_room = np.inf, False, False
 
     @property
     def spent(self) -> bool:
         return self.iterations >= self.max_iterations
 
-    def gap(self, u: np.ndarray, force: np.ndarray) -> float:
+    def gap(self, u: np.ndarray, force: np.ndarray, weak: WeakMotions | None = None) -> float:
+        """The duality gap of u (n,), or (n + k,) with weak motions at its end."""
         problem = self.problem
         law = problem.stiffness, problem.exponent
-        found = duality_gap(self.network.B, u, force, *law, self.load, problem.offset)
+        B, load = (self.network.B, self.load)
+        if weak is not None:
+            B, load = weak.extended(B, load)
+        found = duality_gap(B, u, force, *law, load, problem.offset)
         return np.inf if np.isnan(found) else found
 
     def violation(self, u: np.ndarray, force: np.ndarray) -> float:

@@ -59,7 +59,7 @@ def solve(
     """
     search = _Search(problem, tolerance, max_iterations, stats, settings)
     status = search.run(warm_start, admissible)
-    return Found(search.u, search.force, status, search.iterations, search.history)
+    return Found(search.u, search.force, status, search.iterations, search.history, search.weak)
 
 
 class _Search(Attempts):
@@ -85,7 +85,9 @@ class _Search(Attempts):
     def by_newton(self, warm_start: np.ndarray | None, loaded: bool) -> Status:
         """Newton from the start, and from where the path tells which contacts bear."""
         status, stalled = Status.STALLED, False
-        if warm_start is not None and self.drifted(warm_start):
+        if self.near_by is not None:
+            warm_start = self.near_by
+        elif warm_start is not None and self.drifted(warm_start):
             warm_start = None
         if warm_start is not None or not (self.network.two_sorts and loaded):
             status = self.newton(warm_start)
@@ -153,7 +155,7 @@ class _Search(Attempts):
         where conjugate gradients proved dear or failed, as where motions are all but free."""
         if self.no_room or len(self.load) <= LINEAR.direct_size:
             return not self.no_room
-        hard = self.stats.dear > 0 or self.stats.cg_failures > 0
+        hard = self.stats.dear > 0 or self.stats.cg_failures > 0 or self.near_by is not None
         return hard and cost.affordable(self.network, self.stats.products)
 
     def by(
@@ -197,7 +199,7 @@ class _Search(Attempts):
             return None
         self.stats.took("active set")
         try:
-            found = active_set.solve(
+            found, weak = active_set.solve(
                 self.problem, tolerance=self.tolerance, admissible=admissible, stats=self.stats
             )
         except NoRoom:  # the other ways have no hope here
@@ -205,8 +207,11 @@ class _Search(Attempts):
             return Status.NO_ROOM
         self.iterations += found.iterations
         self.max_iterations += found.iterations  # where it fails, not at the cost of the others
-        gap = self.gap(found.x, found.force)
+        gap = self.gap(found.x, found.force, weak)
         if not found.converged or gap > self.settings.gap * self.tolerance:
+            u = found.x if weak is None else weak.whole(found.x)
+            self.near_by = u if np.isfinite(u).all() else None
             return None
         self.u, self.force, self.history = found.x, found.force, [found.residual]
+        self.weak = weak
         return Status.CONVERGED

@@ -145,9 +145,11 @@ class Scaled:
         admissible = options.admissible / self.force_size - aside
         found = self._run(options, problem, stats, start, admissible)
         beside, found.force = found.force, found.force + aside
+        if found.weak is not None:
+            found.weak = found.weak.beside(aside)
         solved = self._given_back(found, stats, self.problem.load, None)
         fine = harmless(network.B, aside, beside, solved.gap, *limits)
-        return (solved if solved.status is Status.CONVERGED and fine else None), found.u
+        return (solved if solved.status is Status.CONVERGED and fine else None), found.displacement
 
     def _judged(self, found: Found, options, stats, uncarried) -> Solved:
         """The answer, or that of the nearest load where this one is not carried. uncarried: whether
@@ -205,11 +207,13 @@ class Scaled:
 
     def _given_back(self, found: Found, stats, load, nearest_status) -> Solved:
         """In the units of the data."""
-        problem = self.problem
-        law = problem.stiffness, problem.exponent, load, problem.offset
-        gap, whole = both_gaps(problem.network.B, found.u, found.force, *law)
+        problem, B, of_problem = self.problem, self.problem.network.B, load
+        if found.weak is not None:
+            B, of_problem = found.weak.extended(B, load)
+        law = problem.stiffness, problem.exponent, of_problem, problem.offset
+        gap, whole = both_gaps(B, found.u, found.force, *law)
         u, of_load = np.zeros(len(self.arm_full)), np.zeros(len(self.arm_full))
-        u[self.dofs] = found.u / self.arm * self.displacement_size
+        u[self.dofs] = found.displacement / self.arm * self.displacement_size
         of_load[self.dofs] = load * self.arm * self.force_size
         return Solved(
             u,

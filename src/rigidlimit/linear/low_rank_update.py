@@ -86,20 +86,26 @@ class ChangingSystem:
         return network.load_of(forces) + network.mass @ x + self.shift * x
 
     def load_with(self, push: np.ndarray, load: np.ndarray):
-        """What ``displacement`` answers to."""
+        """What ``displacement`` answers to: push (m,) and load (n,), or several as columns."""
         self._push, self._load, self._loaded = push, load, None
 
     def _rhs(self, working):
-        return self.network.load_of(np.where(working, self._push, 0.0)) - self._load
+        pushes = np.where(working, self._push.T, 0.0)
+        if pushes.ndim == 1:
+            return self.network.load_of(pushes) - self._load
+        return np.column_stack([self.network.load_of(push) for push in pushes]) - self._load
 
     def displacement(self) -> np.ndarray:
         """K^-1 (B_W^T push - load) for the present working set, from one solve in all where the
         factor is in double precision."""
         if self.system.factorize(self.stats).single_precision:
-            return self._by_imprecise(self._rhs(self.working), refined=True)
+            rhs = self._rhs(self.working)
+            if rhs.ndim == 1:
+                return self._by_imprecise(rhs, refined=True)
+            return np.column_stack([self._by_imprecise(r, refined=True) for r in rhs.T])
         if self._loaded is None:
             self._loaded = self.system.solve_directly(self._rhs(self._factorized), self.stats)
-        entered = self.sign * self._push[self.changed]
+        entered = (self.sign * self._push[self.changed].T).T
         return self._now(self._loaded + self._motions[:, : len(self.changed)] @ entered)
 
     def _now(self, x: np.ndarray) -> np.ndarray:
@@ -119,8 +125,19 @@ class ChangingSystem:
         back = np.count_nonzero(self._is_changed(contacts))
         return len(self.changed) + len(contacts) - 2 * back <= self.most
 
+    def renew(self):
+        """Factorize for the present working set."""
+        if len(self.changed):
+            self._loaded = None
+            self._begin()
+
     def toggle(self, contacts: np.ndarray):
-        """Let contacts, a list of different ones, enter or leave the working set."""
+        """Let contacts, a list of different ones, enter or leave the working set. Factorized anew
+        where that many changes are not worth taking in."""
+        if not self.would_serve(contacts):
+            self.working[contacts] = ~self.working[contacts]
+            self._loaded = None
+            return self._begin()
         contacts = np.asarray(contacts, int)
         back = self._is_changed(contacts)
         self.working[contacts] = ~self.working[contacts]

@@ -137,7 +137,7 @@ class Bodies(Brief):
         pairs that do not collide."""
         out = replace(
             self,
-            names=tuple(self.names[i] for i in which.tolist()),
+            names=tuple(map(self.names.__getitem__, which.tolist())),
             shape_of=self.shape_of[which],
             material_of=self.material_of[which],
             mass=self.mass[which],
@@ -149,10 +149,8 @@ class Bodies(Brief):
             cell=None,
         )
         # what takes a look at each shape of the table
-        out.__dict__["_of_shapes"] = self.__dict__.setdefault("_of_shapes", {})
-        out.__dict__["_are"] = {
-            kinds: mask[which] for kinds, mask in self.__dict__.get("_are", {}).items()
-        }
+        for shared in ("_of_shapes", "_shapes_are"):
+            out.__dict__[shared] = self.__dict__.setdefault(shared, {})
         out.__dict__["bounding_radius"] = self.bounding_radius[which]
         return out
 
@@ -160,7 +158,10 @@ class Bodies(Brief):
         """Which bodies have a shape of these kinds, (n,), read-only; looked up once."""
         masks = self.__dict__.setdefault("_are", {})
         if kinds not in masks:
-            mask = np.array([isinstance(s, kinds) for s in self.shapes], bool)[self.shape_of]
+            of_shapes = self.__dict__.setdefault("_shapes_are", {})
+            if kinds not in of_shapes:
+                of_shapes[kinds] = np.array([isinstance(s, kinds) for s in self.shapes], bool)
+            mask = of_shapes[kinds][self.shape_of]
             mask.setflags(write=False)
             masks[kinds] = mask
         return masks[kinds]

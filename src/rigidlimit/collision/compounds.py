@@ -51,7 +51,7 @@ class Parts:
 
 def parts_of(bodies: Bodies) -> Parts | None:
     """The parts of a scene; None where every body has one shape. Use ``bodies.derived``."""
-    if not any(isinstance(shape, Compound) for shape in bodies.shapes):
+    if not bodies.are(Compound).any():
         return None
     rows, table, offset, quaternion, count = [], {}, [], [], []
     for shape in bodies.shapes:

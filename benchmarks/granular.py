@@ -1,7 +1,7 @@
 """Granular matter with friction, beside the DEM: `python -m benchmarks.granular [NAME ...]`.
 
-heap      500 balls poured into a heap: its slope, by `settle`, by the DEM with other dampers, and
-          (`poured`, which takes an hour) by contact dynamics from the first fall on
+heap      500 balls poured into a heap: its slope, by `settle` and by the DEM with other dampers
+poured    150 balls, by contact dynamics from the first fall on, and by the DEM
 packings  packing fraction and contacts a ball of rough packings, by friction
 silo      pressure in a silo against Janssen's curve
 shear     shear stress of a direct shear box against the way of its upper half
@@ -55,17 +55,35 @@ def heap(count=500, seeds=SEEDS):
         )
 
 
-def poured(count=500, seed=1, dt=2e-3, until=0.8):
-    scene = rl.scenes.heap(count, seed=seed)
-    free = scene.bodies.free.any(axis=1)
-    simulation = rl.Simulation(scene, dt=dt, compatible="never", tolerance=1e-8)
-    began, left = time.process_time(), 0
-    while simulation.time < until:
-        left += not simulation.step().converged
-    slope = _slope(simulation.state.position[free], scene.bodies.bounding_radius[free])
+def poured(count=150, seeds=SEEDS, dt=2e-3, until=0.8):
+    """By contact dynamics from the first fall on, beside the DEM of the same scene."""
+    slopes = []
+    for seed in seeds:
+        scene = rl.scenes.heap(count, seed=seed)
+        free = scene.bodies.free.any(axis=1)
+        radius = scene.bodies.bounding_radius[free]
+        simulation = rl.Simulation(scene, dt=dt, compatible="never", tolerance=1e-8)
+        began, left = time.process_time(), 0
+        while simulation.time < until:
+            left += not simulation.step().converged
+        spent = time.process_time() - began
+        found = [_slope(simulation.state.position[free], radius)]
+        for damping in (0.0, 1.0):
+            dem = PenaltySimulation(
+                scene, damping=1.0, tangential_damping=damping, stiffness_scale=1e-4
+            )
+            found.append(_slope(dem.run(until=until).state.position[free], radius))
+        slopes.append(found)
+        print(
+            f"poured: {count} balls, seed {seed}: {found[0]:.1f} degrees, DEM {found[1]:.1f} "
+            f"without and {found[2]:.1f} with tangential dashpots; {simulation.steps} steps, "
+            f"{left} not converged, {spent:.0f} s",
+            flush=True,
+        )
+    mean, spread = np.mean(slopes, axis=0), np.std(slopes, axis=0, ddof=1)
     print(
-        f"poured: {count} balls, seed {seed}: {slope:.1f} degrees; {simulation.steps} steps, "
-        f"{left} not converged, {time.process_time() - began:.0f} s"
+        f"poured: {mean[0]:.1f} +- {spread[0]:.1f} degrees, DEM {mean[1]:.1f} +- {spread[1]:.1f} "
+        f"without and {mean[2]:.1f} +- {spread[2]:.1f} with tangential dashpots"
     )
 
 
@@ -193,51 +211,67 @@ def _shear_stress(scene, contacts, vectors):
     return -push / scene.reference["width"]
 
 
-def shear(count=60, wide=10, seeds=SEEDS, consolidate=0.5, steps=120, dt=5e-3):
-    """Both go on from where the DEM came to under the lid; contact dynamics with what its contacts
-    remember, the DEM without its springs, which its engine does not take over."""
-    curves = []
+def _shear_start(count, wide, seed, consolidate, dt):
+    """(contact dynamics, DEM, scene) where the DEM came to under the lid, the upper half moving:
+    contact dynamics with what its contacts remember, the DEM without its springs, which its engine
+    does not take over."""
+    still = rl.scenes.shear_box(count, wide=wide, speed=0.0, seed=seed)
+    scene = rl.scenes.shear_box(count, wide=wide, seed=seed)
+    options = dict(damping=0.7, stiffness_scale=1.0)
+    rest = PenaltySimulation(still, **options).run(until=consolidate, closed=5e-3)
+    velocity = np.where(scene.bodies.free, 0.0, scene.state.velocity)
+    begun = rest.state.moved(velocity=velocity)
+    simulation = rl.Simulation(scene, dt=dt, closed=5e-3)
+    simulation.start_from(begun, rest.contacts, np.maximum(rest.force, 0.0), history=rest.history)
+    return simulation, PenaltySimulation(scene, state=begun, **options), scene
+
+
+def shear(count=60, wide=10, seeds=SEEDS, consolidate=0.5, steps=400, dt=5e-3, moments=4):
+    """Means over blocks of the way, and their spread over the seeds. The DEM's stress, which swings
+    within a step, is a mean over moments of it."""
+    curves, left = [], [0, 0]
     for seed in seeds:
         began = time.process_time()
-        still = rl.scenes.shear_box(count, wide=wide, speed=0.0, seed=seed)
-        scene = rl.scenes.shear_box(count, wide=wide, seed=seed)
-        options = dict(damping=0.7, stiffness_scale=1.0)
-        rest = PenaltySimulation(still, **options).run(until=consolidate, closed=5e-3)
-        velocity = np.where(scene.bodies.free, 0.0, scene.state.velocity)
-        begun = rest.state.moved(velocity=velocity)
-        dem = PenaltySimulation(scene, state=begun, **options)
-        simulation = rl.Simulation(scene, dt=dt, closed=5e-3)
-        simulation.start_from(
-            begun, rest.contacts, np.maximum(rest.force, 0.0), history=rest.history
-        )
-        left, curve = 0, []
+        simulation, dem, scene = _shear_start(count, wide, seed, consolidate, dt)
+        left, curve = [0, 0], []
         for _ in range(steps):
             step = simulation.step()
-            left += not (step.converged and step.compatible.converged)
-            now = dem.run(until=dem.time + dt)
-            curve.append(
-                [
-                    _shear_stress(scene, step.contacts, step.force_vectors),
-                    _shear_stress(scene, now.contacts, now.force_vectors),
-                ]
-            )
+            left[0] += not step.classic.converged
+            left[1] += not step.compatible.converged
+            theirs = []
+            for _ in range(moments):
+                now = dem.run(until=dem.time + dt / moments)
+                theirs.append(_shear_stress(scene, now.contacts, now.force_vectors))
+            mine = _shear_stress(scene, step.contacts, step.force_vectors)
+            curve.append([mine, np.mean(theirs)])
         curves.append(np.array(curve) / scene.reference["pressure"])
-        late = curves[-1][steps // 2 :]
+        late = curves[-1][steps // 4 :].mean(axis=0)
         print(
-            f"shear: seed {seed}: shear over normal stress, second half of the way: contact "
-            f"dynamics {late[:, 0].mean():.3f} (+- {late[:, 0].std():.3f}), DEM "
-            f"{late[:, 1].mean():.3f} (+- {late[:, 1].std():.3f}); {left} of {steps} steps not "
-            f"solved; {time.process_time() - began:.0f} s",
+            f"shear: seed {seed}: shear over normal stress after a quarter of the way: contact "
+            f"dynamics {late[0]:.3f}, DEM {late[1]:.3f}; not solved of {steps} steps: step 1 "
+            f"{left[0]}, step 2 {left[1]}; {time.process_time() - began:.0f} s",
             flush=True,
         )
-    mean = np.mean(curves, axis=0)
-    way = scene.reference["speed"] * dt * np.arange(1, steps + 1) / scene.reference["grain"]
-    for k in range(steps // 10 - 1, steps, steps // 10):
-        block = mean[k - steps // 10 + 1 : k + 1].mean(axis=0)
-        print(f"shear: way {way[k]:.2f} diameters: {block[0]:.3f}, DEM {block[1]:.3f}")
+    _print_curves(np.array(curves), scene.reference, dt)
 
 
-CHECKS = {"heap": heap, "packings": packings, "silo": silo, "shear": shear}
+def _print_curves(curves, known, dt, blocks=10):
+    """curves (seeds, steps, 2): of contact dynamics and the DEM."""
+    steps = curves.shape[1]
+    way = known["speed"] * dt / known["grain"] * steps * np.arange(1, blocks + 1) / blocks
+    means = curves[:, : steps // blocks * blocks].reshape(len(curves), blocks, -1, 2).mean(axis=2)
+    late = means[:, blocks // 4 :].mean(axis=1)[None]
+    for name, each in [
+        *zip([f"to {x:.2f} diameters" for x in way], means.swapaxes(0, 1), strict=True)
+    ] + [("after a quarter of it", late[0])]:
+        mean, spread = each.mean(axis=0), each.std(axis=0, ddof=1)
+        print(
+            f"shear: way {name}: {mean[0]:.3f} +- {spread[0]:.3f}, DEM {mean[1]:.3f} +- "
+            f"{spread[1]:.3f}"
+        )
+
+
+CHECKS = {"heap": heap, "poured": poured, "packings": packings, "silo": silo, "shear": shear}
 
 if __name__ == "__main__":
-    named_checks.run(__doc__, CHECKS, others={"poured": poured})
+    named_checks.run(__doc__, CHECKS)

@@ -31,9 +31,9 @@ def _pour(scene: Scene, count: int, wide: float, above: float, rough: Material, 
     lift=not_negative, seed=at_least(0),
 )  # fmt: skip
 def silo(
-    count: int = 300,
+    count: int = 60,
     *,
-    wide: float = 6,
+    wide: float = 4,
     friction: float = 0.5,
     wall_friction: float = 0.2,
     lift: float = 5e-3,
@@ -51,7 +51,7 @@ def silo(
         name="silo",
         dim=2,
         dt=2e-3,
-        duration=2.0,
+        duration=0.5,
         description=f"{count} rough disks between walls that rise slowly",
         reference={"Janssen's length times K": distance / (2 * wall_friction)}
         if wall_friction > 0
@@ -78,9 +78,9 @@ def silo(
     speed=not_negative, seed=at_least(0),
 )  # fmt: skip
 def shear_box(
-    count: int = 120,
+    count: int = 40,
     *,
-    wide: float = 16,
+    wide: float = 8,
     friction: float = 0.5,
     pressure: float = 2e3,
     speed: float = 0.03,

@@ -24,6 +24,14 @@ def _ball():
     return scene
 
 
+LADDER = ([[0, 1, -1.0], [-1, 0, 1.7]], [0, 900.0, 350.0])
+TANGENTS = np.array([[-1, 0, -1.7], [0, -1, -1.0]])
+
+
+def _rough(B=LADDER[0], **options):
+    return rl.compatible_forces(B, LADDER[1], friction=0.3, **options)
+
+
 def _dynamics(**options):
     return rl.contact_dynamics(np.ones(1), [[1.0]], [0.0], [0.0], [-1.0], 1e-3, **options)
 
@@ -32,6 +40,10 @@ def _dynamics(**options):
     ("mistake", "fragment"),
     [
         (lambda: rl.Simulation("beam", solver="gs"), "did you mean 'pgs'"),
+        (lambda: _rough(tangential=np.repeat(TANGENTS, 2, axis=0)), "one motion at every contact"),
+        (lambda: _rough(tangential=np.vstack([TANGENTS] * 2)), "one motion at every contact"),
+        (lambda: _rough(tangential=5), "tangential is 5; expected the tangential rows"),
+        (lambda: _rough(np.ones((3, 3)), tangential=2), "B has 3 rows; expected 2 a contact"),
         (lambda: rl.Simulation("beam", solver_options={"opning": 1}), "did you mean 'opening'"),
         (lambda: rl.Simulation("beam", solver_options={"tolerance": 1}), "no option 'tolerance'"),
         (lambda: rl.Simulation("beam", restitution="a"), "restitution is 'a'"),

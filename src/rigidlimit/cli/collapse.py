@@ -79,6 +79,7 @@ def collapse(
     watch_compiler()
     pose = _pose(scene, friction, supports, {} if closed is None else {"closed": closed})
     way, loads = _load(pose, push, on, force, at)
+    pose.growing(way, loads)  # refuses a wrong one before anything is computed
     typer.echo(pose.message)
     least = pose.least_friction() if pose.friction.any() else None
     if least is not None:

@@ -45,19 +45,28 @@ def contact_rows(
 
 
 def _doubled(T) -> bool:
-    """Whether the two tangents are the same, or opposite, at every contact of T (2 m, n)."""
+    """Whether the two tangents are the same, or opposite, at every contact of T (2 m, n), one after
+    the other or those of all contacts twice."""
+    m = T.shape[0] // 2
+    return _alike(T, slice(0, None, 2), slice(1, None, 2)) or _alike(T, slice(m), slice(m, None))
+
+
+def _alike(T, some: slice, others: slice) -> bool:
+    """Whether those rows of T are the same, up to their signs, as the others, and not all zero."""
+    i, j = some.start or 0, others.start  # the first ones tell in most cases
     if sp.issparse(T):
-        a, b, c = T.indptr[:3]
-        if b - a != c - b or (np.abs(T.data[a:b]) != np.abs(T.data[b:c])).any():
+        a, b = slice(T.indptr[i], T.indptr[i + 1]), slice(T.indptr[j], T.indptr[j + 1])
+        x, y = np.abs(T.data[a]), np.abs(T.data[b])
+        if len(x) != len(y) or (x != y).any():
             return False
-        first, second = T[0::2], T[1::2]
+        first, second = T[some], T[others]
         if not first.count_nonzero():
             return False
         same, opposite = (abs(first - sign * second).sum(axis=1) for sign in (1.0, -1.0))
         return bool((np.minimum(same, opposite) == 0.0).all())
-    if (np.abs(T[0]) != np.abs(T[1])).any() or not T[0::2].any():
+    if (np.abs(T[i]) != np.abs(T[j])).any() or not T[some].any():
         return False
-    same, opposite = ((T[0::2] == sign * T[1::2]).all(axis=1) for sign in (1.0, -1.0))
+    same, opposite = ((T[some] == sign * T[others]).all(axis=1) for sign in (1.0, -1.0))
     return bool((same | opposite).all())
 
 

@@ -223,7 +223,10 @@ def _state(solved: Solved, increment: Increment) -> str:
 
 
 def _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent) -> RoughContacts:
-    rows, d = (B, tangential) if isinstance(tangential, int) else contact_rows(B, tangential)
+    if np.ndim(tangential) == 0 and not sp.issparse(tangential):
+        rows, d = B, _rows_a_contact(B, tangential)
+    else:
+        rows, d = contact_rows(B, tangential)
     m = rows.shape[0] // d
     stiffness, exponent = checked_law(stiffness, exponent, m)
     k_t = arrays.vector("tangential_stiffness", tangential_stiffness, m, what="contact (row of B)")
@@ -235,6 +238,21 @@ def _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent)
             "(a smooth contact has friction 0)"
         )
     return RoughContacts(rows, (m, d), stiffness, k_t, mu, exponent)
+
+
+def _rows_a_contact(B, d) -> int:
+    """d, of B (m d, n) with all rows contact by contact."""
+    if d not in (2, 3):
+        raise InputError(
+            f"tangential is {arrays.short(d)}; expected the tangential rows, or 2 (plane) or 3 "
+            "(space) where B has them too"
+        )
+    if B.shape[0] % int(d):
+        raise InputError(
+            f"B has {counted(B.shape[0], 'row')}; expected {int(d)} a contact with tangential={d}, "
+            "the normal first"
+        )
+    return int(d)
 
 
 def _checked_increments(increments) -> int:

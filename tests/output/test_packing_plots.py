@@ -9,6 +9,7 @@ import rigidlimit as rl
 from rigidlimit import plots
 from rigidlimit.errors import InputError
 from rigidlimit.output.measures import mueth_distribution
+from rigidlimit.paths.record import columns as table_of
 
 from .networks import columns, network, periodic_disks
 from .test_plots import group, legible
@@ -66,6 +67,29 @@ def test_line_of_the_tail_is_that_of_its_forces():
         if str(line.get_label()).startswith("exp")
     ]
     assert line.get_ydata()[0] == pytest.approx(np.exp(-1.5), rel=0.03)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_stress_by_strain(dark):
+    """Property: the strain that goes farthest is the axis, lines are the columns, steps that
+    were not solved are hollow."""
+    table = np.zeros(5, dtype=table_of(2))
+    table["strain_xy"], table["strain_yy"] = np.linspace(0, 0.2, 5), -0.01
+    table["pressure"], table["deviator"] = 5e3, [0, 1e3, 2e3, 1.5e3, 1.5e3]
+    table["void_ratio"], table["converged"] = 0.25, [1, 1, 0, 1, 1]
+    figure = plots.stress_strain(table, dark=dark)
+    legible(figure)
+    above, below = figure.axes
+    assert below.get_xlabel() == "strain xy [-]" and above.get_ylabel() == "stress [kN/m]"
+    np.testing.assert_allclose(
+        above.lines[3].get_xydata(), np.c_[table["strain_xy"], table["deviator"] / 1e3]
+    )
+    np.testing.assert_allclose(above.lines[5].get_xydata(), [[0.1, 2.0]])
+    assert above.lines[5].get_markerfacecolor() != above.lines[4].get_markerfacecolor()
+    with pytest.raises(InputError, match="strain is 'xz'; expected one of xx, yy, xy"):
+        plots.stress_strain(table, strain="xz")
+    with pytest.raises(InputError, match="no rows"):
+        plots.stress_strain(table[:0])
 
 
 @pytest.mark.parametrize("dark", [False, True])

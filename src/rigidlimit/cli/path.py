@@ -19,6 +19,9 @@ def path(
     out: Annotated[
         Path | None, typer.Option(help="Table to write: .csv, or .h5 with scene and path.")
     ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Stress and void ratio by strain: .pdf, .png or .svg.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a path that was stopped.")
     ] = False,
@@ -33,11 +36,16 @@ def path(
     coordination, fabric and sliding contacts, a row a stage or step. Ctrl-C keeps what is done:
     the same command with --resume goes on.
     """
+    from ..output import plots
+    from ..output.plots.style import figure_format
     from ..paths.follow import follow
     from ..paths.legs import legs_of
     from ..scenes import load
 
     check_file("--out", out)
+    check_file("--picture", picture)
+    if picture is not None:
+        figure_format(picture)
     if same_file(out, Path(scene)):
         raise InputError(f"--out is {out}, the scene itself; expected another file")
     loaded = load(scene)
@@ -57,6 +65,9 @@ def path(
         kept = "nothing was kept" if out is None else "the same command with --resume goes on"
         typer.echo(f"stopped; {kept}", err=True)
         raise typer.Exit(130) from None
+    if picture is not None:
+        plots.save_figure(plots.stress_strain(found), picture)
+        typer.echo(f"written: {picture}")
     if not quiet:
         _show(loaded, found)
         typer.echo(found.message)

@@ -23,6 +23,7 @@ _HOME = {
     "save_figure": "style",
     "scene_figure": "network",
     "stress_field": "packings",
+    "stress_strain": "stress_strain",
     "thrust_line": "masonry",
 }
 

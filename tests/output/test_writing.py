@@ -8,6 +8,7 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -349,3 +350,23 @@ def test_steps_that_wait_are_bounded(tmp_path, monkeypatch):
     for a, b in zip(pieces, whole, strict=True):
         np.testing.assert_array_equal(a.force, b.force)
         np.testing.assert_array_equal(a.position, b.position)
+
+
+@pytest.mark.parametrize("finished", [True, False])
+def test_damaged_early_steps_are_told_by_a_resume(tmp_path, finished):
+    """Property: bits that a disk changed in a step before the last do not keep a run from going on,
+    which says so, once; whole files say nothing."""
+    path = tmp_path / "b.h5"
+    stored(path, 3).close()
+    writer = stored(path, 3, resume=True)
+    if finished:
+        writer.finish()
+    writer.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RunWriter.resume(path, rl.Simulation("beam"), SETTINGS).close()
+    spoilt = path if finished else sorted((tmp_path / "b.h5.parts").glob("*.h5"))[0]
+    with h5py.File(spoilt, "a") as file:
+        file["steps/00000001"]["position"][0, 0] += 1e-9
+    with pytest.warns(rl.errors.UnfinishedRun, match=r"1 stored step damaged, the first step 1"):
+        RunWriter.resume(path, rl.Simulation("beam"), SETTINGS).close()

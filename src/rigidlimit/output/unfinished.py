@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .._support.words import counted
 from ..errors import OutputError
 from ..scenes.columns import StoredScene
 from .checksums import check, contents
@@ -112,6 +113,23 @@ def _damage_of(part: Path) -> Exception | None:
     except Exception as error:
         return error
     return None
+
+
+def damaged_steps(files: list[Path]) -> str:
+    """What is said of stored steps that are damaged, or "". Reads all of them."""
+    told = []
+    for path in files:
+        numbers = []
+        with opened(path) as file:
+            for name, group in steps_of(file).items():
+                try:
+                    check(group, *contents(group))
+                except Exception:  # h5py raises errors of ten kinds for what is garbled
+                    numbers.append(int(name))
+        if numbers:
+            which = f"{counted(len(numbers), 'stored step')} damaged, the first step {min(numbers)}"
+            told.append(f"{path}: {which}")
+    return "; ".join(told)
 
 
 def _damaged(parts: Path, error: Exception) -> OutputError:

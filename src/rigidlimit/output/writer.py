@@ -31,7 +31,15 @@ from .lock import LOCK, Lock
 from .resuming import EARLIER, check_place, check_unfinished, joined, read_finished
 from .stored import opened, steps_of, write_checkpoint, write_head
 from .stored_step import write_step
-from .unfinished import COLUMNS, Unfinished, left_out, part_files, parts_of, read_unfinished
+from .unfinished import (
+    COLUMNS,
+    Unfinished,
+    damaged_steps,
+    left_out,
+    part_files,
+    parts_of,
+    read_unfinished,
+)
 
 if TYPE_CHECKING:
     from ..penalty.comparison import Comparison
@@ -204,6 +212,17 @@ class RunWriter:
             self._told["forces"] = head["settings"].get("forces", self.settings["forces"])
         if unfinished.damaged:
             self._put_aside(unfinished)
+        self._tell_damage(unfinished.files)
+
+    def _tell_damage(self, files: list[Path]) -> None:
+        """Of earlier steps, which the run goes on without needing."""
+        damage = damaged_steps(files)
+        if damage:
+            warn(
+                f"{damage}: the run goes on from its checkpoint, which is whole, and keeps what is "
+                "damaged; start it anew with --overwrite for steps that can be read",
+                UnfinishedRun,
+            )
 
     def _put_aside(self, unfinished: Unfinished) -> None:
         """Damaged files lose their names, once there is a checkpoint of the time before them."""
@@ -227,6 +246,7 @@ class RunWriter:
             self._told["forces"] = joined(settings["forces"], time, self.settings["forces"])
         if self._lock is None:
             self._hold()
+        self._tell_damage([self.path])
         self.simulation.restore(saved)
         self.extends = True
         self._begin(scene)

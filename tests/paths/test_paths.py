@@ -196,9 +196,10 @@ def test_the_program(scene_file, whole, tmp_path):
     """Property: rigidlimit path writes the table of the functions; HDF5 holds scene and path."""
     h5py = pytest.importorskip("h5py")
     out = tmp_path / "table.h5"
-    shown = run("path", scene_file, "--out", out)
+    shown = run("path", scene_file, "--out", out, "--picture", tmp_path / "path.png")
     assert shown.returncode == 0, shown.stderr
     assert "simple-shear" in shown.stdout and "all steps converged" in shown.stdout
+    assert (tmp_path / "path.png").stat().st_size > 1e4
     with h5py.File(out) as file:
         np.testing.assert_array_equal(file["stress_yy"][:], whole.table["stress_yy"])
         assert "[cell]" in file.attrs["scene"] and "simple-shear" in file.attrs["path"]

@@ -67,12 +67,11 @@ def path(
         raise typer.Exit(130) from None
     if picture is not None:
         plots.save_figure(plots.stress_strain(found), picture)
-        typer.echo(f"written: {picture}")
     if not quiet:
         _show(loaded, found)
         typer.echo(found.message)
-        if out is not None:
-            typer.echo(f"written: {out}")
+        for name in filter(None, (out, picture)):
+            typer.echo(f"written: {name}")
     if not found.converged:
         raise typer.Exit(1)
 

@@ -65,6 +65,12 @@ class Plan:
     folder: Path = field(init=False, default=Path(), repr=False)
 
     def __post_init__(self):
+        self._check()
+        if not callable(self.scene) and str(self.scene) not in GALLERY:
+            object.__setattr__(self, "text", _text_of(self.scene))
+            object.__setattr__(self, "folder", Path(self.scene).resolve().parent)
+
+    def _check(self) -> None:
         names = [quantity(measure)[0] for measure in self.measures]
         double = {name for name in names if names.count(name) > 1}
         if not names or double:
@@ -79,19 +85,6 @@ class Plan:
         for name in self.options:
             if name not in known:
                 raise InputError(f"options: Simulation has no {name!r}; {nearest(name, known)}")
-        if callable(self.scene) or str(self.scene) in GALLERY:
-            return
-        path = Path(self.scene)
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-            tomllib.loads(text)
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise SceneError(
-                f"scene {str(self.scene)!r}: {getattr(error, 'strerror', None) or error}; expected "
-                f"a TOML file or a scene of the gallery; {nearest(str(self.scene), GALLERY)}"
-            ) from None
-        object.__setattr__(self, "text", text)
-        object.__setattr__(self, "folder", path.resolve().parent)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -220,6 +213,19 @@ class Plan:
 def _drawn(tables: dict) -> list[dict]:
     """The lattices of a scene file in which something is random."""
     return [each for each in tables.get("lattices", ()) if each.keys() & {"radii", "jitter"}]
+
+
+def _text_of(scene: str | Path) -> str:
+    """The TOML text of a scene file; SceneError where it is none."""
+    try:
+        text = Path(scene).read_text(encoding="utf-8-sig")
+        tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SceneError(
+            f"scene {str(scene)!r}: {getattr(error, 'strerror', None) or error}; expected "
+            f"a TOML file or a scene of the gallery; {nearest(str(scene), GALLERY)}"
+        ) from None
+    return text
 
 
 def _has_seed(name: str) -> bool:

@@ -19,9 +19,7 @@ def by_the_path(problem, *, tolerance=1e-10):
     options["stats"] = LinearStats()
     best, decided, _ = interior.follow(problem, network, **options)
     for force in (best, decided):
-        force, residual, *_ = active_set.finish(
-            problem, network, force, plan=active_set.FROM_PATH, **options
-        )
+        force, residual, *_ = active_set.finish(problem, network, force, **options)
         if residual <= tolerance:
             break
     return force, options["stats"].factorizations

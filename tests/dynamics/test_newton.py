@@ -250,6 +250,17 @@ def test_velocities_of_light_bodies(seed):
     np.testing.assert_allclose(answer.velocity, reference_velocity(problem), atol=2e-6)
 
 
+def test_a_squeeze_that_nothing_holds_is_gone():
+    """Closed form: a ball between two walls, a little apart from both, does not keep a squeeze
+    1e10 times its weight that it is started with."""
+    B = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    problem = contact_problem(B, [1.0, 1.0], [1e-3, 1e-3, 0.0], [0.0, -1e-2], 1e-3)
+    answer = newton.solve(problem, warm_start=np.array([1e11, 1e11, 0.0]))
+    assert answer.converged
+    # weight 10 N to the residual of the contact's own scale
+    np.testing.assert_allclose(answer.force, [0.0, 0.0, 10.0], atol=1e-8)
+
+
 def test_forces_that_hold_one_another_let_go_at_once():
     """Closed form: square tables of weight 1, each with a fourth leg that is short by 1e-9 to 1e-6
     of the way they fall in the step, so that the two beside it carry all. Forces drain from the

@@ -12,7 +12,6 @@ nowhere, as among very unlike masses or where forces hold one another, the centr
 contacts bear (``interior.py``), and Newton steps from there end it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -145,7 +144,7 @@ class _Solution:
         self.gradient_steps += answer.iterations
         self.keep(answer.force, answer.residual)
 
-    def newton(self, plan: Sequence[str] = active_set.FROM_AFAR, force: np.ndarray | None = None):
+    def newton(self, force: np.ndarray | None = None):
         """Newton steps on the active set, from ``force`` or the best forces."""
         if self.arrived:
             return
@@ -154,7 +153,6 @@ class _Solution:
                 self.problem,
                 self.network,
                 self.force if force is None else force,
-                plan=plan,
                 tolerance=self.tolerance,
                 max_rounds=self.max_iterations - self.newton_steps,
                 stats=self.stats,
@@ -183,7 +181,7 @@ class _Solution:
         for force in found:
             needed = interior.speed_needed(self.problem, self.network, force)
             self.jammed |= needed > self.settings.too_fast * self.problem.speed
-            self.newton(active_set.FROM_PATH, force)
+            self.newton(force)
 
     def result(self) -> ContactDynamicsResult:
         """The best forces, and what is to be said of them."""

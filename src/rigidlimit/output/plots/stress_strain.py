@@ -1,21 +1,22 @@
 """Stress and void ratio of a loading path against the strain that it drives."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from ...errors import InputError
 from .style import LAYOUT, look, tidy, unit
 
-if TYPE_CHECKING:
-    from ...paths import LoadingPath
-
 STRESSES = ("pressure", "deviator")
 
 
-def stress_strain(
-    path: "LoadingPath | np.ndarray", *, strain: str | None = None, dark: bool = False
-):
+class Followed(Protocol):
+    """What has the table of a path, as a ``LoadingPath``."""
+
+    table: np.ndarray
+
+
+def stress_strain(path: Followed | np.ndarray, *, strain: str | None = None, dark: bool = False):
     """Pressure and deviator above, void ratio below, against a strain; steps that were not solved
     are hollow.
 

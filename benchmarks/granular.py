@@ -221,8 +221,7 @@ def _shear_start(count, wide, seed, consolidate, dt):
     rest = PenaltySimulation(still, **options).run(until=consolidate, closed=5e-3)
     velocity = np.where(scene.bodies.free, 0.0, scene.state.velocity)
     begun = rest.state.moved(velocity=velocity)
-    # a net as wide as the DEM's overlaps lets contacts bear that have come apart, and step 2 finds
-    # no equilibrium four times as often
+    # a net as wide as the DEM's overlaps lets contacts bear that have come apart: half of all soon
     simulation = rl.Simulation(scene, dt=dt, closed=1.5e-4)
     simulation.start_from(begun, rest.contacts, np.maximum(rest.force, 0.0), history=rest.history)
     return simulation, PenaltySimulation(scene, state=begun, **options), scene

@@ -5,11 +5,13 @@ import json
 import re
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import rigidlimit as rl
 from rigidlimit.adapters import (
     CapturedProblem,
     capture,
@@ -20,6 +22,7 @@ from rigidlimit.adapters import (
 )
 from rigidlimit.cli import main
 from rigidlimit.cli.app import app
+from rigidlimit.cli.determinacy import _tell_unsolved
 from rigidlimit.cli.limits import LIMITS
 from rigidlimit.errors import InputError, RigidlimitError
 from rigidlimit.output.hdf5 import read_run
@@ -377,3 +380,23 @@ def test_mistakes_are_one_line(arguments, fragment, tmp_path, beam_file, monkeyp
     said = capsys.readouterr().err
     assert stop.value.code == 2 and fragment in said
     assert "Traceback" not in said and said.strip().count("\n") == 0
+
+
+def test_forces_of_least_energy_are_judged_too(capsys):
+    """A step without an equilibrium of springs still has admissible forces; one that stalled may
+    have none."""
+    answer = rl.compatible_forces([[1.0]], [1.0], tangential=[[0.0]], friction=0.5)
+
+    def step(status):
+        return SimpleNamespace(
+            converged=False,
+            time=0.1,
+            message="so it went",
+            classic=SimpleNamespace(converged=True),
+            compatible=replace(answer, status=status),
+        )
+
+    _tell_unsolved("heap", step(rl.Status.NO_EQUILIBRIUM))
+    assert "admissible ones of least energy" in capsys.readouterr().out
+    with pytest.raises(InputError, match="so it went"):
+        _tell_unsolved("heap", step(rl.Status.STALLED))

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from ..errors import InputError
+from ..status import Status
 from .compiling import watch_compiler
 from .contacts import Rigid, judge, show, store
 from .coulomb import captured_contacts
@@ -166,6 +167,19 @@ def _refuse_nothing(title, closed) -> None:
         )
 
 
+def _tell_unsolved(name, result) -> None:
+    """What a step that is not solved means here: forces of least energy are as admissible as any,
+    and which forces balance determines does not hang on springs; others are an InputError."""
+    if result.converged:
+        return
+    if not (result.classic.converged and result.compatible.status is Status.NO_EQUILIBRIUM):
+        raise InputError(f"{name} at t = {result.time:.6g} s: {result.message}")
+    typer.echo(
+        f"at t = {result.time:.6g} s no equilibrium of springs with Coulomb's law was found: the "
+        "compatible forces are the admissible ones of least energy"
+    )
+
+
 def _settled(name, until) -> Rigid | Rough:
     """The contacts that are closed in the scene at rest, or at its end."""
     from rich.console import Console
@@ -186,8 +200,7 @@ def _settled(name, until) -> Rigid | Rough:
             simulation.step()
             status.update(f"settling, t = {simulation.time:.4g} s")
         result = simulation.step(compatible=True)
-    if not result.converged:
-        raise InputError(f"{name} at t = {result.time:.6g} s: {result.message}")
+    _tell_unsolved(name, result)
     if told := result.motion:
         typer.echo(f"not at rest at t = {result.time:.6g} s: {told}; this judges the pose of then")
     closed = np.flatnonzero(result.closed)

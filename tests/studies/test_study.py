@@ -16,6 +16,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.errors import InputError, OutputError, SceneError
 from rigidlimit.studies import workers
+from rigidlimit.studies.report import _within
 from rigidlimit.studies.sample import Sample, run_sample
 
 from ..cli.program import forked
@@ -443,6 +444,10 @@ def test_report(tmp_path, here):
     rl.studies.write_report(tmp_path / "page.html", found, name="three & one")
     page = (tmp_path / "page.html").read_text()
     assert page.count("data:image/png") == 2 and "no sample 1 today" in page
+    assert "the samples in order" in page
+    assert [_within(4.33062, 0.0075), _within(42.34, 0.9), _within(2.0, 0.0)] == [
+        "4.3306 ± 0.0075", "42.34 ± 0.9", "2 ± 0"
+    ]  # fmt: skip
     assert "<title>three &amp; one</title>" in page and "http" not in page
 
 

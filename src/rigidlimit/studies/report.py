@@ -29,9 +29,11 @@ STRAIN = PATH + "strain_"
 def measure_figure(ensemble: Ensemble, measure: str, *, dark: bool = False) -> "Figure":
     """Means and standard errors of a measure, a point a combination of parameters, against the
     first parameter that has several numbers as values; by the number of the combination where there
-    is none."""
+    is none. Of one combination, how the samples are distributed."""
     from matplotlib.figure import Figure
 
+    if len(ensemble.statistics()) == 1:
+        return _samples_figure(ensemble, measure, dark)
     along = _along(ensemble)
     lines: dict[str, list[tuple[float, float, float]]] = {}
     for number, row in enumerate(ensemble.statistics()):
@@ -61,6 +63,26 @@ def measure_figure(ensemble: Ensemble, measure: str, *, dark: bool = False) -> "
         tidy(panel, p)
         if len(lines) > 1:
             figure.legend(loc="outside upper center", ncols=2)
+        return figure
+
+
+def _samples_figure(ensemble: Ensemble, measure: str, dark: bool) -> "Figure":
+    """Share of the samples up to a value, and their mean within its standard error."""
+    from matplotlib.figure import Figure
+
+    (row,), values = ensemble.statistics(), np.sort(np.ravel(ensemble.samples(measure)))
+    mean, error = row[measure], np.nan_to_num(row[f"{measure}_error"])
+    with look(dark) as p:
+        figure = Figure(figsize=(LAYOUT.column, 2.5), layout="constrained")
+        panel = figure.subplots()
+        share = np.arange(1, len(values) + 1) / len(values)
+        panel.step(values, share, where="post", color=p.marks[1], linewidth=0.9)
+        panel.axvline(mean, color=p.marks[0], linewidth=0.8)
+        panel.axvspan(mean - error, mean + error, color=p.marks[0], alpha=0.25, linewidth=0.0)
+        panel.set_ylim(0.0, 1.02)
+        panel.set_xlabel(measure.replace("_", " "))
+        panel.set_ylabel("share of samples up to it")
+        tidy(panel, p)
         return figure
 
 
@@ -101,9 +123,12 @@ def write_report(path: str | Path, ensemble: Ensemble, *, name: str = "study") -
         f"<p>{html.escape(ensemble.message)}. rigidlimit {__version__}.</p>",
         _statistics(ensemble),
     ]
+    shown = "mean and standard error"
+    if len(ensemble.statistics()) == 1:
+        shown = "the samples in order, and their mean within its standard error"
     for measure in ensemble.scalars:
         if ensemble.samples(measure):
-            caption = f"{measure.replace('_', ' ')}: mean and standard error"
+            caption = f"{measure.replace('_', ' ')}: {shown}"
             parts.append(captioned(_png(measure_figure(ensemble, measure)), caption))
     for measure in ensemble.values:
         if measure.startswith(PATH) and not measure.startswith(STRAIN):
@@ -140,10 +165,18 @@ def _statistics(ensemble: Ensemble) -> str:
     headings = [*names, "samples", "failed", *(s.replace("_", " ") for s in scalars)]
     rows = [
         [str(row[n]) for n in (*names, "samples", "failed")]
-        + [f"{row[s]:.6g} ± {row[f'{s}_error']:.2g}" for s in scalars]
+        + [_within(row[s], row[f"{s}_error"]) for s in scalars]
         for row in ensemble.statistics()
     ]
     return table(headings, rows)
+
+
+def _within(mean: float, error: float) -> str:
+    """The mean to the second digit of its error, and that."""
+    if not (np.isfinite(error) and error > 0.0 and 1e-4 <= abs(mean) < 1e9):
+        return f"{mean:.6g} ± {error:.2g}"
+    decimals = max(0, 1 - int(np.floor(np.log10(error))))
+    return f"{mean:.{decimals}f} ± {error:.2g}"
 
 
 def _along(ensemble: Ensemble) -> str | None:

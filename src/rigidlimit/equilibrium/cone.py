@@ -101,6 +101,39 @@ def scaled_opening(mu: float, frame: np.ndarray, opening: np.ndarray, out: np.nd
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def aim(
+    mu: float,
+    frame: np.ndarray,
+    at: np.ndarray,
+    target: float,
+    force: np.ndarray,
+    opening: np.ndarray,
+    out: np.ndarray,
+):
+    """W^-1 (l \\ (target e - (W^-1 df) o (W dz))) into out (d,), in coordinates of the cone.
+
+    at (d,): the force f, l = W^-1 f; force, opening (d,): the changes df and dz."""
+    d = len(out)
+    a, b, c = np.empty(d), np.empty(d), np.empty(d)
+    scaled_force(mu, frame, force, a)
+    scaled_opening(mu, frame, opening, b)
+    c[0] = target
+    for u in range(d):
+        c[0] -= a[u] * b[u]
+    for u in range(1, d):
+        c[u] = -(a[0] * b[u] + b[0] * a[u])
+    scaled_force(mu, frame, at, a)  # l
+    first = a[0] * c[0]
+    for u in range(1, d):
+        first -= a[u] * c[u]
+    first /= frame[ROOT] ** 2
+    for u in range(1, d):
+        c[u] = (c[u] - first * a[u]) / a[0]
+    c[0] = first
+    scaled(frame, c, 1, out)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def inverse(
     k_n: float, k_t: float, mu: float, frame: np.ndarray
 ) -> tuple[float, float, float, float]:

@@ -29,13 +29,10 @@ from .cone import (
     ACROSS,
     DOWN,
     FIRST,
-    ROOT,
     UP,
+    aim,
     find_frames,
     inverse,
-    scaled,
-    scaled_force,
-    scaled_opening,
     step_length,
 )
 from .interior import predictor_corrector
@@ -101,16 +98,16 @@ class Tangent:
     ) -> Direction:
         none = np.zeros(self.mechanics.shape)
         _, force, opening = (None, none, none) if after is None else after
-        aim = np.empty_like(none)
-        _aim(self.point, target, force, opening, aim)
+        aims = np.empty_like(none)
+        _aims(self.point, target, force, opening, aims)
         if self.solve is None:
             D = np.zeros((*none.shape, none.shape[1]))
             _blocks(self.point, D)
             self.solve = self.mechanics.factorize(D)
         force, opening = np.empty_like(none), np.empty_like(none)
-        _answer(self.point, aim, self.point.w, force, opening)
+        _answer(self.point, aims, self.point.w, force, opening)
         dx = self.solve(self.r, force, accuracy)
-        _answer(self.point, aim, self.point.w + self.mechanics.change(dx), force, opening)
+        _answer(self.point, aims, self.point.w + self.mechanics.change(dx), force, opening)
         return dx, force, opening
 
     def length(self, direction: Direction, fraction: float) -> float:
@@ -140,34 +137,16 @@ def advance(mechanics: Mechanics, law: ContactLaw, at: ConePath) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _aim(at, target, force, opening, aim):
-    """W^-1 (l \\ (target e - second)), in coordinates of the cone; second: the product of the
-    scaled changes of force and opening. Of a ray (target - second)/f."""
+def _aims(at, target, force, opening, out):
+    """``cone.aim`` of each contact; of a ray (target - second)/f."""
     law, ray, _, f, _, frames = at
-    m, d = f.shape
-    a, b, c = np.empty(d), np.empty(d), np.empty(d)
-    for i in range(m):
+    for i in range(len(f)):
         mu = law.friction[i]
         if ray[i]:
-            aim[i] = 0.0
-            aim[i, 0] = (target - force[i, 0] * opening[i, 0]) / f[i, 0]
-            continue
-        scaled_force(mu, frames[i], force[i], a)
-        scaled_opening(mu, frames[i], opening[i], b)
-        c[0] = target
-        for u in range(d):
-            c[0] -= a[u] * b[u]
-        for u in range(1, d):
-            c[u] = -(a[0] * b[u] + b[0] * a[u])
-        scaled_force(mu, frames[i], f[i], a)  # l
-        first = a[0] * c[0]
-        for u in range(1, d):
-            first -= a[u] * c[u]
-        first /= frames[i, ROOT] ** 2
-        for u in range(1, d):
-            c[u] = (c[u] - first * a[u]) / a[0]
-        c[0] = first
-        scaled(frames[i], c, 1, aim[i])
+            out[i] = 0.0
+            out[i, 0] = (target - force[i, 0] * opening[i, 0]) / f[i, 0]
+        else:
+            aim(mu, frames[i], f[i], target, force[i], opening[i], out[i])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -196,7 +175,7 @@ def _blocks(at, D):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _answer(at, aim, w, force, opening):
+def _answer(at, aims, w, force, opening):
     """Changes of force and opening (m, d) that go with displacements w (m, d)."""
     law, ray, _, f, z, frames = at
     m, d = f.shape
@@ -204,21 +183,21 @@ def _answer(at, aim, w, force, opening):
     for i in range(m):
         k_n, k_t, mu, frame = law.normal[i], law.tangential[i], law.friction[i], frames[i]
         if ray[i]:
-            push, ratio = aim[i, 0] - w[i, 0], z[i, 0] / f[i, 0]
+            push, ratio = aims[i, 0] - w[i, 0], z[i, 0] / f[i, 0]
             give = 1.0 / k_n + mu * mu / k_t
             for u in range(1, d):
                 push -= mu * law.slide[i, u - 1] * w[i, u]
             opening[i] = 0.0
             force[i, 0] = (push - give * f[i, 0]) / (give + ratio)
-            opening[i, 0] = aim[i, 0] - z[i, 0] - ratio * force[i, 0]
+            opening[i, 0] = aims[i, 0] - z[i, 0] - ratio * force[i, 0]
             for u in range(1, d):
                 follows = mu * law.slide[i, u - 1]
                 force[i, u] = follows * (f[i, 0] + force[i, 0]) - f[i, u]
             continue
-        c[0] = aim[i, 0] - f[i, 0] / (k_n * mu) - w[i, 0] / mu
+        c[0] = aims[i, 0] - f[i, 0] / (k_n * mu) - w[i, 0] / mu
         along = 0.0
         for u in range(1, d):
-            c[u] = aim[i, u] - f[i, u] / k_t - w[i, u]
+            c[u] = aims[i, u] - f[i, u] / k_t - w[i, u]
             along += frame[FIRST + u - 1] * c[u]
         down, up, between, across = inverse(k_n, k_t, mu, frame)
         low, high = 0.5 * (c[0] - along), 0.5 * (c[0] + along)
@@ -228,9 +207,9 @@ def _answer(at, aim, w, force, opening):
             e = frame[FIRST + u - 1]
             force[i, u] = (high - low) * e + across * (c[u] - along * e)
         low, high = low * frame[DOWN] ** 2, high * frame[UP] ** 2
-        opening[i, 0] = mu * (aim[i, 0] - high - low) - z[i, 0]
+        opening[i, 0] = mu * (aims[i, 0] - high - low) - z[i, 0]
         for u in range(1, d):
             e = frame[FIRST + u - 1]
             rest = across * frame[ACROSS] ** 2 * (c[u] - along * e)
-            opening[i, u] = aim[i, u] - (high - low) * e - rest - z[i, u]
+            opening[i, u] = aims[i, u] - (high - low) * e - rest - z[i, u]
         force[i, 0] /= mu

@@ -3,8 +3,8 @@
     u = W f + q (or bodies with inertia),   f = P(f - rho u)
 
 with P the map of ``law``: max(0, .) along the normal, the disc of radius mu f_n in the tangent
-plane. The fixed points are those of Coulomb's law with u_n >= 0 complementary to f_n. Three methods
-take turns, each from the forces f_k that the one before has found:
+plane. The fixed points are those of Coulomb's law with u_n >= 0 complementary to f_n. Four methods
+take turns, each but the last from the forces f_k that the one before has found:
 
 - Gauss-Seidel sweeps with momentum (``sweep``), which find which contacts bear and which slide;
 - Newton's method on the map (``natural_newton``), which ends in few systems where it begins near;
@@ -13,7 +13,9 @@ take turns, each from the forces f_k that the one before has found:
   after each and falls after a failure. Where stuck contacts outnumber the motions that they hold,
   forces have to change by far more than residuals say: at 1e-7 of the velocities along a motion
   that no body feels, until a contact slides or opens. A step with s = 1e6 goes as far as a million
-  sweeps.
+  sweeps;
+- from the third turn on, interior paths (``coulomb_path``), which know of no start: the others can
+  go round in circles, as Coulomb's law has no energy that would fall.
 
 Where rigid friction leaves several motions open, the one found is that of elastic bodies that start
 from the given forces.
@@ -27,6 +29,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .coulomb_path import CoulombPath
 from .dense import SMALL, Dense
 from .law import ContactLaw
 from .mechanics import Mechanics
@@ -47,6 +50,11 @@ class Settings:
     are worth, ``worth`` of them one. first, stiffest: s at first and at most; growth, fall: its
     factors after a step and a failure; soft: s below which a failure ends the turn. iterations: of
     Newton's method a step. inner: part of the residual to which a step is solved; loosest: at most.
+
+    spread: of the logarithms of the weights of interior paths, after the first, whose weights are
+    one; short: length of a step below which, twice in a row, a path has ended. Their turn has as
+    many linear systems as that of multipliers.
+
     work: linear systems in all, with what sweeps are worth."""
 
     sweeps: int = 500
@@ -63,6 +71,8 @@ class Settings:
     iterations: int = 15
     inner: float = 1e-2
     loosest: float = 1e-4
+    spread: float = 0.5
+    short: float = 0.02
     work: int = 2000
 
 
@@ -117,8 +127,11 @@ def rigid_contacts(
     if search.unsolved and len(search.here.x) > SMALL:
         search.by_sweeps(sweeps)
     while search.unsolved:
+        work = max(settings.least, sweeps / settings.worth)
         search.by_newton()
-        search.by_multipliers(max(settings.least, sweeps / settings.worth))
+        if sweeps > 2 * settings.sweeps:  # not in the first two turns
+            search.by_paths(work)
+        search.by_multipliers(work)
         if not search.unsolved or search.work >= settings.work:
             break
         search.by_sweeps(sweeps)
@@ -156,7 +169,7 @@ class _Search:
         self.scale, self.tolerance, self.settings = scale, tolerance, settings
         self.here = self.best = None
         self.history, self.routes = [], []
-        self.solves, self.work = 0, 0.0
+        self.solves, self.work, self.paths = 0, 0.0, 0
 
     @cached_property
     def contacts(self) -> RoughContacts:
@@ -200,6 +213,37 @@ class _Search:
         if not found.residual >= self.here.residual:
             into_cones(found.force, self.friction)
             self.look(found.force)
+
+    def by_paths(self, work: float) -> None:
+        """Interior paths, each with other weights, and Newton's method from where each came
+        nearest, until this took so many linear systems. Without a solution all stays as it was."""
+        kept, end = self.here, self.work + work
+        while self.unsolved and self.work < end:
+            self._by_path()
+            self.by_newton()
+        if self.unsolved:
+            self.here = kept
+
+    def _by_path(self) -> None:
+        settings, weight = self.settings, np.ones(len(self.rho))
+        if self.paths > 0:
+            random = np.random.default_rng(self.paths)
+            weight = np.exp(settings.spread * random.standard_normal(len(weight)))
+        self.paths += 1
+        path = CoulombPath(self.mechanics, self.friction, self.rho, scale=self.scale, weight=weight)
+        nearest, short = None, 0
+        while short < 2 and self.unsolved:
+            try:
+                step = path.advance()
+            except np.linalg.LinAlgError:
+                break
+            self._spend(1)
+            self.look(path.force)
+            if nearest is None or self.here.residual < nearest.residual:
+                nearest = self.here
+            short = short + 1 if step < settings.short else 0
+        self.here = nearest or self.here
+        self._note("interior path")
 
     def by_multipliers(self, work: float) -> None:
         """Steps with springs s rho, until two fail one after the other, or one with soft springs,

@@ -1,6 +1,8 @@
 """A user's mistakes in Python: one error of rigidlimit that says what was found and expected; and
 what objects show of themselves."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from rigidlimit.output.hdf5 import RunWriter
 from rigidlimit.output.view import write_view
 from rigidlimit.output.vtk import write_paraview
 from rigidlimit.penalty import compare, stiffness_sweep
+from rigidlimit.status import Status
 
 BALL = rl.Sphere(0.1)
 AT = ((0, 0, 0), (0, 0, 1))
@@ -131,3 +134,16 @@ def test_objects_show_themselves_in_a_line_or_two():
         assert type(thing).__name__ in shown and len(shown) < 1000 and "array([" not in shown
     state = State(np.zeros((1, 3)), np.ones((1, 4)), np.zeros((1, 6)), 0.5)
     assert repr(state).startswith("<State: position=ndarray (1, 3)") and "time=0.5" in repr(state)
+
+
+def test_a_load_of_unsolved_dynamics_says_so():
+    """Example: a step whose motion was not found; its load need not be one that contacts carry."""
+    result = rl.Simulation(rl.scenes.groove(), dt=1e-3).step()
+    assert "did not converge" not in result.message
+    result = replace(
+        result,
+        classic=replace(result.classic, status=Status.STALLED, worst=1),
+        compatible=replace(result.compatible, status=Status.LOAD_NOT_CARRIED),
+    )
+    assert "that load is of contact dynamics that did not converge" in result.message
+    assert "the worst is contact 1" in result.classic.message

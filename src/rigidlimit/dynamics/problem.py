@@ -187,9 +187,14 @@ class ContactDynamicsResult(Displayed):
         return self.status is Status.CONVERGED
 
     @property
+    def advice(self) -> str:
+        """What the status means, and what to try."""
+        return self.status.advice
+
+    @property
     def message(self) -> str:
         steps = counted(self.iterations, "iteration")
         return (
             f"{self.solver}: {self.status}, residual {self.residual:.1e} "
-            f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}; {self.status.advice}"
+            f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}; {self.advice}"
         )

@@ -54,6 +54,16 @@ class RoughDynamicsResult(ContactDynamicsResult):
     worst: int = 0
 
     @property
+    def advice(self) -> str:
+        if self.status is not Status.STALLED:
+            return super().advice
+        return (
+            "no motion with exact Coulomb friction was found to this tolerance, forces and "
+            f"velocities are the nearest (the worst is contact {self.worst}): take a smaller time "
+            "step or a larger tolerance"
+        )
+
+    @property
     def message(self) -> str:
         slide = counted(int(self.sliding.sum()), "sliding contact")
         return f"{super().message}; {slide}"

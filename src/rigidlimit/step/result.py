@@ -21,6 +21,7 @@ from ..diagnostics.degree import Degree, degree
 from ..dynamics import ContactDynamicsResult
 from ..forces import CompatibleForces
 from ..forces.bearing import bearing
+from ..status import Status
 from . import friction, messages
 from .friction import Memory
 from .motion import motion
@@ -222,6 +223,8 @@ class StepResult(Displayed):
         parts = [self.classic.message]
         if self.compatible is not None:
             parts.append(self.compatible.message)
+            if self.compatible.status is Status.LOAD_NOT_CARRIED and not self.classic.converged:
+                parts.append("that load is of contact dynamics that did not converge")
         moving = "" if self.bodies is None else self.motion
         if moving:
             parts.append(f"not at rest: {moving}")

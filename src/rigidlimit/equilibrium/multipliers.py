@@ -14,8 +14,8 @@ take turns, each but the last from the forces f_k that the one before has found:
   forces have to change by far more than residuals say: at 1e-7 of the velocities along a motion
   that no body feels, until a contact slides or opens. A step with s = 1e6 goes as far as a million
   sweeps;
-- from the third turn on, interior paths (``coulomb_path``), which know of no start: the others can
-  go round in circles, as Coulomb's law has no energy that would fall.
+- from the third turn on, in networks that are not large, interior paths (``coulomb_path``), which
+  know of no start: the others can go round in circles, as Coulomb's law has no energy that falls.
 
 Where rigid friction leaves several motions open, the one found is that of elastic bodies that start
 from the given forces.
@@ -51,9 +51,10 @@ class Settings:
     factors after a step and a failure; soft: s below which a failure ends the turn. iterations: of
     Newton's method a step. inner: part of the residual to which a step is solved; loosest: at most.
 
-    spread: of the logarithms of the weights of interior paths, after the first, whose weights are
-    one; short: length of a step below which, twice in a row, a path has ended. Their turn has as
-    many linear systems as that of multipliers.
+    paths: contacts up to which there are interior paths; in larger networks some motion always
+    folds. spread: of the logarithms of their weights, after the first path, whose weights are one;
+    short: length of a step below which, twice in a row, a path has ended. Their turn has as many
+    linear systems as that of multipliers.
 
     work: linear systems in all, with what sweeps are worth."""
 
@@ -71,6 +72,7 @@ class Settings:
     iterations: int = 15
     inner: float = 1e-2
     loosest: float = 1e-4
+    paths: int = 1000
     spread: float = 0.5
     short: float = 0.02
     work: int = 2000
@@ -129,7 +131,7 @@ def rigid_contacts(
     while search.unsolved:
         work = max(settings.least, sweeps / settings.worth)
         search.by_newton()
-        if sweeps > 2 * settings.sweeps:  # not in the first two turns
+        if sweeps > 2 * settings.sweeps and m <= settings.paths:  # not in the first two turns
             search.by_paths(work)
         search.by_multipliers(work)
         if not search.unsolved or search.work >= settings.work:

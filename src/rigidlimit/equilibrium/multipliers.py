@@ -18,7 +18,7 @@ take turns, each but the last from the forces f_k that the one before has found:
   know of no start: the others can go round in circles, as Coulomb's law has no energy that falls.
 
 Where rigid friction leaves several motions open, the one found is that of elastic bodies that start
-from the given forces.
+from the given forces, unless an interior path has found it (``routes``).
 
 The residual, by which every solver is judged: e_i = |f_i - P(f_i - rho_i u_i)| / rho_i with rho_i =
 d/tr(W_ii), the worst of them over the largest |q|.

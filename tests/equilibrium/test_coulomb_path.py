@@ -1,16 +1,11 @@
 """Interior path of Coulomb's law: closed forms at its end, the path itself, what needs it."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-import rigidlimit as rl
+from benchmarks.corpus.rough import captured_step
 from rigidlimit.equilibrium.coulomb_path import CoulombPath
 from rigidlimit.equilibrium.dense import Dense
-
-CAPTURED = Path(__file__).parents[2] / "benchmarks" / "corpus" / "captured"
 
 ROWS = np.eye(3)
 """One ball on a plane: normal, two tangents."""
@@ -48,21 +43,7 @@ def test_ball_on_a_plane(pull, friction, force, weight):
 def test_it_comes_to_an_answer_where_the_other_methods_go_in_circles():
     """A step of 50 balls that settle, of the corpus: with 2,000 linear systems the other methods
     end at a residual of 6e-8. 1e-10: the default tolerance."""
-    with np.load(CAPTURED / "step1-balls-90.npz") as given:
-        rows = sp.csr_array(
-            (given["rows_data"], given["rows_indices"], given["rows_indptr"]),
-            shape=given["rows_shape"],
-        )
-        at = np.arange(rows.shape[0])
-        found = rl.contact_dynamics(
-            given["mass"],
-            rows[at % 3 == 0],
-            tangential=rows[at % 3 > 0],
-            friction=float(given["friction"][0]),
-            velocity=given["velocity"],
-            external_force=np.zeros(rows.shape[1]),
-            gap=given["gap"],
-            dt=float(given["dt"]),
-        )
+    (problem,) = captured_step("step1-balls-90")
+    found = problem.solve()
     assert found.converged and found.residual <= 1e-10
     assert "interior path" in found.routes

@@ -166,3 +166,28 @@ def step_length(
             B -= at[i, u] * change[i, u]
         step = min(step, part * first_root(A, B, C))
     return step
+
+
+def frames_at(
+    mu: np.ndarray, ray: np.ndarray, force: np.ndarray, opening: np.ndarray
+) -> np.ndarray:
+    """``find_frames``; raises ``LinAlgError`` where a force or an opening is on the boundary of
+    its cone, by rounding."""
+    m, d = force.shape
+    frames = np.empty((m, FIRST + d - 1))
+    find_frames(mu, ray, force, opening, frames)
+    if not np.isfinite(frames[~ray]).all():
+        raise np.linalg.LinAlgError("on the boundary of a cone")
+    return frames
+
+
+def step_within(
+    mu: np.ndarray,
+    ray: np.ndarray,
+    forces: tuple[np.ndarray, np.ndarray],
+    openings: tuple[np.ndarray, np.ndarray],
+    part: float,
+) -> float:
+    """``step_length`` of forces and openings, each (at, change), in their cones."""
+    reciprocal = 1.0 / np.where(ray, 1.0, mu)
+    return min(step_length(mu, ray, *forces, part), step_length(reciprocal, ray, *openings, part))

@@ -31,9 +31,9 @@ from .cone import (
     FIRST,
     UP,
     aim,
-    find_frames,
+    frames_at,
     inverse,
-    step_length,
+    step_within,
 )
 from .interior import predictor_corrector
 from .law import CompiledLaw, ContactLaw
@@ -81,16 +81,13 @@ class Tangent:
 
     def __init__(self, mechanics: Mechanics, law: ContactLaw, at: ConePath):
         self.mechanics, self.at = mechanics, at
-        m, d = mechanics.shape
+        m = mechanics.shape[0]
         self.r = mechanics.residual(at.x, at.force)
         self.mean = float((at.force * at.opening).sum()) / m
         ray = law.sliding | (law.friction == 0.0)
-        frames = np.empty((m, FIRST + d - 1))
+        frames = frames_at(law.compiled.friction, ray, at.force, at.opening)
         w = mechanics.displacement(at.x)
         self.point = _Point(law.compiled, ray, w, at.force, at.opening, frames)
-        find_frames(law.compiled.friction, ray, at.force, at.opening, frames)
-        if not np.isfinite(frames[~ray]).all():
-            raise np.linalg.LinAlgError("on the boundary of a cone")
         self.solve = None
 
     def direction(
@@ -112,10 +109,8 @@ class Tangent:
 
     def length(self, direction: Direction, fraction: float) -> float:
         _, force, opening = direction
-        mu, ray = self.point.law.friction, self.point.ray
-        one = step_length(mu, ray, self.at.force, force, fraction)
-        reciprocal = 1.0 / np.where(ray, 1.0, mu)
-        return min(one, step_length(reciprocal, ray, self.at.opening, opening, fraction))
+        forces, openings = (self.at.force, force), (self.at.opening, opening)
+        return step_within(self.point.law.friction, self.point.ray, forces, openings, fraction)
 
     def mean_after(self, direction: Direction, length: float) -> float:
         _, force, opening = direction

@@ -20,15 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .cone import (
-    ACROSS,
-    DOWN,
-    FIRST,
-    UP,
-    aim,
-    find_frames,
-    step_length,
-)
+from .cone import ACROSS, DOWN, FIRST, UP, aim, frames_at, step_within
 from .interior import predictor_corrector
 from .mechanics import Mechanics
 
@@ -123,12 +115,9 @@ class _Tangent:
 
     def __init__(self, path: CoulombPath):
         self.path, self.at = path, path.at
-        at, shape = path.at, path.mechanics.shape
-        frames = np.empty((shape[0], FIRST + shape[1] - 1))
+        at = path.at
+        frames = frames_at(path.friction, path.ray, at.force, at.opening)
         self.point = _Point(path.friction, path.ray, at.force, at.separation, at.opening, frames)
-        find_frames(path.friction, path.ray, at.force, at.opening, frames)
-        if not np.isfinite(frames[~path.ray]).all():
-            raise np.linalg.LinAlgError("on the boundary of a cone")
         self.mean = self._mean(at.force, at.separation, at.opening)
         self.r = path.mechanics.residual(at.x, path.force)
         self.solve = None
@@ -160,11 +149,10 @@ class _Tangent:
 
     def length(self, direction: Direction, fraction: float) -> float:
         _, force, separation, opening = direction
-        at, mu, ray = self.at, self.path.friction, self.path.ray
-        falls = separation < 0.0
+        at, path, falls = self.at, self.path, separation < 0.0
         step = float((at.separation[falls] / -separation[falls]).min(initial=np.inf)) * fraction
-        step = min(step, step_length(mu, ray, at.force, force, fraction))
-        return min(step, step_length(1.0 / mu, ray, at.opening, opening, fraction))
+        forces, openings = (at.force, force), (at.opening, opening)
+        return min(step, step_within(path.friction, path.ray, forces, openings, fraction))
 
     def mean_after(self, direction: Direction, length: float) -> float:
         at = self.at

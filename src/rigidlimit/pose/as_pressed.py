@@ -48,8 +48,9 @@ def pressed(
     bodies: Bodies, B, T, load: np.ndarray, normal: np.ndarray, along: np.ndarray | None,
     friction: np.ndarray | None, tolerance: float,
 ) -> PressedForces:  # fmt: skip
-    """The answer for normal forces (m,), tangential ones (m, d - 1) or None without friction, of
-    gap gradient B and tangential gradient T; load (6 n,), friction (m,), tolerance on the residual.
+    """The answer for normal forces (m,), negative across gaps, tangential ones (m, d - 1) or None
+    without friction, of gap gradient B and tangential gradient T; load (6 n,), friction (m,),
+    tolerance on the residual.
     """
     force = np.maximum(normal, 0.0)
     carried, sliding = B.T @ force, np.zeros(len(force), bool)

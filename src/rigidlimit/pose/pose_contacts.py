@@ -71,7 +71,7 @@ class PoseContacts:
 
     def pressed(self, load: np.ndarray, tolerance: float) -> PressedForces:
         """Forces of the overlaps and springs as they stand; load (6 n,) [N, N m]."""
-        bodies, normal = self.scene.bodies, np.maximum(self._normal(), 0.0)
+        bodies, normal = self.scene.bodies, self._normal()
         B, along, T = gap_gradient(bodies, self.state, self.contacts), None, None
         if self.friction is not None:
             T = tangential_gradient(bodies, self.state, self.contacts)

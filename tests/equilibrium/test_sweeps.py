@@ -57,6 +57,19 @@ def test_sweep_is_that_of_the_delassus_matrix(d):
     assert change == pytest.approx(np.abs(expected - before).max(), abs=1e-12)
 
 
+def test_rounding_does_not_stop_friction():
+    """Regression: off the diagonal of the tangential part of a ball's W_ii there is only rounding,
+    of any sign. The product of its two entries was negative under a root, and contacts with no
+    stiffness to tell slid freely. The eigenvalue is exact: 1e-15."""
+    R = np.eye(3)
+    R[1, 2], R[2, 1] = 1e-16, -1e-16
+    blocks = contact_blocks(sp.csr_array(np.eye(3)), sp.csr_array(R), 3)
+    np.testing.assert_allclose(blocks.tangential, 1.0, rtol=0.0, atol=1e-15)
+    f, v = np.zeros((1, 3)), np.array([-1.0, 0.25, 0.0])
+    sweep(np.arange(1), blocks, np.array([0.5]), np.zeros((1, 3)), f, v)
+    np.testing.assert_allclose(f, [[1.0, -0.25, 0.0]], rtol=0.0, atol=1e-15)
+
+
 @pytest.mark.parametrize("d", [2, 3])
 def test_momentum_ends_in_coulombs_law(d):
     """Property: where sweeps with momentum end, the residual of exact Coulomb friction is below

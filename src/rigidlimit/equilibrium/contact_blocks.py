@@ -103,7 +103,8 @@ def _fill(blocks, rows, response):
             blocks.tangential[i] = W[1, 1]
         else:
             mean, half = 0.5 * (W[1, 1] + W[2, 2]), 0.5 * (W[1, 1] - W[2, 2])
-            blocks.tangential[i] = mean + np.sqrt(half * half + W[1, 2] * W[2, 1])
+            across = 0.5 * (W[1, 2] + W[2, 1])  # equal but for rounding, of any sign
+            blocks.tangential[i] = mean + np.sqrt(half * half + across * across)
 
 
 @njit(cache=True, nogil=True)

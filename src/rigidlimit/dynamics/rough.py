@@ -11,7 +11,8 @@ that elastic bodies take from the forces they start from. The residual is that o
 steps, as of engines, are in ``rough_sweeps``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +35,9 @@ SLIDES = 1e-9
 """Tangential velocity, over the fastest contact without contact forces, from which on a contact
 counts as sliding."""
 
+LOCKED = 0.01
+"""Force over the largest, among those that lock contacts, from which on a contact is named."""
+
 SWEEPS = {"pgs": pgs, "apgd": apgd}
 """Solvers beside "newton"."""
 
@@ -45,16 +49,20 @@ class RoughDynamicsResult(ContactDynamicsResult):
     tangential_force (m, d-1) [N]. tangential_velocity (m, d-1) [m/s]: u_t = T v+. sliding (m,)
     bool: contacts that bear and whose |u_t| is above 1e-9 of the velocity scale, and above the
     residual where that is larger. worst: the contact
-    of the largest residual.
+    of the largest residual. locked: contacts that friction locks, the hardest pressed first, where
+    no motion was found (``equilibrium.locked``); else None.
     """
 
     tangential_force: np.ndarray | None = None
     tangential_velocity: np.ndarray | None = None
     sliding: np.ndarray | None = None
     worst: int = 0
+    locked: np.ndarray | None = None
 
     @property
     def advice(self) -> str:
+        if self.locked is not None:
+            return _locked(self.locked, self.status is Status.JAMMED)
         if self.status is not Status.STALLED:
             return super().advice
         return (
@@ -67,6 +75,18 @@ class RoughDynamicsResult(ContactDynamicsResult):
     def message(self) -> str:
         slide = counted(int(self.sliding.sum()), "sliding contact")
         return f"{super().message}; {slide}"
+
+
+def _locked(contacts: np.ndarray, jammed: bool) -> str:
+    """Advice where friction locks contacts."""
+    names = ", ".join(str(i) for i in contacts[:6]) + (", ..." if len(contacts) > 6 else "")
+    forces = "keep overlaps from growing" if jammed else "come nearest"
+    return (
+        f"friction locks the contacts {names}: forces in their cones hold one another whatever the "
+        "bodies do, and overlaps or driven bodies press on them, so that no motion with Coulomb "
+        f"friction was found; the forces are those that {forces}; drive bodies by loads, not "
+        "speeds, give less friction, or check where held bodies stand"
+    )
 
 
 def rough_dynamics(
@@ -114,7 +134,13 @@ def rough_dynamics(
         start = np.zeros((len(moved), d)) if warm_start is None else warm_start[moved]
         options = options or {}
         if solver == "newton":
-            found = _by_multipliers(problem, mass, inverse, dt, start, tolerance, **options)
+            kept = None
+            if (step.gap[moved] < 0.0).any():
+                kept = problem.offset.copy()
+                kept[:, 0] += (step.bias(np.maximum(step.gap, 0.0)) - bias)[moved]
+            found = _by_multipliers(problem, mass, inverse, dt, start, tolerance, kept, **options)
+            if found.locked is not None:
+                found = replace(found, locked=moved[found.locked])
         else:
             options = _among(options, moved, m)
             found = SWEEPS[solver](problem, start, tolerance=tolerance, **options)
@@ -148,12 +174,35 @@ def rough_dynamics(
         tangential_velocity=u[:, 1:],
         sliding=slides,
         worst=worst,
+        locked=found.locked,
     )
 
 
-def _by_multipliers(problem, mass, inverse, dt, start, tolerance):
-    """The method of multipliers from the forces ``start`` (m, d)."""
-    d, rows = start.shape[1], problem.rows
+def _by_multipliers(problem, mass, inverse, dt, start, tolerance, kept=None):
+    """The method of multipliers from the forces ``start`` (m, d), and where contacts are locked
+    that with overlaps as they are. kept (m, d) [m/s]: offset without their undoing, or None."""
+    solve = partial(_rigid, problem, mass, inverse, dt, tolerance=tolerance)
+    found = solve(problem.offset, start)
+    status = Status.CONVERGED if found.converged else Status.STALLED
+    answer = Swept(found.force, status, found.solves, found.history, found.routes)
+    if found.locked is None:
+        return answer
+    pressed = found.locked[:, 0]
+    hardest = np.argsort(-pressed, kind="stable")[: int((pressed > LOCKED).sum())]
+    answer, still = replace(answer, locked=hardest), np.zeros_like(problem.offset)
+    still[:, 0] = np.maximum(problem.offset[:, 0], 0.0)  # nothing is driven
+    for offset in (still,) if kept is None else (kept, still):
+        let_be, before = solve(offset, start), answer
+        answer = replace(answer, iterations=answer.iterations + let_be.solves)
+        if let_be.converged:
+            routes = (*before.routes, "overlaps kept", *let_be.routes)
+            return replace(answer, force=let_be.force, status=Status.JAMMED, routes=routes)
+    return answer
+
+
+def _rigid(problem, mass, inverse, dt, offset, start, *, tolerance):
+    """``rigid_contacts`` of the problem with that offset (m, d)."""
+    rows, d = problem.rows, start.shape[1]
     arm = np.maximum(column_arms(rows)[0], np.finfo(float).tiny)
     columns = sp.diags_array(1.0 / arm)
     mechanics = between_bodies(
@@ -162,10 +211,10 @@ def _by_multipliers(problem, mass, inverse, dt, start, tolerance):
         d,
         M=sp.csr_array(columns @ mass @ columns / dt),
         inverse=sp.csr_array(sp.diags_array(arm) @ inverse @ sp.diags_array(arm) * dt),
-        offset=problem.offset,
+        offset=offset,
         unit=problem.scale / np.maximum(inverse.diagonal() * arm**2 * dt, np.finfo(float).tiny),
     )
-    found = rigid_contacts(
+    return rigid_contacts(
         mechanics,
         problem.friction,
         problem.rho,
@@ -173,8 +222,6 @@ def _by_multipliers(problem, mass, inverse, dt, start, tolerance):
         tolerance=tolerance,
         force=start,
     )
-    status = Status.CONVERGED if found.converged else Status.STALLED
-    return Swept(found.force, status, found.solves, found.history, found.routes)
 
 
 def _among(options, moved, m):

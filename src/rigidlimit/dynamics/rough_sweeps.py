@@ -75,13 +75,15 @@ class RoughProblem:
 
 @dataclass(frozen=True)
 class Swept:
-    """Where a method ended: the iterate of least residual, and the residual by measurements."""
+    """Where a method ended: the iterate of least residual, and the residual by measurements.
+    locked: contacts that friction locks, the hardest pressed first, where no motion was found."""
 
     force: np.ndarray
     status: Status
     iterations: int
     history: np.ndarray
     routes: tuple[str, ...] = ()
+    locked: np.ndarray | None = None
 
 
 def pgs(

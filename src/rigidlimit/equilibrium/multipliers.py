@@ -22,6 +22,9 @@ from the given forces, unless an interior path has found it (``routes``).
 
 The residual, by which every solver is judged: e_i = |f_i - P(f_i - rho_i u_i)| / rho_i with rho_i =
 d/tr(W_ii), the worst of them over the largest |q|.
+
+Contacts that friction locks against what drives them (``locked``) are looked for in the third turn,
+and end the search.
 """
 
 from dataclasses import dataclass, field
@@ -32,6 +35,7 @@ import numpy as np
 from .coulomb_path import CoulombPath
 from .dense import SMALL, Dense
 from .law import ContactLaw
+from .locked import locked_forces
 from .mechanics import Mechanics
 from .natural_map import into_cones, natural_map
 from .natural_newton import Settings as NaturalSettings
@@ -83,7 +87,8 @@ class RigidContacts:
     """force, velocity (m, d): f and u at the contacts; x: the unknowns of the mechanics; residual,
     worst: ``residuals`` and the contact of the largest; outer, solves: iterations and linear
     systems; history: residual after each step of Newton's method and each of the other methods;
-    routes: methods taken."""
+    routes: methods taken. locked (m, d): ``locked_forces``, looked for where no motion was found;
+    None: none."""
 
     force: np.ndarray
     velocity: np.ndarray
@@ -95,6 +100,7 @@ class RigidContacts:
     converged: bool
     history: np.ndarray
     routes: tuple[str, ...]
+    locked: np.ndarray | None = None
 
 
 def residuals(
@@ -132,13 +138,15 @@ def rigid_contacts(
         work = max(settings.least, sweeps / settings.worth)
         search.by_newton()
         if sweeps > 2 * settings.sweeps and m <= settings.paths:  # not in the first two turns
+            if search.locked is not None:
+                break
             search.by_paths(work)
         search.by_multipliers(work)
         if not search.unsolved or search.work >= settings.work:
             break
         search.by_sweeps(sweeps)
         sweeps = min(2 * sweeps, settings.most)
-    best = search.best
+    best, locked = search.best, search.locked if search.unsolved else None
     return RigidContacts(
         best.force,
         mechanics.displacement(best.x),
@@ -150,6 +158,7 @@ def rigid_contacts(
         best.residual <= tolerance,
         np.array(search.history),
         tuple(search.routes),
+        locked,
     )
 
 
@@ -178,6 +187,13 @@ class _Search:
         """What sweeps go over."""
         offset = np.broadcast_to(self.mechanics.offset, self.mechanics.shape)
         return RoughContacts(self.mechanics.blocks(), self.friction, offset, self.rho)
+
+    @cached_property
+    def locked(self) -> np.ndarray | None:
+        """Forces of contacts that friction locks, or None."""
+        force, solves = locked_forces(self.mechanics, self.friction, self.rho, scale=self.scale)
+        self._spend(solves)
+        return force
 
     @property
     def unsolved(self) -> bool:

@@ -1,6 +1,7 @@
 """What a solver says of its answer. Shared by contact dynamics and compatible forces."""
 
 from enum import Enum
+from typing import Protocol
 
 from ._support.words import counted
 
@@ -63,7 +64,14 @@ _ADVICE = {
 }
 
 
-def work(answer) -> str:
+class Worked(Protocol):
+    """A result that tells what it took."""
+
+    linear_iterations: int
+    factorizations: int
+
+
+def work(answer: Worked) -> str:
     """ "(... conjugate gradient steps, ... factorizations)" of a result, for its message."""
     parts = [
         counted(count, name)

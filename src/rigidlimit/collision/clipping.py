@@ -6,6 +6,8 @@ the incident edge it lies on (named by its first corner; an edge of the outline 
 ``side`` the side of the outline that made the cut. Labels stay while the bodies move a little.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -17,6 +19,14 @@ MADE = 512
 OUTLINES = 256
 """Names of edges from here on belong to the outline: a corner that a cut makes on one is a corner
 of the outline itself."""
+
+
+class Polygon(NamedTuple):
+    """corners (.., 3) and of (.., 2): their labels and the names of the edges that leave them; with
+    room for more."""
+
+    corners: np.ndarray
+    of: np.ndarray
 
 
 @njit(cache=True)
@@ -46,9 +56,11 @@ def _beyond(x, start, ox, oy, oz):
 
 
 @njit(cache=True)
-def _cut(outline, side, along, margin, old, old_of, new, new_of, line):
-    """Corners old (k, 3) cut at one side of the outline, into new; their number. margin: distance
-    beyond the side that counts as inside; line: two corners have one edge, not two."""
+def _cut(outline, side, along, margin, before, count, after, line):
+    """The ``count`` corners of polygon ``before`` cut at one side of the outline, into ``after``;
+    their number. margin: distance beyond the side that counts as inside; line: two corners have one
+    edge, not two."""
+    (old, old_of), (new, new_of) = before, after
     start, end = outline[side], outline[(side + 1) % len(outline)]
     ux, uy, uz = end[0] - start[0], end[1] - start[1], end[2] - start[2]
     ox = uy * along[2] - uz * along[1]
@@ -57,8 +69,8 @@ def _cut(outline, side, along, margin, old, old_of, new, new_of, line):
     margin *= np.sqrt(ox * ox + oy * oy + oz * oz)  # o is as long as the side
     first = here = _beyond(old[0], start, ox, oy, oz)
     kept = 0
-    for i in range(len(old)):
-        j = i + 1 if i + 1 < len(old) else 0
+    for i in range(count):
+        j = i + 1 if i + 1 < count else 0
         there = first if j == 0 else _beyond(old[j], start, ox, oy, oz)
         inside = here <= margin
         if inside and kept < len(new):
@@ -103,8 +115,8 @@ def clip(
         poly_of[0, i, 0], poly_of[0, i, 1] = 2 * names[i], names[i]
     margin = TOLERANCES.rounding * _width(outline)
     for side in range(len(outline)):
-        old, new, old_of, new_of = poly[now], poly[1 - now], poly_of[now], poly_of[1 - now]
-        count = _cut(outline, side, along, margin, old[:count], old_of, new, new_of, line)
+        before, after = Polygon(poly[now], poly_of[now]), Polygon(poly[1 - now], poly_of[1 - now])
+        count = _cut(outline, side, along, margin, before, count, after, line)
         now = 1 - now
         if count == 0:
             return 0, np.inf
@@ -164,8 +176,7 @@ def _same_corner(p, of, i, kept, label, snap):
 
 @njit(cache=True)
 def thin_out(
-    p: np.ndarray,
-    of: np.ndarray,
+    polygon: Polygon,
     count: int,
     normal: np.ndarray,
     height: float,
@@ -175,13 +186,14 @@ def thin_out(
     gap: np.ndarray,
 ):
     """Leaves one corner where several lie within ``snap``: aligned faces would else gain and lose
-    corners by rounding. p (.., 3), of (.., 2): corners and labels; gap: gets their gaps.
+    corners by rounding. gap: gets the gaps of the ``count`` corners.
 
     Crossings within ``snap`` of the line between their neighbours go (nearly parallel edges cross
     anywhere), and corners of neither face, whichever is the outline; made corners nearest to a
     corner of ``incident`` within ``snap`` take its label, and of one label, and of made ones within
     ``snap``, the one of least gap stays. Returns how many are left.
     """
+    p, of = polygon
     i = 0
     while count > 3 and i < count:
         before, after = p[i - 1 if i > 0 else count - 1], p[i + 1 if i + 1 < count else 0]

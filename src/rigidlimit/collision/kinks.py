@@ -86,24 +86,24 @@ def new_room():
 
 @njit(cache=True)
 def _choose(hull, subset):
-    """Chooses the points of a subset, given by its bits; their number."""
+    """Chooses the points of a subset, given by its bits."""
     chosen, k = hull.chosen, 0
     for i in range(hull.count):
         if subset >> i & 1:
             chosen[k] = i
             k += 1
-    return k
+    hull.taken = k
 
 
 @njit(cache=True)
-def _add_kinks(hull, count, sign, row, room):
-    """Kinks between the first point chosen and each other of ``count``, from ``row`` on; returns
-    the row after them."""
-    if count == 1:
+def _add_kinks(hull, sign, row, room):
+    """Kinks between the first point chosen and each other, from ``row`` on; returns the row after
+    them."""
+    if hull.taken == 1:
         return row
     t, high, chosen, edge, drop = hull.flat, hull.high, hull.chosen, room.edge, room.drop
     first = chosen[0]
-    for c in range(1, count):
+    for c in range(1, hull.taken):
         i = chosen[c]
         one, other = (i, first) if sign > 0 else (first, i)
         for k in range(2):
@@ -125,32 +125,33 @@ def _left(share, first, last):
 
 
 @njit(cache=True)
-def _give_weights(hull, count, left, share, first):
+def _give_weights(hull, left, share, first):
     """The shares of the points chosen: ``left`` of the first, then those from ``first`` on."""
     weight, chosen = hull.weight, hull.chosen
     for k in range(POINTS):
         weight[k] = 0.0
     weight[chosen[0]] = left
-    for c in range(1, count):
+    for c in range(1, hull.taken):
         weight[chosen[c]] = share[first + c - 1]
 
 
 @njit(cache=True)
-def _top_on(g0, H, a, b, ka, kb, slack, s, room):
-    """``top_near`` where the points chosen, ka of a and kb of b, are furthest all at once."""
+def _top_on(g0, H, a, b, slack, s, room):
+    """``top_near`` where the points chosen of both bodies are furthest all at once."""
     g, share, i0, j0 = room.g, room.share, a.chosen[0], b.chosen[0]
     for k in range(2):
         g[k] = g0[k] - a.flat[i0, k] + b.flat[j0, k]
-    kinks = _add_kinks(b, kb, -1.0, _add_kinks(a, ka, 1.0, 0, room), room)
+    of_a = _add_kinks(a, 1.0, 0, room)
+    kinks = _add_kinks(b, -1.0, of_a, room)
     if not _turn_by(g, H, room.edge, room.drop, kinks, s, share):
         return False
-    left_a, left_b = _left(share, 0, ka - 1), _left(share, ka - 1, kinks)
+    left_a, left_b = _left(share, 0, of_a), _left(share, of_a, kinks)
     if not (left_a > -TOLERANCES.equal and left_b > -TOLERANCES.equal):
         return False
     if not (_furthest(a, i0, s, 1.0, slack) and _furthest(b, j0, s, -1.0, slack)):
         return False
-    _give_weights(a, ka, left_a, share, 0)
-    _give_weights(b, kb, left_b, share, ka - 1)
+    _give_weights(a, left_a, share, 0)
+    _give_weights(b, left_b, share, of_a)
     return True
 
 
@@ -170,13 +171,13 @@ def top_near(
     """
     for kinks in range(3):
         for set_a in range(1, 1 << a.count):
-            ka = _choose(a, set_a)
-            if ka > kinks + 1:
+            _choose(a, set_a)
+            if a.taken > kinks + 1:
                 continue
             for set_b in range(1, 1 << b.count):
-                kb = _choose(b, set_b)
-                together = ka + kb == kinks + 2
-                if together and _top_on(g0, H, a, b, ka, kb, slack, s, room):
+                _choose(b, set_b)
+                together = a.taken + b.taken == kinks + 2
+                if together and _top_on(g0, H, a, b, slack, s, room):
                     return True
     return False
 

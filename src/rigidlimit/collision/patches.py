@@ -10,7 +10,7 @@ points.
 import numpy as np
 from numba import njit
 
-from .clipping import clip, thin_out
+from .clipping import Polygon, clip, thin_out
 from .contacts import FEATURES
 from .face_pair import new_face_pair
 from .kinds import CYLINDER
@@ -132,9 +132,8 @@ def _take_corners(pair, side, half, found):
     outward, names, least = own.normal, other.names[: other.count], np.inf
     poly, poly_of, height = pair.poly, pair.poly_of, pair.height
     h, snap = dot(outward, own.corners[0]), TOLERANCES.snap * min(own.size, other.size)
-    found = thin_out(
-        poly[0], poly_of[0], found, outward, h, other.corners[: other.count], names, snap, height
-    )
+    corners = Polygon(poly[0], poly_of[0])
+    found = thin_out(corners, found, outward, h, other.corners[: other.count], names, snap, height)
     for c in range(found):
         height[c] /= half
         least = min(least, height[c])
@@ -179,18 +178,23 @@ def _patch(pair, solids):
 
 
 @njit(cache=True)
+def _end(body, solids):
+    """Radius of the round end that a body's face is; 0 if it is none."""
+    round_end = body.flat and solids.kind[body.shape] == CYLINDER
+    return solids.size[body.shape, 0] if round_end else 0.0
+
+
+@njit(cache=True)
 def _sliver(pair, side, solids):
     """The contact of a round end where faces meet between its rim and the points that stand for it
     only, if they do."""
     a, b, point = pair.a, pair.b, pair.points[0]
     own, other = (a, b) if side == 0 else (b, a)
     outward, q = own.normal, np.empty(3)
-    end_a = a.flat and solids.kind[a.shape] == CYLINDER
-    end_b = b.flat and solids.kind[b.shape] == CYLINDER
-    if (end_a or end_b) and in_sliver(
-        end_a, solids.size[a.shape, 0], end_b, solids.size[b.shape, 0], outward, pair.arm,
-        a.corners[: a.count], b.corners[: b.count], q,
-    ):  # fmt: skip
+    radius_a, radius_b = _end(a, solids), _end(b, solids)
+    if (radius_a > 0.0 or radius_b > 0.0) and in_sliver(
+        radius_a, radius_b, outward, pair.arm, a.corners[: a.count], b.corners[: b.count], q
+    ):
         low = dot(outward, own.corners[0]) - dot(outward, q)
         high = dot(outward, other.corners[0]) - dot(outward, q)
         if not other.flat:

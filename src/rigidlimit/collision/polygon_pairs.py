@@ -96,12 +96,12 @@ def _without_width(a, b, same, ties):
     best = max(a.separation, b.separation)
     if abs(best) > same:
         return False
-    na, nb = a.normals, b.normals
+    na, nb = a.normals[: a.count], b.normals[: b.count]
     # the common case: one edge of each body, facing each other
     cosine = na[a.edge, 0] * nb[b.edge, 0] + na[a.edge, 1] * nb[b.edge, 1]
     if a.equal <= 1 and b.equal <= 1 and cosine < -TOLERANCES.wide:
         return False
-    return touches_without_width(na, a.apart, a.count, nb, b.apart, b.count, best, same, ties)
+    return touches_without_width(na, a.apart, nb, b.apart, best, same, ties)
 
 
 @njit(cache=True)

@@ -12,7 +12,7 @@ from numba import njit
 from numba.experimental import structref
 
 from .._support.structs import StructType, define
-from .clipping import clip, thin_out
+from .clipping import Polygon, clip, thin_out
 from .contacts import FEATURES
 from .polytope_pair import Pair
 from .polytope_table import PolytopeTable
@@ -252,7 +252,7 @@ def write_patch(rows: np.ndarray, p: int, pair: Pair, patch: Patch, single: bool
     snap = TOLERANCES.snap * min(cutting.diagonal[face], cutting.diagonal[incident])
     count, beside, deepest, limit = 0, -1, -np.inf, pair.limit
     left = thin_out(
-        poly, of, patch.corners, own.normals[patch.face], own.heights[patch.face],
+        Polygon(poly, of), patch.corners, own.normals[patch.face], own.heights[patch.face],
         cutting.incident[: len(names)], names, snap, height,
     )  # fmt: skip
     for c in range(left):

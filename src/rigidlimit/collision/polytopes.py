@@ -108,9 +108,8 @@ def _contacts(a, b, reach, shape_of, radius, position, turn, table):
         if pair.separation > pair.limit:
             continue
         if touches_without_width(
-            one.normals, one.apart, len(one.normals),
-            other.normals, other.apart, len(other.normals),
-            pair.separation, TOLERANCES.equal * min(radius[i], radius[j]), ties,
+            one.normals, one.apart, other.normals, other.apart, pair.separation,
+            TOLERANCES.equal * min(radius[i], radius[j]), ties,
         ):  # fmt: skip
             continue
 

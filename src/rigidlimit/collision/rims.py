@@ -39,9 +39,7 @@ def _nearest_to_axis(outline, centre, axis, q):
 
 @njit(cache=True)
 def in_sliver(
-    end_a: bool,
     radius_a: float,
-    end_b: bool,
     radius_b: float,
     axis: np.ndarray,
     arm: np.ndarray,
@@ -52,10 +50,11 @@ def in_sliver(
     """Whether two faces meet between the rim of a round end and the points that stand for it only;
     sets q to their common point nearest to its axis, of two ends to the middle of what they share.
 
-    end_a, end_b: whether the faces (k, 3) are cylinders' ends, of these radii, about the origin and
-    about arm; axis: unit, across them. All in the axes of a.
+    radius_a, radius_b: of the faces (k, 3) that are cylinders' ends, about the origin and about
+    arm; 0 of others. axis: unit, across them. All in the axes of a.
     """
-    if not (end_a and end_b):
+    if radius_a == 0.0 or radius_b == 0.0:
+        end_a = radius_a > 0.0
         centre = np.zeros(3) if end_a else arm
         other = face_b if end_a else face_a
         # nowhere else is one point as good as another

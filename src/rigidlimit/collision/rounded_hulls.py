@@ -30,7 +30,8 @@ class RoundedHull:
     kind, size (3,): as in ``Solids``; corners (.., 3) of a polytope. count: of the points local,
     points (POINTS, 3) furthest along the direction, the furthest first; high (POINTS,): their
     heights along it; flat (POINTS, 2): their places across it; weight (POINTS,): shares of the
-    shared point (3,) among them; chosen (POINTS,): numbers of some of them. smooth: whether the
+    shared point (3,) among them; chosen (POINTS,): numbers of ``taken`` of
+    them. smooth: whether the
     smooth part has a derivative; smooth_local, smooth_point (1, 3): its support point, and bend
     (3, 3): the second derivative, in own axes.
     """
@@ -45,6 +46,7 @@ class RoundedHull:
     flat: np.ndarray
     weight: np.ndarray
     chosen: np.ndarray
+    taken: int
     shared: np.ndarray
     smooth: bool
     smooth_local: np.ndarray
@@ -60,7 +62,7 @@ def new_hull(size: np.ndarray, corners: np.ndarray):
     """A ``RoundedHull`` yet to be looked at."""
     return RoundedHull(
         0, size, corners, 0, np.empty((POINTS, 3)), np.empty((POINTS, 3)), np.empty(POINTS),
-        np.empty((POINTS, 2)), np.empty(POINTS), np.empty(POINTS, np.int64), np.empty(3), True,
+        np.empty((POINTS, 2)), np.empty(POINTS), np.empty(POINTS, np.int64), 0, np.empty(3), True,
         np.empty((1, 3)), np.empty((1, 3)), np.empty((3, 3)),
     )  # fmt: skip
 

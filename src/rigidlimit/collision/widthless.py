@@ -22,28 +22,26 @@ from .tolerances import TOLERANCES
 def touches_without_width(
     na: np.ndarray,
     apart_a: np.ndarray,
-    ka: int,
     nb: np.ndarray,
     apart_b: np.ndarray,
-    kb: int,
     best: float,
     same: float,
     ties: np.ndarray,
 ):
     """Whether a pair touches with no width.
 
-    apart: separation along each face normal of a body, of which it has k; best: the pair's; same:
-    ``equal`` as a length. ties (faces of a and b, d): scratch.
+    apart (f,): separation along each face normal of a body; best: the pair's; same: ``equal`` as a
+    length. ties (faces of a and b, d): scratch.
     """
     if abs(best) > same:
         return False
     count = 0
-    for f in range(ka):
+    for f in range(len(na)):
         if apart_a[f] >= best - same:
             for c in range(ties.shape[1]):
                 ties[count, c] = na[f, c]
             count += 1
-    for f in range(kb):
+    for f in range(len(nb)):
         if apart_b[f] >= best - same:
             for c in range(ties.shape[1]):
                 ties[count, c] = -nb[f, c]

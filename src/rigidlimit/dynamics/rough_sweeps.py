@@ -13,7 +13,7 @@ friction (``equilibrium.multipliers``).
           stays at that size, and says so.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -92,7 +92,7 @@ def pgs(
     *,
     tolerance: float,
     max_iterations: int | None = None,
-    order="natural",
+    order: str | Sequence[int] | np.ndarray = "natural",
     seed: int = 0,
     callback: Callable[[int, float], None] | None = None,
 ) -> Swept:
@@ -131,10 +131,10 @@ def apgd(
     limit = LIMIT if max_iterations is None else max_iterations
     mu, rho = problem.friction, problem.rho[:, None]
 
-    def slope(f):
+    def slope(f: np.ndarray) -> np.ndarray:
         return problem.contact_velocity(problem.velocity(f))
 
-    def relaxed(f, u):
+    def relaxed(f: np.ndarray, u: np.ndarray) -> float:
         back = cone_projection(f - rho * u, mu)
         return float(np.abs((f - back) / rho).max(initial=0.0)) / problem.scale
 

@@ -20,7 +20,8 @@ from .moving_cell import CellMotion, kick, six, stale, stop, strain_on
 
 
 class RoughBalls(NamedTuple):
-    """motion (n, 8): as in ``balls.py``; spin (n, 3) [rad/s]; radius (n,): 0 for all but balls.
+    """motion (n, 8): as in ``balls.py``; spin (n, 3) [rad/s]; turn (n, 4): quaternions; radius
+    (n,): 0 for all but balls.
 
     rough (c, 2): mu and k_t of each listed contact: pairs, walls, then boxes; spring (c, 3): of the
     ball relative to a wall or box, else of body j relative to i. force (n, 6): and moments.
@@ -28,6 +29,7 @@ class RoughBalls(NamedTuple):
 
     motion: np.ndarray
     spin: np.ndarray
+    turn: np.ndarray
     radius: np.ndarray
     rough: np.ndarray
     spring: np.ndarray
@@ -123,7 +125,7 @@ def contact_forces(
     overlap, closing speed and f_t of each listed contact. strain, flow, sums (6,): of the cell, see
     ``moving_cell``; empty without one."""
     first, other, pair, wall, wall_pair, box, box_pair, frame = lists
-    motion, spin, radius, rough, spring, force = balls
+    motion, spin, _, radius, rough, spring, force = balls
     p, tensile, factor, keeps_force = law
     # plain tuples, which are taken apart without a cost
     arrays = motion, spin, radius, rough, spring, force
@@ -227,7 +229,6 @@ def _drift(motion, spin, turn, h, strain):
 def advance(
     lists: Lists,
     balls: RoughBalls,
-    turn: np.ndarray,
     inertia: Inertia,
     pace: Pace,
     reach: float,
@@ -237,10 +238,9 @@ def advance(
 ):
     """Makes the steps of ``pace``; stops where a body has moved by more than ``reach``.
 
-    turn (n, 4): quaternions; rows (c, 6): see ``contact_forces``. Returns (steps made, DONE or
-    STALE).
+    rows (c, 6): see ``contact_forces``. Returns (steps made, DONE or STALE).
     """
-    motion, spin, force = balls.motion, balls.spin, balls.force
+    motion, spin, turn, force = balls.motion, balls.spin, balls.turn, balls.force
     inverse, push, rate, mass = inertia
     steps, h, alpha, quench = pace
     strain, flow, strained, in_cell = cell.strain, cell.rate, 0.0, len(cell.strain) > 0

@@ -58,7 +58,6 @@ class RoughBallEngine(BallEngine):
         made, code = rough_balls.advance(
             self.lists,
             self._balls(self.forces),
-            self.quaternion,
             rough_balls.Inertia(self.inverse, push, rate, self.masses),
             Pace(steps, dt, alpha, quench),
             self.reach,
@@ -77,7 +76,7 @@ class RoughBallEngine(BallEngine):
     def _balls(self, force: np.ndarray) -> rough_balls.RoughBalls:
         """What the kernels move and press; force (n, 6): gets the contact forces."""
         return rough_balls.RoughBalls(
-            self.motion, self.spin, self.radius, self.rough, self.spring, force
+            self.motion, self.spin, self.quaternion, self.radius, self.rough, self.spring, force
         )
 
     def stop(self) -> None:

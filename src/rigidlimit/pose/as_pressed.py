@@ -7,6 +7,7 @@ given: the forces of the DEM that made the pose, at rest or not. What they leave
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..bodies import Bodies
 from ..forces.rough import AT_BOUND
@@ -45,9 +46,15 @@ class PressedForces:
 
 
 def pressed(
-    bodies: Bodies, B, T, load: np.ndarray, normal: np.ndarray, along: np.ndarray | None,
-    friction: np.ndarray | None, tolerance: float,
-) -> PressedForces:  # fmt: skip
+    bodies: Bodies,
+    B: sp.csr_array,
+    T: sp.csr_array,
+    load: np.ndarray,
+    normal: np.ndarray,
+    along: np.ndarray | None,
+    friction: np.ndarray | None,
+    tolerance: float,
+) -> PressedForces:
     """The answer for normal forces (m,), negative across gaps, tangential ones (m, d - 1) or None
     without friction, of gap gradient B and tangential gradient T; load (6 n,), friction (m,),
     tolerance on the residual.

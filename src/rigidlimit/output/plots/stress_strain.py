@@ -1,11 +1,14 @@
 """Stress and void ratio of a loading path against the strain that it drives."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ...errors import InputError
 from .style import LAYOUT, look, tidy, unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 STRESSES = ("pressure", "deviator")
 
@@ -39,7 +42,9 @@ def stress_strain(path: Followed | np.ndarray, *, strain: str | None = None, dar
         figure = Figure(figsize=(LAYOUT.column, 3.6), layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
 
-        def line(panel, values, colour, label, mark):
+        def line(
+            panel: "Axes", values: np.ndarray, colour: str, label: str | None, mark: str
+        ) -> None:
             x = table[f"strain_{along}"]
             panel.plot(x, values, color=colour, linewidth=0.8, label=label)
             for which, face in ((solved, colour), (~solved, p.paper)):

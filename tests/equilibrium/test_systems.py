@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from rigidlimit.equilibrium import mechanics
 from rigidlimit.equilibrium.dense import between_bodies
 from rigidlimit.equilibrium.law import ContactLaw
-from rigidlimit.equilibrium.mechanics import Bodies
+from rigidlimit.equilibrium.mechanics import Bodies, Inertia
 from rigidlimit.equilibrium.solve import Settings, solve
 from tests.equilibrium.problems import rough_pyramid
 
@@ -15,6 +15,14 @@ from tests.equilibrium.problems import rough_pyramid
 def reference(B, D, M, shift):
     K = B.T @ sp.block_diag(list(D)) @ B + shift * sp.eye_array(B.shape[1])
     return sp.csr_array(K if M is None else K + M)
+
+
+def inertia_of(B, M):
+    """Of a diagonal M."""
+    if M is None:
+        return None
+    inverse = sp.diags_array(1.0 / M.diagonal())
+    return Inertia(M, inverse, B @ inverse)
 
 
 def unsymmetric(m, d, rng):
@@ -49,7 +57,8 @@ def test_open_contacts_drop_out(inertia):
     B, load, _ = rough_pyramid(5)
     m, rng = B.shape[0] // 3, np.random.default_rng(5)
     M = sp.diags_array(rng.uniform(1, 2, B.shape[1])).tocsr() if inertia else None
-    bodies, full = Bodies(B, -load, 3, M=M, shift=1e-3), unsymmetric(m, 3, rng)
+    bodies = Bodies(B, -load, 3, inertia=inertia_of(B, M), shift=1e-3)
+    full = unsymmetric(m, 3, rng)
     few, some = rng.random(m) < 0.3, rng.random(m) < 0.6
     fewer, none = few & (rng.random(m) < 0.9), np.zeros(m, bool)
     for bears in (few, fewer, some, few, none, some, ~none):
@@ -66,7 +75,7 @@ def test_bodies_of_unlike_sizes(starts):
     B = sp.csr_array(rng.random((30, 13)) * (rng.random((30, 13)) < 0.7))
     M = sp.csr_array(np.diag(rng.uniform(1, 2, 13)))
     D, r = unsymmetric(15, 2, rng), rng.random(13)
-    x = Bodies(B, np.zeros(13), 2, M=M, starts=starts).factorize(D)(r)
+    x = Bodies(B, np.zeros(13), 2, inertia=inertia_of(B, M), starts=starts).factorize(D)(r)
     np.testing.assert_allclose(reference(B, D, M, 0.0) @ x, -r, atol=1e-12)
 
 
@@ -76,9 +85,8 @@ def test_dense_networks_are_the_sparse_ones(inertia):
     B, load, _ = rough_pyramid(4)
     m, n = B.shape[0] // 3, len(load)
     mass = sp.diags_array(np.random.default_rng(6).uniform(1, 2, n)) if inertia else None
-    inverse = sp.diags_array(1.0 / mass.diagonal()) if inertia else None
     law = ContactLaw(np.ones(m), np.full(m, 0.3), np.full(m, 0.2), np.zeros((m, 2)))
-    known = dict(M=mass, inverse=inverse, shift=0.0 if inertia else 1e-12)
+    known = dict(inertia=inertia_of(B, mass), shift=0.0 if inertia else 1e-12)
     answers = []
     for make in (Bodies, between_bodies):
         for settings in (Settings(), Settings(starts=False))[: 1 + inertia]:

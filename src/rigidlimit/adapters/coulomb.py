@@ -20,6 +20,7 @@ from .._support.memory import check_room
 from .._support.words import counted
 from ..dynamics.inertia import inverse_mass
 from ..equilibrium.dense import SMALL, Dense, between_bodies
+from ..equilibrium.mechanics import Inertia
 from ..equilibrium.multipliers import rigid_contacts
 from ..equilibrium.rows import checked_friction
 from ..status import Status
@@ -111,7 +112,12 @@ def _mechanics(captured):
     q = captured.w + mobility @ captured.f
     unit = M.diagonal() * (float(np.abs(q).max(initial=0.0)) or 1.0)
     bodies = between_bodies(
-        B, captured.f, d, M=M, inverse=inverse, offset=captured.w.reshape(-1, d), unit=unit
+        B,
+        captured.f,
+        d,
+        inertia=Inertia(M, inverse, mobility),
+        offset=captured.w.reshape(-1, d),
+        unit=unit,
     )
     return bodies, _traces(diagonal, d), q
 

@@ -14,7 +14,7 @@ from .._support.arrays import MatrixLike
 from ..errors import InputError, nearest
 from ..status import Status
 from . import apgd, newton, pgs
-from .given import Given, checked
+from .given import Given
 from .jams import settle_overlaps
 from .problem import ROUNDING, ContactDynamicsResult, ContactProblem
 from .reduced import Reduced
@@ -70,7 +70,7 @@ def contact_dynamics(
     positive on the free degrees of freedom.
     """
     check_solver(solver, options, others=KEYWORDS, rough=tangential is not None)
-    step = checked(M, B, gap, velocity, external_force, dt, restitution, exists, fixed)
+    step = Given(M, B, gap, velocity, external_force, dt, restitution, exists, fixed).checked()
     tolerance = arrays.positive("tolerance", tolerance)
     if max_iterations is not None and (tangential is None or solver != "newton"):
         options["max_iterations"] = max_iterations

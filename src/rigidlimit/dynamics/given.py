@@ -1,7 +1,6 @@
 """What step 1 is given, checked, and the velocity that each contact asks for at least (eq. 16)."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,52 +14,48 @@ from .inertia import check_symmetry
 
 @dataclass(frozen=True)
 class Given:
-    """What is given, checked: see ``contact_dynamics``. free (n,) bool."""
+    """The arguments of ``contact_dynamics``; ``checked`` has arrays and sparse matrices of them."""
 
-    M: sp.csr_array
-    B: sp.csr_array
-    gap: np.ndarray
-    velocity: np.ndarray
-    external_force: np.ndarray
+    M: MatrixLike
+    B: MatrixLike
+    gap: ArrayLike
+    velocity: ArrayLike
+    external_force: ArrayLike
     dt: float
-    restitution: Any
-    exists: Any
-    free: np.ndarray
+    restitution: ArrayLike
+    exists: ArrayLike | None
+    fixed: ArrayLike | None
+
+    def checked(self) -> "Given":
+        """The same, checked. Raises InputError for wrong shapes and values."""
+        B = arrays.sparse("B", self.B)
+        m, n = B.shape
+        M = sp.diags_array(np.asarray(self.M, float)).tocsr() if np.ndim(self.M) == 1 else self.M
+        M = arrays.sparse("M", M, columns=n, square=True)
+        check_symmetry(M)
+        force = arrays.vector("external_force", self.external_force, n, what="degree of freedom")
+        return replace(
+            self,
+            M=M,
+            B=B,
+            gap=arrays.vector("gap", self.gap, m, what="contact (row of B)"),
+            velocity=arrays.vector(
+                "velocity", self.velocity, n, what="degree of freedom (column of B)"
+            ),
+            external_force=force,
+            dt=arrays.positive("dt", self.dt),
+            fixed=~arrays.free_columns(self.fixed, n),
+        )
+
+    @property
+    def free(self) -> np.ndarray:
+        """Degrees of freedom that are not held, (n,) bool; of what is checked."""
+        return ~self.fixed
 
     def bias(self, gap: np.ndarray | None = None) -> np.ndarray:
         """``contact_bias`` (m,) [m/s], also of other gaps (m,) [m]."""
         law = self.velocity, self.dt, self.restitution, self.exists
         return contact_bias(self.B, self.gap if gap is None else gap, *law)
-
-
-def checked(
-    M: MatrixLike,
-    B: MatrixLike,
-    gap: ArrayLike,
-    velocity: ArrayLike,
-    external_force: ArrayLike,
-    dt: float,
-    restitution: Any,
-    exists: Any,
-    fixed: Any,
-) -> Given:
-    """Arguments of ``contact_dynamics``; InputError for wrong shapes and values."""
-    B = arrays.sparse("B", B)
-    m, n = B.shape
-    M = sp.diags_array(np.asarray(M, float)).tocsr() if np.ndim(M) == 1 else M
-    M = arrays.sparse("M", M, columns=n, square=True)
-    check_symmetry(M)
-    return Given(
-        M,
-        B,
-        arrays.vector("gap", gap, m, what="contact (row of B)"),
-        arrays.vector("velocity", velocity, n, what="degree of freedom (column of B)"),
-        arrays.vector("external_force", external_force, n, what="degree of freedom"),
-        arrays.positive("dt", dt),
-        restitution,
-        exists,
-        arrays.free_columns(fixed, n),
-    )
 
 
 def contact_bias(

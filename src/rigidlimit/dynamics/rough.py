@@ -19,8 +19,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from .._support.arrays import MatrixLike
+from .._support.submatrix import submatrix
 from .._support.words import counted
 from ..equilibrium.dense import between_bodies
+from ..equilibrium.mechanics import Inertia
 from ..equilibrium.multipliers import rigid_contacts
 from ..equilibrium.rows import checked_friction, contact_rows
 from ..linear import column_arms
@@ -204,13 +206,16 @@ def _rigid(problem, mass, inverse, dt, offset, start, *, tolerance):
     """``rigid_contacts`` of the problem with that offset (m, d)."""
     rows, d = problem.rows, start.shape[1]
     arm = np.maximum(column_arms(rows)[0], np.finfo(float).tiny)
-    columns = sp.diags_array(1.0 / arm)
+    columns, arms = sp.diags_array(1.0 / arm), sp.diags_array(arm)
     mechanics = between_bodies(
-        sp.csr_array(rows @ columns),
+        submatrix(rows, scale=1.0 / arm),
         (mass @ problem.v_free) / arm / dt,
         d,
-        M=sp.csr_array(columns @ mass @ columns / dt),
-        inverse=sp.csr_array(sp.diags_array(arm) @ inverse @ sp.diags_array(arm) * dt),
+        inertia=Inertia(
+            sp.csr_array(columns @ mass @ columns / dt),
+            sp.csr_array(arms @ inverse @ arms * dt),
+            submatrix(problem.response, scale=arm),
+        ),
         offset=offset,
         unit=problem.scale / np.maximum(inverse.diagonal() * arm**2 * dt, np.finfo(float).tiny),
     )

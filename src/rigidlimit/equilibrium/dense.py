@@ -14,7 +14,7 @@ from scipy.linalg import lapack
 from ..status import Status
 from .contact_blocks import ContactBlocks, contact_blocks
 from .law import ContactLaw
-from .mechanics import Bodies, Solve
+from .mechanics import Bodies, Inertia, Solve
 from .result import Equilibrium
 from .rough_newton import SETTINGS as NEWTON
 from .small_newton import WAYS, Point, Problem, SmallNetwork, assemble, equilibrium
@@ -28,8 +28,7 @@ def between_bodies(
     g: np.ndarray,
     d: int,
     *,
-    M: sp.sparray | None = None,
-    inverse: sp.sparray | None = None,
+    inertia: Inertia | None = None,
     offset: np.ndarray | None = None,
     shift: float = 0.0,
     unit: float | np.ndarray = 1.0,
@@ -38,12 +37,15 @@ def between_bodies(
     array."""
     if not isinstance(B, np.ndarray):
         if B.shape[1] > SMALL:
-            return Bodies(B, g, d, M=M, inverse=inverse, offset=offset, shift=shift, unit=unit)
+            return Bodies(B, g, d, inertia=inertia, offset=offset, shift=shift, unit=unit)
         B = B.toarray()
-    if M is None:
+    if inertia is None:
         return Dense(B, g, d, rows=B, offset=offset, a=0.0, shift=shift, unit=unit)
+    inverse, response = inertia.inverse, inertia.response
+    if not isinstance(response, np.ndarray):
+        response = response.toarray()
     unit = unit * inverse.diagonal()
-    return Dense(B @ inverse, inverse @ g, d, rows=B, offset=offset, unit=unit)
+    return Dense(response, inverse @ g, d, rows=B, offset=offset, unit=unit)
 
 
 class Dense:

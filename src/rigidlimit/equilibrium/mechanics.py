@@ -13,6 +13,7 @@ Step 1 has M and g = M v_free with velocities; step 2 has no M, and g = -F~.
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -76,11 +77,21 @@ class Mechanics(Protocol):
         residual where it is found by iteration; raises ``LinAlgError`` if singular."""
 
 
+@dataclass(frozen=True)
+class Inertia:
+    """M (n, n), sparse, its inverse, and the response B M^-1 (m d, n) to forces of the contacts;
+    these two may be plain arrays where B is."""
+
+    M: sp.sparray
+    inverse: np.ndarray | sp.sparray
+    response: np.ndarray | sp.sparray
+
+
 class Bodies:
     """Bodies between contacts: B (m d, n) sparse, rows contact by contact; g (n,); offset (m, d);
-    M and its inverse (n, n) sparse, or None. Where there is no M, motions that no contact resists
-    are held by ``shift``, a stiffness far below all others. unit: of residuals, a number or (n,).
-    starts (bodies + 1,): first degree of freedom of each body; found from B if not given.
+    inertia, or None. Without it, motions that no contact resists are held by ``shift``, a stiffness
+    far below all others. unit: of residuals, a number or (n,). starts (bodies + 1,): first degree
+    of freedom of each body; found from B if not given.
 
     Small systems are factorized; large ones are solved by GMRES as long as that is faster.
     """
@@ -91,19 +102,18 @@ class Bodies:
         g: np.ndarray,
         d: int,
         *,
-        M: sp.sparray | None = None,
-        inverse: sp.sparray | None = None,
+        inertia: Inertia | None = None,
         offset: np.ndarray | None = None,
         shift: float = 0.0,
         unit: float | np.ndarray = 1.0,
         starts: np.ndarray | None = None,
     ):
-        self.B, self.g, self.M, self.inverse = sp.csr_array(B), g, M, inverse
-        self.unit = unit
+        self.B, self.g, self.inertia, self.unit = sp.csr_array(B), g, inertia, unit
         self.shape = (B.shape[0] // d, d)
         self.BT = sp.csr_array(self.B.T)
         self.offset = 0.0 if offset is None else offset
         starts = bodies_of(self.BT, d, self.shape[0]) if starts is None else np.asarray(starts)
+        M = None if inertia is None else inertia.M
         self.patterns = Patterns(self.B, M, d, starts, shift)
         self.patience, self.damping = PATIENCE, 0.0
 
@@ -120,9 +130,9 @@ class Bodies:
         return other
 
     def start(self, force: np.ndarray) -> np.ndarray:
-        if self.M is None:
+        if self.inertia is None:
             return np.zeros(self.B.shape[1])
-        return self.inverse @ (self.g + self.BT @ force.ravel())
+        return self.inertia.inverse @ (self.g + self.BT @ force.ravel())
 
     def size(self, r: np.ndarray) -> float:
         return float(np.abs(r / self.unit).max(initial=0.0))
@@ -134,11 +144,11 @@ class Bodies:
         return (self.B @ dx).reshape(self.shape)
 
     def blocks(self) -> ContactBlocks:
-        return contact_blocks(self.B, sp.csr_array(self.B @ self.inverse), self.shape[1])
+        return contact_blocks(self.B, sp.csr_array(self.inertia.response), self.shape[1])
 
     def residual(self, x: np.ndarray, force: np.ndarray) -> np.ndarray:
         r = -self.g - self.BT @ force.ravel()
-        return r if self.M is None else r + self.M @ x
+        return r if self.inertia is None else r + self.inertia.M @ x
 
     def factorize(self, D: np.ndarray) -> Solve:
         pattern = self.patterns.of(D)

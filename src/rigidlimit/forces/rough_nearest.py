@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from ..equilibrium.dense import between_bodies
 from ..equilibrium.law import ContactLaw
+from ..equilibrium.mechanics import Inertia
 from ..equilibrium.result import Equilibrium
 from ..equilibrium.solve import Settings, solve
 from ..status import Status
@@ -55,7 +56,8 @@ def nearest_forces(
     one = sp.csr_array(sp.eye_array(len(goal)))
     best, load, x, solves, moved = None, np.zeros(len(goal)), np.zeros(len(goal)), 0, np.inf
     for e in NEAREST.inertia:
-        mechanics = between_bodies(rows, e * x - goal, d, M=e * one, inverse=one / e)
+        inertia = Inertia(e * one, one / e, rows / e)
+        mechanics = between_bodies(rows, e * x - goal, d, inertia=inertia)
         found, _ = solve(
             mechanics,
             law,

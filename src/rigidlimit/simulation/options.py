@@ -4,11 +4,8 @@ import numpy as np
 
 from .._support import arrays
 from ..bodies.materials import TANGENTIAL_LAWS
-from ..dynamics.driver import check_solver
 from ..errors import InputError
-from ..forces.friction import has_friction
-from ..scenes.scene import Scene, law_exponent
-from ..step import StepSettings
+from ..scenes.scene import Scene
 from ..step.friction import Friction
 
 SHORTEST = 1e-150
@@ -26,58 +23,31 @@ def steps_between(time: float, until: float, dt: float) -> int:
     return int(np.ceil((until - time) / dt - 1e-9))
 
 
-def step_settings(
-    scene: Scene,
-    *,
-    dt: float | None,
-    law: str | float | None,
-    restitution: float | None,
-    tangential_law: str | None,
-    increments: int | None,
-    closed: float | None,
-    tolerance: float,
-    solver: str,
-    solver_options: dict | None,
-) -> StepSettings:
-    """The settings of ``Simulation``, checked; those that are None are the scene's.
-
-    Raises InputError for values that no step can take.
-    """
-    check_solver(
-        solver, solver_options or {}, rough=has_friction(scene.bodies, scene.pair_friction)
-    )
-    restitution = scene.restitution if restitution is None else restitution
-    if not 0 <= arrays.number(restitution) <= 1:
-        raise InputError(f"restitution is {restitution!r}; expected 0 <= e_n <= 1")
-    dt = arrays.positive("dt", scene.dt if dt is None else dt)
+def time_step(dt: float) -> float:
+    """The time step [s]. Raises InputError for one that no step can take."""
+    dt = arrays.positive("dt", dt)
     if dt < SHORTEST:
         raise InputError(
             f"dt is {dt:g} s, whose square is zero to a computer; expected a time step in "
             "seconds, like 1e-3"
         )
-    return StepSettings(
-        dt=dt,
-        exponent=scene.exponent if law is None else law_exponent(law),
-        pair_stiffness=scene.pair_stiffness,
-        restitution=restitution,
-        solver=solver,
-        solver_options=solver_options,
-        tolerance=arrays.positive("tolerance", tolerance),
-        closed=None if closed is None else arrays.positive("closed", closed),
-        friction=Friction(
-            scene.pair_friction,
-            scene.pair_tangential_stiffness,
-            *_tangential(scene, tangential_law, increments),
-        ),
-    )
+    return dt
 
 
-def _tangential(scene: Scene, law: str | None, increments: int | None) -> tuple[str, int]:
-    """Tangential law and increments of step 2: those given, else the scene's."""
+def rebound(restitution: float) -> float:
+    """e_n, as given. Raises InputError if it is not within 0 and 1."""
+    if not 0 <= arrays.number(restitution) <= 1:
+        raise InputError(f"restitution is {restitution!r}; expected 0 <= e_n <= 1")
+    return restitution
+
+
+def scene_friction(scene: Scene, law: str | None, increments: int | None) -> Friction:
+    """Friction of a scene, with the tangential law and the increments of step 2; those that are
+    None are the scene's. Raises InputError for others than there are."""
     law = scene.tangential_law if law is None else law
     increments = scene.increments if increments is None else increments
     if law not in TANGENTIAL_LAWS:
         raise InputError(f"tangential_law is {law!r}; expected {' or '.join(TANGENTIAL_LAWS)}")
     if not (arrays.is_positive(increments) and increments == int(increments)):
         raise InputError(f"increments is {increments!r}; expected a positive integer")
-    return law, int(increments)
+    return Friction(scene.pair_friction, scene.pair_tangential_stiffness, law, int(increments))

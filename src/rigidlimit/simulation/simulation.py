@@ -13,12 +13,14 @@ from .._support.warned import warn
 from ..bodies import State
 from ..collision.contacts import Contacts
 from ..constraints import in_world
+from ..dynamics.driver import check_solver
 from ..errors import InputError, SceneError, SceneWarning
 from ..forces import ContactHistory
+from ..forces.friction import has_friction
 from ..scenes.load import as_scene
-from ..scenes.scene import Scene
+from ..scenes.scene import Scene, law_exponent
 from ..status import Status
-from ..step import StepResult, WarmStart, step, with_compatible
+from ..step import StepResult, StepSettings, WarmStart, step, with_compatible
 from ..step.friction import Memory, remembered
 from ..step.warnings import (
     driven_into_a_jam,
@@ -29,7 +31,7 @@ from ..step.warnings import (
 from . import checkpoint
 from .at_rest import STILL, largest_speed, same_state, stand_still
 from .changes import Changes
-from .options import step_settings, steps_between
+from .options import rebound, scene_friction, steps_between, time_step
 
 
 class Simulation(Changes):
@@ -72,17 +74,18 @@ class Simulation(Changes):
         scene = as_scene(scene)
         if compatible not in ("every", "never"):
             raise InputError(f"compatible is {compatible!r}; expected 'every' or 'never'")
-        self.settings = step_settings(
-            scene,
-            dt=dt,
-            law=law,
-            restitution=restitution,
-            tangential_law=tangential_law,
-            increments=increments,
-            closed=closed,
-            tolerance=tolerance,
+        rough = has_friction(scene.bodies, scene.pair_friction)
+        check_solver(solver, solver_options or {}, rough=rough)
+        self.settings = StepSettings(
+            dt=time_step(scene.dt if dt is None else dt),
+            exponent=scene.exponent if law is None else law_exponent(law),
+            pair_stiffness=scene.pair_stiffness,
+            restitution=rebound(scene.restitution if restitution is None else restitution),
             solver=solver,
             solver_options=solver_options,
+            tolerance=arrays.positive("tolerance", tolerance),
+            closed=None if closed is None else arrays.positive("closed", closed),
+            friction=scene_friction(scene, tangential_law, increments),
         )
         self.scene = scene
         self.bodies = scene.bodies

@@ -26,11 +26,9 @@ from ..linear import LinearStats, cost
 from ..linear.stiffness import SETTINGS as LINEAR
 from ..status import Status
 from . import active_set
-from .active_set import FEW
 from .attempts import SETTINGS, Attempts, Found, Settings
 from .bearing import bearing
 from .energy import EPS
-from .nearest_load import nearest_load
 
 UNLIKE = 30.0
 """Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
@@ -67,7 +65,7 @@ class _Search(Attempts):
 
     def run(self, warm_start: np.ndarray | None, admissible: np.ndarray | None) -> Status:
         """The methods in turn."""
-        status = self.by_active_set(warm_start, admissible)
+        status = self.by_active_set(admissible)
         if status is not None:
             return status
         loaded, status = bool(self.load.any()), Status.STALLED
@@ -175,25 +173,13 @@ class _Search(Attempts):
 
     # among forces that balance the load
 
-    def by_active_set(
-        self, warm_start: np.ndarray | None, admissible: np.ndarray | None
-    ) -> Status | None:
-        """From the given forces; without any start, where hardly more contacts are there than
-        degrees of freedom, from forces that balance the load, found like step 1. Forces that are
-        rounding's, other ones in every run, would be taken for bearing contacts."""
-        m, n = self.network.B.shape
-        few = n > LINEAR.direct_size and m <= n + FEW
-        if self.problem.offset is not None:
+    def by_active_set(self, admissible: np.ndarray | None) -> Status | None:
+        """From given forces by the active set method; None where that is no way. NO_ROOM: forces as
+        given. Forces that are rounding's, other ones in every run, would be taken for bearing
+        contacts."""
+        if admissible is None or self.problem.offset is not None:
             return None
-        if admissible is None and warm_start is None and few and self.load.any():
-            self.stats.took("nearest load first")
-            admissible = nearest_load(self.network, self.load).force
-        if admissible is None:
-            return None
-        return self.among_forces(np.where(bearing(admissible), admissible, 0.0))
-
-    def among_forces(self, admissible: np.ndarray) -> Status | None:
-        """By the active set method; None where that is no way. NO_ROOM: forces as given."""
+        admissible = np.where(bearing(admissible), admissible, 0.0)
         load, imbalance = self.load, self.problem.imbalance(admissible)
         if not active_set.applies(admissible, len(load)) or imbalance > self.settings.balanced:
             return None

@@ -1,10 +1,11 @@
 """Hard problems that tests and the corpus of the benchmarks share."""
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 import rigidlimit as rl
-from tests.problems import GRAVITY, contact_problem
+from tests.problems import GRAVITY, contact_problem, turned
 
 DT = 1e-3
 
@@ -91,6 +92,16 @@ def softened(seed, soft, motions=4, contacts=60, n=24):
     size = np.ones(n)
     size[:motions] = soft * np.arange(1, motions + 1)
     return firm, firm @ (turned * size @ turned.T), admissible
+
+
+def stack(seed, soft):
+    """Two bodies whose motions together, not those of either alone, are felt by ``soft``: B, forces
+    and F~."""
+    rng = np.random.default_rng(seed)
+    values = np.array([2.0, 1.5, 1.2, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, soft])
+    B = sp.csr_array(turned(rng, 16)[:, :12] * values @ turned(rng, 12))
+    force = rng.uniform(0.5, 1.5, 16)
+    return B, force, B.T @ force
 
 
 def unlike_stiffness(seed, decades):

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 import tests
 from tests.hard_problems import (
     softened,
+    stack,
     unlike_stiffness,
 )
 from tests.problems import (
@@ -124,6 +125,12 @@ def hardly_not_carried(seed, short):
 def unlike_forces(seed, decades, exponent):
     B, load, k = unlike_stiffness(seed, decades)
     return [forces(B, load, stiffness=k, exponent=exponent)]
+
+
+def two_bodies(seed, felt):
+    """A motion of two bodies together that contacts feel by as little as that."""
+    B, _, load = stack(seed, felt)
+    return [forces(B, load)]
 
 
 def drifted(exponent):

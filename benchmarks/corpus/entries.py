@@ -89,6 +89,7 @@ FORCES = [
         for a in (1e-7, 1e-10)
         for p in (2.0, 2.5, 3.0)
     ],
+    ("two bodies, one motion felt by 1e-10", arrays.two_bodies, 5, 1e-10),
     ("support felt by 4e-13", arrays.rounded_support),
     ("turned pile, Hertz", arrays.turned_pile),
     *[

@@ -20,7 +20,8 @@ from rigidlimit.conditioning.several_bodies import (
 from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.forces import compatible_forces
 from rigidlimit.status import Status
-from tests.problems import assert_asks_the_same, turned
+from tests.hard_problems import stack
+from tests.problems import assert_asks_the_same
 
 
 def balls(number):
@@ -28,16 +29,6 @@ def balls(number):
     for i in range(number):
         scene.add(rl.Sphere(1.0), position=(3 * i, 0, 0))
     return scene.bodies
-
-
-def stack(seed, soft):
-    """Two bodies whose motions together, not those of either alone, are felt by ``soft``: B, forces
-    and F~."""
-    rng = np.random.default_rng(seed)
-    values = np.array([2.0, 1.5, 1.2, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, soft])
-    B = sp.csr_array(turned(rng, 16)[:, :12] * values @ turned(rng, 12))
-    force = rng.uniform(0.5, 1.5, 16)
-    return B, force, B.T @ force
 
 
 @pytest.mark.parametrize("soft", [1e-12, 1e-9, 1e-7])

@@ -8,7 +8,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.forces import compatible_forces
 from rigidlimit.forces.problem import force_bound
-from tests.conditioning.test_several_bodies import stack
+from tests.hard_problems import stack
 
 
 def side_by_side(apart, seed):

@@ -98,13 +98,10 @@ class _Search(Attempts):
     def drifted(self, u: np.ndarray) -> bool:
         """Whether u has moved so far that rounding of B u would spoil forces of order one.
 
-        Floating bodies move where nothing holds them; over many warm starts that adds up. Weakly
-        determined motions may be as large as they are: rounding of what they have in common is no
-        more than the rounding that they bring along in any case.
+        Floating bodies move where nothing holds them; over many warm starts that adds up.
         """
-        moved = EPS * np.abs(self.network.B @ u).max(initial=0.0)
-        common = EPS * absolute_product(self.network.B, u).max(initial=0.0)
-        return moved > 0.01 * self.tolerance or common > self.settings.common_rounding
+        rounding = EPS * absolute_product(self.network.B, u).max(initial=0.0)
+        return bool(rounding > self.settings.common_rounding)
 
     def newton(self, start: np.ndarray | None) -> Status:
         """Newton from ``start`` (n,) or None, for as long as a start is given."""

@@ -193,7 +193,7 @@ class _Linearised:
         borne = self.system.shift * float(np.abs(springs.moved).max(initial=0.0))
         if not self.looked and borne > self.settings.borne * self.tolerance:
             self.looked = True
-            weak = weak_motions(self.system, springs.load, self.admissible, self.tolerance)
+            weak = weak_motions(self.system, springs.load, self.admissible)
             if weak is not None:
                 self.springs = springs = Springs(self.system, springs.offset, springs.load, weak)
                 spring = springs.forces()
@@ -217,6 +217,7 @@ class _Linearised:
         weakly determined.
         """
         springs = self.springs
+        springs.bear_as(self.force)
         D = np.where(self.system.working, self.system.D, 0.0)
         self.force, motion, imbalance = rebalanced(
             springs, self.force, springs.loads, D, springs.solve, tolerance=tolerance, at_least=1

@@ -181,7 +181,7 @@ def _judged(scaled: Scaled, solved: Solved, options: Options) -> CompatibleForce
         largest = float(force.max(initial=0.0))
         return float(bound.max(initial=0.0)) / largest if largest > 0.0 else 0.0
 
-    error = off_by(solved.whole)
+    error = max(off_by(solved.whole), solved.open)
     return CompatibleForces(
         force=force,
         displacement=solved.u,

@@ -33,8 +33,9 @@ class CompatibleForces(Displayed):
     smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy, of the load that the
     forces stand for, less what rounding of loads, forces and displacements makes of it.
     force_error: how far forces can be from the least energy by this gap and what it forgives,
-    the worst of them over the largest force (``force_bound``); for p < 2 a gap of 1e-9 leaves 1e-3
-    open. forgiven: whether it is more than ``WARNED`` by what was forgiven alone. imbalance
+    the worst of them over the largest force (``force_bound``), and what rounding of B leaves open
+    along motions that contacts hardly resist, where these were told; for p < 2 a gap of 1e-9 leaves
+    1e-3 open. forgiven: whether it is more than ``WARNED`` by what was forgiven alone. imbalance
     (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
     routes: ways that were tried, in turn.
     nearest_status: where the load is not carried, whether the forces for the nearest load that is

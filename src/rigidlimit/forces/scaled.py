@@ -54,7 +54,8 @@ class Solved:
     """What was found, in the units of the data.
 
     load (n,): the one that the forces are to balance, the nearest where the given one is not
-    carried. gap, whole: ``both_gaps``, nearest_status: see ``CompatibleForces``.
+    carried. gap, whole: ``both_gaps``, nearest_status: see ``CompatibleForces``. open: part of the
+    largest force that rounding leaves open along weak motions.
     """
 
     u: np.ndarray
@@ -67,6 +68,7 @@ class Solved:
     gap: float
     whole: float
     nearest_status: Status | None = None
+    open: float = 0.0
 
     @property
     def stopped_short(self) -> bool:
@@ -226,4 +228,5 @@ class Scaled:
             gap,
             whole,
             nearest_status,
+            0.0 if found.weak is None else found.weak.open,
         )

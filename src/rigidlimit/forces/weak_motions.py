@@ -27,26 +27,32 @@ from ..linear.low_rank_update import ChangingSystem
 @dataclass(frozen=True)
 class Settings:
     """strongest: |B w| / |w| up to which a motion is weak: shifts of K leave far stronger ones
-    alone. weakest: the same over the tolerance, below which a load of any size that contacts can
-    bear along it is within the tolerance. looked_for: how many may be found. rounds: of inverse
-    iteration, each of which leaves 1e-8 of the others. rounding: of the load, over its largest.
+    alone. weakest: the same below which nothing pins a force (``linear/column_scaling.py``).
+    looked_for: how many may be found. rounds: of inverse iteration, which leave 1e-8 of the others
+    each, but for the first. rounding: of the load, over its largest, and of entries of B. noise:
+    what rounded normals and arms may make of B w. resisted: least stiffness of the working set
+    along w, Q_W^T D Q_W less what others take, at which it holds forces.
     """
 
     strongest: float = 1e-4
-    weakest: float = 0.1
-    looked_for: int = 8
-    rounds: int = 2
+    weakest: float = 1e-12
+    looked_for: int = 16
+    rounds: int = 3
     rounding: float = 1e-15
+    noise: float = 1e-14
+    resisted: float = 1e-9
 
 
 @dataclass(frozen=True)
 class WeakMotions:
-    """Z (n, k), s (k,), Q (m, k), and the load along them Q^T f (k,)."""
+    """Z (n, k), s (k,), Q (m, k), and the load along them Q^T f (k,). open: part of the largest
+    force by which rounding of B, over s, may move forces."""
 
     motion: np.ndarray
     size: np.ndarray
     felt: np.ndarray
     load: np.ndarray
+    open: float = 0.0
 
     def extended(self, B: sp.csr_array, load: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
         """(B (m, n + k), load (n + k,)) with them."""
@@ -67,23 +73,30 @@ def weak_motions(
     system: ChangingSystem,
     load: np.ndarray,
     admissible: np.ndarray,
-    tolerance: float,
     settings: Settings = Settings(),
 ) -> WeakMotions | None:
     """Those of all contacts, by inverse iteration with the matrix of the working set; None if
     there are none.
 
     load (n,), which forces ``admissible`` (m,) balance: what these do along weak motions is known
-    to all digits, while the load is to its own over s. tolerance: of the balance.
+    to all digits, while the load is to its own over s.
+
+    A start in the range of B^T is orthogonal to motions that nothing resists, of which there are
+    hundreds: they look like weak ones to K, and what rounding lets contacts feel of them, 1e-14,
+    would be divided by s.
     """
     B = system.network.B
-    x = np.random.default_rng(0).normal(size=(B.shape[1], settings.looked_for))
+    D = np.where(system.working, system.D, 0.0)
+    pushes = np.random.default_rng(0).normal(size=(settings.looked_for, B.shape[0]))
+    x = np.column_stack([system.network.load_of(push) for push in pushes])
     for _ in range(settings.rounds):
         x = system.nearly(np.asfortranarray(x))
         x, _ = np.linalg.qr(x / np.abs(x).max(axis=0))
+    # what the rounding of the factor leaves of motions that K resists
+    held = np.column_stack([system.network.load_of(D * felt) for felt in (B @ x).T])
+    x, _ = np.linalg.qr(x - system.nearly(np.asfortranarray(held)))
     felt, size, mix = np.linalg.svd(B @ x, full_matrices=False)
-    least = settings.weakest * tolerance / float(admissible.max())
-    weak = (size < settings.strongest) & (size > least)
+    weak = (size < settings.strongest) & (size > settings.weakest)
     if not weak.any():
         return None
     motion, size, felt = x @ mix[weak].T, size[weak], felt[:, weak]
@@ -126,6 +139,22 @@ class Springs:
         rest = self._missing(spring)  # once more, as changes of the working set cancel each other
         y = system.nearly(rest[:n] - system.shift * self.moved[:n])
         return spring - self._move(y, rest[n:])
+
+    def bear_as(self, force: np.ndarray, settings: Settings = Settings()):
+        """Take loads along weak motions for those that forces (m,) bear, where rounding of B is all
+        that is between them: none but contacts that let go may resist such a motion. How far
+        rounding leaves forces open along the others is told by ``weak.open``."""
+        if self.weak is None:
+            return
+        weak, largest = self.weak, force.max()
+        borne, known = weak.felt.T @ force, settings.noise / weak.size * largest
+        load = np.where(np.abs(borne - weak.load) <= known, borne, weak.load)
+        resisted, way = np.linalg.eigh(self._stiffness)
+        yields = way * np.where(resisted > settings.resisted, 1 / resisted, 0.0) @ way.T
+        moved = np.abs(self._springs[self.system.working] @ yields)
+        open_ = float((moved @ (settings.rounding / weak.size)).max(initial=0.0))
+        self.weak = replace(weak, load=load, open=open_)
+        self.loads = np.append(self.load, load)
 
     def _take_out(self, answers, felt):
         """Eliminate u: its ``answers`` (n, k) to b = 1, of which contacts feel (m, k)."""

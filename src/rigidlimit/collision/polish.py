@@ -27,22 +27,20 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numba.experimental import structref
 
-from .._support.structs import StructType, define
 from .kinds import CYLINDER
-from .kinks import Room, ends_bear, new_room, top_near
-from .pairs import Nearest, Pairs
-from .rounded_hulls import (
-    RoundedHull,
-    across,
-    basis,
-    furthest_points,
-    new_hull,
-    smooth_part,
+from .kinks import ends_bear, top_near
+from .normal_search import (
+    look,
+    look_across,
+    new_search,
+    share,
+    take_pair,
+    take_points,
+    within_ends,
 )
-from .separation import place
-from .solid_table import Solids, to_body
+from .pairs import Nearest, Pairs
+from .solid_table import Solids
 
 
 class Settings(NamedTuple):
@@ -103,127 +101,6 @@ def _bend(bend_a, bend_b, u, v, du, dv):
     return uu, uv, vv
 
 
-@structref.register
-class _SearchType(StructType):
-    pass
-
-
-class Search:
-    """Two rounded hulls and where Newton stands; in the axes of a about its centre.
-
-    turn (3, 3), arm (3,): pose of b; size: of the coordinates; small: of the smaller body; slack:
-    facing of the size. n (3,): unit direction looked along, value: the separation along it; inward
-    (3,): -n in the axes of b. u, v (3,): axes across n, u_b, v_b: those in the axes of b; slope
-    (2,): of the smooth parts; best (3,): the direction before the last step; turn_by (2,): that
-    step, in u, v. on_a, on_b (3,): the points that are to face each other. zero (3,): no shift;
-    room: for ``top_near``.
-    """
-
-    a: RoundedHull
-    b: RoundedHull
-    turn: np.ndarray
-    arm: np.ndarray
-    size: float
-    small: float
-    slack: float
-    n: np.ndarray
-    value: float
-    inward: np.ndarray
-    u: np.ndarray
-    v: np.ndarray
-    u_b: np.ndarray
-    v_b: np.ndarray
-    slope: np.ndarray
-    best: np.ndarray
-    turn_by: np.ndarray
-    on_a: np.ndarray
-    on_b: np.ndarray
-    zero: np.ndarray
-    room: Room
-
-
-define(Search, _SearchType)
-
-
-@njit(cache=True)
-def _new_search(pairs, solids):
-    a = new_hull(solids.size[0], solids.vertices[:0])
-    b = new_hull(solids.size[0], solids.vertices[:0])
-    return Search(
-        a, b, pairs.turn[0], pairs.arm[0], 0.0, 0.0, 0.0, np.empty(3), 0.0, np.empty(3),
-        np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(2), np.empty(3), np.empty(2),
-        np.empty(3), np.empty(3), np.zeros(3), new_room(),
-    )  # fmt: skip
-
-
-@njit(cache=True)
-def _take_shape(hull, solids, s):
-    start = solids.vertex_start
-    hull.kind, hull.size = solids.kind[s], solids.size[s]
-    hull.corners = solids.vertices[start[s] : start[s + 1]]
-
-
-@njit(cache=True)
-def _take_pair(search, pairs, solids, p, normal):
-    """Makes the search that of pair p, from the direction normal (3,)."""
-    _take_shape(search.a, solids, pairs.shape_a[p])
-    _take_shape(search.b, solids, pairs.shape_b[p])
-    search.turn, search.arm = pairs.turn[p], pairs.arm[p]
-    search.size = pairs.radius_a[p] + pairs.radius_b[p]
-    search.small = min(pairs.radius_a[p], pairs.radius_b[p])
-    search.slack = SETTINGS.facing * search.size
-    for k in range(3):
-        search.n[k] = normal[k]
-
-
-@njit(cache=True)
-def _look(search):
-    """The points of both bodies furthest along the direction, their smooth parts, ``value``."""
-    a, b, n, inward = search.a, search.b, search.n, search.inward
-    to_body(search.turn, n, -1.0, inward)
-    a.count = furthest_points(a.kind, a.size[2], a.corners, n, a.points)
-    b.count = furthest_points(b.kind, b.size[2], b.corners, inward, b.local)
-    a.smooth = smooth_part(a.kind, a.size, n, a.smooth_point[0], a.bend)
-    b.smooth = smooth_part(b.kind, b.size, inward, b.smooth_local[0], b.bend)
-    place(b.local[: b.count], search.turn, search.arm, b.points)
-    place(b.smooth_local, search.turn, search.zero, b.smooth_point)
-    ca, ra, cb, rb = a.points, a.smooth_point, b.points, b.smooth_point
-    value = 0.0
-    for k in range(3):
-        value += n[k] * (cb[0, k] + rb[0, k] - ca[0, k] - ra[0, k])
-    search.value = value
-
-
-@njit(cache=True)
-def _take_points(search):
-    """The points shared by each body's furthest ones, on the bodies; how far they are from facing
-    each other, the largest component of x_b - x_a - value n."""
-    a, b, n, on_a, on_b = search.a, search.b, search.n, search.on_a, search.on_b
-    off = 0.0
-    for k in range(3):
-        on_a[k] = a.shared[k] + a.smooth_point[0, k]
-        on_b[k] = b.shared[k] + b.smooth_point[0, k]
-        off = max(off, abs(on_b[k] - on_a[k] - search.value * n[k]))
-    return off
-
-
-@njit(cache=True)
-def _look_across(search):
-    """Axes across the direction, where the points are in them, and the slope of f without them."""
-    a, b, n, u, v, slope = search.a, search.b, search.n, search.u, search.v, search.slope
-    basis(n, u, v)
-    to_body(search.turn, u, 1.0, search.u_b)
-    to_body(search.turn, v, 1.0, search.v_b)
-    across(a, n, u, v, 1.0)
-    across(b, n, u, v, -1.0)
-    ra, rb = a.smooth_point, b.smooth_point
-    slope[0] = slope[1] = 0.0
-    for k in range(3):
-        search.best[k] = n[k]
-        slope[0] += u[k] * (rb[0, k] - ra[0, k])
-        slope[1] += v[k] * (rb[0, k] - ra[0, k])
-
-
 @njit(cache=True)
 def _find_top(search):
     """Newton's step into ``turn_by``, with the shares of the points; whether there is one."""
@@ -250,27 +127,6 @@ def _shrink(search, turned):
 
 
 @njit(cache=True)
-def _share(hull):
-    """The point shared by the furthest ones, by their weights."""
-    shared, weight, points = hull.shared, hull.weight, hull.points
-    for k in range(3):
-        shared[k] = 0.0
-        for i in range(hull.count):
-            shared[k] += weight[i] * points[i, k]
-
-
-@njit(cache=True)
-def _within_ends(search):
-    """Moves the points into the ends of cylinders seen along their axes, and below each other."""
-    a, b, n, xa, xb = search.a, search.b, search.n, search.on_a, search.on_b
-    to_b = 1.0 if b.smooth else (0.0 if a.smooth else a.size[0] / (a.size[0] + b.size[0]))
-    apart = n[0] * (xb[0] - xa[0]) + n[1] * (xb[1] - xa[1]) + n[2] * (xb[2] - xa[2])
-    for k in range(3):
-        xa[k] += to_b * (xb[k] - xa[k] - apart * n[k])
-        xb[k] = xa[k] + search.value * n[k]
-
-
-@njit(cache=True)
 def _move(search, shrink):
     """Turns the direction by that share of the step."""
     n, u, v, s = search.n, search.u, search.v, search.turn_by
@@ -285,10 +141,10 @@ def _search_exact(search):
     a, b, size, slack = search.a, search.b, search.size, search.slack
     highest, turned, tries = -np.inf, np.inf, 0
     for _ in range(SETTINGS.steps):
-        _look(search)
+        look(search)
         value = search.value
         if turned < np.inf:  # are these the points that face each other?
-            off = _take_points(search)
+            off = take_points(search)
             tries += turned < SETTINGS.close
             touching = abs(value) < 10 * slack  # where many normals serve
             if off <= SETTINGS.exact * size or (touching and off <= slack):
@@ -302,7 +158,7 @@ def _search_exact(search):
             turned = np.inf
             continue
         highest = max(highest, value)
-        _look_across(search)
+        look_across(search)
         bears, shrink, s = False, SETTINGS.nudge, search.turn_by
         if a.smooth and b.smooth:
             if not _find_top(search):
@@ -311,11 +167,11 @@ def _search_exact(search):
             shrink = _shrink(search, turned)
         else:
             bears = ends_bear(a, b, search.slope, slack, s)
-        _share(a)
-        _share(b)
+        share(a)
+        share(b)
         if bears:
-            _take_points(search)
-            _within_ends(search)
+            take_points(search)
+            within_ends(search)
             return True
         _move(search, shrink)
     return False
@@ -327,13 +183,13 @@ def polish(rows: np.ndarray, pairs: Pairs, solids: Solids, found: Nearest):
     others stay as they are."""
     if len(rows) == 0:
         return
-    search = _new_search(pairs, solids)
+    search = new_search(pairs, solids)
     for row in range(len(rows)):
         p = rows[row]
         found.exact[p] = False
         if not found.separation[p] > -np.inf:
             continue
-        _take_pair(search, pairs, solids, p, found.normal[p])
+        take_pair(search, pairs, solids, p, found.normal[p], SETTINGS.facing)
         exact = _search_exact(search)
         if exact and search.value >= found.separation[p] - search.slack:
             found.exact[p], found.separation[p] = True, search.value

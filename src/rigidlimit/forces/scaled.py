@@ -18,7 +18,6 @@ from . import augmented_lagrangian, newton
 from .attempts import SETTINGS, Found
 from .energy import both_gaps
 from .nearest_load import INFEASIBLE, nearest_load
-from .noise import harmless, noise
 
 GAP = SETTINGS.gap
 """Duality gap over the tolerance up to which balanced forces are the answer."""
@@ -127,31 +126,10 @@ class Scaled:
         admissible = options.admissible
         untouched = np.abs(np.where(self.touched, 0.0, self.data.load)).max(initial=0.0)
         uncarried = bool(untouched > tolerance * self.force_size)
-        if admissible is not None and not uncarried:
-            network = self.problem.network
-            aside = noise(network.B, network.block_of, admissible, tolerance) / self.force_size
-            if aside.any():
-                solved, start = self._beside(options, aside, start, stats)
-                if solved is not None:
-                    return solved
         if admissible is not None:
             admissible = admissible / self.force_size
         found = self._run(options, self.problem, stats, start, admissible)
         return self._judged(found, options, stats, uncarried)
-
-    def _beside(self, options, aside, start, stats):
-        """(answer beside forces ``aside`` (m,) that are rounding, or None where these are not
-        harmless; u (n,), from where to go on)."""
-        network, limits = self.problem.network, (options.tolerance, GAP * options.tolerance)
-        problem = self._with(self.problem.load - network.load_of(aside))
-        admissible = options.admissible / self.force_size - aside
-        found = self._run(options, problem, stats, start, admissible)
-        beside, found.force = found.force, found.force + aside
-        if found.weak is not None:
-            found.weak = found.weak.beside(aside)
-        solved = self._given_back(found, stats, self.problem.load, None)
-        fine = harmless(network.B, aside, beside, solved.gap, *limits)
-        return (solved if solved.status is Status.CONVERGED and fine else None), found.displacement
 
     def _judged(self, found: Found, options, stats, uncarried) -> Solved:
         """The answer, or that of the nearest load where this one is not carried. uncarried: whether

@@ -14,7 +14,7 @@ known to 1e-16 / s, which is what last digits of B leave open.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -58,10 +58,6 @@ class WeakMotions:
         """(B (m, n + k), load (n + k,)) with them."""
         wide = sp.csr_array(sp.hstack([B, sp.csr_array(self.felt)], format="csr"))
         return wide, np.append(load, self.load)
-
-    def beside(self, force: np.ndarray) -> WeakMotions:
-        """These under forces (m,) more."""
-        return replace(self, load=self.load + self.felt.T @ force)
 
     def whole(self, moved: np.ndarray) -> np.ndarray:
         """The displacement (n,) of u and b, (n + k,)."""

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit.forces import newton
-from rigidlimit.forces.noise import noise
 from rigidlimit.status import Status
 from tests.hard_problems import wall
 
@@ -46,19 +44,6 @@ def test_steps_at_rest_cost_nothing(steps):
     for result in steps[1:]:
         assert result.classic.iterations == 0
         assert result.compatible.linear_iterations <= 50
-
-
-def test_noise_is_what_is_small_beside_others():
-    """Examples: a small force between bodies that bear large ones is set aside; the small force
-    of a light body is not, nor anything above ten times the tolerance."""
-    B = np.zeros((5, 4))
-    for contact, (a, b) in enumerate([(0, 0), (1, 1), (0, 1), (1, 2), (2, 3)]):
-        B[contact, a] = B[contact, b] = 1.0
-    B = sp.csr_array(B)
-    force = np.array([1.0, 2.0, 5e-10, 3e-12, 1e-12])  # bodies 2 and 3 are light
-    assert noise(B, np.arange(4), force, 1e-10).tolist() == [0, 0, 5e-10, 0, 0]
-    assert not noise(B, np.arange(4), force, 1e-11).any()
-    assert not noise(B, np.arange(4), np.zeros(5), 1e-10).any()
 
 
 def test_end_of_the_path_agrees_with_newton(monkeypatch):

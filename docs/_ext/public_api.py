@@ -35,10 +35,22 @@ def _directive(module, name):
     value = getattr(module, name)
     if inspect.isclass(value):
         # the docstring of a data class lists its fields
-        return f".. autoclass:: {module.__name__}.{name}\n"
+        return f".. autoclass:: {module.__name__}.{name}\n" + _parts(module, value)
     kind = "autofunction" if callable(value) else "autodata"
     short = "\n   :no-value:" if kind == "autodata" else ""
     return f".. {kind}:: {module.__name__}.{name}{short}\n"
+
+
+def _parts(module, cls):
+    """Option that shows what bases beside the class define, which are no classes of their own."""
+    folder = cls.__module__.rpartition(".")[0]
+    parts = [
+        base
+        for base in cls.__bases__
+        if base.__module__.rpartition(".")[0] == folder and base.__name__ not in _public(module)
+    ]
+    others = [base.__name__ for base in cls.__bases__ if base not in parts and base is not object]
+    return f"   :inherited-members: {', '.join(others)}\n" if parts else ""
 
 
 def _page(path):

@@ -8,7 +8,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.errors import InputError, SceneError, SceneWarning
-from rigidlimit.scenes.scene import PAIR_KEYS
+from rigidlimit.scenes.pairs import PAIR_KEYS
 from rigidlimit.scenes.toml import parse_scene, read_scene, scene_text, write_scene
 
 FLOOR = '[[bodies]]\nshape = "half-space"\nposition = [0, 0, 0]\n'

@@ -14,10 +14,11 @@ from .._support.words import counted
 from ..errors import InputError, OutputError, SceneError, SceneWarning, UnfinishedRun
 from ..scenes.columns import StoredScene
 from ..scenes.scene import Scene
+from .comparison_file import write_comparison
 from .stored import SCHEMA, damage_told, opened, read_head, steps_in, steps_of
 from .stored_step import StoredStep, read_step
 from .unfinished import left_out, parts_of, read_unfinished
-from .writer import RunWriter, check_place, write_comparison
+from .writer import RunWriter, check_place
 
 __all__ = [
     "Run",

@@ -7,7 +7,6 @@ with the last checkpoint: from it a finished run is extended, FILE being the fir
 """
 
 import json
-import shutil
 import time
 import uuid
 from collections.abc import Callable
@@ -15,34 +14,29 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .. import __version__
 from .._support.atomic import remove_stale, whole_file
 from .._support.new_hdf5 import new_hdf5
 from .._support.warned import warn
 from ..errors import InputError, OutputError, UnfinishedRun
 from ..scenes.columns import StoredScene
-from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
+from . import parts
 from .limits import LIMITS
-from .lock import LOCK, Lock
-from .resuming import EARLIER, check_place, check_unfinished, joined, read_finished
-from .stored import opened, steps_of, write_checkpoint, write_head
-from .stored_step import write_step
+from .lock import Lock
+from .resuming import check_place, check_unfinished, joined, read_finished
+from .stored import write_checkpoint, write_head
 from .unfinished import (
-    COLUMNS,
     Unfinished,
     damaged_steps,
     left_out,
-    part_files,
     parts_of,
     read_unfinished,
 )
 
 if TYPE_CHECKING:
-    from ..penalty.comparison import Comparison
+    pass
 
 
 class RunWriter:
@@ -135,30 +129,19 @@ class RunWriter:
 
     def _begin(self, scene: StoredScene) -> None:
         """Fill the folder of parts; the checkpoint comes last: with it there is a run."""
-        # the checkpoint goes first, so that what is left after a kill is no run
-        (self.parts / "checkpoint.npz").unlink(missing_ok=True)
-        for leftover in self.parts.iterdir():
-            if leftover.name != LOCK:
-                leftover.unlink()
-        if self.extends:
-            _link(self.path, self.parts / EARLIER)
+        head = {
+            "id": self._id,
+            "scene": scene.text,
+            "columns": bool(scene.columns),
+            "settings": self._told,
+            "asked": self.settings,
+            "version": __version__,
+            "extends": self.extends,
+            "begin": self.simulation.steps,
+            "every": self.every,
+        }
         self._scene = scene
-        if scene.columns:
-            with whole_file(self.parts / COLUMNS, durable=True) as temporary:
-                _save(temporary, scene.columns)
-        with whole_file(self.parts / "run.json", durable=True) as temporary:
-            head = {
-                "id": self._id,
-                "scene": scene.text,
-                "columns": bool(scene.columns),
-                "settings": self._told,
-                "asked": self.settings,
-                "version": __version__,
-                "extends": self.extends,
-                "begin": self.simulation.steps,
-                "every": self.every,
-            }
-            temporary.write_text(json.dumps(head), encoding="utf-8")
+        parts.begin(self.parts, head, scene, self.path if self.extends else None)
         self.checkpoint()
 
     def _refuse_unfinished(self) -> None:
@@ -265,24 +248,17 @@ class RunWriter:
             )
         if self.simulation.steps % self.every == 0:
             self._pending.append((self.simulation.steps, result))
-            self._waiting += _bytes(result)
+            self._waiting += parts.memory_of(result)
         if self._waiting > LIMITS.waiting or time.monotonic() - self._last > self.interval:
             self.checkpoint()
 
     def checkpoint(self) -> None:
         """Make everything so far safe against a kill."""
         if self._pending:
-            name = f"{self._pending[0][0]:08d}.h5"
-            part = self.parts / name
-            with whole_file(part, durable=True) as temporary, new_hdf5(temporary) as file:
-                for number, result in self._pending:
-                    write_step(file.create_group(f"steps/{number:08d}"), result)
-                write_checkpoint(file.create_group("checkpoint"), self.simulation.checkpoint())
+            parts.add(self.parts, self._pending, self.simulation.checkpoint())
             self._pending.clear()
             self._waiting = 0
-        saved = self.parts / "checkpoint.npz"
-        with whole_file(saved, durable=True) as temporary:
-            _save(temporary, self.simulation.checkpoint())
+        parts.write_arrays(self.parts / parts.CHECKPOINT, self.simulation.checkpoint())
         self._last, self.saved = time.monotonic(), self.simulation.time
 
     def finish(self) -> None:
@@ -293,56 +269,11 @@ class RunWriter:
             new_hdf5(temporary) as file,
         ):
             write_head(file, self._scene, self._told, id=self._id)
-            steps = file.create_group("steps")
-            for part in part_files(self.parts):
-                with opened(part) as source:
-                    stored = steps_of(source)
-                    for number in stored:
-                        # a step made again after a resume is the same step
-                        if number not in steps and int(number) <= self.simulation.steps:
-                            stored.copy(number, steps)
+            parts.join(self.parts, file.create_group("steps"), self.simulation.steps)
             write_checkpoint(file.create_group("checkpoint"), self.simulation.checkpoint())
         self.finished = True
         with suppress(OSError):  # the run is whole, and leftovers are told from a run by their id
-            self._remove_parts()
+            parts.remove(self.parts)
         self.close()
         with suppress(OSError):  # another run waits for the name, and has made its lock there
             self.parts.rmdir()
-
-    def _remove_parts(self) -> None:
-        """At no moment is what is left a run: what makes one goes first, and the lock last."""
-        for name in ("checkpoint.npz", "run.json"):
-            (self.parts / name).unlink(missing_ok=True)
-        for part in self.parts.iterdir():
-            if part.name != LOCK:
-                part.unlink()
-        (self.parts / LOCK).unlink(missing_ok=True)
-
-
-def _bytes(result) -> int:
-    """Memory that a step holds, about: B, and what is kept of each contact and each body."""
-    m, n = result.B.shape
-    rough = 0 if result.T is None else 12 * result.T.nnz + 8 * 20 * m
-    return 12 * result.B.nnz + 8 * (18 * m + 4 * n) + rough
-
-
-def _save(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    with open(path, "wb") as stream:
-        np.savez(stream, **arrays)
-
-
-def _link(path: Path, name: Path) -> None:
-    """The file under a second name: it stays as it is when the first name is given to another."""
-    try:
-        name.hardlink_to(path)
-    except OSError:  # a file system without links
-        with whole_file(name, durable=True) as temporary:
-            shutil.copyfile(path, temporary)
-
-
-def write_comparison(path: str | Path, scene: Scene, comparison: "Comparison") -> None:
-    """A run of one step: the state of rest of ``penalty.compare`` with the forces of the DEM."""
-    with whole_file(path) as temporary, new_hdf5(temporary) as file:
-        write_head(file, StoredScene.of(scene), {"forces": "end"})
-        group = file.create_group("steps/00000000")
-        write_step(group, comparison.result, comparison.force["dem"])

@@ -29,8 +29,9 @@ from .._support.progress import progress as bar
 from ..bodies import Bodies, State
 from ..errors import InputError
 from ..forces.friction import has_friction
+from ..scenes.contact_law import law_exponent
 from ..scenes.load import as_scene
-from ..scenes.scene import Scene, law_exponent
+from ..scenes.scene import Scene
 from . import ball_engine, ball_scenes, rough_engine
 from .engine import Engine, Law
 from .friction import friction_law

@@ -29,8 +29,9 @@ from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
 from ..constraints import in_world
 from ..forces import CompatibleForces
+from ..scenes.contact_law import law_exponent
 from ..scenes.load import as_scene
-from ..scenes.scene import Scene, law_exponent
+from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..status import Status
 from .as_pressed import PressedForces

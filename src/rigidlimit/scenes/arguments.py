@@ -12,7 +12,7 @@ import numpy as np
 
 from .._support.arrays import is_positive, number
 from ..errors import InputError, SceneError, nearest
-from .scene import law_exponent
+from .contact_law import law_exponent
 
 
 def _untyped(signature: inspect.Signature) -> inspect.Signature:

@@ -24,7 +24,8 @@ import numpy as np
 from ..collision.contacts import keyed
 from ..errors import SceneError
 from ..step.friction import restored, stored
-from .scene import PAIR_KEYS, Scene
+from .pairs import PAIR_KEYS
+from .scene import Scene
 
 MANY = 1000
 """Bodies from which on they are columns."""

@@ -17,8 +17,9 @@ from ..dynamics.driver import check_solver
 from ..errors import InputError, SceneError, SceneWarning
 from ..forces import ContactHistory
 from ..forces.friction import has_friction
+from ..scenes.contact_law import law_exponent
 from ..scenes.load import as_scene
-from ..scenes.scene import Scene, law_exponent
+from ..scenes.scene import Scene
 from ..status import Status
 from ..step import StepResult, StepSettings, WarmStart, step, with_compatible
 from ..step.friction import Memory, remembered

@@ -9,7 +9,8 @@ import numpy as np
 from ..._support.words import counted
 from ...bodies import Material, Shape
 from ...errors import SceneError, nearest
-from ..scene import PAIR_KEYS, Scene
+from ..pairs import PAIR_KEYS
+from ..scene import Scene
 from .shapes import shape_of_table
 from .tables import BodyTable, LatticeTable, PairTable
 

@@ -10,7 +10,8 @@ from ...bodies import Bodies, Cell, HalfSpace, Material, State, rotations
 from ...bodies.bodies import PLANAR
 from ...bodies.materials import MINDLIN
 from ..checks import DEGREES
-from ..scene import PAIR_KEYS, Scene
+from ..pairs import PAIR_KEYS
+from ..scene import Scene
 from .memory import memory_lines
 from .shapes import shape_keys
 from .values import toml_value

@@ -14,7 +14,7 @@ known to 1e-16 / s, which is what last digits of B leave open.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np

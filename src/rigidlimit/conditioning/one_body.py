@@ -50,13 +50,15 @@ def reduced_balance(
     *,
     several_bodies: str = "",
     slight: WeakMotions | None = None,
+    apart: Balance | None = None,
 ) -> Balance:
     """(B, load) that step 2 is asked for, of the closed contacts of ``bodies``.
 
     B (m, 6 N): their rows. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. resting (m,) bool:
     contacts left out (``idle_contacts.py``), whose rows become empty. several_bodies: how motions
     of all bodies together are left out (``several_bodies.py``), if they are. slight:
-    ``weak_motions`` of B, up to weak or more, if known."""
+    ``weak_motions`` of B, up to weak or more, if known. apart: the same with several_bodies="", if
+    known."""
     if resting is not None and resting.any():
         B = sp.csr_array(sp.diags_array(np.where(resting, 0.0, 1.0)) @ B)
         B.eliminate_zeros()
@@ -64,7 +66,8 @@ def reduced_balance(
         slight = None
     B, load = _without_rounding(bodies, B, load)
     if several_bodies in ("", TAKEN):
-        apart = one_body_balance(bodies, B, load, force, slight)
+        if apart is None:
+            apart = one_body_balance(bodies, B, load, force, slight)
         return (
             without_motions_together(bodies, B, load, force, TAKEN, apart)
             if several_bodies

@@ -111,8 +111,10 @@ def _settled(whole, less) -> bool:
 def _taking_together(solve, bodies, B, load, force, found, of) -> Reduced | None:
     """The answer where motions of all bodies together are taken out of the balance, if that asks
     for less than ``found`` and converges; else None."""
-    less = reduced_balance(bodies, B, load, force, found.resting, several_bodies=TAKEN)
-    if not resists_other_motions(less[0], found.balance[0], found.resting):
+    less = reduced_balance(
+        bodies, B, load, force, found.resting, several_bodies=TAKEN, apart=found.balance
+    )
+    if less is found.balance or not resists_other_motions(less[0], found.balance[0], found.resting):
         return None
     forces = solve(less)
     if not forces.converged:

@@ -28,7 +28,7 @@ from .._support.memory import check_room
 from .._support.threads import shared
 from .blas_threads import BlasThreads
 from .front_kernels import Matrix, eliminate_part, extend, gather, packed
-from .fronts import dense_fronts
+from .fronts import Fronts, dense_fronts
 from .lapack import eliminate
 from .substitution import substitute
 from .unassembled import Unassembled
@@ -41,6 +41,7 @@ class MultifrontalFactor:
 
     starts (bodies + 1,): first degree of freedom of each body. body_order (bodies,): place of each
     body in the order of elimination. single_precision: keep L in single precision if it is large.
+    fronts: structure, if known.
     """
 
     def __init__(
@@ -50,9 +51,12 @@ class MultifrontalFactor:
         body_order: np.ndarray,
         *,
         single_precision: bool = False,
+        fronts: Fronts | None = None,
     ):
         starts = np.asarray(starts, np.int64)
-        self.fronts = dense_fronts(K.rows[:2], K.mass[:2], starts, body_order)
+        if fronts is None:
+            fronts = dense_fronts(K.rows[:2], K.mass[:2], starts, body_order)
+        self.fronts = fronts
         self.single_precision = single_precision and self.fronts.large
         check_room(
             self.fronts.bytes(self.single_precision),

@@ -170,7 +170,8 @@ class StiffnessSystem:
                 pass  # pivoting gets through
         place = self.network.elimination_order if n > SETTINGS.dense_size else None
         if place is not None:
-            options = dict(single_precision=single_precision)
+            fronts = self.network.fronts if (self.tangent > 0).all() else None
+            options = dict(single_precision=single_precision, fronts=fronts)
             factor = MultifrontalFactor(self.matrix, self.network.starts, place, **options)
             if not factor.failed:
                 return factor

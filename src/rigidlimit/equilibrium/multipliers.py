@@ -12,8 +12,9 @@ take turns, each but the last from the forces f_k that the one before has found:
   prestress, f_k+1 = P(f_k - s rho u_k+1), by Newton's method in the motion of the bodies. s grows
   after each and falls after a failure. Where stuck contacts outnumber the motions that they hold,
   forces have to change by far more than residuals say: at 1e-7 of the velocities along a motion
-  that no body feels, until a contact slides or opens. A step with s = 1e6 goes as far as a million
-  sweeps;
+  that no body feels, until a contact slides or opens. A step with s = 1e7 goes as far as as many
+  sweeps. Where that sets off others, one after the other, only small s lead on, at residuals that
+  rise a hundredfold before they fall;
 - from the third turn on, in networks that are not large, interior paths (``coulomb_path``), which
   know of no start: the others can go round in circles, as Coulomb's law has no energy that falls.
 
@@ -52,7 +53,7 @@ class Settings:
 
     least: linear systems a turn of the method of multipliers at least; it has as many as its sweeps
     are worth, ``worth`` of them one. first, stiffest: s at first and at most; growth, fall: its
-    factors after a step and a failure; soft: s below which a failure ends the turn. iterations: of
+    factors after a step and a failure; soft: s below which the turn ends. iterations: of
     Newton's method a step. inner: part of the residual to which a step is solved; loosest: at most.
 
     paths: contacts up to which there are interior paths; in larger networks some motion always
@@ -69,10 +70,10 @@ class Settings:
     natural: NaturalSettings = field(default_factory=NaturalSettings)
     least: int = 30
     first: float = 1e2
-    soft: float = 1e4
-    stiffest: float = 1e6
-    growth: float = 10.0
-    fall: float = 0.1
+    soft: float = 1.0
+    stiffest: float = 1e7
+    growth: float = 2.0
+    fall: float = 0.2
     iterations: int = 15
     inner: float = 1e-2
     loosest: float = 1e-4
@@ -264,21 +265,17 @@ class _Search:
         self._note("interior path")
 
     def by_multipliers(self, work: float) -> None:
-        """Steps with springs s rho, until two fail one after the other, or one with soft springs,
-        for so many linear systems at most."""
-        settings, end = self.settings, self.work + work
-        s, failed = settings.first, 0
-        while self.unsolved and self.work < end:
+        """Steps with springs s rho, for so many linear systems at most."""
+        settings, end, s = self.settings, self.work + work, self.settings.first
+        while self.unsolved and self.work < end and s >= settings.soft:
             found = self._step(s)
             self._spend(found.iterations)
             if found.converged:
                 self.look(found.force)
                 self._note("multipliers")
-                s, failed = min(settings.growth * s, settings.stiffest), 0
-                continue
-            s, failed = settings.fall * s, failed + 1
-            if failed == 2 or s < settings.soft:
-                return
+                s = min(settings.growth * s, settings.stiffest)
+            else:
+                s *= settings.fall
 
     def _step(self, s):
         """The equilibrium of springs s rho, prestressed by the forces so far. Rounding of x, as

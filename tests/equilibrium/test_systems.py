@@ -42,7 +42,7 @@ def test_pyramids(monkeypatch, base, by):
     D, b = unsymmetric(B.shape[0] // 3, 3, rng), rng.normal(size=(B.shape[0] // 3, 3))
     bodies = Bodies(B, -load, 3, shift=1e-3)
     if by == "both":
-        bodies.patience = 1  # GMRES gives up at once
+        bodies.iterative.iterations = 1  # GMRES gives up at once
     solve = bodies.factorize(D)
     K = reference(B, D, None, 1e-3)
     for _ in range(2):
@@ -115,3 +115,19 @@ def test_singular_systems_are_said():
     B, load, _ = rough_pyramid(3)
     with pytest.raises(np.linalg.LinAlgError):
         Bodies(B, -load, 3).factorize(np.zeros((B.shape[0] // 3, 3, 3)))(load)
+
+
+def test_gmres_waits_after_failures():
+    """Property: after each failure in a row twice as many systems are factorized at once, up to a
+    limit; a success ends that."""
+    patience, tried = mechanics.Patience(), []
+    for _ in range(16):
+        tried.append(patience.tries())
+        if tried[-1]:
+            patience.learn(False)
+    assert np.flatnonzero(tried).tolist() == [0, 2, 6, 14]
+    assert patience.iterations == mechanics.PATIENCE // 16
+    while not patience.tries():
+        pass
+    patience.learn(True)
+    assert patience.tries() and patience.iterations == 2 * (mechanics.PATIENCE // 16)

@@ -34,6 +34,9 @@ SMALL = 2e7
 PATIENCE = 1000
 """Iterations of GMRES at most."""
 
+LEAST = 10
+"""Iterations of GMRES that it is given at least, where it is tried."""
+
 MOVED = 30
 """Multiplications of a factorization, in dense fronts, that take as long as one entry of K in an
 iteration of GMRES, which reads it and its incomplete factor from memory; measured."""
@@ -115,7 +118,7 @@ class Bodies:
         starts = bodies_of(self.BT, d, self.shape[0]) if starts is None else np.asarray(starts)
         M = None if inertia is None else inertia.M
         self.patterns = Patterns(self.B, M, d, starts, shift)
-        self.patience, self.damping = PATIENCE, 0.0
+        self.iterative, self.damping = Patience(), 0.0
 
     def shifted(self, lead: np.ndarray) -> "Bodies":
         other = copy(self)
@@ -169,6 +172,28 @@ class Bodies:
         return answer
 
 
+class Patience:
+    """What the systems of one network tell of GMRES. iterations: that it is given at most, more
+    after a success and less after a failure. After each failure in a row twice as many systems are
+    factorized without trying it."""
+
+    def __init__(self):
+        self.iterations, self._failures, self._skip = PATIENCE, 0, 0
+
+    def tries(self) -> bool:
+        """Whether it is GMRES' turn."""
+        if self._skip > 0:
+            self._skip -= 1
+            return False
+        return True
+
+    def learn(self, success: bool) -> None:
+        factor = 2.0 if success else 0.5
+        self.iterations = int(np.clip(self.iterations * factor, LEAST, PATIENCE))
+        self._failures = 0 if success else self._failures + 1
+        self._skip = 0 if success else 2 ** min(self._failures, 5) - 1
+
+
 def _by_factor(factor):
     return lambda rhs, accuracy: factor.solve(rhs)
 
@@ -194,11 +219,13 @@ class _Large:
 
     def _iterated(self, rhs, accuracy):
         """x by GMRES, None where it takes too long."""
-        bodies = self.bodies
+        patience = self.bodies.iterative
+        if not patience.tries():
+            return None
+        limit = max(int(min(patience.iterations, self.fair)), 1)
         if self.incomplete is None:
             self.incomplete = IncompleteFactor(self.pattern.blocks, self.values)
-        limit = max(int(min(bodies.patience, self.fair)), 1)
         x, _, reached = gmres(self.K.__matmul__, self.incomplete.solve, rhs, accuracy, limit)
         good = reached <= accuracy
-        bodies.patience = int(np.clip(bodies.patience * (2.0 if good else 0.5), 10, PATIENCE))
+        patience.learn(good)
         return x if good else None

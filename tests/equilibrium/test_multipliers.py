@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from rigidlimit.equilibrium.dense import Dense
+from rigidlimit.equilibrium.mechanics import Bodies, Inertia
 from rigidlimit.equilibrium.multipliers import Settings, residuals, rigid_contacts
+from rigidlimit.equilibrium.natural_map import natural_map
 from rigidlimit.equilibrium.natural_newton import Settings as NaturalSettings
+from rigidlimit.equilibrium.natural_newton import natural_newton
+from tests.equilibrium.problems import rough_pyramid
 
 WEIGHT, PUSH, FRICTION = 2.0, 0.2, 0.4
 
@@ -37,3 +42,25 @@ def test_stuck_contacts_that_disagree(slip, newton):
     assert e.max() <= 1e-11 * WEIGHT
     np.testing.assert_allclose(found.force, [[1.0, -0.2], [1.0, 0.4]], rtol=0.0, atol=1e-8)
     np.testing.assert_allclose(u[:, 1], [0.0, -slip], rtol=0.0, atol=1e-10)
+
+
+def test_newton_that_makes_no_way_is_given_up():
+    """Property: a rough pyramid, cold: the norm does not halve in each system. With patience for
+    one Newton's method ends early, with forces no worse than it began with."""
+    B, load, _ = rough_pyramid(5)
+    m, n = B.shape[0] // 3, B.shape[1]
+    eye = sp.identity(n, format="csr")
+    bodies = Bodies(B, -load, 3, inertia=Inertia(eye, eye, sp.csr_array(B)))
+    W = (B @ B.T).diagonal().reshape(-1, 3).sum(axis=1)
+    start = np.zeros((m, 3))
+    F = np.empty_like(start)
+    u = bodies.displacement(bodies.start(start))
+    scale = float(np.abs(u).max())
+    mu, rho = np.full(m, 0.5), 3.0 / W
+    _, e, _ = natural_map(start, u, mu, rho, F)
+    found = natural_newton(
+        bodies, mu, rho, scale=scale, tolerance=1e-12, force=start,
+        settings=NaturalSettings(patience=1),
+    )  # fmt: skip
+    assert 0 < found.solves < NaturalSettings().iterations
+    assert 1e-12 < found.residual <= e / scale

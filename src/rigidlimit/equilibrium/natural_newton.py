@@ -23,8 +23,9 @@ from .small_newton import balance, displacement, step_for
 class Settings:
     """softness: of rho in the map, over d/tr(W_ii). iterations: linear systems at most. delta: at
     first; shrink, grow: after a whole step, and after one shorter than ``short`` or none; least:
-    not below. memory: steps of which the largest norm counts. accuracy: of linear systems, over
-    delta; what it leaves of forces that no body feels stays in the answer."""
+    not below. memory: steps of which the largest norm counts. patience: linear systems, of networks
+    that are not small (``dense.SMALL``), in which the norm has to halve. accuracy: of linear
+    systems, over delta; what it leaves of forces that no body feels stays in the answer."""
 
     softness: float = 0.3
     iterations: int = 30
@@ -34,6 +35,7 @@ class Settings:
     least: float = 1e-5
     short: float = 0.2
     memory: int = 10
+    patience: int = 8
     accuracy: float = 1e-6
 
 
@@ -82,18 +84,22 @@ def _sparse(mechanics, mu, rho, limits, settings, best, history):
     D, b = np.empty((*f.shape, f.shape[1])), np.empty_like(f)
     norms = np.full(settings.memory, -np.inf)
     residual, count, solves = np.inf, 0, 0
+    mark, marked = np.inf, 0
     while True:
         x = mechanics.start(f)
         u = mechanics.displacement(x)
         _, e, _ = natural_map(f, u, mu, rho, F_there)
-        norms[count % len(norms)] = natural_map(f, u, mu, soft, F)[0]
+        norm = norms[count % len(norms)] = natural_map(f, u, mu, soft, F)[0]
+        if norm <= 0.5 * mark:
+            mark, marked = norm, solves
         history[count] = e / scale
         count += 1
         if not e / scale >= residual:
             best[:], residual = f, e / scale
         step = 0.0
         while step == 0.0:
-            if residual <= tolerance or solves == settings.iterations:
+            waited = solves - marked >= settings.patience
+            if residual <= tolerance or solves == settings.iterations or waited:
                 return solves, count, residual
             linearized(f, u, mu, soft, delta, F, D, b)
             solves += 1

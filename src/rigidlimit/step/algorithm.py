@@ -117,13 +117,14 @@ def _advanced(
     start = None if warm is None else contacts.carry_over(warm.contacts, warm.force)
     way = travel(bodies, state.velocity, dt)
     rough = settings.friction.acts_on(bodies)
+    first = None
     while True:
         if watch is not None:
             watch(contacts, way)
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
         if rough:
             memory = None if warm is None else warm.memory
-            first = velocities.solve_rough(problem, contacts, B, memory)
+            first = velocities.solve_rough(problem, contacts, B, memory, first)
         else:
             first = velocities.solve(problem, contacts, B, start)  # eqs 20-22
         way = travel(bodies, first.classic.velocity.reshape(-1, 6), dt)

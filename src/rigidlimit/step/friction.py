@@ -103,13 +103,20 @@ def dynamics(
     B: sp.csr_array,
     memory: Memory | None,
     exists: np.ndarray,
+    fewer: tuple[Contacts, RoughDynamicsResult] | None = None,
 ) -> tuple[RoughDynamicsResult, sp.csr_array, np.ndarray]:
-    """Step 1 with friction: (result, T, mu (m,)). exists (m,) bool: for the law of restitution."""
+    """Step 1 with friction: (result, T, mu (m,)). exists (m,) bool: for the law of restitution.
+    fewer: contacts of a search that fell short, and their answer, from which this one starts."""
     bodies, settings = problem.bodies, problem.settings
     T = tangential_gradient(bodies, problem.state, contacts)
     mu = contact_friction(bodies, contacts, settings.friction.pair_friction)
     start = None
-    if memory is not None:
+    if fewer is not None:
+        found, answer = fewer
+        borne = carry_tangential(contacts, found, in_world(found, answer.tangential_force))
+        normal = contacts.carry_over(found, answer.force)
+        start = np.column_stack([normal, in_frame(contacts, borne)])
+    elif memory is not None:
         start = np.column_stack([memory.force, in_frame(contacts, memory.tangential_force)])
     # closed contacts stay as they are: where bodies stick, more contacts than degrees of freedom
     # cannot all close what rounding and earlier steps left, and would pass on forces without end

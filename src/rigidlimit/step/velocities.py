@@ -65,13 +65,19 @@ class Velocities:
 
 
 def solve_rough(
-    problem: Problem, contacts: Contacts, B: sp.csr_array, memory: Memory | None
+    problem: Problem,
+    contacts: Contacts,
+    B: sp.csr_array,
+    memory: Memory | None,
+    fewer: Velocities | None = None,
 ) -> Velocities:
-    """Step 1 with friction. B (m, 6 n). memory: of the contacts of the step before."""
+    """Step 1 with friction. B (m, 6 n). memory: of the contacts of the step before. fewer: the
+    answer for the contacts of a search that fell short."""
     bodies, state = problem.bodies, problem.state
     contacts, own = friction.rough_contacts(contacts, bodies, state, memory, problem.dt)
     exists = _formed(problem, contacts, B)
-    classic, T, mu = friction.dynamics(problem, contacts, B, own, exists)
+    start = None if fewer is None else (fewer.contacts, fewer.classic)
+    classic, T, mu = friction.dynamics(problem, contacts, B, own, exists, start)
     closed = _closed(classic, problem.settings, bodies)
     return Velocities(contacts, classic, closed, T=T, friction=mu, memory=own)
 

@@ -18,24 +18,15 @@ from ..bodies import HalfSpace, State, rotations
 from ..bodies.cell import CellFrame, volume_of
 from ..bodies.mass import block_matrix, inverse_blocks, mass_blocks, world_inertia
 from ..bodies.motion import shifted
-from ..collision.contacts import Contacts, empty
+from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
-from ..constraints import (
-    carry_tangential,
-    framed,
-    gap_gradient,
-    in_frame,
-    in_world,
-    mean_turn,
-    tangential_gradient,
-)
-from ..forces.friction import contact_friction, contact_tangential_stiffness, tangential_ratio
-from ..forces.law import contact_stiffness
+from ..constraints import carry_tangential, in_world
 from . import network
 from .ball_records import Pace
 from .engine import Law, Measures, check_finite, expected_tangent
 from .friction import spring_energy
-from .law import damping_coefficient, static_overlap
+from .law import static_overlap
+from .listed_contacts import Listed
 from .squeezed import push_of_stress
 from .timestep import critical_step
 
@@ -76,7 +67,7 @@ class NetworkEngine:
         self.arm = np.tile([1.0, 1.0, 1.0, 0.0, 0.0, 0.0], len(bodies))
         self.arm[self.arm == 0] = np.repeat(np.where(self.radius > 0, self.radius, 1.0), 3)
         self.next_reach = 1e-3 * bodies.length
-        self.contacts = framed(empty(len(bodies)), bodies.dim)
+        self.listed = Listed.none(bodies)
         self.q = np.zeros(6 * len(bodies))
         self.v = np.array(state.velocity, float).ravel()
         self.total = np.zeros(6 * len(bodies))
@@ -104,8 +95,8 @@ class NetworkEngine:
             self.diagonal, self.radius,
         )  # fmt: skip
         made, code = network.advance(
-            self.network,
-            self.tangents,
+            self.listed.network,
+            self.listed.tangents,
             moving,
             Pace(steps, dt, alpha, quench),
             self.reach,
@@ -170,17 +161,17 @@ class NetworkEngine:
         """Critical time step [s] with every contact found counted as closed."""
         if self._limit is None or self.law.exponent != 2:
             _, overlap, closing = self._measure()
-            body = self.contacts.body
+            listed, body = self.listed, self.listed.contacts.body
             push = np.maximum(self.weight[body[:, 0]], self.weight[body[:, 1]])
             tangent, ahead = expected_tangent(
-                self.law, self.k, self.contact_mass, overlap, closing, push
+                self.law, listed.k, listed.contact_mass, overlap, closing, push
             )
-            gamma = self.g * ahead ** (0.5 * self.law.exponent - 1)
-            B = self.B
+            gamma = listed.g * ahead ** (0.5 * self.law.exponent - 1)
+            B = listed.B
             if self.law.friction is not None:
-                B = sp.csr_array(sp.vstack([B, self.T]))
+                B = sp.csr_array(sp.vstack([B, listed.T]))
                 each = self.bodies.dim - 1
-                along = np.repeat(self.ratio * tangent, each)
+                along = np.repeat(listed.ratio * tangent, each)
                 damping = np.repeat(self.law.friction.damping * gamma, each)
                 tangent, gamma = np.r_[tangent, along], np.r_[gamma, damping]
             self._limit = critical_step(B, self.inverse_mass, tangent, gamma)
@@ -195,11 +186,11 @@ class NetworkEngine:
             balance[-6:] *= self.bodies.cell_length**self.bodies.dim / volume_of(self._state.cell)
         springs = 0.0
         if self.law.friction is not None:
-            rub = self.tangents
+            rub = self.listed.tangents
             springs = spring_energy(rub.spring, rub.stiffness, overlap, p, rub.keeps_force)
         return Measures(
             kinetic_energy=float(0.5 * v @ (self.mass @ v)),
-            elastic_energy=float((self.k * np.maximum(overlap, 0) ** p).sum() / p) + springs,
+            elastic_energy=float((self.listed.k * np.maximum(overlap, 0) ** p).sum() / p) + springs,
             unbalanced=float(np.abs(balance).max(initial=0.0)),
             largest_force=float(force.max(initial=0.0)),
             speed=float(np.linalg.norm((v * self.arm).reshape(-1, 6), axis=1).max(initial=0.0)),
@@ -211,24 +202,26 @@ class NetworkEngine:
         force = self._measure()[0]
         contacts = find_contacts(self.bodies, self.state, np.where(self.plane, 0.0, reach))
         contacts = contacts.select(contacts.gap <= reach)
-        return contacts, contacts.nearest(self.contacts, force)
+        return contacts, contacts.nearest(self.listed.contacts, force)
 
     def tangential_forces(self, contacts: Contacts) -> np.ndarray:
         """Tangential force (m, 3) [N] on the second body of each of these contacts."""
         if self.law.friction is None:
             return np.zeros((len(contacts), 3))
         _, along = self._respond(np.empty_like(self.total))
-        force = in_world(self.contacts, along[:, : self.bodies.dim - 1])
-        return carry_tangential(contacts, self.contacts, force)
+        listed = self.listed.contacts
+        force = in_world(listed, along[:, : self.bodies.dim - 1])
+        return carry_tangential(contacts, listed, force)
 
     def _measure(self):
         return self._respond(np.empty_like(self.total))[0]
 
     def _respond(self, total):
         """(force, overlap, closing speed (3, m), f_t along the tangents (m, 3)) at present."""
-        p = self.law.exponent
-        found = network.contact_response(self.network, self.q, self.v, p, self.law.tensile, total)
-        return found, network.friction_response(self.tangents, found, self.g, self.v, p, 0.0, total)
+        p, listed = self.law.exponent, self.listed
+        found = network.contact_response(listed.network, self.q, self.v, p, self.law.tensile, total)
+        rubs = listed.tangents, found, listed.g, self.v, p, 0.0, total
+        return found, network.friction_response(*rubs)
 
     def _find(self):
         """Contacts, B and M at the present poses."""
@@ -250,68 +243,20 @@ class NetworkEngine:
         self.diagonal = np.where(self.held, 0.0, self.mass.diagonal())
         self.reach = self.next_reach
         # each contact within 2 reach is known: none can close before the travel ends
-        before = self.contacts
-        self.contacts = find_contacts(
-            bodies, state, np.where(self.plane, 0.0, 2 * self.reach + 1e-4 * bodies.length)
-        )
-        self.B = gap_gradient(bodies, state, self.contacts)
-        self.k = law.scale * contact_stiffness(
-            bodies, self.contacts, law.exponent, law.pair_stiffness
-        )
-        response = np.asarray(((self.B @ self.inverse_mass) * self.B).sum(axis=1)).ravel()
-        self.contact_mass = np.divide(
-            1.0, response, out=np.zeros(len(response)), where=response > 0
-        )
-        self.g = damping_coefficient(self.k, self.contact_mass, law.exponent, law.damping)
-        self.network = network.Network(
-            self.B.indptr.astype(np.int64),
-            self.B.indices.astype(np.int64),
-            self.B.data,
-            self.contacts.gap,
-            self.k,
-            self.g,
-        )
-        self._find_friction(before, turned)
+        reach = np.where(self.plane, 0.0, 2 * self.reach + 1e-4 * bodies.length)
+        found = find_contacts(bodies, state, reach)
+        self.listed = Listed.of(bodies, state, found, self.inverse_mass, law, (self.listed, turned))
         self._respond(self.total)
         self._limit = None
         self._choose_reach()
 
-    def _find_friction(self, before, turned):
-        """T and what it needs; springs of the contacts ``before``, whose bodies turned (n, 6)."""
-        bodies, law, friction = self.bodies, self.law, self.law.friction
-        if friction is None:
-            none, index = np.zeros(0), np.zeros(1, np.int64)
-            self.tangents = network.Tangents(
-                index, index, none, none, none, np.zeros((0, 3)), 1.0, False
-            )
-            return
-        self.contacts = contacts = framed(self.contacts, bodies.dim, before)
-        spring, each = np.zeros((len(contacts), 3)), bodies.dim - 1
-        if len(before):
-            along = in_world(before, self.tangents.spring[:, :each])
-            carried = carry_tangential(contacts, before, along, mean_turn(contacts, turned, 1.0))
-            spring[:, :each] = in_frame(contacts, carried)
-        self.T = tangential_gradient(bodies, self._state, contacts)
-        self.ratio = tangential_ratio(bodies, contacts, friction.pair_ratio)
-        self.tangents = network.Tangents(
-            self.T.indptr.astype(np.int64),
-            self.T.indices.astype(np.int64),
-            self.T.data,
-            contact_friction(bodies, contacts, friction.pair_friction),
-            contact_tangential_stiffness(
-                bodies, contacts, self.k, law.exponent, friction.pair_ratio
-            ),
-            spring,
-            friction.damping,
-            friction.keeps_force,
-        )
-
     def _choose_reach(self):
         length = self.bodies.length
         pushed = self.weight[self.weight > 0]
-        if len(self.k) and len(pushed):
+        k = self.listed.k
+        if len(k) and len(pushed):
             self.typical_overlap = float(
-                static_overlap(self.k.max(), np.median(pushed), self.law.exponent)
+                static_overlap(k.max(), np.median(pushed), self.law.exponent)
             )
         else:
             self.typical_overlap = 1e-6 * length

@@ -4,7 +4,8 @@
 closed contacts with their friction cones, for questions of statics and masonry.
 """
 
+from .closed_contacts import of_contacts, statics
 from .overlaps import PoseForces, forces_at_pose
-from .static_analysis import Joints, Statics, of_contacts, statics
+from .static_analysis import Joints, Statics
 
 __all__ = ["Joints", "PoseForces", "Statics", "forces_at_pose", "of_contacts", "statics"]

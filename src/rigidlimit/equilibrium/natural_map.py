@@ -7,6 +7,8 @@ Curnier 1991). F = 0 is exact Coulomb friction with u_n >= 0 complementary to f_
 velocities, |F_i| / rho_i with rho_i = d/tr(W_ii), is the residual by which solvers are judged.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -122,28 +124,32 @@ def forces_along(D: np.ndarray, b: np.ndarray, du: np.ndarray, df: np.ndarray):
                 df[i, a] -= D[i, a, c] * du[i, c]
 
 
+class AtContacts(NamedTuple):
+    """Forces and velocities of contacts (m, d), or changes of both."""
+
+    force: np.ndarray
+    velocity: np.ndarray
+
+
 @njit(cache=True, nogil=True)
 def line_search(
-    f: np.ndarray,
-    u: np.ndarray,
-    df: np.ndarray,
-    du: np.ndarray,
+    here: AtContacts,
+    way: AtContacts,
     mu: np.ndarray,
     rho: np.ndarray,
     reference: float,
+    there: AtContacts,
     F: np.ndarray,
-    there: np.ndarray,
-    u_there: np.ndarray,
 ):
-    """The longest of the steps 1, 1/2, ... that lowers the norm of F/rho below ``reference``, or
-    zero; f and u there, and F, in place."""
-    step = 1.0
+    """The longest of the steps 1, 1/2, ... along ``way`` that lowers the norm of F/rho below
+    ``reference``, or zero; ``there`` and F in place."""
+    (f, u), (df, du), (f_there, u_there), step = here, way, there, 1.0
     for _ in range(HALVINGS + 1):
         for i in range(len(f)):
             for a in range(f.shape[1]):
-                there[i, a] = f[i, a] + step * df[i, a]
+                f_there[i, a] = f[i, a] + step * df[i, a]
                 u_there[i, a] = u[i, a] + step * du[i, a]
-        norm = natural_map(there, u_there, mu, rho, F)[0]
+        norm = natural_map(f_there, u_there, mu, rho, F)[0]
         if norm <= (1.0 - DECREASE * step) * reference:
             return step
         step *= 0.5

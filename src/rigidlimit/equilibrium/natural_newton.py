@@ -15,7 +15,7 @@ from numba import njit
 
 from .dense import Dense
 from .mechanics import Mechanics
-from .natural_map import forces_along, line_search, linearized, natural_map
+from .natural_map import AtContacts, forces_along, line_search, linearized, natural_map
 from .small_newton import balance, displacement, step_for
 
 
@@ -108,7 +108,10 @@ def _sparse(mechanics, mu, rho, limits, settings, best, history):
                 forces_along(D, b, mechanics.change(dx), df)
                 # balanced to rounding, also where dx is not
                 du = mechanics.change(mechanics.start(f + df) - x)
-                step = line_search(f, u, df, du, mu, soft, norms.max(), F_there, there, u_there)
+                ends = AtContacts(there, u_there)
+                step = line_search(
+                    AtContacts(f, u), AtContacts(df, du), mu, soft, norms.max(), ends, F_there
+                )
             if step == 0.0 and delta >= 1.0:
                 return solves, count, residual
             delta = _next_delta(delta, step, shrink, grow, least, short)
@@ -165,7 +168,10 @@ def _compiled(network, offset, mu, rho, limits, memory, best, history):
             if step_for(network, D, b, dx, room):
                 displacement(network[2], rest, dx, du)
                 forces_along(D, b, du, df)
-                step = line_search(f, u, df, du, mu, soft, norms.max(), F_there, there, u_there)
+                ends = AtContacts(there, u_there)
+                step = line_search(
+                    AtContacts(f, u), AtContacts(df, du), mu, soft, norms.max(), ends, F_there
+                )
             if step == 0.0 and delta >= 1.0:
                 return solves, count, residual
             delta = _next_delta(delta, step, shrink, grow, least, short)

@@ -104,6 +104,20 @@ class Compound(Shape):
         return tuple(shape for shape, *_ in self.parts)
 
 
+def _part(label, given):
+    """(shape, [position, orientation] as far as given) of one part."""
+    shape, *where = given if isinstance(given, list | tuple) and len(given) else (given,)
+    if not isinstance(shape, Shape) or len(where) > 2:
+        raise SceneError(
+            f"{label} is {given!r}; expected (shape, position) or (shape, position, orientation)"
+        )
+    if isinstance(shape, HalfSpace | Compound):
+        kind = "half-space" if isinstance(shape, HalfSpace) else "compound"
+        hint = "its parts, placed in this frame" if kind == "compound" else "a box"
+        raise SceneError(f"{label} is a {kind}; expected a convex body; try {hint}")
+    return shape, where
+
+
 def _placed(given):
     """(parts as (shape, position, turn), places (k, 3), quaternions (k, 4), dim), checked."""
     if isinstance(given, Shape) or not hasattr(given, "__iter__"):
@@ -115,15 +129,7 @@ def _placed(given):
     parts, places, turns = [], [], []
     for number_, part in enumerate(given):
         label = f"compound: part {number_}"
-        shape, *where = part if isinstance(part, list | tuple) and len(part) else (part,)
-        if not isinstance(shape, Shape) or len(where) > 2:
-            raise SceneError(
-                f"{label} is {part!r}; expected (shape, position) or (shape, position, orientation)"
-            )
-        if isinstance(shape, HalfSpace | Compound):
-            kind = "half-space" if isinstance(shape, HalfSpace) else "compound"
-            hint = "its parts, placed in this frame" if kind == "compound" else "a box"
-            raise SceneError(f"{label} is a {kind}; expected a convex body; try {hint}")
+        shape, where = _part(label, part)
         dim = parts[0][0].dim if parts else shape.dim
         if shape.dim != dim:
             raise SceneError(

@@ -114,6 +114,41 @@ def _smooth(kind: np.ndarray) -> np.ndarray:
     return (kind == BALL) | (kind == ELLIPSOID)
 
 
+@njit(cache=True)
+def _may_meet(solids, s, t, turn, arm, limit, room):
+    """Whether a few steps of Frank and Wolfe's method towards the nearest points show no direction
+    that separates solids s and t by more than ``limit``. room (6, 3): scratch."""
+    kinds, sizes, start, vertices = solids.kind, solids.size, solids.vertex_start, solids.vertices
+    size_a, corners_a = sizes[s], vertices[start[s] : start[s + 1]]
+    size_b, corners_b = sizes[t], vertices[start[t] : start[t + 1]]
+    n, d, at_a, at_b, v, w = room[0], room[1], room[2], room[3], room[4], room[5]
+    for k in range(3):
+        v[k] = arm[k]
+    for _ in range(TOLERANCES.bounds):
+        size = np.sqrt(dot(v, v))
+        if size <= limit or size == 0:
+            return True
+        for k in range(3):
+            n[k] = v[k] / size
+        to_body(turn, n, -1.0, d)
+        support_of(kinds[s], size_a, corners_a, n, at_a)
+        support_of(kinds[t], size_b, corners_b, d, at_b)
+        toward = square = 0.0
+        for k in range(3):
+            w[k] = arm[k] + turn[k, 0] * at_b[0] + turn[k, 1] * at_b[1]
+            w[k] = w[k] + turn[k, 2] * at_b[2] - at_a[k]
+            toward += (v[k] - w[k]) * v[k]
+            square += (v[k] - w[k]) ** 2
+        if dot(n, w) > limit:
+            return False
+        if toward <= 1e-12 * size * size:
+            return True
+        share = min(1.0, toward / square)
+        for k in range(3):
+            v[k] += share * (w[k] - v[k])
+    return True
+
+
 @njit(cache=True, nogil=True)
 def _near(pairs, solids):
     """Which pairs may be within reach (k,), and ``Faces`` of them; separations of -inf without."""
@@ -121,37 +156,10 @@ def _near(pairs, solids):
     m = len(arm)
     near, face, across = np.ones(m, np.bool_), np.full(m, -np.inf), np.zeros((m, 3))
     of_b = np.zeros(m, np.bool_)
-    n, d, at_a, at_b = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    v, w, back, back_arm = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
-    kinds, sizes, start, vertices = solids.kind, solids.size, solids.vertex_start, solids.vertices
+    room, n, back, back_arm = np.empty((6, 3)), np.empty(3), np.empty((3, 3)), np.empty(3)
     for p in range(m):
-        s, t, limit, R, x = pairs.shape_a[p], pairs.shape_b[p], reach[p], turn[p], arm[p]
-        size_a, corners_a = sizes[s], vertices[start[s] : start[s + 1]]
-        size_b, corners_b = sizes[t], vertices[start[t] : start[t + 1]]
-        for k in range(3):
-            v[k] = x[k]
-        for _ in range(TOLERANCES.bounds):
-            size = np.sqrt(dot(v, v))
-            if size <= limit or size == 0:
-                break
-            for k in range(3):
-                n[k] = v[k] / size
-            to_body(R, n, -1.0, d)
-            support_of(kinds[s], size_a, corners_a, n, at_a)
-            support_of(kinds[t], size_b, corners_b, d, at_b)
-            toward = square = 0.0
-            for k in range(3):
-                w[k] = x[k] + R[k, 0] * at_b[0] + R[k, 1] * at_b[1] + R[k, 2] * at_b[2] - at_a[k]
-                toward += (v[k] - w[k]) * v[k]
-                square += (v[k] - w[k]) ** 2
-            if dot(n, w) > limit:
-                near[p] = False
-                break
-            if toward <= 1e-12 * size * size:
-                break
-            share = min(1.0, toward / square)
-            for k in range(3):
-                v[k] += share * (w[k] - v[k])
+        s, t, limit = pairs.shape_a[p], pairs.shape_b[p], reach[p]
+        near[p] = _may_meet(solids, s, t, turn[p], arm[p], limit, room)
         if not near[p]:
             continue
         face[p] = face_that_separates(solids, s, t, turn[p], arm[p], limit, across[p])

@@ -99,6 +99,32 @@ def newton_step(
 
 
 @njit(cache=True)
+def _to_unit(n):
+    """Makes n (3,) of unit length; False where it has none."""
+    length = n[0] * n[0] + n[1] * n[1] + n[2] * n[2]
+    if length == 0:
+        return False
+    for k in range(3):
+        n[k] /= np.sqrt(length)
+    return True
+
+
+@njit(cache=True)
+def _points_along(pairs, p, solids, n, on_a, on_b):
+    """Support points of pair p along n, in the axes of a; the separation along it."""
+    turn, arm, d, at_b = pairs.turn[p], pairs.arm[p], np.empty(3), np.empty(3)
+    to_body(turn, n, -1.0, d)
+    separation = -support(solids, pairs.shape_a[p], n, on_a)
+    separation -= support(solids, pairs.shape_b[p], d, at_b)
+    for k in range(3):
+        separation += arm[k] * n[k]
+        on_b[k] = arm[k]
+        for c in range(3):
+            on_b[k] += turn[k, c] * at_b[c]
+    return separation
+
+
+@njit(cache=True)
 def nearest_of_ellipsoids(pairs: Pairs, start: np.ndarray, solids: Solids):
     """(proved (k,) bool, separation (k,), normal, point on a, point on b (k, 3)) of pairs.
 
@@ -112,7 +138,7 @@ def nearest_of_ellipsoids(pairs: Pairs, start: np.ndarray, solids: Solids):
     proved, separation = np.zeros(m, np.bool_), np.full(m, -np.inf)
     normal, on_a, on_b = np.empty((m, 3)), np.empty((m, 3)), np.empty((m, 3))
     work = np.zeros((4, 3, 3))
-    at_a, at_b, trial, d = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    at_a, at_b, trial = np.empty(3), np.empty(3), np.empty(3)
     for k in range(3):
         work[0, k, k] = 1.0
     for p in range(m):
@@ -120,14 +146,10 @@ def nearest_of_ellipsoids(pairs: Pairs, start: np.ndarray, solids: Solids):
         size = a.max() + b.max()
         rounded = a.min() ** 2 / a.max() + b.min() ** 2 / b.max()
         n = normal[p]
-        length = 0.0
         for k in range(3):
             n[k] = start[p, k]
-            length += n[k] * n[k]
-        if length == 0:
+        if not _to_unit(n):
             continue
-        for k in range(3):
-            n[k] /= np.sqrt(length)
         last, stationary = -np.inf, False
         for _ in range(TOLERANCES.steps):
             for k in range(3):
@@ -137,12 +159,9 @@ def nearest_of_ellipsoids(pairs: Pairs, start: np.ndarray, solids: Solids):
                 proved[p], separation[p] = True, value
                 break
             if value < last and across > 1e-6 * size:  # too far: halfway back to the best so far
-                length = 0.0
                 for k in range(3):
                     n[k] = trial[k] + on_a[p, k]  # where the best direction waits
-                    length += n[k] ** 2
-                for k in range(3):
-                    n[k] /= np.sqrt(length)
+                _to_unit(n)
                 continue
             last = value
             for k in range(3):
@@ -151,12 +170,5 @@ def nearest_of_ellipsoids(pairs: Pairs, start: np.ndarray, solids: Solids):
                 proved[p], stationary = value > -rounded, True
                 break
         if stationary:
-            to_body(turn[p], n, -1.0, d)
-            separation[p] = -support(solids, shape_a[p], n, on_a[p])
-            separation[p] -= support(solids, shape_b[p], d, at_b)
-            for k in range(3):
-                separation[p] += arm[p, k] * n[k]
-                on_b[p, k] = arm[p, k]
-                for c in range(3):
-                    on_b[p, k] += turn[p, k, c] * at_b[c]
+            separation[p] = _points_along(pairs, p, solids, n, on_a[p], on_b[p])
     return proved, separation, normal, on_a, on_b

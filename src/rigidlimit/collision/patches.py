@@ -17,7 +17,7 @@ from .kinds import CYLINDER
 from .lines import common_stretch, dot, is_line
 from .pairs import Nearest, Pairs
 from .planes import RIM_POINTS
-from .rims import in_sliver, rim_starts
+from .rims import rim_starts, take_sliver
 from .separation import midway, step
 from .solid_table import Solids, curvature_near, facing, support, to_body
 from .tolerances import TOLERANCES
@@ -28,10 +28,6 @@ point of a round end may then lie than those that stand for its rim: what an end
 
 MISSED = 2 * np.sqrt(2 * TOLERANCES.aligned)
 """The same where the normal is a face's only nearly."""
-
-AS_NEAR = 2 * np.sqrt(2 * (1 - ACROSS))
-"""How far the gap between faces that are across a normal so exactly may differ over their width,
-over the smaller body's size."""
 
 
 @njit(cache=True)
@@ -90,6 +86,26 @@ def _separates_more(pair, solids):
 
 
 @njit(cache=True)
+def _one_kind(a, b, solids):
+    """Whether two faces of one kind of solid look at each other."""
+    return a.flat and b.flat and solids.kind[a.shape] == solids.kind[b.shape]
+
+
+@njit(cache=True)
+def _is_round(body, solids):
+    """Whether a body's faces are round ends."""
+    return solids.kind[body.shape] == CYLINDER
+
+
+@njit(cache=True)
+def _add_nearest(pair):
+    """The nearest points as one contact more."""
+    pair.label[pair.count], pair.height[pair.count] = 0, pair.gap
+    _middle(pair, pair.points[pair.count])
+    pair.count += 1
+
+
+@njit(cache=True)
 def _reference(pair, solids):
     """(body of the reference face, cosine between the direction of the cut and its normal, whether
     that direction lies midway between both normals); the direction goes into ``mid``.
@@ -99,7 +115,7 @@ def _reference(pair, solids):
     """
     a, b, mid = pair.a, pair.b, pair.mid
     second = not (a.flat and b.count > 0)
-    if a.flat and b.flat and solids.kind[a.shape] == solids.kind[b.shape]:
+    if _one_kind(a, b, solids):
         if b.size > (1 + TOLERANCES.equal) * a.size:
             second = True
         elif not a.size > (1 + TOLERANCES.equal) * b.size:
@@ -144,23 +160,27 @@ def _take_corners(pair, side, half, found):
 
 
 @njit(cache=True)
+def _cut_reference(pair, solids, alike):
+    """``_reference``, and how many corners the other face has, cut to its outline; of the smaller
+    face where the larger one has not the nearest points, whose gap is known up to ``alike``."""
+    a, b = pair.a, pair.b
+    side, half, even = _reference(pair, solids)
+    found, low = _clip_face(pair, side)
+    larger = _one_kind(a, b, solids) and b.size > (1 + TOLERANCES.equal) * a.size
+    if larger and pair.exact and not abs(low - pair.gap) <= alike:
+        side = 0
+        step(a.normal, 0.0, pair.n, pair.mid)
+        found, _ = _clip_face(pair, side)
+    return side, half, even, found
+
+
+@njit(cache=True)
 def _patch(pair, solids):
     """Contacts of a face with a face or line."""
     a, b, n, size = pair.a, pair.b, pair.n, pair.size
-    round_end = solids.kind[a.shape] == CYLINDER or solids.kind[b.shape] == CYLINDER
+    round_end = _is_round(a, solids) or _is_round(b, solids)
     alike = size * (ON_FACE if round_end else TOLERANCES.equal)
-    side, half, even = _reference(pair, solids)
-    found, low = _clip_face(pair, side)
-    first = a.flat and b.flat and solids.kind[a.shape] == solids.kind[b.shape]
-    if (
-        first
-        and b.size > (1 + TOLERANCES.equal) * a.size
-        and pair.exact
-        and not abs(low - pair.gap) <= alike
-    ):
-        side = 0  # the nearest points are not those of the larger face
-        step(a.normal, 0.0, n, pair.mid)
-        found, low = _clip_face(pair, side)
+    side, half, even, found = _cut_reference(pair, solids, alike)
     least = _take_corners(pair, side, half, found)
     for k in range(3):
         n[k] = 0.0 + (1.0 if side == 0 else -1.0) * pair.mid[k]
@@ -170,38 +190,9 @@ def _patch(pair, solids):
         step(pair.normal, 0.0, pair.normal, n)
     # points stand for the rim of a round end: a nearest one between them comes on top
     elif pair.count > 0 and least > pair.gap + size * (ON_FACE if own else MISSED):
-        pair.label[pair.count], pair.height[pair.count] = 0, pair.gap
-        _middle(pair, pair.points[pair.count])
-        pair.count += 1
+        _add_nearest(pair)
     elif pair.count == 0 and own and round_end:
-        _sliver(pair, side, solids)
-
-
-@njit(cache=True)
-def _end(body, solids):
-    """Radius of the round end that a body's face is; 0 if it is none."""
-    round_end = body.flat and solids.kind[body.shape] == CYLINDER
-    return solids.size[body.shape, 0] if round_end else 0.0
-
-
-@njit(cache=True)
-def _sliver(pair, side, solids):
-    """The contact of a round end where faces meet between its rim and the points that stand for it
-    only, if they do."""
-    a, b, point = pair.a, pair.b, pair.points[0]
-    own, other = (a, b) if side == 0 else (b, a)
-    outward, q = own.normal, np.empty(3)
-    radius_a, radius_b = _end(a, solids), _end(b, solids)
-    if (radius_a > 0.0 or radius_b > 0.0) and in_sliver(
-        radius_a, radius_b, outward, pair.arm, a.corners[: a.count], b.corners[: b.count], q
-    ):
-        low = dot(outward, own.corners[0]) - dot(outward, q)
-        high = dot(outward, other.corners[0]) - dot(outward, q)
-        if not other.flat:
-            high = 0.0  # a line, on which the point is
-        pair.label[0], pair.height[0] = 0, high - low
-        pair.count = 1 if abs(pair.height[0] - pair.gap) <= pair.size * AS_NEAR else 0
-        step(q, 0.5 * (low + high), outward, point)
+        take_sliver(pair, side, solids)
 
 
 @njit(cache=True)

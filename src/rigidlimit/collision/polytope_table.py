@@ -65,16 +65,12 @@ def as_polytope(shape: Shape) -> ConvexPolyhedron | None:
 def polytope_table(bodies: Bodies) -> PolytopeTable:
     """The table of a scene; shapes that are no polytopes have no rows. Use ``bodies.of_shapes``."""
     polytopes = [as_polytope(shape) for shape in bodies.shapes]
-    edges = [_edges(p) for p in polytopes]
-    vertices = [np.zeros((0, 3)) if p is None else p.vertices for p in polytopes]
-    normals = [np.zeros((0, 3)) if p is None else p.normals for p in polytopes]
-    loops = [loop for p in polytopes if p is not None for loop in p.faces]
-    around = [faces for p in polytopes if p is not None for faces in _faces_at_corners(p)]
-    heights = [
-        (n @ v.T).max(axis=1, initial=-np.inf) for n, v in zip(normals, vertices, strict=True)
-    ]
-    corners = [p.vertices[loop] for p in polytopes if p is not None for loop in p.faces]
-    sizes = [[len(v), len(n), len(e[0])] for v, n, e in zip(vertices, normals, edges, strict=True)]
+    known = [p for p in polytopes if p is not None]
+    vertices, normals, heights, edges, sides, along = zip(*map(_rows, polytopes), strict=True)
+    loops = [loop for p in known for loop in p.faces]
+    around = [faces for p in known for faces in _faces_at_corners(p)]
+    corners = [p.vertices[loop] for p in known for loop in p.faces]
+    sizes = [[len(part) for part in one] for one in zip(vertices, normals, edges, strict=True)]
     return PolytopeTable(
         vertex_start=_starts(vertices),
         vertices=np.concatenate(vertices),
@@ -84,10 +80,10 @@ def polytope_table(bodies: Bodies) -> PolytopeTable:
         diagonal=np.array([np.linalg.norm(np.ptp(c, axis=0)) for c in corners]),
         loop_start=_starts(loops),
         loops=_joined(loops),
-        edge_start=_starts([e[0] for e in edges]),
-        edges=np.concatenate([e[0] for e in edges]),
-        sides=np.concatenate([e[1] for e in edges]),
-        along=np.concatenate([e[2] for e in edges]),
+        edge_start=_starts(edges),
+        edges=np.concatenate(edges),
+        sides=np.concatenate(sides),
+        along=np.concatenate(along),
         around_start=_starts(around),
         around=_joined(around),
         largest=np.array(sizes).max(axis=0),
@@ -103,10 +99,17 @@ def _joined(parts) -> np.ndarray:
     return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
 
 
-def _edges(shape: ConvexPolyhedron | None):
-    """(edges, sides, along) of one polytope."""
+def _rows(shape: ConvexPolyhedron | None):
+    """(vertices, normals, heights, edges, sides, along) of one shape, none if it is no polytope."""
     if shape is None:
-        return np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 3))
+        none, pairs = np.zeros((0, 3)), np.zeros((0, 2), np.int64)
+        return none, none, np.zeros(0), pairs, pairs, none
+    heights = (shape.normals @ shape.vertices.T).max(axis=1, initial=-np.inf)
+    return shape.vertices, shape.normals, heights, *_edges(shape)
+
+
+def _edges(shape: ConvexPolyhedron):
+    """(edges, sides, along) of one polytope."""
     meet: dict[tuple[int, int], list[int]] = {}
     for face, loop in enumerate(shape.faces):
         corners = loop.tolist()

@@ -88,6 +88,23 @@ def polytope_polytope(
     )
 
 
+@njit(cache=True)
+def _best_patch(pair, patch, cutting):
+    """(patch, whether its corners come beside the nearest points), from the patch of the separating
+    face or none."""
+    faces, single = facing_faces(pair, cutting), False
+    even, first = aligned_order(pair, faces)
+    if even or patch.side != first:
+        on_face, slack = patch.side >= 0, TOLERANCES.equal * pair.size
+        across = 1 - TOLERANCES.aligned
+        patch = first_patch(pair, faces, even, first, across, slack, cutting)
+        single = not on_face and patch.corners == 0
+    if single:
+        even, first = leaning_order(faces)
+        patch = first_patch(pair, faces, even, first, TOLERANCES.nearly_across, np.inf, cutting)
+    return patch, single
+
+
 @njit(cache=True, nogil=True)
 def _contacts(a, b, reach, shape_of, radius, position, turn, table):
     """Rows (pair, feature, gap, normal, point) of all contacts, (.., 9), in the axes of a."""
@@ -128,23 +145,7 @@ def _contacts(a, b, reach, shape_of, radius, position, turn, table):
             if pair.gap > pair.limit:
                 continue
 
-        faces, single = facing_faces(pair, cutting), False
-        even, first = aligned_order(pair, faces)
-        if even or patch.side != first:
-            on_face = patch.side >= 0
-            patch = first_patch(
-                pair,
-                faces,
-                even,
-                first,
-                (1 - TOLERANCES.aligned),
-                TOLERANCES.equal * pair.size,
-                cutting,
-            )
-            single = not on_face and patch.corners == 0
-        if single:
-            even, first = leaning_order(faces)
-            patch = first_patch(pair, faces, even, first, TOLERANCES.nearly_across, np.inf, cutting)
+        patch, single = _best_patch(pair, patch, cutting)
         if count + patch.corners + 1 > len(out):
             out = np.concatenate((out, np.empty((len(out) + patch.corners + 1, 9))))
         written = 0

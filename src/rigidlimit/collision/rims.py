@@ -3,11 +3,17 @@
 import numpy as np
 from numba import njit
 
+from .face_pair import FacePair
 from .kinds import CYLINDER
 from .lines import dot
 from .planes import RIM_POINTS
+from .separation import step
 from .solid_table import UPRIGHT, Solids
 from .tolerances import TOLERANCES
+
+AS_NEAR = 2 * np.sqrt(2 * TOLERANCES.rounding)
+"""How far the gap between faces that are across a normal so exactly may differ over their width,
+over the smaller body's size."""
 
 PITCH = 2 * np.pi / RIM_POINTS
 """Angle between the points of a rim."""
@@ -38,15 +44,7 @@ def _nearest_to_axis(outline, centre, axis, q):
 
 
 @njit(cache=True)
-def in_sliver(
-    radius_a: float,
-    radius_b: float,
-    axis: np.ndarray,
-    arm: np.ndarray,
-    face_a: np.ndarray,
-    face_b: np.ndarray,
-    q: np.ndarray,
-):
+def _in_sliver(radius_a, radius_b, axis, arm, face_a, face_b, q):
     """Whether two faces meet between the rim of a round end and the points that stand for it only;
     sets q to their common point nearest to its axis, of two ends to the middle of what they share.
 
@@ -73,6 +71,38 @@ def in_sliver(
 
 
 @njit(cache=True)
+def _end(body, solids):
+    """Radius of the round end that a body's face is; 0 if it is none."""
+    return solids.size[body.shape, 0] if body.flat and solids.kind[body.shape] == CYLINDER else 0.0
+
+
+@njit(cache=True)
+def take_sliver(pair: FacePair, side: int, solids: Solids):
+    """The contact of a round end where faces meet between its rim and the points that stand for it
+    only, if they do."""
+    a, b, point = pair.a, pair.b, pair.points[0]
+    own, other = (a, b) if side == 0 else (b, a)
+    outward, q = own.normal, np.empty(3)
+    radius_a, radius_b = _end(a, solids), _end(b, solids)
+    if (radius_a > 0.0 or radius_b > 0.0) and _in_sliver(
+        radius_a, radius_b, outward, pair.arm, a.corners[: a.count], b.corners[: b.count], q
+    ):
+        low = dot(outward, own.corners[0]) - dot(outward, q)
+        high = dot(outward, other.corners[0]) - dot(outward, q)
+        if not other.flat:
+            high = 0.0  # a line, on which the point is
+        pair.label[0], pair.height[0] = 0, high - low
+        pair.count = 1 if abs(pair.height[0] - pair.gap) <= pair.size * AS_NEAR else 0
+        step(q, 0.5 * (low + high), outward, point)
+
+
+@njit(cache=True)
+def _is_end(solids, s, n):
+    """Whether the end of a cylinder is what solid s has along n (3,)."""
+    return solids.kind[s] == CYLINDER and abs(n[2]) > UPRIGHT
+
+
+@njit(cache=True)
 def rim_starts(
     solids: Solids,
     s: int,
@@ -89,9 +119,7 @@ def rim_starts(
     for i in range(3):
         for j in range(3):
             start_a[i, j] = start_b[i, j] = 1.0 if i == j else 0.0
-    if solids.kind[s] != CYLINDER or solids.kind[t] != CYLINDER:
-        return
-    if abs(n[2]) <= UPRIGHT or abs(d[2]) <= UPRIGHT:
+    if not (_is_end(solids, s, n) and _is_end(solids, t, d)):
         return
     a, b = solids.size[s], solids.size[t]
     if b[0] > a[0] or (b[0] == a[0] and b[2] > a[2]):

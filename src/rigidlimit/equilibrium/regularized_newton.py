@@ -29,6 +29,7 @@ from ..linear import LinearStats
 from ..linear.column_scaling import ROUNDING
 from ..status import Status
 from .line_search import dot, minimum
+from .regularized_hessian import RegularizedHessian
 from .result import Equilibrium
 from .smooth_law import SmoothNetwork, stretch_to_law
 
@@ -71,54 +72,6 @@ class Settings:
     sure: float = 1e-3
     beyond: int = 100
     patience: int = 100
-
-
-class _Hessian:
-    """K + e I for either e, factorized anew only where D has changed by much; ``before``: the last
-    weakly regularized step since then."""
-
-    def __init__(self, network, stats, settings):
-        self.network, self.stats, self.settings = network, stats, settings
-        self.D, self.systems, self.before = None, {}, None
-
-    def update(self, D: np.ndarray):
-        """Take D (m,) over."""
-        self.now = D
-        if self.D is None or not self._serves(D):
-            self.D, self.systems, self.before = D, {}, None
-
-    def _serves(self, D):
-        low, high = self.settings.reuse
-        least = self.settings.negligible * float(D.max())
-        now, known = np.maximum(D, least), np.maximum(self.D, least)
-        same = ((D > 0) == (self.D > 0)).all()
-        return bool(same and (now >= low * known).all() and (now <= high * known).all())
-
-    def solve(self, rhs: np.ndarray, part: float) -> np.ndarray:
-        """(K + e I)^-1 rhs, e = part max D."""
-        if part not in self.systems:
-            self.systems[part] = self.network.system(self.D, part * float(self.D.max()))
-        return self.systems[part].solve_directly(rhs, self.stats)
-
-    def step(self, g: np.ndarray, weak: bool) -> tuple[np.ndarray, np.ndarray]:
-        """(d (n,), -B d (m,)), strongly or weakly regularized."""
-        settings = self.settings
-        d = -self.solve(g, settings.strong)
-        if not weak:
-            return d, -(self.network.B @ d)
-        d = self.solve(settings.strong * float(self.D.max()) * d, settings.weak)
-        dc = -(self.network.B @ d)
-        if self.before is not None:
-            before, change = self.before
-            forces = self.now * change
-            stiffness = dot(forces, change)
-            part = dot(forces, dc) / stiffness if stiffness > 0.0 else 0.0
-            rest = d - part * before
-            # of a single motion whose stiffness has changed nothing is left
-            if dot(g, rest) < settings.conjugate * dot(g, d):
-                d, dc = rest, dc - part * change
-        self.before = d, dc
-        return d, dc
 
 
 @dataclass(frozen=True)
@@ -171,6 +124,13 @@ class _Record:
         nearer = self.answer.size - here.size
         return here.size <= self.tolerance and nearer > ROUNDING * moved
 
+    def result(self, status: Status) -> Equilibrium:
+        """The answer; without one the best, with the status in which it ended."""
+        best = self.best if self.answer is None else self.answer
+        status = status if self.answer is None else Status.CONVERGED
+        steps, history = len(self.history) - 1, np.array(self.history)
+        return Equilibrium(best.x, best.force, -best.overlap, status, best.size, steps, history)
+
     def over(self, stay: bool) -> Status | None:
         """How it ends here; None if it goes on. stay: whether forces stay."""
         settings = self.settings
@@ -182,6 +142,35 @@ class _Record:
         if self.waited > settings.patience:
             return Status.STALLED
         return Status.MAX_ITERATIONS if len(self.history) > self.max_iterations else None
+
+
+class _Turns:
+    """Strongly and weakly regularized steps by turns.
+
+    weak: kind of the next step. stay: whether forces stayed in those before. ended: whether one
+    kind led no further from here.
+    """
+
+    def __init__(self, tolerance, settings):
+        self.tolerance, self.settings = tolerance, settings
+        self.weak = self.stay = self.ended = False
+
+    def taken(self, before: _Iterate, here: _Iterate, far: bool) -> None:
+        """After a step; far: whether it could have gone further."""
+        # both kinds of steps have to leave the forces as they are
+        moved = float(np.abs(here.force - before.force).max())
+        same = not far and moved <= self.tolerance * here.force.max()
+        self.stay, self.ended = same and (self.weak or self.stay), False
+        gained_little = here.size > self.settings.gained * before.size
+        self.weak = (same and not self.weak) or (far and gained_little)
+
+    def other(self, answered: bool) -> bool:
+        """Whether to try the other kind, as this one leads no further. answered: whether there is
+        an iterate that will do."""
+        if self.ended or (self.weak and answered):
+            return False
+        self.weak, self.ended = not self.weak, True
+        return True
 
 
 def solve(
@@ -202,14 +191,13 @@ def solve(
     """
     stats = LinearStats() if stats is None else stats
     here = _begin(problem, start)
-    K = _Hessian(problem.network, stats, settings)
+    K = RegularizedHessian(problem.network, stats, settings)
     record = _Record(tolerance, enough, max_iterations, settings)
-    weak = stay = False  # kind of the next step; whether forces stayed in those before
-    ended = False  # whether the other kind leads no further
+    turns = _Turns(tolerance, settings)
     while True:
-        if not ended:
+        if not turns.ended:
             record.take(here)
-            status = record.over(stay)
+            status = record.over(turns.stay)
             if status is not None:
                 break
             cold = not (here.overlap > 0).any()
@@ -217,30 +205,17 @@ def solve(
                 K.update(problem.stiffness.astype(float))  # every contact a linear spring
             else:
                 K.update(problem.tangent(here.overlap, settings.floor * here.overlap.max()))
-        step = _step(problem, here, K, weak, cold, settings)
+        step = _step(problem, here, K, turns.weak, cold, settings)
         if step is Status.LOAD_NOT_CARRIED:
             status = step
             break
-        if step is None:
-            if ended or (weak and record.answer is not None):
-                status = Status.STALLED
-                break
-            weak, ended = not weak, True
-            continue
-        ended, before = False, here
-        here, far = step
-        # both kinds of steps have to leave the forces as they are
-        moved = float(np.abs(here.force - before.force).max())
-        same = not far and moved <= tolerance * here.force.max()
-        stay = same and (weak or stay)
-        weak = (same and not weak) or (far and here.size > settings.gained * before.size)
-    best = record.best if record.answer is None else record.answer
-    if record.answer is not None:
-        status = Status.CONVERGED
-    steps = len(record.history) - 1
-    return Equilibrium(
-        best.x, best.force, -best.overlap, status, best.size, steps, np.array(record.history)
-    )
+        if step is not None:
+            turns.taken(here, *step)
+            here = step[0]
+        elif not turns.other(record.answer is not None):
+            status = Status.STALLED
+            break
+    return record.result(status)
 
 
 def _begin(problem, start) -> _Iterate:

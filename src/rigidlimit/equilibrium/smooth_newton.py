@@ -114,20 +114,11 @@ def solve(
         if iteration == max_iterations or (leave is not None and leave()):
             break
         cold = iteration == 0 and not (here.overlap > 0).any()
-        d, dc = _direction(problem, here, cold, residual, tolerance, stats, settings)
-        t = minimum(
-            here.overlap, dc, here.force, problem.stiffness, float(problem.exponent),
-            dot(here.gradient, d), settings.slope,
-        )  # fmt: skip
-        if t < 0.0:
+        following = _step(problem, here, cold, residual, tolerance, stats, settings)
+        if following is None:
             status = Status.LOAD_NOT_CARRIED
             break
-        # near the solution the slope is rounding: the full Newton step is then the best there is
-        whole = _Iterate.at(problem, here.x + d)
-        if t == 1.0 or whole.size <= 0.5 * here.size:
-            here = whole
-        else:
-            here = _Iterate.at(problem, here.x + t * d)
+        here = following
     return Equilibrium(
         here.x,
         here.force,
@@ -137,6 +128,22 @@ def solve(
         len(history) - 1,
         np.array(history),
     )
+
+
+def _step(problem, here, cold, residual, tolerance, stats, settings) -> _Iterate | None:
+    """Where Newton's step and the line search lead; None where E falls without end."""
+    d, dc = _direction(problem, here, cold, residual, tolerance, stats, settings)
+    t = minimum(
+        here.overlap, dc, here.force, problem.stiffness, float(problem.exponent),
+        dot(here.gradient, d), settings.slope,
+    )  # fmt: skip
+    if t < 0.0:
+        return None
+    # near the solution the slope is rounding: the full Newton step is then the best there is
+    whole = _Iterate.at(problem, here.x + d)
+    if t == 1.0 or whole.size <= 0.5 * here.size:
+        return whole
+    return _Iterate.at(problem, here.x + t * d)
 
 
 def _direction(problem, here, cold, residual, tolerance, stats, settings):

@@ -122,9 +122,7 @@ class BallEngine:
         moving = ball_records.Balls(self.motion, self.force, self.free, self.push, self.mass)
         lists, settings = self.lists, (self.reach, self.law.exponent, self.law.tensile, self.cell)
 
-        def work(
-            part: int, end: int, steps: int, gate: np.ndarray, share: np.ndarray
-        ) -> tuple[int, int]:
+        def work(part: int, end: int, steps: int, gate: np.ndarray, share: np.ndarray):
             parts = ball_records.Work(self.ranges, part, end, gate, share)
             pace = ball_records.Pace(steps, dt, alpha, quench)
             return balls.advance(moving, lists, parts, pace, *settings)

@@ -72,12 +72,8 @@ def compare(
         For a DEM whose bodies would sink far into each other.
     """
     scene = as_scene(scene)
-    if settle not in ("dynamics", "dem"):
-        raise InputError(f"settle is {settle!r}; expected 'dynamics' or 'dem'")
-    arrays.positive("stiffness_scale", stiffness_scale)
+    _check(settle, stiffness_scale, sweeps)
     rough = has_friction(scene.bodies, scene.pair_friction)
-    if sweeps < 1:
-        raise InputError(f"sweeps is {sweeps}; expected one at least")
 
     def tell(text: str) -> None:
         if callback is not None:
@@ -97,8 +93,7 @@ def compare(
     seconds["compatible"] = settling.seconds + last
     loaded = not (whole_run or rest.alone or rough)
     options = {"stiffness_scale": stiffness_scale, "rest_tolerance": rest_tolerance}
-    if damping is not None:
-        options["damping"] = damping
+    options |= {} if damping is None else {"damping": damping}
     with Stopwatch() as of_dem:
         state = None if whole_run else stopped(result.state)
         if loaded:
@@ -107,7 +102,7 @@ def compare(
     seconds["dem"] = of_dem.seconds
     force = _normal_forces(result, reference, classic)
     vectors = _force_vectors(result, reference, classic) if rough else None
-    whole = force if vectors is None else vectors
+    whole = vectors or force
     floor = {name: _on_held(scene.bodies, result.contacts, f) for name, f in whole.items()}
     return Comparison(
         contacts=result.contacts,
@@ -126,6 +121,15 @@ def compare(
         unrest=unrest,
         vectors=vectors,
     )
+
+
+def _check(settle: str, stiffness_scale: float, sweeps: int) -> None:
+    """Raises InputError for options of ``compare`` that there are not."""
+    if settle not in ("dynamics", "dem"):
+        raise InputError(f"settle is {settle!r}; expected 'dynamics' or 'dem'")
+    arrays.positive("stiffness_scale", stiffness_scale)
+    if sweeps < 1:
+        raise InputError(f"sweeps is {sweeps}; expected one at least")
 
 
 def _dem_run(

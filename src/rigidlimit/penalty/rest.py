@@ -216,8 +216,10 @@ class _Settling:
         return found
 
     def _is_loose(self) -> bool:
-        """Whether the DEM had better go first, as the first step has it."""
+        """Whether the DEM had better go first, as the first step has it; later it does not."""
         simulation = self.simulation
+        if self.by != STATE or simulation.steps != self.first + 1:
+            return False
         loaded = self.dem.round and is_loaded(simulation) and not driven(simulation)
         return loaded and is_loose(simulation, self.begun)
 
@@ -231,24 +233,18 @@ class _Settling:
     def _by_dynamics(self) -> bool:
         """For the scene's duration; where least energy goes on, until bodies only creep and that
         leads to a pose of rest. Whether it did."""
-        simulation, bodies = self.simulation, self.simulation.bodies
-        goes_on, loaded = turns_nothing(bodies) and not self.rough, is_loaded(simulation)
-        steps = self.max_steps
-        if driven(simulation) or not (goes_on and loaded):
-            steps = min(steps, int(np.ceil(simulation.scene.duration / simulation.dt)) + 50)
-        # a cell, which is loosened first, need not be near its rest
-        creeps = SETTINGS.last if is_squeezed(bodies) else SETTINGS.creeps
-        # under another load most packings stand still again within a few steps
-        carried, wait = 0, SETTINGS.last if stands(simulation) else creeps
-        last = simulation.steps + steps
+        simulation = self.simulation
+        goes_on = turns_nothing(simulation.bodies) and not self.rough
+        to_rest = goes_on and is_loaded(simulation)
+        carried, (wait, creeps) = 0, self._steps_that_tell()
+        last = simulation.steps + self._steps_of_dynamics(to_rest)
         while simulation.steps < last and not simulation.stands_still:
             self._step()
-            first = self.by == STATE and simulation.steps == self.first + 1
-            if first and self._is_loose():
+            if self._is_loose():
                 self.how = "DEM"
                 return self._poured()
             carried = max(0, carried + (1 if carries(simulation) else -1))
-            if goes_on and loaded and carried > wait:
+            if to_rest and carried > wait:
                 if self._lowest(self.energy.from_present_contacts()):
                     return True
                 carried = 0
@@ -258,6 +254,21 @@ class _Settling:
         if goes_on and not simulation.stands_still:
             self._check_loaded()
         return False
+
+    def _steps_that_tell(self) -> tuple[int, int]:
+        """Steps in which bodies are carried before least energy is tried, at first and later."""
+        simulation = self.simulation
+        # a cell, which is loosened first, need not be near its rest
+        creeps = SETTINGS.last if is_squeezed(simulation.bodies) else SETTINGS.creeps
+        # under another load most packings stand still again within a few steps
+        return SETTINGS.last if stands(simulation) else creeps, creeps
+
+    def _steps_of_dynamics(self, to_rest: bool) -> int:
+        """Steps at most: those of the scene's duration where least energy will not end it."""
+        simulation = self.simulation
+        if to_rest and not driven(simulation):
+            return self.max_steps
+        return min(self.max_steps, int(np.ceil(simulation.scene.duration / simulation.dt)) + 50)
 
     def _rest(self, alone: bool) -> Rest:
         simulation = self.simulation

@@ -99,15 +99,19 @@ def _item(text: Text, line: int, what: str, snapshot: _Snapshot) -> int:
     return line + 2
 
 
+def _periodic(text: Text, line: int, flags: list[str]) -> list[bool]:
+    """Along which axes, by the flags of a box; along none without them."""
+    known = all(len(flag) == 2 and set(flag) <= set("pfsm") for flag in flags)
+    if flags and not (len(flags) == 3 and known):
+        raise text.wrong(line, "three pairs of pp, ff, fs, ss, mm, ... after BOX BOUNDS")
+    return [flag == "pp" for flag in flags] or [False] * 3
+
+
 def _box(text: Text, line: int) -> Box:
     words = text.lines[line].split()[3:]
     tilted = words[:3] == ["xy", "xz", "yz"]
     general = words[:2] == ["abc", "origin"]
-    flags = words[3:] if tilted else words[2:] if general else words
-    known = all(len(flag) == 2 and set(flag) <= set("pfsm") for flag in flags)
-    if flags and not (len(flags) == 3 and known):
-        raise text.wrong(line, "three pairs of pp, ff, fs, ss, mm, ... after BOX BOUNDS")
-    periodic = [flag == "pp" for flag in flags] or [False] * 3
+    periodic = _periodic(text, line, words[3:] if tilted else words[2:] if general else words)
     wanted = 4 if general else 3 if tilted else 2
     names = {2: "lo hi", 3: "lo_bound hi_bound tilt", 4: "an edge (3) and the origin"}[wanted]
     rows = np.array([text.numbers(line + 1 + k, wanted, names) for k in range(3)])

@@ -84,9 +84,8 @@ def compare(
     # compatible forces do not depend on the start; a cold one is slow in random packings
     result, last = last_step(rest.simulation, cold=rest.alone or rough)
     check_stiff(scene, result, stiffness_scale)
-    timed = {}
-    for solver in ("pgs", "apgd"):
-        timed |= classic_steps(scene, rest, solver, sweeps, tell)
+    timed = classic_steps(scene, rest, "pgs", sweeps, tell)
+    timed |= classic_steps(scene, rest, "apgd", sweeps, tell)
     classic = {name: step for name, (step, _) in timed.items()}
     before = 0.0 if rest.alone else settling.seconds
     seconds = {name: before + own for name, (_, own) in timed.items()}

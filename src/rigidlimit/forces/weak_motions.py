@@ -46,7 +46,8 @@ class Settings:
 @dataclass(frozen=True)
 class WeakMotions:
     """Z (n, k), s (k,), Q (m, k), and the load along them Q^T f (k,). open: part of the largest
-    force by which rounding of B, over s, may move forces."""
+    force by which rounding of B, over s, may move forces, all of it at most; f >= 0 may hold them
+    closer."""
 
     motion: np.ndarray
     size: np.ndarray
@@ -149,7 +150,7 @@ class Springs:
         yields = way * np.where(resisted > settings.resisted, 1 / resisted, 0.0) @ way.T
         moved = np.abs(self._springs[self.system.working] @ yields)
         open_ = float((moved @ (settings.rounding / weak.size)).max(initial=0.0))
-        self.weak = replace(weak, load=load, open=open_)
+        self.weak = replace(weak, load=load, open=min(open_, 1.0))
         self.loads = np.append(self.load, load)
 
     def _take_out(self, answers, felt):

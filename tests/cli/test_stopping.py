@@ -11,6 +11,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.cli import main, stepping
+from rigidlimit.output import parts
 from rigidlimit.output.hdf5 import RunWriter, read_run
 from tests.cli.program import forked
 
@@ -113,7 +114,7 @@ def stopped(monkeypatch, capsys, *options, at, times=1, apart=0.0, where="step",
     owner, name = {
         "step": (rl.Simulation, "step"),
         "finish": (RunWriter, "finish"),
-        "join": (RunWriter, "_remove_parts"),
+        "join": (parts, "remove"),
     }[where]
     real = getattr(owner, name)
 

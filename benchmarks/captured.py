@@ -78,16 +78,16 @@ def peer(name, python, path, problem, accuracy, limit):
 
 def ours(W, q, mu, accuracy):
     """(seconds, residual) of the method of multipliers from the same arrays; least of some."""
-    from rigidlimit.equilibrium.dense import Dense
+    from rigidlimit.equilibrium.delassus import between_contacts
     from rigidlimit.equilibrium.multipliers import rigid_contacts
 
     trace = W.diagonal().reshape(-1, 3).sum(axis=1)
     rho = 3.0 / np.where(trace > 0.0, trace, trace.max())
     scale, seconds, spent = float(np.abs(q).max()), np.inf, 0.0
-    rigid_contacts(Dense.delassus(W, q, 3), mu, rho, scale=scale, tolerance=accuracy)  # compiled
+    rigid_contacts(between_contacts(W, q, 3), mu, rho, scale=scale, tolerance=accuracy)  # compiled
     while spent < 0.02:
         start = time.process_time()
-        answer = rigid_contacts(Dense.delassus(W, q, 3), mu, rho, scale=scale, tolerance=accuracy)
+        answer = rigid_contacts(between_contacts(W, q, 3), mu, rho, scale=scale, tolerance=accuracy)
         last = time.process_time() - start
         seconds, spent = min(seconds, last), spent + last
     return (seconds if answer.converged else np.inf), answer.residual
@@ -127,9 +127,9 @@ def main() -> None:
                 continue
             if captured.kind != "local" or captured.dim != 3:
                 continue
-            problem = captured.W.toarray(), captured.q, captured.mu
+            problem = captured.W, captured.q, captured.mu
             path = Path(folder) / "problem.npz"
-            np.savez(path, W=problem[0], q=problem[1], mu=problem[2])
+            np.savez(path, W=captured.W.toarray(), q=problem[1], mu=problem[2])
             mine, _ = ours(*problem, given.accuracy)
             theirs = [
                 peer(name, given.python, path, problem, given.accuracy, given.limit)[0]

@@ -5,9 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from rigidlimit.equilibrium import mechanics
-from rigidlimit.equilibrium.dense import between_bodies
+from rigidlimit.equilibrium.delassus import Delassus, between_contacts
+from rigidlimit.equilibrium.dense import Dense, between_bodies
 from rigidlimit.equilibrium.law import ContactLaw
 from rigidlimit.equilibrium.mechanics import Bodies, Inertia
+from rigidlimit.equilibrium.multipliers import rigid_contacts
 from rigidlimit.equilibrium.solve import Settings, solve
 from tests.equilibrium.problems import rough_pyramid
 
@@ -99,6 +101,44 @@ def test_dense_networks_are_the_sparse_ones(inertia):
     for other in answers[1:]:
         # residuals of 1e-12 through a network whose stiffest motion is a thousand times its softest
         np.testing.assert_allclose(other, answers[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("by", ["factorization", "iteration"])
+def test_delassus_systems(monkeypatch, by):
+    """(I + W D) dx = W b - r, W stored with errors that are not symmetric, one after the other with
+    other open contacts. Twin: NumPy."""
+    if by == "iteration":
+        monkeypatch.setattr(mechanics, "SMALL", 0.0)
+    B, _, _ = rough_pyramid(5)
+    m = B.shape[0] // 3
+    rng = np.random.default_rng(11)
+    W = sp.csr_array(B @ B.T)
+    W.data += 1e-3 * rng.normal(size=W.nnz)
+    sparse = between_contacts(W, rng.normal(size=3 * m), 3)
+    assert isinstance(sparse, Delassus)
+    full, some = unsymmetric(m, 3, rng), rng.random(m) < 0.5
+    for bears in (some, some & (rng.random(m) < 0.9), ~some, np.zeros(m, bool), np.ones(m, bool)):
+        D, b, r = full * np.reshape(bears, (-1, 1, 1)), rng.normal(size=(m, 3)), rng.random(3 * m)
+        K = np.eye(3 * m) + W.toarray() @ sp.block_diag(list(D)).toarray()
+        # condition numbers of some 1e3
+        np.testing.assert_allclose(
+            sparse.factorize(D)(r, b), np.linalg.solve(K, W @ b.ravel() - r), atol=1e-9
+        )
+
+
+def test_delassus_matrices_are_the_dense_ones():
+    """Step 1 with friction on W alone: forces and velocities by compiled loops and by sparse
+    systems."""
+    B, load, _ = rough_pyramid(4)
+    W, q = sp.csr_array(B @ B.T), -(B @ load)
+    friction, rho = np.full(B.shape[0] // 3, 0.3), 3.0 / W.diagonal().reshape(-1, 3).sum(axis=1)
+    dense, sparse = (
+        rigid_contacts(make(W, q, 3), friction, rho, scale=abs(q).max(), tolerance=1e-11)
+        for make in (Dense.delassus, Delassus)
+    )
+    assert dense.converged and sparse.converged
+    # residuals of 1e-11 |q|
+    np.testing.assert_allclose(sparse.velocity, dense.velocity, atol=1e-9 * abs(q).max())
 
 
 def test_loose_systems_are_as_good_as_they_are_said_to_be(monkeypatch):

@@ -16,10 +16,10 @@ import scipy.sparse as sp
 
 from .._support import arrays
 from .._support.display import Brief
-from .._support.memory import check_room
 from .._support.words import counted
 from ..dynamics.inertia import inverse_mass
-from ..equilibrium.dense import SMALL, Dense, between_bodies
+from ..equilibrium.delassus import between_contacts
+from ..equilibrium.dense import SMALL, between_bodies
 from ..equilibrium.mechanics import Inertia
 from ..equilibrium.multipliers import rigid_contacts
 from ..equilibrium.rows import checked_friction
@@ -70,8 +70,8 @@ class CoulombAnswer(Brief):
 def solve_coulomb(captured: "CapturedProblem", *, tolerance: float = 1e-10) -> CoulombAnswer:
     """Impulses of a captured problem with its friction; tolerance: on the residual.
 
-    Global problems are solved in the velocities of the bodies (sparse), local ones in those of the
-    contacts (dense). Raises InputError for negative friction, NoRoom for W without room.
+    Global problems are solved in the velocities of the bodies, local ones in those of the contacts.
+    Raises InputError for negative friction, NoRoom for W without room.
     """
     m, d = captured.contacts, captured.dim
     tolerance = arrays.positive("tolerance", tolerance)
@@ -96,9 +96,8 @@ def _mechanics(captured):
     """(mechanics of the contacts, tr W_ii (m,), q (d m,))."""
     d = captured.dim
     if captured.kind == "local":
-        check_room(8.0 * captured.W.shape[0] ** 2 * 3, "a dense W and its factors")
-        W = captured.W.toarray()
-        return Dense.delassus(W, captured.q, d), _traces(W.diagonal(), d), captured.q
+        W = captured.W
+        return between_contacts(W, captured.q, d), _traces(W.diagonal(), d), captured.q
     M, B = captured.M, captured.H.T
     inverse = inverse_mass(M, np.arange(M.shape[0]))
     if M.shape[0] <= SMALL:  # some sparse products take longer than all else

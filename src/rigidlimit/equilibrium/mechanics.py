@@ -6,9 +6,10 @@ solve the linear system of a Newton step, in which the contacts answer df = -D d
 
     ``Bodies``       x = u (n,), w = B x + offset,  r = M x - g - B^T f,
                      (M + B^T D B) dx = B^T b - r
-    ``dense.Dense``  x = w (m d,),                  r = w - W f - q,     (I + W D) dx = W b - r
+    ``Delassus``     x = w (m d,),                  r = w - W f - q,     (I + W D) dx = W b - r
 
-Step 1 has M and g = M v_free with velocities; step 2 has no M, and g = -F~.
+Small networks of both kinds are ``dense.Dense``. Step 1 has M and g = M v_free with velocities;
+step 2 has no M, and g = -F~.
 """
 
 from collections.abc import Callable
@@ -19,8 +20,9 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from .._support.submatrix import submatrix
 from ..linear.blas_threads import BlasThreads
-from .blocks import bodies_of
+from .blocks import BodyBlocks, bodies_of
 from .contact_blocks import ContactBlocks, contact_blocks
 from .krylov import IncompleteFactor, gmres
 from .patterns import Pattern, Patterns
@@ -117,7 +119,14 @@ class Bodies:
         self.offset = 0.0 if offset is None else offset
         starts = bodies_of(self.BT, d, self.shape[0]) if starts is None else np.asarray(starts)
         M = None if inertia is None else inertia.M
-        self.patterns = Patterns(self.B, M, d, starts, shift)
+
+        def blocks(contacts):
+            if contacts is None:
+                return BodyBlocks(self.B, M, d, starts, shift)
+            rows = (d * contacts[:, None] + np.arange(d)).ravel()
+            return BodyBlocks(submatrix(self.B, rows=rows), M, d, starts, shift)
+
+        self.patterns = Patterns(blocks)
         self.iterative, self.damping = Patience(), 0.0
 
     def shifted(self, lead: np.ndarray) -> "Bodies":
@@ -155,14 +164,8 @@ class Bodies:
 
     def factorize(self, D: np.ndarray) -> Solve:
         pattern = self.patterns.of(D)
-        values, pad, unpad = pattern.assemble(D), pattern.blocks.pad, pattern.blocks.unpad
-        if self.damping:
-            pattern.blocks.add_to_diagonal(values, self.damping)
-        if pattern.elimination.operations <= SMALL:
-            with BlasThreads():  # fronts are small
-                solve = _by_factor(pattern.elimination.factorize(values))
-        else:
-            solve = _Large(self, pattern, values).solve
+        pad, unpad = pattern.blocks.pad, pattern.blocks.unpad
+        solve = system(pattern, pattern.assemble(D), self.damping, self.iterative)
 
         def answer(
             r: np.ndarray, b: np.ndarray | None = None, accuracy: float = TIGHT
@@ -194,15 +197,25 @@ class Patience:
         self._skip = 0 if success else 2 ** min(self._failures, 5) - 1
 
 
-def _by_factor(factor):
+def system(
+    pattern: Pattern, values: np.ndarray, damping: float, iterative: Patience
+) -> Callable[[np.ndarray, float], np.ndarray]:
+    """solve(rhs, accuracy) for K of these blocks with ``damping`` on its diagonal: factorized where
+    that is quick, else by GMRES as long as that pays. Raises ``LinAlgError`` if singular."""
+    if damping:
+        pattern.blocks.add_to_diagonal(values, damping)
+    if pattern.elimination.operations > SMALL:
+        return _Large(iterative, pattern, values).solve
+    with BlasThreads():  # fronts are small
+        factor = pattern.elimination.factorize(values)
     return lambda rhs, accuracy: factor.solve(rhs)
 
 
 class _Large:
     """One large system: GMRES while it pays, else a factorization."""
 
-    def __init__(self, bodies: Bodies, pattern: Pattern, values: np.ndarray):
-        self.bodies, self.pattern, self.values = bodies, pattern, values
+    def __init__(self, patience: Patience, pattern: Pattern, values: np.ndarray):
+        self.patience, self.pattern, self.values = patience, pattern, values
         self.K, self.factor, self.incomplete = pattern.blocks.matrix(values), None, None
         # iterations that a factorization is worth
         self.fair = pattern.elimination.operations / (MOVED * values.size)
@@ -219,7 +232,7 @@ class _Large:
 
     def _iterated(self, rhs, accuracy):
         """x by GMRES, None where it takes too long."""
-        patience = self.bodies.iterative
+        patience = self.patience
         if not patience.tries():
             return None
         limit = max(int(min(patience.iterations, self.fair)), 1)

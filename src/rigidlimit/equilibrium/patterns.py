@@ -1,17 +1,21 @@
-"""Which blocks K = M + shift + B^T D B has: those of the contacts that answer, D_i != 0.
+"""Which blocks of K = M + shift + B^T D B, or I + W D, are factorized: those of the contacts that
+answer, D_i != 0.
 
 An open contact drops out of K exactly. In a packing that settles a fifth of the contacts may bear,
 and what these couple is factorized many times faster than what all of them would.
 """
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 
-from .._support.submatrix import submatrix
-from .blocks import BodyBlocks
 from .multifrontal import Elimination
+
+if TYPE_CHECKING:
+    from .blocks import BodyBlocks
+    from .delassus import DelassusBlocks
 
 FILLED = 0.8
 """Part of the contacts of a pattern that must answer for it to serve: finding one takes as long as
@@ -21,7 +25,7 @@ a factorization of a sparse one."""
 class Pattern:
     """Blocks and fronts of K for some contacts; contacts: their numbers, or None for all."""
 
-    def __init__(self, blocks: BodyBlocks, contacts: np.ndarray | None):
+    def __init__(self, blocks: "BodyBlocks | DelassusBlocks", contacts: np.ndarray | None):
         self.blocks, self.contacts = blocks, contacts
 
     @cached_property
@@ -34,18 +38,16 @@ class Pattern:
 
 
 class Patterns:
-    """Those of one network: of all contacts, and of those that answered last."""
+    """Those of one network: of all contacts, and of those that answered last. blocks: a function of
+    the numbers of contacts, None for all."""
 
-    def __init__(self, B: sp.csr_array, M, d: int, starts: np.ndarray, shift: float):
-        self.B, self._known = B, (M, d, starts, shift)
+    def __init__(self, blocks: Callable[[np.ndarray | None], "BodyBlocks | DelassusBlocks"]):
+        self._blocks = blocks
         self._last = self._holds = None
 
     @cached_property
     def all(self) -> Pattern:
-        return Pattern(self._blocks(self.B), None)
-
-    def _blocks(self, B) -> BodyBlocks:
-        return BodyBlocks(B, *self._known)
+        return Pattern(self._blocks(None), None)
 
     def of(self, D: np.ndarray) -> Pattern:
         """One that holds all contacts that answer by D (m, d, d), and not many more."""
@@ -54,9 +56,8 @@ class Patterns:
         if count >= FILLED * len(D):
             return self.all
         if self._last is None or not self._serves(answers, count):
-            d, contacts = D.shape[1], np.flatnonzero(answers)
-            rows = (d * contacts[:, None] + np.arange(d)).ravel()
-            self._last = Pattern(self._blocks(submatrix(self.B, rows=rows)), contacts)
+            contacts = np.flatnonzero(answers)
+            self._last = Pattern(self._blocks(contacts), contacts)
             self._holds = answers
         return self._last
 

@@ -304,15 +304,17 @@ def test_long_displacements_ask_for_less():
     np.testing.assert_allclose(on_shaft(result, 5), known, atol=10.0 * 0.3e-9 / DT**2)
 
 
-def test_motions_of_too_many_bodies_are_told(monkeypatch):
-    """Closed form: the same row, were it too large for motions to be taken out, has forces off by a
-    tenth of the load, and says so."""
+def test_motions_of_too_many_bodies_are_left_out_by_the_solver(monkeypatch):
+    """Closed form: Stribeck's forces of the same row, were it too large for motions to be taken out
+    (they were off by a tenth of the load); what that takes of the load is below what is known."""
     scene, known = row(5, 12, 9, 2)
     monkeypatch.setattr(several_bodies, "TOLERANCES", TOLERANCES._replace(most_entries=0))
     result = rl.Simulation(scene, dt=DT).step()
-    assert result.converged and not result.several_bodies
-    assert np.abs(on_shaft(result, 5) - known).max() > 0.05 * LOAD
-    assert result.doubt
+    assert result.converged and not result.several_bodies and not result.doubt
+    # gaps of a last digit are closed in a step, which takes rollers of 0.3 kg some force
+    np.testing.assert_allclose(on_shaft(result, 5), known, atol=10.0 * 0.3e-9 / DT**2)
+    changed = np.abs(result.balance[1] - result.load)[result.bodies.free.ravel()].max()
+    assert 0.0 < changed <= TOLERANCES.weak * result.force.sum()
 
 
 def test_full_rings_bear_side_by_side():
@@ -358,6 +360,18 @@ def test_runs_keep_what_was_left_out(tmp_path):
     )
     # seven rollers, each handing on one force, and two loads on the shaft; six sides left out
     assert "degree of indeterminacy 5: 0 of 14" in text, text
+
+
+def test_runs_keep_what_the_solver_left_out(tmp_path, monkeypatch):
+    """Property: the frame of a stored run has the load of the step, with what motions that the
+    solver left out took of it."""
+    monkeypatch.setattr(several_bodies, "TOLERANCES", TOLERANCES._replace(most_entries=0))
+    result, frame = kept(tmp_path / "run.h5", row(5, 12, 9, 2)[0])
+    load, kept_load = result.balance[1], frame.balance[1]
+    changed = np.abs(load - result.load)[result.bodies.free.ravel()].max()
+    assert frame.unresolved and changed > 1e-10 * LOAD
+    # places at the start are rounded once more; columns of nothing but tilts are met to less
+    np.testing.assert_allclose(kept_load, load, atol=1e-8 * LOAD)
 
 
 def test_runs_keep_whether_motions_were_left_out_together(tmp_path, monkeypatch):

@@ -33,3 +33,31 @@ def test_balance_to_the_tolerance_is_not_enough(contacts, n):
         assert wanted.converged and found.converged
         # rounding of B over the soft motion, 1e-7, times the unlikeness of stiffnesses
         np.testing.assert_allclose(found.force, wanted.force, atol=1e-5 * wanted.force.max())
+
+
+@pytest.mark.parametrize("exponent", [2.0, 2.5])
+@pytest.mark.parametrize("soft", [1e-9, 1e-7])
+def test_motions_that_data_do_not_resolve_are_left_out(soft, exponent):
+    """Reference twin: the same contacts without the soft motions. Property: whichever forces made
+    the load, the answer is the same, and it is that of the load it tells; the answers to the whole
+    balance are off by more than a tenth of the largest."""
+    moved = []
+    for seed in range(6):
+        firm, B, admissible = softened(seed, soft, 2, 30, 24)
+        values, ways = np.linalg.eigh(np.linalg.lstsq(firm, B)[0])
+        kept = firm @ ways[:, values > 0.5]
+        wanted = rl.compatible_forces(kept, kept.T @ admissible, exponent=exponent)
+        law = dict(exponent=exponent, unresolved=1e-5)
+        found = rl.compatible_forces(B, B.T @ admissible, admissible=admissible, **law)
+        assert wanted.converged and found.converged and found.load is not None
+        # c = -B u is known to rounding over the part that the proximal term leaves
+        np.testing.assert_allclose(found.force, wanted.force, atol=1e-7 * wanted.force.max())
+        assert np.abs(B.T @ found.force - found.load).max() <= 1e-10 * np.abs(found.load).max()
+        # what changes of the load is what such motions are felt by
+        changed = np.abs(found.load - B.T @ admissible).max()
+        assert changed <= 10 * soft * admissible.max() * len(admissible)
+        other = rl.compatible_forces(B, found.load, admissible=wanted.force, **law)
+        np.testing.assert_allclose(other.force, found.force, atol=1e-7 * found.force.max())
+        whole = rl.compatible_forces(B, B.T @ admissible, admissible=admissible, exponent=exponent)
+        moved.append(np.abs(whole.force - found.force).max() / found.force.max())
+    assert max(moved) > 0.1

@@ -41,6 +41,11 @@ class Reduced(NamedTuple):
     settled: bool = False
 
 
+def balanced(balance: Balance, forces: CompatibleForces) -> Balance:
+    """``balance`` as ``forces`` hold it: with another load along motions that they leave out."""
+    return balance if forces.load is None else (balance[0], forces.load)
+
+
 def reduced_forces(
     solve: Callable[[Balance], CompatibleForces],
     bodies: Bodies,
@@ -82,6 +87,7 @@ def _without_idle(solve, bodies, B, load, force, balance, of) -> Reduced:
         if not other.converged:
             break
         forces, resting, asked = other, more, less
+    asked = balanced(asked, forces)
     return Reduced(forces, asked, resting, "", dependent, np.zeros_like(dependent))
 
 
@@ -96,6 +102,7 @@ def _holding_together(solve, bodies, B, load, force, whole_answer) -> Reduced | 
     forces = solve(held)
     dependent = whole_answer.tilt_dependent
     settled = _settled(whole_answer.forces, forces)
+    held = balanced(held, forces)
     found = Reduced(forces, held, resting, how, dependent, np.zeros_like(dependent), settled)
     return found if forces.converged else None
 
@@ -119,6 +126,7 @@ def _taking_together(solve, bodies, B, load, force, found, of) -> Reduced | None
     forces = solve(less)
     if not forces.converged:
         return None
+    less = balanced(less, forces)
     dependent = tilt_dependent(*less, forces.displacement, *of)
     less = dict(balance=less, several_bodies=TAKEN, tilt_dependent=dependent)
     return found._replace(forces=forces, **less)

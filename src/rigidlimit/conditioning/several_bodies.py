@@ -29,7 +29,8 @@ steps make a problem as well posed as any of it; in turn, as each may make more 
 Where step 2 converges all the same, but displacements are so long that only such motions can ask
 for them (``idle_contacts.far_moved``), the motions are taken out of B as for one body (``TAKEN``),
 part by part of all that hangs together, with a column for each of V and S <= zero; what depends on
-tilts still shows then. Of parts too large for that it is told how far last digits leave forces open
+tilts still shows then. In networks too large for that the solver leaves out those that it
+meets, by their loads (``unresolved``); of others it is told how far last digits leave forces open
 (``last_digits.py``).
 """
 
@@ -68,6 +69,15 @@ def without_motions_together(
     if how == HELD:
         return _with_held(bodies, B, load, force)
     return _taken(bodies, B, load, force, (B, load) if apart is None else apart)
+
+
+def unresolved(bodies: Bodies, B: sp.csr_array) -> float:
+    """S up to which the solver of step 2 is to leave motions out of the balance by itself: 0 where
+    they are looked for here, in closed contacts B (m, 6 N)."""
+    touched = np.zeros(B.shape[1], bool)
+    touched[B.indices] = True
+    columns = np.count_nonzero(touched & bodies.free.ravel())
+    return TOLERANCES.weak if B.shape[0] * columns > TOLERANCES.most_entries else 0.0
 
 
 def _taken(bodies, B, load, force, apart):

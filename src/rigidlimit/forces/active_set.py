@@ -83,13 +83,15 @@ def solve(
     *,
     tolerance: float,
     admissible: np.ndarray,
+    unresolved: float = 0.0,
     stats: LinearStats,
     settings: Settings = Settings(),
-) -> tuple[Equilibrium, WeakMotions | None]:
-    """Forces of ``problem``, of stiffness with largest 1, and loads of order one; and the weak
-    motions, if any, that x of the answer has at its end, (n + k,).
+) -> tuple[Equilibrium, WeakMotions | None, np.ndarray]:
+    """Forces of ``problem``, of stiffness with largest 1, and loads of order one; the weak motions,
+    if any, that x of the answer has at its end, (n + k,); and the load (n,) that is balanced.
 
-    admissible (m,): forces f >= 0 that balance the load. iterations of the answer: changes of W.
+    admissible (m,): forces f >= 0 that balance the load. unresolved: see ``weak_motions.py``.
+    iterations of the answer: changes of W.
     Raises NoRoom.
     """
     network, k, q = problem.network, problem.stiffness, 1.0 / (problem.exponent - 1.0)
@@ -101,7 +103,7 @@ def solve(
         system = None  # its factor is large: gone before there is another
         system = ChangingSystem(network, D, force > 0, settings.shift * float(D.max()), stats)
         springs = Springs(system, _offset(force, k, q, D), problem.load)
-        spring = _Linearised(springs, force, tolerance, settings)
+        spring = _Linearised(springs, force, tolerance, unresolved, settings)
         optimal = spring.minimize() and spring.rebalance(tolerance)
         iterations += spring.changes
         change = spring.force - force
@@ -116,9 +118,10 @@ def solve(
         balanced = problem.imbalance(force) <= tolerance
         force = force + (damping(force, change, k, q, settings) if balanced else 1.0) * change
     moved, force, springs = spring.moved, spring.force, spring.springs
-    residual = problem.imbalance(force)
+    load = springs.balanced(force)
+    residual = float(np.abs(network.load_of(force) - load).max(initial=0.0))
     answer = Equilibrium(moved, force, springs.B @ moved, status, residual, iterations)
-    return answer, springs.weak
+    return answer, springs.weak, load
 
 
 def tangent(force: np.ndarray, stiffness: np.ndarray, q: float, floor: float) -> np.ndarray:
@@ -158,10 +161,10 @@ def damping(
 class _Linearised:
     """The active set method on one linearisation; ``force`` and ``moved`` are where it stands."""
 
-    def __init__(self, springs, force, tolerance, settings):
+    def __init__(self, springs, force, tolerance, unresolved, settings):
         self.springs, self.system = springs, springs.system
         self.force = self.admissible = force
-        self.tolerance, self.settings = tolerance, settings
+        self.tolerance, self.unresolved, self.settings = tolerance, unresolved, settings
         self.noise, self.moved = 0.1 * tolerance, springs.moved
         self.looked, self.changes = False, 0
 
@@ -222,7 +225,7 @@ class _Linearised:
         borne = self.system.shift * float(np.abs(springs.moved).max(initial=0.0))
         if not self.looked and borne > self.settings.borne * self.tolerance:
             self.looked = True
-            weak = weak_motions(self.system, springs.load, self.admissible)
+            weak = weak_motions(self.system, springs.load, self.admissible, self.unresolved)
             if weak is not None:
                 self.springs = springs = Springs(self.system, springs.offset, springs.load, weak)
                 spring = springs.forces()
@@ -252,4 +255,8 @@ class _Linearised:
             springs, self.force, springs.loads, D, springs.solve, tolerance=tolerance, at_least=1
         )
         self.moved = springs.moved + motion
+        if imbalance > tolerance:
+            missing = self.system.network.load_of(self.force) - springs.balanced(self.force)
+            along = springs.loads[len(missing) :] - springs.load_of(self.force)[len(missing) :]
+            imbalance = float(np.abs(np.append(missing, along)).max())
         return imbalance <= tolerance

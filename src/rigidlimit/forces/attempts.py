@@ -59,7 +59,8 @@ SETTINGS = Settings()
 @dataclass
 class Found:
     """u (n,), force (m,) of the best attempt, with its status, the iterations of all attempts and
-    the residuals of the best. weak: weak motions that u has at its end, (n + k,)."""
+    the residuals of the best. weak: weak motions that u has at its end, (n + k,). load (n,): the
+    one that is balanced, where motions were left out of it."""
 
     u: np.ndarray
     force: np.ndarray
@@ -67,6 +68,7 @@ class Found:
     iterations: int
     history: np.ndarray = field(default_factory=lambda: np.zeros(0))
     weak: WeakMotions | None = None
+    load: np.ndarray | None = None
 
     @property
     def displacement(self) -> np.ndarray:
@@ -91,21 +93,37 @@ class Attempts:
         # where the active set method stopped short, and the weak motions it ended with
         self.near_by: np.ndarray | None = None
         self.weak: WeakMotions | None = None
+        self.unresolved, self.balanced_load = 0.0, None
         self.missed, self.arrived, self.no_room = np.inf, False, False
 
     @property
     def spent(self) -> bool:
         return self.iterations >= self.max_iterations
 
-    def gap(self, u: np.ndarray, force: np.ndarray, weak: WeakMotions | None = None) -> float:
-        """The duality gap of u (n,), or (n + k,) with weak motions at its end."""
+    def gap(
+        self,
+        u: np.ndarray,
+        force: np.ndarray,
+        weak: WeakMotions | None = None,
+        load: np.ndarray | None = None,
+    ) -> float:
+        """The duality gap of u (n,), or (n + k,) with weak motions at its end, for another load
+        (n,) if one is given."""
         problem = self.problem
         law = problem.stiffness, problem.exponent
-        B, load = (self.network.B, self.load)
+        B, load = self.network.B, self.load if load is None else load
         if weak is not None:
             B, load = weak.extended(B, load)
         found = duality_gap(B, u, force, *law, load, problem.offset)
         return np.inf if np.isnan(found) else found
+
+    def ask_for(self, load: np.ndarray):
+        """Go on with another load (n,), in which loads along motions that data do not resolve are
+        those of the least energy, as far as these are known."""
+        problem = self.problem
+        law = problem.stiffness, problem.exponent
+        self.problem = SmoothNetwork(problem.network, *law, load, problem.offset)
+        self.load = self.balanced_load = load
 
     def violation(self, u: np.ndarray, force: np.ndarray) -> float:
         """|f - k max(0, c)^(p-1)|_inf over the largest force."""

@@ -32,6 +32,7 @@ def compatible_forces(
     warm_start: ArrayLike | None = None,
     admissible: ArrayLike | None = None,
     blocks: ArrayLike | None = None,
+    unresolved: float = 0.0,
     tangential: MatrixLike | None = None,
     tangential_stiffness: ArrayLike = 1.0,
     friction: ArrayLike = 0.0,
@@ -53,7 +54,10 @@ def compatible_forces(
     (n,): displacement of an earlier answer. admissible (m,) [N]: some forces f >= 0 that balance
     the load, as from contact dynamics; where hardly more contacts bear than the load determines
     they are a good start, no more. blocks: first dof of each body, ending with n; speeds up the
-    linear solves, no more.
+    linear solves, no more. unresolved: part of its own speed by which contacts resist a motion (a
+    singular value of B in columns of size one) up to which data do not know what forces bear along
+    it: where the search among forces meets such motions without a load, they are left out of the
+    balance, which is that of ``.load`` then.
 
     Rough contacts: tangential ((d-1) m, n): rows T of the tangential motion, contact by contact,
     one in the plane (d = 2) or two in space (d = 3). tangential_stiffness: k_t in the unit of
@@ -110,6 +114,7 @@ def compatible_forces(
         raise InputError(f"{name} is given without tangential; expected the rows T")
     data = _checked(B, load, stiffness, exponent, fixed, blocks, gap_error)
     options = _options(method, tolerance, max_iterations, warm_start, admissible, data)
+    options = replace(options, unresolved=float(unresolved))
     scaled = Scaled(data)
     solved = scaled.nothing() if scaled.force_size == 0.0 else scaled.solve(options)
     smallest = options.tolerance * scaled.force_size
@@ -165,11 +170,12 @@ def _judged(scaled: Scaled, solved: Solved, options: Options) -> CompatibleForce
     """The answer with what can be said of it: residual, status, how far forces may be off."""
     data, force, tolerance = scaled.data, solved.force, options.tolerance
     carried = np.where(data.free, transposed_product(data.B, force), 0.0)
+    asked = data.load if solved.asked is None else solved.asked
     size = scaled.force_size or 1.0
     if data.gap_error is not None:
         # where initial overlaps press harder than the load, last digits are those of their forces
         size = max(size, pressing(data.B, force, data.free))
-    imbalance = carried - data.load
+    imbalance = carried - asked
     relative = scaled.imbalance_of(imbalance, size)
     residual = float(relative.max(initial=0.0))
     short = scaled.imbalance_of(np.where(scaled.touched, carried - solved.load, 0.0), size)
@@ -200,6 +206,7 @@ def _judged(scaled: Scaled, solved: Solved, options: Options) -> CompatibleForce
         linear_iterations=solved.stats.products,
         factorizations=solved.stats.factorizations,
         routes=tuple(solved.stats.routes),
+        load=solved.asked,
     )
 
 

@@ -47,17 +47,20 @@ def solve(
     max_iterations: int,
     warm_start: np.ndarray | None = None,
     admissible: np.ndarray | None = None,
+    unresolved: float = 0.0,
     stats: LinearStats,
     settings: Settings = SETTINGS,
 ) -> Found:
     """Forces of ``problem``, of stiffness with largest 1, and loads of order one.
 
     warm_start (n,): u of an earlier answer. admissible (m,): some forces f >= 0 that balance the
-    load.
+    load. unresolved: see ``weak_motions.py``.
     """
     search = _Search(problem, tolerance, max_iterations, stats, settings)
+    search.unresolved = unresolved
     status = search.run(warm_start, admissible)
-    return Found(search.u, search.force, status, search.iterations, search.history, search.weak)
+    answer = search.u, search.force, status, search.iterations, search.history, search.weak
+    return Found(*answer, search.balanced_load)
 
 
 class _Search(Attempts):
@@ -182,19 +185,25 @@ class _Search(Attempts):
             return None
         self.stats.took("active set")
         try:
-            found, weak = active_set.solve(
-                self.problem, tolerance=self.tolerance, admissible=admissible, stats=self.stats
+            found, weak, borne = active_set.solve(
+                self.problem,
+                tolerance=self.tolerance,
+                admissible=admissible,
+                unresolved=self.unresolved,
+                stats=self.stats,
             )
         except NoRoom:  # the other ways have no hope here
             self.u, self.force, self.history = np.zeros(len(load)), admissible, [imbalance]
             return Status.NO_ROOM
         self.iterations += found.iterations
         self.max_iterations += found.iterations  # where it fails, not at the cost of the others
-        gap = self.gap(found.x, found.force, weak)
+        gap = self.gap(found.x, found.force, weak, borne)
         if not found.converged or gap > self.settings.gap * self.tolerance:
             u = found.x if weak is None else weak.whole(found.x)
             self.near_by = u if np.isfinite(u).all() else None
+            if weak is not None and weak.out.size and np.isfinite(borne).all():
+                self.ask_for(borne)
             return None
         self.u, self.force, self.history = found.x, found.force, [found.residual]
-        self.weak = weak
+        self.weak, self.balanced_load = weak, borne
         return Status.CONVERGED

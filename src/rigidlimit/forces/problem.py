@@ -37,7 +37,8 @@ class CompatibleForces(Displayed):
     along motions that contacts hardly resist, where these were told; for p < 2 a gap of 1e-9 leaves
     1e-3 open. forgiven: whether it is more than ``WARNED`` by what was forgiven alone. imbalance
     (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
-    routes: ways that were tried, in turn.
+    routes: ways that were tried, in turn. load (n,): the one that is balanced, where motions were
+    left out of it, else None.
     nearest_status: where the load is not carried, whether the forces for the nearest load that is
     were solved to the tolerance; where it stayed open whether it is carried, how the search for the
     nearest load ended; else None.
@@ -60,6 +61,7 @@ class CompatibleForces(Displayed):
     linear_iterations: int = 0
     factorizations: int = 0
     routes: tuple[str, ...] = ()
+    load: np.ndarray | None = None
 
     @property
     def converged(self) -> bool:

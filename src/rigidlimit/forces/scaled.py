@@ -46,6 +46,7 @@ class Options:
     max_iterations: int | None = None
     warm_start: np.ndarray | None = None
     admissible: np.ndarray | None = None
+    unresolved: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class Solved:
 
     load (n,): the one that the forces are to balance, the nearest where the given one is not
     carried. gap, whole: ``both_gaps``, nearest_status: see ``CompatibleForces``. open: part of the
-    largest force that rounding leaves open along weak motions.
+    largest force that rounding leaves open along weak motions. asked (n,): the load of the problem
+    where motions were left out of it, else None.
     """
 
     u: np.ndarray
@@ -68,6 +70,7 @@ class Solved:
     whole: float
     nearest_status: Status | None = None
     open: float = 0.0
+    asked: np.ndarray | None = None
 
     @property
     def stopped_short(self) -> bool:
@@ -177,8 +180,8 @@ class Scaled:
             limits["max_iterations"] = options.max_iterations
         if options.method == "newton":
             limits.setdefault("max_iterations", 300)
-            given = dict(warm_start=start, admissible=admissible, stats=stats)
-            return newton.solve(problem, **limits, **given)
+            given = dict(warm_start=start, admissible=admissible, unresolved=options.unresolved)
+            return newton.solve(problem, **limits, **given, stats=stats)
         stats.took(options.method)
         law = problem.stiffness, problem.exponent
         found = augmented_lagrangian.solve(problem.network.B, problem.load, *law, **limits)
@@ -187,6 +190,7 @@ class Scaled:
 
     def _given_back(self, found: Found, stats, load, nearest_status) -> Solved:
         """In the units of the data."""
+        load = load if found.load is None else found.load
         problem, B, of_problem = self.problem, self.problem.network.B, load
         if found.weak is not None:
             B, of_problem = found.weak.extended(B, load)
@@ -207,4 +211,5 @@ class Scaled:
             whole,
             nearest_status,
             0.0 if found.weak is None else found.weak.open,
+            None if found.load is None else of_load,
         )

@@ -10,49 +10,57 @@ such motions, next to none between 1e-5 and a hundredth. Measured by what contac
 
 the same problem has k more columns and no weak motions: b is of the size of overlaps, and Q is
 known to 1e-16 / s, which is what last digits of B leave open.
+
+Step 1 feels forces along w by |B w|^2, so that up to some size, ``unresolved``, no data tell what
+contacts bear along a motion without a load. These are left out of the balance:
+
+    Z^T u = 0,   and loads along Z, s Q^T f, are those of the least energy.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._support.products import transposed_product
 from ..linear.low_rank_update import ChangingSystem
 
 
 @dataclass(frozen=True)
 class Settings:
     """strongest: |B w| / |w| up to which a motion is weak: shifts of K leave far stronger ones
-    alone. weakest: the same below which nothing pins a force (``linear/column_scaling.py``).
-    looked_for: how many may be found. rounds: of inverse iteration, which leave 1e-8 of the others
-    each, but for the first. rounding: of the load, over its largest, and of entries of B. noise:
-    what rounded normals and arms may make of B w. resisted: least stiffness of the working set
-    along w, Q_W^T D Q_W less what others take, at which it holds forces.
+    alone. weakest: the same below which nothing pins a force (``linear/column_scaling.py``), and
+    nothing: below which it is rounding of B. looked_for: how many may be found. rounds: of inverse
+    iteration, which leave 1e-8 of the others each, but for the first. rounding: of the load, over
+    its largest, and of entries of B. noise: what rounded normals and arms may make of B w.
+    resisted: least stiffness of the working set along w, Q_W^T D Q_W less what others take, at
+    which it holds forces. free: part of a motion left out that nothing resists: rounding of K^-1
+    leaves some 1e-4.
     """
 
     strongest: float = 1e-4
     weakest: float = 1e-12
+    nothing: float = 1e-13
     looked_for: int = 16
     rounds: int = 3
     rounding: float = 1e-15
     noise: float = 1e-14
     resisted: float = 1e-9
+    free: float = 1e-3
 
 
 @dataclass(frozen=True)
 class WeakMotions:
-    """Z (n, k), s (k,), Q (m, k), and the load along them Q^T f (k,). open: part of the largest
-    force by which rounding of B, over s, may move forces, all of it at most; f >= 0 may hold them
-    closer."""
+    """Z (n, k), s (k,), Q (m, k), and the load along them Q^T f (k,). out (n, l): Z of those
+    left out of the balance, which are not among these. open: part of the largest force by which
+    rounding of B, over s, may move forces, all of it at most; f >= 0 may hold them closer."""
 
     motion: np.ndarray
     size: np.ndarray
     felt: np.ndarray
     load: np.ndarray
+    out: np.ndarray
     open: float = 0.0
 
     def extended(self, B: sp.csr_array, load: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
@@ -70,6 +78,7 @@ def weak_motions(
     system: ChangingSystem,
     load: np.ndarray,
     admissible: np.ndarray,
+    unresolved: float = 0.0,
     settings: Settings = Settings(),
 ) -> WeakMotions | None:
     """Those of all contacts, by inverse iteration with the matrix of the working set; None if
@@ -93,13 +102,17 @@ def weak_motions(
     held = np.column_stack([system.network.load_of(D * felt) for felt in (B @ x).T])
     x, _ = np.linalg.qr(x - system.nearly(np.asfortranarray(held)))
     felt, size, mix = np.linalg.svd(B @ x, full_matrices=False)
-    weak = (size < settings.strongest) & (size > settings.weakest)
-    if not weak.any():
+    x, largest = x @ mix.T, np.abs(load).max()
+    out = (size <= unresolved) & (np.abs(load @ x) <= unresolved * largest)
+    out &= size > settings.nothing
+    weak = (size < settings.strongest) & (size > settings.weakest) & ~out
+    if not (weak.any() or out.any()):
         return None
-    motion, size, felt = x @ mix[weak].T, size[weak], felt[:, weak]
+    motion, size, felt, out = x[:, weak], size[weak], felt[:, weak], x[:, out]
     missing = load - system.network.load_of(admissible)
-    missing[np.abs(missing) <= settings.rounding * np.abs(load).max()] = 0.0
-    return WeakMotions(motion, size, felt, felt.T @ admissible + motion.T @ missing / size)
+    missing[np.abs(missing) <= settings.rounding * largest] = 0.0
+    along = felt.T @ admissible + motion.T @ missing / size
+    return WeakMotions(motion, size, felt, along, out)
 
 
 class Springs:
@@ -114,11 +127,13 @@ class Springs:
         self.B, self.loads, self.load_of = system.network.B, load, system.network.load_of
         push, loads = system.D * offset, load
         if weak is not None:
-            self.B, self.loads = weak.extended(self.B, load)
-            self.load_of = partial(transposed_product, self.B)
-            push = np.column_stack([push, system.D[:, None] * weak.felt])
+            self.B, self.loads = weak.extended(self.B, self._asked(load))
+            self.load_of = self._asked_of
+            none = np.zeros((len(push), weak.out.shape[1]))
+            push = np.column_stack([push, system.D[:, None] * weak.felt, none])
             loads = np.zeros((len(load), push.shape[1]))
             loads[:, 0] = load
+            loads[:, 1 + len(weak.size) :] = -system.shift * weak.out
         system.load_with(push, loads)
         self.moved = np.zeros(len(self.loads))
 
@@ -131,7 +146,7 @@ class Springs:
         n, felt = len(found), system.network.B @ found
         self._take_out(found[:, 1:], felt[:, 1:])
         spring = system.D * (self.offset - felt[:, 0])
-        self.moved = np.append(found[:, 0], np.zeros(found.shape[1] - 1))
+        self.moved = np.append(found[:, 0], np.zeros(len(self.weak.size)))
         spring = spring - self._move(np.zeros(n), self._missing(spring)[n:])
         rest = self._missing(spring)  # once more, as changes of the working set cancel each other
         y = system.nearly(rest[:n] - system.shift * self.moved[:n])
@@ -146,19 +161,51 @@ class Springs:
         weak, largest = self.weak, force.max()
         borne, known = weak.felt.T @ force, settings.noise / weak.size * largest
         load = np.where(np.abs(borne - weak.load) <= known, borne, weak.load)
-        resisted, way = np.linalg.eigh(self._stiffness)
+        self.weak = replace(weak, load=load, open=self._open(settings))
+        self.loads = np.append(self._asked(self.load), load)
+
+    def balanced(self, force: np.ndarray, settings: Settings = Settings()) -> np.ndarray:
+        """The load (n,) with what forces (m,) bear along motions that are left out, which are known
+        but for a part of those that nothing resists, which e (K + e)^-1 leaves as they are."""
+        if self.weak is None or not self.weak.out.size:
+            return self.load
+        missing = self.system.network.load_of(force) - self.load
+        out = self._left_out(missing)
+        free = self.system.shift * self.system.nearly(missing - out)
+        if np.linalg.norm(free) <= settings.free * np.linalg.norm(out):
+            out = out + free
+        return self.load + out
+
+    def _left_out(self, load):
+        out = self.weak.out
+        return out @ (out.T @ load)
+
+    def _asked(self, load):
+        """``load`` (n,) less that along motions left out."""
+        return load - self._left_out(load)
+
+    def _asked_of(self, force):
+        """(n + k,) of forces (m,)."""
+        return np.append(self._asked(self.system.network.load_of(force)), self.weak.felt.T @ force)
+
+    def _open(self, settings: Settings) -> float:
+        """``WeakMotions.open``."""
+        k = len(self.weak.size)
+        resisted, way = np.linalg.eigh(self._stiffness[:k, :k])
         yields = way * np.where(resisted > settings.resisted, 1 / resisted, 0.0) @ way.T
-        moved = np.abs(self._springs[self.system.working] @ yields)
-        open_ = float((moved @ (settings.rounding / weak.size)).max(initial=0.0))
-        self.weak = replace(weak, load=load, open=min(open_, 1.0))
-        self.loads = np.append(self.load, load)
+        moved = np.abs(self._springs[self.system.working][:, :k] @ yields)
+        return min(float((moved @ (settings.rounding / self.weak.size)).max(initial=0.0)), 1.0)
 
     def _take_out(self, answers, felt):
-        """Eliminate u: its ``answers`` (n, k) to b = 1, of which contacts feel (m, k)."""
-        system, working = self.system, self.system.working
-        self._answers, self._springs = answers, system.D[:, None] * (self.weak.felt - felt)
-        stiffness = self.weak.felt[working].T @ self._springs[working]
-        self._stiffness = stiffness + system.shift * np.eye(len(stiffness))
+        """Eliminate u: its ``answers`` (n, k + l) to b = 1 and to loads along motions left out, of
+        which contacts feel (m, k + l)."""
+        system, weak, k = self.system, self.weak, len(self.weak.size)
+        self._answers = answers
+        self._springs = -system.D[:, None] * felt
+        self._springs[:, :k] += system.D[:, None] * weak.felt
+        stiffness = weak.felt[system.working].T @ self._springs[system.working]
+        stiffness[:, :k] += system.shift * np.eye(k)
+        self._stiffness = np.vstack([stiffness, weak.out.T @ answers])
 
     def _missing(self, spring):
         """What forces of the working set bear beyond the loads, (n + k,)."""
@@ -173,14 +220,15 @@ class Springs:
         return self.moved - before
 
     def _move(self, y, push):
-        """Move by y (n,), and as far along weak motions as ``push`` (k,) drives them; by how much
-        forces (m,) fall."""
-        system = self.system
+        """Move by y (n,), and as far along weak motions as ``push`` (k,) drives them, by nothing
+        along those that are left out; by how much forces (m,) fall."""
+        system, weak, n = self.system, self.weak, len(self.load)
         eased = system.D * (system.network.B @ y)
-        felt = self.weak.felt.T @ np.where(system.working, eased, 0.0)
+        felt = weak.felt.T @ np.where(system.working, eased, 0.0)
+        driven = np.append(push - felt, weak.out.T @ (self.moved[:n] + y))
         try:
-            along = np.linalg.solve(self._stiffness, push - felt)
+            along = np.linalg.solve(self._stiffness, driven)
         except np.linalg.LinAlgError:  # nothing of the working set holds one of them
-            along = np.full(len(push), np.nan)
-        self.moved = self.moved + np.append(y - self._answers @ along, along)
+            along = np.full(len(driven), np.nan)
+        self.moved = self.moved + np.append(y - self._answers @ along, along[: len(push)])
         return eased + self._springs @ along

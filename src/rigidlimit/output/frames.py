@@ -17,10 +17,12 @@ from ..bodies import Bodies, HalfSpace, State
 from ..bodies.cell import CellFrame
 from ..collision.contacts import Contacts
 from ..conditioning.one_body import reduced_balance
+from ..conditioning.tolerances import TOLERANCES
 from ..constraints import gap_gradient, in_frame, tangential_gradient
 from ..errors import InputError, nearest
 from ..forces.closed import closing_gap
 from ..forces.friction import mobilised_friction
+from ..linear import column_arms
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Frame:
     position (n, 3) [m], quaternion (n, 4), contacts: as in ``State`` and ``Contacts``. forces: name
     of the method -> (m,) [N]. gravity (3,) [m/s^2] or zero. time [s]. name: of the scene. B (m, 6
     n): gap gradient, made when first asked for if ``velocity`` (n, 6) and ``dt`` are known.
-    stored_closed (m,) bool or None, several_bodies: what step 2 was asked for. Of scenes with
+    stored_closed (m,) bool or None, several_bodies, unresolved: what step 2 was asked for, the last
+    if it took loads along motions that data do not resolve as its forces bear them. Of scenes with
     friction, by method: tangential (m, 3) [N], the tangential parts of the force vectors on
     contacts.body[:, 1], and sliding (m,) bool; friction (m,): mu. cell (3, 3) [m]: vectors of a
     periodic cell, at the same time as the positions."""
@@ -48,6 +51,7 @@ class Frame:
     step: object = None
     stored_closed: np.ndarray | None = None
     several_bodies: str = ""
+    unresolved: bool = False
     tangential: dict[str, np.ndarray] = field(default_factory=dict)
     sliding: dict[str, np.ndarray] = field(default_factory=dict)
     friction: np.ndarray | None = None
@@ -160,7 +164,13 @@ class Frame:
         closed = np.flatnonzero(self.closed)
         B, load = self.B[closed], np.where(self.bodies.free.ravel(), self.load, 0.0)
         force, how = self._admissible[closed], self.several_bodies
-        return reduced_balance(self.bodies, B, load, force, several_bodies=how)
+        B, load = reduced_balance(self.bodies, B, load, force, several_bodies=how)
+        if not self.unresolved:
+            return B, load
+        borne = np.where(self.bodies.free.ravel(), B.T @ self.forces["compatible"][closed], 0.0)
+        arm = column_arms(B)[0]
+        near = np.abs(borne - load) / arm <= TOLERANCES.weak * np.abs(force).sum()
+        return B, np.where(near, borne, load)
 
     @property
     def _admissible(self):

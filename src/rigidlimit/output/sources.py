@@ -91,6 +91,7 @@ def _of_stored(step: StoredStep, scene) -> Frame:
         velocity=step.velocity,
         stored_closed=step.closed,
         several_bodies=step.several_bodies,
+        unresolved=step.unresolved,
         tangential=tangential,
         sliding={list(forces)[-1]: step.sliding} if rough else {},
         friction=step.friction,

@@ -27,8 +27,9 @@ class StoredStep(Brief):
     force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
     ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
     forces of the DEM on the same contacts, where they were stored too. scene: whose step it is.
-    closed (m,) bool, several_bodies: what step 2 was asked for, as in ``StepResult``; None and ""
-    in files of before. Where contacts rub (else None): tangential, tangential_classic (m, 3) [N],
+    closed (m,) bool, several_bodies, unresolved: what step 2 was asked for, as in ``Frame``; None
+    and "" in files of before. Where contacts rub (else None): tangential, tangential_classic (m, 3)
+    [N],
     tangential parts of the force vectors on contacts.body[:, 1], in the world frame; sliding (m,)
     bool, of the compatible forces if they were asked for; friction (m,): mu; contacts.tangents.
     cell (3, 3) [m]: vectors of a periodic cell at the end of the step, whose velocities are those
@@ -50,6 +51,7 @@ class StoredStep(Brief):
     scene: object = None
     closed: np.ndarray | None = None
     several_bodies: str = ""
+    unresolved: bool = False
     tangential: np.ndarray | None = None
     tangential_classic: np.ndarray | None = None
     sliding: np.ndarray | None = None
@@ -86,6 +88,7 @@ def read_step(group: "Group", number: int, scene: Scene) -> StoredStep:
         scene=scene,
         closed=known.where_there("contacts/closed", m),
         several_bodies=_how_together(info.pop("together", "")),
+        unresolved=bool(info.pop("unresolved", False)),
         tangential=known("contacts/tangential", m, 3, finite=False) if rough else None,
         tangential_classic=known("contacts/tangential_classic", m, 3) if rough else None,
         sliding=known("contacts/sliding", m) if rough else None,
@@ -145,6 +148,8 @@ def write_step(group: "Group", result: StepResult, force_dem: np.ndarray | None 
             attrs[f"{step}_iterations"] = answer.iterations
     if result.several_bodies:
         attrs["together"] = result.several_bodies
+    if result.compatible is not None and result.compatible.load is not None:
+        attrs["unresolved"] = True
     if result.doubt:
         attrs["doubt"] = result.doubt
     unknown = np.full(len(result.contacts), np.nan)

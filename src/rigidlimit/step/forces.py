@@ -14,7 +14,8 @@ from .._support.submatrix import submatrix
 from ..conditioning.input_rounding import Closing, InputRounding, input_rounding_change
 from ..conditioning.last_digits import RefinedStep
 from ..conditioning.light_bodies import light_bodies_balanced
-from ..conditioning.reduction import reduced_forces
+from ..conditioning.reduction import balanced, reduced_forces
+from ..conditioning.several_bodies import unresolved
 from ..conditioning.step_data import Balance
 from ..forces import CompatibleForces, compatible_forces
 from . import friction
@@ -54,7 +55,7 @@ def _smooth(
         start = None if warm is None else warm.displacement
         forces = _forces(found, settings, chosen, balance, warm_start=start)
         law = found.stiffness[chosen], settings.exponent, settings.tolerance
-        return light_bodies_balanced(balance, forces, bodies.free.ravel(), law)
+        return light_bodies_balanced(balanced(balance, forces), forces, bodies.free.ravel(), law)
 
     balance = None if known is None else known.balance(chosen)
     answer = reduced_forces(solve, bodies, B, found.load, force, balance)
@@ -123,4 +124,5 @@ def _forces(
         warm_start=warm_start,
         admissible=found.classic.force[rows],
         blocks=found.bodies.blocks,
+        unresolved=unresolved(found.bodies, balance[0]),
     )

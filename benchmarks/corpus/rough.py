@@ -219,6 +219,7 @@ SICONOS = (
     "Confeti-ex03-Fc3D-SBM.dat",
     "GFC3D_TwoRods1.dat",
     "LMGC_100_PR_PerioBox-i00361-60-03000.hdf5",
+    "RockPile_tob1.dat",
     "Rover1039.dat",
     "Spheres-i099-356-679.hdf5",
     "fc2d_granularflowonwall_00667_00000.dat",

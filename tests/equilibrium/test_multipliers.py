@@ -44,6 +44,20 @@ def test_stuck_contacts_that_disagree(slip, newton):
     np.testing.assert_allclose(u[:, 1], [0.0, -slip], rtol=0.0, atol=1e-10)
 
 
+def test_multipliers_on_a_way_of_their_own_go_on_where_they_ended():
+    """The belts above by turns that may end after each system, with ten sweeps between them.
+    Begun anew each time, with springs rho, a turn follows forces for a few of the 4e6 sweeps that
+    they need. Neither Newton's method on the map nor interior paths help. 1e-8 as above."""
+    mechanics, mu, rho = belts(1e-7), np.full(2, FRICTION), np.full(2, 2.0 / 3.0)
+    settings = Settings(
+        turns=0, least=1, worth=10**9, sweeps=10, most=10, paths=0,
+        natural=NaturalSettings(iterations=0), work=200,
+    )  # fmt: skip
+    found = rigid_contacts(mechanics, mu, rho, scale=WEIGHT, tolerance=1e-11, settings=settings)
+    assert found.converged
+    np.testing.assert_allclose(found.force, [[1.0, -0.2], [1.0, 0.4]], rtol=0.0, atol=1e-8)
+
+
 def test_newton_that_makes_no_way_is_given_up():
     """Property: a rough pyramid, cold: the norm does not halve in each system. With patience for
     one Newton's method ends early, with forces no worse than it began with."""

@@ -14,7 +14,8 @@ take turns, each but the last from the forces f_k that the one before has found:
   forces have to change by far more than residuals say: at 1e-7 of the velocities along a motion
   that no body feels, until a contact slides or opens. A step with s = 1e7 goes as far as as many
   sweeps. Where that sets off others, one after the other, only small s lead on, at residuals that
-  rise a hundredfold before they fall;
+  rise a hundredfold before they fall. From the fourth turn on they follow a way of their own, from
+  the given forces on: sweeps between two turns lead off it, and squeeze stuck contacts;
 - from the third turn on, in networks that are not large, interior paths (``coulomb_path``), which
   know of no start: the others can go round in circles, as Coulomb's law has no energy that falls.
 
@@ -51,10 +52,12 @@ class Settings:
     each time it is their turn again they are twice as many, ``most`` at most. They end early once
     changes over rho are below ``enough`` of the tolerance. natural: of Newton's method on the map.
 
-    least: linear systems a turn of the method of multipliers at least; it has as many as its sweeps
-    are worth, ``worth`` of them one. first, stiffest: s at first and at most; growth, fall: its
-    factors after a step and a failure; soft: s below which the turn ends. iterations: of
-    Newton's method a step. inner: part of the residual to which a step is solved; loosest: at most.
+    turns: of the method of multipliers that begin where sweeps and Newton's method ended. least:
+    linear systems a turn at least in which the residual has not halved; it has as many as its
+    sweeps are worth, ``worth`` of them one. first, stiffest: s at first and at most; growth, fall:
+    its factors after a step and a failure; soft: s below which the turn ends, and at first on a way
+    of its own. iterations: of Newton's method a step. inner: part of the residual to which a step
+    is solved; loosest: at most.
 
     paths: contacts up to which there are interior paths; in larger networks some motion always
     folds. spread: of the logarithms of their weights, after the first path, whose weights are one;
@@ -68,6 +71,7 @@ class Settings:
     worth: int = 200
     enough: float = 0.1
     natural: NaturalSettings = field(default_factory=NaturalSettings)
+    turns: int = 3
     least: int = 30
     first: float = 1e2
     soft: float = 1.0
@@ -131,7 +135,7 @@ def rigid_contacts(
     m, d = mechanics.shape
     force = np.zeros((m, d)) if force is None else np.array(force, float)
     search = _Search(mechanics, friction, rho, scale, tolerance, settings)
-    search.look(force)
+    search.begin(force)
     sweeps = settings.sweeps
     if search.unsolved and len(search.here.x) > SMALL:
         search.by_sweeps(sweeps)
@@ -181,7 +185,7 @@ class _Search:
         self.scale, self.tolerance, self.settings = scale, tolerance, settings
         self.here = self.best = None
         self.history, self.routes = [], []
-        self.solves, self.work, self.paths = 0, 0.0, 0
+        self.solves, self.work, self.paths, self.turn = 0, 0.0, 0, 0
 
     @cached_property
     def contacts(self) -> RoughContacts:
@@ -199,6 +203,10 @@ class _Search:
     @property
     def unsolved(self) -> bool:
         return not self.best.residual <= self.tolerance
+
+    def begin(self, force: np.ndarray) -> None:
+        self.look(force)
+        self.way = self.here, self.settings.soft  # of the multipliers: iterate and s
 
     def look(self, force: np.ndarray) -> None:
         """Go on from these forces."""
@@ -265,8 +273,12 @@ class _Search:
         self._note("interior path")
 
     def by_multipliers(self, work: float) -> None:
-        """Steps with springs s rho, for so many linear systems at most."""
-        settings, end, s = self.settings, self.work + work, self.settings.first
+        """Steps with springs s rho, until the residual has not halved in so many linear systems."""
+        settings, s, alone = self.settings, self.settings.first, self.turn >= self.settings.turns
+        self.turn += 1
+        if alone:
+            self.here, s = self.way
+        mark, end = self.here.residual, self.work + work
         while self.unsolved and self.work < end and s >= settings.soft:
             found = self._step(s)
             self._spend(found.iterations)
@@ -274,8 +286,12 @@ class _Search:
                 self.look(found.force)
                 self._note("multipliers")
                 s = min(settings.growth * s, settings.stiffest)
+                if self.here.residual <= 0.5 * mark:
+                    mark, end = self.here.residual, self.work + work
             else:
                 s *= settings.fall
+        if alone:
+            self.way = self.here, max(s, settings.soft)
 
     def _step(self, s):
         """The equilibrium of springs s rho, prestressed by the forces so far. Rounding of x, as

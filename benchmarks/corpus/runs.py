@@ -186,6 +186,7 @@ ENTRIES = [
     Entry("wall of bricks", steps(wall_of_boxes, 5)),
     Entry("wall, flush sides, 12", steps(lambda: wall(12, 12), 3)),
     Entry("wall, flush sides, 40", steps(lambda: wall(40, 40), 3)),
+    Entry("wall, flush sides, 60 by 20", steps(lambda: wall(60, 20), 3)),
     Entry("wall, flush sides, 80 by 10, Hertz", steps(lambda: wall(80, 10), 3, law="hertz")),
     Entry("wall, sides carry 1e-9", pile_with_rounding_on_its_sides),
     Entry("arch", steps(lambda: balanced_arch(15)[0], 3)),

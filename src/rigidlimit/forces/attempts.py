@@ -27,8 +27,10 @@ class Settings:
     Newton. patience: steps given to a start in networks of up to ``patience_size`` degrees of
     freedom; contacts close and open from neighbour to neighbour, so that in larger ones the steps
     grow like the linear size. factorized: steps by factorizations, most of which keep the factor.
-    near: a residual from which on the path does not help. common_rounding: rounding of overlaps, of
-    those of forces of order one, that a warm start may bring along.
+    near: a residual from which on the path does not help: Newton goes on until it stalls, as
+    contacts that touch without a force open and close by what its linear systems leave.
+    common_rounding: rounding of overlaps, of those of forces of order one, that a warm start may
+    bring along.
 
     Active set. balanced: imbalance up to which given forces count as admissible.
 

@@ -111,6 +111,8 @@ class _Search(Attempts):
         larger = max(1.0, len(self.load) / self.settings.patience_size) ** (1 / 3)
         patience = round(self.settings.patience * larger)
         answer = self.attempt(start, patience if self.load.any() else self.max_iterations)
+        if answer.status is Status.MAX_ITERATIONS and answer.residual < self.settings.near:
+            answer = self.attempt(answer.x, self.max_iterations)  # until it stalls
         if answer.status is Status.STALLED and answer.residual < self.settings.near:
             self.take_balanced(answer)
         else:

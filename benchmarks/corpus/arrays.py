@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import tests
+from tests.conditioning.test_last_digits import mixed_packing
 from tests.hard_problems import (
     softened,
     stack,
@@ -91,6 +92,17 @@ def turned_pile():
     B = sp.csr_array((pile["data"], pile["indices"], pile["indptr"]), shape=(len(k), n))
     known = dict(admissible=pile["admissible"], blocks=np.arange(0, n + 1, 6))
     return [forces(B, pile["load"], stiffness=k, exponent=2.5, **known)]
+
+
+def weakly_held(given):
+    """Closed contacts of 200 mixed shapes, with motions of many bodies that contacts feel by 1e-9;
+    with the forces of step 1, or cold."""
+    result = mixed_packing("weakly_held_packing").step(compatible=True)
+    closed, bodies = np.flatnonzero(result.closed), result.bodies
+    known = dict(fixed=~bodies.free.ravel(), blocks=bodies.blocks)
+    if given:
+        known["admissible"] = result.classic.force[closed]
+    return [forces(result.B[closed], result.load, stiffness=result.stiffness[closed], **known)]
 
 
 def preloaded_ring(load, exponent):

@@ -49,6 +49,8 @@ FORCES = [
         "nearly determinate, 320, cold",
         partial(arrays.determinate, 0, 2.0, False, n=320, redundant=-40, idle=60),
     ),
+    ("weakly held packing, given", arrays.weakly_held, True),
+    ("weakly held packing, cold", arrays.weakly_held, False),
     ("loose packing, 2000 springs", arrays.springs, 800, 2.5),
     ("loose packing, 3 contacts a body", arrays.springs, 800, 3.2),
     *[

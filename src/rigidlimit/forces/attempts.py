@@ -62,7 +62,8 @@ SETTINGS = Settings()
 class Found:
     """u (n,), force (m,) of the best attempt, with its status, the iterations of all attempts and
     the residuals of the best. weak: weak motions that u has at its end, (n + k,). load (n,): the
-    one that is balanced, where motions were left out of it."""
+    one that is balanced, where motions were left out of it. open: part of the largest force that
+    the forces miss along weak motions."""
 
     u: np.ndarray
     force: np.ndarray
@@ -71,6 +72,7 @@ class Found:
     history: np.ndarray = field(default_factory=lambda: np.zeros(0))
     weak: WeakMotions | None = None
     load: np.ndarray | None = None
+    open: float = 0.0
 
     @property
     def displacement(self) -> np.ndarray:
@@ -96,11 +98,21 @@ class Attempts:
         self.near_by: np.ndarray | None = None
         self.weak: WeakMotions | None = None
         self.unresolved, self.balanced_load = 0.0, None
+        self.met: WeakMotions | None = None  # by the active set method where it stopped short
         self.missed, self.arrived, self.no_room = np.inf, False, False
 
     @property
     def spent(self) -> bool:
         return self.iterations >= self.max_iterations
+
+    @property
+    def left_open(self) -> float:
+        """Part of the largest force that the best forces miss along weak motions: their balance to
+        the tolerance, over what contacts feel of these."""
+        if self.met is None or self.weak is not None:
+            return 0.0
+        missed = np.abs(self.met.load - self.met.felt.T @ self.force).max(initial=0.0)
+        return min(float(missed / (self.force.max(initial=0.0) or 1.0)), 1.0)
 
     def gap(
         self,

@@ -1,7 +1,8 @@
 """Compatible forces by the dual of eq. 36: three methods, one after the other, and a verdict.
 
 - Hardly more contacts are closed than the load determines: the active set method among forces that
-  balance (``active_set.py``).
+  balance (``active_set.py``), from given ones, or at the end from those of the other methods: a
+  balance to the tolerance leaves forces open along motions that contacts hardly resist.
 - Newton on the no-tension network (``equilibrium/smooth_newton.py``, or ``regularized_newton.py``
   where its linear systems are small or turn out hard), p >= 2, from an earlier displacement or from
   none.
@@ -60,7 +61,7 @@ def solve(
     search.unresolved = unresolved
     status = search.run(warm_start, admissible)
     answer = search.u, search.force, status, search.iterations, search.history, search.weak
-    return Found(*answer, search.balanced_load)
+    return Found(*answer, search.balanced_load, search.left_open)
 
 
 class _Search(Attempts):
@@ -76,6 +77,10 @@ class _Search(Attempts):
             status = self.by_newton(warm_start, loaded)
         if loaded and not (self.arrived or self.spent):
             self.follow_to_the_end()
+        if loaded and admissible is None and warm_start is None and not self.small:
+            ended = self.by_active_set(self.force)
+            if ended is Status.CONVERGED:
+                return ended
         if self.arrived:
             return Status.CONVERGED
         # where all contacts yield next to nothing, forces stay wherever the springs left them
@@ -150,10 +155,15 @@ class _Search(Attempts):
             self.no_room = True
             return self.attempt(start, limit)
 
+    @property
+    def small(self) -> bool:
+        """Whether factorizations cost next to nothing."""
+        return len(self.load) <= LINEAR.direct_size
+
     def directly(self) -> bool:
         """Whether Newton had better solve by factorizations: where they cost next to nothing, and
         where conjugate gradients proved dear or failed, as where motions are all but free."""
-        if self.no_room or len(self.load) <= LINEAR.direct_size:
+        if self.no_room or self.small:
             return not self.no_room
         hard = self.stats.dear > 0 or self.stats.cg_failures > 0 or self.near_by is not None
         return hard and cost.affordable(self.network, self.stats.products)
@@ -203,9 +213,12 @@ class _Search(Attempts):
         if not found.converged or gap > self.settings.gap * self.tolerance:
             u = found.x if weak is None else weak.whole(found.x)
             self.near_by = u if np.isfinite(u).all() else None
+            self.met = weak
             if weak is not None and weak.out.size and np.isfinite(borne).all():
                 self.ask_for(borne)
             return None
         self.u, self.force, self.history = found.x, found.force, [found.residual]
-        self.weak, self.balanced_load = weak, borne
+        self.weak = weak
+        if weak is not None and weak.out.size:
+            self.balanced_load = borne
         return Status.CONVERGED

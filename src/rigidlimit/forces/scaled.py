@@ -210,6 +210,6 @@ class Scaled:
             gap,
             whole,
             nearest_status,
-            0.0 if found.weak is None else found.weak.open,
+            found.open if found.weak is None else found.weak.open,
             None if found.load is None else of_load,
         )

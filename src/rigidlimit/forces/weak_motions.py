@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from .._support.products import absolute_product
 from ..linear.low_rank_update import ChangingSystem
 
 
@@ -31,17 +32,19 @@ from ..linear.low_rank_update import ChangingSystem
 class Settings:
     """strongest: |B w| / |w| up to which a motion is weak: shifts of K leave far stronger ones
     alone. weakest: the same below which nothing pins a force (``linear/column_scaling.py``), and
-    nothing: below which it is rounding of B. looked_for: how many may be found. rounds: of inverse
-    iteration, which leave 1e-8 of the others each, but for the first. rounding: of the load, over
-    its largest, and of entries of B. noise: what rounded normals and arms may make of B w.
-    resisted: least stiffness of the working set along w, Q_W^T D Q_W less what others take, at
-    which it holds forces. free: part of a motion left out that nothing resists: rounding of K^-1
-    leaves some 1e-4.
+    nothing: below which it is rounding of B. loaded: in place of weakest where the load is known by
+    itself, to its rounding over s, and not by the forces that made it. looked_for: how many may be
+    found. rounds: of inverse iteration, which leave 1e-8 of the others each, but for the first.
+    rounding: of the load, over its largest, and of entries of B. noise: what rounded normals and
+    arms may make of B w. resisted: least stiffness of the working set along w, Q_W^T D Q_W less
+    what others take, at which it holds forces. free: part of a motion left out that nothing
+    resists: rounding of K^-1 leaves some 1e-4.
     """
 
     strongest: float = 1e-4
     weakest: float = 1e-12
     nothing: float = 1e-13
+    loaded: float = 1e-11
     looked_for: int = 16
     rounds: int = 3
     rounding: float = 1e-15
@@ -105,12 +108,14 @@ def weak_motions(
     x, largest = x @ mix.T, np.abs(load).max()
     out = (size <= unresolved) & (np.abs(load @ x) <= unresolved * largest)
     out &= size > settings.nothing
-    weak = (size < settings.strongest) & (size > settings.weakest) & ~out
+    missing = load - system.network.load_of(admissible)
+    pressed = max(largest, absolute_product(B.T.tocsr(), admissible).max(initial=0.0))
+    missing[np.abs(missing) <= settings.rounding * pressed] = 0.0
+    least = settings.loaded if missing.any() else settings.weakest
+    weak = (size < settings.strongest) & (size > least) & ~out
     if not (weak.any() or out.any()):
         return None
     motion, size, felt, out = x[:, weak], size[weak], felt[:, weak], x[:, out]
-    missing = load - system.network.load_of(admissible)
-    missing[np.abs(missing) <= settings.rounding * largest] = 0.0
     along = felt.T @ admissible + motion.T @ missing / size
     return WeakMotions(motion, size, felt, along, out)
 

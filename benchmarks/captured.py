@@ -1,14 +1,15 @@
-"""Captured frictional problems beside Siconos' NSGS and PROX, at one residual for all.
+"""Captured frictional problems beside Siconos' NSGS and PROX and Pinocchio's ADMM, at one residual.
 
     python -m benchmarks.captured FOLDER [--accuracy 1e-8] [--limit 60] [--python /usr/bin/python3]
 
 FOLDER: problems of Siconos or FCLIB. Only local ones of three dimensions are compared, since all
 solvers take these as they are. --python: the interpreter that has siconos.numerics (Debian's
-python3-siconos). Each solver of Siconos gets W dense, and the loosest tolerance of its own, of
-1e-4, 1e-6, ... 1e-14, at which the residual of ``equilibrium.multipliers`` is below the accuracy:
-the time is that of this run alone, processor time of one core, repeated for 20 ms. Its speed is
-also that of the BLAS that Debian's alternatives name: OpenBLAS is several times faster than the
-reference one.
+python3-siconos); Pinocchio is that of the extra ``pinocchio``. Each of their solvers gets W dense,
+and the loosest tolerance of its own, of 1e-4, 1e-6, ... 1e-14, at which the residual of
+``equilibrium.multipliers`` is below the accuracy: the time is that of this run alone, processor
+time of one core, repeated for 20 ms. Siconos' speed is also that of the BLAS that Debian's
+alternatives name: OpenBLAS is several times faster than the reference one. ADMM takes W for
+symmetric: it is given, and judged by, the symmetric part.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-PEERS = ("NSGS", "PROX")
+PEERS = ("NSGS", "PROX", "ADMM")
 
 SICONOS = """
 import json, sys, time
@@ -44,6 +45,40 @@ for k in range(4, 16, 2):
     print("RESULT" + json.dumps([seconds, reaction.tolist()]), flush=True)
 """
 
+PINOCCHIO = """
+import json, sys, time
+import numpy as np
+import pinocchio as pin
+data = np.load(sys.argv[1])
+W, q, mu = 0.5 * (data["W"] + data["W"].T), data["q"], data["mu"]
+turned = np.arange(len(q)).reshape(-1, 3)[:, [1, 2, 0]].ravel()  # Pinocchio's normal comes last
+delassus, g = pin.DelassusOperatorDense(W[np.ix_(turned, turned)]), q[turned]
+model = pin.Model()
+joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
+models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
+for friction in mu:
+    contact = pin.PointContactConstraintModel(
+        model, 0, pin.SE3.Identity(), joint, pin.SE3.Identity())
+    contact.setFriction(friction)
+    models.append(pin.ConstraintModel(contact))
+    datas.append(models[len(models) - 1].createData())
+for k in range(4, 16, 2):
+    settings = pin.ADMMSolverSettings()
+    settings.max_iterations = 10**6
+    settings.absolute_feasibility_tol = settings.absolute_complementarity_tol = 10.0**-k
+    settings.relative_feasibility_tol = settings.relative_complementarity_tol = 0.0
+    seconds, spent = np.inf, 0.0
+    while spent < 0.02:
+        solver, result = pin.ADMMConstraintSolver(len(q)), pin.ADMMSolverResult()
+        start = time.process_time()
+        solver.solve(delassus, g, models, datas, settings, result)
+        last = time.process_time() - start
+        seconds, spent = min(seconds, last), spent + last
+    reaction = np.empty(len(q))
+    reaction[turned] = result.retrieveConstraintImpulses()
+    print("RESULT" + json.dumps([seconds, reaction.tolist()]), flush=True)
+"""
+
 
 def residual(W, q, mu, reaction) -> float:
     """That of ``rigid_contacts``, over max |q|."""
@@ -55,9 +90,14 @@ def residual(W, q, mu, reaction) -> float:
 
 
 def peer(name, python, path, problem, accuracy, limit):
-    """(seconds, residual) of a solver of Siconos; infinite seconds where it did not get there."""
-    command = ["timeout", str(limit), python, "-c", SICONOS, str(path), name]
+    """(seconds, residual) of another program's solver; infinite seconds where it did not get
+    there."""
+    begin = [python, "-c", SICONOS] if name != "ADMM" else [sys.executable, "-c", PINOCCHIO]
+    command = ["timeout", str(limit), *begin, str(path), name]
     seconds, best = np.inf, np.inf
+    if name == "ADMM":
+        W, q, mu = problem
+        problem = 0.5 * (W + W.T), q, mu
     env = dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     env.pop("PYTHONPATH", None)
     with subprocess.Popen(
@@ -136,16 +176,18 @@ def main() -> None:
                 for name in PEERS
             ]
             if np.isfinite(min(mine, *theirs)):  # solved by anybody
-                ratios.append((min(theirs) / mine, captured.contacts))
+                ratios.append([captured.contacts, min(theirs) / mine, *np.divide(theirs, mine)])
             print(f"{file.name[:46]:46s} {captured.contacts:8d} {1e3 * mine:10.3f} "
                   + " ".join(f"{1e3 * t:10.3f}" for t in theirs), flush=True)  # fmt: skip
     for least in (1, 20):
-        some = [ratio for ratio, contacts in ratios if contacts >= least]
-        if some:
-            print(
-                f"median of the fastest peer's time over ours, {least} contacts and more "
-                f"({len(some)} problems): {np.median(some):.2f}"
+        some = np.array([ratio[1:] for ratio in ratios if ratio[0] >= least])
+        if len(some):
+            names = ("the fastest of them", *PEERS)
+            medians = ", ".join(
+                f"{n} {x:.2f}" for n, x in zip(names, np.median(some, axis=0), strict=True)
             )
+            print(f"median time over ours, {least} contacts and more ({len(some)} problems): "
+                  f"{medians}")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ def test_runs_hold_tangential_forces(block, tmp_path):
     np.testing.assert_array_equal(step.friction, 0.3)
     np.testing.assert_array_equal(step.force_vectors, last.force_vectors)
     assert step.sliding.all()
+    assert [s.info["compatible_state"] for s in run] == ["unloaded", "history"]
     for one, other in zip(*(rl.contact_table(x, scene=block) for x in (step, last)), strict=True):
         assert one == other
     # the sliding block slows down by mu g, and its contacts bear mu f_n against its way

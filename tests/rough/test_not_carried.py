@@ -60,3 +60,49 @@ def test_loads_on_what_no_contact_moves(contacts):
     np.testing.assert_allclose(found.force, np.ones(contacts), rtol=1e-10)
     nothing = rigidlimit.compatible_forces(B, np.zeros(3), tangential=T, friction=0.5)
     assert nothing.converged and nothing.mechanism is None
+
+
+@pytest.mark.parametrize("increments", [1, 3, 8])
+def test_increments_end_at_the_load_asked_for(increments):
+    """Closed form: the way leaves the friction cone at three fifths; forces are those of its end,
+    (1 + 0.3 * 0.5) / (1 + 0.3^2), as in one increment."""
+    keys = dict(B=[[0.0, 1.0]], tangential=[[1.0, 0.0]], friction=0.3)
+    before = rigidlimit.compatible_forces(load=[0.0, 1.0], **keys)
+    found = rigidlimit.compatible_forces(
+        load=[0.5, 1.0], history=before.history, increments=increments, **keys
+    )
+    assert found.status is Status.LOAD_NOT_CARRIED
+    assert found.force[0] == pytest.approx(1.15 / 1.09, rel=NEAREST.settled)
+    # the increments at 2/3 and at 5/8 of the way are the first ones beyond the cone
+    assert found.merged == {1: 0, 3: 1, 8: 3}[increments]
+    assert ("taken as one" in found.message) == (found.merged > 0)
+
+
+def tripod(turns):
+    """A plate on three contacts around its middle, whose frames are turned by ``turns`` [rad] about
+    their normals, that point up and inward."""
+    B, T = [], []
+    for k, turn in enumerate(turns):
+        around = 2 * np.pi * k / 3 + 0.4
+        arm = np.array([np.cos(around), np.sin(around), 0.0])
+        n = np.array([-0.5 * arm[0], -0.5 * arm[1], 1.0]) / np.sqrt(1.25)
+        t1 = np.array([-arm[1], arm[0], 0.0])
+        frame = n, *(np.cos(a) * t1 + np.sin(a) * np.cross(n, t1) for a in (turn, turn + np.pi / 2))
+        rows = [np.concatenate([e, np.cross(arm, e)]) for e in frame]
+        B.append(rows[0])
+        T.extend(rows[1:])
+    return np.array(B), np.array(T)
+
+
+def test_nearest_load_does_not_depend_on_where_tangents_point():
+    """Property: the load carried is the same however frames are turned (to the digits with which
+    the nearest load is found)."""
+    carried = []
+    for turns in ([0.0, 0.0, 0.0], [0.3, 1.0, 2.2]):
+        B, T = tripod(turns)
+        found = rigidlimit.compatible_forces(
+            B, [0.9, 0.3, 1.0, 0.1, 0.2, 0.3], tangential=T, friction=0.1
+        )
+        assert found.status is Status.LOAD_NOT_CARRIED
+        carried.append(B.T @ found.force + T.T @ found.tangential_force.ravel())
+    np.testing.assert_allclose(carried[1], carried[0], atol=NEAREST.settled)

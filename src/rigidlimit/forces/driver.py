@@ -65,12 +65,13 @@ def compatible_forces(
     answer that this is the next increment of; None: from the state without forces.
     sliding_direction (m, d-1): direction of the tangential force of contacts known to slide, zero
     elsewhere. increments: into how many the way from the history's load and gaps is divided; the
-    error falls in proportion. tangential_law: "mindlin" or "mindlin/force" (as in LAMMPS; alike for
-    exponent 2). gap_error is that of the pose without displacements also with a history, which
-    keeps the gaps it was made with; None: these go on. These take method "newton" and no
-    admissible, and return ``RoughForces``, with tangential_force (m, d-1), sliding (m,) bool,
-    state and history. Its least energy knows neither history nor gaps; the nearest load of one that
-    is not carried is found to some 1e-5.
+    error falls in proportion; from one without an equilibrium on the rest is one increment.
+    tangential_law: "mindlin" or "mindlin/force" (as in LAMMPS; alike for exponent 2). gap_error is
+    that of the pose without displacements also with a history, which keeps the gaps it was made
+    with; None: these go on. These take method "newton" and no admissible, and return
+    ``RoughForces``, with tangential_force (m, d-1), sliding (m,) bool, state and history. Its least
+    energy knows neither history nor gaps; the nearest load of one that is not carried is found to
+    some 1e-5.
 
     Returns CompatibleForces. A load that no f >= 0 can balance gives status LOAD_NOT_CARRIED, the
     forces of the nearest load that can, whether these were solved to the tolerance

@@ -59,7 +59,8 @@ class RoughForces(CompatibleForces):
 
     tangential_force (m, d-1) [N]: on the second body, along the contact's tangents. sliding (m,)
     bool: contacts at their bound mu f_n. state: "unloaded", "history" or "least energy". history:
-    what the next increment starts from. mechanism (n,): where no admissible forces balance the
+    what the next increment starts from. merged: increments taken together with the one before them,
+    which had no equilibrium of its own. mechanism (n,): where no admissible forces balance the
     load, the motion that it drives, of largest entry 1; else None. routes: ways of the solver.
     duality_gap, force_error: of forces of least energy, for the load that they balance: part of the
     energy by which they can be above the least, and how far a force can be off by it, over the
@@ -70,6 +71,7 @@ class RoughForces(CompatibleForces):
     sliding: np.ndarray | None = None
     state: str = UNLOADED
     history: ContactHistory | None = None
+    merged: int = 0
     mechanism: np.ndarray | None = None
     routes: tuple[str, ...] = ()
 
@@ -104,6 +106,11 @@ class RoughForces(CompatibleForces):
             advice,
             counted(int(self.sliding.sum()), "sliding contact"),
         ]
+        if self.merged:
+            parts.append(
+                f"an increment had no equilibrium, and was taken as one with the "
+                f"{counted(self.merged, 'increment')} after it"
+            )
         if self.nearest_status is not None:
             solved = self.nearest_status is Status.CONVERGED
             parts.append(
@@ -174,18 +181,23 @@ def rough_forces(
 
 def _in_increments(problem, whole, gap_before, increments) -> RoughForces:
     """The answer after the way from the history's load and gaps in equal parts, each from the
-    answer before it; one that does not converge ends it."""
-    before, now = problem.carried(whole.history), whole
+    answer before it. From one that does not converge on the rest of the way is one increment."""
+    before, now, solves = problem.carried(whole.history), whole, 0
     for k in range(1, increments + 1):
         part = k / increments
         now = replace(now, load=before + part * (whole.load - before))
         if whole.gap is not None:
             now = replace(now, gap=gap_before + part * (whole.gap - gap_before))
         found = _answer(problem, now)
+        solves += found.iterations
         if found.status is not Status.CONVERGED:
             break
         now = replace(now, history=found.history)
-    return found
+    merged = increments - k
+    if merged:
+        found = _answer(problem, replace(whole, history=now.history))
+        solves += found.iterations
+    return replace(found, iterations=solves, merged=merged)
 
 
 def _answer(problem: ScaledRough, increment: Increment) -> RoughForces:

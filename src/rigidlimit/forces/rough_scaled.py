@@ -107,7 +107,7 @@ class ScaledRough:
         self, contacts: RoughContacts, load: np.ndarray, free: np.ndarray, gap: np.ndarray | None
     ):
         self.contacts, self.free = contacts, free
-        arm, touched = column_arms(contacts.rows)
+        arm, touched = column_arms(contacts.rows, contacts.shape[1])
         self.dofs = np.flatnonzero(free & touched)
         self.arm_full = np.where(free & touched, arm, 1.0)
         self.arm = arm[self.dofs]

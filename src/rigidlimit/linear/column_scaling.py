@@ -32,9 +32,34 @@ def _largest(indices, data, largest):
         largest[j] = max(largest[j], abs(data[e]))
 
 
-def column_arms(B: np.ndarray | sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+def largest_blocks(B: np.ndarray | sp.csr_array, d: int) -> np.ndarray:
+    """max_c |B_cj| of every column, (n,), B_cj (d,) its entries in the d rows of contact c: the
+    same however the frames of contacts are turned."""
+    if not sp.issparse(B):
+        blocks = B.reshape(-1, d, B.shape[1])
+        return np.sqrt(np.einsum("cin,cin->cn", blocks, blocks)).max(axis=0, initial=0.0)
+    squared = np.zeros(B.shape[1])
+    _blocks(B.indptr, B.indices, B.data, d, squared)
+    return np.sqrt(squared)
+
+
+@njit(cache=True)
+def _blocks(indptr, indices, data, d, largest):
+    total = np.zeros(len(largest))
+    for c in range((len(indptr) - 1) // d):
+        first, last = indptr[c * d], indptr[(c + 1) * d]
+        for e in range(first, last):
+            total[np.uint64(indices[e])] += data[e] * data[e]
+        for e in range(first, last):
+            j = np.uint64(indices[e])
+            largest[j] = max(largest[j], total[j])
+            total[j] = 0.0
+
+
+def column_arms(B: np.ndarray | sp.csr_array, d: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """(arm (n,), moves (n,) bool). arm_j = max_i |B_ij|: 1 or less for translations, the longest
-    arm [m] for rotations, 1 for columns that move no contact: nothing or rounding."""
-    arm = largest_entries(B)
+    arm [m] for rotations, 1 for columns that move no contact: nothing or rounding. Of rough
+    contacts with d rows each it is the greatest length of a contact's d entries."""
+    arm = largest_entries(B) if d == 1 else largest_blocks(B, d)
     moves = arm > ROUNDING * min(1.0, arm.max(initial=0.0))
     return np.where(moves, arm, 1.0), moves

@@ -9,6 +9,7 @@ from .._support.display import Brief
 from ..collision.contacts import Contacts
 from ..conditioning.several_bodies import TAKEN
 from ..constraints import in_world
+from ..forces import RoughForces
 from ..scenes.scene import Scene
 from ..step import StepResult
 from .checksums import check, contents, write_sealed
@@ -146,6 +147,8 @@ def write_step(group: "Group", result: StepResult, force_dem: np.ndarray | None 
             attrs[f"{step}_status"] = str(answer.status)
             attrs[f"{step}_residual"] = answer.residual
             attrs[f"{step}_iterations"] = answer.iterations
+    if isinstance(result.compatible, RoughForces):
+        attrs["compatible_state"] = result.compatible.state
     if result.several_bodies:
         attrs["together"] = result.several_bodies
     if result.compatible is not None and result.compatible.load is not None:

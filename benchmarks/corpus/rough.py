@@ -16,8 +16,8 @@ from tests.equilibrium.problems import rough_pyramid
 from tests.equilibrium.test_pyramids import two_materials
 from tests.rough.test_closed_forms import groove
 
-from .problems import Dynamics, Entry, Forces
-from .runs import steps
+from .problems import Dynamics, Entry, Forces, captured
+from .runs import STEP, steps
 
 CAPTURED = Path(__file__).with_name("captured")
 
@@ -146,6 +146,17 @@ def belts(slip):
     return [Dynamics(dict(B=B, tangential=T, friction=0.4, **given))]
 
 
+def settling(count, after):
+    """Step 1 of a rough packing as it settles, after so many steps to 1e-3."""
+    simulation, found = rl.Simulation(rl.scenes.rough_packing(count), tolerance=1e-3), []
+    for _ in range(after):
+        simulation.step()
+    with captured(*STEP, found=found):
+        simulation.step()
+    first = next(problem for problem, _ in found if problem.step == 1)
+    return [Dynamics(first.given | dict(tolerance=1e-10))]
+
+
 @dataclass(frozen=True)
 class Impulses:
     """Step 1 of a captured problem: keywords of ``solve_coulomb``."""
@@ -251,6 +262,7 @@ ENTRIES = [
         for base, mu in ((5, 0.5), (10, 0.2), (10, 0.8))
     ],
     Entry("rough: pyramid 20 falls at 0.5", partial(falling_pyramid, 20, 0.5), slow=True),
+    Entry("rough: 600 balls settling, 2017 contacts", partial(settling, 600, 24), slow=True),
     *[Entry(f"rough: captured {n}, step 1", partial(captured_step, f"step1-{n}")) for n in STEP_1],
     *[Entry(f"rough: captured {n}, step 2", partial(captured_step, f"step2-{n}")) for n in STEP_2],
     *[Entry(f"rough: captured {name.split('.')[0]}", partial(siconos, name)) for name in SICONOS],

@@ -24,9 +24,10 @@ from .interior import Settings, predictor_corrector
 from .law import CompiledLaw, ContactLaw
 from .mechanics import Mechanics
 
-STEP = Settings(fraction=0.95)
-"""Steps of 0.99 of the way to the nearest bound end near it: of 233 steps of silos, shear boxes and
-a settling packing they led to 179 equilibria for 192, with a quarter more linear systems."""
+STEP = Settings(fraction=0.85)
+"""Steps of 0.95 and more of the way to the nearest bound end near it, where the next ones are short
+and rounding decides: "rough: captured shear-61, step 2" was led to its equilibrium in two of twelve
+orders of its contacts. With 0.6 to 0.9 it is in each."""
 
 
 @dataclass

@@ -26,7 +26,7 @@ from ..collision.contacts import Contacts
 from ..constraints import framed
 from ..errors import InputError, MissingExtra
 from ..forces.law import contact_stiffness
-from ..forces.rough import ContactHistory
+from ..forces.rough_result import ContactHistory
 from ..penalty import PenaltySimulation
 from ..penalty.friction import contact_history
 from .lammps_script import script

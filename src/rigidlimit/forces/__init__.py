@@ -2,6 +2,6 @@
 
 from .driver import compatible_forces
 from .problem import CompatibleForces
-from .rough import ContactHistory, RoughForces
+from .rough_result import ContactHistory, RoughForces
 
 __all__ = ["CompatibleForces", "ContactHistory", "RoughForces", "compatible_forces"]

@@ -12,7 +12,8 @@ from ..bodies.materials import MINDLIN
 from ..errors import InputError
 from ..status import Status
 from .problem import WARNED, CompatibleForces, checked_law, force_bound, pressing
-from .rough import ContactHistory, rough_forces
+from .rough import rough_forces
+from .rough_result import ContactHistory
 from .scaled import GAP, Data, Options, Scaled, Solved
 
 METHODS = ("newton", "augmented_lagrangian")

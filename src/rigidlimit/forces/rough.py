@@ -16,7 +16,7 @@ without being resisted, and the load drives it. The forces are then those of lea
 nearest load that is carried.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,99 +29,10 @@ from ..bodies.materials import MINDLIN, TANGENTIAL_LAWS
 from ..equilibrium.rows import checked_friction, contact_rows, sliding_directions
 from ..errors import InputError
 from ..status import Status
-from .problem import CompatibleForces, checked_law
-from .rough_nearest import NEAREST
-from .rough_scaled import Increment, RoughContacts, ScaledRough, Solved
-
-UNLOADED, HISTORY, LEAST_ENERGY = "unloaded", "history", "least energy"
-
-AT_BOUND = 1e-9
-"""Part of the bound by which a tangential force may stay below it and still count as sliding."""
-
-
-@dataclass(frozen=True)
-class ContactHistory:
-    """What contacts remember, to start the next increment from. Finite in the stiff limit.
-
-    normal (m,) [N]: k c^(p-1) of the overlap c, negative where the contact is open by an elastic
-    displacement. tangential (m, d-1) [N]: tangential force, zero where the contact does not bear.
-    gap (m,) [m]: initial gaps, part of c; None: none.
-    """
-
-    normal: np.ndarray
-    tangential: np.ndarray
-    gap: np.ndarray | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class RoughForces(CompatibleForces):
-    """``CompatibleForces`` of rough contacts. ``force`` (m,) [N] stays the normal force.
-
-    tangential_force (m, d-1) [N]: on the second body, along the contact's tangents. sliding (m,)
-    bool: contacts at their bound mu f_n. state: "unloaded", "history" or "least energy". history:
-    what the next increment starts from. merged: increments taken together with the one before them,
-    which had no equilibrium of its own. mechanism (n,): where no admissible forces balance the
-    load, the motion that it drives, of largest entry 1; else None. routes: ways of the solver.
-    duality_gap, force_error: of forces of least energy, for the load that they balance: part of the
-    energy by which they can be above the least, and how far a force can be off by it, over the
-    largest; nan for the others, which have no energy to be compared with.
-    """
-
-    tangential_force: np.ndarray | None = None
-    sliding: np.ndarray | None = None
-    state: str = UNLOADED
-    history: ContactHistory | None = None
-    merged: int = 0
-    mechanism: np.ndarray | None = None
-    routes: tuple[str, ...] = ()
-
-    @property
-    def _short(self) -> str:
-        """What a stalled solve says: by how much the load is missed."""
-        if self.residual <= self.tolerance:
-            return (
-                "the forces balance the load in the friction cones, but may be off those of least "
-                f"energy by {self.force_error:.0e} of the largest"
-            )
-        if self.residual > NEAREST.missing:
-            return (
-                "neither an equilibrium nor forces in the friction cones that balance the load "
-                "were found: rigidlimit.least_friction tells whether there are any"
-            )
-        return (
-            f"no equilibrium was found, and forces in the friction cones come within "
-            f"{self.residual:.0e} of the load and no closer: it is on the edge of what friction "
-            "carries, or beyond by about as much; loosen the tolerance above that, or give more "
-            "friction"
-        )
-
-    @property
-    def message(self) -> str:
-        advice = self.status.advice
-        if self.status is Status.STALLED:
-            advice = self._short
-        parts = [
-            f"{self.state}: {self.status}, residual {self.residual:.1e} (tolerance "
-            f"{self.tolerance:.1e}) after {counted(self.iterations, 'linear system')}",
-            advice,
-            counted(int(self.sliding.sum()), "sliding contact"),
-        ]
-        if self.merged:
-            parts.append(
-                f"an increment had no equilibrium, and was taken as one with the "
-                f"{counted(self.merged, 'increment')} after it"
-            )
-        if self.nearest_status is not None:
-            solved = self.nearest_status is Status.CONVERGED
-            parts.append(
-                "the forces are those of the nearest load that can be carried"
-                + ("" if solved else f", not solved to the tolerance ({self.nearest_status})")
-            )
-        if self.mechanism is not None:
-            carried = self.status is Status.NO_EQUILIBRIUM
-            what = "along which springs give way without end" if carried else "that the load drives"
-            parts.append(f"the motion {what} is in .mechanism")
-        return "; ".join(parts)
+from .problem import checked_law
+from .rough_increment import Increment, RoughContacts, Solved
+from .rough_result import AT_BOUND, HISTORY, LEAST_ENERGY, UNLOADED, ContactHistory, RoughForces
+from .rough_scaled import ScaledRough
 
 
 def rough_forces(

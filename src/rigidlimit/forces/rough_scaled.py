@@ -6,10 +6,8 @@ load either, those of the nearest load that some do (``rough_nearest.py``).
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._support.matrices import scaled
 from ..bodies.materials import MINDLIN, MINDLIN_FORCE
@@ -20,10 +18,9 @@ from ..equilibrium.result import Equilibrium
 from ..equilibrium.solve import Settings, solve
 from ..linear import column_arms
 from ..status import Status
+from .rough_increment import Increment, RoughContacts, Solved
 from .rough_nearest import NEAREST, nearest_forces
-
-if TYPE_CHECKING:
-    from .rough import ContactHistory
+from .rough_result import ContactHistory
 
 PATH = 120
 """Iterations of the interior path at most; random packings take 40 to 90."""
@@ -32,54 +29,6 @@ FREE = 1e-4
 """Stiffness of motions that no contact resists in the search for least energy, over that elsewhere,
 which is the tolerance. Near the edge of what friction carries displacements grow to 1e5, and this
 stiffness times their last step is what of the load stays unbalanced."""
-
-
-@dataclass(frozen=True)
-class RoughContacts:
-    """Rows (m d, n) contact by contact, normal first, and the law's numbers (m,). shape: (m, d)."""
-
-    rows: np.ndarray | sp.csr_array
-    shape: tuple[int, int]
-    normal: np.ndarray
-    tangential: np.ndarray
-    friction: np.ndarray
-    exponent: float
-
-
-@dataclass(frozen=True)
-class Increment:
-    """What is asked for: forces that balance ``load`` (n,) [N] with initial gaps ``gap`` (m,) [m],
-    or None, from what the contacts remember. slide (m, d-1): direction of those known to slide, or
-    None; others as of ``compatible_forces``."""
-
-    load: np.ndarray
-    gap: np.ndarray | None
-    history: "ContactHistory | None"
-    slide: np.ndarray | None
-    tangential_law: str
-    tolerance: float
-    warm_start: np.ndarray | None
-
-
-@dataclass(frozen=True)
-class Solved:
-    """force (m, d) [N]; displacement (n,); kept (m,) [N]: normal forces that the contacts remember,
-    negative where they are open. unit [N]: of forces, in which it was solved. least_energy: whether
-    the forces are of least energy; then duality_gap and force_error say how near. Others as of
-    ``RoughForces``."""
-
-    force: np.ndarray
-    displacement: np.ndarray
-    kept: np.ndarray
-    unit: float
-    status: Status
-    least_energy: bool
-    solves: int
-    routes: tuple[str, ...]
-    nearest_status: Status | None
-    mechanism: np.ndarray | None
-    duality_gap: float
-    force_error: float
 
 
 @dataclass(frozen=True)
@@ -126,7 +75,7 @@ class ScaledRough:
             self.size = max(self.size, float((contacts.normal * overlap).max(initial=0.0)))
         self.untouched = np.where(free & ~touched, load, 0.0)
 
-    def carried(self, history: "ContactHistory") -> np.ndarray:
+    def carried(self, history: ContactHistory) -> np.ndarray:
         """Load (n,) that the kept forces carry."""
         force = np.column_stack([np.maximum(history.normal, 0.0), history.tangential])
         return np.where(self.free, self.contacts.rows.T @ force.ravel(), 0.0)

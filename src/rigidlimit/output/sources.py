@@ -10,7 +10,7 @@ from ..collision.contacts import empty
 from ..constraints import in_world
 from ..errors import InputError
 from ..forces.friction import contact_friction, has_friction, mobilised_friction
-from ..forces.rough import AT_BOUND
+from ..forces.rough_result import AT_BOUND
 from ..scenes.scene import Scene
 from .frames import Frame
 from .stored_step import StoredStep

@@ -29,7 +29,7 @@ from ..collision.contacts import Contacts
 from ..constraints import in_frame
 from ..errors import InputError
 from ..forces.law import contact_stiffness
-from ..forces.rough import ContactHistory
+from ..forces.rough_result import ContactHistory
 from ..scenes.scene import Scene
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from .._support.words import counted
 from ..bodies import State
 from ..collision.contacts import Contacts
 from ..constraints import in_frame
-from ..forces.rough import ContactHistory
+from ..forces.rough_result import ContactHistory
 from ..status import Status
 from .engine import Measures
 

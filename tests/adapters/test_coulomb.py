@@ -86,6 +86,8 @@ def test_unconverged_says_so():
     assert answer.worst == 1
     assert f"stalled, residual {answer.residual:.1e}" in answer.message
     assert f"contact {answer.worst} " in answer.message
+    # of a search that fell short, not of rounding
+    assert answer.message.endswith(answer.advice) and answer.advice.startswith("no motion")
 
 
 def test_contact_that_nothing_moves():

@@ -57,13 +57,22 @@ class CoulombAnswer(Brief):
         return Status.CONVERGED if self.converged else Status.STALLED
 
     @property
+    def advice(self) -> str:
+        if self.converged:
+            return self.status.advice
+        return (
+            "no motion with exact Coulomb friction was found to this tolerance, reaction and "
+            "velocity are the nearest; there may be none, else take a larger tolerance"
+        )
+
+    @property
     def message(self) -> str:
         worst = "" if self.converged else f", largest at contact {self.worst}"
         methods = ", ".join(self.routes) or "sweeps"
         return (
             f"{methods}: {self.status}, residual {self.residual:.1e} (tolerance "
             f"{self.tolerance:.1e}){worst} after {counted(self.iterations, 'iteration')} "
-            f"({counted(self.systems, 'linear system')}); {self.status.advice}"
+            f"({counted(self.systems, 'linear system')}); {self.advice}"
         )
 
 

@@ -58,10 +58,10 @@ def contact_dynamics(
     Rough contacts: tangential ((d-1) m, n): rows T of the tangential motion, contact by contact,
     one in the plane (d = 2) or two in space (d = 3). friction: mu >= 0, a number or (m,). Coulomb's
     law is exact (no convex relaxation). warm_start may then be (m, d), and decides which motion is
-    taken where rigid friction leaves several open. "newton" is Newton's method on the natural map,
-    then the method of multipliers, "pgs" plain sweeps (order, seed, max_iterations, callback),
-    "apgd" solves the convex relaxation, with the residual of Coulomb's law and the status RELAXED
-    where that is another. Returns
+    taken where rigid friction leaves several open. "newton" takes turns of sweeps, Newton's method
+    on the natural map, the method of multipliers and interior paths, "pgs" makes plain sweeps
+    (order, seed, max_iterations, callback), "apgd" solves the convex relaxation, with the residual
+    of Coulomb's law and the status RELAXED where that is another. Returns
     ``RoughDynamicsResult`` with tangential_force, tangential_velocity (m, d-1) and sliding (m,).
 
     Returns ContactDynamicsResult with velocity (n,), force (m,), status, residual; contacts between

@@ -5,11 +5,10 @@ Eq. 22 with slacks w > 0 and impulses l = dt f > 0, and complementarity eased to
     M x = B^T l,    w = p + B x,    l_i w_i = mu,    mu -> 0,
 
 leads to the answer in twenty to forty steps whatever the masses, and whatever forces hold one
-another: these the method of multipliers (``newton.py``) builds up and drains by its springs' yield,
-a little each time, and with masses of 1 : 1e6 its networks are wrong in turn for thousands of
-systems. The path ends amid all forces that answer, so contacts that may bear are told from those
-that cannot. Rounding in K = M + B^T D B, D = l / w, keeps the last digits from it:
-``active_set.py`` finds them with those contacts. Steps are those of ``equilibrium/smooth_path.py``.
+another: these gradient steps change by a little each time. The path ends amid all forces that
+answer, so contacts that may bear are told from those that cannot. Rounding in K = M + B^T D B, D =
+l / w, keeps the last digits from it: ``active_set.py`` finds them with those contacts. Steps are
+those of ``equilibrium/smooth_path.py``.
 
 Where overlaps can be undone only to rounding, forces grow without end; the path is left soon.
 """

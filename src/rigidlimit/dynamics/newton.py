@@ -64,16 +64,16 @@ def solve(
     """
     m = problem.B.shape[0]
     force = np.zeros(m) if warm_start is None else problem.project(warm_start)
-    solution = _Solution(problem, tolerance, max_iterations, blocks, settings)
-    solution.keep(force, problem.residual(force))
+    search = _Search(problem, tolerance, max_iterations, blocks, settings)
+    search.keep(force, problem.residual(force))
     if opening:
-        solution.descend()
-    solution.newton()
-    solution.along_path()
-    return solution.result()
+        search.descend()
+    search.newton()
+    search.along_path()
+    return search.result()
 
 
-class _Solution:
+class _Search:
     """The best forces so far with their residual, and the work that they took.
 
     Each method begins with these, and does nothing once they have arrived.

@@ -97,7 +97,7 @@ class ContactProblem:
         return float(self.closing.max(initial=0.0))
 
     def project(self, f: np.ndarray) -> np.ndarray:
-        """Nearest admissible force: f >= 0; the friction cone once there are tangential rows."""
+        """Nearest admissible force: f >= 0."""
         return np.maximum(f, 0.0)
 
     def velocity(self, f: np.ndarray) -> np.ndarray:

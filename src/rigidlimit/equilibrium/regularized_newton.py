@@ -31,7 +31,7 @@ from ..status import Status
 from .line_search import dot, minimum
 from .regularized_hessian import RegularizedHessian
 from .result import Equilibrium
-from .smooth_law import SmoothNetwork, stretch_to_law
+from .smooth_law import Iterate, SmoothNetwork, stretch_to_law
 
 EPS = 1e-16
 """Rounding of a number of order one."""
@@ -74,25 +74,6 @@ class Settings:
     patience: int = 100
 
 
-@dataclass(frozen=True)
-class _Iterate:
-    """x (n,), overlaps c (m,) that were changed along with it, forces (m,), gradient (n,)."""
-
-    x: np.ndarray
-    overlap: np.ndarray
-    force: np.ndarray
-    gradient: np.ndarray
-
-    @classmethod
-    def at(cls, problem: SmoothNetwork, x: np.ndarray, overlap: np.ndarray) -> "_Iterate":
-        force = problem.force(overlap)
-        return cls(x, overlap, force, problem.gradient(force))
-
-    @property
-    def size(self) -> float:
-        return float(np.abs(self.gradient).max(initial=0.0))
-
-
 class _Record:
     """The iterates so far: the best, the one that will do, and when to stop.
 
@@ -102,11 +83,11 @@ class _Record:
     def __init__(self, tolerance, enough, max_iterations, settings):
         self.tolerance, self.enough, self.settings = tolerance, enough, settings
         self.max_iterations = max_iterations
-        self.best: _Iterate | None = None
-        self.answer: _Iterate | None = None
+        self.best: Iterate | None = None
+        self.answer: Iterate | None = None
         self.least, self.waited, self.beyond, self.history = np.inf, 0, 0, []
 
-    def take(self, here: _Iterate) -> None:
+    def take(self, here: Iterate) -> None:
         size = here.size
         self.history.append(size)
         if size < self.least:
@@ -155,7 +136,7 @@ class _Turns:
         self.tolerance, self.settings = tolerance, settings
         self.weak = self.stay = self.ended = False
 
-    def taken(self, before: _Iterate, here: _Iterate, far: bool) -> None:
+    def taken(self, before: Iterate, here: Iterate, far: bool) -> None:
         """After a step; far: whether it could have gone further."""
         # both kinds of steps have to leave the forces as they are
         moved = float(np.abs(here.force - before.force).max())
@@ -218,14 +199,14 @@ def solve(
     return record.result(status)
 
 
-def _begin(problem, start) -> _Iterate:
+def _begin(problem, start) -> Iterate:
     """At ``start`` (n,) if that is nearer to equilibrium than no displacement."""
     m, n = problem.network.B.shape
     nothing = np.zeros(m) if problem.offset is None else problem.offset
-    here = _Iterate.at(problem, np.zeros(n), nothing)
+    here = Iterate.at(problem, np.zeros(n), nothing)
     if start is None:
         return here
-    there = _Iterate.at(problem, start, nothing - problem.network.B @ start)
+    there = Iterate.at(problem, start, nothing - problem.network.B @ start)
     return there if there.size <= here.size else here
 
 
@@ -254,4 +235,4 @@ def _step(problem, here, K, weak, cold, settings):
     blur = t * EPS * float(absolute_product(B, way).max(initial=0.0))
     if not blur <= settings.blurred * float(overlap.max()):
         return None
-    return _Iterate.at(problem, here.x + t * d, overlap), far
+    return Iterate.at(problem, here.x + t * d, overlap), far

@@ -52,6 +52,30 @@ class SmoothNetwork:
         return float(np.abs(self.gradient(force)).max(initial=0.0))
 
 
+@dataclass(frozen=True)
+class Iterate:
+    """x (n,) with overlaps c (m,), their forces (m,) and the gradient of E (n,)."""
+
+    x: np.ndarray
+    overlap: np.ndarray
+    force: np.ndarray
+    gradient: np.ndarray
+
+    @classmethod
+    def at(
+        cls, problem: SmoothNetwork, x: np.ndarray, overlap: np.ndarray | None = None
+    ) -> "Iterate":
+        """overlap: c as it was changed along with x; None: that of x."""
+        overlap = problem.overlap(x) if overlap is None else overlap
+        force = problem.force(overlap)
+        return cls(x, overlap, force, problem.gradient(force))
+
+    @property
+    def size(self) -> float:
+        """|grad E|_inf."""
+        return float(np.abs(self.gradient).max(initial=0.0))
+
+
 @njit(cache=True)
 def law(c: float, k: float, p: float) -> float:
     """f > 0 of an overlap c > 0: k c^(p-1), eq. 31."""

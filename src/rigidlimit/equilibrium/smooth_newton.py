@@ -18,7 +18,7 @@ from ..linear import LinearStats
 from ..status import Status
 from .line_search import dot, minimum
 from .result import Equilibrium
-from .smooth_law import SmoothNetwork, stretch_to_law
+from .smooth_law import Iterate, SmoothNetwork, stretch_to_law
 
 
 @dataclass(frozen=True)
@@ -43,26 +43,6 @@ class Settings:
     near: float = 1e-6
     patience: int = 60
     patience_near: int = 12
-
-
-@dataclass(frozen=True)
-class _Iterate:
-    """x (n,) with its overlaps and forces (m,) and the gradient of E (n,)."""
-
-    x: np.ndarray
-    overlap: np.ndarray
-    force: np.ndarray
-    gradient: np.ndarray
-
-    @classmethod
-    def at(cls, problem: SmoothNetwork, x: np.ndarray) -> "_Iterate":
-        overlap = problem.overlap(x)
-        force = problem.force(overlap)
-        return cls(x, overlap, force, problem.gradient(force))
-
-    @property
-    def size(self) -> float:
-        return float(np.abs(self.gradient).max(initial=0.0))
 
 
 class _Progress:
@@ -100,7 +80,7 @@ def solve(
     stats = LinearStats() if stats is None else stats
     scale = float(np.abs(problem.load).max(initial=0.0)) if scale is None else scale
     n = problem.network.B.shape[1]
-    here = _Iterate.at(problem, np.zeros(n) if start is None else start.copy())
+    here = Iterate.at(problem, np.zeros(n) if start is None else start.copy())
     progress, history, status = _Progress(settings), [], Status.MAX_ITERATIONS
     for iteration in range(max_iterations + 1):
         residual = here.size / scale if scale > 0 else (0.0 if here.size == 0 else np.inf)
@@ -130,7 +110,7 @@ def solve(
     )
 
 
-def _step(problem, here, cold, residual, tolerance, stats, settings) -> _Iterate | None:
+def _step(problem, here, cold, residual, tolerance, stats, settings) -> Iterate | None:
     """Where Newton's step and the line search lead; None where E falls without end."""
     d, dc = _direction(problem, here, cold, residual, tolerance, stats, settings)
     t = minimum(
@@ -140,10 +120,10 @@ def _step(problem, here, cold, residual, tolerance, stats, settings) -> _Iterate
     if t < 0.0:
         return None
     # near the solution the slope is rounding: the full Newton step is then the best there is
-    whole = _Iterate.at(problem, here.x + d)
+    whole = Iterate.at(problem, here.x + d)
     if t == 1.0 or whole.size <= 0.5 * here.size:
         return whole
-    return _Iterate.at(problem, here.x + t * d)
+    return Iterate.at(problem, here.x + t * d)
 
 
 def _direction(problem, here, cold, residual, tolerance, stats, settings):

@@ -57,16 +57,16 @@ def solve(
     tolerance: on ``Mechanics.size`` of the residual. force_size [N]: a usual
     contact force, from which the path starts.
     """
-    tries = _Tries(mechanics, law, tolerance, force_size)
-    found = tries.from_start(x, settings.newton) if settings.starts else None
+    search = _Search(mechanics, law, tolerance, force_size)
+    found = search.from_start(x, settings.newton) if settings.starts else None
     if found is None:
-        found = tries.along_path(settings)
+        found = search.along_path(settings)
     if not found.converged and settings.relaxation is not None:
-        found = tries.relaxed(x, settings.relaxation) or found
-    return replace(found, iterations=tries.solves), tuple(tries.routes)
+        found = search.relaxed(x, settings.relaxation) or found
+    return replace(found, iterations=search.solves), tuple(search.routes)
 
 
-class _Tries:
+class _Search:
     """What one call of ``solve`` tried. routes: names of the ways; solves: linear systems."""
 
     def __init__(self, mechanics: Mechanics, law: ContactLaw, tolerance: float, force_size: float):

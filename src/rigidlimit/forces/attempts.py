@@ -95,7 +95,7 @@ class Attempts:
         self.u = self.force = self.history = None
         self.point: PathPoint | None = None
         # where the active set method stopped short, and the weak motions it ended with
-        self.near_by: np.ndarray | None = None
+        self.stopped_at: np.ndarray | None = None
         self.weak: WeakMotions | None = None
         self.unresolved, self.balanced_load = 0.0, None
         self.met: WeakMotions | None = None  # by the active set method where it stopped short
@@ -161,7 +161,7 @@ class Attempts:
     def follow(self, imbalance: float, gap: float):
         """Go on along the path to these."""
         self.stats.took("central path")
-        begins = self.point is None and self.network.two_sorts
+        begins = self.point is None and self.network.unlike_springs
         self.point = follow(
             self.problem,
             tolerance=imbalance,

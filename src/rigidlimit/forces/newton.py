@@ -36,7 +36,7 @@ UNLIKE = 30.0
 
 
 def unlike(stiffness: np.ndarray, exponent: float) -> bool:
-    """Whether springs are of two sorts, so that the path goes first; for p < 2 it does anyway."""
+    """Whether springs are very unlike, so that the path goes first; for p < 2 it does anyway."""
     top, least = stiffness.max(initial=0.0), stiffness.min(initial=np.inf)
     return exponent >= 2.0 and bool(top > UNLIKE * least)
 
@@ -91,11 +91,11 @@ class _Search(Attempts):
     def by_newton(self, warm_start: np.ndarray | None, loaded: bool) -> Status:
         """Newton from the start, and from where the path tells which contacts bear."""
         status, stalled = Status.STALLED, False
-        if self.near_by is not None:
-            warm_start = self.near_by
+        if self.stopped_at is not None:
+            warm_start = self.stopped_at
         elif warm_start is not None and self.drifted(warm_start):
             warm_start = None
-        if warm_start is not None or not (self.network.two_sorts and loaded):
+        if warm_start is not None or not (self.network.unlike_springs and loaded):
             status = self.newton(warm_start)
             stalled = self.history.min() < self.settings.near
         if loaded and not (self.arrived or self.spent or stalled):
@@ -165,7 +165,7 @@ class _Search(Attempts):
         where conjugate gradients proved dear or failed, as where motions are all but free."""
         if self.no_room or self.small:
             return not self.no_room
-        hard = self.stats.dear > 0 or self.stats.cg_failures > 0 or self.near_by is not None
+        hard = self.stats.dear > 0 or self.stats.cg_failures > 0 or self.stopped_at is not None
         return hard and cost.affordable(self.network, self.stats.products)
 
     def by(
@@ -212,7 +212,7 @@ class _Search(Attempts):
         gap = self.gap(found.x, found.force, weak, borne)
         if not found.converged or gap > self.settings.gap * self.tolerance:
             u = found.x if weak is None else weak.whole(found.x)
-            self.near_by = u if np.isfinite(u).all() else None
+            self.stopped_at = u if np.isfinite(u).all() else None
             self.met = weak
             if weak is not None and weak.out.size and np.isfinite(borne).all():
                 self.ask_for(borne)

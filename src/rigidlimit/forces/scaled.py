@@ -101,7 +101,7 @@ class Scaled:
         network = Network(
             submatrix(data.B, columns=self.dofs, scale=1 / self.arm),
             blocks=kept_starts(body_starts(len(arm), data.blocks), self.dofs),
-            two_sorts=newton.unlike(stiffness, data.exponent),
+            unlike_springs=newton.unlike(stiffness, data.exponent),
         )
         load = data.load[self.dofs] / self.arm / (self.force_size or 1.0)
         self.problem = SmoothNetwork(network, stiffness, data.exponent, load, offset)

@@ -31,8 +31,8 @@ class Settings:
     fewer_without_metis: how many times fewer the degrees of freedom up to which it is taken there.
     look: steps on a network from which its factor is looked at beforehand, which takes as long as
         100 to 200; more where that is larger than the limit.
-    two_sorts: how many times later where springs are of two sorts: each of some twenty points of
-        the central path would need a factorization of its own.
+    unlike_springs: how many times later where stiffnesses are very unlike: each of some twenty
+        points of the central path would need a factorization of its own.
     step: multiplications of ``Fronts.operations`` that take as long as one step, a contact.
     """
 
@@ -41,7 +41,7 @@ class Settings:
     dearer_without_metis: int = 8
     fewer_without_metis: int = 4
     look: int = 500
-    two_sorts: int = 4
+    unlike_springs: int = 4
     step: int = 220
 
 
@@ -97,6 +97,6 @@ def _fronts(network, steps) -> Fronts | None:
     enough = (
         SETTINGS.look
         * max(1.0, network.B.shape[1] / SETTINGS.limit)
-        * (SETTINGS.two_sorts if network.two_sorts else 1)
+        * (SETTINGS.unlike_springs if network.unlike_springs else 1)
     )
     return network.fronts if steps >= enough and has_metis() else None

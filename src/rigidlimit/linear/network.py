@@ -22,8 +22,8 @@ class Network:
     """B (m, n) with what the compiled kernels need of it.
 
     mass: inertia M (n, n) or None. blocks: first degree of freedom of each body's block, ending
-    with n; a preconditioning hint only, cut into pieces of at most MAX_BLOCK. two_sorts: whether
-    springs are of very unlike stiffness, whose central path solves many systems.
+    with n; a preconditioning hint only, cut into pieces of at most MAX_BLOCK.
+    unlike_springs: whether stiffnesses are very unlike: the central path solves many systems.
     order: place of each body in a factorization, if a network of the same contacts had one.
     single_precision: whether large factors may be kept in it.
     backend: who answers ``system``.
@@ -37,7 +37,7 @@ class Network:
         *,
         mass: sp.csr_array | None = None,
         blocks: np.ndarray | None = None,
-        two_sorts: bool = False,
+        unlike_springs: bool = False,
         order: np.ndarray | None = None,
         single_precision: bool = True,
         backend: Backend = StiffnessSystem,
@@ -48,7 +48,7 @@ class Network:
         self.mass = with_short_indices(mass)
         self.starts = cut_starts(n, blocks)
         self.block_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        self.two_sorts, self.backend = two_sorts, backend
+        self.unlike_springs, self.backend = unlike_springs, backend
         self.single_precision = single_precision
         if order is not None:
             self.elimination_order = order

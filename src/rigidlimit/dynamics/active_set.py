@@ -65,7 +65,7 @@ def finish(
 
     network: B with scaled columns, and the inertia. Raises NoRoom.
     """
-    best, rounds = _Point(problem, force), 0
+    best, rounds = _Iterate(problem, force), 0
     for sigma in settings.springs:
         if best.residual > tolerance and rounds < max_rounds:
             steps = _Steps(problem, network, sigma, tolerance, stats)
@@ -86,7 +86,7 @@ def _rounds(steps, here, tolerance, most, settings):
         rounds += 1
         change, ahead = steps.step(here, working)
         force = here.force + change
-        here = _Point(steps.problem, np.maximum(force, 0.0))
+        here = _Iterate(steps.problem, np.maximum(force, 0.0))
         before, working = working, np.where(working, force >= -steps.pull, ahead < -steps.noise)
         changes = np.count_nonzero(working != before)
         better = here.residual < settings.gained * best.residual or changes < fewest
@@ -110,7 +110,7 @@ class _Steps:
         self.noise = self.pull * problem.diagonal
         self.system = None
 
-    def step(self, here: "_Point", working: np.ndarray):
+    def step(self, here: "_Iterate", working: np.ndarray):
         """(change of the forces, slack ahead), both (m,), with springs at the working set."""
         D, system = self.D, self._with(working)
         push = np.where(working, D * here.slack, 0.0)
@@ -130,7 +130,7 @@ class _Steps:
         return self.system
 
 
-class _Point:
+class _Iterate:
     """Forces (m,) with slack (m,) and residual."""
 
     def __init__(self, problem, force):

@@ -32,9 +32,9 @@ STRIDE = 10
 LIMIT = 20_000
 """Sweeps or gradient steps at most, by default."""
 
-FLAT, LOUDER, QUIETER = 1e-14, 2.0, 0.9
-"""Nesterov's method: part of |d|^2 below which a step has no curvature; factors by which the
-estimate of L grows until it bounds the curvature, and shrinks after a step."""
+ROUNDED, GROWTH, DECAY = 1e-14, 2.0, 0.9
+"""Lipschitz constant L of Nesterov's method: part of the curvature that is rounding; factors by
+which the estimate grows until it bounds the curvature, and shrinks after a step."""
 
 
 @dataclass(frozen=True)
@@ -152,15 +152,15 @@ def apgd(
             new = cone_projection(y - at_y / lipschitz, mu)
             d, at_new = new - y, slope(new)
             curvature, size = float(((at_new - at_y) * d).sum()), float((d * d).sum())
-            if curvature <= lipschitz * size * (1.0 + FLAT):
+            if curvature <= lipschitz * size * (1.0 + ROUNDED):
                 break
-            lipschitz *= LOUDER
+            lipschitz *= GROWTH
         following = 0.5 * (np.sqrt(theta**4 + 4.0 * theta**2) - theta**2)
         beta = theta * (1.0 - theta) / (theta**2 + following)
         if float(((y - new) * (new - f)).sum()) > 0.0:  # the momentum climbs
             beta, following = 0.0, 1.0
         y, at_y = new + beta * (new - f), at_new + beta * (at_new - u)
-        f, u, theta, lipschitz, done = new, at_new, following, QUIETER * lipschitz, done + 1
+        f, u, theta, lipschitz, done = new, at_new, following, DECAY * lipschitz, done + 1
     status = Status.MAX_ITERATIONS
     if history[-1] <= tolerance:
         status = Status.CONVERGED

@@ -48,7 +48,7 @@ class Relaxation:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Iterate:
     """x (n,) with what the contacts do there: w, force (m, d), D (m, d, d), residual r (n,)."""
 
     x: np.ndarray
@@ -58,7 +58,7 @@ class _Place:
     r: np.ndarray
 
     @classmethod
-    def at(cls, mechanics: Mechanics, law: ContactLaw, x: np.ndarray) -> "_Place":
+    def at(cls, mechanics: Mechanics, law: ContactLaw, x: np.ndarray) -> "_Iterate":
         w = mechanics.displacement(x)
         force, D = law.respond(w)
         return cls(x, w, force, D, mechanics.residual(x, force))
@@ -80,7 +80,7 @@ def relax(
     """
     stiffest = float(max(law.normal.max(initial=0.0), law.tangential.max(initial=0.0)))
     away = settings.away * force_size / stiffest
-    start, here, solves = x, _Place.at(mechanics, law, x), 0
+    start, here, solves = x, _Iterate.at(mechanics, law, x), 0
     s, status = settings.first * stiffest, Status.STALLED
     while mechanics.size(here.r) > tolerance and solves < settings.systems:
         new, made = _step(mechanics, law, here, s, settings)
@@ -99,7 +99,7 @@ def relax(
     return Equilibrium(here.x, here.force, here.w, status, residual, solves)
 
 
-def _step(mechanics, law, here: _Place, s: float, settings: Relaxation):
+def _step(mechanics, law, here: _Iterate, s: float, settings: Relaxation):
     """(where a step of implicit Euler leads, or None; linear systems solved)."""
     damped, at = mechanics.damped(s), here
     first = norm = np.linalg.norm(here.r)
@@ -109,7 +109,7 @@ def _step(mechanics, law, here: _Place, s: float, settings: Relaxation):
             dx = damped.factorize(at.D)(r, accuracy=0.01 * settings.reduction)
         except np.linalg.LinAlgError:
             return None, made
-        at = _Place.at(mechanics, law, at.x + dx)
+        at = _Iterate.at(mechanics, law, at.x + dx)
         before, norm = norm, np.linalg.norm(at.r + s * (at.x - here.x))
         if norm <= settings.reduction * first:
             return at, made

@@ -115,7 +115,7 @@ def solve(
         if renewal >= settings.telling and _too_slow(moved / before, moved / goal, left):
             break
         before = moved
-        balanced = problem.imbalance(force) <= tolerance
+        balanced = spring.imbalance(force) <= tolerance
         force = force + (damping(force, change, k, q, settings) if balanced else 1.0) * change
     moved, force, springs = spring.moved, spring.force, spring.springs
     load = springs.balanced(force)
@@ -241,6 +241,11 @@ class _Linearised:
         self.force = np.maximum(self.force + way[first] * (aim - self.force), 0.0)
         self.force[pulling[first]] = 0.0
         return int(pulling[first])
+
+    def imbalance(self, force: np.ndarray) -> float:
+        """|B^T f - F~|_inf, but for motions that are left out."""
+        missing = self.system.network.load_of(force) - self.springs.balanced(force)
+        return float(np.abs(missing).max(initial=0.0))
 
     def rebalance(self, tolerance: float) -> bool:
         """Whether the forces of the working set could be balanced.

@@ -131,14 +131,6 @@ class Attempts:
         found = duality_gap(B, u, force, *law, load, problem.offset)
         return np.inf if np.isnan(found) else found
 
-    def ask_for(self, load: np.ndarray):
-        """Go on with another load (n,), in which loads along motions that data do not resolve are
-        those of the least energy, as far as these are known."""
-        problem = self.problem
-        law = problem.stiffness, problem.exponent
-        self.problem = SmoothNetwork(problem.network, *law, load, problem.offset)
-        self.load = self.balanced_load = load
-
     def violation(self, u: np.ndarray, force: np.ndarray) -> float:
         """|f - k max(0, c)^(p-1)|_inf over the largest force."""
         law = self.problem.force(self.problem.overlap(u))

@@ -197,25 +197,31 @@ class _Search(Attempts):
             return None
         self.stats.took("active set")
         try:
-            found, weak, borne = active_set.solve(
-                self.problem,
-                tolerance=self.tolerance,
-                admissible=admissible,
-                unresolved=self.unresolved,
-                stats=self.stats,
-            )
+            status = self.among_forces(admissible, self.unresolved)
+            left_out = self.met is not None and self.met.out.size
+            if status is None and left_out:  # those that stay may not be carried without them
+                status = self.among_forces(admissible, 0.0)
         except NoRoom:  # the other ways have no hope here
             self.u, self.force, self.history = np.zeros(len(load)), admissible, [imbalance]
             return Status.NO_ROOM
+        return status
+
+    def among_forces(self, admissible: np.ndarray, unresolved: float) -> Status | None:
+        """By the active set method from forces that balance the load; None where it stops short."""
+        found, weak, borne = active_set.solve(
+            self.problem,
+            tolerance=self.tolerance,
+            admissible=admissible,
+            unresolved=unresolved,
+            stats=self.stats,
+        )
         self.iterations += found.iterations
         self.max_iterations += found.iterations  # where it fails, not at the cost of the others
         gap = self.gap(found.x, found.force, weak, borne)
-        if not found.converged or gap > self.settings.gap * self.tolerance:
+        # the gap tells, also where linearisations had not settled
+        if not (found.residual <= self.tolerance and gap <= self.settings.gap * self.tolerance):
             u = found.x if weak is None else weak.whole(found.x)
-            self.stopped_at = u if np.isfinite(u).all() else None
-            self.met = weak
-            if weak is not None and weak.out.size and np.isfinite(borne).all():
-                self.ask_for(borne)
+            self.stopped_at, self.met = u if np.isfinite(u).all() else None, weak
             return None
         self.u, self.force, self.history = found.x, found.force, [found.residual]
         self.weak = weak

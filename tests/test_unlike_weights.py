@@ -88,3 +88,65 @@ def test_what_flies_freely_has_no_load_to_leave_open():
         classic=replace(result.classic, force=force),
         compatible=replace(result.compatible, imbalance=missing),
     ).doubt
+
+
+@pytest.mark.parametrize(
+    "law, mass", [("hooke", 1e5), ("hooke", 1e8), ("hooke", 1e12), ("hertz", 1e5), ("hertz", 1e8)]
+)
+def test_a_rough_kilogramme_on_a_rough_mountain(law, mass):
+    """Closed form: 9.81 N on the upper block. It bore 0.25 % less beside 1e8 kg, and nothing beside
+    1e12 kg, converged, since forces were balanced to a part of the largest."""
+    rough = rl.Material(friction=0.5)
+    scene = rl.Scene(dt=1e-3, law=law)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), material=rough)
+    scene.add(rl.Box((1, 1, 0.5)), position=(0, 0, 0.25), mass=mass, material=rough)
+    scene.add(
+        rl.Box((0.4, 0.4, 0.4)), position=(0.1, 0.05, 0.7), mass=1, material=rough, name="light"
+    )
+    simulation = rl.Simulation(scene)
+    for _ in range(2):  # from nothing, and from what contacts remember
+        result = simulation.step()
+        assert result.converged and not result.doubt
+        # step 1 balances light bodies to 1e-8, a hundred tolerances
+        assert rl.body_forces(result)[2, 2] == pytest.approx(9.81, rel=1e-7)
+
+
+@pytest.mark.parametrize("weight", [1e5, 1e7])
+def test_a_light_beam_on_two_heavy_blocks_shares_as_on_light_ones(weight):
+    """Property: all contacts bear and stick, so that forces are linear in the loads; those of the
+    beam (three contacts, the last two on one block) do not feel what the blocks weigh, which give
+    way under the beam as its own contacts do."""
+    # columns x, y of either block, x, y and turn of the beam; contacts: two floors, three supports
+    B, T = np.zeros((5, 7)), np.zeros((5, 7))
+    for i, block in enumerate((0, 1)):
+        B[i, 2 * block + 1] = T[i, 2 * block] = 1.0
+    for i, (block, arm) in enumerate([(0, -1.0), (1, 0.2), (1, 1.0)], start=2):
+        B[i, [2 * block + 1, 5, 6]] = -1.0, 1.0, arm
+        T[i, [2 * block, 4]] = -1.0, 1.0
+
+    def supports(weight):
+        found = rl.compatible_forces(
+            B,
+            [0, weight, 0, weight, 0.1, 1.0, 0.05],
+            tangential=T,
+            tangential_stiffness=0.4,
+            friction=0.9,
+            blocks=[0, 2, 4, 7],
+        )
+        assert found.converged and not found.sliding.any()
+        return np.column_stack([found.force, found.tangential_force])[2:]
+
+    # last digits of forces of 1e7 are 1e-9
+    np.testing.assert_allclose(supports(weight), supports(1.0), rtol=1e-8)
+
+
+def test_a_rough_body_left_unbalanced_is_told():
+    """Contract: imbalance beyond a body's own load is told of steps with friction too."""
+    scene = two_balls(1e-3)
+    for body in (1, 2):
+        scene.set_pair_friction(0, body, 0.5)
+    result = rl.Simulation(scene).step()
+    missing = result.compatible.imbalance.copy()
+    missing[14] = -0.3 * result.load[14]
+    left = replace(result, compatible=replace(result.compatible, imbalance=missing))
+    assert "forces on 'light' are off by up to 30 %" in left.doubt

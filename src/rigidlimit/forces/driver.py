@@ -55,10 +55,10 @@ def compatible_forces(
     (n,): displacement of an earlier answer. admissible (m,) [N]: some forces f >= 0 that balance
     the load, as from contact dynamics; where hardly more contacts bear than the load determines
     they are a good start, no more. blocks: first dof of each body, ending with n; speeds up the
-    linear solves, no more. unresolved: part of its own speed by which contacts resist a motion (a
-    singular value of B in columns of size one) up to which data do not know what forces bear along
-    it: where the search among forces meets such motions without a load, they are left out of the
-    balance, which is that of ``.load`` then.
+    linear solves, and tells light bodies apart where there is friction. unresolved: part of its own
+    speed by which contacts resist a motion (a singular value of B in columns of size one) up to
+    which data do not know what forces bear along it: where the search among forces meets such
+    motions without a load, they are left out of the balance, which is that of ``.load`` then.
 
     Rough contacts: tangential ((d-1) m, n): rows T of the tangential motion, contact by contact,
     one in the plane (d = 2) or two in space (d = 3). tangential_stiffness: k_t in the unit of
@@ -102,6 +102,7 @@ def compatible_forces(
             gap_error=gap_error,
             tolerance=tolerance,
             warm_start=warm_start,
+            blocks=blocks,
         )
     rough = dict(
         friction=np.any(friction),

@@ -52,6 +52,7 @@ def rough_forces(
     gap_error: ArrayLike | None = None,
     tolerance: float = 1e-10,
     warm_start: ArrayLike | None = None,
+    blocks: ArrayLike | None = None,
 ) -> RoughForces:
     """See ``compatible_forces``, of which this is the part with tangential rows.
 
@@ -77,7 +78,7 @@ def rough_forces(
         slide = sliding_directions(sliding_direction, m, d)
     history = _checked_history(history, m, d) if m else None
     gap, gap_before = _gaps(gap_error, history, m)
-    problem = ScaledRough(contacts, load, free, gap)
+    problem = ScaledRough(contacts, load, free, gap, blocks)
     if not len(problem.dofs):
         return _nothing(contacts, problem.untouched, tolerance, history)
     if problem.size == 0.0 and (history is None or not history.normal.any()):

@@ -16,9 +16,10 @@ from ..equilibrium.law import ContactLaw
 from ..equilibrium.relaxation import Relaxation
 from ..equilibrium.result import Equilibrium
 from ..equilibrium.solve import Settings, solve
-from ..linear import column_arms
+from ..linear import body_starts, column_arms, kept_starts
 from ..status import Status
 from .rough_increment import Increment, RoughContacts, Solved
+from .rough_light import light_bodies_balanced
 from .rough_nearest import NEAREST, nearest_forces
 from .rough_result import ContactHistory
 
@@ -45,7 +46,8 @@ class _Found:
 
 
 class ScaledRough:
-    """The problem of these contacts. load (n,) [N]; free (n,) bool; gap (m,) [m] or None.
+    """The problem of these contacts. load (n,) [N]; free (n,) bool; gap (m,) [m] or None; blocks:
+    first degree of freedom of each body, or None.
 
     dofs: free degrees of freedom that contacts move. arm_full (n,): their arms, 1 elsewhere. size
     [N]: of the load over arms, and of what overlaps press with. untouched (n,): load that no
@@ -53,13 +55,19 @@ class ScaledRough:
     """
 
     def __init__(
-        self, contacts: RoughContacts, load: np.ndarray, free: np.ndarray, gap: np.ndarray | None
+        self,
+        contacts: RoughContacts,
+        load: np.ndarray,
+        free: np.ndarray,
+        gap: np.ndarray | None,
+        blocks: np.ndarray | None = None,
     ):
         self.contacts, self.free = contacts, free
         arm, touched = column_arms(contacts.rows, contacts.shape[1])
         self.dofs = np.flatnonzero(free & touched)
         self.arm_full = np.where(free & touched, arm, 1.0)
         self.arm = arm[self.dofs]
+        self.starts = kept_starts(body_starts(len(free), blocks), self.dofs)
         self.n = len(free)
         used = contacts.rows if len(self.dofs) == self.n else contacts.rows[:, self.dofs]
         self.rows = scaled(used, columns=1.0 / self.arm)
@@ -109,6 +117,9 @@ class ScaledRough:
             force_size=max(float(np.abs(goal).max(initial=0.0)), 1e-3),
             settings=Settings(path=PATH, relaxation=Relaxation()),
         )
+        if first.converged:
+            known_bodies = dict(starts=self.starts, tolerance=increment.tolerance)
+            first = light_bodies_balanced(mechanics, self.rows, law, first, goal, **known_bodies)
         found = _Found(first, law, Status.CONVERGED, first.iterations, routes)
         if not first.converged:
             if first.status is Status.NO_EQUILIBRIUM:

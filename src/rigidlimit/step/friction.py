@@ -170,6 +170,7 @@ def compatible(found: "StepResult", settings: "StepSettings", memory: Memory | N
         sliding_direction=sliding_direction(found)[chosen],
         increments=options.increments,
         tangential_law=options.tangential_law,
+        blocks=bodies.blocks,
     )
 
 

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 def doubt(result: "StepResult") -> str:
     """Which forces of a step are open by a thousandth of the largest or more, and why; or ""."""
     bodies = result.bodies
-    if result.open is None or bodies is None:
+    if bodies is None:
         return result.overlapping
-    parts = [
-        result.overlapping,
-        left_unbalanced(bodies, result),
-        _open_by_last_digits(result),
-        _on_slight_tilts(result),
-    ]
+    parts = [result.overlapping]
+    judged = result.open is not None
+    if judged or result.converged:  # else the status tells more
+        parts.append(left_unbalanced(bodies, result))
+    if judged:
+        parts += [_open_by_last_digits(result), _on_slight_tilts(result)]
     if result.input_rounding is not None:
         parts.append(_on_rounding(result.input_rounding, result.least_reported, bodies))
     if result.several_bodies == HELD and not result.settled:

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import brentq
 
-from rigidlimit.dynamics import apgd, gradient_steps, pgs
+from rigidlimit.dynamics import apgd, gradient_kernels, pgs
 from rigidlimit.status import Status
 
 from ..problems import beam, contact_problem, pyramid, random_problem, reference_velocity
@@ -123,8 +123,8 @@ def test_prox_solves_its_equation(e, b):
     for z in (1e-8, 0.3, 1.0, 7e5):
         expected = brentq(lambda x: b * x**e + x - z, 0.0, z, xtol=1e-300, rtol=1e-14, maxiter=5000)  # noqa: B023
         # both at rounding; s**(1/e) with 1/e = 5 loses less than a digit
-        assert gradient_steps._prox(z, 2.0 * b, e, 2.0) == pytest.approx(expected, rel=1e-12)
-    assert gradient_steps._prox(-1.0, b, e, 1.0) == 0.0
+        assert gradient_kernels._prox(z, 2.0 * b, e, 2.0) == pytest.approx(expected, rel=1e-12)
+    assert gradient_kernels._prox(-1.0, b, e, 1.0) == 0.0
 
 
 def test_minimizer_with_power_terms_has_zero_gradient():

@@ -15,8 +15,8 @@ take turns, each but the last from the forces f_k that the one before has found:
   that no body feels, until a contact slides or opens. A step with s = 1e7 goes as far as as many
   sweeps. Where that sets off others, one after the other, only small s lead on, at residuals that
   rise a hundredfold before they fall. From the fourth turn on they follow a way of their own, from
-  the given forces on: sweeps between two turns lead off it, and squeeze stuck contacts. Sweeps go on
-  from where they were, or from that way where its residual is lower;
+  the given forces on: sweeps between two turns lead off it, and squeeze stuck contacts. Sweeps go
+  on from where they were, or from that way where its residual is lower;
 - from the third turn on, in networks that are not large, interior paths (``coulomb_path``), which
   know of no start: the others can go round in circles, as Coulomb's law has no energy that falls.
 

@@ -120,7 +120,7 @@ class Bodies:
         starts = bodies_of(self.BT, d, self.shape[0]) if starts is None else np.asarray(starts)
         M = None if inertia is None else inertia.M
 
-        def blocks(contacts):
+        def blocks(contacts: np.ndarray | None) -> BodyBlocks:
             if contacts is None:
                 return BodyBlocks(self.B, M, d, starts, shift)
             rows = (d * contacts[:, None] + np.arange(d)).ravel()

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 DOWN, UP, ACROSS, ROOT, FIRST = 0, 1, 2, 3, 4
-"""Columns of ``frames``: eigenvalues of W^-1 along (1, -u), (1, u) and across u; the square root
+"""Columns of ``scalings``: eigenvalues of W^-1 along (1, -u), (1, u) and across u; the square root
 of l_n^2 - |l_t|^2; from there on u."""
 
 
@@ -39,10 +39,10 @@ def _room(first, v):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def find_frames(
-    mu: np.ndarray, ray: np.ndarray, force: np.ndarray, opening: np.ndarray, frames: np.ndarray
+def find_scalings(
+    mu: np.ndarray, ray: np.ndarray, force: np.ndarray, opening: np.ndarray, scalings: np.ndarray
 ):
-    """Into frames (m, d + 3): W^-1 at every contact that is no ray, no number where force or
+    """Into scalings (m, d + 3): W^-1 at every contact that is no ray, no number where force or
     opening (m, d) is on its cone's boundary; mu, ray (m,)."""
     m, d = force.shape
     for i in range(m):
@@ -56,54 +56,54 @@ def find_frames(
         double = np.sqrt(2.0 * (1.0 + product / (det_f * det_z)))
         size = 0.0
         for u in range(1, d):
-            frames[i, FIRST + u - 1] = force[i, u] / det_f - opening[i, u] / det_z
-            size += frames[i, FIRST + u - 1] ** 2
+            scalings[i, FIRST + u - 1] = force[i, u] / det_f - opening[i, u] / det_z
+            size += scalings[i, FIRST + u - 1] ** 2
         size = np.sqrt(size)
         for u in range(1, d):
             along = 1.0 if u == 1 else 0.0
-            frames[i, FIRST + u - 1] = frames[i, FIRST + u - 1] / size if size > 0.0 else along
+            scalings[i, FIRST + u - 1] = scalings[i, FIRST + u - 1] / size if size > 0.0 else along
         stretch = (first / det_f + other / det_z + size) / double
         across = np.sqrt(det_z / det_f)
-        frames[i, DOWN], frames[i, UP] = across * stretch, across / stretch
-        frames[i, ACROSS], frames[i, ROOT] = across, np.sqrt(det_f * det_z)
+        scalings[i, DOWN], scalings[i, UP] = across * stretch, across / stretch
+        scalings[i, ACROSS], scalings[i, ROOT] = across, np.sqrt(det_f * det_z)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def scaled(frame: np.ndarray, v: np.ndarray, power: int, out: np.ndarray):
+def scaled(scaling: np.ndarray, v: np.ndarray, power: int, out: np.ndarray):
     """W^-power v (d,), into out, which may be v."""
     along = 0.0
     d = len(v)
     for u in range(1, d):
-        along += frame[FIRST + u - 1] * v[u]
-    down = 0.5 * (v[0] - along) * frame[DOWN] ** power
-    up = 0.5 * (v[0] + along) * frame[UP] ** power
-    across = frame[ACROSS] ** power
+        along += scaling[FIRST + u - 1] * v[u]
+    down = 0.5 * (v[0] - along) * scaling[DOWN] ** power
+    up = 0.5 * (v[0] + along) * scaling[UP] ** power
+    across = scaling[ACROSS] ** power
     out[0] = up + down
     for u in range(1, d):
-        e = frame[FIRST + u - 1]
+        e = scaling[FIRST + u - 1]
         out[u] = (up - down) * e + across * (v[u] - along * e)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def scaled_force(mu: float, frame: np.ndarray, force: np.ndarray, out: np.ndarray):
+def scaled_force(mu: float, scaling: np.ndarray, force: np.ndarray, out: np.ndarray):
     """W^-1 of a force (d,) as it is, not in the cone's coordinates."""
     out[:] = force
     out[0] *= mu
-    scaled(frame, out, 1, out)
+    scaled(scaling, out, 1, out)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def scaled_opening(mu: float, frame: np.ndarray, opening: np.ndarray, out: np.ndarray):
+def scaled_opening(mu: float, scaling: np.ndarray, opening: np.ndarray, out: np.ndarray):
     """W of an opening (d,) as it is, not in the cone's coordinates."""
     out[:] = opening
     out[0] /= mu
-    scaled(frame, out, -1, out)
+    scaled(scaling, out, -1, out)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def aim(
     mu: float,
-    frame: np.ndarray,
+    scaling: np.ndarray,
     at: np.ndarray,
     target: float,
     force: np.ndarray,
@@ -115,34 +115,34 @@ def aim(
     at (d,): the force f, l = W^-1 f; force, opening (d,): the changes df and dz."""
     d = len(out)
     a, b, c = np.empty(d), np.empty(d), np.empty(d)
-    scaled_force(mu, frame, force, a)
-    scaled_opening(mu, frame, opening, b)
+    scaled_force(mu, scaling, force, a)
+    scaled_opening(mu, scaling, opening, b)
     c[0] = target
     for u in range(d):
         c[0] -= a[u] * b[u]
     for u in range(1, d):
         c[u] = -(a[0] * b[u] + b[0] * a[u])
-    scaled_force(mu, frame, at, a)  # l
+    scaled_force(mu, scaling, at, a)  # l
     first = a[0] * c[0]
     for u in range(1, d):
         first -= a[u] * c[u]
-    first /= frame[ROOT] ** 2
+    first /= scaling[ROOT] ** 2
     for u in range(1, d):
         c[u] = (c[u] - first * a[u]) / a[0]
     c[0] = first
-    scaled(frame, c, 1, out)
+    scaled(scaling, c, 1, out)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def inverse(
-    k_n: float, k_t: float, mu: float, frame: np.ndarray
+    k_n: float, k_t: float, mu: float, scaling: np.ndarray
 ) -> tuple[float, float, float, float]:
     """Inverse of C + W^-2 along (1, -u), along (1, u), between these two, and across u."""
     give, slip = 1.0 / (k_n * mu * mu), 1.0 / k_t
-    down, up = frame[DOWN] ** 2, frame[UP] ** 2
+    down, up = scaling[DOWN] ** 2, scaling[UP] ** 2
     mean, half = 0.5 * (give + slip), 0.5 * (give - slip)
     det = down * up + mean * (down + up) + give * slip
-    return (mean + up) / det, (mean + down) / det, -half / det, 1.0 / (slip + frame[ACROSS] ** 2)
+    return (mean + up) / det, (mean + down) / det, -half / det, 1.0 / (slip + scaling[ACROSS] ** 2)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -168,17 +168,17 @@ def step_length(
     return step
 
 
-def frames_at(
+def scalings_at(
     mu: np.ndarray, ray: np.ndarray, force: np.ndarray, opening: np.ndarray
 ) -> np.ndarray:
-    """``find_frames``; raises ``LinAlgError`` where a force or an opening is on the boundary of
+    """``find_scalings``; raises ``LinAlgError`` where a force or an opening is on the boundary of
     its cone, by rounding."""
     m, d = force.shape
-    frames = np.empty((m, FIRST + d - 1))
-    find_frames(mu, ray, force, opening, frames)
-    if not np.isfinite(frames[~ray]).all():
+    scalings = np.empty((m, FIRST + d - 1))
+    find_scalings(mu, ray, force, opening, scalings)
+    if not np.isfinite(scalings[~ray]).all():
         raise np.linalg.LinAlgError("on the boundary of a cone")
-    return frames
+    return scalings
 
 
 def step_within(

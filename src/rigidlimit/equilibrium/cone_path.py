@@ -31,8 +31,8 @@ from .cone import (
     FIRST,
     UP,
     aim,
-    frames_at,
     inverse,
+    scalings_at,
     step_within,
 )
 from .interior import predictor_corrector
@@ -65,14 +65,14 @@ def start(mechanics: Mechanics, law: ContactLaw, force_size: float) -> ConePath:
 
 class _Point(NamedTuple):
     """What compiled code takes of an iterate. ray (m,) bool: contacts whose cone is a ray. w,
-    force, opening (m, d). frames: of ``cone.find_frames``."""
+    force, opening (m, d). scalings: of ``cone.find_scalings``."""
 
     law: CompiledLaw
     ray: np.ndarray
     w: np.ndarray
     force: np.ndarray
     opening: np.ndarray
-    frames: np.ndarray
+    scalings: np.ndarray
 
 
 class Tangent:
@@ -85,9 +85,9 @@ class Tangent:
         self.r = mechanics.residual(at.x, at.force)
         self.mean = float((at.force * at.opening).sum()) / m
         ray = law.sliding | (law.friction == 0.0)
-        frames = frames_at(law.compiled.friction, ray, at.force, at.opening)
+        scalings = scalings_at(law.compiled.friction, ray, at.force, at.opening)
         w = mechanics.displacement(at.x)
-        self.point = _Point(law.compiled, ray, w, at.force, at.opening, frames)
+        self.point = _Point(law.compiled, ray, w, at.force, at.opening, scalings)
         self.solve = None
 
     def direction(
@@ -134,20 +134,20 @@ def advance(mechanics: Mechanics, law: ContactLaw, at: ConePath) -> float:
 @njit(cache=True, nogil=True, error_model="numpy")
 def _aims(at, target, force, opening, out):
     """``cone.aim`` of each contact; of a ray (target - second)/f."""
-    law, ray, _, f, _, frames = at
+    law, ray, _, f, _, scalings = at
     for i in range(len(f)):
         mu = law.friction[i]
         if ray[i]:
             out[i] = 0.0
             out[i, 0] = (target - force[i, 0] * opening[i, 0]) / f[i, 0]
         else:
-            aim(mu, frames[i], f[i], target, force[i], opening[i], out[i])
+            aim(mu, scalings[i], f[i], target, force[i], opening[i], out[i])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _blocks(at, D):
     """D (m, d, d) of df = -D dw + b, from zero."""
-    law, ray, _, force, opening, frames = at
+    law, ray, _, force, opening, scalings = at
     m, d = force.shape
     for i in range(m):
         k_n, k_t, mu = law.normal[i], law.tangential[i], law.friction[i]
@@ -158,25 +158,25 @@ def _blocks(at, D):
                 for v in range(d):
                     D[i, u, v] = one * (1.0 if v == 0 else mu * law.slide[i, v - 1])
             continue
-        down, up, between, across = inverse(k_n, k_t, mu, frames[i])
+        down, up, between, across = inverse(k_n, k_t, mu, scalings[i])
         D[i, 0, 0] = 0.5 * (down + up + 2.0 * between) / (mu * mu)
         mixed, along = 0.5 * (up - down) / mu, 0.5 * (down + up - 2.0 * between)
         for u in range(1, d):
-            e = frames[i, FIRST + u - 1]
+            e = scalings[i, FIRST + u - 1]
             D[i, 0, u] = D[i, u, 0] = mixed * e
             for v in range(1, d):
-                D[i, u, v] = (along - across) * e * frames[i, FIRST + v - 1]
+                D[i, u, v] = (along - across) * e * scalings[i, FIRST + v - 1]
             D[i, u, u] += across
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _answer(at, aims, w, force, opening):
     """Changes of force and opening (m, d) that go with displacements w (m, d)."""
-    law, ray, _, f, z, frames = at
+    law, ray, _, f, z, scalings = at
     m, d = f.shape
     c = np.empty(d)
     for i in range(m):
-        k_n, k_t, mu, frame = law.normal[i], law.tangential[i], law.friction[i], frames[i]
+        k_n, k_t, mu, scaling = law.normal[i], law.tangential[i], law.friction[i], scalings[i]
         if ray[i]:
             push, ratio = aims[i, 0] - w[i, 0], z[i, 0] / f[i, 0]
             give = 1.0 / k_n + mu * mu / k_t
@@ -193,18 +193,18 @@ def _answer(at, aims, w, force, opening):
         along = 0.0
         for u in range(1, d):
             c[u] = aims[i, u] - f[i, u] / k_t - w[i, u]
-            along += frame[FIRST + u - 1] * c[u]
-        down, up, between, across = inverse(k_n, k_t, mu, frame)
+            along += scaling[FIRST + u - 1] * c[u]
+        down, up, between, across = inverse(k_n, k_t, mu, scaling)
         low, high = 0.5 * (c[0] - along), 0.5 * (c[0] + along)
         low, high = down * low + between * high, between * low + up * high
         force[i, 0] = high + low
         for u in range(1, d):
-            e = frame[FIRST + u - 1]
+            e = scaling[FIRST + u - 1]
             force[i, u] = (high - low) * e + across * (c[u] - along * e)
-        low, high = low * frame[DOWN] ** 2, high * frame[UP] ** 2
+        low, high = low * scaling[DOWN] ** 2, high * scaling[UP] ** 2
         opening[i, 0] = mu * (aims[i, 0] - high - low) - z[i, 0]
         for u in range(1, d):
-            e = frame[FIRST + u - 1]
-            rest = across * frame[ACROSS] ** 2 * (c[u] - along * e)
+            e = scaling[FIRST + u - 1]
+            rest = across * scaling[ACROSS] ** 2 * (c[u] - along * e)
             opening[i, u] = aims[i, u] - (high - low) * e - rest - z[i, u]
         force[i, 0] /= mu

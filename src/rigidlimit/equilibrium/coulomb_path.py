@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .cone import ACROSS, DOWN, FIRST, UP, aim, frames_at, step_within
+from .cone import ACROSS, DOWN, FIRST, UP, aim, scalings_at, step_within
 from .interior import predictor_corrector
 from .mechanics import Mechanics
 
@@ -41,14 +41,14 @@ class Iterate:
 
 class _Point(NamedTuple):
     """What compiled code takes of an iterate. mu (m,); ray (m,) bool: contacts without friction.
-    frames: of ``cone.find_frames``."""
+    scalings: of ``cone.find_scalings``."""
 
     mu: np.ndarray
     ray: np.ndarray
     force: np.ndarray
     separation: np.ndarray
     opening: np.ndarray
-    frames: np.ndarray
+    scalings: np.ndarray
 
 
 class _Aims(NamedTuple):
@@ -116,8 +116,8 @@ class _Tangent:
     def __init__(self, path: CoulombPath):
         self.path, self.at = path, path.at
         at = path.at
-        frames = frames_at(path.friction, path.ray, at.force, at.opening)
-        self.point = _Point(path.friction, path.ray, at.force, at.separation, at.opening, frames)
+        scalings = scalings_at(path.friction, path.ray, at.force, at.opening)
+        self.point = _Point(path.friction, path.ray, at.force, at.separation, at.opening, scalings)
         self.mean = self._mean(at.force, at.separation, at.opening)
         self.r = path.mechanics.residual(at.x, path.force)
         self.solve = None
@@ -176,13 +176,13 @@ def _aims(at, targets, force, opening, out):
     """``cone.aim`` of each contact with friction."""
     for i in range(len(out)):
         if not at.ray[i]:
-            aim(at.mu[i], at.frames[i], at.force[i], targets[i], force[i], opening[i], out[i])
+            aim(at.mu[i], at.scalings[i], at.force[i], targets[i], force[i], opening[i], out[i])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _along(frame):
+def _along(scaling):
     """r and k of df_t = (r mu df_n + k e . c) e + (c - (e . c) e)/W_across^2, s eliminated."""
-    down, up = frame[DOWN] ** 2, frame[UP] ** 2
+    down, up = scaling[DOWN] ** 2, scaling[UP] ** 2
     return (down - up) / (down + up), 2.0 / (down + up)
 
 
@@ -194,14 +194,14 @@ def _blocks(at, D):
         D[i, 0, 0] = at.force[i, 0] / at.separation[i]
         if at.ray[i]:
             continue
-        frame = at.frames[i]
-        ratio, stiffness = _along(frame)
-        across = 1.0 / frame[ACROSS] ** 2
+        scaling = at.scalings[i]
+        ratio, stiffness = _along(scaling)
+        across = 1.0 / scaling[ACROSS] ** 2
         for a in range(1, d):
-            e = frame[FIRST + a - 1]
+            e = scaling[FIRST + a - 1]
             D[i, a, 0] = ratio * e * at.mu[i] * D[i, 0, 0]
             for b in range(1, d):
-                D[i, a, b] = (stiffness - across) * e * frame[FIRST + b - 1]
+                D[i, a, b] = (stiffness - across) * e * scaling[FIRST + b - 1]
             D[i, a, a] += across
 
 
@@ -217,16 +217,16 @@ def _answer(at, aims, u, force, separation, opening):
             force[i, a], opening[i, a] = 0.0, u[i, a] - at.opening[i, a]
         if at.ray[i]:
             continue
-        frame, target = at.frames[i], aims.cone[i]
-        ratio, stiffness = _along(frame)
+        scaling, target = at.scalings[i], aims.cone[i]
+        ratio, stiffness = _along(scaling)
         push, along = at.mu[i] * force[i, 0], 0.0
         for a in range(1, d):
-            along += frame[FIRST + a - 1] * (target[a] - u[i, a])
+            along += scaling[FIRST + a - 1] * (target[a] - u[i, a])
         for a in range(1, d):
-            e = frame[FIRST + a - 1]
-            across = (target[a] - u[i, a] - along * e) / frame[ACROSS] ** 2
+            e = scaling[FIRST + a - 1]
+            across = (target[a] - u[i, a] - along * e) / scaling[ACROSS] ** 2
             force[i, a] = (ratio * push + stiffness * along) * e + across
         # stiffness W_down^2 W_up^2 without a product that overflows
-        resists = 2.0 / (1.0 / frame[DOWN] ** 2 + 1.0 / frame[UP] ** 2)
+        resists = 2.0 / (1.0 / scaling[DOWN] ** 2 + 1.0 / scaling[UP] ** 2)
         slip = target[0] - resists * push + along * ratio
         opening[i, 0] = at.mu[i] * slip - at.opening[i, 0]

@@ -2,9 +2,9 @@
 
 The path goes through points at which each pair of complementary quantities, as a force and a gap,
 has a positive product t; t -> 0 is the equilibrium. A ``Tangent`` holds the equations linearised at
-one point: ``smooth_path.Tangent`` in closed form for a number a contact, ``rough_path.Tangent``
-and, of least energy, ``cone_path.Tangent`` in blocks for the rows of a rough one. (S. Mehrotra,
-SIAM J. Optim. 2 (1992) 575; Nocedal & Wright, chapter 14.)
+one point: that of ``smooth_path`` in closed form for a number a contact, those of ``rough_path``,
+``cone_path`` (least energy) and ``coulomb_path`` (rigid contacts) in blocks for the rows of a rough
+one. (S. Mehrotra, SIAM J. Optim. 2 (1992) 575; Nocedal & Wright, chapter 14.)
 """
 
 from dataclasses import dataclass

@@ -116,7 +116,7 @@ def kick(cell: CellMotion, rate: np.ndarray, strain: np.ndarray, keep: float, ga
 @njit(cache=True)
 def stop(cell: CellMotion, rate: np.ndarray):
     """No rate where none is prescribed."""
-    for k in range(6):
+    for k in range(len(cell.mass)):  # none without a cell
         if cell.mass[k] > 0.0:
             rate[k] = 0.0
 

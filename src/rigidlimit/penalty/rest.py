@@ -78,8 +78,8 @@ class Rest:
     rounds: of least energy. unbalanced: largest force on a body that contact forces of the last
     step leave open, over the heaviest load. overlap: deepest, over the scene's length. farthest:
     which body went farthest on the way, and how far, in words; "" where none moved. seconds: wall
-    clock. stopped: who still moved in a scene with friction when damping began, in words, else "":
-    balls that would roll on for ever lie where they were stopped.
+    clock. stopped: who still moved in a scene with friction when damping began, or on and on in the
+    DEM, in words, else "": balls that would roll on for ever lie where they were stopped.
     """
 
     simulation: Simulation
@@ -185,7 +185,8 @@ class _Settling:
         if not found:
             self.how += ", then contact dynamics with kinetic damping"
         if self.rough:
-            self.stopped = motion(simulation.bodies, None, simulation.state, simulation.dt)
+            moves = motion(simulation.bodies, None, simulation.state, simulation.dt)
+            self.stopped = moves or self.stopped
         damp(simulation, self.begun, self._step, max_steps=self.max_steps)
         return self._rest(alone=False)
 
@@ -194,10 +195,13 @@ class _Settling:
         if self.callback is not None:
             self.callback(text)
         if time.monotonic() - self.began > self.max_seconds:
+            simulation = self.simulation
+            state = self.dem.dem.state if self.dem.running else simulation.state
+            who = motion(simulation.bodies, self.begun, state, simulation.dt) or "bodies creep"
             raise NoRest(
                 f"scene {self.simulation.scene.name!r} is not at rest after {self.max_seconds:g} s "
-                f"of the wall clock: {text}; expected more time (max_seconds), or a scene that "
-                "comes to rest sooner" + driven(self.simulation)
+                f"of the wall clock: {text}; {who}; expected more time (max_seconds), or a scene "
+                "that comes to rest sooner" + driven(self.simulation)
             )
 
     def _step(self):
@@ -208,6 +212,7 @@ class _Settling:
         self._check_loaded()
         if self.rough:
             self.dem.rough_to_rest()
+            self.stopped = self.dem.stopped
             return True  # nothing better is to be found
         return self._lowest(self.energy.from_poured())
 

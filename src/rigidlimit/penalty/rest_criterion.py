@@ -17,11 +17,13 @@ from .engine import Measures
 @dataclass(frozen=True)
 class Settings:
     """quench_height: rise over the scene's length that slow bodies could make by their velocity.
-    drift: steps of balanced forces in motion after which all bodies are stopped.
+    drift: steps of balanced forces in motion after which all bodies are stopped; rolled: way of the
+    fastest rough body meanwhile, over the scene's length, from which on it counts as rolling on.
     """
 
     quench_height: float = 1e-3
     drift: int = 10_000
+    rolled: float = 10.0
 
 
 SETTINGS = Settings()
@@ -77,28 +79,35 @@ class RestWatch:
     has gone without a lower unbalanced force for longer than ``PATIENCE``.
     """
 
-    def __init__(self, criterion: RestCriterion, engine: str, steps: int):
+    def __init__(self, criterion: RestCriterion, engine: str, steps: int, *, rough: bool):
         """engine: the kind, "balls" or "convex". steps: made before this run."""
-        self.criterion, self.engine = criterion, engine
+        self.criterion, self.engine, self.rough = criterion, engine, rough
         self.unbalanced, self.at_rest, self.fraction, self.stalled = np.inf, False, 0.0, False
         self._first: float | None = None
         self._least, self._least_at, self._uneven_at = np.inf, steps, steps
+        self._seen_at, self._way = steps, 0.0
 
-    def drifts(self, measured: Measures, steps: int) -> bool:
-        """Whether bodies that are not balls have moved on under balanced forces for long."""
+    def drifts(self, measured: Measures, steps: int, dt: float) -> bool:
+        """Whether bodies have moved on under balanced forces for long: slow ones that are not
+        balls, or rough ones that roll on. dt [s]: of a step."""
         criterion = self.criterion
         balanced = criterion.unbalanced(measured) <= criterion.tolerance
-        if not (balanced and criterion.slow(measured)):
+        slow = criterion.slow(measured)
+        self._way = self._way + measured.speed * (steps - self._seen_at) * dt if balanced else 0.0
+        self._seen_at = steps
+        if not balanced or not (slow or self.rough):
             self._uneven_at = steps
-        long = steps - self._uneven_at >= SETTINGS.drift and self.engine != "balls"
-        return long and not criterion.holds(measured)
+        rolls = self.rough and self._way >= SETTINGS.rolled * criterion.length
+        long = steps - self._uneven_at >= SETTINGS.drift
+        slides = slow and self.engine != "balls"
+        return long and (slides or rolls) and not criterion.holds(measured)
 
     def note(self, measured: Measures, steps: int, *, stopped: bool = False) -> None:
         """Takes in the measures after ``steps`` steps; stopped: all bodies just were."""
         criterion = self.criterion
         self.unbalanced, self.at_rest = criterion.unbalanced(measured), criterion.holds(measured)
         if stopped:
-            self._uneven_at = steps
+            self._uneven_at, self._way = steps, 0.0
         if self.unbalanced < 0.9 * self._least or not criterion.slow(measured):
             self._least, self._least_at = self.unbalanced, steps
         self.stalled = steps - self._least_at > PATIENCE[self.engine]

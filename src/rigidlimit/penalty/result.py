@@ -52,7 +52,8 @@ class PenaltyResult(Brief):
     ``compatible_forces`` goes on from; of springs at rest, as it takes damping for elastic force.
     kinetic_energy, elastic_energy [J]. unbalanced: largest force out of balance over the largest
     external force on one body. steps, dt: time steps made, the last size [s]. status: CONVERGED at
-    rest or at ``until``; seconds: wall clock of the run.
+    rest or at ``until``; seconds: wall clock of the run. stopped: who was stopped, moving on under
+    balanced forces, in words.
     """
 
     state: State
@@ -69,6 +70,7 @@ class PenaltyResult(Brief):
     at_rest: bool
     seconds: float
     rest_tolerance: float
+    stopped: str = ""
 
     @property
     def tangential_force(self) -> np.ndarray:

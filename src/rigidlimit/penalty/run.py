@@ -10,6 +10,7 @@ import numpy as np
 from ..constraints import framed
 from ..errors import InputError
 from ..status import Status
+from ..step.motion import motion
 from .engine import Measures
 from .friction import contact_history
 from .rest_criterion import RestCriterion, RestWatch
@@ -52,7 +53,9 @@ class Run:
         self.clock, self.began = time.perf_counter(), sim.time
         length = sim.bodies.length
         self.criterion = RestCriterion(sim.rest_tolerance, sim.load_size, sim.pull, length)
-        self.watch = RestWatch(self.criterion, sim.engine.kind, sim.steps)
+        rough = sim.law.friction is not None
+        self.watch = RestWatch(self.criterion, sim.engine.kind, sim.steps, rough=rough)
+        self.stopped = ""
 
     @property
     def seconds(self) -> float:
@@ -81,10 +84,10 @@ class Run:
         """Measures of now, taken in by the watch; bodies that drift for ever are stopped first."""
         sim, watch = self.sim, self.watch
         measured = sim.engine.measures()
-        stop = (
-            self.until is None and sim.background is not None and watch.drifts(measured, sim.steps)
-        )
+        drifts = watch.drifts(measured, sim.steps, sim.dt)
+        stop = self.until is None and sim.background is not None and drifts
         if stop:
+            self.stopped = motion(sim.bodies, None, sim.state, sim.scene.dt) or self.stopped
             sim.engine.stop()
             measured = sim.engine.measures()
         watch.note(measured, sim.steps, stopped=stop)
@@ -153,6 +156,7 @@ class Run:
             at_rest=watch.at_rest,
             seconds=self.seconds,
             rest_tolerance=sim.rest_tolerance,
+            stopped=self.stopped,
         )
 
     def _check_overlap(self) -> None:

@@ -17,14 +17,15 @@ class SoftDem:
     """The DEM of a scene that ``settle`` brings to rest.
 
     round: whether all bodies that move are balls, without moments. tell(text): how it goes. borne:
-    (contacts, forces (m,) [N]) at its last rest, or None.
+    (contacts, forces (m,) [N]) at its last rest, or None. stopped: who moved on under balanced
+    forces on the way there, in words. running: whether it is on its way.
     """
 
     def __init__(self, simulation: Simulation, round: bool, tell: Callable[[str], None]):
         self.simulation, self.round, self.tell = simulation, round, tell
         self.rough, self.balls = simulation.rough, round and not simulation.rough
         self.dem: PenaltySimulation | None = None
-        self.borne = None
+        self.running, self.borne, self.stopped = False, None, ""
 
     def to_rest(self, tolerance: float):
         """The pose in which a DEM rests that is as soft as the scene allows; of balls, which go on
@@ -52,7 +53,7 @@ class SoftDem:
         """How far bodies sink (``sunk_by``) where the DEM comes to rest; inf, and no DEM is left,
         if it was too soft."""
         simulation, dem = self.simulation, self.dem
-        dem.rest_tolerance = tolerance
+        dem.rest_tolerance, self.running = tolerance, True
         try:
             ran = dem.run(
                 max_steps=SETTINGS.dem_steps if self.balls else 50_000_000,
@@ -63,6 +64,9 @@ class SoftDem:
                 raise
             self.dem = None
             return np.inf
+        finally:
+            self.running = False
+        self.stopped = ran.stopped
         simulation.state = stopped(ran.state, simulation.bodies)
         self.borne = ran.contacts, np.maximum(ran.force, 0.0)
         return sunk_by(ran.contacts, simulation.bodies)

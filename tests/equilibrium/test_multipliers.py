@@ -50,7 +50,7 @@ def test_multipliers_on_a_way_of_their_own_go_on_where_they_ended():
     they need. Neither Newton's method on the map nor interior paths help. 1e-8 as above."""
     mechanics, mu, rho = belts(1e-7), np.full(2, FRICTION), np.full(2, 2.0 / 3.0)
     settings = Settings(
-        turns=0, least=1, worth=10**9, sweeps=10, most=10, paths=0,
+        least=1, worth=10**9, sweeps=10, most=10, paths=0,
         natural=NaturalSettings(iterations=0), work=200,
     )  # fmt: skip
     found = rigid_contacts(mechanics, mu, rho, scale=WEIGHT, tolerance=1e-11, settings=settings)

@@ -14,9 +14,9 @@ take turns, each but the last from the forces f_k that the one before has found:
   forces have to change by far more than residuals say: at 1e-7 of the velocities along a motion
   that no body feels, until a contact slides or opens. A step with s = 1e7 goes as far as as many
   sweeps. Where that sets off others, one after the other, only small s lead on, at residuals that
-  rise a hundredfold before they fall. From the fourth turn on they follow a way of their own, from
-  the given forces on: sweeps between two turns lead off it, and squeeze stuck contacts. Sweeps go
-  on from where they were, or from that way where its residual is lower;
+  rise a hundredfold before they fall. From the fourth turn on they also follow a way of their own,
+  from the given forces on, which sweeps between two turns would lead off, as they squeeze stuck
+  contacts. Sweeps go on from where they were, or from that way where its residual is lower;
 - from the third turn on, in networks that are not large, interior paths (``coulomb_path``), which
   know of no start: the others can go round in circles, as Coulomb's law has no energy that falls.
 
@@ -53,12 +53,11 @@ class Settings:
     each time it is their turn again they are twice as many, ``most`` at most. They end early once
     changes over rho are below ``enough`` of the tolerance. natural: of Newton's method on the map.
 
-    turns: of the method of multipliers that begin where sweeps and Newton's method ended. least:
-    linear systems a turn at least in which the residual has not halved; it has as many as its
-    sweeps are worth, ``worth`` of them one. first, stiffest: s at first and at most; growth, fall:
-    its factors after a step and a failure; soft: s below which the turn ends, and at first on a way
-    of its own. iterations: of Newton's method a step. inner: part of the residual to which a step
-    is solved; loosest: at most.
+    least: linear systems a turn of multipliers has at least to halve the residual; it has as many as
+    its sweeps are worth, ``worth`` of them one. first, stiffest: s at first and at most; growth,
+    fall: its factors after a step and a failure; soft: s below which the turn ends, and at first on
+    a way of their own. iterations: of Newton's method a step. inner: part of the residual to which
+    a step is solved; loosest: at most.
 
     paths: contacts up to which there are interior paths; in larger networks some motion always
     folds. spread: of the logarithms of their weights, after the first path, whose weights are one;
@@ -72,7 +71,6 @@ class Settings:
     worth: int = 200
     enough: float = 0.1
     natural: NaturalSettings = field(default_factory=NaturalSettings)
-    turns: int = 3
     least: int = 30
     first: float = 1e2
     soft: float = 1.0
@@ -137,17 +135,19 @@ def rigid_contacts(
     force = np.zeros((m, d)) if force is None else np.array(force, float)
     search = _Search(mechanics, friction, rho, scale, tolerance, settings)
     search.begin(force)
-    sweeps = settings.sweeps
+    sweeps, turn = settings.sweeps, 0
     if search.unsolved and len(search.here.x) > SMALL:
         search.by_sweeps(sweeps)
     while search.unsolved:
-        work = max(settings.least, sweeps / settings.worth)
+        work, turn = max(settings.least, sweeps / settings.worth), turn + 1
         search.by_newton()
-        if sweeps > 2 * settings.sweeps and m <= settings.paths:  # not in the first two turns
+        if turn >= 3 and m <= settings.paths:
             if search.locked is not None:
                 break
             search.by_paths(work)
         search.by_multipliers(work)
+        if turn >= 4:
+            search.on_a_way_of_their_own(work)
         if not search.unsolved or search.work >= settings.work:
             break
         search.by_sweeps(sweeps)
@@ -186,7 +186,7 @@ class _Search:
         self.scale, self.tolerance, self.settings = scale, tolerance, settings
         self.here = self.best = None
         self.history, self.routes = [], []
-        self.solves, self.work, self.paths, self.turn = 0, 0.0, 0, 0
+        self.solves, self.work, self.paths = 0, 0.0, 0
 
     @cached_property
     def contacts(self) -> RoughContacts:
@@ -274,13 +274,23 @@ class _Search:
         self._note("interior path")
 
     def by_multipliers(self, work: float) -> None:
-        """Steps with springs s rho, until the residual has not halved in so many linear systems."""
-        settings, s, alone = self.settings, self.settings.first, self.turn >= self.settings.turns
-        self.turn += 1
+        """Steps from where sweeps and Newton's method ended."""
+        self._multipliers(self.settings.first, work)
+
+    def on_a_way_of_their_own(self, work: float) -> None:
+        """Steps from where the last turn of these ended, first from the given forces. Sweeps go on
+        from their own forces, unless these have led to a lower residual."""
         kept = self.here
-        if alone:
-            self.here, s = self.way
-        mark, end = self.here.residual, self.work + work
+        self.here, s = self.way
+        s = self._multipliers(s, work)
+        self.way = self.here, max(s, self.settings.soft)
+        if not self.here.residual < kept.residual:
+            self.here = kept
+
+    def _multipliers(self, s, work):
+        """Steps with springs s rho, until the residual has not halved in so many linear systems;
+        returns s."""
+        settings, mark, end = self.settings, self.here.residual, self.work + work
         while self.unsolved and self.work < end and s >= settings.soft:
             found = self._step(s)
             self._spend(found.iterations)
@@ -292,10 +302,7 @@ class _Search:
                     mark, end = self.here.residual, self.work + work
             else:
                 s *= settings.fall
-        if alone:
-            self.way = self.here, max(s, settings.soft)
-            if not self.here.residual < kept.residual:
-                self.here = kept  # where sweeps go on
+        return s
 
     def _step(self, s):
         """The equilibrium of springs s rho, prestressed by the forces so far. Rounding of x, as

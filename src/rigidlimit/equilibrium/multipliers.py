@@ -53,8 +53,8 @@ class Settings:
     each time it is their turn again they are twice as many, ``most`` at most. They end early once
     changes over rho are below ``enough`` of the tolerance. natural: of Newton's method on the map.
 
-    least: linear systems a turn of multipliers has at least to halve the residual; it has as many as
-    its sweeps are worth, ``worth`` of them one. first, stiffest: s at first and at most; growth,
+    least: linear systems a turn of multipliers has at least to halve the residual; as many as its
+    sweeps are worth, ``worth`` of them one. first, stiffest: s at first and at most; growth,
     fall: its factors after a step and a failure; soft: s below which the turn ends, and at first on
     a way of their own. iterations: of Newton's method a step. inner: part of the residual to which
     a step is solved; loosest: at most.

@@ -4,6 +4,7 @@ creep     1,000 steps of a rough pyramid at rest: the longest way of a ball
 energy    a settling packing: largest rise of kinetic and potential energy in a step
 random    step 1 of the 784 contacts of a pyramid, gaps and velocities at random
 settle    processor time per step of settling rough packings
+pyramids  processor time of a cold step of rough pyramids, and of the step after it
 rest      LAMMPS at rest under loads that grew slowly: groove, pyramid, layers pushed sideways
 lammps    a rough packing that came to rest in LAMMPS, taken over with its tangential springs,
           as gravity turns by 0.01 rad
@@ -104,6 +105,25 @@ def settle(counts=(50, 200), seconds=60.0):
             f"settle: {count} balls, {len(times)} steps to t = {simulation.time:.3g} s: median "
             f"{np.median(times):.3f} s, worst {max(times):.2f} s, {len(step.contacts)} contacts; "
             f"not converged: step 1 {first}, step 2 {second}"
+        )
+
+
+def pyramids(bases=(10, 20, 30), friction=0.5):
+    rl.Simulation(rl.scenes.rough_pyramid(12, friction=friction)).run(until=2e-3)  # compiled
+    for base in bases:
+        scene, found = rl.scenes.rough_pyramid(base, friction=friction), []
+        for compatible in ("never", "every"):
+            simulation = rl.Simulation(scene, compatible=compatible)
+            for _ in range(2):
+                start = time.process_time()
+                step = simulation.step()
+                found.append(time.process_time() - start)
+        worst = max(step.classic.residual, step.compatible.residual)
+        print(
+            f"pyramids: base {base}, {len(step.contacts)} contacts: contact search and dynamics "
+            f"{found[0]:.2f} s, with compatible forces {found[2]:.2f} s, the next step "
+            f"{found[3]:.2f} s; residual {worst:.0e}",
+            flush=True,
         )
 
 
@@ -276,6 +296,7 @@ CHECKS = {
     "energy": energy,
     "random": random_state,
     "settle": settle,
+    "pyramids": pyramids,
     "rest": rest,
     "lammps": lammps,
     "heap": heap,

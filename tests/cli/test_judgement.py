@@ -199,6 +199,8 @@ def test_solve_with_friction(call, tmp_path):
     q = np.array([-1.0, -0.2, -1.0, -3.0, 1.0, 0.0])
     path, out = tmp_path / "three.hdf5", tmp_path / "answer.json"
     write_fclib(CapturedProblem("local", 2, np.full(3, 0.5), W=np.eye(6), q=q), path)
+    for option in (("--solver", "pgs"), ("--law", "hertz"), ("--cut", "1e-6"), ("--contacts", "0")):
+        assert f"{option[0]} has no" in str(_refused("solve", path, "--friction", *option))
     text = call("solve", path, "--friction", "--out", out)
     assert "3 contacts: 1 open, 1 sticks, 1 slides" in text and "converged" in text
     answer = json.loads(out.read_text())
@@ -226,6 +228,8 @@ def test_determinacy_with_friction(call, tmp_path):
     text = call("determinacy", path, "--friction")
     assert "degree of indeterminacy 0" in text and "1 slide in all" in text
     assert "--friction is for captured" in str(_refused("determinacy", "groove", "--friction"))
+    missing = str(_refused("determinacy", tmp_path / "no.h5"))
+    assert "expected a run or a captured problem" in missing
 
 
 def test_collapse(call, tmp_path):

@@ -65,6 +65,18 @@ def solve(
     check_file("--out", out)
     watch_compiler()
     if friction:
+        unused = {
+            "solver": solver is not Solver.newton,
+            "law": law != "hooke",
+            "cut": cut is not None,
+            "contacts": contacts is not None,
+            "intervals": intervals is not Intervals.auto,
+        }
+        if any(unused.values()):
+            raise InputError(
+                f"--{next(name for name, given in unused.items() if given)} has no meaning with "
+                "--friction, which solves step 1 alone by one method; expected --tolerance or --out"
+            )
         solve_with_friction(file, tolerance, out)
         return
     exponent = law_exponent(law)

@@ -18,8 +18,8 @@ import numpy as np
 
 import rigidlimit as rl
 from rigidlimit.collision.search import find_contacts
-from rigidlimit.constraints import framed, gap_gradient, tangential_gradient
 from rigidlimit.dynamics import contact_dynamics
+from rigidlimit.kinematics import framed, gap_gradient, tangential_gradient
 from rigidlimit.penalty import PenaltySimulation
 
 from . import named_checks

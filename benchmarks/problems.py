@@ -15,8 +15,8 @@ import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit.bodies.mass import mass_matrix
+from rigidlimit.compatibility.closed import CLOSED
 from rigidlimit.dynamics.problem import ContactProblem
-from rigidlimit.forces.closed import CLOSED
 from rigidlimit.penalty.rest import settle as settle_scene
 
 from .measure import Answer, Clock, measure, told

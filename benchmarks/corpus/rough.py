@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import rigidlimit as rl
 from rigidlimit.adapters import read_captured, solve_coulomb
-from rigidlimit.forces import ContactHistory
+from rigidlimit.compatibility import ContactHistory
 from tests.captured import FOLDER
 from tests.equilibrium.problems import rough_pyramid
 from tests.equilibrium.test_pyramids import two_materials

@@ -12,8 +12,8 @@ import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.collision.planes import RIM_POINTS
 from rigidlimit.collision.search import find_contacts
-from rigidlimit.constraints import gap_gradient
 from rigidlimit.errors import ContactError
+from rigidlimit.kinematics import gap_gradient
 from tests.problems import from_rotation_vector
 
 RNG = np.random.default_rng(7)

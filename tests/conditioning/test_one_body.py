@@ -8,11 +8,11 @@ import pytest
 import scipy.sparse as sp
 
 import rigidlimit as rl
+from rigidlimit.compatibility import compatible_forces
 from rigidlimit.conditioning import one_body
 from rigidlimit.conditioning.one_body import without_weak_motions
 from rigidlimit.conditioning.several_bodies import HELD, NONE
 from rigidlimit.conditioning.tolerances import TOLERANCES
-from rigidlimit.forces import compatible_forces
 from rigidlimit.status import Status
 from tests.problems import assert_asks_the_same, turned
 

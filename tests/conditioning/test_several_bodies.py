@@ -9,6 +9,7 @@ from scipy.linalg import null_space
 from scipy.optimize import linprog
 
 import rigidlimit as rl
+from rigidlimit.compatibility import compatible_forces
 from rigidlimit.conditioning import several_bodies
 from rigidlimit.conditioning.one_body import one_body_balance
 from rigidlimit.conditioning.several_bodies import (
@@ -18,7 +19,6 @@ from rigidlimit.conditioning.several_bodies import (
     without_motions_together,
 )
 from rigidlimit.conditioning.tolerances import TOLERANCES
-from rigidlimit.forces import compatible_forces
 from rigidlimit.status import Status
 from tests.hard_problems import stack
 from tests.problems import assert_asks_the_same

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import rigidlimit
-from rigidlimit.forces import ContactHistory
+from rigidlimit.compatibility import ContactHistory
 
 CONTACTS, BODIES, MU = 9, 3, 0.5
 

@@ -13,7 +13,7 @@ from rigidlimit.linear.dissection import elimination_order
 from rigidlimit.linear.low_rank_update import ChangingSystem
 from rigidlimit.linear.multifrontal import MultifrontalFactor
 from rigidlimit.linear.preconditioned import solve
-from tests.forces.test_active_set import nearly_determinate
+from tests.compatibility.test_active_set import nearly_determinate
 from tests.problems import pyramid_gradient
 
 

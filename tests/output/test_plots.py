@@ -16,8 +16,8 @@ import rigidlimit as rl
 from rigidlimit import plots
 from rigidlimit.cli import main
 from rigidlimit.cli.app import app
+from rigidlimit.compatibility.bearing import bearing
 from rigidlimit.errors import InputError
-from rigidlimit.forces.bearing import bearing
 from rigidlimit.output.plots import spatial, style
 from rigidlimit.output.plots.determinacy import frame_determinacy
 from rigidlimit.output.surfaces import surface, surface_area

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.constraints import gap_gradient
 from rigidlimit.errors import InputError
+from rigidlimit.kinematics import gap_gradient
 from rigidlimit.penalty import PenaltySimulation
 from rigidlimit.penalty.ball_engine import BallEngine
 from rigidlimit.penalty.ball_records import usable_threads

@@ -9,7 +9,7 @@ import pytest
 
 import rigidlimit
 from rigidlimit import Status
-from rigidlimit.forces.rough_nearest import NEAREST
+from rigidlimit.compatibility.rough_nearest import NEAREST
 
 LADDER = dict(  # its foot on a floor, its top at a wall, 60 degrees: columns x, y, turn
     B=np.array([[0, 1, -1.0], [-1, 0, np.sqrt(3)]]),

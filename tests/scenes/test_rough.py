@@ -7,10 +7,10 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.collision.search import find_contacts
-from rigidlimit.constraints import framed, gap_gradient, in_world, tangential_gradient
+from rigidlimit.compatibility.friction import contact_friction, contact_tangential_stiffness
+from rigidlimit.compatibility.law import contact_stiffness
 from rigidlimit.errors import InputError, SceneError
-from rigidlimit.forces.friction import contact_friction, contact_tangential_stiffness
-from rigidlimit.forces.law import contact_stiffness
+from rigidlimit.kinematics import framed, gap_gradient, in_world, tangential_gradient
 from rigidlimit.penalty import PenaltySimulation
 from rigidlimit.scenes.columns import StoredScene
 from rigidlimit.scenes.packings import ROUGH_PYRAMID

@@ -22,11 +22,11 @@ from numpy.typing import ArrayLike
 from .._support import arrays
 from .._support.display import Brief
 from .._support.singular import svd
+from ..compatibility import CompatibleForces, compatible_forces
 from ..conditioning.several_bodies import cannot_bear
 from ..conditioning.tolerances import TOLERANCES as CONDITIONING
 from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.inertia import inverse_mass
-from ..forces import CompatibleForces, compatible_forces
 from ..linear.blas_threads import BlasThreads
 from .data_errors import impulse_error, left_open, step1_errors
 from .delassus import EPSILON, assembled, factorized

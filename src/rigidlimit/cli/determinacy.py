@@ -103,7 +103,7 @@ def _check_options(scene, is_run, is_captured, frame, until, friction) -> None:
 
 def _stored(path, index) -> Rigid | Rough:
     """The contacts closed in one step of a run."""
-    from ..forces import compatible_forces
+    from ..compatibility import compatible_forces
     from ..output.hdf5 import read_run
     from ..output.plots import frame
 

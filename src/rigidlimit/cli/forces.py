@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def show_forces(simulation: "Simulation", result: "StepResult", *, largest: int = 10) -> None:
     """Table of the largest contact forces, on the terminal, and what is said of all."""
-    from ..forces.bearing import bearing
+    from ..compatibility.bearing import bearing
 
     force, answer, console = result.force, result.compatible, terminal()
     console.print(_table(simulation.bodies.names, result, largest))
@@ -39,7 +39,7 @@ def _table(names, result: "StepResult", largest: int):
     """The ``largest`` forces, and below them the largest of each column."""
     from rich.markup import escape
 
-    from ..forces.friction import mobilised_friction
+    from ..compatibility.friction import mobilised_friction
 
     contacts, force = result.contacts, result.force
     rows = np.argsort(-force, kind="stable")[:largest]

@@ -46,7 +46,7 @@ def forces(
 def report(found: "PoseForces", largest: int, out: Path | None) -> None:
     """Table of the largest forces of a pose, the message, and the file of results; ends the
     program with 1 where they are not solved."""
-    from ..forces.friction import mobilised_friction
+    from ..compatibility.friction import mobilised_friction
     from ..output.results import write_results
     from ..status import Status
 
@@ -81,7 +81,7 @@ def report(found: "PoseForces", largest: int, out: Path | None) -> None:
 def _show(found, a, b, largest: int) -> None:
     from rich.markup import escape
 
-    from ..forces.friction import mobilised_friction
+    from ..compatibility.friction import mobilised_friction
 
     rough = found.friction is not None
     heads = ("bodies", "gap [m]", "force [N]", *(("along [N]", "mobilised") if rough else ()))

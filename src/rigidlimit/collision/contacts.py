@@ -32,7 +32,7 @@ class Contacts(Brief):
     curvature (m,) [1/m]: sum of the two bodies' mean curvatures at the contact, 1/R* of Hertz for
     spheres (1/R_1 + 1/R_2); zero for flat on flat.
     bodies: number of bodies in the scene.
-    tangents (m, d - 1, 3): unit tangents in the world frame, see ``constraints/frames.py``; None
+    tangents (m, d - 1, 3): unit tangents in the world frame, see ``kinematics/frames.py``; None
     where friction plays no part.
     branch (m, 3) [m]: in a periodic cell, from the centre of the first body to that of the image of
     the second one that it touches; None without a cell. The point lies by the first body.

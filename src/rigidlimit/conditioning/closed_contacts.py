@@ -14,8 +14,8 @@ from .._support.arrays import with_short_indices
 from .._support.products import absolute_product, transposed_product
 from .._support.sets import join, settle
 from .._support.submatrix import submatrix
+from ..compatibility.problem import WARNED
 from ..dynamics.problem import ContactDynamicsResult
-from ..forces.problem import WARNED
 from .exact_parts import solved_exactly
 from .one_body import reduced_balance, without_weak_motions
 from .response import Off, Response

@@ -16,8 +16,8 @@ import numpy as np
 
 from .._support.products import transposed_product
 from .._support.submatrix import submatrix
-from ..forces import compatible_forces
-from ..forces.problem import CompatibleForces
+from ..compatibility import compatible_forces
+from ..compatibility.problem import CompatibleForces
 from .step_data import Balance
 from .tolerances import TOLERANCES
 

@@ -25,10 +25,10 @@ from numpy.typing import ArrayLike
 from .._support import arrays
 from .._support.arrays import MatrixLike
 from .._support.display import Brief
+from ..compatibility import ContactHistory, compatible_forces
+from ..compatibility.energy import complementary_energy, strain_energy
+from ..compatibility.problem import checked_law, pressing
 from ..errors import InputError
-from ..forces import ContactHistory, compatible_forces
-from ..forces.energy import complementary_energy, strain_energy
-from ..forces.problem import checked_law, pressing
 from ..linear import column_arms
 from .cones.certificate import RoughCertificate, rough_certificate
 from .cones.problem import refuse_friction, rough_contacts

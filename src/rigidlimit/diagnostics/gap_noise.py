@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from .._support import arrays
 from .._support.arrays import MatrixLike
 from .._support.display import Brief
+from ..compatibility import compatible_forces
 from ..errors import InputError
-from ..forces import compatible_forces
 from .sensitivity import SETTINGS, sensitivity
 
 

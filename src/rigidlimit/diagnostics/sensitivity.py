@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike
 from .._support import arrays
 from .._support.arrays import MatrixLike
 from .._support.display import Brief
+from ..compatibility import compatible_forces
+from ..compatibility.problem import checked_law
 from ..errors import InputError
-from ..forces import compatible_forces
-from ..forces.problem import checked_law
 from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
 from .cones.problem import refuse_friction, rough_contacts
 from .cones.sensitivity import RoughSensitivity, rough_sensitivity

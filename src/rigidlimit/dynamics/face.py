@@ -30,7 +30,7 @@ class Settings:
     many after each.
 
     rounding, clear: parts of the tolerance: of the largest force, up to which a force may be
-    rounding (as in ``forces/bearing.py``), and the residual to be reached without those.
+    rounding (as in ``compatibility/bearing.py``), and the residual to be reached without those.
     clear_steps, clear_patience: steps to be spent on that, and those without a gain.
     """
 

@@ -4,7 +4,7 @@ The entries of a translation are parts of unit normals, those of a rotation are 
 is measured by its own largest entry, never by another column's. Only rounding is told apart by an
 absolute size, that of the normals: arms of smooth balls, or normals out of a plane, which other
 programs write as 1e-17 instead of 0. So bodies may be of any size above ROUNDING metres; the B of
-``constraints/gradient.py`` has no such entries, for it knows the bodies.
+``kinematics/gradient.py`` has no such entries, for it knows the bodies.
 """
 
 import numpy as np

@@ -16,12 +16,12 @@ import numpy as np
 from ..bodies import Bodies, HalfSpace, State
 from ..bodies.cell import CellFrame
 from ..collision.contacts import Contacts
+from ..compatibility.closed import closing_gap
+from ..compatibility.friction import mobilised_friction
 from ..conditioning.one_body import reduced_balance
 from ..conditioning.tolerances import TOLERANCES
-from ..constraints import gap_gradient, in_frame, tangential_gradient
 from ..errors import InputError, nearest
-from ..forces.closed import closing_gap
-from ..forces.friction import mobilised_friction
+from ..kinematics import gap_gradient, in_frame, tangential_gradient
 from ..linear import column_arms
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from .._support.words import counted
 from ..bodies import HalfSpace
+from ..compatibility.bearing import bearing
 from ..errors import RigidlimitError
-from ..forces.bearing import bearing
 from ..scenes.scene import Scene
 from .limits import LIMITS
 

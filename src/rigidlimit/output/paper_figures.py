@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from ..collision.contacts import Contacts
-from ..forces.bearing import bearing
+from ..compatibility.bearing import bearing
 from ..penalty.paper import SNAPSHOTS, Case
 from ..scenes import pyramid
 from .plots import Frame, scene_figure

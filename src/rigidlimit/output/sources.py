@@ -7,10 +7,10 @@ import numpy as np
 
 from ..bodies import rotations
 from ..collision.contacts import empty
-from ..constraints import in_world
+from ..compatibility.friction import contact_friction, has_friction, mobilised_friction
+from ..compatibility.rough_result import AT_BOUND
 from ..errors import InputError
-from ..forces.friction import contact_friction, has_friction, mobilised_friction
-from ..forces.rough_result import AT_BOUND
+from ..kinematics import in_world
 from ..scenes.scene import Scene
 from .frames import Frame
 from .stored_step import StoredStep

@@ -7,9 +7,9 @@ import numpy as np
 
 from .._support.display import Brief
 from ..collision.contacts import Contacts
+from ..compatibility import RoughForces
 from ..conditioning.several_bodies import TAKEN
-from ..constraints import in_world
-from ..forces import RoughForces
+from ..kinematics import in_world
 from ..scenes.scene import Scene
 from ..step import StepResult
 from .checksums import check, contents, write_sealed

@@ -19,8 +19,8 @@ import numpy as np
 from .._support.atomic import whole_file
 from .._support.words import counted
 from ..bodies import Bodies, Disk, Sphere
+from ..compatibility.friction import mobilised_friction
 from ..errors import InputError
-from ..forces.friction import mobilised_friction
 from .endings import check_ending
 from .hdf5 import Run, StoredStep, read_run
 from .limits import LIMITS

@@ -11,7 +11,7 @@ All of them where the step began, as its balance.
 import numpy as np
 
 from ..bodies.cell import COMPONENTS, volume_of
-from ..forces.bearing import bearing
+from ..compatibility.bearing import bearing
 from ..output.measures import coordination, fabric, sliding_fraction
 from ..simulation import Simulation
 from ..step import StepResult

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..bodies import Bodies
 from ..collision.contacts import Contacts
-from ..forces.law import contact_stiffness
+from ..compatibility.law import contact_stiffness
 from .engine import Law, expected_tangent
 from .law import damping_coefficient
 from .squeezed import push_of_stress

@@ -15,8 +15,8 @@ from .._support import arrays
 from .._support.stopwatch import Stopwatch
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
+from ..compatibility.friction import has_friction
 from ..errors import InputError
-from ..forces.friction import has_friction
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..step import StepResult

@@ -8,8 +8,8 @@ from .._support.display import Brief
 from .._support.words import counted
 from ..bodies import State
 from ..collision.contacts import Contacts
+from ..compatibility.bearing import bearing
 from ..dynamics import ContactDynamicsResult
-from ..forces.bearing import bearing
 from ..step import StepResult
 from .result import PenaltyResult
 

@@ -26,10 +26,10 @@ from .._support import arrays
 from ..bodies import Bodies
 from ..bodies.materials import MINDLIN_FORCE, TANGENTIAL_LAWS
 from ..collision.contacts import Contacts
-from ..constraints import in_frame
+from ..compatibility.law import contact_stiffness
+from ..compatibility.rough_result import ContactHistory
 from ..errors import InputError
-from ..forces.law import contact_stiffness
-from ..forces.rough_result import ContactHistory
+from ..kinematics import in_frame
 from ..scenes.scene import Scene
 
 if TYPE_CHECKING:

@@ -7,7 +7,13 @@ import scipy.sparse as sp
 
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts, empty
-from ..constraints import (
+from ..compatibility.friction import (
+    contact_friction,
+    contact_tangential_stiffness,
+    tangential_ratio,
+)
+from ..compatibility.law import contact_stiffness
+from ..kinematics import (
     carry_tangential,
     framed,
     gap_gradient,
@@ -16,8 +22,6 @@ from ..constraints import (
     mean_turn,
     tangential_gradient,
 )
-from ..forces.friction import contact_friction, contact_tangential_stiffness, tangential_ratio
-from ..forces.law import contact_stiffness
 from . import network
 from .engine import Law
 from .law import damping_coefficient

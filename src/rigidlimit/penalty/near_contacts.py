@@ -7,7 +7,7 @@ from ..bodies import Bodies, HalfSpace, State
 from ..bodies.motion import shifted
 from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
-from ..constraints import gap_gradient
+from ..kinematics import gap_gradient
 
 TRUST = 0.05
 """Longest way of a body in one round over the scene's length, in each direction."""

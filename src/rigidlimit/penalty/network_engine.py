@@ -20,7 +20,7 @@ from ..bodies.mass import block_matrix, inverse_blocks, mass_blocks, world_inert
 from ..bodies.motion import shifted
 from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
-from ..constraints import carry_tangential, in_world
+from ..kinematics import carry_tangential, in_world
 from . import network
 from .ball_records import Pace
 from .engine import Law, Measures, check_finite, expected_tangent

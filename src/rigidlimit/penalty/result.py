@@ -8,8 +8,8 @@ from .._support.display import Brief
 from .._support.words import counted
 from ..bodies import State
 from ..collision.contacts import Contacts
-from ..constraints import in_frame
-from ..forces.rough_result import ContactHistory
+from ..compatibility.rough_result import ContactHistory
+from ..kinematics import in_frame
 from ..status import Status
 from .engine import Measures
 

@@ -11,8 +11,12 @@ import scipy.sparse as sp
 from ..bodies import Bodies, Disk, HalfSpace, Sphere, State
 from ..bodies.cell import CellFrame
 from ..collision.contacts import Contacts, empty
-from ..constraints import gap_gradient, tangential_gradient
-from ..forces.friction import contact_friction, contact_tangential_stiffness, tangential_ratio
+from ..compatibility.friction import (
+    contact_friction,
+    contact_tangential_stiffness,
+    tangential_ratio,
+)
+from ..kinematics import gap_gradient, tangential_gradient
 from . import ball_scenes, moving_cell, rough_balls
 from .ball_engine import BallEngine
 from .ball_records import STALE, Pace

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..constraints import framed
 from ..errors import InputError
+from ..kinematics import framed
 from ..status import Status
 from ..step.motion import motion
 from .engine import Measures

@@ -27,8 +27,8 @@ import numpy as np
 from .._support import arrays
 from .._support.progress import progress as bar
 from ..bodies import Bodies, State
+from ..compatibility.friction import has_friction
 from ..errors import InputError
-from ..forces.friction import has_friction
 from ..scenes.contact_law import law_exponent
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene

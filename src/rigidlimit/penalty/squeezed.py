@@ -8,7 +8,7 @@ import numpy as np
 from ..bodies import Bodies, Disk, Sphere, State
 from ..bodies.motion import shifted
 from ..collision.contacts import Contacts
-from ..forces.law import contact_stiffness
+from ..compatibility.law import contact_stiffness
 from ..step.warnings import largest_pull
 
 

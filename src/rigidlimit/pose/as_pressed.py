@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..bodies import Bodies
-from ..forces.rough_result import AT_BOUND
+from ..compatibility.rough_result import AT_BOUND
 from ..status import Status
 
 

@@ -12,10 +12,10 @@ from .._support.submatrix import submatrix
 from ..bodies import State
 from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
-from ..constraints import framed, gap_gradient, tangential_gradient
+from ..compatibility.friction import contact_friction, contact_tangential_stiffness
+from ..compatibility.law import contact_stiffness
 from ..errors import InputError
-from ..forces.friction import contact_friction, contact_tangential_stiffness
-from ..forces.law import contact_stiffness
+from ..kinematics import framed, gap_gradient, tangential_gradient
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..simulation import Simulation

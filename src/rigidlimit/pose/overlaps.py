@@ -27,8 +27,8 @@ from .._support.display import Brief
 from .._support.words import counted
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
-from ..constraints import in_world
-from ..forces import CompatibleForces
+from ..compatibility import CompatibleForces
+from ..kinematics import in_world
 from ..scenes.contact_law import law_exponent
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene

@@ -7,11 +7,11 @@ import numpy as np
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
-from ..constraints import carry_tangential, framed, gap_gradient, in_frame, tangential_gradient
+from ..compatibility import CompatibleForces, ContactHistory, compatible_forces
+from ..compatibility.friction import contact_friction, contact_tangential_stiffness, has_friction
+from ..compatibility.law import contact_stiffness
 from ..errors import InputError
-from ..forces import CompatibleForces, ContactHistory, compatible_forces
-from ..forces.friction import contact_friction, contact_tangential_stiffness, has_friction
-from ..forces.law import contact_stiffness
+from ..kinematics import carry_tangential, framed, gap_gradient, in_frame, tangential_gradient
 from ..scenes.scene import Scene
 from .as_pressed import PressedForces, pressed
 

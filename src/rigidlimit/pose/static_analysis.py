@@ -16,6 +16,8 @@ from .._support.display import Brief
 from .._support.words import counted
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
+from ..compatibility import RoughForces, compatible_forces
+from ..compatibility.joints import Joints, joints_of
 from ..diagnostics import (
     Collapse,
     LeastFriction,
@@ -32,8 +34,6 @@ from ..diagnostics import (
 )
 from ..equilibrium.rows import checked_friction
 from ..errors import InputError, nearest
-from ..forces import RoughForces, compatible_forces
-from ..forces.joints import Joints, joints_of
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,11 +12,11 @@ from .._support.progress import progress as bar
 from .._support.warned import warn
 from ..bodies import State
 from ..collision.contacts import Contacts
-from ..constraints import in_world
+from ..compatibility import ContactHistory
+from ..compatibility.friction import has_friction
 from ..dynamics.driver import check_solver
 from ..errors import InputError, SceneError, SceneWarning
-from ..forces import ContactHistory
-from ..forces.friction import has_friction
+from ..kinematics import in_world
 from ..scenes.contact_law import law_exponent
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene

@@ -21,8 +21,8 @@ from ..bodies.mass import mass_matrix
 from ..bodies.motion import move
 from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
-from ..constraints import gap_gradient
-from ..forces.law import contact_stiffness
+from ..compatibility.law import contact_stiffness
+from ..kinematics import gap_gradient
 from ..status import Status
 from . import velocities
 from .forces import with_compatible

@@ -11,13 +11,13 @@ from functools import partial
 import numpy as np
 
 from .._support.submatrix import submatrix
+from ..compatibility import CompatibleForces, compatible_forces
 from ..conditioning.input_rounding import Closing, InputRounding, input_rounding_change
 from ..conditioning.last_digits import RefinedStep
 from ..conditioning.light_bodies import light_bodies_balanced
 from ..conditioning.reduction import balanced, reduced_forces
 from ..conditioning.several_bodies import unresolved
 from ..conditioning.step_data import Balance
-from ..forces import CompatibleForces, compatible_forces
 from . import friction
 from .result import StepResult
 from .settings import StepSettings, WarmStart

@@ -23,7 +23,14 @@ from .._support.submatrix import submatrix
 from ..bodies import Bodies, State
 from ..bodies.materials import MINDLIN
 from ..collision.contacts import Contacts
-from ..constraints import (
+from ..compatibility import ContactHistory, RoughForces, compatible_forces
+from ..compatibility.closed import closing_gap
+from ..compatibility.friction import contact_friction, contact_tangential_stiffness, has_friction
+from ..diagnostics.cones.count import rough_degree
+from ..diagnostics.degree import Degree
+from ..dynamics import RoughDynamicsResult, contact_dynamics
+from ..equilibrium.rows import directions
+from ..kinematics import (
     carry_tangential,
     framed,
     in_frame,
@@ -31,13 +38,6 @@ from ..constraints import (
     mean_turn,
     tangential_gradient,
 )
-from ..diagnostics.cones.count import rough_degree
-from ..diagnostics.degree import Degree
-from ..dynamics import RoughDynamicsResult, contact_dynamics
-from ..equilibrium.rows import directions
-from ..forces import ContactHistory, RoughForces, compatible_forces
-from ..forces.closed import closing_gap
-from ..forces.friction import contact_friction, contact_tangential_stiffness, has_friction
 from ..status import Status
 
 if TYPE_CHECKING:

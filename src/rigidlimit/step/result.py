@@ -13,14 +13,14 @@ from .._support.words import counted
 from ..bodies import Bodies, HalfSpace, State
 from ..bodies.cell import volume_of
 from ..collision.contacts import Contacts
+from ..compatibility import CompatibleForces
+from ..compatibility.bearing import bearing
 from ..conditioning.closed_contacts import WARNED
 from ..conditioning.input_rounding import InputRounding
 from ..conditioning.one_body import reduced_balance
-from ..constraints import in_world
 from ..diagnostics.degree import Degree, degree
 from ..dynamics import ContactDynamicsResult
-from ..forces import CompatibleForces
-from ..forces.bearing import bearing
+from ..kinematics import in_world
 from ..status import Status
 from . import friction, messages
 from .friction import Memory

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
-from ..constraints import gap_gradient
+from ..kinematics import gap_gradient
 
 LARGEST_STRAIN = 0.5
 """Strain of a periodic cell in a step, less 1, from which on the reach of its bodies is no longer

@@ -17,7 +17,7 @@ class StepSettings:
     dt [s]. exponent: p of the contact law. pair_stiffness: {(i, j): k}. restitution: e_n. solver,
     solver_options: for step 1. tolerance: of both steps. closed: gap up to which a contact counts
     as closed, over the scene's reference length ``bodies.length``; None: chosen by the step, at
-    most 1e-6 (``forces/closed.py``). friction: of pairs of bodies, beside that of materials.
+    most 1e-6 (``compatibility/closed.py``). friction: of pairs of bodies, beside that of materials.
     """
 
     dt: float

@@ -15,11 +15,11 @@ import scipy.sparse as sp
 from .._support.products import transposed_product
 from ..bodies import Bodies
 from ..collision.contacts import Contacts
+from ..compatibility.closed import CLOSED, closing_gap
 from ..conditioning.last_digits import RefinedStep, refined
 from ..conditioning.step_data import StepData
 from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.given import contact_bias
-from ..forces.closed import CLOSED, closing_gap
 from ..status import Status
 from . import friction
 from .friction import Memory

@@ -21,9 +21,9 @@ import numpy as np
 from numba import njit
 
 from ..._support.matrices import scaled
+from ...compatibility import RoughForces
+from ...compatibility.rough import rough_forces
 from ...errors import InputError
-from ...forces import RoughForces
-from ...forces.rough import rough_forces
 from ...status import Status
 from .balance import Balance
 from .contacts import EngineContacts

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...forces import CompatibleForces, RoughForces, compatible_forces
+from ...compatibility import CompatibleForces, RoughForces, compatible_forces
 from .balance import Balance
 from .contacts import EngineContacts
 from .coulomb import CoulombLaw

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._support.display import Brief
-from ...forces import CompatibleForces, RoughForces
+from ...compatibility import CompatibleForces, RoughForces
 from .balance import Balance
 from .contacts import EngineContacts
 from .geometry import Places

@@ -2,8 +2,8 @@
 
 Forces f (m, d), normal first, are admissible if B^T f_n + T^T f_t = F~ and each lies in its cone.
 They are compatible if springs with Coulomb's law would carry them. The kernel that computes such
-forces (``forces/rough.py``) is asked for those of the resultant of f, from the unloaded state or
-from a history, and the largest difference is the compatibility residual.
+forces (``compatibility/rough.py``) is asked for those of the resultant of f, from the unloaded
+state or from a history, and the largest difference is the compatibility residual.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..._support import arrays
 from ..._support.display import Brief
-from ...forces import RoughForces
+from ...compatibility import RoughForces
 from .determinacy import checked_force
 from .problem import RoughContacts
 

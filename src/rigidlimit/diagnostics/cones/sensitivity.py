@@ -1,7 +1,7 @@
 """How the forces of rough elastic contacts change with friction, stiffness and load.
 
-At the answer f(w; p), w = R u, R^T f = F~ of ``forces/rough.py`` from the unloaded state, with
-D = -df/dw of the contact law (``equilibrium/law.py``) and g = df/dp at fixed w,
+At the answer f(w; p), w = R u, R^T f = F~ of ``compatibility/rough.py`` from the unloaded state,
+with D = -df/dw of the contact law (``equilibrium/law.py``) and g = df/dp at fixed w,
 
     df = g dp - D dw,      K du = R^T g dp - dF~,      K = R^T D R:
 
@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike
 from ..._support import arrays
 from ..._support.display import Brief
 from ..._support.words import counted
+from ...compatibility import RoughForces
 from ...equilibrium.law import ContactLaw
 from ...equilibrium.mechanics import Bodies
 from ...errors import InputError
-from ...forces import RoughForces
 from ...status import Status
 from .problem import RoughContacts
 

@@ -15,8 +15,8 @@ from scipy.sparse.csgraph import connected_components
 
 from ..._support.display import Brief
 from ..._support.words import counted
+from ...compatibility.bearing import bearing
 from ...errors import InputError, MissingExtra
-from ...forces.bearing import bearing
 from ..frames import Frame
 from ..limits import LIMITS
 from ..sources import frame

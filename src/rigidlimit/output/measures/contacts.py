@@ -7,9 +7,9 @@ import numpy as np
 
 from ..._support.display import Brief
 from ..._support.words import counted
+from ...compatibility.bearing import bearing
+from ...compatibility.rough_result import AT_BOUND
 from ...errors import InputError
-from ...forces.bearing import bearing
-from ...forces.rough_result import AT_BOUND
 from ..frames import Frame
 from ..sources import frame
 from .selection import Chosen, chosen

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..._support import arrays
 from ..._support.display import Brief
+from ...compatibility.bearing import bearing
 from ...errors import InputError
-from ...forces.bearing import bearing
 from ..limits import LIMITS
 from ..sources import frame
 from .selection import Chosen, chosen

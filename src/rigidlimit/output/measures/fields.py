@@ -18,8 +18,8 @@ from scipy.spatial import cKDTree
 from scipy.special import erf
 
 from ..._support import arrays
+from ...compatibility.bearing import bearing
 from ...errors import InputError
-from ...forces.bearing import bearing
 from ..frames import Frame
 from ..limits import LIMITS
 from ..sources import frame

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...forces.bearing import bearing
+from ...compatibility.bearing import bearing
 from ..sources import frame
 from .contacts import neighbours
 from .selection import pushes

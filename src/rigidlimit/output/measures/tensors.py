@@ -18,8 +18,8 @@ import numpy as np
 from ..._support import arrays
 from ...bodies import HalfSpace
 from ...bodies.cell import volume_of
+from ...compatibility.bearing import bearing
 from ...errors import InputError
-from ...forces.bearing import bearing
 from ..sources import frame
 from .selection import Chosen, chosen, pushes, volumes
 

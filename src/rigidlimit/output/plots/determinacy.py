@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...bodies import State
-from ...constraints import in_frame, tangential_gradient
 from ...diagnostics import determinacy
 from ...errors import InputError
+from ...kinematics import in_frame, tangential_gradient
 from ...step.friction import sliding_direction
 from ..frames import Frame
 from ..limits import LIMITS

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...compatibility.bearing import bearing
 from ...errors import InputError
-from ...forces.bearing import bearing
 from ..frames import Frame
 from ..vtk import contact_lines
 from .bodies import plane_of

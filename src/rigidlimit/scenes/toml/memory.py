@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...collision.contacts import keyed
-from ...constraints import framed
 from ...errors import SceneError
+from ...kinematics import framed
 from .tables import ContactTable
 from .values import toml_value
 

@@ -6,8 +6,8 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.adapters import lammps
 from rigidlimit.collision.search import find_contacts
-from rigidlimit.constraints import framed, gap_gradient, in_frame, in_world, tangential_gradient
 from rigidlimit.errors import InputError, MissingExtra
+from rigidlimit.kinematics import framed, gap_gradient, in_frame, in_world, tangential_gradient
 from rigidlimit.penalty import PenaltySimulation
 
 # a block that does not turn, on two supports side by side: columns along, up

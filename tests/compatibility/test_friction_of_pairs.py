@@ -5,13 +5,13 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.collision.search import find_contacts
-from rigidlimit.forces.friction import (
+from rigidlimit.compatibility.friction import (
     contact_friction,
     contact_tangential_stiffness,
     has_friction,
     tangential_ratio,
 )
-from rigidlimit.forces.law import contact_stiffness
+from rigidlimit.compatibility.law import contact_stiffness
 
 
 def row_of_balls(*materials):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.forces import newton
+from rigidlimit.compatibility import newton
 from rigidlimit.status import Status
 from tests.hard_problems import wall
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit.forces.rebalance import rebalanced
+from rigidlimit.compatibility.rebalance import rebalanced
 from rigidlimit.linear import Network
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rigidlimit as rl
+from rigidlimit.compatibility import attempts
 from rigidlimit.errors import InputError
-from rigidlimit.forces import attempts
 from rigidlimit.scenes.packings import PYRAMID_LARGEST
 from rigidlimit.status import Status
 from tests.hard_problems import unlike_stiffness
@@ -198,7 +198,7 @@ def test_load_is_not_called_uncarried_where_that_was_not_found_out(monkeypatch):
     """Fault injection: neither Newton, nor the path, nor the search for the nearest load gets
     further than a step. Weights that a pyramid does carry (B^T f, f > 0) may then not be said not
     to be."""
-    from rigidlimit.forces import nearest_load
+    from rigidlimit.compatibility import nearest_load
 
     whole = nearest_load.projection.solve
 
@@ -243,7 +243,7 @@ def test_verdict_without_a_solved_projection(monkeypatch):
     comes from. For a ball pressed on its support and one pulled off, v = B^T f - F is such a v."""
     from dataclasses import replace
 
-    from rigidlimit.forces import nearest_load
+    from rigidlimit.compatibility import nearest_load
 
     whole = nearest_load.projection.solve
     monkeypatch.setattr(

@@ -8,7 +8,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.collision.search import find_contacts
-from rigidlimit.constraints import (
+from rigidlimit.kinematics import (
     carry_tangential,
     framed,
     gap_gradient,

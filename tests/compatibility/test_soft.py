@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 import rigidlimit as rl
-from rigidlimit.forces import active_set
-from rigidlimit.forces.energy import complementary_energy, duality_gap, strain_energy
+from rigidlimit.compatibility import active_set
+from rigidlimit.compatibility.energy import complementary_energy, duality_gap, strain_energy
 from tests.problems import soft_motions, static_pyramid
 
 

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from .._support.display import Brief
 from ..collision.contacts import Contacts
-from ..constraints import in_world
 from ..errors import InputError
+from ..kinematics import in_world
 
 NOTHING = 1e-9
 """Resultant of a joint, over the largest, up to which it carries nothing."""

@@ -5,7 +5,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit._support import memory
-from rigidlimit.forces import active_set
+from rigidlimit.compatibility import active_set
 from rigidlimit.status import Status
 from tests.problems import nearly_determinate, random_springs
 

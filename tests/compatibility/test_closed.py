@@ -5,8 +5,8 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.bodies.convex import rectangle
-from rigidlimit.forces.bearing import BEARING, bearing
-from rigidlimit.forces.closed import CLOSED, FLOOR, closing_gap
+from rigidlimit.compatibility.bearing import BEARING, bearing
+from rigidlimit.compatibility.closed import CLOSED, FLOOR, closing_gap
 
 
 def test_structure_without_near_neighbours():

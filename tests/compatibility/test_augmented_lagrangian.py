@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit.forces import augmented_lagrangian
+from rigidlimit.compatibility import augmented_lagrangian
 from rigidlimit.status import Status
 
 from ..problems import beam, reference_forces, static_pyramid

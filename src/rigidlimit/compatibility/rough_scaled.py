@@ -104,7 +104,8 @@ class ScaledRough:
         length = (unit / self.stiffness_size) ** (1.0 / (p - 1.0))
         law, offset = self._law(increment, unit, length)
         goal = increment.load[self.dofs] / self.arm / unit
-        known = dict(shift=increment.tolerance, unit=max(self.size / unit, 1e-30))
+        size = (self.size or unit) / unit  # no load: in parts of what the contacts remember
+        known = dict(shift=increment.tolerance, unit=max(size, 1e-30))
         mechanics = between_bodies(self.rows, -goal, self.contacts.shape[1], offset=offset, **known)
         x = np.zeros(len(self.dofs))
         if increment.warm_start is not None:

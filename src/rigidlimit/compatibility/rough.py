@@ -86,9 +86,7 @@ def rough_forces(
     whole = Increment(load, gap, history, slide, tangential_law, tolerance, warm_start)
     if history is None:
         return _answer(problem, whole)
-    found = _in_increments(problem, whole, gap_before, increments)
-    force = np.column_stack([found.force, found.tangential_force])
-    return replace(found, imbalance=problem.imbalance(force, load))
+    return _in_increments(problem, whole, gap_before, increments)
 
 
 def _in_increments(problem, whole, gap_before, increments) -> RoughForces:
@@ -97,9 +95,9 @@ def _in_increments(problem, whole, gap_before, increments) -> RoughForces:
     before, now, solves = problem.carried(whole.history), whole, 0
     for k in range(1, increments + 1):
         part = k / increments
-        now = replace(now, load=before + part * (whole.load - before))
+        now = replace(now, load=part * whole.load + (1.0 - part) * before)
         if whole.gap is not None:
-            now = replace(now, gap=gap_before + part * (whole.gap - gap_before))
+            now = replace(now, gap=part * whole.gap + (1.0 - part) * gap_before)
         found = _answer(problem, now)
         solves += found.iterations
         if found.status is not Status.CONVERGED:

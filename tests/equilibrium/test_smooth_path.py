@@ -29,7 +29,7 @@ def test_path_ends_where_newton_converges_at_once(exponent):
     assert (point.force > 0).all() and (point.slack > 0).all()
     answer = smooth_newton.solve(problem, start=point.u, tolerance=1e-11)
     assert answer.residual <= 1e-11 and answer.iterations <= 5
-    # 14 + 4 by factorizations, 20 + 1 by conjugate gradients in the dearest case
+    # 14 + 4 by factorizations, 20 + 1 by conjugate gradients in the costliest case
     assert point.iterations + answer.iterations <= 22
 
 

@@ -22,7 +22,7 @@ def test_without_metis_or_with_a_singular_matrix(monkeypatch):
     np.testing.assert_allclose(x[:2], 1.0, rtol=1e-12)
 
 
-def test_without_metis_factorizations_are_thought_dearer(monkeypatch):
+def test_without_metis_factorizations_are_thought_costlier(monkeypatch):
     """Property: where only SuperLU's own order is there, conjugate gradients go on for longer."""
     with_metis = guessed_cost(10_000), guessed_to_fit(100_000)
     monkeypatch.setattr("rigidlimit.linear.cost.has_metis", lambda: False)

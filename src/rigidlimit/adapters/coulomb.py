@@ -4,8 +4,9 @@ Impulses r and velocities u at the contacts, normal row first, with u = W r + q 
 
     0 <= r_N  _|_  u_N >= 0,      |r_T| <= mu r_N,  r_T opposite to u_T where it slides
 
-by sweeps, Newton's method and multipliers in turn (``equilibrium.multipliers``): where friction
-leaves several motions open, the one that elastic bodies take. Restitution, if any, is in q.
+by sweeps, Newton's method, interior paths and multipliers in turn (``equilibrium.multipliers``):
+where friction leaves several motions open, the one that elastic bodies take, unless an interior
+path has found it. Restitution, if any, is in q.
 """
 
 from dataclasses import dataclass
@@ -35,8 +36,9 @@ class CoulombAnswer(Brief):
 
     reaction (m, d) [N s]; velocity (m, d) [m/s]: u, relative. residual: max_i |r_i - P_i(r_i -
     rho_i u_i)| / rho_i over max |q|, P_i(t) with normal max(0, t_N) and the tangential part cut
-    to mu times it, rho_i = d / tr W_ii; worst: contact of the largest. iterations: of the
-    multipliers; systems: linear ones solved; routes: the methods that were taken, in turn.
+    to mu times it, rho_i = d / tr W_ii; worst: contact of the largest. iterations: of all
+    methods, as ``multipliers.RigidContacts.outer``; systems: linear ones solved; routes: the
+    methods that were taken, in turn.
     """
 
     reaction: np.ndarray

@@ -77,7 +77,7 @@ class Found:
     @property
     def displacement(self) -> np.ndarray:
         """u (n,) with what weak motions add to it."""
-        return self.u if self.weak is None else self.weak.whole(self.u)
+        return self.u if self.weak is None else self.weak.displacement(self.u)
 
 
 class Attempts:
@@ -108,10 +108,10 @@ class Attempts:
     @property
     def left_open(self) -> float:
         """Part of the largest force that the best forces miss along weak motions: their balance to
-        the tolerance, over what contacts feel of these."""
+        the tolerance, over how gaps change in these."""
         if self.met is None or self.weak is not None:
             return 0.0
-        missed = np.abs(self.met.load - self.met.felt.T @ self.force).max(initial=0.0)
+        missed = np.abs(self.met.load - self.met.gap.T @ self.force).max(initial=0.0)
         return min(float(missed / (self.force.max(initial=0.0) or 1.0)), 1.0)
 
     def gap(

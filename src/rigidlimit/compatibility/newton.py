@@ -162,10 +162,10 @@ class _Search(Attempts):
 
     def directly(self) -> bool:
         """Whether Newton had better solve by factorizations: where they cost next to nothing, and
-        where conjugate gradients proved dear or failed, as where motions are all but free."""
+        where conjugate gradients cost too much or failed, as where motions are all but free."""
         if self.no_room or self.small:
             return not self.no_room
-        hard = self.stats.dear > 0 or self.stats.cg_failures > 0 or self.stopped_at is not None
+        hard = self.stats.costly > 0 or self.stats.cg_failures > 0 or self.stopped_at is not None
         return hard and cost.affordable(self.network, self.stats.products)
 
     def by(
@@ -220,7 +220,7 @@ class _Search(Attempts):
         gap = self.gap(found.x, found.force, weak, borne)
         # the gap tells, also where linearisations had not settled
         if not (found.residual <= self.tolerance and gap <= self.settings.gap * self.tolerance):
-            u = found.x if weak is None else weak.whole(found.x)
+            u = found.x if weak is None else weak.displacement(found.x)
             self.stopped_at, self.met = u if np.isfinite(u).all() else None, weak
             return None
         self.u, self.force, self.history = found.x, found.force, [found.residual]

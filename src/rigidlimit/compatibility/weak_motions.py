@@ -4,7 +4,7 @@ A rod held from opposite sides but for a tilt of 1e-9 leaves a motion w with |B 
 which K = B^T D B knows nothing: 1e-18, in double precision. Displacements grow to 1e9 overlaps
 before contacts bear its load, and a proximal term bears it instead: within the tolerance of the
 balance forces may then be off by their own size. Packings of some 1,000 contacts have one to four
-such motions, next to none between 1e-5 and a hundredth. Measured by what contacts feel of them,
+such motions, next to none between 1e-5 and a hundredth. Measured by how gaps change in them,
 
     B Z = Q diag(s),   Q^T Q = 1,   c = -B u - Q b,   B^T f = F~,   Q^T f = diag(1/s) Z^T F~,
 
@@ -61,17 +61,17 @@ class WeakMotions:
 
     motion: np.ndarray
     size: np.ndarray
-    felt: np.ndarray
+    gap: np.ndarray
     load: np.ndarray
     out: np.ndarray
     open: float = 0.0
 
     def extended(self, B: sp.csr_array, load: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
         """(B (m, n + k), load (n + k,)) with them."""
-        wide = sp.csr_array(sp.hstack([B, sp.csr_array(self.felt)], format="csr"))
+        wide = sp.csr_array(sp.hstack([B, sp.csr_array(self.gap)], format="csr"))
         return wide, np.append(load, self.load)
 
-    def whole(self, moved: np.ndarray) -> np.ndarray:
+    def displacement(self, moved: np.ndarray) -> np.ndarray:
         """The displacement (n,) of u and b, (n + k,)."""
         n = len(self.motion)
         return moved[:n] + self.motion @ (moved[n:] / self.size)
@@ -91,7 +91,7 @@ def weak_motions(
     to all digits, while the load is to its own over s.
 
     A start in the range of B^T is orthogonal to motions that nothing resists, of which there are
-    hundreds: they look like weak ones to K, and what rounding lets contacts feel of them, 1e-14,
+    hundreds: they look like weak ones to K, and what rounding makes gaps change in them, 1e-14,
     would be divided by s.
     """
     B = system.network.B
@@ -102,9 +102,9 @@ def weak_motions(
         x = system.nearly(np.asfortranarray(x))
         x, _ = np.linalg.qr(x / np.abs(x).max(axis=0))
     # what the rounding of the factor leaves of motions that K resists
-    held = np.column_stack([system.network.load_of(D * felt) for felt in (B @ x).T])
+    held = np.column_stack([system.network.load_of(D * gap) for gap in (B @ x).T])
     x, _ = np.linalg.qr(x - system.nearly(np.asfortranarray(held)))
-    felt, size, mix = np.linalg.svd(B @ x, full_matrices=False)
+    gap, size, mix = np.linalg.svd(B @ x, full_matrices=False)
     x, largest = x @ mix.T, np.abs(load).max()
     out = (size <= unresolved) & (np.abs(load @ x) <= unresolved * largest)
     out &= size > settings.nothing
@@ -115,9 +115,9 @@ def weak_motions(
     weak = (size < settings.strongest) & (size > least) & ~out
     if not (weak.any() or out.any()):
         return None
-    motion, size, felt, out = x[:, weak], size[weak], felt[:, weak], x[:, out]
-    along = felt.T @ admissible + motion.T @ missing / size
-    return WeakMotions(motion, size, felt, along, out)
+    motion, size, gap, out = x[:, weak], size[weak], gap[:, weak], x[:, out]
+    along = gap.T @ admissible + motion.T @ missing / size
+    return WeakMotions(motion, size, gap, along, out)
 
 
 class Springs:
@@ -135,7 +135,7 @@ class Springs:
             self.B, self.loads = weak.extended(self.B, self._asked(load))
             self.load_of = self._asked_of
             none = np.zeros((len(push), weak.out.shape[1]))
-            push = np.column_stack([push, system.D[:, None] * weak.felt, none])
+            push = np.column_stack([push, system.D[:, None] * weak.gap, none])
             loads = np.zeros((len(load), push.shape[1]))
             loads[:, 0] = load
             loads[:, 1 + len(weak.size) :] = -system.shift * weak.out
@@ -148,9 +148,9 @@ class Springs:
         if self.weak is None:
             self.moved = found
             return system.D * (self.offset - self.B @ found)
-        n, felt = len(found), system.network.B @ found
-        self._take_out(found[:, 1:], felt[:, 1:])
-        spring = system.D * (self.offset - felt[:, 0])
+        n, gaps = len(found), system.network.B @ found
+        self._take_out(found[:, 1:], gaps[:, 1:])
+        spring = system.D * (self.offset - gaps[:, 0])
         self.moved = np.append(found[:, 0], np.zeros(len(self.weak.size)))
         spring = spring - self._move(np.zeros(n), self._missing(spring)[n:])
         rest = self._missing(spring)  # once more, as changes of the working set cancel each other
@@ -164,7 +164,7 @@ class Springs:
         if self.weak is None:
             return
         weak, largest = self.weak, force.max()
-        borne, known = weak.felt.T @ force, settings.noise / weak.size * largest
+        borne, known = weak.gap.T @ force, settings.noise / weak.size * largest
         load = np.where(np.abs(borne - weak.load) <= known, borne, weak.load)
         self.weak = replace(weak, load=load, open=self._open(settings))
         self.loads = np.append(self._asked(self.load), load)
@@ -191,7 +191,7 @@ class Springs:
 
     def _asked_of(self, force):
         """(n + k,) of forces (m,)."""
-        return np.append(self._asked(self.system.network.load_of(force)), self.weak.felt.T @ force)
+        return np.append(self._asked(self.system.network.load_of(force)), self.weak.gap.T @ force)
 
     def _open(self, settings: Settings) -> float:
         """``WeakMotions.open``."""
@@ -201,14 +201,14 @@ class Springs:
         moved = np.abs(self._springs[self.system.working][:, :k] @ yields)
         return min(float((moved @ (settings.rounding / self.weak.size)).max(initial=0.0)), 1.0)
 
-    def _take_out(self, answers, felt):
-        """Eliminate u: its ``answers`` (n, k + l) to b = 1 and to loads along motions left out, of
-        which contacts feel (m, k + l)."""
+    def _take_out(self, answers, gaps):
+        """Eliminate u: its ``answers`` (n, k + l) to b = 1 and to loads along motions left out, by
+        which gaps change by (m, k + l)."""
         system, weak, k = self.system, self.weak, len(self.weak.size)
         self._answers = answers
-        self._springs = -system.D[:, None] * felt
-        self._springs[:, :k] += system.D[:, None] * weak.felt
-        stiffness = weak.felt[system.working].T @ self._springs[system.working]
+        self._springs = -system.D[:, None] * gaps
+        self._springs[:, :k] += system.D[:, None] * weak.gap
+        stiffness = weak.gap[system.working].T @ self._springs[system.working]
         stiffness[:, :k] += system.shift * np.eye(k)
         self._stiffness = np.vstack([stiffness, weak.out.T @ answers])
 
@@ -229,8 +229,8 @@ class Springs:
         along those that are left out; by how much forces (m,) fall."""
         system, weak, n = self.system, self.weak, len(self.load)
         eased = system.D * (system.network.B @ y)
-        felt = weak.felt.T @ np.where(system.working, eased, 0.0)
-        driven = np.append(push - felt, weak.out.T @ (self.moved[:n] + y))
+        taken = weak.gap.T @ np.where(system.working, eased, 0.0)
+        driven = np.append(push - taken, weak.out.T @ (self.moved[:n] + y))
         try:
             along = np.linalg.solve(self._stiffness, driven)
         except np.linalg.LinAlgError:  # nothing of the working set holds one of them

@@ -4,11 +4,11 @@
     0 <= f_n  _|_  u_n = B v+ + bias >= 0
     |f_t| <= mu f_n,   f_t = -mu f_n u_t/|u_t| where u_t = T v+ is not zero
 
-by sweeps, Newton's method on the natural map and the method of multipliers, in turn
-(``equilibrium.multipliers``): where rigid friction leaves several motions open, they find the one
-that elastic bodies take from the forces they start from. The residual is that of
-``equilibrium.multipliers``, over the fastest contact without contact forces. Sweeps and gradient
-steps, as of engines, are in ``rough_sweeps``.
+by sweeps, Newton's method on the natural map, interior paths and the method of multipliers, in turn
+(``equilibrium.multipliers``). Where rigid friction leaves several motions open, the one found is
+that of elastic bodies from the forces given, unless an interior path has found it. The residual is
+that of ``equilibrium.multipliers``, over the fastest contact without contact forces. Sweeps and
+gradient steps, as of engines, are in ``rough_sweeps``.
 """
 
 from dataclasses import dataclass, replace

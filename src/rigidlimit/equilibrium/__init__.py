@@ -8,14 +8,15 @@ for rough ones in the plane and in space.
 =============  ==============================  =====================================
                smooth, d = 1                   rough, d = 2 or 3
 =============  ==============================  =====================================
-law            ``smooth_law``                  ``law`` (cone, derivative)
+law            ``smooth_law``                  ``law``, of least energy
+                                               ``associated_law``
 Newton         ``smooth_newton``,              ``rough_newton``,
                ``regularized_newton``          ``small_newton`` (compiled)
 path           ``smooth_path``                 ``rough_path``, of least energy
                                                ``cone_path`` (all: ``interior``)
-linear         ``linear.Network``              ``mechanics``, ``dense``, ``blocks``,
-                                               ``multifrontal``, ``krylov``
-driver         ``forces.newton``               ``solve``
+linear         ``linear.Network``              ``mechanics``, ``delassus``, ``dense``;
+                                               ``blocks``, ``multifrontal``, ``krylov``
+driver         ``compatibility.newton``        ``solve``
 rigid          ``dynamics.newton``             ``multipliers``
 =============  ==============================  =====================================
 

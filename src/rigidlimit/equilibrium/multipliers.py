@@ -27,7 +27,7 @@ The residual, by which every solver is judged: e_i = |f_i - P(f_i - rho_i u_i)| 
 d/tr(W_ii), the worst of them over the largest |q|.
 
 Contacts that friction locks against what drives them (``locked``) are looked for in the third turn,
-and end the search.
+and end the search; in large networks after the last one.
 """
 
 from dataclasses import dataclass, field

@@ -26,7 +26,7 @@ class Settings:
     limit: degrees of freedom up to which it is taken: about one gigabyte.
     bytes_each: memory of a factorization for each degree of freedom in packings of that limit, at
         the peak.
-    dearer_without_metis: how many times dearer a factorization is by SuperLU in its own order,
+    without_metis: how many times more a factorization costs by SuperLU in its own order,
         where METIS is missing.
     fewer_without_metis: how many times fewer the degrees of freedom up to which it is taken there.
     look: steps on a network from which its factor is looked at beforehand, which takes as long as
@@ -38,7 +38,7 @@ class Settings:
 
     limit: int = 150_000
     bytes_each: int = 5_500
-    dearer_without_metis: int = 8
+    without_metis: int = 8
     fewer_without_metis: int = 4
     look: int = 500
     unlike_springs: int = 4
@@ -54,7 +54,7 @@ def guessed_cost(n: int) -> int:
     Measured with the order on pyramids of 855 to 61,620 degrees of freedom: 210 to 2,800; on random
     packings a third of it. Both a factorization's work over n and this grow like n in space.
     """
-    return (100 + n // 20) * (1 if has_metis() else SETTINGS.dearer_without_metis)
+    return (100 + n // 20) * (1 if has_metis() else SETTINGS.without_metis)
 
 
 def guessed_to_fit(n: int) -> bool:

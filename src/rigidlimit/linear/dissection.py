@@ -17,7 +17,7 @@ Pattern = tuple[np.ndarray, np.ndarray]
 
 @cache
 def has_metis() -> bool:
-    """Whether pymetis is installed; without it factorizations are many times dearer."""
+    """Whether pymetis is installed; without it factorizations cost many times more."""
     return importlib.util.find_spec("pymetis") is not None
 
 

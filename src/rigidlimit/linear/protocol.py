@@ -18,7 +18,7 @@ class LinearStats:
     ones, never their answer.
 
     products: conjugate gradient steps. factorizations. cg_failures: solves that fell short of their
-    target. dear: those that took so many steps that a factorization is the better way. imprecise:
+    target. costly: those that took so many steps that a factorization is the better way. imprecise:
     factors in single precision that did not serve. routes: taken to an answer, in order of their
     first use.
     """
@@ -26,7 +26,7 @@ class LinearStats:
     products: int = 0
     factorizations: int = 0
     cg_failures: int = 0
-    dear: int = 0
+    costly: int = 0
     imprecise: int = 0
     routes: list[str] = field(default_factory=list)
 

@@ -44,7 +44,7 @@ class Settings:
         that only the shift holds, motions of little energy stay open that contacts outside of the
         working set resist.
     serves: if these leave so many times the error, a factor in double precision is made instead.
-    dear: part of the cost of a factorization above which conjugate gradients are too dear to go on.
+    costly: part of the cost of a factorization above which conjugate gradients cost too much.
     loose: decades that a loose solve gains.
     """
 
@@ -54,7 +54,7 @@ class Settings:
     fine: float = 1e-13
     steps: int = 6
     serves: float = 1e3
-    dear: float = 1 / 2
+    costly: float = 1 / 2
     loose: float = 1.3
 
 
@@ -95,7 +95,7 @@ class StiffnessSystem:
         if n == 0:
             return np.zeros(0)
         fits = cost.affordable(network, stats.products)
-        if n <= SETTINGS.direct_size or (fits and (stats.dear or not network.pairs.serves)):
+        if n <= SETTINGS.direct_size or (fits and (stats.costly or not network.pairs.serves)):
             try:
                 return self.solve_directly(rhs, stats)
             except NoRoom:
@@ -104,8 +104,8 @@ class StiffnessSystem:
         x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
         # a tight solve may take more than a loose one
         decades = np.log10(max(float(np.abs(rhs).max()), target) / target)
-        dear = SETTINGS.dear * cost.factorization_cost(network, stats.products)
-        stats.dear += steps > dear * max(1.0, decades / SETTINGS.loose)
+        limit = SETTINGS.costly * cost.factorization_cost(network, stats.products)
+        stats.costly += steps > limit * max(1.0, decades / SETTINGS.loose)
         if worst <= target:
             return x
         stats.cg_failures += 1

@@ -1,8 +1,9 @@
 """Classic contact dynamics, compatible forces and the DEM on one scene, at rest.
 
 Forces of rough bodies depend on how they were loaded. Compatible forces are those of the unloaded
-state then (``forces.rough``), and the DEM sets out from the pose of rest without loads, which grow
-slowly: the same history. A pose that stands by the squeeze of its past may not come to rest so.
+state then (``compatibility.rough``), and the DEM sets out from the pose of rest without loads,
+which grow slowly: the same history. A pose that stands by the squeeze of its past may not come to
+rest so.
 """
 
 from collections.abc import Callable

@@ -5,8 +5,8 @@ Two bodies of effective mass m overlapping by c = -gap > 0 push each other with
     f = k c^(p-1) + gamma(c) dc/dt,    gamma(c) = zeta sqrt(2 p k m c^(p-2))
 
 p = 2 is the Hookean law of Silbert et al. (2001), p = 5/2 the Hertzian one with the same k
-[N/m^(p-1)] as ``forces.law``, so that the stiff limit of the penalty method is the compatible
-force. For p = 2, gamma = 2 zeta sqrt(k m).
+[N/m^(p-1)] as ``compatibility.law``, so that the stiff limit of the penalty method is the
+compatible force. For p = 2, gamma = 2 zeta sqrt(k m).
 
 Why this gamma. With X = c^(p/2) and the clock ds = (p/2) c^(p/2-1) dt a collision becomes the
 damped linear oscillator X'' + 2 zeta w X' + w^2 X = 0, w^2 = 2 k/(p m), for every p. So zeta is the

@@ -1,7 +1,7 @@
 """Normal and tangential forces together, from the total wrench of an engine's contacts.
 
 With the rows T of two tangential directions a contact, stiff elastic contacts with Coulomb's law
-answer for both (``forces.rough``):
+answer for both (``compatibility.rough``):
 
     B^T f_n + T^T f_t = B^T f_n' + T^T f_t'      |f_t / mu| <= f_n
 

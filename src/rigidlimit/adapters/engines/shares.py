@@ -34,8 +34,8 @@ class Bearing:
 @dataclass(frozen=True)
 class Shares:
     """Forces of b bearing contacts. force (b,) [N]; tangential (b, k), found or not; state (b,):
-    what each belongs to, of ``forces.rough``'s names, ``ENGINE`` or "" without tangential forces;
-    answer; balance: that it obeys; outside, slid (b,) bool: Coulomb's law broken."""
+    what each belongs to, of ``compatibility.rough``'s names, ``ENGINE`` or "" without tangential
+    forces; answer; balance: that it obeys; outside, slid (b,) bool: Coulomb's law broken."""
 
     force: np.ndarray
     tangential: np.ndarray

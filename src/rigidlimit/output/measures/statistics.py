@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ..sources import Source
 
 CARRYING = 1e-6
-"""Part of the largest force above which a contact counts as carrying load. More
-than ``forces.bearing`` asks for: a DEM at rest leaves 1e-8, and that would lower the mean."""
+"""Part of the largest force above which a contact counts as carrying load. More than
+``compatibility.bearing`` asks for: a DEM at rest leaves 1e-8, and that would lower the mean."""
 
 PARTS = ("normal", "tangential", "total")
 

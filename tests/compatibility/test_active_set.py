@@ -6,6 +6,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit._support import memory
 from rigidlimit.compatibility import active_set
+from rigidlimit.errors import NoRoom
 from rigidlimit.status import Status
 from tests.problems import nearly_determinate, random_springs
 
@@ -55,6 +56,23 @@ def test_without_memory_for_a_factorization(monkeypatch):
     assert found.duality_gap > 0.1  # they are not known to be the answer
     monkeypatch.undo()
     assert rl.compatible_forces(B, B.T @ force, admissible=force).converged
+
+
+def test_without_memory_what_newton_found_stays(monkeypatch):
+    """Property: where none are given, the search among forces comes last; without room for it
+    forces and displacements are those that obey the law, as before it began."""
+
+    def without_room(*_, **__):
+        raise NoRoom("no room")
+
+    B, load, _, k = nearly_determinate(2, n=320, redundant=-10)
+    monkeypatch.setattr(active_set, "solve", without_room)
+    found = rl.compatible_forces(B, load, stiffness=k)
+    assert found.converged and "active set" in found.routes
+    law = k * np.maximum(-(B @ found.displacement), 0.0)
+    # the balance is to 1e-10 of the load; B has a condition number of some 100
+    np.testing.assert_allclose(found.force, law, atol=1e-8 * found.force.max())
+    assert found.duality_gap < 1e-8
 
 
 def test_determinate_forces_are_kept_to_rounding():

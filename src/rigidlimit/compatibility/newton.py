@@ -187,8 +187,8 @@ class _Search(Attempts):
 
     def by_active_set(self, admissible: np.ndarray | None) -> Status | None:
         """From given forces by the active set method; None where that is no way. NO_ROOM: forces as
-        given. Forces that are rounding's, other ones in every run, would be taken for bearing
-        contacts."""
+        given, if nothing was found before. Forces that are rounding's, other ones in every run,
+        would be taken for bearing contacts."""
         if admissible is None or self.problem.offset is not None:
             return None
         admissible = np.where(bearing(admissible), admissible, 0.0)
@@ -201,7 +201,10 @@ class _Search(Attempts):
             left_out = self.met is not None and self.met.out.size
             if status is None and left_out:  # those that stay may not be carried without them
                 status = self.among_forces(admissible, 0.0)
-        except NoRoom:  # the other ways have no hope here
+        except NoRoom:
+            if self.force is not None:  # what the other ways have found stays
+                return None
+            # they have no hope here
             self.u, self.force, self.history = np.zeros(len(load)), admissible, [imbalance]
             return Status.NO_ROOM
         return status

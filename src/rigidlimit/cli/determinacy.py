@@ -58,7 +58,7 @@ def determinacy(
     check_name(out)
     check_file("--out", out)
     path = Path(scene)
-    if path.suffix.lower() in CAPTURED and not path.is_file():
+    if path.suffix.lower() in CAPTURED and not path.is_file() and not looks_like_run(path):
         raise InputError(f"no file {path}; expected a run or a captured problem of that name")
     is_run = path.suffix.lower() in CAPTURED and looks_like_run(path)
     is_captured = path.suffix.lower() in CAPTURED and not is_run

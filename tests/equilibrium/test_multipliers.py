@@ -44,7 +44,7 @@ def test_stuck_contacts_that_disagree(slip, newton):
     np.testing.assert_allclose(u[:, 1], [0.0, -slip], rtol=0.0, atol=1e-10)
 
 
-def test_multipliers_on_a_way_of_their_own_go_on_where_they_ended():
+def test_the_separate_sequence_goes_on_where_it_ended():
     """The belts above by turns that may end after each system, with ten sweeps between them.
     Begun anew each time, with springs rho, a turn follows forces for a few of the 4e6 sweeps that
     they need. Neither Newton's method on the map nor interior paths help. 1e-8 as above."""

@@ -14,9 +14,10 @@ take turns, each but the last from the forces f_k that the one before has found:
   forces have to change by far more than residuals say: at 1e-7 of the velocities along a motion
   that no body feels, until a contact slides or opens. A step with s = 1e7 goes as far as as many
   sweeps. Where that sets off others, one after the other, only small s lead on, at residuals that
-  rise a hundredfold before they fall. From the fourth turn on they also follow a way of their own,
-  from the given forces on, which sweeps between two turns would lead off, as they squeeze stuck
-  contacts. Sweeps go on from where they were, or from that way where its residual is lower;
+  rise a hundredfold before they fall. From the fourth turn on there is also a separate
+  sequence of these steps, which begins from the given forces and goes on where its last turn ended:
+  sweeps in between squeeze stuck contacts, and lead elsewhere. Sweeps go on from where they were,
+  or from this sequence where its residual is lower;
 - from the third turn on, in networks that are not large, interior paths (``coulomb_path``), which
   know of no start: the others can go round in circles, as Coulomb's law has no energy that falls.
 
@@ -55,9 +56,9 @@ class Settings:
 
     least: linear systems a turn of multipliers has at least to halve the residual; as many as its
     sweeps are worth, ``worth`` of them one. first, stiffest: s at first and at most; growth,
-    fall: its factors after a step and a failure; soft: s below which the turn ends, and at first on
-    a way of their own. iterations: of Newton's method a step. inner: part of the residual to which
-    a step is solved; loosest: at most.
+    fall: its factors after a step and a failure; soft: s below which the turn ends, and at first in
+    the separate sequence. iterations: of Newton's method a step. inner: part of the residual to
+    which a step is solved; loosest: at most.
 
     paths: contacts up to which there are interior paths; in larger networks some motion always
     folds. spread: of the logarithms of their weights, after the first path, whose weights are one;
@@ -147,7 +148,7 @@ def rigid_contacts(
             search.by_paths(work)
         search.by_multipliers(work)
         if turn >= 4:
-            search.on_a_way_of_their_own(work)
+            search.by_separate_multipliers(work)
         if not search.unsolved or search.work >= settings.work:
             break
         search.by_sweeps(sweeps)
@@ -207,7 +208,7 @@ class _Search:
 
     def begin(self, force: np.ndarray) -> None:
         self.look(force)
-        self.way = self.here, self.settings.soft  # of the multipliers: iterate and s
+        self.separate = self.here, self.settings.soft  # sequence of multipliers: iterate and s
 
     def look(self, force: np.ndarray) -> None:
         """Go on from these forces."""
@@ -277,13 +278,13 @@ class _Search:
         """Steps from where sweeps and Newton's method ended."""
         self._multipliers(self.settings.first, work)
 
-    def on_a_way_of_their_own(self, work: float) -> None:
+    def by_separate_multipliers(self, work: float) -> None:
         """Steps from where the last turn of these ended, first from the given forces. Sweeps go on
         from their own forces, unless these have led to a lower residual."""
         kept = self.here
-        self.here, s = self.way
+        self.here, s = self.separate
         s = self._multipliers(s, work)
-        self.way = self.here, max(s, self.settings.soft)
+        self.separate = self.here, max(s, self.settings.soft)
         if not self.here.residual < kept.residual:
             self.here = kept
 

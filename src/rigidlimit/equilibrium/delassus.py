@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from .._support.arrays import with_short_indices
 from .._support.memory import check_room
+from .._support.submatrix import submatrix
 from .contact_blocks import ContactBlocks, contact_blocks
 from .dense import SMALL, Dense
 from .mechanics import TIGHT, Patience, Solve, system
@@ -40,12 +41,11 @@ class DelassusBlocks:
     """Blocks of I + W D for W (m d, m d), as ``blocks.BodyBlocks`` has those of K: a contact takes
     the place of a body. touch: the two contacts of each pair that is coupled."""
 
-    padded = False
-
     def __init__(self, W: sp.csr_array, d: int):
         self.width, self.size = d, W.shape[0]
         m = self.size // d
-        both = sp.bsr_array(abs(W) + abs(W.T) + sp.identity(self.size), blocksize=(d, d))
+        stored = sp.csr_array((np.ones(W.nnz), W.indices, W.indptr), shape=W.shape)  # zeros, too
+        both = sp.bsr_array(stored + stored.T + sp.identity(self.size), blocksize=(d, d))
         both.sort_indices()
         self.ptr, self.col = both.indptr.astype(np.int32), both.indices.astype(np.int32)
         self.row = np.repeat(np.arange(m, dtype=np.int32), np.diff(self.ptr))
@@ -98,7 +98,7 @@ class Delassus:
         if contacts is None:
             return DelassusBlocks(self.W, self.shape[1])
         rows = (self.shape[1] * contacts[:, None] + np.arange(self.shape[1])).ravel()
-        return DelassusBlocks(self.W[rows][:, rows], self.shape[1])
+        return DelassusBlocks(submatrix(self.W, rows=rows, columns=rows), self.shape[1])
 
     def shifted(self, lead: np.ndarray) -> "Delassus":
         other = copy(self)  # with the same patterns

@@ -38,6 +38,21 @@ def test_a_kilogramme_on_a_mountain():
     assert not result.doubt
 
 
+@pytest.mark.parametrize("shape", [rl.Box((2, 2, 2)), rl.Sphere(1)])
+@pytest.mark.parametrize("mass", [1e8, 1e12])
+def test_friction_is_not_blamed_for_what_weights_do(shape, mass):
+    """Contract: both stand still, a motion that friction does not keep from. Forces of opposite
+    sides of the light one were said to lock it: they change the heavy one's velocity by little."""
+    scene, rough = rl.Scene(dt=1e-3), rl.Material(friction=0.5)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), material=rough)
+    scene.add(shape, position=(0, 0, 1), mass=1, material=rough)
+    scene.add(shape, position=(0, 0, 3), mass=mass, material=rough)
+    answer = rl.Simulation(scene).step().classic
+    assert answer.locked is None
+    assert answer.status in (rl.Status.CONVERGED, rl.Status.STALLED)
+    assert "friction locks" not in answer.message
+
+
 def test_a_kilogramme_in_the_groove_of_two_mountains():
     """Closed form: W / (2 cos a) on either side, tan a = 1 / sqrt(1.25). One side bore 5e-5 more:
     forces were known to last digits of those below."""

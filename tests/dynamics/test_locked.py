@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+import rigidlimit as rl
 from rigidlimit import Status, contact_dynamics
+from rigidlimit.adapters import CapturedProblem
+from rigidlimit.errors import SceneWarning
 
 SIN, COS = 0.2 / np.sqrt(1.04), 1.0 / np.sqrt(1.04)
 DT = 0.01
@@ -46,3 +50,30 @@ def test_disk_between_walls(driven):
     np.testing.assert_allclose(answer.velocity[:3], 0.0, rtol=0.0, atol=1e-9)
     pushed = (SIN * answer.force + COS * answer.tangential_force[:, 0]).sum()
     assert pushed == pytest.approx(1.0, abs=1e-7)
+
+
+@pytest.mark.parametrize("mass", [1e-6, 1e-3, 1e3, 1e6])
+def test_a_column_between_plates_that_close(mass):
+    """Closed form: balls of any weights in a straight column have no room between rigid plates that
+    close, jammed. Forces along the column push no ball at all."""
+    scene, rough = rl.Scene(dt=1e-3), rl.Material(friction=0.5)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), material=rough)
+    for k in range(5):
+        scene.add(rl.Sphere(1), position=(0, 0, 1 + 2 * k), mass=1 if k else mass, material=rough)
+    above = dict(position=(0, 0, 10), normal=(0, 0, -1), material=rough, fixed=True)
+    scene.add(rl.HalfSpace(), velocity=(0, 0, -0.1), **above)
+    with pytest.warns(SceneWarning, match="no room left"):
+        answer = rl.Simulation(scene).step().classic
+    assert answer.status is Status.JAMMED
+    assert len(answer.locked) == 6
+
+
+def test_a_captured_disk_between_walls():
+    """Example: the disk above in the velocities of its body, whose walls are in w: nothing is
+    found, and that is said."""
+    rows = np.array([[COS, SIN, 0], [-SIN, COS, -1], [-COS, SIN, 0], [SIN, COS, 1]])
+    walls, M = np.array([-COS, SIN, -COS, SIN]), np.diag([1.0, 1.0, 0.5])
+    matrices = dict(M=sp.csr_array(M), H=sp.csr_array(rows.T), f=np.array([0, -DT, 0]), w=walls)
+    for friction, moves in ((0.1, True), (0.3, False)):
+        problem = CapturedProblem("global", 2, np.full(2, friction), **matrices)
+        assert problem.solve().converged == moves

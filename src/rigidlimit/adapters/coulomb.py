@@ -24,6 +24,7 @@ from ..equilibrium.dense import SMALL, between_bodies
 from ..equilibrium.mechanics import Inertia
 from ..equilibrium.multipliers import rigid_contacts
 from ..equilibrium.rows import checked_friction
+from ..linear import column_arms
 from ..status import Status
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ def solve_coulomb(captured: "CapturedProblem", *, tolerance: float = 1e-10) -> C
     mechanics, trace, q = _mechanics(captured)
     scale = float(np.abs(q).max(initial=0.0)) or 1.0
     trace = np.where(trace > 0, trace, trace.max(initial=0.0) or 1.0)  # nothing moves this contact
-    found = rigid_contacts(mechanics, mu, d / trace, scale=scale, tolerance=tolerance)
+    known = dict(scale=scale, tolerance=tolerance, M=_inertia_over_arms(captured))
+    found = rigid_contacts(mechanics, mu, d / trace, **known)
     return CoulombAnswer(
         reaction=found.force,
         velocity=found.velocity,
@@ -130,6 +132,14 @@ def _mechanics(captured):
         unit=unit,
     )
     return bodies, _traces(diagonal, d), q
+
+
+def _inertia_over_arms(captured):
+    """M with rows over the arms of B's columns, so that its products are forces; None for W."""
+    if captured.kind == "local":
+        return None
+    arm = column_arms(sp.csr_array(captured.H.T))[0]
+    return sp.diags_array(1.0 / np.maximum(arm, np.finfo(float).tiny)) @ captured.M
 
 
 def _traces(diagonal, d):

@@ -207,12 +207,13 @@ def _rigid(problem, mass, inverse, dt, offset, start, *, tolerance):
     rows, d = problem.rows, start.shape[1]
     arm = np.maximum(column_arms(rows)[0], np.finfo(float).tiny)
     columns, arms = sp.diags_array(1.0 / arm), sp.diags_array(arm)
+    scaled_mass = sp.csr_array(columns @ mass @ columns / dt)
     mechanics = between_bodies(
         submatrix(rows, scale=1.0 / arm),
         (mass @ problem.v_free) / arm / dt,
         d,
         inertia=Inertia(
-            sp.csr_array(columns @ mass @ columns / dt),
+            scaled_mass,
             sp.csr_array(arms @ inverse @ arms * dt),
             submatrix(problem.response, scale=arm),
         ),
@@ -226,6 +227,7 @@ def _rigid(problem, mass, inverse, dt, offset, start, *, tolerance):
         scale=problem.scale,
         tolerance=tolerance,
         force=start,
+        M=scaled_mass,
     )
 
 

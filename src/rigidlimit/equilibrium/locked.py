@@ -15,6 +15,7 @@ only keep the forces from growing without end (``cone_path``).
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from . import cone_path
 from .law import ContactLaw
@@ -26,11 +27,13 @@ from .natural_map import into_cones
 class Settings:
     """stiffness: of the springs, over rho. too_fast: speed of the bodies, over the fastest contact
     without forces, below which there are no velocities u_n >= mu |u_t|, from which on contacts
-    count as locked. missing: part of f . |q| from which -f . q is more than rounding. steps: of the
-    path at most; last: of its mean product, over the first, below which it is rounding."""
+    count as locked: what is left of forces on a body 1e6 times heavier than others is 3e-4, forces
+    that do lift a body are of order one. missing: part of f . |q| from which -f . q is more than
+    rounding. steps: of the path at most; last: of its mean product, over the first, below which it
+    is rounding."""
 
     stiffness: float = 1e12
-    too_fast: float = 1e4
+    too_fast: float = 1e3
     missing: float = 1e-9
     steps: int = 60
     last: float = 1e-16
@@ -42,11 +45,13 @@ def locked_forces(
     rho: np.ndarray,
     *,
     scale: float,
+    M: sp.sparray | None = None,
     settings: Settings = Settings(),
 ) -> tuple[np.ndarray | None, int]:
     """(forces (m, d) of largest entry 1 as above, or None; linear systems). Arguments as of
     ``multipliers.rigid_contacts``."""
     m, d = mechanics.shape
+    M = sp.diags_array(np.repeat(rho, d)) if M is None else M
     springs, first = settings.stiffness * rho, None
     law = ContactLaw(springs, springs, friction, np.zeros((m, d - 1)), associated=True)
     at = cone_path.start(mechanics, law, scale * float(np.median(rho)))
@@ -56,18 +61,19 @@ def locked_forces(
             t = cone_path.advance(mechanics, law, at)
         except (np.linalg.LinAlgError, ZeroDivisionError):
             return None, solves
-        force = _locks(mechanics, friction, rho, scale, at.force, settings)
+        force = _locks(mechanics, friction, M, scale, at.force, settings)
         first = first or t
         if force is not None or not t > settings.last * first:
             return force, solves
     return None, settings.steps
 
 
-def _locks(mechanics, friction, rho, scale, force, settings):
+def _locks(mechanics, friction, M, scale, force, settings):
     """``force`` within the cones, of largest entry 1, if it locks its contacts; else None.
 
     Velocities of the bodies v with f . (q + H (v - v_free)) >= 0 have to be as fast as
-    |v - v_free|_M >= -f . q / |H^T f|_1/M; bodies as heavy as rho of the contacts that bear.
+    max |v - v_free| >= -f . q / |H^T f|_1. In the norms of M and 1/M, forces that lift a heavy body
+    off a light one would count as locked: they change its velocity by next to nothing.
     """
     force = force.copy()
     into_cones(force, friction)
@@ -77,7 +83,6 @@ def _locks(mechanics, friction, rho, scale, force, settings):
     missing = -float((force * q).sum())
     if not missing > settings.missing * float(np.abs(force * q).sum()):
         return None
-    left = max(float((force * mechanics.change(mechanics.start(force) - free)).sum()), 0.0)
-    mass = float((rho * force[:, 0]).sum() / force[:, 0].sum())
-    fast = settings.too_fast * scale * np.sqrt(mass * left)
+    pushed = M @ (mechanics.start(force) - free)
+    fast = settings.too_fast * scale * float(np.abs(pushed).sum())
     return force if missing > fast else None

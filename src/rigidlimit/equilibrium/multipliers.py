@@ -34,6 +34,7 @@ and end the search; in large networks after the last one.
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 
 from .dense import SMALL
 from .mechanics import Mechanics
@@ -119,16 +120,18 @@ def rigid_contacts(
     scale: float,
     tolerance: float,
     force: np.ndarray | None = None,
+    M: sp.sparray | None = None,
     settings: Settings = Settings(),
 ) -> RigidContacts:
     """Forces (m, d) and velocities of rigid contacts with friction (m,).
 
     rho (m,): 3/tr(W_ii), or d/tr in the plane. scale: max |q|, the unit of the residual. force
-    (m, d): to start from.
+    (m, d): to start from. M (n, n): inertia of the unknowns, rows over arms where these differ,
+    to tell whether contacts are locked; None: rho, of unknowns that are the contacts' velocities.
     """
     m, d = mechanics.shape
     force = np.zeros((m, d)) if force is None else np.array(force, float)
-    search = Search(mechanics, friction, rho, scale, tolerance, settings)
+    search = Search(mechanics, friction, rho, scale, tolerance, M, settings)
     search.begin(force)
     sweeps, turn = settings.sweeps, 0
     if search.unsolved and len(search.here.x) > SMALL:

@@ -29,9 +29,9 @@ class Iterate:
 class Search:
     """Where the methods of ``rigid_contacts`` stand, and the iterate of least residual."""
 
-    def __init__(self, mechanics, friction, rho, scale, tolerance, settings):
+    def __init__(self, mechanics, friction, rho, scale, tolerance, M, settings):
         self.mechanics, self.friction, self.rho = mechanics, friction, rho
-        self.scale, self.tolerance, self.settings = scale, tolerance, settings
+        self.scale, self.tolerance, self.M, self.settings = scale, tolerance, M, settings
         self.here = self.best = None
         self.history, self.routes = [], []
         self.solves, self.work, self.paths = 0, 0.0, 0
@@ -45,7 +45,8 @@ class Search:
     @cached_property
     def locked(self) -> np.ndarray | None:
         """Forces of contacts that friction locks, or None."""
-        force, solves = locked_forces(self.mechanics, self.friction, self.rho, scale=self.scale)
+        known = dict(scale=self.scale, M=self.M)
+        force, solves = locked_forces(self.mechanics, self.friction, self.rho, **known)
         self._spend(solves)
         return force
 

@@ -11,8 +11,8 @@ such motions, next to none between 1e-5 and a hundredth. Measured by how gaps ch
 the same problem has k more columns and no weak motions: b is of the size of overlaps, and Q is
 known to 1e-16 / s, which is what last digits of B leave open.
 
-Step 1 feels forces along w by |B w|^2, so that up to some size, ``unresolved``, no data tell what
-contacts bear along a motion without a load. These are left out of the balance:
+In step 1 velocities answer to forces along w by |B w|^2, so that up to some size, ``unresolved``,
+no data tell what contacts bear along a motion without a load. These are left out of the balance:
 
     Z^T u = 0,   and loads along Z, s Q^T f, are those of the least energy.
 """

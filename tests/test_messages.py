@@ -27,6 +27,12 @@ def _ball():
     return scene
 
 
+def _two_balls():
+    scene = _ball()
+    scene.add(BALL, position=(3, 0, 0))
+    return scene
+
+
 LADDER = ([[0, 1, -1.0], [-1, 0, 1.7]], [0, 900.0, 350.0])
 TANGENTS = np.array([[-1, 0, -1.7], [0, -1, -1.0]])
 
@@ -52,7 +58,8 @@ def _dynamics(**options):
         (lambda: rl.Simulation("beam", restitution="a"), "restitution is 'a'"),
         (lambda: rl.Simulation("beam", dt="a"), "dt is 'a'"),
         (lambda: rl.Simulation("beam", dt=1e-300), "square is zero"),
-        (lambda: rl.Simulation("beam", dt=1e-30).run(until=0.1), "would stand still"),
+        (lambda: rl.Simulation("beam", dt=1e-30).run(until=0.1), "still; expected a longer step"),
+        (lambda: rl.Simulation("beam", dt=1e-3).run(until=1e300), "still; expected an earlier end"),
         (lambda: rl.Simulation("beam", tolerance=None), "tolerance is None"),
         (lambda: rl.Simulation("beam").run(until="a"), "until is 'a'"),
         (lambda: rl.Simulation(3), "scene is 3; expected a Scene"),
@@ -85,6 +92,12 @@ def _dynamics(**options):
         (lambda: rl.Scene().add(BALL, position=(0, 0, 0), orientation="a"), "a quaternion"),
         (lambda: rl.Scene().index(None), "body None does not exist"),
         (lambda: rl.Material(young="a"), "young is 'a'"),
+        (lambda: rl.Material(friction=True), "friction is True; expected a finite"),
+        (lambda: rl.Material(young=np.True_), "True_?; expected a positive modulus"),
+        (lambda: rl.Scene(dt=True), "dt is True"),
+        (lambda: _two_balls().set_pair_friction(0, 1.0, 0.5), "body 1.0 does not exist"),
+        (lambda: _two_balls().set_pair_friction(True, 0, 0.5), "body True does not exist"),
+        (lambda: _two_balls().set_pair_friction(0, 1, True), "is True; expected a finite mu"),
         (lambda: rl.Material(poisson=None), "poisson is None"),
         (lambda: rl.Box(1), "size is 1; expected three lengths"),
         (lambda: rl.Box((1, 2)), "expected three lengths"),

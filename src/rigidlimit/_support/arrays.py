@@ -57,9 +57,9 @@ def points(name: str, value: object) -> np.ndarray:
 
 
 def number(value: object) -> float:
-    """``value`` as a float; nan where it is none: text, None, a list."""
+    """``value`` as a float; nan where it is none: text, true or false, None, a list."""
     try:
-        return np.nan if isinstance(value, str | bytes) else float(value)
+        return np.nan if isinstance(value, str | bytes | bool | np.bool_) else float(value)
     except (TypeError, ValueError):
         return np.nan
 

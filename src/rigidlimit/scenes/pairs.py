@@ -34,7 +34,8 @@ class Pairs:
             if body not in self._index:
                 raise SceneError(f"no body is named {body!r}; {nearest(body, self._index)}")
             return self._index[body]
-        if not (0 <= number(body) < len(self) and number(body) == int(number(body))):
+        whole = isinstance(body, int | np.integer)
+        if not (whole and 0 <= number(body) < len(self)):
             raise SceneError(f"body {body} does not exist; expected an index below {len(self)}")
         return int(body)
 

@@ -16,9 +16,11 @@ def steps_between(time: float, until: float, dt: float) -> int:
     """Steps of ``dt`` from ``time`` to ``until`` [s]. Raises InputError for steps so short that
     time, a number of 16 digits, would stand still."""
     if dt < np.spacing(until):
+        usual = np.spacing(until) < 1e-3
+        advice = "a longer step, like 1e-3" if usual else "an earlier end of the run"
         raise InputError(
             f"dt is {dt:g} s, less than the last digit of a time of {until:g} s, which would stand "
-            "still; expected a longer step, like 1e-3"
+            f"still; expected {advice}"
         )
     return int(np.ceil((until - time) / dt - 1e-9))
 

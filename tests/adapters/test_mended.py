@@ -93,6 +93,15 @@ def test_held_degrees_of_freedom():
     assert degree == 2
 
 
+def test_status_is_that_of_the_solver():
+    """Contract: as every result, also where the load pulls the beam off its supports."""
+    carried, pulled = (mend_forces(BEAM, load=[sign * 10.0, 0.0]) for sign in (1, -1))
+    assert carried.status is rl.Status.CONVERGED and carried.converged
+    assert carried.residual <= carried.answer.tolerance and carried.iterations > 0
+    assert pulled.status is rl.Status.LOAD_NOT_CARRIED and not pulled.converged
+    assert pulled.residual == pulled.answer.residual > pulled.answer.tolerance
+
+
 def test_open_contacts_carry_nothing():
     """Closed form: a support that is out of reach leaves 5 and 5, one that is closed without
     force gets its third, and a force of the engine's counts more than a gap."""

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from ..._support.display import Brief
 from ...compatibility import CompatibleForces, RoughForces
+from ...status import Status
 from .balance import Balance
 from .contacts import EngineContacts
 from .geometry import Places
@@ -105,6 +106,22 @@ class SolvedProblem(Brief):
     def notes(self) -> tuple[str, ...]:
         """What the reader did, and what was left out."""
         return self.balance.notes
+
+    @property
+    def status(self) -> Status:
+        """What the solver says of its answer; of islands that were solved each on its own that of
+        the worst."""
+        return self.answer.status
+
+    @property
+    def residual(self) -> float:
+        """Imbalance of the answer, as of ``CompatibleForces``."""
+        return self.answer.residual
+
+    @property
+    def iterations(self) -> int:
+        """Of the solver, in all."""
+        return self.answer.iterations
 
     @property
     def converged(self) -> bool:

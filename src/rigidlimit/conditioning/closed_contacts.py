@@ -165,6 +165,8 @@ class ClosedContacts:
         m, step = len(self.rows), self.step
         free = step.free & np.repeat(inside[m:], 6)
         chosen = np.flatnonzero(inside[:m] & (classic.force[self.rows] > 0))
+        if not len(chosen):  # nothing bears there
+            return np.zeros(len(self.dofs)), np.zeros(len(self.dofs))
         balance = submatrix(self.balance(classic)[0], rows=chosen)
         response = Response(step, balance, self.off(classic).of(chosen), free)
         B, both = submatrix(self.B, rows=chosen), np.zeros((2, len(self.dofs)))

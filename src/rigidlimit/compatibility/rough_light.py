@@ -22,6 +22,7 @@ from ..equilibrium.law import ContactLaw
 from ..equilibrium.mechanics import Mechanics
 from ..equilibrium.result import Equilibrium
 from ..equilibrium.rough_newton import newton
+from ..equilibrium.rows import rows_of
 from ..equilibrium.solve import solve
 
 LIGHT = 1e-7
@@ -87,7 +88,7 @@ def _balanced(rows, law, found, load, chosen, tolerance) -> Equilibrium | None:
     equilibrium of these was found."""
     columns, d = np.flatnonzero(chosen), found.force.shape[1]
     touching = np.flatnonzero((abs(rows) @ chosen).reshape(-1, d).any(axis=1))
-    used = (d * touching[:, None] + np.arange(d)).ravel()
+    used = rows_of(touching, d)
     size = float(np.abs(load[columns]).max())
     length = size ** (1.0 / (law.exponent - 1.0))
     part = replace(

@@ -24,7 +24,7 @@ from .._support.words import counted
 from ..equilibrium.dense import between_bodies
 from ..equilibrium.mechanics import Inertia
 from ..equilibrium.multipliers import rigid_contacts
-from ..equilibrium.rows import checked_friction, contact_rows
+from ..equilibrium.rows import checked_friction, contact_rows, rows_of
 from ..linear import column_arms
 from ..status import Status
 from .given import Given
@@ -123,7 +123,7 @@ def rough_dynamics(
     q = (inner @ v_free).reshape(m, d) + offset
     scale = float(np.abs(q[moved]).max(initial=0.0))
     if scale > 0.0 and (q[moved, 0] < 0.0).any():
-        chosen = (d * moved[:, None] + np.arange(d)).ravel()
+        chosen = rows_of(moved, d)
         problem = RoughProblem(
             sp.csr_array(inner[chosen]),
             sp.csr_array(response[chosen]),

@@ -5,6 +5,8 @@ a one on the diagonal. K has one dense block (width, width) for each pair of bod
 contact or an inertia, row by row. Only D changes from one Newton step to the next.
 """
 
+from functools import cached_property
+
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
@@ -61,7 +63,40 @@ def _pattern(begins, body, bodies):
     return (ptr + np.arange(bodies + 1)).astype(np.int32), (blocks % bodies).astype(np.int32)
 
 
-class BodyBlocks:
+class Blocks:
+    """Pattern of a square matrix (size, size) of blocks (width, width), that of its transpose too.
+
+    ptr (rows + 1,), col: its blocks, row by row; across: block (j, i) of each block (i, j). touch:
+    sparse, rows of blocks that are coupled with one another in each of its rows.
+    """
+
+    width: int
+    size: int
+    ptr: np.ndarray
+    col: np.ndarray
+    across: np.ndarray
+    touch: sp.csr_array
+
+    @cached_property
+    def row(self) -> np.ndarray:
+        """The row of each block."""
+        return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+
+    @cached_property
+    def _diagonal(self) -> np.ndarray:
+        return np.flatnonzero(self.row == self.col)
+
+    def add_to_diagonal(self, values: np.ndarray, amount: float) -> None:
+        """``amount`` more on the diagonal of a matrix of blocks ``values``, in place."""
+        along = np.arange(self.width)
+        values[self._diagonal[:, None], along, along] += amount
+
+    def matrix(self, values: np.ndarray) -> sp.bsr_array:
+        """The matrix of blocks ``values``."""
+        return sp.bsr_array((values, self.col, self.ptr), shape=(self.size, self.size))
+
+
+class BodyBlocks(Blocks):
     """Pattern of K and rows of B by bodies.
 
     place (n,): degree of freedom -> its place in vectors with padding, (size,). begins (m + 1,),
@@ -101,12 +136,6 @@ class BodyBlocks:
         _assemble(D, self.begins, self.rows, self.at, values)
         return values
 
-    def add_to_diagonal(self, values: np.ndarray, amount: float) -> None:
-        """``amount`` more on K's diagonal, in place."""
-        row = np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
-        here, along = np.flatnonzero(row == self.col), np.arange(self.width)
-        values[here[:, None], along, along] += amount
-
     def pad(self, x: np.ndarray) -> np.ndarray:
         if not self.padded:
             return x
@@ -116,10 +145,6 @@ class BodyBlocks:
 
     def unpad(self, x: np.ndarray) -> np.ndarray:
         return x[self.place] if self.padded else x
-
-    def matrix(self, values: np.ndarray) -> sp.bsr_array:
-        """K (size, size) of its blocks."""
-        return sp.bsr_array((values, self.col, self.ptr), shape=(self.size, self.size))
 
 
 @njit(cache=True, nogil=True)

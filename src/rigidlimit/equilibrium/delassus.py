@@ -15,10 +15,12 @@ import scipy.sparse as sp
 from .._support.arrays import with_short_indices
 from .._support.memory import check_room
 from .._support.submatrix import submatrix
+from .blocks import Blocks
 from .contact_blocks import ContactBlocks, contact_blocks
 from .dense import SMALL, Dense
 from .mechanics import TIGHT, Patience, Solve, system
 from .patterns import Patterns
+from .rows import rows_of
 
 FILLED = 0.3
 """Part of the entries of W from which its factors are dense."""
@@ -37,7 +39,7 @@ def between_contacts(W: np.ndarray | sp.sparray, q: np.ndarray, d: int) -> "Dela
     return Dense.delassus(W, q, d)
 
 
-class DelassusBlocks:
+class DelassusBlocks(Blocks):
     """Blocks of I + W D for W (m d, m d), as ``blocks.BodyBlocks`` has those of K: a contact takes
     the place of a body. touch: the two contacts of each pair that is coupled."""
 
@@ -48,7 +50,6 @@ class DelassusBlocks:
         both = sp.bsr_array(stored + stored.T + sp.identity(self.size), blocksize=(d, d))
         both.sort_indices()
         self.ptr, self.col = both.indptr.astype(np.int32), both.indices.astype(np.int32)
-        self.row = np.repeat(np.arange(m, dtype=np.int32), np.diff(self.ptr))
         place = sp.csr_array((np.arange(len(self.col)), self.col, self.ptr), shape=(m, m))
         self.across = sp.csr_array(place.T).data  # sorted alike: the pattern is symmetric
         self.W = self._blocks_of(W)
@@ -65,7 +66,7 @@ class DelassusBlocks:
         W.sum_duplicates()
         blocks, m = np.zeros((len(self.col), d, d)), len(self.ptr) - 1
         row = np.repeat(np.arange(m), np.diff(W.indptr))
-        keys = self.row.astype(np.int64) * m + self.col
+        keys = self.row * m + self.col
         blocks[np.searchsorted(keys, row * m + W.indices)] = W.data
         return blocks
 
@@ -73,13 +74,6 @@ class DelassusBlocks:
         values = self.W @ D[self.col]
         self.add_to_diagonal(values, 1.0)
         return values
-
-    def add_to_diagonal(self, values: np.ndarray, amount: float) -> None:
-        here, along = np.flatnonzero(self.row == self.col), np.arange(self.width)
-        values[here[:, None], along, along] += amount
-
-    def matrix(self, values: np.ndarray) -> sp.bsr_array:
-        return sp.bsr_array((values, self.col, self.ptr), shape=(self.size, self.size))
 
 
 class Delassus:
@@ -97,7 +91,7 @@ class Delassus:
         """Of these contacts, all where None."""
         if contacts is None:
             return DelassusBlocks(self.W, self.shape[1])
-        rows = (self.shape[1] * contacts[:, None] + np.arange(self.shape[1])).ravel()
+        rows = rows_of(contacts, self.shape[1])
         return DelassusBlocks(submatrix(self.W, rows=rows, columns=rows), self.shape[1])
 
     def shifted(self, lead: np.ndarray) -> "Delassus":
@@ -130,28 +124,24 @@ class Delassus:
         return float(np.abs(r).max(initial=0.0)) / self.unit
 
     def factorize(self, D: np.ndarray) -> Solve:
-        if not D.any():
-            return lambda r, b=None, accuracy=TIGHT: self._without_answer(r, b)
-        pattern = self.patterns.of(D)
-        solve = system(pattern, pattern.assemble(D), self.damping, self.iterative)
-        if pattern.contacts is None:
-            return lambda r, b=None, accuracy=TIGHT: solve(self._right_side(r, b), accuracy)
-        here, D = pattern.contacts, D[pattern.contacts]
+        pattern = solve = None
+        if D.any():
+            pattern = self.patterns.of(D)
+            solve = system(pattern, pattern.assemble(D), self.damping, self.iterative)
 
         def change(
             r: np.ndarray, b: np.ndarray | None = None, accuracy: float = TIGHT
         ) -> np.ndarray:
-            rhs, force = self._right_side(r, b), np.zeros(self.shape)
+            rhs = -r if b is None else self.W @ b.ravel() - r
+            if pattern is None:
+                return rhs / (1.0 + self.damping)
+            if pattern.contacts is None:
+                return solve(rhs, accuracy)
+            here, force = pattern.contacts, np.zeros(self.shape)
             inner = solve(rhs.reshape(self.shape)[here].ravel(), accuracy).reshape(len(here), -1)
-            force[here] = np.einsum("iab,ib->ia", D, inner)
+            force[here] = np.einsum("iab,ib->ia", D[here], inner)
             dx = (rhs - self.W @ force.ravel()) / (1.0 + self.damping)
             dx.reshape(self.shape)[here] = inner
             return dx
 
         return change
-
-    def _right_side(self, r, b):
-        return -r if b is None else self.W @ b.ravel() - r
-
-    def _without_answer(self, r, b):
-        return self._right_side(r, b) / (1.0 + self.damping)

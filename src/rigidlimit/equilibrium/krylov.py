@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-from .blocks import BodyBlocks
+from .blocks import Blocks
 
 Product = Callable[[np.ndarray], np.ndarray]
 
@@ -21,7 +21,7 @@ RESTART = 60
 class IncompleteFactor:
     """L U of the blocks of K on its own pattern; ``solve`` applies its inverse."""
 
-    def __init__(self, blocks: BodyBlocks, values: np.ndarray):
+    def __init__(self, blocks: Blocks, values: np.ndarray):
         self.blocks, self.values = blocks, values.copy()
         self.inverse = np.empty((len(blocks.ptr) - 1, *values.shape[1:]))
         _incomplete(blocks.ptr, blocks.col, self.values, self.inverse)

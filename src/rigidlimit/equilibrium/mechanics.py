@@ -26,6 +26,7 @@ from .blocks import BodyBlocks, bodies_of
 from .contact_blocks import ContactBlocks, contact_blocks
 from .krylov import IncompleteFactor, gmres
 from .patterns import Pattern, Patterns
+from .rows import rows_of
 
 TIGHT = 1e-12
 """Relative residual of linear systems that nothing looser is asked of."""
@@ -123,8 +124,7 @@ class Bodies:
         def blocks(contacts: np.ndarray | None) -> BodyBlocks:
             if contacts is None:
                 return BodyBlocks(self.B, M, d, starts, shift)
-            rows = (d * contacts[:, None] + np.arange(d)).ravel()
-            return BodyBlocks(submatrix(self.B, rows=rows), M, d, starts, shift)
+            return BodyBlocks(submatrix(self.B, rows=rows_of(contacts, d)), M, d, starts, shift)
 
         self.patterns = Patterns(blocks)
         self.iterative, self.damping = Patience(), 0.0

@@ -19,7 +19,7 @@ from .._support.memory import check_room
 from ..linear.dissection import elimination_order
 from ..linear.fronts import SETTINGS, Fronts, dense_fronts
 from ..linear.lapack import routine
-from .blocks import BodyBlocks
+from .blocks import Blocks
 
 ONE_FRONT = 72
 """Degrees of freedom up to which the whole system is one front."""
@@ -33,7 +33,7 @@ MORE_LETTERS = np.frombuffer(b"LRNU", np.uint8)
 """Left or lower, right, no, unit or upper."""
 
 
-def fronts_of(blocks: BodyBlocks) -> Fronts:
+def fronts_of(blocks: Blocks) -> Fronts:
     """Fronts of K, by nested dissection; one front if it is small."""
     n, width = blocks.size, blocks.width
     if n <= ONE_FRONT:
@@ -62,7 +62,7 @@ class _Tree(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """Blocks of K for compiled code, see ``BodyBlocks``; body_at: bodies in the order of
+    """Blocks of K for compiled code, see ``Blocks``; body_at: bodies in the order of
     elimination, place: the inverse."""
 
     ptr: np.ndarray
@@ -76,7 +76,7 @@ class _Values(NamedTuple):
 class Elimination:
     """What all factorizations of one pattern share."""
 
-    def __init__(self, blocks: BodyBlocks):
+    def __init__(self, blocks: Blocks):
         self.blocks, self.fronts = blocks, fronts_of(blocks)
         f, width = self.fronts, blocks.width
         k, r = np.diff(f.column), np.diff(f.row_starts)

@@ -7,15 +7,11 @@ and what these couple is factorized many times faster than what all of them woul
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .blocks import Blocks
 from .multifrontal import Elimination
-
-if TYPE_CHECKING:
-    from .blocks import BodyBlocks
-    from .delassus import DelassusBlocks
 
 FILLED = 0.8
 """Part of the contacts of a pattern that must answer for it to serve: finding one takes as long as
@@ -25,7 +21,7 @@ a factorization of a sparse one."""
 class Pattern:
     """Blocks and fronts of K for some contacts; contacts: their numbers, or None for all."""
 
-    def __init__(self, blocks: "BodyBlocks | DelassusBlocks", contacts: np.ndarray | None):
+    def __init__(self, blocks: Blocks, contacts: np.ndarray | None):
         self.blocks, self.contacts = blocks, contacts
 
     @cached_property
@@ -41,7 +37,7 @@ class Patterns:
     """Those of one network: of all contacts, and of those that answered last. blocks: a function of
     the numbers of contacts, None for all."""
 
-    def __init__(self, blocks: Callable[[np.ndarray | None], "BodyBlocks | DelassusBlocks"]):
+    def __init__(self, blocks: Callable[[np.ndarray | None], Blocks]):
         self._blocks = blocks
         self._last = self._holds = None
 

@@ -11,6 +11,11 @@ from .._support.words import counted
 from ..errors import InputError
 
 
+def rows_of(contacts: np.ndarray, d: int) -> np.ndarray:
+    """The rows (k d,) of contacts (k,), d each."""
+    return (d * contacts[:, None] + np.arange(d)).ravel()
+
+
 def contact_rows(
     B: np.ndarray | sp.csr_array, tangential: np.ndarray | sp.sparray
 ) -> tuple[np.ndarray | sp.csr_array, int]:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ..._support.matrices import Matrix, taken
 from ..._support.words import counted
+from ...equilibrium.rows import rows_of
 from .links import without_links
 from .matrices import components, entries, numbered, without_columns
 from .mechanisms import BlockMotions, Reduction
@@ -72,7 +73,7 @@ class Balance:
         d = self.directions
         if len(contacts) == len(self.force) // d:
             return self
-        rows = (d * np.asarray(contacts)[:, None] + np.arange(d)).ravel()
+        rows = rows_of(np.asarray(contacts), d)
         return replace(self, B=taken((self.B,), rows), force=self.force[rows])
 
     def alone(self, contacts: np.ndarray) -> "Balance":

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..._support.arrays import MatrixLike
+from ...equilibrium.rows import rows_of
 from ..degree import Degree
 from ..rank import rank
 from ..tolerances import TOLERANCES
@@ -61,7 +62,7 @@ def rough_degree(
     entries = (
         force[rays].ravel(),
         (
-            (d * rays[:, None] + np.arange(d)).ravel(),
+            rows_of(rays, d),
             np.repeat(np.arange(len(rays)), d),
         ),
     )

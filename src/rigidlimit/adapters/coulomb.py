@@ -10,6 +10,7 @@ path has found it. Restitution, if any, is in q.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,8 +92,8 @@ def solve_coulomb(captured: "CapturedProblem", *, tolerance: float = 1e-10) -> C
     mechanics, trace, q = _mechanics(captured)
     scale = float(np.abs(q).max(initial=0.0)) or 1.0
     trace = np.where(trace > 0, trace, trace.max(initial=0.0) or 1.0)  # nothing moves this contact
-    known = dict(scale=scale, tolerance=tolerance, M=_inertia_over_arms(captured))
-    found = rigid_contacts(mechanics, mu, d / trace, **known)
+    M = None if captured.kind == "local" else partial(_inertia_over_arms, captured)
+    found = rigid_contacts(mechanics, mu, d / trace, scale=scale, tolerance=tolerance, M=M)
     return CoulombAnswer(
         reaction=found.force,
         velocity=found.velocity,
@@ -135,9 +136,7 @@ def _mechanics(captured):
 
 
 def _inertia_over_arms(captured):
-    """M with rows over the arms of B's columns, so that its products are forces; None for W."""
-    if captured.kind == "local":
-        return None
+    """M with rows over the arms of B's columns, so that its products are forces."""
     arm = column_arms(sp.csr_array(captured.H.T))[0]
     return sp.diags_array(1.0 / np.maximum(arm, np.finfo(float).tiny)) @ captured.M
 

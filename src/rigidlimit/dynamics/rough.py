@@ -227,7 +227,7 @@ def _rigid(problem, mass, inverse, dt, offset, start, *, tolerance):
         scale=problem.scale,
         tolerance=tolerance,
         force=start,
-        M=scaled_mass,
+        M=lambda: scaled_mass,
     )
 
 

@@ -31,6 +31,7 @@ Contacts that friction locks against what drives them (``locked``) are looked fo
 and end the search; in large networks after the last one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -120,14 +121,15 @@ def rigid_contacts(
     scale: float,
     tolerance: float,
     force: np.ndarray | None = None,
-    M: sp.sparray | None = None,
+    M: Callable[[], sp.sparray] | None = None,
     settings: Settings = Settings(),
 ) -> RigidContacts:
     """Forces (m, d) and velocities of rigid contacts with friction (m,).
 
     rho (m,): 3/tr(W_ii), or d/tr in the plane. scale: max |q|, the unit of the residual. force
-    (m, d): to start from. M (n, n): inertia of the unknowns, rows over arms where these differ,
-    to tell whether contacts are locked; None: rho, of unknowns that are the contacts' velocities.
+    (m, d): to start from. M: makes the inertia (n, n) of the unknowns, rows over arms where these
+    differ, when it is to be told whether contacts are locked; None: rho, of unknowns that are the
+    contacts' velocities.
     """
     m, d = mechanics.shape
     force = np.zeros((m, d)) if force is None else np.array(force, float)

@@ -45,7 +45,7 @@ class Search:
     @cached_property
     def locked(self) -> np.ndarray | None:
         """Forces of contacts that friction locks, or None."""
-        known = dict(scale=self.scale, M=self.M)
+        known = dict(scale=self.scale, M=None if self.M is None else self.M())
         force, solves = locked_forces(self.mechanics, self.friction, self.rho, **known)
         self._spend(solves)
         return force

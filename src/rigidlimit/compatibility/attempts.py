@@ -111,7 +111,7 @@ class Attempts:
         the tolerance, over how gaps change in these."""
         if self.met is None or self.weak is not None:
             return 0.0
-        missed = np.abs(self.met.load - self.met.gap.T @ self.force).max(initial=0.0)
+        missed = np.abs(self.met.missing(self.force)).max(initial=0.0)
         return min(float(missed / (self.force.max(initial=0.0) or 1.0)), 1.0)
 
     def gap(

@@ -71,6 +71,10 @@ class WeakMotions:
         wide = sp.csr_array(sp.hstack([B, sp.csr_array(self.gap)], format="csr"))
         return wide, np.append(load, self.load)
 
+    def missing(self, force: np.ndarray) -> np.ndarray:
+        """What forces (m,) leave of the loads along them, (k,)."""
+        return self.load - self.gap.T @ force
+
     def displacement(self, moved: np.ndarray) -> np.ndarray:
         """The displacement (n,) of u and b, (n + k,)."""
         n = len(self.motion)

@@ -18,11 +18,9 @@ from .._support.products import transposed_product
 from .._support.submatrix import submatrix
 from ..compatibility import compatible_forces
 from ..compatibility.problem import CompatibleForces
+from ..compatibility.rough_light import DIGITS
 from .step_data import Balance
 from .tolerances import TOLERANCES
-
-DIGITS = 10 * float(np.finfo(float).eps)
-"""Part of the largest force on a body that its balance may be off by: last digits of forces."""
 
 
 def light_bodies_balanced(

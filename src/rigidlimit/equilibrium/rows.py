@@ -35,7 +35,7 @@ def contact_rows(
             f"one a contact in the plane ({m}) or two in space ({2 * m}), contact by contact"
         )
     d = 1 + T.shape[0] // m if m else 3
-    if m and d == 3 and _doubled(T):
+    if m and d == 3 and _doubled(B, T):
         raise InputError(
             "tangential has two rows a contact, which are one motion at every contact; expected "
             f"one row a contact in the plane ({m}), in space two at right angles"
@@ -49,11 +49,19 @@ def contact_rows(
     return taken((B, T), order.ravel()), d
 
 
-def _doubled(T) -> bool:
+def _doubled(B, T) -> bool:
     """Whether the two tangents are the same, or opposite, at every contact of T (2 m, n), one after
-    the other or those of all contacts twice."""
-    m = T.shape[0] // 2
-    return _alike(T, slice(0, None, 2), slice(1, None, 2)) or _alike(T, slice(m), slice(m, None))
+    the other or those of all contacts twice.
+
+    Contacts that are all listed twice, ``B`` as well as ``T``, repeat the first half of T rightly.
+    """
+    m = B.shape[0]
+    if _alike(T, slice(0, None, 2), slice(1, None, 2)):
+        return True
+    if not _alike(T, slice(m), slice(m, None)):
+        return False
+    half = m // 2
+    return m % 2 == 1 or not _alike(B, slice(half), slice(half, None))
 
 
 def _alike(T, some: slice, others: slice) -> bool:

@@ -436,10 +436,14 @@ def test_least_forces_do_not_pull(monkeypatch):
     from rigidlimit.diagnostics import bound_programs
 
     class Answer:
-        status, fun = 0, -1e-8
+        status, x = 0, np.full(2, -1e-8)
+
+        class eqlin:
+            marginals = np.zeros(2)
 
     monkeypatch.setattr("scipy.optimize.linprog", lambda *a, **k: Answer)
-    found = bound_programs._by_linprog(sp.csr_array(np.eye(2)), np.ones(2), sp.csr_array(np.eye(2)))
+    eye = sp.csr_array(np.eye(2))
+    found = bound_programs._by_linprog(eye, np.zeros(2), eye)
     assert (found[:, 0] == 0).all()
 
 

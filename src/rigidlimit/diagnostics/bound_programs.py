@@ -6,6 +6,9 @@ each from the last vertex, neighbours one after another. Large systems: the leas
 (0 is near everywhere), with a limit on the pivots beyond which, as for the greatest forces, the
 interior point method takes over: force chains gathered from far away take thousands of pivots.
 Threads share the contacts. Without highspy: ``scipy.optimize.linprog``, each from scratch.
+
+A value counts if forces and multipliers prove it, one that grows without end if its ray does
+(``cones/conic_checks.py``); what neither proves is nan.
 """
 
 import os
@@ -15,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from .cones.conic_checks import UNBOUNDED, Program, optimum, ray
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,8 @@ SETTINGS = Settings()
 
 
 def extremes(B: sp.csr_array, load: np.ndarray, wanted: np.ndarray, *, workers: int | None = None):
-    """((k, 2) least and greatest values, method in words). infinite where unbounded.
+    """((k, 2) least and greatest values, method in words). infinite where unbounded, nan where
+    neither was proved.
 
     B (m, n), load (n,) of order one; P must not be empty. wanted: contacts (k,), or sums of forces,
     the rows of a sparse (k, m).
@@ -92,6 +98,7 @@ def _model(B, load, **options):
     for name, value in options.items():
         model.setOptionValue(name, value)
     model.passModel(lp)
+    model.balance = sp.csr_array(B.T), lp.row_lower_
     return model
 
 
@@ -149,43 +156,53 @@ def _no_pull(out, sums):
 
 
 def _optimum(model, total, pivots=None):
-    """min of the sum (contacts, factors); -inf if unbounded; None if the method did not get
-    there."""
+    """min of the sum (contacts, factors); -inf if unbounded; None if the method did not get there,
+    or what it gives proves neither."""
     import highspy
 
+    balance = model.balance  # (B^T, load)
     status = highspy.HighsModelStatus
     model.setOptionValue("simplex_iteration_limit", 2**31 - 1 if pivots is None else pivots)
+    cost = np.zeros(balance[0].shape[1])
     for i, factor in zip(*total, strict=True):
         model.changeColCost(int(i), float(factor))
+        cost[i] = factor
     model.run()
-    outcome = model.getModelStatus()
-    value = model.getInfo().objective_function_value
+    outcome, value = model.getModelStatus(), None
+    if outcome == status.kOptimal:
+        found = model.getSolution()
+        value = _proved(cost, balance, np.array(found.col_value), np.array(found.row_dual))
+    elif outcome == status.kUnbounded:
+        _, there, way = model.getPrimalRay()
+        value = _endless(cost, balance, np.array(way)) if there else None
     for i in total[0]:
         model.changeColCost(int(i), 0.0)
-    if outcome == status.kOptimal:
-        return value
-    return -np.inf if outcome == status.kUnbounded else None
+    return value
+
+
+def _proved(cost, balance, x, y):
+    """The value of the optimum if x and y prove it, else None."""
+    answer = optimum(Program(cost, *balance, positive=len(cost)), x, y)
+    return answer.value if answer.optimal else None
+
+
+def _endless(cost, balance, way):
+    answer = ray(Program(cost, *balance, positive=len(cost)), way)
+    return -np.inf if answer.outcome == UNBOUNDED else None
 
 
 def _by_linprog(B, load, sums):
-    from scipy.optimize import linprog
+    """The same by programs from scratch (``cones/conic.py``)."""
+    from .cones.conic import solve
 
-    BT = sp.csc_array(B.T)
+    balance = sp.csr_array(B.T), load
     out = np.full((sums.shape[0], 2), np.nan)
-    options = {
-        "primal_feasibility_tolerance": SETTINGS.feasibility,
-        "dual_feasibility_tolerance": SETTINGS.feasibility,
-    }
     for row in range(sums.shape[0]):
         for side, sign in ((0, 1.0), (1, -1.0)):
             cost = sign * sums[[row]].toarray().ravel()
-            answer = linprog(cost, A_eq=BT, b_eq=load, method="highs", options=options)
-            if answer.status == 4 or (answer.status == 2 and side == 1):  # presolve cannot tell
-                answer = linprog(
-                    cost, A_eq=BT, b_eq=load, method="highs", options=options | {"presolve": False}
-                )
-            if answer.status == 0:
-                out[row, side] = sign * answer.fun
-            elif answer.status == 3:
+            answer = solve(Program(cost, *balance, positive=len(cost)))
+            if answer.optimal:
+                out[row, side] = sign * answer.value
+            elif answer.outcome == UNBOUNDED:
                 out[row, side] = -sign * np.inf
     return _no_pull(out, sums)

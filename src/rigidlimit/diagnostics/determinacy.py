@@ -28,6 +28,7 @@ from ..status import Status
 from . import admissible
 from .cones.determinacy import RoughDeterminacy, rough_determinacy
 from .cones.problem import refuse_friction, rough_contacts
+from .cones.scaling import units_at
 from .determinacy_result import Determinacy
 from .intervals import all_intervals, position_in
 from .rank import rank
@@ -98,10 +99,12 @@ def determinacy(
 
 
 def _found(problem: SmoothContacts, force, tolerance, chosen, how, workers) -> Determinacy:
-    size, m, near = problem.size, problem.B.shape[0], None
+    given_unit, m, near = problem.size * problem.unit, problem.B.shape[0], None
     if force is not None:
-        problem, near = problem.carried_by(force / size)
-    inside = _inside(problem, near)
+        problem, near = problem.carried_by(force / given_unit)
+    given = problem
+    problem, inside = _inside(problem, near)
+    unit = problem.size * problem.unit
     carries = inside.carries
     A = np.flatnonzero(carries)
     carrying, columns = _carrying(problem.B, A)
@@ -120,15 +123,17 @@ def _found(problem: SmoothContacts, force, tolerance, chosen, how, workers) -> D
     held = (np.diff(problem.B.indptr) == 0) & ~carries
     carries, determined = carries | held, determined & ~held
     interval[held] = reached[held] = (0.0, np.inf)
+    interval, reached = interval * unit[:, None], reached * unit[:, None]
     widths = interval[:, 1] - interval[:, 0]
     position = distance = None
     if force is not None:
-        position = position_in(force, interval * size)
+        position = position_in(force, interval)
         if near is None:
-            near, _ = admissible.nearest(problem.network, problem.load, force / size)
-        distance = float(np.linalg.norm(force - size * near))
+            near, _ = admissible.nearest(given.network, given.load, force / given_unit)
+        distance = float(np.linalg.norm(force - given_unit * near))
     floating, rattlers = _idle_bodies(problem, carries)
-    largest = inside.force.max(initial=0.0)
+    # what it pushes counts: of rows in other units forces are of other sizes
+    pushes = inside.force * unit * problem.strength
     return Determinacy(
         degree=degree + int(held.sum()),
         nullity=m - whole.rank,
@@ -136,18 +141,18 @@ def _found(problem: SmoothContacts, force, tolerance, chosen, how, workers) -> D
         rank=found,
         can_carry=carries,
         determined=determined,
-        example=inside.force * size,
-        interval=interval * size,
-        reached=reached * size,
+        example=inside.force * unit,
+        interval=interval,
+        reached=reached,
         interval_method=method,
         determined_method=determined_method,
-        diameter=float(widths[~np.isnan(widths)].max(initial=0.0) * size),
+        diameter=float(widths[~np.isnan(widths)].max(initial=0.0)),
         floating=floating,
         rattlers=rattlers,
         unmoved=problem.free & ~problem.touched,
         rounds=inside.rounds,
         threshold=inside.threshold,
-        smallest_force=float(inside.force[A].min() / largest) if len(A) else np.inf,
+        smallest_force=float(pushes[A].min() / pushes.max()) if len(A) else np.inf,
         proven=inside.proven,
         position=position,
         distance=distance,
@@ -168,10 +173,27 @@ def _chosen(contacts, m):
     return chosen
 
 
-def _inside(problem: SmoothContacts, known) -> admissible.Interior:
+def _inside(problem: SmoothContacts, known) -> tuple[SmoothContacts, admissible.Interior]:
+    """Forces amid the admissible ones; anew in units of them where they are of other orders."""
     m, n = problem.B.shape
     if m == 0 or n == 0:
-        return admissible.Interior(np.zeros(m), np.zeros(m, bool), 0, Status.CONVERGED, 0.0)
+        return problem, admissible.Interior(
+            np.zeros(m), np.zeros(m, bool), 0, Status.CONVERGED, 0.0
+        )
+    inside = _interior(problem, known)
+    for _ in range(TOLERANCES.rescalings - 1):
+        one = np.ones(m)
+        units = units_at(problem.B, 0.0 * one, one, inside.force, problem.load)
+        if units.max() <= TOLERANCES.alike * units.min():
+            break
+        problem = problem.in_units(units)
+        inside = _interior(problem, inside.force / units)
+    return problem, inside
+
+
+def _interior(problem: SmoothContacts, known) -> admissible.Interior:
+    if known is not None:
+        problem, known = problem.carried_by(known)
     inside = admissible.interior(problem.network, problem.load, known=known)
     if inside.status is not Status.CONVERGED:
         raise InputError(

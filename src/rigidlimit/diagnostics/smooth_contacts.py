@@ -10,6 +10,7 @@ from .._support import arrays
 from .._support.arrays import MatrixLike
 from ..errors import InputError
 from ..linear import Network, body_starts, column_arms, kept_starts
+from .cones.scaling import ALIKE, contact_units, largest
 from .tolerances import TOLERANCES
 
 
@@ -26,6 +27,7 @@ class SmoothContacts:
     B: sp.csr_array
     load: np.ndarray
     size: float
+    unit: np.ndarray
     dofs: np.ndarray
     starts: np.ndarray
     free: np.ndarray
@@ -54,7 +56,26 @@ class SmoothContacts:
         starts = body_starts(n, blocks)
         body = np.searchsorted(starts, np.arange(n), side="right") - 1
         F, local = load[dofs] / arm[dofs] / size, kept_starts(starts, dofs)
-        return cls(B, scaled, F, size, dofs, local, free, touched, body)
+        one = np.ones(B.shape[0])
+        plain = cls(B, scaled, F, size, one, dofs, local, free, touched, body)
+        unit = contact_units(scaled, 0.0 * one, np.abs(F), 1)
+        return (
+            plain.in_units(unit) if unit.max(initial=1.0) > ALIKE * unit.min(initial=1.0) else plain
+        )
+
+    def in_units(self, unit: np.ndarray) -> "SmoothContacts":
+        """The same with forces in units of ``unit`` (m,), over those so far."""
+        scaled = sp.csr_array(sp.diags_array(unit) @ self.B)
+        equation = 1.0 / largest(sp.csr_array(scaled.T))
+        B = sp.csr_array(scaled @ sp.diags_array(equation))
+        B.sort_indices()
+        return replace(self, B=B, load=self.load * equation, unit=self.unit * unit)
+
+    @property
+    def strength(self) -> np.ndarray:
+        """What a unit of each contact's force pushes at most, (m,), columns over their arms."""
+        arm, _ = column_arms(self.given)
+        return largest(sp.csr_array(self.given @ sp.diags_array(1.0 / arm)))
 
     @property
     def network(self) -> Network:

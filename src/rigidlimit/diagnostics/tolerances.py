@@ -19,13 +19,21 @@ class Tolerances:
     all_intervals_in_cones: the same of rough contacts.
     solved: gap, and residuals, that conic solvers are asked for.
     accepted: gap and residual, over the larger of 1 and the forces, with which an answer is still
-        one.
+        one; sharp: those with which no other way is tried.
+    great: most that forces count in the measure of their own residual.
+    refuted: what a certificate leaves outside its cones, for a unit of work: no forces below its
+        inverse, in units of the load, are admissible then.
+    in_balance: imbalance, and distance from the cones, over the largest force, with which forces
+        show that some balance: friction that they need is known to some hundred times that.
+    rounding: imbalance, over the largest force, that is not corrected.
     bears: part of the largest force above which a force counts, or stays below its bound.
     cap: most that a contact may add to the sum, over the largest load: none shall pay for the
         others.
     unloaded: force, over the largest load, up to which a contact counts as unable to carry.
+    decided: distance from 0 and from 1 up to which an indicator is either.
     rounds: programs after which the search for contacts that can carry is cut short.
-    missing: sum of what is left unbalanced, over the largest load, that counts as none.
+    rescalings: searches for what can carry that begin anew in units of the forces found; alike:
+        ratio of units old and new up to which none is needed.
     most_friction: factors up to which friction is tried.
     least_friction: factors down to which it is: where a squeeze does it, as of a block between
         walls, any friction is enough, with forces that grow as it falls.
@@ -45,11 +53,18 @@ class Tolerances:
     all_intervals_in_cones: int = 300
     solved: float = 1e-11
     accepted: float = 1e-7
+    sharp: float = 1e-9
+    great: float = 1e2
+    refuted: float = 1e-9
+    in_balance: float = 1e-11
+    rounding: float = 1e-13
     bears: float = 1e-8
     cap: float = 1e-2
     unloaded: float = 1e-7
+    decided: float = 1e-3
     rounds: int = 50
-    missing: float = 1e-9
+    rescalings: int = 3
+    alike: float = 1e4
     most_friction: float = 1e4
     least_friction: float = 1e-4
     no_factor: float = 1e-10

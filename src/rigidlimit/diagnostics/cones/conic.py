@@ -2,108 +2,136 @@
 
 K is a product of free variables, half-lines x >= 0 and cones x_0 >= |x_1, x_2|. Without the last
 (in the plane, or without friction) it is a linear program, for SciPy's HiGHS; with them a
-second-order cone program, for Clarabel (P. J. Goulart, Y. Chen, arXiv:2405.12762). Both give y, the
-multiplier of A x = b:  c - A^T y in K*,  and b . y <= c . x, equal at the optimum.
+second-order cone program, for Clarabel (P. J. Goulart, Y. Chen, arXiv:2405.12762).
+
+No outcome is a solver's word. Each is what ``conic_checks.py`` finds of its vectors: optimal by x
+and y on either side of the optimum, infeasible and unbounded by certificates. What no attempt
+proves is "failed", which is no finding.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from ...errors import InputError
 from ..tolerances import TOLERANCES
+from .conic_checks import (
+    FAILED,
+    INFEASIBLE,
+    OPTIMAL,
+    UNBOUNDED,
+    Answer,
+    Program,
+    better,
+    judged,
+    nothing_found,
+)
 
-OPTIMAL, INFEASIBLE, UNBOUNDED, FAILED = "optimal", "infeasible", "unbounded", "failed"
+__all__ = ["FAILED", "INFEASIBLE", "OPTIMAL", "UNBOUNDED", "Answer", "Program", "Series", "solve"]
 
-
-@dataclass(frozen=True)
-class Program:
-    """cost (N,), A (k, N), b (k,). The N variables are ``free`` free ones, then ``positive``
-    half-lines, then ``cones`` second-order cones of ``width`` variables each."""
-
-    cost: np.ndarray
-    A: sp.csr_array
-    b: np.ndarray
-    free: int = 0
-    positive: int = 0
-    cones: int = 0
-    width: int = 3
-
-    @property
-    def linear(self) -> bool:
-        return self.cones == 0
-
-
-@dataclass(frozen=True)
-class Answer:
-    """outcome: "optimal", "infeasible", "unbounded" or "failed". x (N,), y (k,): forces and
-    multipliers, zero unless optimal. value: c . x; gap: c . x - b . y, not negative but for
-    rounding; residual: largest of |A x - b| and of what x and c - A^T y lie outside their cones."""
-
-    outcome: str
-    x: np.ndarray
-    y: np.ndarray
-    value: float
-    gap: float
-    residual: float
-
-    @property
-    def optimal(self) -> bool:
-        return self.outcome == OPTIMAL
+Vectors = tuple[np.ndarray, np.ndarray]
+"""x (N,) and y (k,), whatever they show."""
 
 
 def solve(program: Program) -> Answer:
-    """The optimum. Raises InputError where cones ask for Clarabel and it is not installed."""
-    if program.linear:
-        return _by_highs(program)
-    return Series(program).solve(program.cost)
+    """What is proved of the optimum: by a second way where the first one does not prove it.
+
+    Raises InputError where cones ask for Clarabel and it is not installed.
+    """
+    return _first_proof(program, _by_highs(program) if program.linear else _by_clarabel(program))
+
+
+def _first_proof(program: Program, attempts: Iterator[Vectors]) -> Answer:
+    best = nothing_found(program)
+    for x, y in attempts:
+        best = better(best, judged(program, x, y))
+        if best.sharp:
+            break
+    return best
 
 
 class Series:
     """Programs that differ in their cost alone, by Clarabel, which keeps what it has set up."""
 
     def __init__(self, program: Program):
-        clarabel = _clarabel()
         self.program = program
-        N, k = len(program.cost), len(program.b)
-        bounded = N - program.free
-        A = sp.vstack(
-            [
-                program.A,
-                sp.hstack([sp.csr_array((bounded, program.free)), -sp.eye_array(bounded)]),
-            ],
-            format="csc",
-        )
-        cones = [clarabel.ZeroConeT(k)] if k else []
-        if program.positive:
-            cones.append(clarabel.NonnegativeConeT(program.positive))
-        cones += [clarabel.SecondOrderConeT(program.width)] * program.cones
-        settings = clarabel.DefaultSettings()
-        settings.verbose, settings.presolve_enable = False, False
-        settings.max_threads = 1
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCES.solved
-        self.solver = clarabel.DefaultSolver(
-            sp.csc_matrix((N, N)),
-            np.asarray(program.cost, float),
-            sp.csc_matrix(A),
-            np.concatenate([program.b, np.zeros(bounded)]),
-            cones,
-            settings,
-        )
+        self.solver = _solver(program)
 
     def solve(self, cost: np.ndarray) -> Answer:
         """The optimum for the cost (N,)."""
-        self.solver.update(q=np.asarray(cost, float))
-        found = self.solver.solve()
-        told = str(found.status)
-        if told in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
-            return _none(self.program, INFEASIBLE)
-        if told in ("DualInfeasible", "AlmostDualInfeasible"):
-            return _none(self.program, UNBOUNDED)
-        k = len(self.program.b)
-        x, y = np.array(found.x), -np.array(found.z)[:k]
-        return judged(self.program, np.asarray(cost, float), x, y)
+        program = replace(self.program, cost=np.asarray(cost, float))
+        self.solver.update(q=program.cost)
+        answer = judged(program, *_vectors(program, self.solver.solve()))
+        return answer if answer.sharp else better(answer, solve(program))
+
+
+def _by_clarabel(program: Program) -> Iterator[Vectors]:
+    """As it is, without Clarabel's own scaling, and in units of the forces found."""
+    x, y = _vectors(program, _solver(program).solve())
+    yield x, y
+    if len(program.b):
+        yield _vectors(program, _solver(program, equilibrate_enable=False).solve())
+    if np.isfinite(x).all() and np.abs(x).max(initial=0.0) > 0.0:
+        unit = _units(program, x)
+        columns = sp.csr_array(program.A @ sp.diags_array(unit))
+        row = 1.0 / np.maximum(abs(columns).max(axis=1).toarray().ravel(), 1e-30)
+        size = float(np.abs(row * program.b).max(initial=0.0)) or 1.0
+        scaled = replace(
+            program,
+            cost=program.cost * unit,
+            A=sp.csr_array(sp.diags_array(row) @ columns),
+            b=row * program.b / size,
+        )
+        x, y = _vectors(scaled, _solver(scaled).solve())
+        yield x * unit * size, y * row
+
+
+def _units(program: Program, x: np.ndarray) -> np.ndarray:
+    """Of each variable, (N,): its size in x, one for a cone; at least 1e-6 of the largest."""
+    size = np.abs(x)
+    if program.cones:
+        first = program.free + program.positive
+        cone = size[first:].reshape(program.cones, program.width)
+        size[first:] = np.repeat(cone.max(axis=1), program.width)
+    return np.maximum(size, 1e-6 * size.max())
+
+
+def _solver(program: Program, **options):
+    clarabel = _clarabel()
+    N, k = len(program.cost), len(program.b)
+    bounded = N - program.free
+    A = sp.vstack(
+        [
+            program.A,
+            sp.hstack([sp.csr_array((bounded, program.free)), -sp.eye_array(bounded)]),
+        ],
+        format="csc",
+    )
+    cones = [clarabel.ZeroConeT(k)] if k else []
+    if program.positive:
+        cones.append(clarabel.NonnegativeConeT(program.positive))
+    cones += [clarabel.SecondOrderConeT(program.width)] * program.cones
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.presolve_enable = False, False
+    settings.max_threads = 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCES.solved
+    settings.tol_infeas_abs = settings.tol_infeas_rel = TOLERANCES.solved
+    for name, value in options.items():
+        setattr(settings, name, value)
+    return clarabel.DefaultSolver(
+        sp.csc_matrix((N, N)),
+        np.asarray(program.cost, float),
+        sp.csc_matrix(A),
+        np.concatenate([program.b, np.zeros(bounded)]),
+        cones,
+        settings,
+    )
+
+
+def _vectors(program: Program, found) -> Vectors:
+    return np.array(found.x), -np.array(found.z)[: len(program.b)]
 
 
 def _clarabel():
@@ -117,60 +145,36 @@ def _clarabel():
     return clarabel
 
 
-def _by_highs(program: Program) -> Answer:
+def _by_highs(program: Program) -> Iterator[Vectors]:
+    """The optimum; else a ray without end, or what is left unbalanced at least and why."""
+    N, k = len(program.cost), len(program.b)
+    bounds = [(None, None)] * program.free + [(0.0, None)] * program.positive
+    for presolve in (True, False):  # presolve cannot always tell infeasible from unbounded
+        found = _linprog(program.cost, program.A, program.b, bounds, presolve)
+        if found.x is not None:
+            yield found.x, found.eqlin.marginals
+        if found.status in (2, 3, 4):
+            break
+    unbalanced = sp.hstack([program.A, sp.eye_array(k), -sp.eye_array(k)], format="csr")
+    cost = np.concatenate([np.zeros(N), np.ones(2 * k)])
+    found = _linprog(cost, unbalanced, program.b, bounds + [(0.0, None)] * (2 * k), False)
+    if found.x is not None:
+        yield found.x[:N], found.eqlin.marginals
+    rises = sp.vstack([program.A, program.cost[None, :]], format="csr")
+    found = _linprog(np.zeros(N), rises, np.append(np.zeros(k), -1.0), bounds, False)
+    if found.x is not None:
+        yield found.x, np.zeros(k)
+
+
+def _linprog(cost, A, b, bounds, presolve: bool):
     from scipy.optimize import linprog
 
-    bounds = [(None, None)] * program.free + [(0.0, None)] * program.positive
     tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    for presolve in (True, False):  # presolve cannot always tell infeasible from unbounded
-        found = linprog(
-            program.cost,
-            A_eq=sp.csc_array(program.A),
-            b_eq=program.b,
-            bounds=bounds,
-            method="highs",
-            options=tight | {"presolve": presolve},
-        )
-        if found.status in (0, 3) or (found.status == 2 and not presolve):
-            break
-    if found.status == 2:
-        return _none(program, INFEASIBLE)
-    if found.status == 3:
-        return _none(program, UNBOUNDED)
-    if found.x is None:
-        return _none(program, FAILED)
-    return judged(program, program.cost, found.x, found.eqlin.marginals)
-
-
-def judged(program: Program, cost: np.ndarray, x: np.ndarray, y: np.ndarray) -> Answer:
-    """The answer, with gap and residual as they are measured here."""
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        return _none(program, FAILED)
-    slack = cost - program.A.T @ y
-    residual = max(
-        float(np.abs(program.A @ x - program.b).max(initial=0.0)),
-        outside(program, x),
-        float(np.abs(slack[: program.free]).max(initial=0.0)),
-        outside(program, slack),
+    return linprog(
+        cost,
+        A_eq=sp.csc_array(A),
+        b_eq=b,
+        bounds=bounds,
+        method="highs",
+        options=tight | {"presolve": presolve},
     )
-    value = float(cost @ x)
-    gap = value - float(program.b @ y)
-    size = max(1.0, float(np.abs(x).max(initial=0.0)))
-    good = max(residual, abs(gap)) <= TOLERANCES.accepted * size
-    return Answer(OPTIMAL if good else FAILED, x, y, value, gap, residual)
-
-
-def outside(program: Program, x: np.ndarray) -> float:
-    """How far x lies outside its half-lines and cones (which are their own duals)."""
-    half = x[program.free : program.free + program.positive]
-    worst = max(0.0, -float(half.min(initial=0.0)))
-    if program.cones:
-        cone = x[program.free + program.positive :].reshape(program.cones, program.width)
-        short = np.linalg.norm(cone[:, 1:], axis=1) - cone[:, 0]
-        worst = max(worst, float(short.max()))
-    return worst
-
-
-def _none(program: Program, outcome: str) -> Answer:
-    nothing = np.zeros(len(program.cost)), np.zeros(len(program.b))
-    return Answer(outcome, *nothing, np.nan, np.nan, np.nan)

@@ -14,11 +14,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..._support.arrays import MatrixLike
-from ...equilibrium.rows import rows_of
 from ..degree import Degree
 from ..rank import rank
 from ..tolerances import TOLERANCES
 from .problem import RoughContacts, rough_contacts
+from .span import single_directions, span_of
 
 
 def rough_degree(
@@ -49,28 +49,19 @@ def rough_degree(
         sliding_direction=sliding_direction,
         blocks=blocks,
     )
-    generators = problem.generators
-    most = _open(problem, generators.G)
+    alone = single_directions(problem)
+    rough = ~alone.any(axis=1)
+    most = _open(problem, rough, alone)
     size = TOLERANCES.bears * float(np.abs(force).max(initial=0.0))
     bears = force[:, 0] > size
-    sticks = problem.friction * force[:, 0] - np.linalg.norm(force[:, 1:], axis=1) > size
-    single = np.bincount(generators.contact, minlength=len(force)) == 1
-    whole = bears & (sticks | single)
-    kept = generators.G[:, np.flatnonzero(whole[generators.contact])]
-    rays = np.flatnonzero(bears & ~whole)
-    d = problem.shape[1]
-    entries = (
-        force[rays].ravel(),
-        (
-            rows_of(rays, d),
-            np.repeat(np.arange(len(rays)), d),
-        ),
-    )
-    along = sp.csr_array(entries, shape=(generators.G.shape[0], len(rays)))
-    return Degree(min(_open(problem, sp.hstack([kept, along], format="csr")), most), most)
+    beyond = problem.friction * force[:, 0] - np.linalg.norm(force[:, 1:], axis=1)
+    sticks = beyond > size * np.minimum(1.0, problem.friction)
+    whole = bears & rough & sticks
+    along = np.where(rough[:, None], force, alone) * bears[:, None]
+    return Degree(min(_open(problem, whole, along), most), most)
 
 
-def _open(problem: RoughContacts, span) -> int:
-    """Columns of ``span`` (m d, k), less the rank of what they push."""
-    columns = span @ sp.diags_array(1.0 / np.abs(span).max(axis=0).toarray().ravel())
-    return span.shape[1] - rank(sp.csr_array((problem.rows.T @ columns).T)).rank
+def _open(problem: RoughContacts, whole: np.ndarray, along: np.ndarray) -> int:
+    """Directions that are spanned, less the rank of what they push."""
+    pushes, basis = span_of(problem, whole, along)
+    return basis.shape[1] - rank(sp.csr_array(pushes.T)).rank

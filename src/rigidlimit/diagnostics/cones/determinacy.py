@@ -28,6 +28,7 @@ from ..tolerances import TOLERANCES
 from .faces import Face, smallest_face
 from .intervals import intervals_of
 from .problem import RoughContacts
+from .span import single_directions, span_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,38 +137,44 @@ def rough_determinacy(
             # of the load that it carries, which is the same to its imbalance
             problem = replace(problem, load=problem.rows.T @ near.ravel())
     face = smallest_face(problem)
+    if not (face.found or face.refuted or problem.unmoved > TOLERANCES.balanced):
+        raise InputError(
+            "whether any forces in the friction cones balance the load was not settled: the conic "
+            "solver found neither such forces nor a motion that shows that there are none; "
+            "expected loads and arms within some ten orders of magnitude"
+        )
     if not face.found or problem.unmoved > TOLERANCES.balanced:
         raise InputError(
             "no forces in the friction cones were found that balance the load; expected a load "
             "that contacts can carry, as contact dynamics gives it (rigidlimit.least_friction "
             "tells how much friction that takes)"
         )
-    return _told(problem, face, force, tolerance, contacts, intervals)
+    return _told(face.problem, face, force, tolerance, contacts, intervals)
 
 
 def _told(problem: RoughContacts, face: Face, force, tolerance, contacts, intervals):
     m, d = problem.shape
-    g = problem.generators
-    span, rays = _span(problem, face)
-    balance = sp.csr_array((problem.columns @ span).T)
+    carries = np.zeros(m, bool)
+    carries[problem.generators.contact[face.carries]] = True
+    sticks = _sticks(problem, face)
+    example = problem.force(face.x)
+    alone = single_directions(problem)
+    along = np.where(alone.any(axis=1)[:, None], alone, _rays(problem, face)) * carries[:, None]
+    pushes, basis = span_of(problem, sticks, along)
+    balance = sp.csr_array(pushes.T)
     columns = np.unique(balance.indices[np.abs(balance.data) > 1e-12])
-    if rays:
+    if (carries & ~sticks & ~alone.any(axis=1)).any() and d == 3:
         tolerance = max(tolerance, TOLERANCES.ray)
     found = rank(sp.csr_array(balance[:, columns]), tolerance=tolerance)
     degree = balance.shape[0] - found.rank
-    to_force = sp.csr_array(g.G @ span)
-    determined = _determined(balance, to_force, degree, found).reshape(m, d)
-    carries = np.zeros(m, bool)
-    carries[g.contact[face.carries]] = True
-    sticks = _sticks(problem, face)
-    example = problem.force(face.x)
+    determined = _determined(balance, basis, degree, found).reshape(m, d)
     chosen = _chosen(contacts, m)
     interval, gap, method = intervals_of(problem, example, determined, chosen, intervals)
     width = interval[..., 1] - interval[..., 0]
     finite = width[np.isfinite(width)]
     position = None
     if force is not None:
-        open_ = np.isfinite(width) & (width > 1e-9)
+        open_ = np.isfinite(width) & (width > 1e-9 * problem.unit[:, None])
         position = np.full((m, d), np.nan)
         position[open_] = (force[open_] / problem.size - interval[..., 0][open_]) / width[open_]
     size = problem.size
@@ -219,22 +226,17 @@ def _chosen(contacts, m: int):
     return chosen
 
 
-def _span(problem: RoughContacts, face: Face):
-    """((N, k) basis of the span of the faces, whether rays of second-order cones are in it)."""
+def _rays(problem: RoughContacts, face: Face) -> np.ndarray:
+    """Forces (m, d) at the edge of the cones, along the one ray that carries of each; rows of
+    others mean nothing."""
     g, d = problem.generators, problem.shape[1]
-    N = len(g.contact)
-    whole = np.flatnonzero(face.inside)
-    tips = g.positive + d * np.arange(g.cones)
-    rays = tips[face.carries[tips] & ~face.inside[tips]]
-    data, rows, columns = [np.ones(len(whole))], [whole], [np.arange(len(whole))]
-    for k, tip in enumerate(rays):
-        part = face.x[tip : tip + d]
-        data.append(part / part[0])
-        rows.append(np.arange(tip, tip + d))
-        columns.append(np.full(d, len(whole) + k))
-    shape = (N, len(whole) + len(rays))
-    entries = np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))
-    return sp.csr_array(entries, shape=shape), bool(len(rays))
+    x = np.where(face.carries, face.x, 0.0)
+    if g.cones:
+        cone = x[g.positive :].reshape(g.cones, d)
+        length = np.linalg.norm(cone[:, 1:], axis=1)
+        cone[:, 0] = np.where(length > 0.0, length, cone[:, 0])  # exactly on the edge
+        x[g.positive :] = cone.ravel()
+    return problem.force(x) / problem.unit[:, None]
 
 
 def _sticks(problem: RoughContacts, face: Face) -> np.ndarray:
@@ -258,5 +260,5 @@ def _determined(balance, to_force, degree: int, found: Rank) -> np.ndarray:
 
         null = self_stresses(balance)
     moved = to_force @ null
-    least = TOLERANCES.free_of * max(1.0, np.abs(null).max(initial=0.0))
+    least = TOLERANCES.free_of * max(1.0, np.abs(null).max(initial=0.0))  # of unit columns
     return np.linalg.norm(moved, axis=1) <= least

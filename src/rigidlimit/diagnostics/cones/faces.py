@@ -8,8 +8,10 @@ Programs find forces that are as far inside as can be, up to a cap, of all conta
                                          0 <= s_i, r_i <= cap
 
 over the contacts not yet known to lie inside, and to carry. A sum of zero proves that none of them
-can; otherwise at least one more is found, and the mean of all x found is inside for all of these.
-(Facial reduction: J. M. Borwein, H. Wolkowicz, J. Aust. Math. Soc. 30 (1981) 369.)
+can, by the motion that is its multiplier; otherwise at least one more is found, and the mean of all
+x found is inside for all of these. (Facial reduction: J. M. Borwein, H. Wolkowicz, J. Aust. Math.
+Soc. 30 (1981) 369.) Where the forces found are of different orders, the search begins anew in units
+of them.
 """
 
 from dataclasses import dataclass
@@ -18,22 +20,25 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..tolerances import TOLERANCES
-from .conic import Program, solve
+from .conic import INFEASIBLE, Program, solve
 from .problem import RoughContacts
 
 
 @dataclass(frozen=True)
 class Face:
-    """x (N,): a point of P inside its face. carries (N,) bool: generators that can carry (of a
-    second-order cone: all or none). inside (N,) bool: those whose cone is wholly spanned;
-    half-lines that carry are. proven: no further one can. found: whether P has any point. rounds:
-    programs. residual: of the equations. margin: factor of the least carrying one over unloaded."""
+    """problem: in the units of x. x (N,): a point of P inside its face. carries (N,) bool:
+    generators that can carry (of a second-order cone: all or none). inside (N,) bool: those whose
+    cone is wholly spanned; half-lines that carry are. proven: no further one can. found: whether P
+    has any point; refuted: proved that it has none. rounds: programs. residual: of the equations.
+    margin: factor of the least carrying one over unloaded."""
 
+    problem: RoughContacts
     x: np.ndarray
     carries: np.ndarray
     inside: np.ndarray
     proven: bool
     found: bool
+    refuted: bool
     rounds: int
     residual: float
     margin: float
@@ -41,21 +46,35 @@ class Face:
 
 def smallest_face(problem: RoughContacts) -> Face:
     """The smallest face of the cones that holds all admissible forces."""
+    for _ in range(TOLERANCES.rescalings):
+        face = _face(problem)
+        if not face.found:
+            return face
+        again = problem.with_units_at(face.x)
+        change = again.unit / problem.unit
+        if change.max(initial=1.0) <= TOLERANCES.alike * change.min(initial=1.0):
+            return face
+        problem = again
+    return _face(problem)
+
+
+def _face(problem: RoughContacts) -> Face:
     g, d = problem.generators, problem.shape[1]
     N, half, cones = g.G.shape[1], g.positive, g.cones
     tip = half + d * np.arange(cones)
     carries, inside = np.zeros(half + cones, bool), np.zeros(cones, bool)
     total, rounds, residual, proven = np.zeros(N), 0, 0.0, False
-    least = np.inf
+    least, refuted = np.inf, False
     while rounds < TOLERANCES.rounds:
         lift, show = np.flatnonzero(~inside), np.flatnonzero(~carries)
         if not len(lift) + len(show):
             proven = True
             break
         answer = solve(_program(problem, tip, lift, show))
-        rounds += 1
         if not answer.optimal:
+            refuted = answer.outcome == INFEASIBLE
             break
+        rounds += 1
         x = _forces(answer.x, tip, lift, len(show), N)
         total += x
         residual = max(residual, answer.residual)
@@ -65,20 +84,22 @@ def smallest_face(problem: RoughContacts) -> Face:
         inside[lift[s > size]] = True
         carries[show[r > size]] = True
         if -answer.value <= max(TOLERANCES.accepted, size) or not len(new):
-            proven = -answer.value <= 1e2 * size
+            # what others could carry at most, by the motion
+            proven = -answer.value + abs(answer.gap) <= 1e2 * size
             break
         least = min(least, float(new.min()))
-    found = proven or (rounds > 0 and total.any())
 
     def expand(a: np.ndarray) -> np.ndarray:
         return np.concatenate([a[:half], np.repeat(a[half:], d)])
 
     return Face(
+        problem=problem,
         x=total / max(rounds, 1),
         carries=expand(carries),
         inside=expand(np.concatenate([carries[:half], inside])),
         proven=proven,
-        found=bool(found),
+        found=rounds > 0 or proven,
+        refuted=refuted,
         rounds=rounds,
         residual=residual,
         margin=least / TOLERANCES.unloaded,
@@ -90,7 +111,7 @@ def _program(problem: RoughContacts, tip, lift, show) -> Program:
     g = problem.generators
     N, half = g.G.shape[1], g.positive
     S, R = len(lift), len(show)
-    A = problem.columns
+    A = problem.balance.columns
     place = np.concatenate([np.arange(half), tip])  # of what carries
     e = sp.csr_array((np.ones(S), (tip[lift], np.arange(S))), shape=(N, S))
     pick = sp.csr_array((np.ones(R), (np.arange(R), place[show])), shape=(R, N))
@@ -104,7 +125,7 @@ def _program(problem: RoughContacts, tip, lift, show) -> Program:
         ],
         format="csr",
     )
-    b = np.concatenate([problem.load, np.full(S + R, TOLERANCES.cap), np.zeros(R)])
+    b = np.concatenate([problem.balance.load, np.full(S + R, TOLERANCES.cap), np.zeros(R)])
     cost = np.zeros(rows.shape[1])
     cost[: S + R] = -1.0
     extra = 2 * S + 3 * R

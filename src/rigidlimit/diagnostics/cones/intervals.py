@@ -7,6 +7,7 @@ from .. import bound_programs
 from ..tolerances import TOLERANCES
 from .conic import OPTIMAL, UNBOUNDED, Series
 from .problem import RoughContacts
+from .scaling import largest
 
 
 def intervals_of(
@@ -36,30 +37,35 @@ def intervals_of(
     if not len(components):
         return interval, 0.0, "every force is determined, nothing to solve"
     costs = problem.generators.G[components]
+    unit = largest(costs)  # of each component
+    costs = sp.csr_array(sp.diags_array(1.0 / unit) @ costs)
+    balance = problem.balance
     if problem.program().linear:
-        ends, method = bound_programs.extremes(sp.csr_array(problem.columns.T), problem.load, costs)
-        gap = bound_programs.SETTINGS.feasibility
+        ends, method = bound_programs.extremes(sp.csr_array(balance.columns.T), balance.load, costs)
+        gap = np.full(len(components), bound_programs.SETTINGS.feasibility)
     else:
         ends, gap = _conic_ends(problem, costs)
         method = "second-order cone programs (Clarabel)"
-    interval.reshape(-1, 2)[components] = ends
-    normal = interval[:, 0]
-    normal[:] = np.where(np.abs(normal) < TOLERANCES.accepted, np.maximum(normal, 0.0), normal)
-    return interval, gap, method
+    interval.reshape(-1, 2)[components] = ends * unit[:, None]
+    interval[:, 0] = np.maximum(interval[:, 0], 0.0)  # but for rounding they press
+    missing = int(np.isnan(ends).sum())
+    if missing:
+        method += f"; {missing} of {ends.size} ends are open (nan), neither proved nor infinite"
+    return interval, float((gap * unit).max()), method
 
 
 def _conic_ends(problem: RoughContacts, costs: sp.csr_array):
-    """(least and greatest values (k, 2) of the rows of ``costs`` (k, N), largest gap); nan where
-    the solver did not come to an end."""
+    """(least and greatest values (k, 2) of the rows of ``costs`` (k, N), their gaps (k,)); nan
+    where neither an end nor that there is none was proved."""
     series = Series(problem.program())
-    ends, gap = np.full((costs.shape[0], 2), np.nan), 0.0
+    ends, gap = np.full((costs.shape[0], 2), np.nan), np.zeros(costs.shape[0])
     for row in range(costs.shape[0]):
         cost = costs[[row]].toarray().ravel()
         for side, sign in ((0, 1.0), (1, -1.0)):
             answer = series.solve(sign * cost)
             if answer.outcome == OPTIMAL:
                 ends[row, side] = sign * answer.value
-                gap = max(gap, abs(answer.gap), answer.residual)
+                gap[row] = max(gap[row], abs(answer.gap), answer.residual)
             elif answer.outcome == UNBOUNDED:
                 ends[row, side] = -sign * np.inf
     return ends, gap

@@ -1,8 +1,11 @@
 """The least friction with which forces within Coulomb's cones balance a load.
 
 Cones widen with mu, so that there is one least factor of the given coefficients: found by
-bisection, each step one program of ``feasible.py``. Above it admissible forces are at hand, below
-it a motion that the load drives and no contact resists; both are in the answer.
+bisection. Each step is a question of ``feasible.py``, answered by forces that were checked to
+balance the load, or by a motion that was checked to be driven by it and resisted by no contact; the
+least friction that the forces need, and the largest with which the motion is not resisted, narrow
+the bracket further. What stays open at one factor is asked at others; a bracket that is proved is
+all that is given.
 
 With friction that much forces can balance, which need not be those that bodies find: what stands
 by the static theorem at every smaller friction surely moves, what is above may move as well.
@@ -22,15 +25,20 @@ from ...status import Status
 from ..tolerances import TOLERANCES
 from .feasible import feasible, stuck
 from .problem import RoughContacts, rough_contacts
+from .wedging import opening_motion
 
 
 @dataclass(frozen=True, repr=False)
 class LeastFriction(Brief):
     """factor: of the given coefficients, from which on admissible forces exist; inf where no
-    friction is enough. bracket: (largest factor shown to be too small, least shown to do; nan if
-    none is). friction (m,): factor times what was given. force (m, d) [N]: admissible at the upper
-    end, normal first. mechanism (n,): motion at the lower end, largest entry 1, None where the
-    factor is 0. residual: imbalance of ``force`` over the largest load. iterations: programs.
+    friction is enough. bracket: (largest factor proved too small, nan if none is; least proved
+    enough, inf if none is). friction (m,): factor times what was given. force (m, d) [N]:
+    admissible at the upper end, normal first. mechanism (n,): motion that shows the lower end,
+    which the load drives and no contact resists there; largest entry 1, None where nothing was
+    proved too small. residual: imbalance of ``force`` over the largest of its entries and of the
+    load; without forces, what the mechanism violates. iterations: programs. status: "converged";
+    "load_not_carried" where no friction is enough; "stalled" where the bracket stays wider than the
+    tolerance: what lies between is open.
     """
 
     factor: float
@@ -50,13 +58,19 @@ class LeastFriction(Brief):
     @property
     def message(self) -> str:
         after = f"after {counted(self.iterations, 'program')}, residual {self.residual:.1e}"
+        low, high = self.bracket
+        if self.status is Status.STALLED:
+            return (
+                f"forces in the friction cones balance the load from a factor between {low:.8g} "
+                f"and {high:.8g} of the given friction on: what lies between is open, neither "
+                f"forces nor a mechanism were found there ({self.status}, {after})"
+            )
         if not np.isfinite(self.factor):
             return (
                 f"no friction up to {TOLERANCES.most_friction:.0e} times the given makes forces "
                 f"balance the load ({self.status}, {after}); the motion that the load drives is "
                 "in .mechanism"
             )
-        low, high = self.bracket
         alike = np.unique(self.friction[self.friction > 0.0])
         plain = len(alike) == 0 or (len(alike) == 1 and alike[0] == self.factor)
         what = f"{self.factor:.6g} times the given friction"
@@ -117,22 +131,7 @@ def least_friction(
         raise InputError(
             "friction is 0 at all contacts; expected positive ones, of which a factor is sought"
         )
-    trials = _Trials(problem)
-    if problem.unmoved > TOLERANCES.balanced or not stuck(problem):
-        return trials.answer(np.inf, tolerance)
-    if trials.holds(0.0):
-        return trials.answer(0.0, tolerance)
-    high = 1.0
-    while not trials.holds(high):
-        high *= 4.0
-        if high > TOLERANCES.most_friction:
-            return trials.answer(np.inf, tolerance)
-    while (
-        trials.high - trials.low > tolerance * trials.high
-        and trials.high > TOLERANCES.least_friction
-    ):
-        trials.holds(_between(trials.low, trials.high))
-    return trials.answer(trials.high, tolerance)
+    return _Trials(problem, tolerance).answer()
 
 
 def _between(low: float, high: float) -> float:
@@ -143,41 +142,115 @@ def _between(low: float, high: float) -> float:
 
 
 class _Trials:
-    """Factors tried, and what the last ones on either side showed."""
+    """Factors tried, and what was proved on either side."""
 
-    def __init__(self, problem: RoughContacts):
-        self.problem = problem
+    def __init__(self, problem: RoughContacts, tolerance: float):
+        self.problem, self.tolerance = problem, tolerance
         self.low, self.high = 0.0, np.inf
         self.below = self.above = None
+        self.opening, self.opened_at = None, np.inf
         self.count = 0
 
-    def holds(self, factor: float) -> bool:
-        found = feasible(self.problem.with_friction(factor * self.problem.friction))
+    def answer(self) -> LeastFriction:
+        """The bracket, narrowed as far as proofs go."""
+        if self._without_end():
+            return self._told(np.inf, Status.LOAD_NOT_CARRIED)
+        if self._holds(0.0):
+            return self._told(0.0, Status.CONVERGED)
+        factor = 1.0
+        while not np.isfinite(self.high) and factor <= TOLERANCES.most_friction:
+            self._holds(factor)
+            factor *= 4.0
+        if not np.isfinite(self.high):
+            most = self.low >= 0.25 * TOLERANCES.most_friction
+            return self._told(np.inf, Status.LOAD_NOT_CARRIED if most else Status.STALLED)
+        self._narrow()
+        enough = not self.low or self._width() <= self.tolerance
+        return self._told(self.high, Status.CONVERGED if enough else Status.STALLED)
+
+    def _without_end(self) -> bool:
+        """Whether friction without end is not enough."""
+        if self.problem.unmoved > TOLERANCES.balanced:
+            return True
+        found = stuck(self.problem)
+        if found.refuted:
+            self.below, self.low = found, np.inf
+        return found.refuted
+
+    def _width(self) -> float:
+        return (self.high - self.low) / self.high
+
+    def _narrow(self) -> None:
+        """Bisection; where a factor stays open, at thirds and quarters of what is left."""
+        shares = [0.5, 0.25, 0.75, 0.05, 0.95]
+        while self._width() > self.tolerance and self.high > TOLERANCES.least_friction:
+            before = self.low, self.high
+            for share in shares:
+                middle = _between(self.low, self.high)
+                if share != 0.5:
+                    middle = self.low + share * (self.high - self.low)
+                self._holds(middle)
+                if (self.low, self.high) != before:
+                    break
+            else:
+                return
+
+    def _holds(self, factor: float) -> bool:
+        problem = self.problem.with_friction(factor * self.problem.friction)
+        found = feasible(problem, self._opening())
         self.count += 1
-        if found.balanced:
-            self.high, self.above = factor, found
-        else:
-            self.low, self.below = factor, found
+        if found.balanced and factor < self.high:
+            needed = min(factor, self._needed(found.force, factor))
+            self.high, self.above = needed * (1.0 + 2.0 * TOLERANCES.sharp), found
+        elif found.refuted and (factor > self.low or self.below is None):
+            self.low, self.below = max(factor, self._refuted(found.u, factor)), found
         return found.balanced
 
-    def answer(self, factor: float, tolerance: float) -> LeastFriction:
-        problem = self.problem
+    def _opening(self) -> np.ndarray | None:
+        """A motion that opens every contact with all friction that is still in question; sought
+        anew where there was none as friction falls."""
+        if self.opening is None and self.high < 0.9 * self.opened_at:
+            self.opened_at = self.high
+            problem = self.problem.with_friction(self.high * self.problem.friction)
+            self.opening = opening_motion(problem)
+        return self.opening
+
+    def _needed(self, force: np.ndarray, factor: float) -> float:
+        """Factor that these forces need; ``factor`` at most."""
+        size = np.linalg.norm(force[:, 1:], axis=1)
+        bound = self.problem.friction * force[:, 0]
+        if (size > bound * factor).any():  # within rounding of an edge
+            return factor
+        bears = bound > 0.0
+        return float((size[bears] / bound[bears]).max(initial=0.0))
+
+    def _refuted(self, u: np.ndarray, factor: float) -> float:
+        """Largest factor with which no contact resists the motion; ``factor`` at least."""
+        w = self.problem.displacement(u) * self.problem.unit[:, None]
+        slip = self.problem.friction * np.linalg.norm(w[:, 1:], axis=1)
+        moves = factor * slip > TOLERANCES.refuted  # others need not, by what a proof is here
+        if not moves.any() or (w[moves, 0] <= factor * slip[moves]).any():
+            return factor
+        return min(self.high, float((w[moves, 0] / slip[moves]).min()) * (1 - TOLERANCES.sharp))
+
+    def _told(self, factor: float, status: Status) -> LeastFriction:
+        problem, below = self.problem, self.below
         ends = np.isfinite(factor)
-        if not ends and self.below is None:
-            self.holds(1.0)
         mechanism = None
-        if self.below is not None:
-            mechanism = problem.motion(self.below.u)
+        if below is not None:
+            mechanism = problem.motion(below.u)
             mechanism /= np.abs(mechanism).max(initial=0.0) or 1.0
         force = self.above.force if self.above is not None else np.zeros(problem.shape)
+        shown = self.above if self.above is not None else below
+        low = np.nan if below is None else self.low
         return LeastFriction(
             factor=float(factor),
-            bracket=(self.low if self.below is not None else np.nan, self.high),
+            bracket=(low, self.high),
             friction=factor * problem.friction if ends else np.full(len(problem.friction), np.inf),
             force=force * problem.size,
             mechanism=mechanism,
-            residual=problem.imbalance(force) if ends else self.below.missing,
+            residual=0.0 if shown is None else shown.residual,
             iterations=self.count,
-            tolerance=tolerance,
-            status=Status.CONVERGED if ends else Status.LOAD_NOT_CARRIED,
+            tolerance=self.tolerance,
+            status=status,
         )

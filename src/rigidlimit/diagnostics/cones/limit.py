@@ -160,26 +160,32 @@ def collapse_of(problem: RoughContacts, growing: np.ndarray) -> Collapse:
             "a load acts on a motion that no contact feels: no force balances it at any factor; "
             "expected loads on bodies in contact, and held motions in fixed"
         )
-    g = problem.generators
-    A = sp.hstack([sp.csr_array(-more[:, None]), problem.columns], format="csr")
+    g, balance = problem.generators, problem.balance
+    grows = balance.combine @ more
+    unit = 1.0 / (float(np.abs(grows).max(initial=0.0)) or 1.0)  # of the factor
+    A = sp.hstack([sp.csr_array(-unit * grows[:, None]), balance.columns], format="csr")
     cost = np.zeros(A.shape[1])
     cost[0] = -1.0
-    answer = solve(Program(cost, A, problem.load, 1, g.positive, g.cones, problem.shape[1]))
+    program = Program(cost, A, balance.load, 1, g.positive, g.cones, problem.shape[1])
+    answer = solve(program)
     if answer.outcome == UNBOUNDED:
         return _answer(problem, np.inf, None, np.zeros(len(problem.dofs)), 0.0)
-    if answer.outcome == INFEASIBLE or not answer.optimal:
+    if answer.outcome == INFEASIBLE:
+        return _answer(problem, np.nan, None, -problem.moves(answer.y), 0.0)
+    if not answer.optimal:
         found = feasible(problem)
-        if found.balanced and answer.outcome != INFEASIBLE:
-            raise InputError(
-                f"the conic solver ended with {answer.outcome}, residual {answer.residual:.1e}; "
-                "expected loads and arms within some ten orders of magnitude"
-            )
-        return _answer(problem, np.nan, None, found.u, 0.0)
-    factor = float(answer.x[0])
-    at = replace(problem, load=problem.load + factor * more)
-    return _answer(
-        at, 0.0 if abs(factor) <= TOLERANCES.no_factor else factor, answer, -answer.y, answer.gap
-    )
+        if found.refuted:
+            return _answer(problem, np.nan, None, found.u, 0.0)
+        raise InputError(
+            "neither the load factor nor that there is none was proved: the best forces and "
+            f"mechanism found leave {answer.residual:.1e}, {answer.gap:.1e} apart; expected loads "
+            "and arms within some ten orders of magnitude"
+        )
+    factor = float(answer.x[0]) * unit
+    at = replace(problem, load=problem.load + factor * more, known=problem.unit)
+    if abs(factor) <= TOLERANCES.no_factor * unit:
+        factor = 0.0
+    return _answer(at, factor, answer, -problem.moves(answer.y) / unit, unit * answer.gap)
 
 
 def _answer(problem: RoughContacts, factor: float, answer: Answer | None, u, gap) -> Collapse:

@@ -22,6 +22,7 @@ from ...equilibrium.rows import checked_friction, contact_rows, sliding_directio
 from ...errors import InputError
 from ...linear import body_starts, column_arms, kept_starts
 from .conic import Program
+from .scaling import Balance, balance_of, contact_units, force_parts, units_at
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class RoughContacts:
     arm. load (k,): F~ in units of ``size`` [N]. friction (m,). slide (m, d-1): unit direction of
     the tangential force where contacts are known to slide, zero elsewhere. dofs (k,), arm (k,) [m
     or 1]: which columns, and their arms; n: all. starts: first kept column of each body. unmoved:
-    largest load on what no contact feels, in units of ``size``.
+    largest load on what no contact feels, in units of ``size``. loads (k,): largest that will act.
+    known (m,): units of contacts, from forces that are known (``scaling.py``), or None.
     """
 
     rows: sp.csr_array
@@ -58,29 +60,46 @@ class RoughContacts:
     n: int
     starts: np.ndarray
     unmoved: float
+    loads: np.ndarray
+    known: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.slide.shape[0], self.slide.shape[1] + 1
 
     @cached_property
-    def generators(self) -> Generators:
-        return _generators(self.friction, self.slide)
+    def unit(self) -> np.ndarray:
+        """Of each contact's forces (m,), in units of ``size``."""
+        if self.known is not None:
+            return self.known
+        return contact_units(self.rows, self.friction, self.loads, self.shape[1])
 
     @cached_property
-    def columns(self) -> sp.csr_array:
-        """What the generators' forces push, (k, N): R^T G."""
-        return sp.csr_array(self.rows.T @ self.generators.G)
+    def generators(self) -> Generators:
+        return _generators(self.friction, self.slide, self.unit)
+
+    @cached_property
+    def balance(self) -> Balance:
+        """R^T f = F~ as programs take it."""
+        return balance_of(self.rows, self.generators.G, self.load, self.friction, self.unit)
 
     def with_friction(self, friction: np.ndarray) -> "RoughContacts":
-        return replace(self, friction=np.asarray(friction, float))
+        return replace(self, friction=np.asarray(friction, float), known=None)
+
+    def with_units_at(self, x: np.ndarray) -> "RoughContacts":
+        """The same in units of what the forces G x give equations to carry."""
+        contact, m = self.generators.contact, self.shape[0]
+        size = np.zeros(m)
+        np.maximum.at(size, contact, np.abs(x))
+        units = units_at(self.rows, self.friction, self.unit, size, self.load)
+        return replace(self, known=units)
 
     def program(self, cost: np.ndarray | None = None) -> Program:
         """min cost . x over the admissible x; feasibility without a cost."""
         g = self.generators
         cost = np.zeros(g.G.shape[1]) if cost is None else cost
-        width = self.shape[1]
-        return Program(cost, self.columns, self.load, 0, g.positive, g.cones, width)
+        columns, width = self.balance.columns, self.shape[1]
+        return Program(cost, columns, self.balance.load, 0, g.positive, g.cones, width)
 
     def force(self, x: np.ndarray) -> np.ndarray:
         """Forces (m, d) in units of ``size``."""
@@ -89,6 +108,10 @@ class RoughContacts:
     def scaled(self, load: np.ndarray) -> np.ndarray:
         """A load (n,) [N] on the kept columns, in units of ``size``."""
         return load[self.dofs] / self.arm / self.size
+
+    def moves(self, y: np.ndarray) -> np.ndarray:
+        """The motion (k,) of the kept columns that multipliers y (r,) of the balance are."""
+        return self.balance.combine.T @ y
 
     def motion(self, u: np.ndarray) -> np.ndarray:
         """A motion (n,) from one (k,) of the kept columns."""
@@ -152,6 +175,7 @@ def rough_contacts(
         n=n,
         starts=kept_starts(body_starts(n, blocks), kept),
         unmoved=float(loads[free & ~touched].max(initial=0.0)) / size,
+        loads=loads[kept] / arm[kept] / size,
     )
 
 
@@ -161,31 +185,30 @@ def refuse_friction(friction: ArrayLike, *others) -> None:
         raise InputError("friction is given without tangential; expected the rows T")
 
 
-def _generators(mu: np.ndarray, slide: np.ndarray) -> Generators:
+def _generators(mu: np.ndarray, slide: np.ndarray, unit: np.ndarray) -> Generators:
     m, d = len(mu), slide.shape[1] + 1
     known = slide.any(axis=1)
     single = (mu == 0.0) | known
-    rough = np.flatnonzero(~single)
-    one = np.flatnonzero(single)
-    rows, columns, data = [d * one], [np.arange(len(one))], [np.ones(len(one))]
+    rough, one = np.flatnonzero(~single), np.flatnonzero(single)
+    parts = force_parts(mu, d) * unit[:, None]  # the largest force of a generator is one unit
+    rows, columns, data = [d * one], [np.arange(len(one))], [parts[one, 0]]
     for a in range(1, d):
         rows.append(d * one + a)
         columns.append(np.arange(len(one)))
-        data.append(mu[one] * slide[one, a - 1])
-    first = len(one)
-    count = len(rough)
+        data.append(parts[one, a] * slide[one, a - 1])
+    first, count = len(one), len(rough)
     if d == 2:
         for k, sign in ((0, 1.0), (1, -1.0)):
             at = first + 2 * np.arange(count) + k
             rows += [d * rough, d * rough + 1]
             columns += [at, at]
-            data += [np.ones(count), sign * mu[rough]]
+            data += [parts[rough, 0], sign * parts[rough, 1]]
         positive, cones, each = first + 2 * count, 0, 2
     else:
         for a in range(d):
             rows.append(d * rough + a)
             columns.append(first + d * np.arange(count) + a)
-            data.append(1.0 / mu[rough] if a == 0 else np.ones(count))
+            data.append(parts[rough, a])
         positive, cones, each = first, count, d
     N = first + each * count
     G = sp.csr_array(

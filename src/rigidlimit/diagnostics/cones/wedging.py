@@ -1,11 +1,12 @@
 """Whether rough contacts can hold a squeeze that no load needs: self-stress within the cones.
 
-    max sum r_i   subject to   A x = 0,   x in K,   r_i <= f_in(x),   r_i <= 1
+    max sum r_i   subject to   A x = 0,   x in K,   r_i <= x_i0,   r_i <= 1
 
-has r_i = 1 at every contact that some self-stress presses, and 0 elsewhere, for self-stresses can
-be scaled and added. A sum of zero comes with a motion that opens every contact, f . w >= f_n: then
-all admissible forces of any load are bounded. A sum above zero says that the scene can be wedged:
-the forces of a load have no upper bound, and a block may hang between walls that only touch it.
+in units of each contact's force, has r_i = 1 at every contact that some self-stress presses, and 0
+elsewhere, for self-stresses can be scaled and added. A sum of zero comes with a motion that opens
+every contact, f . w >= f_n: then all admissible forces of any load are bounded. A sum above zero
+says that the scene can be wedged: the forces of a load have no upper bound, and a block may hang
+between walls that only touch it.
 """
 
 from dataclasses import dataclass
@@ -17,20 +18,23 @@ from numpy.typing import ArrayLike
 from ..._support.arrays import MatrixLike
 from ..._support.display import Brief
 from ..._support.words import counted
-from ...errors import InputError
 from ...status import Status
-from .conic import Program, solve
-from .problem import rough_contacts
+from ..tolerances import TOLERANCES
+from .conic import Answer, Program, solve
+from .problem import RoughContacts, rough_contacts
 
 
 @dataclass(frozen=True, repr=False)
 class SelfStress(Brief):
-    """wedged (m,) bool: contacts that a self-stress can press. force (m, d): one that presses all
-    of these, normal first, largest entry 1. motion (n,): where none is wedged, a motion that opens
-    every contact without friction's holding it; else None. residual: of the program; status.
+    """wedged (m,) bool: contacts that a self-stress can press. undecided (m,) bool: those of which
+    neither that nor the contrary was proved. force (m, d): a self-stress that presses all that are
+    wedged, normal first, largest entry 1. motion (n,): where none is wedged, a motion that opens
+    every contact without friction's holding it; else None. residual: of the program; status:
+    "stalled" where some are undecided.
     """
 
     wedged: np.ndarray
+    undecided: np.ndarray
     force: np.ndarray
     motion: np.ndarray | None
     residual: float
@@ -39,6 +43,13 @@ class SelfStress(Brief):
     @property
     def message(self) -> str:
         told = f"({self.status}, residual {self.residual:.1e})"
+        if self.undecided.any():
+            some = counted(int(self.undecided.sum()), "contact")
+            known = f"{int(self.wedged.sum())} can, others cannot"
+            return (
+                f"whether {some} of {len(self.wedged)} can hold a squeeze without a load is open: "
+                f"neither a squeeze nor a motion that opens them was found; {known} {told}"
+            )
         if not self.wedged.any():
             return f"no squeeze without a load: a motion opens every contact {told}"
         return (
@@ -58,8 +69,7 @@ def self_stress(
 ) -> SelfStress:
     """Which contacts can hold a squeeze without a load.
 
-    Parameters as for ``compatible_forces``. Raises InputError for wrong shapes, or where the conic
-    solver fails.
+    Parameters as for ``compatible_forces``. Raises InputError for wrong shapes.
 
     Examples
     --------
@@ -75,33 +85,61 @@ def self_stress(
         B, np.zeros(n), tangential=tangential, friction=friction, fixed=fixed, blocks=blocks
     )
     m, d = problem.shape
-    g = problem.generators
-    N = g.G.shape[1]
-    normal = g.G[d * np.arange(m)]
+    found, x, y = _presses(problem)
+    if not found.optimal:
+        nothing = np.zeros(m, bool)
+        return SelfStress(nothing, ~nothing, np.zeros((m, d)), None, np.inf, Status.STALLED)
+    r = found.x[:m]
+    wedged = r > 1.0 - TOLERANCES.decided
+    undecided = ~wedged & (r > TOLERANCES.decided)
+    force, motion = np.zeros((m, d)), None
+    if wedged.any():
+        force = problem.force(x)
+        force /= np.abs(force).max()
+    else:
+        u = -problem.moves(y)
+        undecided |= ~(opened(problem, u) > 0.0)
+        motion = problem.motion(u)
+        motion /= np.abs(motion).max(initial=0.0) or 1.0
+    status = Status.STALLED if undecided.any() else Status.CONVERGED
+    return SelfStress(wedged, undecided, force, motion, found.residual, status)
+
+
+def opening_motion(problem: RoughContacts) -> np.ndarray | None:
+    """A motion (k,) of the kept columns that opens every contact against its friction, or None."""
+    found, _, y = _presses(problem)
+    if not found.optimal:
+        return None
+    u = -problem.moves(y)
+    return u if (opened(problem, u) > 0.0).all() else None
+
+
+def opened(problem: RoughContacts, u: np.ndarray) -> np.ndarray:
+    """By how much each contact opens beyond what friction holds, w_n - mu |w_t| (m,)."""
+    w = problem.displacement(u)
+    return w[:, 0] - problem.friction * np.linalg.norm(w[:, 1:], axis=1)
+
+
+def _presses(problem: RoughContacts) -> tuple[Answer, np.ndarray, np.ndarray]:
+    """(answer of the program in the header, its x, its y). Variables: r, its slack to 1, x_0 - r,
+    x."""
+    m, d = problem.shape
+    g, columns = problem.generators, problem.balance.columns
+    k, N = columns.shape
+    first = np.ones(N, bool)  # what makes a contact press: half-lines, and the axes of cones
+    first[g.positive :] = np.arange(N - g.positive) % d == 0
+    at = np.flatnonzero(first)
+    presses = sp.csr_array((np.ones(len(at)), (g.contact[at], at)), shape=(m, N))
     eye = sp.eye_array(m)
-    k = problem.columns.shape[0]
     A = sp.block_array(
         [
-            [None, None, sp.csr_array((k, m)), problem.columns],
+            [None, None, sp.csr_array((k, m)), columns],
             [eye, eye, None, None],
-            [eye, None, eye, -normal],
+            [eye, None, eye, -presses],
         ],
         format="csr",
-    )  # variables: r, its slack to 1, f_n - r, x
+    )
     cost = np.concatenate([-np.ones(m), np.zeros(2 * m + N)])
     b = np.concatenate([np.zeros(k), np.ones(m), np.zeros(m)])
     answer = solve(Program(cost, sp.csr_array(A), b, 0, 3 * m + g.positive, g.cones, d))
-    if not answer.optimal:
-        raise InputError(
-            f"self-stresses were not found: the conic solver ended with {answer.outcome}; expected "
-            "arms within some ten orders of magnitude"
-        )
-    wedged = answer.x[:m] > 0.5
-    force = problem.force(answer.x[3 * m :])
-    motion = None
-    if not wedged.any():
-        force, motion = np.zeros((m, d)), problem.motion(-answer.y[:k])
-        motion /= np.abs(motion).max(initial=0.0) or 1.0
-    else:
-        force /= np.abs(force).max()
-    return SelfStress(wedged, force, motion, answer.residual, Status.CONVERGED)
+    return answer, answer.x[3 * m :], answer.y[:k]

@@ -50,6 +50,32 @@ def test_net_forces_are_mujocos_own(cone):
     assert geoms["floor"].normal_force == pytest.approx(mended.force.sum())
 
 
+def test_forces_by_partner():
+    """Property: forces by partner are opposite on the two parts and sum to that by all; closed
+    form: what the floor gives each ball at rest is its weight."""
+    model = mujoco.MjModel.from_xml_string(
+        ROLLING.format(cone="elliptic").replace(' euler="0 4 0"', "")
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_step(model, data, 2000)
+    mujoco.mj_forward(model, data)
+    mended = from_mujoco(model, data)
+    names, point = ("ball", "left", "right"), np.zeros(3)
+    each = [mended.on("floor", by=name, about=point) for name in names]
+    whole = mended.on("floor", about=point)
+    # the same sums in another order, of forces of 20 N
+    np.testing.assert_allclose(sum(net.force for net in each), whole.force, atol=1e-11)
+    np.testing.assert_allclose(sum(net.torque for net in each), whole.torque, atol=1e-11)
+    for name, net, mass in zip(names, each, (1.0, 1.0, 2.0), strict=True):
+        back = mended.on(name, by="floor", about=point)
+        np.testing.assert_allclose(back.force, -net.force, atol=1e-11)
+        # what is left of motion after 4 s
+        assert back.force[2] == pytest.approx(9.81 * mass, rel=1e-3)
+    assert mended.on("ball", by="left").contacts.size == 0
+    with pytest.raises(InputError, match="no geom or body is called 'roof'"):
+        mended.on("floor", by="roof")
+
+
 def test_parts_without_contacts_and_names_that_are_wrong():
     """One clear error each; a part that touches nothing has no force."""
     mended = from_mujoco(*SCENES["grasp of two fingers"]().made())

@@ -36,10 +36,14 @@ class NetForce(Brief):
     engine_torque: np.ndarray
 
 
-def of_part(mended: "MendedForces", name: str, about: ArrayLike | None) -> NetForce:
+def of_part(mended: "MendedForces", name: str, by: str | None, about: ArrayLike | None) -> NetForce:
     """On the geom or body ``name`` of ``MendedForces``; see ``MendedForces.on``."""
     parts = _parts(mended)
-    return _net(mended, *parts.find(name), about)
+    whole, sides = parts.find(name)
+    if by is not None:
+        _, partner = parts.find(by)
+        sides = sides & partner[:, ::-1]
+    return _net(mended, whole, sides, about)
 
 
 def net_forces(mended: "MendedForces", kind: str) -> dict[str, NetForce]:

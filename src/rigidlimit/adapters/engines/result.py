@@ -130,16 +130,17 @@ class MendedForces(SolvedProblem):
         """The same of the engine's forces."""
         return self._vectors(self.engine_force, self.engine_tangential)
 
-    def on(self, name: str, *, about: ArrayLike | None = None) -> NetForce:
+    def on(self, name: str, *, by: str | None = None, about: ArrayLike | None = None) -> NetForce:
         """Net contact force and torque on a part of the engine's model, as a sensor there has it.
 
         name: of a geom, a body or a link; its end after "/", "::" or a space will do where only one
-        part is called so. about (3,) [m]: point of the torque; None: the centroid of its contacts,
+        part is called so. by: only of its contacts with this part, named in the same way; None: of
+        all. about (3,) [m]: point of the torque; None: the centroid of its contacts,
         weighted by their normal forces.
 
         Raises InputError for a name that the model does not have, or for several parts.
         """
-        return of_part(self, name, about)
+        return of_part(self, name, by, about)
 
     @property
     def by_geom(self) -> dict[str, NetForce]:

@@ -1,6 +1,5 @@
 """``rigidlimit import FILE``: a packing of another program as a scene, and its forces."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +10,6 @@ from .compiling import watch_compiler
 from .folders import check_file, check_folder, check_new
 from .options import NewLawOption, OverwriteOption, ResultsOption
 from .pose_forces import report
-
-
-class Periodic(StrEnum):
-    keep = "keep"
-    ignore = "ignore"
 
 
 def import_packing(
@@ -56,8 +50,12 @@ def import_packing(
         typer.Option(help="Faces of the box that are walls: all, or some, like xlo,xhi,zlo."),
     ] = None,
     periodic: Annotated[
-        Periodic, typer.Option(help="ignore: a periodic box is taken as one that is not.")
-    ] = Periodic.keep,
+        str,
+        typer.Option(
+            help="keep a periodic box; ignore: it is taken as one that is not; or axes along which "
+            "it stays periodic, like xy of one layer of balls."
+        ),
+    ] = "keep",
     boundary: Annotated[
         str | None, typer.Option(help="Of data files, which do not say it: like ppf.")
     ] = None,
@@ -116,7 +114,7 @@ def import_packing(
         stiffness=stiffness,
         fixed=_numbers("--fixed", fixed, int) or (),
         walls=walls == "all" or (walls.split(",") if walls else False),
-        periodic=str(periodic),
+        periodic=periodic,
         boundary=boundary,
         springs=springs,
         gravity=_numbers("--gravity", gravity, float),

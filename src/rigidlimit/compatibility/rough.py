@@ -91,8 +91,12 @@ def rough_forces(
 
 def _in_increments(problem, whole, gap_before, increments) -> RoughForces:
     """The answer after the way from the history's load and gaps in equal parts, each from the
-    answer before it. From one that does not converge on the rest of the way is one increment."""
+    answer before it; its displacement is that of the whole way. From one that does not converge on
+    the rest of the way is one increment."""
     before, now, solves = problem.carried(whole.history), whole, 0
+    moved = np.zeros(len(whole.load))
+    if whole.warm_start is not None:
+        now = replace(now, warm_start=whole.warm_start / increments)
     for k in range(1, increments + 1):
         part = k / increments
         now = replace(now, load=part * whole.load + (1.0 - part) * before)
@@ -102,12 +106,14 @@ def _in_increments(problem, whole, gap_before, increments) -> RoughForces:
         solves += found.iterations
         if found.status is not Status.CONVERGED:
             break
-        now = replace(now, history=found.history)
+        now, moved = replace(now, history=found.history), moved + found.displacement
     merged = increments - k
     if merged:
         found = _answer(problem, replace(whole, history=now.history))
         solves += found.iterations
-    return replace(found, iterations=solves, merged=merged)
+    if merged or not found.converged:
+        moved = moved + found.displacement
+    return replace(found, iterations=solves, merged=merged, displacement=moved)
 
 
 def _answer(problem: ScaledRough, increment: Increment) -> RoughForces:

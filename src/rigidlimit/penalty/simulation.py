@@ -32,6 +32,7 @@ from ..errors import InputError
 from ..scenes.contact_law import law_exponent
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
+from ..scenes.springs import warn_of_unused_springs
 from . import ball_engine, ball_scenes, rough_engine
 from .engine import Engine, Law
 from .friction import friction_law
@@ -121,6 +122,8 @@ class PenaltySimulation:
         tangential_damping: float = 1.0,
     ):
         scene = as_scene(scene)
+        if state is None:
+            warn_of_unused_springs(scene, "a DEM")
         self.damping = _damping_fraction(scene, restitution, damping, tensile)
         if not (background in ("quench", None) or np.isreal(background)):
             raise InputError(f"background is {background!r}; expected 'quench', a rate or None")

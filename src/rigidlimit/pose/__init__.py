@@ -6,6 +6,7 @@ closed contacts with their friction cones, for questions of statics and masonry.
 
 from .closed_contacts import of_contacts, statics
 from .overlaps import PoseForces, forces_at_pose
+from .springs import Springs
 from .static_analysis import Joints, Statics
 
-__all__ = ["Joints", "PoseForces", "Statics", "forces_at_pose", "of_contacts", "statics"]
+__all__ = ["Joints", "PoseForces", "Springs", "Statics", "forces_at_pose", "of_contacts", "statics"]

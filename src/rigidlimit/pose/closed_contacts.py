@@ -104,6 +104,7 @@ def of_contacts(
             bodies, contacts, stiffness, scene.exponent, scene.pair_tangential_stiffness
         ),
         exponent=scene.exponent,
+        scene=scene,
     )
 
 

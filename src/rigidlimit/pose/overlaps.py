@@ -24,10 +24,13 @@ import numpy as np
 
 from .._support import arrays
 from .._support.display import Brief
+from .._support.warned import warn
 from .._support.words import counted
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
 from ..compatibility import CompatibleForces
+from ..compatibility.friction import has_friction
+from ..errors import SceneWarning
 from ..kinematics import in_world
 from ..scenes.contact_law import law_exponent
 from ..scenes.load import as_scene
@@ -36,6 +39,7 @@ from ..simulation import Simulation
 from ..status import Status
 from .as_pressed import PressedForces
 from .pose_contacts import PoseContacts
+from .springs import Springs, springs_from
 
 SEARCHES = 8
 """Most searches for contacts, each as wide as bodies shift in the answer of the one before."""
@@ -154,7 +158,7 @@ def forces_at_pose(
     stiffness: float | None = None,
     law: str | float | None = None,
     tolerance: float = 1e-10,
-    springs: np.ndarray | None = None,
+    springs: object | None = None,
     balance: bool = True,
 ) -> PoseForces:
     """Contact forces of elastic bodies at a given pose, with the gaps and overlaps that it has.
@@ -163,8 +167,9 @@ def forces_at_pose(
     present state and loads. Velocities are not looked at: the pose is one of rest, as of a DEM.
     stiffness: k [N/m^(p-1)] of every contact, the DEM's; by default that of the scene's materials
     and pairs. law: "hooke", "hertz" or the exponent p (default: the scene's). tolerance: on the
-    residual. springs: of bodies that rub, what has ``contacts`` and their tangential forces
-    ``tangential`` (m, 3) [N], as the result of a DEM or of LAMMPS; None: none. balance: False takes
+    residual. springs: tangential forces that bodies with friction begin with: ``Packing.springs``,
+    or the result of a DEM, of LAMMPS, of a step, or of this function; matched by the names of
+    bodies. None: those that a ``Scene`` was read with, else none. balance: False takes
     the forces of the overlaps, and springs, as they stand, as of a DEM in motion; their status is
     UNBALANCED where the loads are not balanced to the tolerance.
 
@@ -189,6 +194,7 @@ def forces_at_pose(
         stiffness = arrays.positive("stiffness", stiffness)
     free = bodies.free.ravel()
     load = np.where(free, -external, 0.0)
+    springs = _springs(scene, springs, begun=given is None)
     reach = NEAR * bodies.length
     for _ in range(SEARCHES):
         pose = PoseContacts.within(
@@ -214,3 +220,20 @@ def forces_at_pose(
         friction=pose.friction,
         sprung=springs is not None,
     )
+
+
+def _springs(scene: Scene, given: object | None, *, begun: bool) -> Springs | None:
+    """The springs given, at the numbers of the scene's bodies; begun: at the scene's own pose,
+    where those that it was read with are the default."""
+    springs = springs_from(scene.springs if given is None and begun else given)
+    if springs is None:
+        return None
+    bodies = scene.bodies
+    if not has_friction(bodies, scene.pair_friction):
+        warn(
+            f"scene {scene.name!r}: springs are given, and no two bodies have friction; they are "
+            "not used (give the material's friction)",
+            SceneWarning,
+        )
+        return None
+    return springs.in_scene(bodies)

@@ -14,13 +14,13 @@ from ..errors import InputError
 from ..kinematics import carry_tangential, framed, gap_gradient, in_frame, tangential_gradient
 from ..scenes.scene import Scene
 from .as_pressed import PressedForces, pressed
+from .springs import Springs
 
 
 @dataclass(frozen=True)
 class PoseContacts:
     """m contacts at a state. stiffness (m,) [N/m^(p-1)] with the exponent p; friction (m,), None of
-    smooth bodies; springs: with ``contacts`` and their tangential forces ``tangential`` (m, 3) [N],
-    or None.
+    smooth bodies; springs: of the same bodies, or None.
     """
 
     scene: Scene
@@ -29,12 +29,12 @@ class PoseContacts:
     stiffness: np.ndarray
     exponent: float
     friction: np.ndarray | None
-    springs: object | None
+    springs: Springs | None
 
     @classmethod
     def within(
         cls, reach: float, scene: Scene, state: State, exponent: float, *,
-        stiffness: float | None, springs: object | None,
+        stiffness: float | None, springs: Springs | None,
     ) -> "PoseContacts":  # fmt: skip
         """Those of gaps up to ``reach`` [m]; stiffness: of all, None as of materials. Raises
         InputError where there are none."""

@@ -34,6 +34,8 @@ from ..diagnostics import (
 )
 from ..equilibrium.rows import checked_friction
 from ..errors import InputError, nearest
+from ..scenes.scene import Scene
+from ..scenes.springs import warn_of_unused_springs
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +45,8 @@ class Statics(Brief):
     load (6 n,) [N, N m]: what the contacts must deliver, F~; at rest minus the external force.
     friction (m,): mu. gravity [m/s^2]: its size; stiffness, tangential_stiffness (m,), exponent: of
     the elastic law; these are None of a step, which has its own forces. slide (m, d-1): direction
-    of the tangential force of contacts that slide in the step, zero elsewhere; else None.
+    of the tangential force of contacts that slide in the step, zero elsewhere; else None. scene:
+    where they are of, None of a step.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Statics(Brief):
     tangential_stiffness: np.ndarray | None = None
     exponent: float | None = None
     slide: np.ndarray | None = None
+    scene: Scene | None = None
 
     @property
     def message(self) -> str:
@@ -143,6 +147,8 @@ class Statics(Brief):
 
     def forces(self, **options) -> RoughForces:
         """Forces of stiff elastic bodies, loaded slowly from nothing (``compatible_forces``)."""
+        if self.scene is not None and "history" not in options:
+            warn_of_unused_springs(self.scene, "statics")
         return compatible_forces(load=self.load, **self._rows, **self._law, **options)
 
     def joints(self, force: ArrayLike) -> Joints:

@@ -84,7 +84,7 @@ class Adding:
         fixed
             True, or the held degrees of freedom among x, y, z, rx, ry, rz.
         name
-            The body's number by default.
+            The body's number by default ("body-12" where a body has the name "12").
         load
             Constant force (dim,) [N], or force and moment: (6,) in 3D, (fx, fy, moment) in 2D.
         group
@@ -214,7 +214,9 @@ class Adding:
     def _new_names(self, names: list[str] | None, k: int) -> list[str]:
         """Names of k bodies that no other body has; their numbers where none are given."""
         first = len(self)
-        names = [f"{first + i}" for i in range(k)] if names is None else [str(x) for x in names]
+        if names is None:
+            names = [self._free_name(first + i) for i in range(k)]
+        names = [str(x) for x in names]
         if len(names) != k:
             raise SceneError(
                 f"{counted(len(names), 'name')} given; expected one for each of {k} bodies"
@@ -225,6 +227,14 @@ class Adding:
                 raise SceneError(f"body name {name!r} is taken; expected distinct names")
             given.add(name)
         return names
+
+    def _free_name(self, number: int) -> str:
+        """The number of a body as its name; where it is taken, as by a ball of an imported packing
+        whose names are ids, one made of it."""
+        name = f"{number}"
+        while name in self._index:
+            name = f"body-{name}"
+        return name
 
     def _warn_of_new(
         self, shapes: list[Shape], names: list[str], mass_given: bool, moves: bool

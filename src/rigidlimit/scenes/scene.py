@@ -50,7 +50,8 @@ class Scene(Adding, Pairs, Displayed):
         A periodic ``Cell``, or its side lengths or vectors [m]. There is no gravity by default
         where it is periodic downwards. The cell is the last one of ``bodies``. ``path`` holds the
         loading paths of a scene file, tables of a kind and its keys; ``memory`` what rough contacts
-        remember to begin with, as of ``Simulation.memory``, or None.
+        remember to begin with, as of ``Simulation.memory``, or None; ``springs`` tangential forces
+        that were read with a packing, which ``forces_at_pose`` begins with.
 
     Raises
     ------
@@ -111,6 +112,7 @@ class Scene(Adding, Pairs, Displayed):
         self.description, self.reference = description, dict(reference or {})
         self.path: list[dict] = []
         self.memory: Memory | None = None
+        self.springs: object | None = None
 
     def __repr__(self):
         return f"<Scene {self.name!r}: {counted(len(self), 'body')} in {self.dim}D, law {self.law}>"

@@ -20,6 +20,7 @@ from ..kinematics import in_world
 from ..scenes.contact_law import law_exponent
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
+from ..scenes.springs import warn_of_unused_springs
 from ..status import Status
 from ..step import StepResult, StepSettings, WarmStart, step, with_compatible
 from ..step.friction import Memory, remembered
@@ -73,6 +74,7 @@ class Simulation(Changes):
         increments: int | None = None,
     ):
         scene = as_scene(scene)
+        warn_of_unused_springs(scene, "a simulation")
         if compatible not in ("every", "never"):
             raise InputError(f"compatible is {compatible!r}; expected 'every' or 'never'")
         rough = has_friction(scene.bodies, scene.pair_friction)

@@ -7,28 +7,17 @@
 Pair styles granular and gran/... give as p1 p2 p3 the tangential force on the first atom of a pair.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..._support.words import counted
 from ...bodies import Bodies, State
-from ...collision.contacts import Contacts
 from ...collision.search import find_contacts
 from ...errors import InputError
+from ...pose.springs import Springs
 from .lines import Text
 
 WORDS = 5
 """Two ids and three components."""
-
-
-@dataclass(frozen=True)
-class Springs:
-    """Contacts of a pose and tangential forces (m, 3) [N] on contacts.body[:, 1], as
-    ``forces_at_pose`` takes them."""
-
-    contacts: Contacts
-    tangential: np.ndarray
 
 
 def read_local(text: Text, frame: int) -> tuple[np.ndarray, np.ndarray]:
@@ -76,4 +65,4 @@ def springs_of(
                 )
             continue
         tangential[at] += factor * (vector if a > b else -vector)
-    return Springs(contacts, tangential)
+    return Springs(contacts, tangential, tuple(bodies.names))

@@ -12,14 +12,14 @@ from ..._support.display import Brief
 from ..._support.words import counted
 from ...bodies import Material
 from ...errors import InputError, SceneError, nearest
-from ...pose import PoseForces, forces_at_pose
+from ...pose import PoseForces, Springs, forces_at_pose
 from ...scenes.scene import Scene
 from .balls import UNITS, Balls, as_scene
 from .box import Box
 from .csv_table import read_csv
 from .lammps_data import begins_data, read_data
 from .lammps_dump import begins_dump, read_dump
-from .lammps_local import Springs, read_local, springs_of
+from .lammps_local import read_local, springs_of
 from .lines import Text, read_text
 from .yade_text import read_yade
 
@@ -138,7 +138,9 @@ def read_packing(
         True: half-spaces at the faces of the box that are not periodic; or some of "xlo", "xhi",
         "ylo", ...
     periodic : str
-        "keep": a periodic box becomes the scene's ``cell``; "ignore": nothing touches across it.
+        "keep": a periodic box becomes the scene's ``cell``; "ignore": nothing touches across it;
+        axes, like "xy": it stays periodic along these alone, as of one layer of balls between
+        faces that LAMMPS wants periodic (boundary p p p).
     boundary : str, optional
         Of data files, which do not say it: like "ppf".
     atom_style : str, optional
@@ -148,7 +150,7 @@ def read_packing(
         contacts that rub remember, for ``Packing.forces``.
     gravity, law, dt
         Of the scene; no file says them. By default 9.81 m/s^2 downwards, and none in boxes that
-        are periodic downwards.
+        are periodic downwards, in the file also where ``periodic`` names other axes.
 
     Raises
     ------
@@ -156,8 +158,7 @@ def read_packing(
         With file and line where the file does not fit its format.
     """
     path = Path(path)
-    if periodic not in ("keep", "ignore"):
-        raise InputError(f"periodic is {periodic!r}; expected 'keep' or 'ignore'")
+    along = _kept_axes(periodic)
     if format is not None and format not in FORMATS:
         raise InputError(f"format is {format!r}; {nearest(format, FORMATS)}")
     of_scene = dict(gravity=gravity, law=law, dt=dt)
@@ -181,7 +182,11 @@ def read_packing(
     }[format]()
     name = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
     with _named(path):
-        balls = _in_box(balls.scaled(units).with_radius(radius), periodic)
+        balls = balls.scaled(units).with_radius(radius)
+        if periodic not in ("keep", "ignore") and gravity is None and _periodic_down(balls, dim):
+            of_scene["gravity"] = np.zeros(dim or 3)
+        balls = _in_box(balls, along)
+        _check_width(balls, dim or (2 if balls.planar else 3))
         scene = as_scene(
             balls, name, dim=dim, material=material, fixed=fixed, walls=walls, **of_scene
         )
@@ -193,6 +198,7 @@ def read_packing(
         pairs = read_local(read_text(springs), frame)
         with _named(springs):
             kept = springs_of(scene.bodies, scene.state, *pairs, _newtons(units or balls.units))
+        scene.springs = kept
     return Packing(scene, format, balls.box, columns, stiffness, notes, kept)
 
 
@@ -213,15 +219,48 @@ def _newtons(units: str) -> float:
     return mass * length / time**2
 
 
-def _in_box(balls: Balls, periodic: str) -> Balls:
-    """With centres within the box along its periodic edges, which are left out if asked for."""
+def _kept_axes(periodic: str) -> np.ndarray:
+    """Along which axes a periodic box stays so, (3,) bool."""
+    if periodic in ("keep", "ignore"):
+        return np.full(3, periodic == "keep")
+    axes = set(periodic) if isinstance(periodic, str) else set()
+    if not axes or not axes <= set("xyz"):
+        raise InputError(f"periodic is {periodic!r}; expected 'keep', 'ignore', or axes, like 'xy'")
+    return np.array([axis in axes for axis in "xyz"])
+
+
+def _periodic_down(balls: Balls, dim: int | None) -> bool:
+    """Whether the file's box is periodic along the axis that gravity has by default."""
+    return balls.box is not None and bool(balls.box.periodic[(dim or 3) - 1])
+
+
+def _check_width(balls: Balls, dim: int) -> None:
+    """Raise InputError for balls that reach around a periodic box, as around that of one layer."""
+    if balls.box is None or not len(balls):
+        return
+    widest = int(np.argmax(balls.radius))
+    across = 2.0 * balls.radius[widest]
+    for k in np.flatnonzero(balls.box.periodic[:dim]):
+        width = abs(np.linalg.det(balls.box.edges)) / np.linalg.norm(
+            np.cross(balls.box.edges[k - 2], balls.box.edges[k - 1])
+        )
+        if across > width:
+            axis = "xyz"[k]
+            others = "xyz".replace(axis, "")
+            raise InputError(
+                f"ball {balls.id[widest]} measures {across:.4g} m, the periodic box {width:.4g} m "
+                f"along {axis}; of one layer of balls give periodic={others!r}, or dim=2 for disks "
+                "in the plane (--periodic, --dim); periodic='ignore' takes no box as periodic"
+            )
+
+
+def _in_box(balls: Balls, along: np.ndarray) -> Balls:
+    """With centres within the box along its periodic edges; then periodic along (3,) alone."""
     box = balls.box
     if box is None or not box.periodic.any():
         return balls
     balls = replace(balls, position=box.wrapped(balls.position))
-    if periodic == "ignore":
-        balls = replace(balls, box=Box(box.origin, box.edges, np.zeros(3, bool)))
-    return balls
+    return replace(balls, box=Box(box.origin, box.edges, box.periodic & along))
 
 
 def _format_of(text: Text) -> str:

@@ -12,6 +12,7 @@ from ...bodies.materials import MINDLIN
 from ..checks import DEGREES
 from ..pairs import PAIR_KEYS
 from ..scene import Scene
+from ..springs import warn_of_unused_springs
 from .memory import memory_lines
 from .shapes import shape_keys
 from .values import toml_value
@@ -30,6 +31,7 @@ def write_scene(scene: Scene, path: str | Path, state: State | None = None) -> N
     state
         Poses and velocities to begin with, as of ``settle``; None: the scene's own.
     """
+    warn_of_unused_springs(scene, "a scene file")
     write_text(path, scene_text(scene, state))
 
 

@@ -10,7 +10,9 @@ from rigidlimit.equilibrium.dense import Dense, between_bodies
 from rigidlimit.equilibrium.law import ContactLaw
 from rigidlimit.equilibrium.mechanics import Bodies, Inertia
 from rigidlimit.equilibrium.multipliers import rigid_contacts
+from rigidlimit.equilibrium.rows import contact_rows
 from rigidlimit.equilibrium.solve import Settings, solve
+from rigidlimit.errors import InputError
 from tests.equilibrium.problems import rough_pyramid
 
 
@@ -171,3 +173,14 @@ def test_gmres_waits_after_failures():
         pass
     patience.learn(True)
     assert patience.tries() and patience.iterations == 2 * (mechanics.PATIENCE // 16)
+
+
+def test_rows_of_a_body_in_a_plane():
+    """Closed form: two contacts on one floor, of a body held in the plane x z: their rows along
+    x are equal, those along y move nothing. Tangents that are one motion are refused."""
+    B = np.array([[0, 0, 1, 0, 0.5, 0], [0, 0, 1, 0, -0.3, 0.0]])
+    T = np.array([[1, 0, 0, 0, -1, 0], [0, 0, 0, 0, 0, 0.0]] * 2)
+    rows, d = contact_rows(B, T)
+    assert d == 3 and rows.shape == (6, 6)
+    with pytest.raises(InputError, match="which are one motion"):
+        contact_rows(B, np.repeat(T[::2], 2, axis=0))

@@ -53,15 +53,23 @@ def _doubled(B, T) -> bool:
     """Whether the two tangents are the same, or opposite, at every contact of T (2 m, n), one after
     the other or those of all contacts twice.
 
-    Contacts that are all listed twice, ``B`` as well as ``T``, repeat the first half of T rightly.
+    Contacts that are all listed twice, ``B`` as well as ``T``, repeat the first half of T rightly,
+    and so may those of bodies held in a plane, one of whose tangents moves nothing.
     """
     m = B.shape[0]
     if _alike(T, slice(0, None, 2), slice(1, None, 2)):
         return True
     if not _alike(T, slice(m), slice(m, None)):
         return False
+    if not _any(T[0::2]) or not _any(T[1::2]):
+        return False  # motions in a plane: contacts of equal arms have equal rows along it
     half = m // 2
     return m % 2 == 1 or not _alike(B, slice(half), slice(half, None))
+
+
+def _any(rows) -> bool:
+    """Whether any entry of rows is not zero."""
+    return bool(rows.count_nonzero() if sp.issparse(rows) else rows.any())
 
 
 def _alike(T, some: slice, others: slice) -> bool:

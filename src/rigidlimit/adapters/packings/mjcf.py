@@ -1,9 +1,7 @@
-"""MJCF and URDF geometry through MuJoCo's own loader, as a scene that stands still.
+"""MJCF and URDF models through MuJoCo's own loader, as a scene at the model's first pose.
 
-Bodies of the model that are welded to one another are one of the scene. Those with a free joint can
-move; those welded to the world, or held by other joints, are fixed as they stand at the model's
-first pose. Geometries that touch nothing (contype and conaffinity 0) are
-left out, unless a body has no others. Mass and inertia are the model's.
+What moves as one and how: ``mjcf_bodies.py``; shapes and masses: ``mjcf_shapes.py``; which bodies
+touch and their friction: ``mjcf_contacts.py``; what scenes do not have, by name: ``mjcf_left_out``.
 """
 
 from pathlib import Path
@@ -11,170 +9,96 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._support.words import counted
-from ...bodies import (
-    Box,
-    Capsule,
-    Compound,
-    ConvexPolyhedron,
-    Cylinder,
-    Ellipsoid,
-    HalfSpace,
-    Material,
-    Shape,
-    Sphere,
-    rotations,
-)
-from ...errors import InputError, SceneError
+from ...bodies import HalfSpace, Material
+from ...errors import InputError
 from ...scenes.scene import Scene
 from ..engines.arguments import imported
-from ..tolerances import TOLERANCES
+from .mjcf_bodies import Unit, units_of
+from .mjcf_contacts import ContactRules
+from .mjcf_left_out import LeftOut, name_what_scenes_lack
+from .mjcf_model import Model
+from .mjcf_shapes import body_of
 
 
 def read_mjcf(
     path: Path, *, material: Material | None = None, gravity: ArrayLike | None = None, **of_scene
-) -> tuple[Scene, tuple[str, ...]]:
+) -> tuple[Scene, LeftOut]:
     """(scene, what of the model is not in it). material: instead of the model's friction.
 
     Raises InputError for what MuJoCo cannot load, and for shapes that scenes do not have.
     """
     mujoco = imported("mujoco", engine="MuJoCo", extra="mujoco")
-    try:
-        model = mujoco.MjModel.from_xml_path(str(path))
-    except ValueError as error:
-        raise InputError(f"{path}: MuJoCo cannot load it: {' '.join(str(error).split())}") from None
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
-    pull = model.opt.gravity if gravity is None else gravity
+    left_out = LeftOut()
+    compiled = _compiled(mujoco, path, left_out)
+    data = mujoco.MjData(compiled)
+    mujoco.mj_forward(compiled, data)
+    model = Model(mujoco, compiled, data, path)
+    pull = model.gravity if gravity is None else gravity
     scene = Scene(name=path.stem, gravity=pull, **of_scene)
-    reader = _Reader(mujoco, model, data, path, material)
-    held = [name for root in np.unique(model.body_weldid) for name in reader.add(scene, int(root))]
-    if not len(scene):
-        raise InputError(f"{path}: the model has no geometry; expected some")
-    notes = ()
-    if held:
-        shown = ", ".join(held[:3]) + (", ..." if len(held) > 3 else "")
-        notes = (f"{counted(len(held), 'body')} on joints held as they stand ({shown})",)
-    return scene, notes
+    units = units_of(model, left_out)
+    if not units:
+        raise InputError(f"{path}: the model has no geometry that touches anything; expected some")
+    rules = ContactRules(model, units, left_out)
+    friction = rules.own_friction()
+    for k, unit in enumerate(units):
+        of_it = material or Material(friction=friction[k], name=f"mu {friction[k]:g}")
+        _add(scene, model, unit, of_it, rules.group[k], left_out)
+    rules.apply(scene, friction=None if material is not None else friction)
+    name_what_scenes_lack(model, units, left_out)
+    return scene, left_out
 
 
-class _Reader:
-    """Shapes, materials and names of one model."""
+def _compiled(mujoco, path: Path, left_out: LeftOut):
+    """The model; roots of URDF files that have a mass get a free joint, as in other programs."""
+    try:
+        if "<robot" not in path.read_text(errors="replace"):
+            return mujoco.MjModel.from_xml_path(str(path))
+        spec = mujoco.MjSpec.from_file(str(path))
+        for root in spec.worldbody.bodies:
+            if root.name != "world" and not root.joints and _welded_mass(root) > 0.0:
+                root.add_freejoint()
+                left_out.note(
+                    f"the URDF root {root.name!r} floats (a root without mass, or called 'world', "
+                    "is fixed)"
+                )
+        return spec.compile()
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path}: MuJoCo cannot load it: {' '.join(str(error).split())}") from None
 
-    def __init__(self, mujoco, model, data, path: Path, material: Material | None):
-        self.mujoco, self.model, self.data = mujoco, model, data
-        self.path, self.given = path, material
 
-    def name(self, kind: str, number: int) -> str:
-        found = getattr(self.model, kind)(number).name
-        return found or f"{kind}{number}"
+def _welded_mass(body) -> float:
+    """Mass [kg] of a body of a URDF file and of those fixed to it."""
+    own = float(body.mass) if body.explicitinertial else 0.0
+    return own + sum(_welded_mass(child) for child in body.bodies if not child.joints)
 
-    def material(self, geom: int) -> Material:
-        if self.given is not None:
-            return self.given
-        mu = float(self.model.geom_friction[geom, 0])
-        return Material(friction=mu, name=f"mu {mu:g}")
 
-    def add(self, scene: Scene, root: int) -> list[str]:
-        """The bodies welded to ``root``, as one; names of those that joints hold."""
-        model, geoms = self.model, self.mujoco.mjtGeom
-        welded = np.flatnonzero(model.body_weldid == root)
-        own = np.flatnonzero(np.isin(model.geom_bodyid, welded))
-        touching = (model.geom_contype[own] != 0) | (model.geom_conaffinity[own] != 0)
-        own = own[touching] if touching.any() else own
-        planes = model.geom_type[own] == geoms.mjGEOM_PLANE
-        for g in own[planes]:
-            scene.add(
-                HalfSpace(),
-                position=self.data.geom_xpos[g],
-                normal=self.data.geom_xmat[g].reshape(3, 3)[:, 2],
-                material=self.material(g),
-                name=self.name("geom", g),
-            )
-        own = own[~planes]
-        if root == 0:  # the world's own: one body each
-            for g in own:
-                self._one(scene, [], [g], name=self.name("geom", g))
-            return []
-        if not len(own):
-            return []
-        joints = model.jnt_type[model.body_jntadr[root] :][: model.body_jntnum[root]]
-        free = len(joints) == 1 and joints[0] == self.mujoco.mjtJoint.mjJNT_FREE
-        name = self.name("body", root)
-        self._one(scene, welded if free else [], own, name=name)
-        return [] if free else [name]
-
-    def _one(self, scene: Scene, welded, geoms, *, name: str) -> None:
-        """One body of these geometries, with the mass of the bodies ``welded``; none: fixed."""
-        placed = [self.placed(g) for g in geoms]
-        mass = float(self.model.body_mass[welded].sum()) if len(welded) else 0.0
-        try:
-            known = self._inertia(welded, mass) if mass else {}
-            if len(placed) == 1 and _same_inertia(*placed[0], **known):
-                shape, position, turn = placed[0]
-            else:
-                shape = Compound(tuple(placed), **known)
-                position, turn = shape.centre, None
-        except SceneError as error:
-            raise SceneError(f"{self.path}: body {name!r}: {error}") from None
+def _add(
+    scene: Scene, model: Model, unit: Unit, material: Material, group: str | None, left_out: LeftOut
+) -> None:
+    """One body of the scene."""
+    if unit.plane:
+        geom = unit.geoms[0]
         scene.add(
-            shape,
-            position=position,
-            orientation=turn,
-            material=self.material(geoms[0]),
-            mass=mass or None,
-            fixed=not len(welded),
-            name=name,
+            HalfSpace(),
+            position=model.data.geom_xpos[geom],
+            normal=model.data.geom_xmat[geom].reshape(3, 3)[:, 2],
+            material=material,
+            name=unit.name,
+            group=group,
         )
-
-    def _inertia(self, welded, mass: float) -> dict:
-        """Centre of mass (3,) [m] and inertia per mass (3, 3) [m^2] of bodies that move as one."""
-        own = self.model.body_mass[welded]
-        at = self.data.xipos[welded]
-        centre = own @ at / mass
-        total = np.zeros((3, 3))
-        for body, m, arm in zip(welded, own, at - centre, strict=True):
-            axes = self.data.ximat[body].reshape(3, 3)
-            total += axes @ np.diag(self.model.body_inertia[body]) @ axes.T
-            total += m * (arm @ arm * np.eye(3) - np.outer(arm, arm))
-        return {"centre": centre, "inertia_per_mass": total / mass}
-
-    def placed(self, geom: int) -> tuple[Shape, np.ndarray, np.ndarray]:
-        """(shape, centre (3,), quaternion (4,)) in the world."""
-        model, kinds = self.model, self.mujoco.mjtGeom
-        kind, size = int(model.geom_type[geom]), model.geom_size[geom].tolist()
-        position = self.data.geom_xpos[geom].copy()
-        axes = self.data.geom_xmat[geom].reshape(3, 3)
-        turn = np.zeros(4)
-        self.mujoco.mju_mat2Quat(turn, axes.ravel())
-        if kind == kinds.mjGEOM_MESH:
-            mesh = model.geom_dataid[geom]
-            first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
-            shape = ConvexPolyhedron(model.mesh_vert[first : first + count].astype(float))
-            return shape, position + axes @ shape.centre, rotations.unit(turn[None])[0]
-        shapes = {
-            int(kinds.mjGEOM_SPHERE): lambda: Sphere(size[0]),
-            int(kinds.mjGEOM_BOX): lambda: Box(tuple(2 * half for half in size)),
-            int(kinds.mjGEOM_CAPSULE): lambda: Capsule(size[0], 2 * size[1]),
-            int(kinds.mjGEOM_CYLINDER): lambda: Cylinder(size[0], 2 * size[1]),
-            int(kinds.mjGEOM_ELLIPSOID): lambda: Ellipsoid(tuple(size)),
-        }
-        if kind not in shapes:
-            raise InputError(
-                f"{self.path}: geometry {self.name('geom', geom)!r} is a {kinds(kind).name}; "
-                "expected planes, spheres, boxes, capsules, cylinders, ellipsoids and meshes"
-            )
-        return shapes[kind](), position, turn
-
-
-def _same_inertia(shape: Shape, at, turn, centre=None, inertia_per_mass=None) -> bool:
-    """Whether a uniform body of this shape has the centre and inertia that the model states."""
-    if centre is None:
-        return True
-    axes = rotations.matrix(turn)
-    own = axes @ shape.inertia_per_mass @ axes.T
-    return bool(
-        np.abs(at - centre).max() <= TOLERANCES.same * shape.bounding_radius
-        and np.abs(own - inertia_per_mass).max() <= TOLERANCES.same * shape.bounding_radius**2
+        return
+    shape, position, turn = body_of(model, unit)
+    degrees = np.array(("x", "y", "z", "rx", "ry", "rz"))
+    held = [] if unit.free.all() else degrees[~unit.free].tolist()
+    load = model.compensation(unit, position, left_out) if unit.free.any() else None
+    scene.add(
+        shape,
+        position=position,
+        orientation=turn,
+        material=material,
+        mass=model.mass(unit.bodies) if unit.free.any() else None,
+        fixed=held if unit.free.any() else True,
+        name=unit.name,
+        load=load,
+        group=group,
     )

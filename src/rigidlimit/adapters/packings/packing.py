@@ -40,7 +40,8 @@ class Packing(Brief):
     file's, or None; where it is periodic the scene has it as its ``cell``. columns: other numbers
     of the file, name -> (n,), as they stand, one a ball; "type" (n,) where the file has types.
     stiffness [N/m^(p-1)]: of every contact, as given, or None. notes: what of the file is not in
-    the scene. springs: tangential forces of contacts that rub, as read, or None.
+    the scene. springs: tangential forces of contacts that rub, as read, or None. left_out: elements
+    of a model (MJCF, URDF) that were not taken over, {kind: names}.
     """
 
     scene: Scene
@@ -50,6 +51,7 @@ class Packing(Brief):
     stiffness: float | None = None
     notes: tuple[str, ...] = ()
     springs: Springs | None = None
+    left_out: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def message(self) -> str:
@@ -167,8 +169,9 @@ def read_packing(
     if format == "mjcf":
         from .mjcf import read_mjcf
 
-        scene, notes = read_mjcf(path, material=material, **of_scene)
-        return Packing(scene, format, stiffness=stiffness, notes=notes)
+        scene, left_out = read_mjcf(path, material=material, **of_scene)
+        names = {kind: tuple(each) for kind, each in left_out.names.items()}
+        return Packing(scene, format, stiffness=stiffness, notes=left_out.notes, left_out=names)
     if boundary is not None and format != "lammps-data":
         raise InputError(
             f"{path}: boundary is given, but {FORMATS[format]} says it itself, or has none; remove "

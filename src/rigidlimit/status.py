@@ -18,6 +18,7 @@ class Status(Enum):
     JAMMED = "jammed"
     RELAXED = "relaxed"
     UNBALANCED = "unbalanced"
+    APPROXIMATE = "approximate"
 
     @property
     def advice(self) -> str:
@@ -55,6 +56,11 @@ _ADVICE = {
     Status.UNBALANCED: (
         "the forces are those of the overlaps as they stand; leave out balance=False for those of "
         "bodies at rest"
+    ),
+    Status.APPROXIMATE: (
+        "the budget of the step was spent: forces are within the friction cones and go with the "
+        "motion, but obey the contact law only to the residual; give a larger budget, a larger "
+        "accuracy or a smaller time step if that is not enough"
     ),
     Status.JAMMED: (
         "no motion undoes all overlaps, as where held bodies overlap: the forces are those that "

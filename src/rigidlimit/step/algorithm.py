@@ -24,7 +24,7 @@ from ..collision.search import find_contacts
 from ..compatibility.law import contact_stiffness
 from ..kinematics import gap_gradient
 from ..status import Status
-from . import velocities
+from . import increment, velocities
 from .forces import with_compatible
 from .result import StepResult
 from .search import closes_more, first_reach, travel
@@ -124,7 +124,10 @@ def _advanced(
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
         if rough:
             memory = None if warm is None else warm.memory
-            first = velocities.solve_rough(problem, contacts, B, memory, first)
+            if settings.solver == "newton":
+                first = increment.advance(problem, contacts, B, memory)
+            else:
+                first = velocities.solve_rough(problem, contacts, B, memory, first)
         else:
             first = velocities.solve(problem, contacts, B, start)  # eqs 20-22
         way = travel(bodies, first.classic.velocity.reshape(-1, 6), dt)
@@ -171,4 +174,6 @@ def _finished(
     )
 
     # Step 2: compatible forces, eq. 36
+    if first.forces is not None:
+        return replace(found, compatible=first.forces)
     return with_compatible(found, settings, warm, first.refined) if compatible else found

@@ -30,6 +30,7 @@ from ..diagnostics.cones.count import rough_degree
 from ..diagnostics.degree import Degree
 from ..dynamics import RoughDynamicsResult, contact_dynamics
 from ..equilibrium.rows import directions
+from ..increments import IncrementResult
 from ..kinematics import (
     carry_tangential,
     framed,
@@ -68,7 +69,8 @@ class Memory:
     """What the contacts of one step hand to those of the next. Tangential vectors in the world.
 
     force (m,), tangential_force (m, 3) [N]: of the step, from which step 1 starts. normal (m,),
-    tangential (m, 3) [N]: ``ContactHistory``; zero where the contact was open.
+    tangential (m, 3) [N]: ``ContactHistory``; zero where the contact was open. stiffness: of
+    ``increments``, at which the step was solved; 0 where it was not.
     """
 
     contacts: Contacts
@@ -76,6 +78,7 @@ class Memory:
     tangential_force: np.ndarray
     normal: np.ndarray
     tangential: np.ndarray
+    stiffness: float = 0.0
 
     def at(self, contacts: Contacts, velocity: np.ndarray, dt: float) -> "Memory":
         """The memory of these contacts; velocity (n, 6): with which the bodies came here."""
@@ -86,6 +89,7 @@ class Memory:
             carry_tangential(contacts, self.contacts, self.tangential_force, turn),
             contacts.carry_over(self.contacts, self.normal),
             carry_tangential(contacts, self.contacts, self.tangential, turn),
+            self.stiffness,
         )
 
 
@@ -208,6 +212,11 @@ def remembered(found: "StepResult") -> Memory | None:
     keep their memory, but for those that slid in step 1, which bear at their bound against it."""
     if found.T is None:
         return None
+    if isinstance(found.classic, IncrementResult):
+        motion, borne = found.classic, in_world(found.contacts, found.classic.tangential_force)
+        return Memory(
+            found.contacts, motion.force, borne, motion.trial, borne, motion.stiffness
+        )
     memory, answer = found.memory, found.compatible
     contacts, m = found.contacts, len(found.contacts)
     normal, tangential = np.zeros(m), np.zeros((m, 3))

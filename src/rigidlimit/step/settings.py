@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
+from ..increments import IncrementSettings
 from .friction import Friction, Memory
 
 
@@ -18,6 +19,7 @@ class StepSettings:
     solver_options: for step 1. tolerance: of both steps. closed: gap up to which a contact counts
     as closed, over the scene's reference length ``bodies.length``; None: chosen by the step, at
     most 1e-6 (``compatibility/closed.py``). friction: of pairs of bodies, beside that of materials.
+    increment: how steps of rough bodies are solved, by solver "newton".
     """
 
     dt: float
@@ -29,6 +31,7 @@ class StepSettings:
     tolerance: float = 1e-10
     closed: float | None = None
     friction: Friction = field(default_factory=Friction)
+    increment: IncrementSettings = field(default_factory=IncrementSettings)
 
 
 @dataclass(frozen=True)

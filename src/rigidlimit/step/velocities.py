@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from .._support.products import transposed_product
 from ..bodies import Bodies
 from ..collision.contacts import Contacts
+from ..compatibility import RoughForces
 from ..compatibility.closed import CLOSED, closing_gap
 from ..conditioning.last_digits import RefinedStep, refined
 from ..conditioning.step_data import StepData
@@ -52,7 +53,8 @@ class Velocities:
     """Step 1 of m contacts: its answer, and which contacts are closed by it (m,) bool.
 
     refined: what is known of its last digits, without friction. With friction T ((d-1) m, 6 n): the
-    tangential gradient, friction (m,): mu, and memory: what the contacts remembered.
+    tangential gradient, friction (m,): mu, memory: what the contacts remembered, and
+    forces: of the closed contacts, where they were found with the motion.
     """
 
     contacts: Contacts
@@ -62,6 +64,7 @@ class Velocities:
     T: sp.csr_array | None = None
     friction: np.ndarray | None = None
     memory: Memory | None = None
+    forces: RoughForces | None = None
 
 
 def solve_rough(
@@ -75,7 +78,7 @@ def solve_rough(
     answer for the contacts of a search that fell short."""
     bodies, state = problem.bodies, problem.state
     contacts, own = friction.rough_contacts(contacts, bodies, state, memory, problem.dt)
-    exists = _formed(problem, contacts, B)
+    exists = formed(problem, contacts, B)
     start = None if fewer is None else (fewer.contacts, fewer.classic)
     classic, T, mu = friction.dynamics(problem, contacts, B, own, exists, start)
     closed = _closed(classic, problem.settings, bodies)
@@ -88,7 +91,7 @@ def solve(
     """Step 1 without friction, to its last digits. B (m, 6 n). start (m,) [N]: forces of the step
     before."""
     bodies, settings, v, dt = problem.bodies, problem.settings, problem.velocity, problem.dt
-    exists = _formed(problem, contacts, B)
+    exists = formed(problem, contacts, B)
 
     def dynamics(gap: np.ndarray) -> ContactDynamicsResult:
         return contact_dynamics(
@@ -197,7 +200,7 @@ def _closed(classic: ContactDynamicsResult, settings: StepSettings, bodies: Bodi
     return gap <= settings.closed * bodies.length
 
 
-def _formed(problem: Problem, contacts: Contacts, B: sp.csr_array) -> np.ndarray:
+def formed(problem: Problem, contacts: Contacts, B: sp.csr_array) -> np.ndarray:
     """Which contacts exist for the law of restitution, (m,) bool.
 
     Those that are closed, and those that the step would close at its first velocity. Else these

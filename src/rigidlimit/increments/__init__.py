@@ -1,0 +1,15 @@
+"""A time step of rough bodies: motion and contact forces in one implicit increment."""
+
+from .problem import ContactSprings, Increment, prepare
+from .result import IncrementResult
+from .solve import IncrementSettings, Solution, solve
+
+__all__ = [
+    "ContactSprings",
+    "Increment",
+    "IncrementResult",
+    "IncrementSettings",
+    "Solution",
+    "prepare",
+    "solve",
+]

@@ -1,0 +1,272 @@
+"""One implicit increment of the elastic contact law with inertia: motion and forces together.
+
+    M (v - v0)/dt = F + B^T f,      f = law(c0 - dt (B v + b)),      backward Euler
+
+``law`` is that of ``equilibrium/law.py``: Coulomb friction with springs, whose stiffnesses are in the
+ratios of the bodies' own, and s times as stiff as inertia: a contact at the reference stiffness
+has K = s rho, rho = d/tr(dt B M^-1 B^T) the stiffness [N s/m] of inertia, of the median contact. As s
+grows, forces tend to those of rigid bodies in the stiff limit, with an error that falls as 1/s.
+
+c0, the overlap of the springs when the step begins, is what the contact remembers (its force, over
+K), as long as that is within ``slop`` of the overlap that the geometry has; else it is moved there:
+
+    c0 = min(max(c_k, -gap - slop), -gap + slop)
+
+A rough network at rest has more rows than its bodies have motions, so that gaps of rounding or of
+compliance could not all be closed: they are not looked at. A contact that remembers nothing has the
+overlap zero, or its gap if it is open.
+
+All is written in velocities: lengths over dt.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._support.submatrix import submatrix
+from ..bodies.materials import MINDLIN
+from ..compatibility.rough_result import ContactHistory
+from ..dynamics.given import Given
+from ..dynamics.inertia import coupled, inverse_mass, inverse_root
+from ..equilibrium.dense import Dense, between_bodies
+from ..equilibrium.law import ContactLaw
+from ..equilibrium.mechanics import Bodies, Inertia
+from ..linear import column_arms
+from .sweeps import Blocks, packed
+
+
+UNDONE = 0.1
+"""Part of the overlap beyond ``slop`` that a step undoes while bodies move."""
+
+
+@dataclass(frozen=True)
+class ContactSprings:
+    """The law of m contacts, of which only the ratios of stiffness matter.
+
+    normal, tangential (m,): k_n of f_n = k_n c^(p-1), k_t of f_t = k_t c^(p-2) xi. friction (m,): mu.
+    exponent: p. tangential_law: "mindlin" or "mindlin/force".
+    """
+
+    normal: np.ndarray
+    tangential: np.ndarray
+    friction: np.ndarray
+    exponent: float
+    tangential_law: str
+
+
+@dataclass(frozen=True)
+class Springs:
+    """The law at one stiffness s: w = B v + offset (m, d) [m/s] goes into ``law``.
+
+    energy_made: elastic energy over dt of overlaps beyond what contacts remember.
+    """
+
+    s: float
+    law: ContactLaw
+    offset: np.ndarray
+    energy_made: float
+
+
+@dataclass(frozen=True)
+class Increment:
+    """The data of one increment: m contacts of d rows that can be moved, n free velocities.
+
+    step: what was given. moved (m,): indices of the contacts among those given. dofs (n,): of the
+    degrees of freedom. rows (m d, n): B. mass, inverse (n, n): M and M^-1. root (n, n): L with
+    L L^T = dt M^-1, v = L y. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that
+    held bodies give the contacts. rho (m,) [N s/m]: d/tr(W_ii). scale [m/s]: the fastest contact
+    without contact forces, the unit of residuals. history: what the contacts remember. gap (m,) [m].
+    slop (m,) [m]. order (m,): in which sweeps go over the contacts.
+    """
+
+    step: Given
+    springs: ContactSprings
+    history: ContactHistory
+    moved: np.ndarray
+    dofs: np.ndarray
+    rows: sp.csr_array
+    mass: sp.csr_array
+    inverse: sp.csr_array
+    root: sp.csr_array
+    v_free: np.ndarray
+    driven: np.ndarray
+    rho: np.ndarray
+    scale: float
+    gap: np.ndarray
+    slop: np.ndarray
+    order: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, d)."""
+        return self.driven.shape
+
+    @property
+    def small(self) -> bool:
+        """Whether linear systems are dense and compiled."""
+        return isinstance(self.mechanics, Dense)
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """What sweeps go over: B L, contact by contact, in their order."""
+        rows = sp.csr_array(self.rows @ self.root)
+        return packed(rows, self.shape[1], self.order)
+
+    @cached_property
+    def y_free(self) -> np.ndarray:
+        return self.root.T @ (self.mass @ self.v_free) / self.step.dt
+
+    @cached_property
+    def _rho(self) -> float:
+        """Of the median contact."""
+        return float(np.median(self.rho))
+
+    @cached_property
+    def arm(self) -> np.ndarray:
+        """Longest arm of each column of B, (n,): unknowns of linear systems are velocities there."""
+        return np.maximum(column_arms(self.rows)[0], np.finfo(float).tiny)
+
+    @cached_property
+    def mechanics(self) -> "Bodies | Dense":
+        """Bodies with inertia between the contacts, in scaled velocities arm * v."""
+        dt, arm = self.step.dt, self.arm
+        columns, arms = sp.diags_array(1.0 / arm), sp.diags_array(arm)
+        return between_bodies(
+            submatrix(self.rows, scale=1.0 / arm),
+            (self.mass @ self.v_free) / arm / dt,
+            self.shape[1],
+            inertia=Inertia(
+                sp.csr_array(columns @ self.mass @ columns / dt),
+                sp.csr_array(arms @ self.inverse @ arms * dt),
+                sp.csr_array(dt * (self.rows @ self.inverse) @ arms),
+            ),
+            offset=np.zeros(self.shape),
+            unit=self.scale
+            / np.maximum(self.inverse.diagonal() * arm**2 * dt, np.finfo(float).tiny),
+        )
+
+    def velocity(self, force: np.ndarray) -> np.ndarray:
+        """v (n,) [m/s] with contact forces (m, d) [N]."""
+        return self.v_free + self.step.dt * (self.inverse @ (self.rows.T @ force.ravel()))
+
+    def contact_velocity(self, v: np.ndarray) -> np.ndarray:
+        """B v and what is driven, (m, d) [m/s]."""
+        return (self.rows @ v).reshape(self.shape) + self.driven
+
+    def springs_at(self, s: float, undone: float = 0.0) -> Springs:
+        """The law at the stiffness s. undone: part of overlaps beyond ``slop`` that the step undoes."""
+        given, p, (m, d) = self.springs, self.springs.exponent, self.shape
+        k_ref = float(np.median(given.normal))
+        # a force at which the slope (p - 1) f / c is to be s rho
+        force = self._rho * self.scale
+        size = force * (s * self._rho / ((p - 1.0) * force)) ** (p - 1.0) / k_ref
+        normal, tangential = size * given.normal, size * given.tangential
+        history, dt = self.history, self.step.dt
+        kept = history.tangential
+        known = np.sign(history.normal) * (np.abs(history.normal) / normal) ** (1.0 / (p - 1.0))
+        by_gap, slop = -self.gap / dt, self.slop / dt
+        near = np.clip(known, by_gap - slop, by_gap + slop)  # open by a displacement of springs
+        known = np.where(history.normal < 0.0, np.minimum(near, 0.0), known)
+        known = np.where(history.normal == 0.0, np.minimum(by_gap, 0.0), known)
+        overlap = known + undone * np.maximum(by_gap - slop - known, 0.0)
+        overlap = np.where(-by_gap > slop, np.minimum(overlap, by_gap), overlap)
+        remembered = np.maximum(known, 0.0)
+        offset = self.driven.copy()
+        offset[:, 0] += self._bias(remembered - overlap) - remembered
+        if p != 2.0 and given.tangential_law == MINDLIN:
+            # the spring's length is kept: its force grows with the radius
+            bears = remembered > 0.0
+            spring = np.where(bears, tangential * np.where(bears, remembered, 1.0) ** (p - 2), 1.0)
+            offset[:, 1:] += np.where(bears[:, None], -kept / spring[:, None], 0.0)
+            kept = np.zeros((m, d - 1))
+        law = ContactLaw(normal, tangential, given.friction, kept, p)
+        begun = np.maximum(overlap, 0.0)
+        made = normal @ np.maximum(begun**p - remembered**p, 0.0) / p
+        return Springs(s, law, offset, float(made))
+
+    @property
+    def impact(self) -> float:
+        """Force [N] that stops the fastest contact within the step."""
+        return self._rho * self.scale
+
+    def stiffness_of(self, force: float) -> float:
+        """s at which a contact gives way by the median ``slop`` under this force [N]."""
+        return force * self.step.dt / (self._rho * float(np.median(self.slop)))
+
+    def _bias(self, opening: np.ndarray) -> np.ndarray:
+        """Normal velocity (m,) [m/s] that the contacts have at least, of ``contact_bias``."""
+        if not np.any(self.step.restitution):
+            return opening
+        gap = self.step.gap.copy()
+        gap[self.moved] = opening * self.step.dt
+        return self.step.bias(gap)[self.moved]
+
+    @property
+    def idle(self) -> bool:
+        """Whether no contact closes or remembers anything: bodies fall freely."""
+        if self.history.normal.any():
+            return False
+        u = self.contact_velocity(self.v_free)
+        return not (u[:, 0] < -np.maximum(self.gap, 0.0) / self.step.dt).any()
+
+
+def prepare(
+    step: Given,
+    rows: sp.csr_array,
+    d: int,
+    springs: ContactSprings,
+    history: ContactHistory | None,
+    *,
+    slop: np.ndarray,
+    order: np.ndarray,
+) -> Increment:
+    """The increment of these m contacts.
+
+    rows (m d, 6 n): B, contact by contact, normal first. order (m,): for sweeps.
+    """
+    m = len(step.gap)
+    free, velocity, dt = step.free, step.velocity, step.dt
+    dofs = np.flatnonzero(free)
+    mass = sp.csr_array(step.M[dofs][:, dofs])
+    inverse = inverse_mass(mass, dofs, coupled(mass))
+    v_free = velocity[dofs] + dt * (inverse @ step.external_force[dofs])
+    driven = (rows @ np.where(free, 0.0, velocity)).reshape(m, d)
+    inner = sp.csr_array(rows[:, dofs])
+    trace = np.asarray((dt * (inner @ inverse)).multiply(inner).sum(axis=1)).reshape(m, d).sum(axis=1)
+    moved = np.flatnonzero(trace > 0.0)
+    chosen = (d * moved[:, None] + np.arange(d)).ravel()
+    inner = submatrix(inner, rows=chosen)
+    if history is None:
+        history = ContactHistory(np.zeros(m), np.zeros((m, d - 1)))
+    history = ContactHistory(history.normal[moved], history.tangential[moved])
+    u = (inner @ v_free).reshape(-1, d) + driven[moved]
+    root = inverse_root(sp.csr_array(mass / dt))
+    place = np.full(m, -1)
+    place[moved] = np.arange(len(moved))
+    order = place[order]
+    return Increment(
+        step,
+        ContactSprings(
+            springs.normal[moved],
+            springs.tangential[moved],
+            springs.friction[moved],
+            springs.exponent,
+            springs.tangential_law,
+        ),
+        history,
+        moved,
+        dofs,
+        inner,
+        mass,
+        inverse,
+        root,
+        v_free,
+        driven[moved],
+        d / trace[moved],
+        float(np.abs(u).max(initial=0.0)) or 1.0,
+        step.gap[moved],
+        slop[moved],
+        order[order >= 0],
+    )

@@ -1,0 +1,42 @@
+"""What a step of rough bodies answers of its motion."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._support.words import counted
+from ..dynamics.rough import RoughDynamicsResult
+from ..status import Status
+
+
+@dataclass(frozen=True, repr=False)
+class IncrementResult(RoughDynamicsResult):
+    """``RoughDynamicsResult`` of an increment: motion and forces of springs s times as stiff as
+    inertia.
+
+    trial (m,) [N]: normal force, negative where the springs are open: what contacts remember.
+    at_bound (m,) bool: contacts that bear mu f_n. stiffness: s; forces differ from those of the stiff limit by a part of about 1/s. sweeps:
+    Gauss-Seidel sweeps. energy_made [J]: elastic energy of overlaps beyond ``slop`` that the step
+    undoes, which no load has supplied; 0 in most steps.
+    """
+
+    trial: np.ndarray | None = None
+    at_bound: np.ndarray | None = None
+    stiffness: float = 0.0
+    sweeps: int = 0
+    energy_made: float = 0.0
+
+    @property
+    def message(self) -> str:
+        return (
+            f"increment: {self.status}, residual {self.residual:.1e} (tolerance "
+            f"{self.tolerance:.1e}) at {self.stiffness:.0e} times the stiffness of inertia, after "
+            f"{counted(self.sweeps, 'sweep')} and {counted(self.factorizations, 'linear system')}; "
+            f"{self.advice}; {counted(int(self.sliding.sum()), 'sliding contact')}"
+        )
+
+    @property
+    def advice(self) -> str:
+        if self.status is Status.APPROXIMATE:
+            return self.status.advice
+        return super().advice

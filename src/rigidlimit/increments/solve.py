@@ -1,0 +1,232 @@
+"""Solving an increment within a budget: sweeps while bodies rush about, Newton near rest.
+
+Where the last steps were calm, Newton's method starts from the forces that contacts remember, and
+the stiffness s rises from step to step to the stiff limit. Elsewhere sweeps solve the increment at
+the least stiffness, and Newton continues where they come near.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..equilibrium.dense import Dense
+from ..equilibrium.result import Equilibrium
+from ..equilibrium.rough_newton import newton
+from ..status import Status
+from .problem import UNDONE, Increment, Springs
+from .sweeps import Sweeps, accelerate, into_cones, pushed, residuals
+
+
+@dataclass(frozen=True)
+class IncrementSettings:
+    """How a step of rough bodies is solved, and at what cost.
+
+    overlap: by which bodies may overlap, in radii of the smaller one: what springs give way while
+        bodies move. It sets s then; the work of sweeps grows as its inverse root.
+    softest, stiffest: bounds of s, how many times as stiff as inertia contacts are. At rest s is
+        the largest, and forces are those of the stiff limit to about 1/s.
+    accuracy: residual at which sweeps end while bodies move, over the fastest contact without
+        contact forces.
+    sweeps, systems: budget of a step: sweeps, and linear systems of Newton's method.
+    """
+
+    overlap: float = 1e-3
+    softest: float = 1e3
+    stiffest: float = 1e10
+    accuracy: float = 1e-6
+    sweeps: int = 3000
+    systems: int = 40
+    # of the search
+    rise: float = 10.0
+    near: float = 1e-4
+    attempt: int = 8
+    easy: int = 3
+    loaded: float = 4.0
+    chunk: int = 50
+    momentum: Sweeps = field(default_factory=Sweeps)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """force (m, d) [N] in the cones; normal (m,) [N]: trial normal force, negative where springs are
+    open; velocity (n,) of the free degrees of freedom. residual: over the scale of velocities."""
+
+    force: np.ndarray
+    normal: np.ndarray
+    velocity: np.ndarray
+    s: float
+    status: Status
+    residual: float
+    worst: int
+    sweeps: int
+    systems: int
+    routes: tuple[str, ...]
+    energy_made: float
+    tolerance: float
+
+
+def solve(
+    increment: Increment, s: float, tolerance: float, settings: IncrementSettings
+) -> Solution:
+    """Motion and forces of an increment. s: stiffness of the step before, 0 if it was not solved by
+    Newton's method."""
+    if increment.idle:
+        return _free_fall(increment, tolerance)
+    return _Search(increment, tolerance, settings).run(s)
+
+
+def _free_fall(increment: Increment, tolerance: float) -> Solution:
+    m = len(increment.gap)
+    return Solution(
+        force=np.zeros(increment.shape),
+        normal=np.zeros(m),
+        velocity=increment.v_free,
+        s=0.0,
+        status=Status.CONVERGED,
+        residual=0.0,
+        worst=0,
+        sweeps=0,
+        systems=0,
+        routes=(),
+        energy_made=0.0,
+        tolerance=tolerance,
+    )
+
+
+def _mean(force: np.ndarray) -> float:
+    """Mean of the forces that are not zero."""
+    bears = force > 0.0
+    return float(force[bears].mean()) if bears.any() else 0.0
+
+
+@dataclass
+class _Found:
+    springs: Springs
+    force: np.ndarray
+    velocity: np.ndarray
+    exact: bool
+
+
+class _Search:
+    def __init__(self, increment: Increment, tolerance: float, settings: IncrementSettings):
+        self.increment, self.tolerance, self.settings = increment, tolerance, settings
+        self.sweeps = self.systems = self.last = 0
+        self.routes: list[str] = []
+
+    def run(self, s: float) -> Solution:
+        increment, settings = self.increment, self.settings
+        f = np.column_stack([np.maximum(increment.history.normal, 0.0), increment.history.tangential])
+        into_cones(increment.springs.friction, f)
+        loaded = max(settings.loaded * _mean(f[:, 0]), increment.impact)
+        moving = float(
+            np.clip(increment.stiffness_of(loaded), settings.softest, settings.stiffest)
+        )
+        self.moving = moving
+        found = None
+        if s > 0.0 or increment.small:
+            found = self._by_newton(max(s, moving), f, settings.attempt)
+        if found is None:
+            found = self._by_sweeps(moving, f)
+        if found.exact:
+            found = self._stiffened(found)
+        return self._solution(found)
+
+    def _springs(self, s: float) -> Springs:
+        """The law at s. Overlaps beyond ``slop`` are undone while bodies move, not near rest."""
+        if s > self.moving:
+            return self.increment.springs_at(s)
+        return self.increment.springs_at(s, UNDONE if self.increment.history.normal.any() else 1.0)
+
+    def _by_newton(self, s: float, force: np.ndarray, iterations: int) -> _Found | None:
+        increment = self.increment
+        springs = self._springs(s)
+        mechanics = increment.mechanics.shifted(-springs.offset)
+        x = increment.velocity(force) * increment.arm
+        iterations = min(iterations, self.settings.systems - self.systems)
+        if iterations <= 0:
+            return None
+        self.routes.append("newton")
+        try:
+            if isinstance(mechanics, Dense):
+                found = mechanics.newton(springs.law, x, self.tolerance, iterations)
+            else:
+                found = newton(
+                    mechanics, springs.law, x, tolerance=self.tolerance, iterations=iterations
+                )
+        except np.linalg.LinAlgError:
+            self.systems += 1
+            return None
+        self.systems += found.iterations
+        self.last = found.iterations
+        if not found.converged:
+            return None
+        return self._newtons(springs, found)
+
+    def _newtons(self, springs: Springs, found: Equilibrium) -> _Found:
+        force = np.array(found.force)
+        into_cones(springs.law.friction, force)
+        return _Found(springs, force, self.increment.velocity(force), True)
+
+    def _by_sweeps(self, s: float, force: np.ndarray) -> _Found:
+        increment, settings = self.increment, self.settings
+        springs, blocks = self._springs(s), increment.blocks
+        law = springs.law.compiled
+        f, out = force.copy(), np.empty(len(force))
+        y = pushed(blocks, increment.y_free, f)
+        self.routes.append("sweeps")
+        while True:
+            accelerate(
+                blocks, law, springs.offset, increment.rho, f, y, settings.chunk, settings.momentum
+            )
+            self.sweeps += settings.chunk
+            into_cones(law.friction, f)
+            y = pushed(blocks, increment.y_free, f)
+            e = residuals(blocks, law, springs.offset, increment.rho, f, y, out) / increment.scale
+            if e <= settings.accuracy or self.sweeps >= settings.sweeps:
+                break
+        if e <= settings.near and settings.attempt:
+            found = self._by_newton(s, f, settings.attempt)
+            if found is not None:
+                return found
+        return _Found(springs, f, increment.velocity(f), False)
+
+    def _stiffened(self, found: _Found) -> _Found:
+        settings = self.settings
+        while found.springs.s < settings.stiffest and self.last <= settings.easy:
+            s = min(found.springs.s * settings.rise, settings.stiffest)
+            stiffer = self._by_newton(s, found.force, settings.attempt)
+            if stiffer is None:
+                break
+            found = stiffer
+        return found
+
+    def _solution(self, found: _Found) -> Solution:
+        increment, springs, law = self.increment, found.springs, found.springs.law
+        w = (increment.rows @ found.velocity).reshape(increment.shape) + springs.offset
+        overlap = -w[:, 0]
+        open_ = np.sign(overlap) * law.normal * np.abs(overlap) ** (law.exponent - 1.0)
+        normal = np.where(found.force[:, 0] > 0.0, found.force[:, 0], np.minimum(open_, 0.0))
+        out = np.empty(len(w))
+        y = pushed(increment.blocks, increment.y_free, found.force)
+        residuals(
+            increment.blocks, law.compiled, springs.offset, increment.rho, found.force, y, out
+        )
+        worst = int(out.argmax())
+        residual = float(out[worst]) / increment.scale
+        tolerance = self.tolerance if found.exact else max(self.settings.accuracy, self.tolerance)
+        if found.exact:  # of the balance; what the law makes of it is rounding
+            residual = min(residual, tolerance)
+        return Solution(
+            found.force,
+            normal,
+            found.velocity,
+            springs.s if found.exact else 0.0,
+            Status.CONVERGED if residual <= tolerance else Status.APPROXIMATE,
+            residual,
+            worst,
+            self.sweeps,
+            self.systems,
+            tuple(self.routes),
+            springs.energy_made * increment.step.dt,
+            tolerance,
+        )

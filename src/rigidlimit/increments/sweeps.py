@@ -1,0 +1,293 @@
+"""Gauss-Seidel sweeps of an increment over its contacts, with Nesterov's momentum, compiled.
+
+With bodies in mass-scaled velocities, v = L y, y = y_free + J^T f, J = B L, each contact is solved
+for its force with those of the others as they are, normal first, then tangential:
+
+    u_n + w_n + C_n(f_n) >= 0  _|_  f_n >= 0,        u = J y
+    f_t = P_[|.| <= mu f_n]( f_t - (u_t + w_t + C_t (f_t - s)) / (W_tt + C_t) )
+
+w: offset, s: tangential force kept, C_n(f) the overlap of the spring under f, C_t its tangential
+compliance. Compliance makes sweeps converge: rigid contacts of a rough network pass on forces that
+no body feels for thousands of sweeps.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from ..equilibrium.law import CompiledLaw
+
+
+class Blocks(NamedTuple):
+    """m contacts in the order in which sweeps go over them. (Compiled code reads tuples.)
+
+    contact (m,): their numbers. columns (m, c): of J, padded with n. rows (m, c, d): entries of J,
+    column by column, zero where padded. W (m, d, d): J_i J_i^T. tangential (m,): largest eigenvalue
+    of its tangential part.
+    """
+
+    contact: np.ndarray
+    columns: np.ndarray
+    rows: np.ndarray
+    W: np.ndarray
+    tangential: np.ndarray
+
+
+class Sweeps(NamedTuple):
+    """most: momentum at most. every: each so many sweeps one goes over all contacts, the others
+    over those that bear. momentum: sweeps with momentum, or plain ones."""
+
+    most: float = 0.98
+    every: int = 10
+
+
+def packed(rows: sp.csr_array, d: int, order: np.ndarray) -> Blocks:
+    """Blocks of J (m d, n), contact by contact, in this order (m,)."""
+    m, n = rows.shape[0] // d, rows.shape[1]
+    most = _most_columns(rows.indptr, rows.indices, d)
+    columns = np.full((m, most), n, np.int32)
+    entries = np.zeros((m, most, d))
+    W, tangential = np.zeros((m, d, d)), np.zeros(m)
+    order = np.ascontiguousarray(order, np.int64)
+    _pack(rows.indptr, rows.indices, rows.data, order, columns, entries, W, tangential)
+    return Blocks(order, columns, entries, W, tangential)
+
+
+@njit(cache=True, nogil=True)
+def _distinct(indptr, indices, d, i, out):
+    """The columns of contact i, each once, into ``out``; their number."""
+    count = 0
+    for e in range(indptr[d * i], indptr[d * i + d]):
+        known = False
+        for c in range(count):
+            known = known or out[c] == indices[e]
+        if not known:
+            out[count] = indices[e]
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _most_columns(indptr, indices, d):
+    most = 1
+    for i in range((len(indptr) - 1) // d):
+        room = np.empty(indptr[d * i + d] - indptr[d * i], np.int64)
+        most = max(most, _distinct(indptr, indices, d, i, room))
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _pack(indptr, indices, data, order, columns, entries, W, tangential):
+    m, most, d = entries.shape
+    for k in range(m):
+        i = order[k]
+        room = np.empty(indptr[d * i + d] - indptr[d * i], np.int64)
+        count = _distinct(indptr, indices, d, i, room)
+        room = np.sort(room[:count])
+        columns[k, :count] = room
+        for a in range(d):
+            for e in range(indptr[d * i + a], indptr[d * i + a + 1]):
+                entries[k, np.searchsorted(room, indices[e]), a] += data[e]
+        for a in range(d):
+            for b in range(d):
+                for c in range(count):
+                    W[k, a, b] += entries[k, c, a] * entries[k, c, b]
+        if d == 2:
+            tangential[k] = W[k, 1, 1]
+        else:
+            mean, half = 0.5 * (W[k, 1, 1] + W[k, 2, 2]), 0.5 * (W[k, 1, 1] - W[k, 2, 2])
+            tangential[k] = mean + np.sqrt(half * half + W[k, 1, 2] * W[k, 1, 2])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _pressed(p, k, w, a):
+    """f >= 0 with a + w f + (f/k)^(1/(p-1)) = 0, or 0 where a >= 0."""
+    if not a < 0.0:
+        return 0.0
+    if p == 2.0:
+        return -a / (w + 1.0 / k)
+    # overlap c with a + w k c^(p-1) + c = 0: increasing, Newton from above where it is convex
+    c = -a
+    for _ in range(60):
+        power = k * c ** (p - 2.0)
+        g = a + w * power * c + c
+        step = g / (w * (p - 1.0) * power + 1.0)
+        new = c - step
+        if not new > 0.0:
+            new = 0.5 * c
+        if abs(new - c) <= 1e-15 * c:
+            c = new
+            break
+        c = new
+    return k * c ** (p - 1.0)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _softness(law, i, f):
+    """Tangential compliance of contact i [m/(s N)] under the normal force f > 0."""
+    if law.exponent == 2.0:
+        return 1.0 / law.tangential[i]
+    p = law.exponent
+    return (law.normal[i] / f) ** ((p - 2.0) / (p - 1.0)) / law.tangential[i]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _sweep(which, blocks: Blocks, law: CompiledLaw, offset, f, y):
+    """One sweep over the contacts at the places ``which``; f (m, d) by number, y (n + 1,)."""
+    m, most, d = blocks.rows.shape
+    u = np.empty(d)
+    p = law.exponent
+    for k in which:
+        i = blocks.contact[k]
+        for a in range(d):
+            u[a] = offset[i, a]
+        for c in range(most):
+            t = y[blocks.columns[k, c]]
+            for a in range(d):
+                u[a] += blocks.rows[k, c, a] * t
+        w = blocks.W[k, 0, 0]
+        n = _pressed(p, law.normal[i], w, u[0] - w * f[i, 0])
+        dn = n - f[i, 0]
+        if n == 0.0 and f[i, 0] == 0.0:
+            continue
+        f[i, 0] = n
+        u[0] = dn
+        bound = law.friction[i] * n
+        if bound > 0.0:
+            r = _softness(law, i, n)
+            stiff, size = blocks.tangential[k] + r, 0.0
+            for a in range(1, d):
+                slip = u[a] + blocks.W[k, a, 0] * dn + r * (f[i, a] - law.kept[i, a - 1])
+                u[a] = f[i, a] - slip / stiff
+                size += u[a] * u[a]
+            if size > bound * bound:
+                size = bound / np.sqrt(size)
+                for a in range(1, d):
+                    u[a] *= size
+        else:
+            for a in range(1, d):
+                u[a] = 0.0
+        for a in range(1, d):
+            new = u[a]
+            u[a] = new - f[i, a]
+            f[i, a] = new
+        for c in range(most):
+            push = 0.0
+            for a in range(d):
+                push += blocks.rows[k, c, a] * u[a]
+            y[blocks.columns[k, c]] += push
+
+
+@njit(cache=True, nogil=True)
+def into_cones(friction, f):
+    """Forces f (m, d) into the friction cones, along the tangents, in place."""
+    for i in range(len(f)):
+        if not f[i, 0] > 0.0:
+            f[i] = 0.0
+            continue
+        size, bound = 0.0, friction[i] * f[i, 0]
+        for a in range(1, f.shape[1]):
+            size += f[i, a] * f[i, a]
+        if size > bound * bound:
+            for a in range(1, f.shape[1]):
+                f[i, a] *= bound / np.sqrt(size)
+
+
+@njit(cache=True, nogil=True)
+def pushed(blocks: Blocks, y_free, f):
+    """y (n + 1,) of forces f (m, d)."""
+    m, most, d = blocks.rows.shape
+    y = np.zeros(len(y_free) + 1)
+    y[:-1] = y_free
+    for k in range(m):
+        i = blocks.contact[k]
+        for c in range(most):
+            for a in range(d):
+                y[blocks.columns[k, c]] += blocks.rows[k, c, a] * f[i, a]
+    return y
+
+
+@njit(cache=True, nogil=True)
+def residuals(blocks: Blocks, law: CompiledLaw, offset, rho, f, y, out):
+    """How far each contact is off its law, (m,) [m/s] into ``out``: |f - P(f - r g)|/r,
+    g_n = u_n + w_n + C_n(f_n), g_t = u_t + w_t + C_t (f_t - s), r = 1/(1/rho + C)."""
+    m, most, d = blocks.rows.shape
+    p = law.exponent
+    g = np.empty(d)
+    worst = 0.0
+    for k in range(m):
+        i = blocks.contact[k]
+        for a in range(d):
+            g[a] = offset[i, a]
+        for c in range(most):
+            for a in range(d):
+                g[a] += blocks.rows[k, c, a] * y[blocks.columns[k, c]]
+        n = f[i, 0]
+        soft = 1.0 / law.normal[i]
+        if p != 2.0:
+            soft = (n / law.normal[i]) ** (1.0 / (p - 1.0)) / (n * (p - 1.0)) if n > 0.0 else 0.0
+        if n > 0.0:
+            g[0] += soft * n * (p - 1.0)
+        along = 0.0
+        if law.friction[i] > 0.0 and n > 0.0:
+            along = _softness(law, i, n)
+            for a in range(1, d):
+                g[a] += along * (f[i, a] - law.kept[i, a - 1])
+        r = 1.0 / (1.0 / rho[i] + max(soft, along))
+        normal = max(n - r * g[0], 0.0)
+        bound, size = law.friction[i] * normal, 0.0
+        for a in range(1, d):
+            g[a] = f[i, a] - r * g[a]
+            size += g[a] * g[a]
+        part = bound / np.sqrt(size) if size > bound * bound else 1.0
+        off = (n - normal) ** 2
+        for a in range(1, d):
+            off += (f[i, a] - part * g[a]) ** 2
+        out[i] = np.sqrt(off) / r
+        worst = max(worst, out[i])
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def accelerate(blocks: Blocks, law: CompiledLaw, offset, rho, f, y, count, settings):
+    """``count`` sweeps with momentum, f (m, d) and y (n + 1,) in place.
+
+    The momentum starts anew where a sweep changes the forces by more than the one before it.
+    """
+    m, d = f.shape
+    every = np.arange(m)
+    bears = every
+    ahead, y_ahead, begin = f.copy(), y.copy(), f.copy()
+    theta, last = 1.0, np.inf
+    for k in range(count):
+        whole = k % settings.every == 0
+        _sweep(every if whole else bears, blocks, law, offset, ahead, y_ahead)
+        if whole:
+            bearing = np.empty(m, np.int64)
+            some = 0
+            for at in range(m):
+                if ahead[blocks.contact[at], 0] > 0.0:
+                    bearing[some] = at
+                    some += 1
+            bears = bearing[:some]
+        change = 0.0
+        for i in range(m):
+            for a in range(d):
+                change += (ahead[i, a] - begin[i, a]) ** 2 / rho[i]
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * theta * theta))
+        beta = min((theta - 1.0) / following, settings.most)
+        if change > last:
+            beta, following = 0.0, 1.0
+        last, theta = change, following
+        for i in range(m):
+            for a in range(d):
+                now = ahead[i, a]
+                ahead[i, a] = now + beta * (now - f[i, a])
+                f[i, a] = now
+                begin[i, a] = ahead[i, a]
+        for j in range(len(y)):
+            now = y_ahead[j]
+            y_ahead[j] = now + beta * (now - y[j])
+            y[j] = now

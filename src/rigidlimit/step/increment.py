@@ -1,0 +1,168 @@
+"""The step of rough bodies: motion and compatible forces together, by one implicit increment.
+
+``increments/problem.py`` has the equations. Contacts remember their trial force, the normal one too,
+turned with them; a contact whose gap grows beyond ``slop`` of what it remembers has moved away, and
+follows its geometry.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..bodies import Bodies
+from ..collision.contacts import Contacts
+from ..compatibility import ContactHistory, RoughForces
+from ..compatibility.closed import closing_gap
+from ..compatibility.friction import contact_friction, contact_tangential_stiffness
+from ..compatibility.law import contact_stiffness
+from ..compatibility.rough_result import AT_BOUND, HISTORY, UNLOADED
+from ..dynamics.given import Given
+from ..dynamics.rough import SLIDES
+from ..equilibrium.rows import contact_rows
+from ..increments import ContactSprings, Increment, IncrementResult, Solution, prepare, solve
+from ..kinematics import in_frame, tangential_gradient
+from .friction import Memory, rough_contacts
+from .settings import Problem, StepSettings
+from .velocities import Velocities, formed
+
+SPREAD = np.array([0.5773502691896258, 0.2113248654051871, 0.7886751345948129])
+"""Sweeps go over contacts along this direction, which no lattice has: an order that does not depend
+on the numbers of bodies."""
+
+
+def advance(
+    problem: Problem,
+    contacts: Contacts,
+    B: sp.csr_array,
+    memory: Memory | None,
+) -> Velocities:
+    """Motion and forces of the contacts. memory: of those of the step before."""
+    bodies, settings = problem.bodies, problem.settings
+    contacts, memory = rough_contacts(contacts, bodies, problem.state, memory, problem.dt)
+    options = settings.friction
+    T = tangential_gradient(bodies, problem.state, contacts)
+    mu = contact_friction(bodies, contacts, options.pair_friction)
+    k_n = contact_stiffness(bodies, contacts, settings.exponent, settings.pair_stiffness)
+    k_t = contact_tangential_stiffness(bodies, contacts, k_n, settings.exponent, options.pair_ratio)
+    history = None
+    if memory is not None:
+        history = ContactHistory(memory.normal, in_frame(contacts, memory.tangential))
+    gap = _without_rounding(contacts, history, bodies, settings.closed)
+    step = Given(
+        problem.M,
+        B,
+        gap,
+        problem.velocity,
+        problem.external_force,
+        problem.dt,
+        settings.restitution,
+        formed(problem, contacts, B),
+        ~problem.free,
+    )
+    rows, d = contact_rows(B, T)
+    increment = prepare(
+        step,
+        rows,
+        d,
+        ContactSprings(k_n, k_t, mu, settings.exponent, options.tangential_law),
+        history,
+        slop=settings.increment.overlap * _size(contacts, bodies),
+        order=np.argsort(contacts.point @ SPREAD, kind="stable"),
+    )
+    s = 0.0 if memory is None else memory.stiffness
+    found = solve(increment, s, settings.tolerance, settings.increment)
+    motion = _motion(problem, increment, found, rows, mu)
+    closed = _closed(motion, settings, bodies)
+    known = history is not None and bool(history.normal.any())
+    return Velocities(
+        contacts,
+        motion,
+        closed,
+        T=T,
+        friction=mu,
+        memory=memory,
+        forces=_forces(motion, closed, HISTORY if known else UNLOADED),
+    )
+
+
+def _without_rounding(contacts, history, bodies: Bodies, closed: float | None) -> np.ndarray:
+    """Gaps (m,) [m], those that count as closed zero."""
+    bore = np.zeros(len(contacts)) if history is None else np.maximum(history.normal, 0.0)
+    slight = closing_gap(contacts.gap, bore, bodies.length)
+    if closed is not None:
+        slight = closed * bodies.length
+    return np.where(np.abs(contacts.gap) <= slight, 0.0, contacts.gap)
+
+
+def _size(contacts: Contacts, bodies: Bodies) -> np.ndarray:
+    """Radius (m,) [m] of the smaller body of each contact."""
+    return bodies.bounding_radius[contacts.body].min(axis=1)
+
+
+def _motion(
+    problem: Problem, increment: Increment, found: Solution, rows: sp.csr_array, mu: np.ndarray
+) -> IncrementResult:
+    m, d = rows.shape[0] // increment.shape[1], increment.shape[1]
+    force, trial, velocity = np.zeros((m, d)), np.zeros(m), problem.velocity.copy()
+    moved = increment.moved
+    force[moved], trial[moved], velocity[increment.dofs] = found.force, found.normal, found.velocity
+    u = (rows @ velocity).reshape(m, d)
+    bound = mu * force[:, 0]
+    at_bound = np.linalg.norm(force[:, 1:], axis=1) >= (1.0 - AT_BOUND) * bound
+    known = max(SLIDES, found.residual) * increment.scale  # a slip below the residual may be none
+    slips = np.linalg.norm(u[:, 1:], axis=1) > known
+    return IncrementResult(
+        force=force[:, 0],
+        velocity=velocity,
+        slack=u[:, 0] + increment.step.bias(),
+        status=found.status,
+        residual=found.residual,
+        iterations=found.sweeps + found.systems,
+        solver=problem.settings.solver,
+        tolerance=found.tolerance,
+        factorizations=found.systems,
+        routes=found.routes,
+        tangential_force=force[:, 1:],
+        tangential_velocity=u[:, 1:],
+        sliding=(force[:, 0] > 0.0) & at_bound & slips,
+        worst=int(moved[found.worst]) if len(moved) else 0,
+        trial=trial,
+        at_bound=(force[:, 0] > 0.0) & at_bound & (bound > 0.0),
+        stiffness=found.s,
+        sweeps=found.sweeps,
+        energy_made=found.energy_made,
+    )
+
+
+def _closed(motion: IncrementResult, settings: StepSettings, bodies: Bodies) -> np.ndarray:
+    """Which contacts bear or are closed at the end of the step, (m,) bool."""
+    gap = motion.slack * settings.dt
+    if settings.closed is None:
+        limit = closing_gap(np.maximum(gap, 0.0), motion.force, bodies.length)
+    else:
+        limit = settings.closed * bodies.length
+    return (gap <= limit) | (motion.force > 0.0)
+
+
+def _forces(motion: IncrementResult, closed: np.ndarray, state: str) -> RoughForces:
+    """The forces of the increment on the closed contacts. They balance the motion exactly: the
+    residual is that of the contact law."""
+    n = len(motion.velocity)
+    return RoughForces(
+        force=motion.force[closed],
+        displacement=np.zeros(n),
+        status=motion.status,
+        residual=motion.residual,
+        iterations=motion.iterations,
+        imbalance=np.zeros(n),
+        worst_dof=0,
+        duality_gap=float("nan"),
+        force_error=float("nan"),
+        tolerance=motion.tolerance,
+        method="increment",
+        factorizations=motion.factorizations,
+        routes=motion.routes,
+        tangential_force=motion.tangential_force[closed],
+        sliding=motion.at_bound[closed],
+        state=state,
+        history=ContactHistory(motion.trial[closed], motion.tangential_force[closed]),
+    )

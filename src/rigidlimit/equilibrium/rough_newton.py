@@ -19,6 +19,8 @@ class Settings(NamedTuple):
 
     decrease: Armijo's constant on the norm of the residual.
     halvings: of the step before Newton gives up.
+    window: the norm is to fall below the largest of so many iterates before it (Grippo, Lampariello
+        & Lucidi); 1: below the last.
     loosest: relative residual of the linear systems at most.
     sharpen: the same over that of the nonlinear system, squared, which keeps the order of
         convergence (Eisenstat & Walker, choice 2).
@@ -30,6 +32,7 @@ class Settings(NamedTuple):
 
     decrease: float = 1e-4
     halvings: int = 10
+    window: int = 1
     loosest: float = 1e-2
     sharpen: float = 0.5
     secants: int = 30
@@ -42,7 +45,13 @@ SETTINGS = Settings()
 
 
 def newton(
-    mechanics: Mechanics, law: ContactLaw, x: np.ndarray, *, tolerance: float, iterations: int
+    mechanics: Mechanics,
+    law: ContactLaw,
+    x: np.ndarray,
+    *,
+    tolerance: float,
+    iterations: int,
+    settings: Settings = SETTINGS,
 ) -> Equilibrium:
     """Equilibrium r(x, f(w(x))) = 0 from the start x, until mechanics.size(r) <= tolerance."""
     size = mechanics.size
@@ -53,8 +62,8 @@ def newton(
         return w, force, D, mechanics.residual(x, force)
 
     w, force, D, r = look(x)
-    norm, solves = np.linalg.norm(r), 0
-    status, accuracy = Status.MAX_ITERATIONS, SETTINGS.loosest
+    norms, solves = [np.linalg.norm(r)], 0
+    status, accuracy = Status.MAX_ITERATIONS, settings.loosest
     while size(r) > tolerance and solves < iterations:
         try:
             dx = mechanics.factorize(D)(r, accuracy=accuracy)
@@ -62,17 +71,19 @@ def newton(
             status = Status.STALLED
             break
         solves += 1
-        for halving in range(SETTINGS.halvings + 1):
+        most = max(norms[-settings.window :])
+        for halving in range(settings.halvings + 1):
             step = 0.5**halving
             trial = look(x + step * dx)
             new = np.linalg.norm(trial[3])
-            if new <= (1.0 - SETTINGS.decrease * step) * norm:
+            if new <= (1.0 - settings.decrease * step) * most:
                 break
         else:
             status = Status.STALLED
             break
-        accuracy = min(SETTINGS.loosest, SETTINGS.sharpen * (new / norm) ** 2)
-        x, norm = x + step * dx, new
+        accuracy = min(settings.loosest, settings.sharpen * (new / norms[-1]) ** 2)
+        x = x + step * dx
+        norms.append(new)
         w, force, D, r = trial
         accuracy = max(accuracy, 0.1 * tolerance / max(size(r), tolerance))
     residual = float(size(r))

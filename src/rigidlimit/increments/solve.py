@@ -11,10 +11,15 @@ import numpy as np
 
 from ..equilibrium.dense import Dense
 from ..equilibrium.result import Equilibrium
+from ..equilibrium.rough_newton import Settings as NewtonSettings
 from ..equilibrium.rough_newton import newton
 from ..status import Status
 from .problem import UNDONE, Increment, Springs
 from .sweeps import Sweeps, accelerate, into_cones, pushed, residuals
+
+
+ROUNDING = 16 * np.finfo(float).eps
+"""Of a contact's velocity, in parts of the fastest."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +43,13 @@ class IncrementSettings:
     systems: int = 40
     # of the search
     rise: float = 10.0
-    near: float = 1e-4
+    near: float = 1e-3
     attempt: int = 8
     easy: int = 3
     loaded: float = 4.0
     chunk: int = 50
     momentum: Sweeps = field(default_factory=Sweeps)
+    newton: NewtonSettings = NewtonSettings(halvings=3, window=5)
 
 
 @dataclass(frozen=True)
@@ -125,6 +131,8 @@ class _Search:
         found = None
         if s > 0.0 or increment.small:
             found = self._by_newton(max(s, moving), f, settings.attempt)
+            if found is None and s > moving:
+                found = self._by_newton(moving, f, settings.attempt)
         if found is None:
             found = self._by_sweeps(moving, f)
         if found.exact:
@@ -141,7 +149,7 @@ class _Search:
         increment = self.increment
         springs = self._springs(s)
         mechanics = increment.mechanics.shifted(-springs.offset)
-        x = increment.velocity(force) * increment.arm
+        x = self._start(mechanics, springs, force)
         iterations = min(iterations, self.settings.systems - self.systems)
         if iterations <= 0:
             return None
@@ -151,7 +159,12 @@ class _Search:
                 found = mechanics.newton(springs.law, x, self.tolerance, iterations)
             else:
                 found = newton(
-                    mechanics, springs.law, x, tolerance=self.tolerance, iterations=iterations
+                    mechanics,
+                    springs.law,
+                    x,
+                    tolerance=self.tolerance,
+                    iterations=iterations,
+                    settings=self.settings.newton,
                 )
         except np.linalg.LinAlgError:
             self.systems += 1
@@ -161,6 +174,18 @@ class _Search:
         if not found.converged:
             return None
         return self._newtons(springs, found)
+
+    def _start(self, mechanics, springs: Springs, force: np.ndarray) -> np.ndarray:
+        """The velocity that these forces give, or that of the step before: of which the springs'
+        forces are nearer to balance."""
+
+        def imbalance(x: np.ndarray) -> float:
+            respond, _ = springs.law.respond(mechanics.displacement(x))
+            return float(np.linalg.norm(mechanics.residual(x, respond)))
+
+        increment = self.increment
+        before = increment.step.velocity[increment.dofs]
+        return min((v * increment.arm for v in (increment.velocity(force), before)), key=imbalance)
 
     def _newtons(self, springs: Springs, found: Equilibrium) -> _Found:
         force = np.array(found.force)
@@ -174,6 +199,7 @@ class _Search:
         f, out = force.copy(), np.empty(len(force))
         y = pushed(blocks, increment.y_free, f)
         self.routes.append("sweeps")
+        near = settings.near
         while True:
             accelerate(
                 blocks, law, springs.offset, increment.rho, f, y, settings.chunk, settings.momentum
@@ -182,23 +208,35 @@ class _Search:
             into_cones(law.friction, f)
             y = pushed(blocks, increment.y_free, f)
             e = residuals(blocks, law, springs.offset, increment.rho, f, y, out) / increment.scale
-            if e <= settings.accuracy or self.sweeps >= settings.sweeps:
+            ended = e <= settings.accuracy or self.sweeps >= settings.sweeps
+            if e <= near or ended and e <= settings.near:
+                found = self._by_newton(s, f, settings.attempt)
+                if found is not None:
+                    return found
+                near = 0.1 * e
+            if ended:
                 break
-        if e <= settings.near and settings.attempt:
-            found = self._by_newton(s, f, settings.attempt)
-            if found is not None:
-                return found
         return _Found(springs, f, increment.velocity(f), False)
 
     def _stiffened(self, found: _Found) -> _Found:
         settings = self.settings
-        while found.springs.s < settings.stiffest and self.last <= settings.easy:
-            s = min(found.springs.s * settings.rise, settings.stiffest)
+        while self.last <= settings.easy:
+            s = min(found.springs.s * settings.rise, self._stiffest(found))
+            if s <= found.springs.s:
+                break
             stiffer = self._by_newton(s, found.force, settings.attempt)
             if stiffer is None:
                 break
             found = stiffer
         return found
+
+    def _stiffest(self, found: _Found) -> float:
+        """s up to which rounding of the contacts' velocities stays below the tolerance."""
+        fastest = float(np.abs(self.increment.rows @ found.velocity).max(initial=0.0))
+        if fastest == 0.0:
+            return self.settings.stiffest
+        rounding = ROUNDING * fastest
+        return min(self.tolerance * self.increment.scale / rounding, self.settings.stiffest)
 
     def _solution(self, found: _Found) -> Solution:
         increment, springs, law = self.increment, found.springs, found.springs.law

@@ -94,6 +94,12 @@ class Dense:
         other.__dict__.update(self.__dict__, offset=self.offset - lead)
         return other
 
+    def beyond(self, x: np.ndarray) -> "Dense":
+        """The same in unknowns less these x."""
+        other = object.__new__(Dense)
+        other.__dict__.update(self.__dict__, c=self.c - self.a * x)
+        return other
+
     def damped(self, damping: float) -> "Dense":
         """The same whose linear systems resist every motion by ``damping`` more."""
         other = object.__new__(Dense)

@@ -135,6 +135,13 @@ class Bodies:
         other.factorize = self.factorize  # with the same patterns, and what is known of their cost
         return other
 
+    def beyond(self, x: np.ndarray) -> "Bodies":
+        """The same, with inertia, in unknowns less these x."""
+        other = copy(self)
+        other.g = self.g - self.inertia.M @ x
+        other.factorize = self.factorize
+        return other
+
     def damped(self, damping: float) -> "Bodies":
         other = copy(self)  # the patterns are shared
         other.__dict__.pop("factorize", None)  # of ``shifted``, without damping

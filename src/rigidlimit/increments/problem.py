@@ -58,15 +58,22 @@ class ContactSprings:
 
 @dataclass(frozen=True)
 class Springs:
-    """The law at one stiffness s: w = B v + offset (m, d) [m/s] goes into ``law``.
+    """The law at one stiffness s: w = B v + rigid + lead goes into ``law``.
 
-    energy_made: elastic energy over dt of overlaps beyond what contacts remember.
+    rigid (m, d) [m/s]: what bodies of any stiffness have: velocities of held bodies, gaps. lead
+    (m, d) [m/s]: displacements that springs begin with, which tend to zero as s grows. energy_made: elastic energy over dt of overlaps beyond what contacts remember.
     """
 
     s: float
     law: ContactLaw
-    offset: np.ndarray
+    rigid: np.ndarray
+    lead: np.ndarray
     energy_made: float
+
+    @property
+    def offset(self) -> np.ndarray:
+        """What is added to B v, (m, d) [m/s]."""
+        return self.rigid + self.lead
 
 
 @dataclass(frozen=True)
@@ -173,18 +180,19 @@ class Increment:
         overlap = known + undone * np.maximum(by_gap - slop - known, 0.0)
         overlap = np.where(-by_gap > slop, np.minimum(overlap, by_gap), overlap)
         remembered = np.maximum(known, 0.0)
-        offset = self.driven.copy()
-        offset[:, 0] += self._bias(remembered - overlap) - remembered
+        rigid, lead = self.driven.copy(), np.zeros((m, d))
+        rigid[:, 0] += self._bias(remembered - overlap)
+        lead[:, 0] = -remembered
         if p != 2.0 and given.tangential_law == MINDLIN:
             # the spring's length is kept: its force grows with the radius
             bears = remembered > 0.0
             spring = np.where(bears, tangential * np.where(bears, remembered, 1.0) ** (p - 2), 1.0)
-            offset[:, 1:] += np.where(bears[:, None], -kept / spring[:, None], 0.0)
+            lead[:, 1:] = np.where(bears[:, None], -kept / spring[:, None], 0.0)
             kept = np.zeros((m, d - 1))
         law = ContactLaw(normal, tangential, given.friction, kept, p)
         begun = np.maximum(overlap, 0.0)
         made = normal @ np.maximum(begun**p - remembered**p, 0.0) / p
-        return Springs(s, law, offset, float(made))
+        return Springs(s, law, rigid, lead, float(made))
 
     @property
     def impact(self) -> float:

@@ -14,12 +14,10 @@ from ..equilibrium.result import Equilibrium
 from ..equilibrium.rough_newton import Settings as NewtonSettings
 from ..equilibrium.rough_newton import newton
 from ..status import Status
+from .limit import beyond_rounding, stiffest
 from .problem import UNDONE, Increment, Springs
 from .sweeps import Sweeps, accelerate, into_cones, pushed, residuals
 
-
-ROUNDING = 16 * np.finfo(float).eps
-"""Of a contact's velocity, in parts of the fastest."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,8 @@ class IncrementSettings:
 @dataclass(frozen=True)
 class Solution:
     """force (m, d) [N] in the cones; normal (m,) [N]: trial normal force, negative where springs are
-    open; velocity (n,) of the free degrees of freedom. residual: over the scale of velocities."""
+    open; velocity (n,) of the free degrees of freedom. s: stiffness, 0 after
+    sweeps. residual: over the scale of velocities."""
 
     force: np.ndarray
     normal: np.ndarray
@@ -107,10 +106,17 @@ def _mean(force: np.ndarray) -> float:
 
 @dataclass
 class _Found:
+    """w (m, d): displacements of the springs. residual: of Newton's method, None of sweeps."""
+
     springs: Springs
     force: np.ndarray
     velocity: np.ndarray
-    exact: bool
+    w: np.ndarray
+    residual: float | None = None
+
+    @property
+    def exact(self) -> bool:
+        return self.residual is not None
 
 
 class _Search:
@@ -128,11 +134,12 @@ class _Search:
             np.clip(increment.stiffness_of(loaded), settings.softest, settings.stiffest)
         )
         self.moving = moving
+        before = increment.step.velocity[increment.dofs]
         found = None
-        if s > 0.0 or increment.small:
-            found = self._by_newton(max(s, moving), f, settings.attempt)
-            if found is None and s > moving:
-                found = self._by_newton(moving, f, settings.attempt)
+        if s >= settings.stiffest:
+            found = self._beyond_rounding(s, before, f)
+        if found is None and (s > 0.0 or increment.small):
+            found = self._by_newton(moving, (increment.velocity(f), before))
         if found is None:
             found = self._by_sweeps(moving, f)
         if found.exact:
@@ -145,26 +152,37 @@ class _Search:
             return self.increment.springs_at(s)
         return self.increment.springs_at(s, UNDONE if self.increment.history.normal.any() else 1.0)
 
-    def _by_newton(self, s: float, force: np.ndarray, iterations: int) -> _Found | None:
+    def _by_newton(self, s: float, starts: tuple[np.ndarray, ...]) -> _Found | None:
+        """From that of the velocities ``starts`` (n,) whose springs' forces are nearest to balance."""
         increment = self.increment
         springs = self._springs(s)
         mechanics = increment.mechanics.shifted(-springs.offset)
-        x = self._start(mechanics, springs, force)
-        iterations = min(iterations, self.settings.systems - self.systems)
+
+        def imbalance(x: np.ndarray) -> float:
+            respond, _ = springs.law.respond(mechanics.displacement(x))
+            return float(np.linalg.norm(mechanics.residual(x, respond)))
+
+        x = min((v * increment.arm for v in starts), key=imbalance)
+        return self._newton(springs, mechanics, x)
+
+    def _newton(self, springs: Springs, mechanics, x: np.ndarray) -> _Found | None:
+        iterations = min(self.settings.attempt, self.settings.systems - self.systems)
         if iterations <= 0:
             return None
         self.routes.append("newton")
+        tolerance = self.tolerance
         try:
             if isinstance(mechanics, Dense):
-                found = mechanics.newton(springs.law, x, self.tolerance, iterations)
+                found = mechanics.newton(springs.law, x, tolerance, iterations)
             else:
+                options = self.settings.newton
                 found = newton(
                     mechanics,
                     springs.law,
                     x,
-                    tolerance=self.tolerance,
+                    tolerance=tolerance,
                     iterations=iterations,
-                    settings=self.settings.newton,
+                    settings=options,
                 )
         except np.linalg.LinAlgError:
             self.systems += 1
@@ -173,24 +191,9 @@ class _Search:
         self.last = found.iterations
         if not found.converged:
             return None
-        return self._newtons(springs, found)
-
-    def _start(self, mechanics, springs: Springs, force: np.ndarray) -> np.ndarray:
-        """The velocity that these forces give, or that of the step before: of which the springs'
-        forces are nearer to balance."""
-
-        def imbalance(x: np.ndarray) -> float:
-            respond, _ = springs.law.respond(mechanics.displacement(x))
-            return float(np.linalg.norm(mechanics.residual(x, respond)))
-
-        increment = self.increment
-        before = increment.step.velocity[increment.dofs]
-        return min((v * increment.arm for v in (increment.velocity(force), before)), key=imbalance)
-
-    def _newtons(self, springs: Springs, found: Equilibrium) -> _Found:
         force = np.array(found.force)
         into_cones(springs.law.friction, force)
-        return _Found(springs, force, self.increment.velocity(force), True)
+        return _Found(springs, force, self.increment.velocity(force), found.displacement, found.residual)
 
     def _by_sweeps(self, s: float, force: np.ndarray) -> _Found:
         increment, settings = self.increment, self.settings
@@ -210,37 +213,53 @@ class _Search:
             e = residuals(blocks, law, springs.offset, increment.rho, f, y, out) / increment.scale
             ended = e <= settings.accuracy or self.sweeps >= settings.sweeps
             if e <= near or ended and e <= settings.near:
-                found = self._by_newton(s, f, settings.attempt)
+                found = self._by_newton(s, (increment.velocity(f),))
                 if found is not None:
                     return found
                 near = 0.1 * e
             if ended:
                 break
-        return _Found(springs, f, increment.velocity(f), False)
+        v = increment.velocity(f)
+        w = (increment.rows @ v).reshape(increment.shape) + springs.offset
+        return _Found(springs, f, v, w)
 
     def _stiffened(self, found: _Found) -> _Found:
+        """At the stiffest springs, or as near to them as Newton's method comes with little work."""
         settings = self.settings
-        while self.last <= settings.easy:
-            s = min(found.springs.s * settings.rise, self._stiffest(found))
-            if s <= found.springs.s:
+        while found.springs.s < settings.stiffest:
+            if not (self.increment.small or self.last <= settings.easy):
                 break
-            stiffer = self._by_newton(s, found.force, settings.attempt)
+            s = found.springs.s
+            stiffer = self._stiffer(found, settings.stiffest) or self._stiffer(found, s * settings.rise)
             if stiffer is None:
                 break
             found = stiffer
         return found
 
-    def _stiffest(self, found: _Found) -> float:
-        """s up to which rounding of the contacts' velocities stays below the tolerance."""
-        fastest = float(np.abs(self.increment.rows @ found.velocity).max(initial=0.0))
-        if fastest == 0.0:
-            return self.settings.stiffest
-        rounding = ROUNDING * fastest
-        return min(self.tolerance * self.increment.scale / rounding, self.settings.stiffest)
+    def _stiffer(self, found: _Found, s: float) -> _Found | None:
+        part = found.springs.s / s
+        stiffer = self._beyond_rounding(s, found.velocity, found.force, part)
+        if stiffer is None and s <= stiffest(self.increment, found.velocity, self.tolerance):
+            stiffer = self._by_newton(s, (found.velocity,))
+        return stiffer
+
+    def _beyond_rounding(
+        self, s: float, velocity: np.ndarray, force: np.ndarray, part: float = 0.0
+    ) -> _Found | None:
+        """From a velocity and forces; springs give way by this part of what they do there."""
+        springs = self._springs(s)
+        self.systems += 1
+        try:
+            split = beyond_rounding(self.increment, springs, velocity, force, self.tolerance)
+        except np.linalg.LinAlgError:
+            return None
+        if split is None:
+            return None
+        mechanics, e = split
+        return self._newton(springs, mechanics, part * e)
 
     def _solution(self, found: _Found) -> Solution:
-        increment, springs, law = self.increment, found.springs, found.springs.law
-        w = (increment.rows @ found.velocity).reshape(increment.shape) + springs.offset
+        increment, springs, law, w = self.increment, found.springs, found.springs.law, found.w
         overlap = -w[:, 0]
         open_ = np.sign(overlap) * law.normal * np.abs(overlap) ** (law.exponent - 1.0)
         normal = np.where(found.force[:, 0] > 0.0, found.force[:, 0], np.minimum(open_, 0.0))
@@ -250,10 +269,8 @@ class _Search:
             increment.blocks, law.compiled, springs.offset, increment.rho, found.force, y, out
         )
         worst = int(out.argmax())
-        residual = float(out[worst]) / increment.scale
         tolerance = self.tolerance if found.exact else max(self.settings.accuracy, self.tolerance)
-        if found.exact:  # of the balance; what the law makes of it is rounding
-            residual = min(residual, tolerance)
+        residual = found.residual if found.exact else float(out[worst]) / increment.scale
         return Solution(
             found.force,
             normal,

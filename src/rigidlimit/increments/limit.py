@@ -26,10 +26,11 @@ STICKS = 1.0 - 1e-9
 """Tangential force over mu f_n up to which a contact sticks."""
 
 
-def stiffest(increment: Increment, velocity: np.ndarray, tolerance: float) -> float:
-    """s up to which rounding of the contacts' velocities stays below the tolerance."""
-    fastest = _fastest(increment, velocity)
-    return tolerance * increment.scale / (ROUNDING * fastest) if fastest > 0.0 else np.inf
+def rounding(increment: Increment, s: float, velocity: np.ndarray) -> float:
+    """Residual that rounding of the contacts' velocities makes at this stiffness."""
+    terms = (abs(increment.rows) @ np.abs(velocity)).reshape(increment.shape).max(axis=1)
+    relative = increment.slopes(s) / increment.rho
+    return ROUNDING * float((relative * terms).max(initial=0.0)) / increment.scale
 
 
 def beyond_rounding(
@@ -39,13 +40,13 @@ def beyond_rounding(
     force: np.ndarray,
     tolerance: float,
 ) -> tuple[Mechanics, np.ndarray] | None:
-    """(mechanics in the unknowns arm * e, a start) at these springs, from the velocity (n,) and forces
+    """(mechanics in the unknowns weight * e, a start) at these springs, from the velocity (n,) and forces
     (m, d) at softer ones. None where no v_r closes all gaps, to rounding or to what changes forces by
     the tolerance."""
     held = _held(springs.law.friction, force)
     off = held * (increment.contact_velocity(velocity) - increment.driven + springs.rigid)
-    rounding = ROUNDING * (_fastest(increment, velocity) + np.abs(springs.rigid).max(initial=0.0))
-    slight = max(rounding, tolerance * increment.scale / springs.s)
+    terms = (abs(increment.rows) @ np.abs(velocity)).reshape(off.shape) + np.abs(springs.rigid)
+    slight = max(ROUNDING * terms.max(initial=0.0), tolerance * increment.scale / springs.s)
     mechanics, k = increment.mechanics, HOLDS * increment.rho[:, None]
     solve = mechanics.factorize(k[:, :, None] * held[:, :, None] * np.eye(off.shape[1]))
     e = np.zeros(len(velocity))
@@ -56,14 +57,9 @@ def beyond_rounding(
         e = e + solve(np.zeros(len(e)), k * left)
     else:
         return None
-    rigid = increment.arm * velocity - e
+    rigid = increment.weight * velocity - e
     moves = np.where(held, 0.0, mechanics.change(rigid) + springs.rigid)
     return mechanics.beyond(rigid).shifted(-(moves + springs.lead)), e
-
-
-def _fastest(increment: Increment, velocity: np.ndarray) -> float:
-    """[m/s]: the largest sum of the sizes of the terms of a row of B v."""
-    return float((abs(increment.rows) @ np.abs(velocity)).max(initial=0.0))
 
 
 def _held(friction: np.ndarray, force: np.ndarray) -> np.ndarray:

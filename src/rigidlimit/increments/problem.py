@@ -132,13 +132,20 @@ class Increment:
 
     @cached_property
     def arm(self) -> np.ndarray:
-        """Longest arm of each column of B, (n,): unknowns of linear systems are velocities there."""
+        """Longest arm of each column of B, (n,)."""
         return np.maximum(column_arms(self.rows)[0], np.finfo(float).tiny)
 
     @cached_property
+    def weight(self) -> np.ndarray:
+        """Roots of the inertia, (n,), of the mean body about one: unknowns of linear systems are
+        velocities times these, so that norms of residuals are energies."""
+        root = np.sqrt(self.mass.diagonal())
+        return root / np.exp(np.mean(np.log(root / self.arm)))
+
+    @cached_property
     def mechanics(self) -> "Bodies | Dense":
-        """Bodies with inertia between the contacts, in scaled velocities arm * v."""
-        dt, arm = self.step.dt, self.arm
+        """Bodies with inertia between the contacts, in the unknowns weight * v."""
+        dt, arm = self.step.dt, self.weight
         columns, arms = sp.diags_array(1.0 / arm), sp.diags_array(arm)
         return between_bodies(
             submatrix(self.rows, scale=1.0 / arm),
@@ -150,8 +157,7 @@ class Increment:
                 sp.csr_array(dt * (self.rows @ self.inverse) @ arms),
             ),
             offset=np.zeros(self.shape),
-            unit=self.scale
-            / np.maximum(self.inverse.diagonal() * arm**2 * dt, np.finfo(float).tiny),
+            unit=self.scale / (self.inverse.diagonal() * self.arm * arm * dt),
         )
 
     def velocity(self, force: np.ndarray) -> np.ndarray:
@@ -193,6 +199,10 @@ class Increment:
         begun = np.maximum(overlap, 0.0)
         made = normal @ np.maximum(begun**p - remembered**p, 0.0) / p
         return Springs(s, law, rigid, lead, float(made))
+
+    def slopes(self, s: float) -> np.ndarray:
+        """Stiffnesses (m,) [N s/m] of the contacts at s under forces that stop impacts."""
+        return s * self._rho * self.springs.normal / float(np.median(self.springs.normal))
 
     @property
     def impact(self) -> float:

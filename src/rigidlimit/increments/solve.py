@@ -14,10 +14,17 @@ from ..equilibrium.result import Equilibrium
 from ..equilibrium.rough_newton import Settings as NewtonSettings
 from ..equilibrium.rough_newton import newton
 from ..status import Status
-from .limit import beyond_rounding, stiffest
+from .limit import beyond_rounding, rounding
 from .problem import UNDONE, Increment, Springs
 from .sweeps import Sweeps, accelerate, into_cones, pushed, residuals
 
+
+
+JAMS = 0.5
+"""Part of the growth of the stiffness by which forces grow in a jam; in none they keep their size."""
+
+PRESSED = 1e-3
+"""Part of the largest force of a jam that its contacts bear at least."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,7 @@ class IncrementSettings:
 
     overlap: float = 1e-3
     softest: float = 1e3
-    stiffest: float = 1e10
+    stiffest: float = 1e12
     accuracy: float = 1e-6
     sweeps: int = 3000
     systems: int = 40
@@ -54,7 +61,8 @@ class IncrementSettings:
 class Solution:
     """force (m, d) [N] in the cones; normal (m,) [N]: trial normal force, negative where springs are
     open; velocity (n,) of the free degrees of freedom. s: stiffness, 0 after
-    sweeps. residual: over the scale of velocities."""
+    sweeps. residual: over the scale of velocities. locked: contacts of bodies that have no room left,
+    the hardest pressed first, or None."""
 
     force: np.ndarray
     normal: np.ndarray
@@ -68,6 +76,7 @@ class Solution:
     routes: tuple[str, ...]
     energy_made: float
     tolerance: float
+    locked: np.ndarray | None = None
 
 
 def solve(
@@ -104,6 +113,12 @@ def _mean(force: np.ndarray) -> float:
     return float(force[bears].mean()) if bears.any() else 0.0
 
 
+def _pressed(normal: np.ndarray) -> np.ndarray:
+    """Contacts of a jam, the hardest pressed first."""
+    order = np.argsort(-normal, kind="stable")
+    return order[normal[order] > PRESSED * normal.max()]
+
+
 @dataclass
 class _Found:
     """w (m, d): displacements of the springs. residual: of Newton's method, None of sweeps."""
@@ -124,6 +139,9 @@ class _Search:
         self.increment, self.tolerance, self.settings = increment, tolerance, settings
         self.sweeps = self.systems = self.last = 0
         self.routes: list[str] = []
+        self.locked: np.ndarray | None = None
+        # systems of small networks take microseconds, those of others milliseconds and more
+        self.budget = settings.systems * (10 if increment.small else 1)
 
     def run(self, s: float) -> Solution:
         increment, settings = self.increment, self.settings
@@ -162,18 +180,19 @@ class _Search:
             respond, _ = springs.law.respond(mechanics.displacement(x))
             return float(np.linalg.norm(mechanics.residual(x, respond)))
 
-        x = min((v * increment.arm for v in starts), key=imbalance)
+        x = min((v * increment.weight for v in starts), key=imbalance)
         return self._newton(springs, mechanics, x)
 
     def _newton(self, springs: Springs, mechanics, x: np.ndarray) -> _Found | None:
-        iterations = min(self.settings.attempt, self.settings.systems - self.systems)
+        iterations = min(self.settings.attempt, self.budget - self.systems)
         if iterations <= 0:
             return None
         self.routes.append("newton")
         tolerance = self.tolerance
         try:
             if isinstance(mechanics, Dense):
-                found = mechanics.newton(springs.law, x, tolerance, iterations)
+                size = self.increment.impact
+                found = mechanics.equilibrium(springs.law, x, tolerance, iterations, size)[0]
             else:
                 options = self.settings.newton
                 found = newton(
@@ -189,11 +208,14 @@ class _Search:
             return None
         self.systems += found.iterations
         self.last = found.iterations
-        if not found.converged:
+        if found.residual > self.settings.accuracy:
             return None
         force = np.array(found.force)
         into_cones(springs.law.friction, force)
-        return _Found(springs, force, self.increment.velocity(force), found.displacement, found.residual)
+        velocity = self.increment.velocity(force)
+        if found.residual > max(tolerance, rounding(self.increment, springs.s, velocity)):
+            return None
+        return _Found(springs, force, velocity, found.displacement, found.residual)
 
     def _by_sweeps(self, s: float, force: np.ndarray) -> _Found:
         increment, settings = self.increment, self.settings
@@ -220,6 +242,10 @@ class _Search:
             if ended:
                 break
         v = increment.velocity(f)
+        if e <= settings.near:
+            found = self._beyond_rounding(settings.stiffest, v, f, s / settings.stiffest)
+            if found is not None:
+                return found
         w = (increment.rows @ v).reshape(increment.shape) + springs.offset
         return _Found(springs, f, v, w)
 
@@ -229,19 +255,37 @@ class _Search:
         while found.springs.s < settings.stiffest:
             if not (self.increment.small or self.last <= settings.easy):
                 break
-            s = found.springs.s
-            stiffer = self._stiffer(found, settings.stiffest) or self._stiffer(found, s * settings.rise)
+            limit = self._beyond_rounding(
+                settings.stiffest,
+                found.velocity,
+                found.force,
+                found.springs.s / settings.stiffest,
+            )
+            if limit is not None:
+                return limit
+            stiffer = self._stiffer(found)
             if stiffer is None:
+                break
+            if self._jams(found, stiffer):
+                self.locked = _pressed(stiffer.force[:, 0])
+                break
+            if stiffer.residual > max(self.tolerance, found.residual):
                 break
             found = stiffer
         return found
 
-    def _stiffer(self, found: _Found, s: float) -> _Found | None:
-        part = found.springs.s / s
-        stiffer = self._beyond_rounding(s, found.velocity, found.force, part)
-        if stiffer is None and s <= stiffest(self.increment, found.velocity, self.tolerance):
+    def _stiffer(self, found: _Found) -> _Found | None:
+        s = found.springs.s * self.settings.rise
+        stiffer = self._beyond_rounding(s, found.velocity, found.force, 1.0 / self.settings.rise)
+        if stiffer is None and rounding(self.increment, s, found.velocity) <= self.settings.accuracy:
             stiffer = self._by_newton(s, (found.velocity,))
         return stiffer
+
+    def _jams(self, found: _Found, stiffer: _Found) -> bool:
+        """Whether forces grow as the stiffness does: bodies that are driven leave no room."""
+        known = np.maximum(self.increment.history.normal, 0.0)
+        change, more = (np.abs(x.force[:, 0] - known).max() for x in (found, stiffer))
+        return bool(more > JAMS * stiffer.springs.s / found.springs.s * change)
 
     def _beyond_rounding(
         self, s: float, velocity: np.ndarray, force: np.ndarray, part: float = 0.0
@@ -269,14 +313,17 @@ class _Search:
             increment.blocks, law.compiled, springs.offset, increment.rho, found.force, y, out
         )
         worst = int(out.argmax())
-        tolerance = self.tolerance if found.exact else max(self.settings.accuracy, self.tolerance)
         residual = found.residual if found.exact else float(out[worst]) / increment.scale
+        tolerance = self.tolerance
+        if residual > tolerance:  # sweeps, or Newton's method up to rounding
+            tolerance = max(self.settings.accuracy, tolerance)
+        status = Status.CONVERGED if residual <= tolerance else Status.APPROXIMATE
         return Solution(
             found.force,
             normal,
             found.velocity,
             springs.s if found.exact else 0.0,
-            Status.CONVERGED if residual <= tolerance else Status.APPROXIMATE,
+            status if self.locked is None else Status.JAMMED,
             residual,
             worst,
             self.sweeps,
@@ -284,4 +331,5 @@ class _Search:
             tuple(self.routes),
             springs.energy_made * increment.step.dt,
             tolerance,
+            self.locked,
         )

@@ -71,6 +71,7 @@ def _table(thing):
         "RoughForces": _compatible,
         "ContactDynamicsResult": _classic,
         "RoughDynamicsResult": _classic,
+        "IncrementResult": _classic,
         "Determinacy": _determinacy,
         "Run": _run,
     }[name](thing)

@@ -32,6 +32,7 @@ def renumbered_warm_start(
         memory = Memory(
             _renumbered(memory.contacts, own, number, count),
             **{name: getattr(memory, name)[own] for name in KEPT},
+            stiffness=memory.stiffness,
         )
     contacts = _renumbered(warm.contacts, stay, number, count)
     return WarmStart(contacts, warm.force[stay], displacement.ravel(), memory)

@@ -245,6 +245,7 @@ KEPT = ("force", "tangential_force", "normal", "tangential")
 def stored(memory: Memory) -> dict[str, np.ndarray]:
     """The memory as arrays, for a checkpoint that holds the keys of its contacts."""
     out = {f"memory_contact_{name}": getattr(memory.contacts, name) for name in STORED}
+    out["memory_stiffness"] = np.array(memory.stiffness)
     return out | {f"memory_{name}": getattr(memory, name) for name in KEPT}
 
 
@@ -254,4 +255,5 @@ def restored(contacts: Contacts, saved: Mapping[str, np.ndarray]) -> Memory | No
         return None
     geometry = {name: np.array(saved[f"memory_contact_{name}"]) for name in STORED}
     kept = (np.array(saved[f"memory_{name}"]) for name in KEPT)
-    return Memory(replace(contacts, **geometry), *kept)
+    stiffness = float(saved.get("memory_stiffness", 0.0))
+    return Memory(replace(contacts, **geometry), *kept, stiffness)

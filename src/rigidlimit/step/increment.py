@@ -29,6 +29,17 @@ SPREAD = np.array([0.5773502691896258, 0.2113248654051871, 0.7886751345948129])
 on the numbers of bodies."""
 
 
+UNLIKE = 1e5
+"""Ratio of weights above which one stiffness for all contacts, in parts of inertia, is lost in
+rounding: steps are solved one after the other then, motion and forces."""
+
+
+def unlike(bodies: Bodies) -> bool:
+    """Whether the free bodies' weights differ too much for increments."""
+    mass = bodies.mass[bodies.free.any(axis=1)]
+    return len(mass) > 0 and bool(mass.max() > UNLIKE * mass.min())
+
+
 def advance(
     problem: Problem,
     contacts: Contacts,
@@ -125,6 +136,7 @@ def _motion(
         tangential_velocity=u[:, 1:],
         sliding=(force[:, 0] > 0.0) & at_bound & slips,
         worst=int(moved[found.worst]) if len(moved) else 0,
+        locked=None if found.locked is None else moved[found.locked],
         trial=trial,
         at_bound=(force[:, 0] > 0.0) & at_bound & (bound > 0.0),
         stiffness=found.s,

@@ -2,7 +2,8 @@
 
 from .problem import ContactSprings, Increment, prepare
 from .result import IncrementResult
-from .solve import IncrementSettings, Solution, solve
+from .settings import IncrementSettings
+from .solve import Solution, solve
 
 __all__ = [
     "ContactSprings",

@@ -36,7 +36,6 @@ from ..equilibrium.mechanics import Bodies, Inertia
 from ..linear import column_arms
 from .sweeps import Blocks, packed
 
-
 UNDONE = 0.1
 """Part of the overlap beyond ``slop`` that a step undoes while bodies move."""
 

@@ -1,24 +1,28 @@
-"""Solving an increment within a budget: sweeps while bodies rush about, Newton near rest.
+"""Solving an increment within a budget: sweeps while bodies rush about, Newton's method near rest.
 
-Where the last steps were calm, Newton's method starts from the forces that contacts remember, and
-the stiffness s rises from step to step to the stiff limit. Elsewhere sweeps solve the increment at
-the least stiffness, and Newton continues where they come near.
+In this order, each where the one before fails:
+
+1. the stiff limit from the forces that contacts remember, where the step before ended there;
+2. Newton's method at the stiffness s of moving bodies, where it solved the step before, and always
+   in small networks;
+3. Gauss-Seidel sweeps at that s, and Newton's method from where they come near.
+
+What Newton's method solved within few systems is continued to the stiff limit (``limit.py``).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..equilibrium.dense import Dense
-from ..equilibrium.result import Equilibrium
-from ..equilibrium.rough_newton import Settings as NewtonSettings
+from ..equilibrium.mechanics import Mechanics
 from ..equilibrium.rough_newton import newton
 from ..status import Status
+from .budget import Budget
 from .limit import beyond_rounding, rounding
 from .problem import UNDONE, Increment, Springs
-from .sweeps import Sweeps, accelerate, into_cones, pushed, residuals
-
-
+from .settings import SEARCH, IncrementSettings
+from .sweeps import accelerate, into_cones, pushed, residuals
 
 JAMS = 0.5
 """Part of the growth of the stiffness by which forces grow in a jam; in none they keep their size."""
@@ -28,41 +32,12 @@ PRESSED = 1e-3
 
 
 @dataclass(frozen=True)
-class IncrementSettings:
-    """How a step of rough bodies is solved, and at what cost.
-
-    overlap: by which bodies may overlap, in radii of the smaller one: what springs give way while
-        bodies move. It sets s then; the work of sweeps grows as its inverse root.
-    softest, stiffest: bounds of s, how many times as stiff as inertia contacts are. At rest s is
-        the largest, and forces are those of the stiff limit to about 1/s.
-    accuracy: residual at which sweeps end while bodies move, over the fastest contact without
-        contact forces.
-    sweeps, systems: budget of a step: sweeps, and linear systems of Newton's method.
-    """
-
-    overlap: float = 1e-3
-    softest: float = 1e3
-    stiffest: float = 1e12
-    accuracy: float = 1e-6
-    sweeps: int = 3000
-    systems: int = 40
-    # of the search
-    rise: float = 10.0
-    near: float = 1e-3
-    attempt: int = 8
-    easy: int = 3
-    loaded: float = 4.0
-    chunk: int = 50
-    momentum: Sweeps = field(default_factory=Sweeps)
-    newton: NewtonSettings = NewtonSettings(halvings=3, window=5)
-
-
-@dataclass(frozen=True)
 class Solution:
-    """force (m, d) [N] in the cones; normal (m,) [N]: trial normal force, negative where springs are
-    open; velocity (n,) of the free degrees of freedom. s: stiffness, 0 after
-    sweeps. residual: over the scale of velocities. locked: contacts of bodies that have no room left,
-    the hardest pressed first, or None."""
+    """force (m, d) [N] in the cones. normal (m,) [N]: trial normal force, negative where springs are
+    open. velocity (n,) of the free degrees of freedom. s: stiffness, 0 after sweeps. residual: over
+    the scale of velocities; worst: contact of the largest. sweeps, systems: done. routes: tried.
+    energy_made [J]. locked: contacts of bodies that have no room left, the hardest pressed first, or
+    None."""
 
     force: np.ndarray
     normal: np.ndarray
@@ -70,12 +45,12 @@ class Solution:
     s: float
     status: Status
     residual: float
-    worst: int
-    sweeps: int
-    systems: int
-    routes: tuple[str, ...]
-    energy_made: float
     tolerance: float
+    worst: int = 0
+    sweeps: int = 0
+    systems: int = 0
+    routes: tuple[str, ...] = ()
+    energy_made: float = 0.0
     locked: np.ndarray | None = None
 
 
@@ -85,38 +60,10 @@ def solve(
     """Motion and forces of an increment. s: stiffness of the step before, 0 if it was not solved by
     Newton's method."""
     if increment.idle:
-        return _free_fall(increment, tolerance)
+        no_force = np.zeros(increment.shape)
+        v = increment.v_free
+        return Solution(no_force, no_force[:, 0], v, 0.0, Status.CONVERGED, 0.0, tolerance)
     return _Search(increment, tolerance, settings).run(s)
-
-
-def _free_fall(increment: Increment, tolerance: float) -> Solution:
-    m = len(increment.gap)
-    return Solution(
-        force=np.zeros(increment.shape),
-        normal=np.zeros(m),
-        velocity=increment.v_free,
-        s=0.0,
-        status=Status.CONVERGED,
-        residual=0.0,
-        worst=0,
-        sweeps=0,
-        systems=0,
-        routes=(),
-        energy_made=0.0,
-        tolerance=tolerance,
-    )
-
-
-def _mean(force: np.ndarray) -> float:
-    """Mean of the forces that are not zero."""
-    bears = force > 0.0
-    return float(force[bears].mean()) if bears.any() else 0.0
-
-
-def _pressed(normal: np.ndarray) -> np.ndarray:
-    """Contacts of a jam, the hardest pressed first."""
-    order = np.argsort(-normal, kind="stable")
-    return order[normal[order] > PRESSED * normal.max()]
 
 
 @dataclass
@@ -129,38 +76,29 @@ class _Found:
     w: np.ndarray
     residual: float | None = None
 
-    @property
-    def exact(self) -> bool:
-        return self.residual is not None
-
 
 class _Search:
     def __init__(self, increment: Increment, tolerance: float, settings: IncrementSettings):
         self.increment, self.tolerance, self.settings = increment, tolerance, settings
-        self.sweeps = self.systems = self.last = 0
+        self.budget = Budget(settings, *increment.shape, small=increment.small)
+        self.last = 0  # systems of the last attempt of Newton's method
         self.routes: list[str] = []
         self.locked: np.ndarray | None = None
-        # systems of small networks take microseconds, those of others milliseconds and more
-        self.budget = settings.systems * (10 if increment.small else 1)
+        self.force = _remembered(increment)
+        loaded = max(SEARCH.loaded * _mean(self.force[:, 0]), increment.impact)
+        bounds = settings.softest, settings.stiffest
+        self.moving = float(np.clip(increment.stiffness_of(loaded), *bounds))
 
     def run(self, s: float) -> Solution:
-        increment, settings = self.increment, self.settings
-        f = np.column_stack([np.maximum(increment.history.normal, 0.0), increment.history.tangential])
-        into_cones(increment.springs.friction, f)
-        loaded = max(settings.loaded * _mean(f[:, 0]), increment.impact)
-        moving = float(
-            np.clip(increment.stiffness_of(loaded), settings.softest, settings.stiffest)
-        )
-        self.moving = moving
-        before = increment.step.velocity[increment.dofs]
-        found = None
-        if s >= settings.stiffest:
-            found = self._beyond_rounding(s, before, f)
+        increment, force = self.increment, self.force
+        before, found = increment.step.velocity[increment.dofs], None
+        if s >= self.settings.stiffest:
+            found = self._split(s, before, force)
         if found is None and (s > 0.0 or increment.small):
-            found = self._by_newton(moving, (increment.velocity(f), before))
+            found = self._newton_at(self.moving, (increment.velocity(force), before))
         if found is None:
-            found = self._by_sweeps(moving, f)
-        if found.exact:
+            found = self._by_sweeps()
+        if found.residual is not None:
             found = self._stiffened(found)
         return self._solution(found)
 
@@ -170,129 +108,114 @@ class _Search:
             return self.increment.springs_at(s)
         return self.increment.springs_at(s, UNDONE if self.increment.history.normal.any() else 1.0)
 
-    def _by_newton(self, s: float, starts: tuple[np.ndarray, ...]) -> _Found | None:
+    def _newton_at(self, s: float, starts: tuple[np.ndarray, ...]) -> _Found | None:
         """From that of the velocities ``starts`` (n,) whose springs' forces are nearest to balance."""
-        increment = self.increment
         springs = self._springs(s)
-        mechanics = increment.mechanics.shifted(-springs.offset)
+        mechanics = self.increment.mechanics.shifted(-springs.offset)
 
         def imbalance(x: np.ndarray) -> float:
-            respond, _ = springs.law.respond(mechanics.displacement(x))
-            return float(np.linalg.norm(mechanics.residual(x, respond)))
+            force, _ = springs.law.respond(mechanics.displacement(x))
+            return float(np.linalg.norm(mechanics.residual(x, force)))
 
-        x = min((v * increment.weight for v in starts), key=imbalance)
+        x = min((v * self.increment.weight for v in starts), key=imbalance)
         return self._newton(springs, mechanics, x)
 
-    def _newton(self, springs: Springs, mechanics, x: np.ndarray) -> _Found | None:
-        iterations = min(self.settings.attempt, self.budget - self.systems)
-        if iterations <= 0:
+    def _newton(self, springs: Springs, mechanics: Mechanics, x: np.ndarray) -> _Found | None:
+        """None where the residual stays above the tolerance and above what rounding makes."""
+        iterations = self.budget.systems_left(SEARCH.attempt)
+        if iterations == 0:
             return None
         self.routes.append("newton")
-        tolerance = self.tolerance
+        law, tolerance = springs.law, self.tolerance
         try:
             if isinstance(mechanics, Dense):
                 size = self.increment.impact
-                found = mechanics.equilibrium(springs.law, x, tolerance, iterations, size)[0]
+                found, _ = mechanics.equilibrium(law, x, tolerance, iterations, size)
             else:
-                options = self.settings.newton
-                found = newton(
-                    mechanics,
-                    springs.law,
-                    x,
-                    tolerance=tolerance,
-                    iterations=iterations,
-                    settings=options,
-                )
+                limits = dict(tolerance=tolerance, iterations=iterations)
+                found = newton(mechanics, law, x, **limits, settings=SEARCH.newton)
         except np.linalg.LinAlgError:
-            self.systems += 1
+            self.budget.systems += 1
             return None
-        self.systems += found.iterations
         self.last = found.iterations
-        if found.residual > self.settings.accuracy:
+        self.budget.systems += found.iterations
+        if not found.residual <= self.settings.accuracy:
             return None
         force = np.array(found.force)
-        into_cones(springs.law.friction, force)
+        into_cones(law.friction, force)
         velocity = self.increment.velocity(force)
         if found.residual > max(tolerance, rounding(self.increment, springs.s, velocity)):
             return None
         return _Found(springs, force, velocity, found.displacement, found.residual)
 
-    def _by_sweeps(self, s: float, force: np.ndarray) -> _Found:
-        increment, settings = self.increment, self.settings
-        springs, blocks = self._springs(s), increment.blocks
-        law = springs.law.compiled
-        f, out = force.copy(), np.empty(len(force))
-        y = pushed(blocks, increment.y_free, f)
+    def _by_sweeps(self) -> _Found:
+        increment, settings, budget = self.increment, self.settings, self.budget
+        springs, blocks = self._springs(self.moving), increment.blocks
+        law, rho, offset = springs.law.compiled, increment.rho, springs.offset
+        f, each = self.force.copy(), np.empty(len(self.force))
+        y, near = pushed(blocks, increment.y_free, f), SEARCH.near
         self.routes.append("sweeps")
-        near = settings.near
         while True:
-            accelerate(
-                blocks, law, springs.offset, increment.rho, f, y, settings.chunk, settings.momentum
-            )
-            self.sweeps += settings.chunk
+            accelerate(blocks, law, offset, rho, f, y, SEARCH.chunk, SEARCH.momentum)
+            budget.sweeps += SEARCH.chunk
             into_cones(law.friction, f)
             y = pushed(blocks, increment.y_free, f)
-            e = residuals(blocks, law, springs.offset, increment.rho, f, y, out) / increment.scale
-            ended = e <= settings.accuracy or self.sweeps >= settings.sweeps
-            if e <= near or ended and e <= settings.near:
-                found = self._by_newton(s, (increment.velocity(f),))
+            e = residuals(blocks, law, offset, rho, f, y, each) / increment.scale
+            ended = e <= settings.accuracy or budget.sweeps_spent
+            velocity = increment.velocity(f)
+            if e <= near or ended and e <= SEARCH.near:
+                found = self._newton_at(springs.s, (velocity,))
                 if found is not None:
                     return found
                 near = 0.1 * e
             if ended:
                 break
-        v = increment.velocity(f)
-        if e <= settings.near:
-            found = self._beyond_rounding(settings.stiffest, v, f, s / settings.stiffest)
-            if found is not None:
-                return found
-        w = (increment.rows @ v).reshape(increment.shape) + springs.offset
-        return _Found(springs, f, v, w)
+        w = (increment.rows @ velocity).reshape(increment.shape) + offset
+        found = _Found(springs, f, velocity, w)
+        limit = self._to_the_limit(found) if e <= SEARCH.near else None
+        return found if limit is None else limit
 
     def _stiffened(self, found: _Found) -> _Found:
         """At the stiffest springs, or as near to them as Newton's method comes with little work."""
-        settings = self.settings
-        while found.springs.s < settings.stiffest:
-            if not (self.increment.small or self.last <= settings.easy):
+        while found.springs.s < self.settings.stiffest:
+            if not (self.increment.small or self.last <= SEARCH.easy):
                 break
-            limit = self._beyond_rounding(
-                settings.stiffest,
-                found.velocity,
-                found.force,
-                found.springs.s / settings.stiffest,
-            )
+            limit = self._to_the_limit(found)
             if limit is not None:
                 return limit
             stiffer = self._stiffer(found)
             if stiffer is None:
                 break
             if self._jams(found, stiffer):
-                self.locked = _pressed(stiffer.force[:, 0])
+                normal = stiffer.force[:, 0]
+                order = np.argsort(-normal, kind="stable")
+                self.locked = order[normal[order] > PRESSED * normal.max()]
                 break
             if stiffer.residual > max(self.tolerance, found.residual):
                 break
             found = stiffer
         return found
 
+    def _to_the_limit(self, found: _Found) -> _Found | None:
+        s = self.settings.stiffest
+        return self._split(s, found.velocity, found.force, found.springs.s / s)
+
     def _stiffer(self, found: _Found) -> _Found | None:
-        s = found.springs.s * self.settings.rise
-        stiffer = self._beyond_rounding(s, found.velocity, found.force, 1.0 / self.settings.rise)
+        s = found.springs.s * SEARCH.rise
+        stiffer = self._split(s, found.velocity, found.force, 1.0 / SEARCH.rise)
         if stiffer is None and rounding(self.increment, s, found.velocity) <= self.settings.accuracy:
-            stiffer = self._by_newton(s, (found.velocity,))
+            stiffer = self._newton_at(s, (found.velocity,))
         return stiffer
 
-    def _jams(self, found: _Found, stiffer: _Found) -> bool:
-        """Whether forces grow as the stiffness does: bodies that are driven leave no room."""
-        known = np.maximum(self.increment.history.normal, 0.0)
-        change, more = (np.abs(x.force[:, 0] - known).max() for x in (found, stiffer))
-        return bool(more > JAMS * stiffer.springs.s / found.springs.s * change)
-
-    def _beyond_rounding(
+    def _split(
         self, s: float, velocity: np.ndarray, force: np.ndarray, part: float = 0.0
     ) -> _Found | None:
-        """From a velocity and forces; springs give way by this part of what they do there."""
+        """Beyond rounding, from a velocity and forces: springs begin with this part of what they give
+        way by there."""
+        if self.budget.systems_left(1) == 0:
+            return None
         springs = self._springs(s)
-        self.systems += 1
+        self.budget.systems += 1
         try:
             split = beyond_rounding(self.increment, springs, velocity, force, self.tolerance)
         except np.linalg.LinAlgError:
@@ -302,34 +225,53 @@ class _Search:
         mechanics, e = split
         return self._newton(springs, mechanics, part * e)
 
+    def _jams(self, found: _Found, stiffer: _Found) -> bool:
+        """Whether forces grow as the stiffness does: bodies that are driven leave no room."""
+        known = np.maximum(self.increment.history.normal, 0.0)
+        change, more = (np.abs(x.force[:, 0] - known).max() for x in (found, stiffer))
+        return bool(more > JAMS * stiffer.springs.s / found.springs.s * change)
+
     def _solution(self, found: _Found) -> Solution:
-        increment, springs, law, w = self.increment, found.springs, found.springs.law, found.w
-        overlap = -w[:, 0]
+        increment, springs, law = self.increment, found.springs, found.springs.law
+        overlap, force = -found.w[:, 0], found.force
         open_ = np.sign(overlap) * law.normal * np.abs(overlap) ** (law.exponent - 1.0)
-        normal = np.where(found.force[:, 0] > 0.0, found.force[:, 0], np.minimum(open_, 0.0))
-        out = np.empty(len(w))
-        y = pushed(increment.blocks, increment.y_free, found.force)
+        each, y = np.empty(len(force)), pushed(increment.blocks, increment.y_free, force)
         residuals(
-            increment.blocks, law.compiled, springs.offset, increment.rho, found.force, y, out
+            increment.blocks, law.compiled, springs.offset, increment.rho, force, y, each
         )
-        worst = int(out.argmax())
-        residual = found.residual if found.exact else float(out[worst]) / increment.scale
+        worst = int(each.argmax())
+        exact = found.residual is not None
+        residual = found.residual if exact else float(each[worst]) / increment.scale
         tolerance = self.tolerance
         if residual > tolerance:  # sweeps, or Newton's method up to rounding
             tolerance = max(self.settings.accuracy, tolerance)
         status = Status.CONVERGED if residual <= tolerance else Status.APPROXIMATE
         return Solution(
-            found.force,
-            normal,
-            found.velocity,
-            springs.s if found.exact else 0.0,
-            status if self.locked is None else Status.JAMMED,
-            residual,
-            worst,
-            self.sweeps,
-            self.systems,
-            tuple(self.routes),
-            springs.energy_made * increment.step.dt,
-            tolerance,
-            self.locked,
+            force=force,
+            normal=np.where(force[:, 0] > 0.0, force[:, 0], np.minimum(open_, 0.0)),
+            velocity=found.velocity,
+            s=springs.s if exact else 0.0,
+            status=status if self.locked is None else Status.JAMMED,
+            residual=residual,
+            tolerance=tolerance,
+            worst=worst,
+            sweeps=self.budget.sweeps,
+            systems=self.budget.systems,
+            routes=tuple(self.routes),
+            energy_made=springs.energy_made * increment.step.dt,
+            locked=self.locked,
         )
+
+
+def _remembered(increment: Increment) -> np.ndarray:
+    """Forces (m, d) [N] that contacts remember, in the cones."""
+    normal = np.maximum(increment.history.normal, 0.0)
+    force = np.column_stack([normal, increment.history.tangential])
+    into_cones(increment.springs.friction, force)
+    return force
+
+
+def _mean(force: np.ndarray) -> float:
+    """Mean of the forces that are not zero."""
+    bears = force > 0.0
+    return float(force[bears].mean()) if bears.any() else 0.0

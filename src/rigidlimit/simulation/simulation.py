@@ -16,6 +16,7 @@ from ..compatibility import ContactHistory
 from ..compatibility.friction import has_friction
 from ..dynamics.driver import check_solver
 from ..errors import InputError, SceneError, SceneWarning
+from ..increments import IncrementSettings
 from ..kinematics import in_world
 from ..scenes.contact_law import law_exponent
 from ..scenes.load import as_scene
@@ -40,7 +41,8 @@ class Simulation(Changes):
     """Rigid bodies moving under contact dynamics, with compatible forces.
 
     scene: a ``Scene``, the name of one in the gallery, or a TOML file. dt [s] (default: the
-    scene's). solver: "newton", "pgs" or "apgd" for step 1, with ``solver_options``. compatible:
+    scene's). solver: "newton", "pgs" or "apgd" for step 1, with ``solver_options``; of rough bodies
+    "newton" has those of ``IncrementSettings``: overlap, accuracy and the budget of a step. compatible:
     "every" step or "never"; ``step(compatible=True)`` asks for one. law: "hooke", "hertz" or the
     exponent p (default: the scene's). restitution: e_n (default: the scene's). tolerance: of both
     steps. closed: gap at the end of a step, over the scene's reference length, up to which a
@@ -78,6 +80,10 @@ class Simulation(Changes):
         if compatible not in ("every", "never"):
             raise InputError(f"compatible is {compatible!r}; expected 'every' or 'never'")
         rough = has_friction(scene.bodies, scene.pair_friction)
+        elastic = rough and solver == "newton"
+        increment = IncrementSettings.of(solver_options if elastic else None)
+        if elastic:
+            solver_options = None
         check_solver(solver, solver_options or {}, rough=rough)
         self.settings = StepSettings(
             dt=time_step(scene.dt if dt is None else dt),
@@ -89,6 +95,7 @@ class Simulation(Changes):
             tolerance=arrays.positive("tolerance", tolerance),
             closed=None if closed is None else arrays.positive("closed", closed),
             friction=scene_friction(scene, tangential_law, increments),
+            increment=increment,
         )
         self.scene = scene
         self.bodies = scene.bodies

@@ -1,0 +1,36 @@
+"""What a step may cost, and what it has cost."""
+
+import time
+
+from .settings import SEARCH, IncrementSettings
+
+
+LARGE = 2000
+"""Contacts above which fewer linear systems are granted, in inverse proportion: one for 2,000 takes
+some 20 ms, about as many contact updates as 200 sweeps."""
+
+SMALL = 10
+"""How many times more are granted where systems are dense, which take microseconds."""
+
+
+class Budget:
+    """Of a step with m contacts. small: whether its linear systems are dense."""
+
+    def __init__(self, settings: IncrementSettings, m: int, d: int, *, small: bool):
+        self.sweeps = self.systems = 0
+        granted = SMALL if small else min(1.0, LARGE / max(m, 1))
+        self._systems = max(int(settings.systems * granted), SEARCH.attempt)
+        self._sweeps = min(settings.sweeps, max(settings.updates / max(m, 1), SEARCH.chunk))
+        self._end = time.perf_counter() + settings.seconds
+
+    def systems_left(self, wanted: int) -> int:
+        """How many of so many systems may be solved."""
+        return 0 if self._late else max(min(wanted, self._systems - self.systems), 0)
+
+    @property
+    def sweeps_spent(self) -> bool:
+        return self._late or self.sweeps >= self._sweeps
+
+    @property
+    def _late(self) -> bool:
+        return time.perf_counter() > self._end

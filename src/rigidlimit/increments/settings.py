@@ -1,0 +1,78 @@
+"""How increments are solved, and at what cost."""
+
+import inspect
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .._support import arrays
+from ..equilibrium.rough_newton import Settings as NewtonSettings
+from ..errors import InputError, nearest
+from .sweeps import Sweeps
+
+
+@dataclass(frozen=True)
+class IncrementSettings:
+    """How a step of rough bodies is solved, and at what cost.
+
+    overlap: by which bodies may overlap while they move, in radii of the smaller one. The springs'
+        stiffness follows from it; the work of sweeps grows as its inverse root.
+    softest, stiffest: bounds of s, how many times as stiff as inertia contacts are. Where s is the
+        largest, at rest and in small networks, forces are those of the stiff limit to about 1/s.
+    accuracy: residual at which sweeps end, over the fastest contact without contact forces.
+    sweeps, updates, systems, seconds: budget of a step: Gauss-Seidel sweeps, these times contacts (one
+        takes some 60 ns), linear systems of Newton's method (ten times as many in networks of few
+        bodies), and elapsed time [s], on which results then depend. What is spent first ends the
+        step, with the status "approximate" where the residual is above ``accuracy``.
+    """
+
+    overlap: float = 1e-3
+    softest: float = 1e3
+    stiffest: float = 1e12
+    accuracy: float = 1e-6
+    sweeps: int = 3000
+    updates: float = 1e7
+    systems: int = 40
+    seconds: float = float("inf")
+
+    @classmethod
+    def of(cls, options: dict[str, Any] | None) -> "IncrementSettings":
+        """Of ``solver_options``. Raises InputError for an unknown name or a value out of range."""
+        known = list(inspect.signature(cls).parameters)
+        for name, value in (options or {}).items():
+            if name not in known:
+                raise InputError(
+                    f"solver 'newton' has no option {name!r} for contacts with friction; "
+                    f"{nearest(name, known)} (options: {', '.join(known)})"
+                )
+            if not arrays.is_positive(value) and not (name == "systems" and value == 0):
+                raise InputError(f"option {name} is {value!r}; expected a positive number")
+        made = cls(**(options or {}))
+        if made.softest > made.stiffest:
+            raise InputError(
+                f"option softest is {made.softest:g}, above stiffest, {made.stiffest:g}; expected "
+                "the lower bound of the stiffness there"
+            )
+        return made
+
+
+class Search(NamedTuple):
+    """Of the search within a step.
+
+    rise: of s at a time, where one to the stiff limit fails. near: residual of sweeps from which
+    Newton's method is tried. attempt: systems of one attempt. easy: systems up to which an attempt
+    shows that bodies are near rest, so that stiffer springs pay. loaded: forces, in parts of their
+    mean, under which contacts give way by ``overlap``. chunk: sweeps between two looks at the
+    residual.
+    """
+
+    rise: float = 10.0
+    near: float = 1e-3
+    attempt: int = 8
+    easy: int = 3
+    loaded: float = 4.0
+    chunk: int = 50
+    momentum: Sweeps = Sweeps()
+    newton: NewtonSettings = NewtonSettings(halvings=3, window=5)
+
+
+SEARCH = Search()

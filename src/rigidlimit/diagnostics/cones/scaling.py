@@ -117,18 +117,20 @@ def units_at(
 ) -> np.ndarray:
     """Units (m,) of contacts whose cones hold forces of ``size`` (m,) in the units so far: what the
     least of their equations with a load carries, of forces and of load (k,). A light body on a
-    heavy one has equations of its own weight."""
+    heavy one has equations of its own weight. Equations that a contact hardly pushes, by a slight
+    tilt, say nothing of its force."""
     m = len(unit)
     d = rows.shape[0] // m if m else 1
     felt = sp.coo_array(sp.diags_array(unit) @ _felt(rows, force_parts(friction, d)))
     i, j = felt.coords
     carried = np.zeros(felt.shape[1])
     np.maximum.at(carried, j, felt.data * size[i])
+    pushes = felt.data * ALIKE >= largest(felt.tocsr())[i]
     load = np.abs(load)
     load = np.where(load > NO_LOAD * load.max(initial=0.0), load, 0.0)
     carried = np.where(load > 0.0, np.maximum(carried, load), np.inf)
     least = np.full(m, np.inf)
-    np.minimum.at(least, i, carried[j] / felt.data)
+    np.minimum.at(least, i[pushes], (carried[j] / felt.data)[pushes])
     return unit * np.where(np.isfinite(least), least, 1.0)
 
 

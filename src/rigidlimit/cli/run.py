@@ -113,6 +113,8 @@ def run(
         earlier = f" (extended from {begun:.6g} s to {simulation.time:.6g} s)"
     for path in () if quiet else written:
         typer.echo(f"written: {path}{earlier if path is out else ''}")
+    if made.approximate:
+        typer.echo(_approximate(made), err=True)
     _tell_of_troubles(made, begun, capture_hard)
     if capture is not None and made.result is None:
         typer.echo(
@@ -200,6 +202,17 @@ def _write(simulation, made, out, vtk, capture, picture) -> list[Path]:
     if picture is not None:
         _save_picture(simulation, made.result, out, picture)
     return [path for path in (out, vtk, capture, picture) if path is not None]
+
+
+def _approximate(made) -> str:
+    """How many steps spent their budget, and what they left."""
+    number, failed = len(made.approximate), len(made.troubles)
+    residual = max(step.residual for step in made.approximate)
+    return (
+        f"{counted(made.steps, 'step')}: {made.steps - number - failed} converged, {number} "
+        f"approximate (budget spent, residual up to {residual:.1e} of the fastest contact "
+        f"without contact forces), {failed} failed"
+    )
 
 
 def _tell_of_troubles(made, begun: float, hard: Path | None) -> None:

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..errors import OutputError
+from ..status import Status
 from .interrupts import interrupt
 
 if TYPE_CHECKING:
+    from ..increments import IncrementResult
     from ..output.writer import RunWriter
     from ..simulation import Simulation
 
@@ -64,9 +66,10 @@ def stopped_by_signals():
 @dataclass
 class Made:
     """What a loop came to: its steps, the last of them, the state before it, (number, message) of
-    those that did not converge."""
+    those that did not converge. approximate: results of step 1 whose budget was spent."""
 
     steps: int = 0
+    approximate: "list[IncrementResult]" = field(default_factory=list)
     result: object = None
     before: object = None
     troubles: list[tuple[int, str]] = field(default_factory=list)
@@ -146,7 +149,9 @@ def _steps(simulation, steps, wanted, writer, asked, quiet, hard) -> Made:
             made.steps += 1
             if word := pace.word():
                 typer.echo(word, err=True)
-            if not result.converged:
+            if result.classic.status is Status.APPROXIMATE:
+                made.approximate.append(result.classic)
+            elif not result.converged:
                 made.troubles.append((simulation.steps, result.message))
                 if hard is not None:
                     capture(simulation, made, hard / f"step-{simulation.steps:06d}.hdf5")

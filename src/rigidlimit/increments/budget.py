@@ -4,7 +4,6 @@ import time
 
 from .settings import SEARCH, IncrementSettings
 
-
 LARGE = 2000
 """Contacts above which fewer linear systems are granted, in inverse proportion: one for 2,000 takes
 some 20 ms, about as many contact updates as 200 sweeps."""

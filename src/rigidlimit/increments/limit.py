@@ -5,7 +5,8 @@ rounding of v, which bounds s where bodies move. So v is split,
 
     v = v_r + e,        B v_r + rigid = 0 in the rows of contacts that stay closed or stick,
 
-of rigid bodies and of what the springs give way by: w = B e + lead in these rows is as exact as e is.
+of rigid bodies and of what the springs give way by: w = B e + lead in these rows is as exact as e
+is.
 """
 
 import numpy as np
@@ -13,12 +14,12 @@ import numpy as np
 from ..equilibrium.mechanics import Mechanics
 from .problem import Increment, Springs
 
-
 ROUNDING = 4 * np.finfo(float).eps
 """Of a contact's velocity, in parts of the sum of its terms' sizes."""
 
 HOLDS = 1e10
-"""How many times as stiff as inertia the rows are that find v_r: a correction leaves the inverse."""
+"""How many times as stiff as inertia the rows are that find v_r: a correction leaves the
+inverse."""
 
 CORRECTIONS = 6
 
@@ -40,9 +41,9 @@ def beyond_rounding(
     force: np.ndarray,
     tolerance: float,
 ) -> tuple[Mechanics, np.ndarray] | None:
-    """(mechanics in the unknowns weight * e, a start) at these springs, from the velocity (n,) and forces
-    (m, d) at softer ones. None where no v_r closes all gaps, to rounding or to what changes forces by
-    the tolerance."""
+    """(mechanics in the unknowns weight * e, a start) at these springs, from the velocity (n,) and
+    forces (m, d) at softer ones. None where no v_r closes all gaps, to rounding or to what changes
+    forces by the tolerance."""
     held = _held(springs.law.friction, force)
     off = held * (increment.contact_velocity(velocity) - increment.driven + springs.rigid)
     terms = (abs(increment.rows) @ np.abs(velocity)).reshape(off.shape) + np.abs(springs.rigid)

@@ -2,10 +2,10 @@
 
     M (v - v0)/dt = F + B^T f,      f = law(c0 - dt (B v + b)),      backward Euler
 
-``law`` is that of ``equilibrium/law.py``: Coulomb friction with springs, whose stiffnesses are in the
-ratios of the bodies' own, and s times as stiff as inertia: a contact at the reference stiffness
-has K = s rho, rho = d/tr(dt B M^-1 B^T) the stiffness [N s/m] of inertia, of the median contact. As s
-grows, forces tend to those of rigid bodies in the stiff limit, with an error that falls as 1/s.
+``law`` is that of ``equilibrium/law.py``: Coulomb friction with springs, whose stiffnesses are in
+the ratios of the bodies' own, and s times as stiff as inertia: a contact at the reference stiffness
+has K = s rho, rho = d/tr(dt B M^-1 B^T) the stiffness [N s/m] of inertia, of the median contact. As
+s grows, forces tend to those of rigid bodies in the stiff limit, with an error that falls as 1/s.
 
 c0, the overlap of the springs when the step begins, is what the contact remembers (its force, over
 K), as long as that is within ``slop`` of the overlap that the geometry has; else it is moved there:
@@ -44,8 +44,8 @@ UNDONE = 0.1
 class ContactSprings:
     """The law of m contacts, of which only the ratios of stiffness matter.
 
-    normal, tangential (m,): k_n of f_n = k_n c^(p-1), k_t of f_t = k_t c^(p-2) xi. friction (m,): mu.
-    exponent: p. tangential_law: "mindlin" or "mindlin/force".
+    normal, tangential (m,): k_n of f_n = k_n c^(p-1), k_t of f_t = k_t c^(p-2) xi. friction (m,):
+    mu. exponent: p. tangential_law: "mindlin" or "mindlin/force".
     """
 
     normal: np.ndarray
@@ -59,8 +59,9 @@ class ContactSprings:
 class Springs:
     """The law at one stiffness s: w = B v + rigid + lead goes into ``law``.
 
-    rigid (m, d) [m/s]: what bodies of any stiffness have: velocities of held bodies, gaps. lead
-    (m, d) [m/s]: displacements that springs begin with, which tend to zero as s grows. energy_made: elastic energy over dt of overlaps beyond what contacts remember.
+    rigid (m, d) [m/s]: what bodies of any stiffness have: velocities of held bodies, gaps. lead (m,
+    d) [m/s]: displacements that springs begin with, which tend to zero as s grows. energy_made:
+    elastic energy over dt of overlaps beyond what contacts remember.
     """
 
     s: float
@@ -80,11 +81,11 @@ class Increment:
     """The data of one increment: m contacts of d rows that can be moved, n free velocities.
 
     step: what was given. moved (m,): indices of the contacts among those given. dofs (n,): of the
-    degrees of freedom. rows (m d, n): B. mass, inverse (n, n): M and M^-1. root (n, n): L with
-    L L^T = dt M^-1, v = L y. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that
+    degrees of freedom. rows (m d, n): B. mass, inverse (n, n): M and M^-1. root (n, n): L with L
+    L^T = dt M^-1, v = L y. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that
     held bodies give the contacts. rho (m,) [N s/m]: d/tr(W_ii). scale [m/s]: the fastest contact
-    without contact forces, the unit of residuals. history: what the contacts remember. gap (m,) [m].
-    slop (m,) [m]. order (m,): in which sweeps go over the contacts.
+    without contact forces, the unit of residuals. history: what the contacts remember. gap (m,)
+    [m]. slop (m,) [m]. order (m,): in which sweeps go over the contacts.
     """
 
     step: Given
@@ -168,7 +169,8 @@ class Increment:
         return (self.rows @ v).reshape(self.shape) + self.driven
 
     def springs_at(self, s: float, undone: float = 0.0) -> Springs:
-        """The law at the stiffness s. undone: part of overlaps beyond ``slop`` that the step undoes."""
+        """The law at the stiffness s. undone: part of overlaps beyond ``slop`` that the step
+        undoes."""
         given, p, (m, d) = self.springs, self.springs.exponent, self.shape
         k_ref = float(np.median(given.normal))
         # a force at which the slope (p - 1) f / c is to be s rho
@@ -251,7 +253,9 @@ def prepare(
     v_free = velocity[dofs] + dt * (inverse @ step.external_force[dofs])
     driven = (rows @ np.where(free, 0.0, velocity)).reshape(m, d)
     inner = sp.csr_array(rows[:, dofs])
-    trace = np.asarray((dt * (inner @ inverse)).multiply(inner).sum(axis=1)).reshape(m, d).sum(axis=1)
+    trace = (
+        np.asarray((dt * (inner @ inverse)).multiply(inner).sum(axis=1)).reshape(m, d).sum(axis=1)
+    )
     moved = np.flatnonzero(trace > 0.0)
     chosen = (d * moved[:, None] + np.arange(d)).ravel()
     inner = submatrix(inner, rows=chosen)

@@ -15,9 +15,9 @@ class IncrementResult(RoughDynamicsResult):
     inertia.
 
     trial (m,) [N]: normal force, negative where the springs are open: what contacts remember.
-    at_bound (m,) bool: contacts that bear mu f_n. stiffness: s; forces differ from those of the stiff
-    limit by a part of about 1/s. sweeps: Gauss-Seidel sweeps. energy_made [J]: elastic energy of overlaps beyond ``slop`` that the step
-    undoes, which no load has supplied; 0 in most steps.
+    at_bound (m,) bool: contacts that bear mu f_n. stiffness: s; forces differ from those of the
+    stiff limit by a part of about 1/s. sweeps: Gauss-Seidel sweeps. energy_made [J]: elastic energy
+    of overlaps beyond ``slop`` that the step undoes, which no load has supplied; 0 in most steps.
     """
 
     trial: np.ndarray | None = None

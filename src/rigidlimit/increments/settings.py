@@ -18,8 +18,8 @@ class IncrementSettings:
         stiffness follows from it; the work of sweeps grows as its inverse root.
     softest, stiffest: bounds of s, how many times as stiff as inertia contacts are. Where s is the
         largest, at rest and in small networks, forces are those of the stiff limit to about 1/s.
-    accuracy: residual at which sweeps end, over the fastest contact without contact forces.
-    sweeps, updates, systems, seconds: budget of a step: Gauss-Seidel sweeps, these times contacts (one
+    accuracy: residual at which sweeps end, over the fastest contact without contact forces. sweeps,
+    updates, systems, seconds: budget of a step: Gauss-Seidel sweeps, these times contacts (one
         takes some 60 ns), linear systems of Newton's method (ten times as many in networks of few
         bodies), and elapsed time [s], on which results then depend. What is spent first ends the
         step, with the status "approximate" where the residual is above ``accuracy``.

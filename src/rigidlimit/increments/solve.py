@@ -25,7 +25,8 @@ from .settings import SEARCH, IncrementSettings
 from .sweeps import accelerate, into_cones, pushed, residuals
 
 JAMS = 0.5
-"""Part of the growth of the stiffness by which forces grow in a jam; in none they keep their size."""
+"""Part of the growth of the stiffness by which forces grow in a jam; in none they keep their
+size."""
 
 PRESSED = 1e-3
 """Part of the largest force of a jam that its contacts bear at least."""
@@ -33,11 +34,11 @@ PRESSED = 1e-3
 
 @dataclass(frozen=True)
 class Solution:
-    """force (m, d) [N] in the cones. normal (m,) [N]: trial normal force, negative where springs are
-    open. velocity (n,) of the free degrees of freedom. s: stiffness, 0 after sweeps. residual: over
-    the scale of velocities; worst: contact of the largest. sweeps, systems: done. routes: tried.
-    energy_made [J]. locked: contacts of bodies that have no room left, the hardest pressed first, or
-    None."""
+    """force (m, d) [N] in the cones. normal (m,) [N]: trial normal force, negative where springs
+    are open. velocity (n,) of the free degrees of freedom. s: stiffness, 0 after sweeps. residual:
+    over the scale of velocities; worst: contact of the largest. sweeps, systems: done. routes:
+    tried. energy_made [J]. locked: contacts of bodies that have no room left, the hardest pressed
+    first, or None."""
 
     force: np.ndarray
     normal: np.ndarray
@@ -109,7 +110,8 @@ class _Search:
         return self.increment.springs_at(s, UNDONE if self.increment.history.normal.any() else 1.0)
 
     def _newton_at(self, s: float, starts: tuple[np.ndarray, ...]) -> _Found | None:
-        """From that of the velocities ``starts`` (n,) whose springs' forces are nearest to balance."""
+        """From that of the velocities ``starts`` (n,) whose springs' forces are nearest to
+        balance."""
         springs = self._springs(s)
         mechanics = self.increment.mechanics.shifted(-springs.offset)
 
@@ -163,7 +165,7 @@ class _Search:
             e = residuals(blocks, law, offset, rho, f, y, each) / increment.scale
             ended = e <= settings.accuracy or budget.sweeps_spent
             velocity = increment.velocity(f)
-            if e <= near or ended and e <= SEARCH.near:
+            if e <= near or (ended and e <= SEARCH.near):
                 found = self._newton_at(springs.s, (velocity,))
                 if found is not None:
                     return found
@@ -203,15 +205,18 @@ class _Search:
     def _stiffer(self, found: _Found) -> _Found | None:
         s = found.springs.s * SEARCH.rise
         stiffer = self._split(s, found.velocity, found.force, 1.0 / SEARCH.rise)
-        if stiffer is None and rounding(self.increment, s, found.velocity) <= self.settings.accuracy:
+        if (
+            stiffer is None
+            and rounding(self.increment, s, found.velocity) <= self.settings.accuracy
+        ):
             stiffer = self._newton_at(s, (found.velocity,))
         return stiffer
 
     def _split(
         self, s: float, velocity: np.ndarray, force: np.ndarray, part: float = 0.0
     ) -> _Found | None:
-        """Beyond rounding, from a velocity and forces: springs begin with this part of what they give
-        way by there."""
+        """Beyond rounding, from a velocity and forces: springs begin with this part of what they
+        give way by there."""
         if self.budget.systems_left(1) == 0:
             return None
         springs = self._springs(s)
@@ -236,9 +241,7 @@ class _Search:
         overlap, force = -found.w[:, 0], found.force
         open_ = np.sign(overlap) * law.normal * np.abs(overlap) ** (law.exponent - 1.0)
         each, y = np.empty(len(force)), pushed(increment.blocks, increment.y_free, force)
-        residuals(
-            increment.blocks, law.compiled, springs.offset, increment.rho, force, y, each
-        )
+        residuals(increment.blocks, law.compiled, springs.offset, increment.rho, force, y, each)
         worst = int(each.argmax())
         exact = found.residual is not None
         residual = found.residual if exact else float(each[worst]) / increment.scale

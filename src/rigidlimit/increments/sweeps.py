@@ -80,7 +80,7 @@ def _most_columns(indptr, indices, d):
 
 @njit(cache=True, nogil=True)
 def _pack(indptr, indices, data, order, columns, entries, W, tangential):
-    m, most, d = entries.shape
+    m, _, d = entries.shape
     for k in range(m):
         i = order[k]
         room = np.empty(indptr[d * i + d] - indptr[d * i], np.int64)
@@ -136,7 +136,7 @@ def _softness(law, i, f):
 @njit(cache=True, nogil=True, fastmath=True)
 def _sweep(which, blocks: Blocks, law: CompiledLaw, offset, f, y):
     """One sweep over the contacts at the places ``which``; f (m, d) by number, y (n + 1,)."""
-    m, most, d = blocks.rows.shape
+    _, most, d = blocks.rows.shape
     u = np.empty(d)
     p = law.exponent
     for k in which:

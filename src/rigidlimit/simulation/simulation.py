@@ -42,16 +42,16 @@ class Simulation(Changes):
 
     scene: a ``Scene``, the name of one in the gallery, or a TOML file. dt [s] (default: the
     scene's). solver: "newton", "pgs" or "apgd" for step 1, with ``solver_options``; of rough bodies
-    "newton" has those of ``IncrementSettings``: overlap, accuracy and the budget of a step. compatible:
-    "every" step or "never"; ``step(compatible=True)`` asks for one. law: "hooke", "hertz" or the
-    exponent p (default: the scene's). restitution: e_n (default: the scene's). tolerance: of both
-    steps. closed: gap at the end of a step, over the scene's reference length, up to which a
-    contact may carry compatible forces; smaller than the gaps between bodies that do not touch,
-    larger than what is known of the geometry; by default 1e-6, and less the more neighbours come
-    near without touching. warm_start: whether a step starts from the forces of the one before.
-    tangential_law: of Hertzian contacts that rub, "mindlin" or "mindlin/force" (as in LAMMPS);
-    increments: of what rough contacts remember within a step, whose error falls in proportion
-    (defaults: the scene's).
+    "newton" has those of ``IncrementSettings``: overlap, accuracy and the budget of a step.
+    compatible: "every" step or "never"; ``step(compatible=True)`` asks for one. law: "hooke",
+    "hertz" or the exponent p (default: the scene's). restitution: e_n (default: the scene's).
+    tolerance: of both steps. closed: gap at the end of a step, over the scene's reference length,
+    up to which a contact may carry compatible forces; smaller than the gaps between bodies that do
+    not touch, larger than what is known of the geometry; by default 1e-6, and less the more
+    neighbours come near without touching. warm_start: whether a step starts from the forces of the
+    one before. tangential_law: of Hertzian contacts that rub, "mindlin" or "mindlin/force" (as in
+    LAMMPS); increments: of what rough contacts remember within a step, whose error falls in
+    proportion (defaults: the scene's).
 
     >>> import rigidlimit
     >>> sim = rigidlimit.Simulation(rigidlimit.scenes.beam(), dt=1e-3)

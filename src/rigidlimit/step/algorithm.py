@@ -124,7 +124,7 @@ def _advanced(
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
         if rough:
             memory = None if warm is None else warm.memory
-            if settings.solver == "newton" and not increment.unlike(bodies):
+            if increment.applies(settings, bodies):
                 first = increment.advance(problem, contacts, B, memory)
             else:
                 first = velocities.solve_rough(problem, contacts, B, memory, first)
@@ -174,6 +174,4 @@ def _finished(
     )
 
     # Step 2: compatible forces, eq. 36
-    if first.forces is not None:
-        return replace(found, compatible=first.forces) if compatible else found
     return with_compatible(found, settings, warm, first.refined) if compatible else found

@@ -18,7 +18,8 @@ from ..conditioning.light_bodies import light_bodies_balanced
 from ..conditioning.reduction import balanced, reduced_forces
 from ..conditioning.several_bodies import unresolved
 from ..conditioning.step_data import Balance
-from . import friction
+from ..increments import IncrementResult
+from . import friction, increment
 from .result import StepResult
 from .settings import StepSettings, WarmStart
 
@@ -36,6 +37,8 @@ def with_compatible(
 
     known: what is known of step 1 (``conditioning/last_digits.py``).
     """
+    if isinstance(found.classic, IncrementResult):
+        return replace(found, compatible=increment.forces(found))
     if found.T is not None:
         return replace(found, compatible=friction.compatible(found, settings, found.memory))
     done = _with_least_multiplier(_smooth(found, settings, warm, known), settings)

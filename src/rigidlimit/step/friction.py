@@ -214,9 +214,7 @@ def remembered(found: "StepResult") -> Memory | None:
         return None
     if isinstance(found.classic, IncrementResult):
         motion, borne = found.classic, in_world(found.contacts, found.classic.tangential_force)
-        return Memory(
-            found.contacts, motion.force, borne, motion.trial, borne, motion.stiffness
-        )
+        return Memory(found.contacts, motion.force, borne, motion.trial, borne, motion.stiffness)
     memory, answer = found.memory, found.compatible
     contacts, m = found.contacts, len(found.contacts)
     normal, tangential = np.zeros(m), np.zeros((m, 3))

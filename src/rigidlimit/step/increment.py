@@ -1,9 +1,11 @@
 """The step of rough bodies: motion and compatible forces together, by one implicit increment.
 
-``increments/problem.py`` has the equations. Contacts remember their trial force, the normal one too,
-turned with them; a contact whose gap grows beyond ``slop`` of what it remembers has moved away, and
-follows its geometry.
+``increments/problem.py`` has the equations. Contacts remember their trial force, the normal one
+too, turned with them; a contact whose gap grows beyond ``slop`` of what it remembers has moved
+away, and follows its geometry.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +26,9 @@ from .friction import Memory, rough_contacts
 from .settings import Problem, StepSettings
 from .velocities import Velocities, formed
 
+if TYPE_CHECKING:
+    from .result import StepResult
+
 SPREAD = np.array([0.5773502691896258, 0.2113248654051871, 0.7886751345948129])
 """Sweeps go over contacts along this direction, which no lattice has: an order that does not depend
 on the numbers of bodies."""
@@ -34,10 +39,12 @@ UNLIKE = 1e5
 rounding: steps are solved one after the other then, motion and forces."""
 
 
-def unlike(bodies: Bodies) -> bool:
-    """Whether the free bodies' weights differ too much for increments."""
+def applies(settings: StepSettings, bodies: Bodies) -> bool:
+    """Whether motion and forces of rough bodies are found together: not by other solvers, in
+    several increments of step 2, or where weights differ by more than ``UNLIKE``."""
     mass = bodies.mass[bodies.free.any(axis=1)]
-    return len(mass) > 0 and bool(mass.max() > UNLIKE * mass.min())
+    alike = not len(mass) or mass.max() <= UNLIKE * mass.min()
+    return settings.solver == "newton" and settings.friction.increments == 1 and bool(alike)
 
 
 def advance(
@@ -83,15 +90,33 @@ def advance(
     found = solve(increment, s, settings.tolerance, settings.increment)
     motion = _motion(problem, increment, found, rows, mu)
     closed = _closed(motion, settings, bodies)
-    known = history is not None and bool(history.normal.any())
-    return Velocities(
-        contacts,
-        motion,
-        closed,
-        T=T,
-        friction=mu,
-        memory=memory,
-        forces=_forces(motion, closed, HISTORY if known else UNLOADED),
+    return Velocities(contacts, motion, closed, T=T, friction=mu, memory=memory)
+
+
+def forces(found: "StepResult") -> RoughForces:
+    """Compatible forces of the closed contacts: those that the increment found with the motion.
+    They balance it exactly; the residual is that of the contact law."""
+    motion, closed, memory = found.classic, found.closed, found.memory
+    known = memory is not None and bool(memory.normal.any())
+    n = len(motion.velocity)
+    return RoughForces(
+        force=motion.force[closed],
+        displacement=np.zeros(n),
+        status=motion.status,
+        residual=motion.residual,
+        iterations=motion.iterations,
+        imbalance=np.zeros(n),
+        worst_dof=0,
+        duality_gap=float("nan"),
+        force_error=float("nan"),
+        tolerance=motion.tolerance,
+        method="increment",
+        factorizations=motion.factorizations,
+        routes=motion.routes,
+        tangential_force=motion.tangential_force[closed],
+        sliding=motion.at_bound[closed],
+        state=HISTORY if known else UNLOADED,
+        history=ContactHistory(motion.trial[closed], motion.tangential_force[closed]),
     )
 
 
@@ -153,28 +178,3 @@ def _closed(motion: IncrementResult, settings: StepSettings, bodies: Bodies) -> 
     else:
         limit = settings.closed * bodies.length
     return (gap <= limit) | (motion.force > 0.0)
-
-
-def _forces(motion: IncrementResult, closed: np.ndarray, state: str) -> RoughForces:
-    """The forces of the increment on the closed contacts. They balance the motion exactly: the
-    residual is that of the contact law."""
-    n = len(motion.velocity)
-    return RoughForces(
-        force=motion.force[closed],
-        displacement=np.zeros(n),
-        status=motion.status,
-        residual=motion.residual,
-        iterations=motion.iterations,
-        imbalance=np.zeros(n),
-        worst_dof=0,
-        duality_gap=float("nan"),
-        force_error=float("nan"),
-        tolerance=motion.tolerance,
-        method="increment",
-        factorizations=motion.factorizations,
-        routes=motion.routes,
-        tangential_force=motion.tangential_force[closed],
-        sliding=motion.at_bound[closed],
-        state=state,
-        history=ContactHistory(motion.trial[closed], motion.tangential_force[closed]),
-    )

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from .._support.products import transposed_product
 from ..bodies import Bodies
 from ..collision.contacts import Contacts
-from ..compatibility import RoughForces
 from ..compatibility.closed import CLOSED, closing_gap
 from ..conditioning.last_digits import RefinedStep, refined
 from ..conditioning.step_data import StepData
@@ -53,8 +52,7 @@ class Velocities:
     """Step 1 of m contacts: its answer, and which contacts are closed by it (m,) bool.
 
     refined: what is known of its last digits, without friction. With friction T ((d-1) m, 6 n): the
-    tangential gradient, friction (m,): mu, memory: what the contacts remembered, and
-    forces: of the closed contacts, where they were found with the motion.
+    tangential gradient, friction (m,): mu, memory: what the contacts remembered.
     """
 
     contacts: Contacts
@@ -64,7 +62,6 @@ class Velocities:
     T: sp.csr_array | None = None
     friction: np.ndarray | None = None
     memory: Memory | None = None
-    forces: RoughForces | None = None
 
 
 def solve_rough(

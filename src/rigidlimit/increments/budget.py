@@ -2,14 +2,11 @@
 
 import time
 
-from .settings import SEARCH, IncrementSettings
+from .settings import SEARCH, SMALL, IncrementSettings
 
 LARGE = 2000
 """Contacts above which fewer linear systems are granted, in inverse proportion: one for 2,000 takes
 some 20 ms, about as many contact updates as 200 sweeps."""
-
-SMALL = 10
-"""How many times more are granted where systems are dense, which take microseconds."""
 
 
 class Budget:
@@ -18,7 +15,8 @@ class Budget:
     def __init__(self, settings: IncrementSettings, m: int, d: int, *, small: bool):
         self.sweeps = self.systems = 0
         granted = SMALL if small else min(1.0, LARGE / max(m, 1))
-        self._systems = max(int(settings.systems * granted), SEARCH.attempt)
+        least = min(settings.systems, SEARCH.attempt)
+        self._systems = max(int(settings.systems * granted), least)
         self._sweeps = min(settings.sweeps, max(settings.updates / max(m, 1), SEARCH.chunk))
         self._end = time.perf_counter() + settings.seconds
 

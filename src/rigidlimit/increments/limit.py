@@ -39,28 +39,61 @@ def beyond_rounding(
     springs: Springs,
     velocity: np.ndarray,
     force: np.ndarray,
+    *,
+    part: float,
     tolerance: float,
 ) -> tuple[Mechanics, np.ndarray] | None:
     """(mechanics in the unknowns weight * e, a start) at these springs, from the velocity (n,) and
-    forces (m, d) at softer ones. None where no v_r closes all gaps, to rounding or to what changes
-    forces by the tolerance."""
+    forces (m, d) at softer ones.
+
+    part: of what springs give way by there, with which they begin here. v_r is zero where that is
+    nearer to balance: of bodies at rest, whose contacts slide and open by what springs give way by.
+    None where no v_r closes all gaps, to rounding or to what changes forces by the tolerance.
+    """
     held = _held(springs.law.friction, force)
-    off = held * (increment.contact_velocity(velocity) - increment.driven + springs.rigid)
-    terms = (abs(increment.rows) @ np.abs(velocity)).reshape(off.shape) + np.abs(springs.rigid)
+    terms = (abs(increment.rows) @ np.abs(velocity)).reshape(held.shape) + np.abs(springs.rigid)
     slight = max(ROUNDING * terms.max(initial=0.0), tolerance * increment.scale / springs.s)
+    e = _what_springs_give(increment, springs.rigid, velocity, held, slight)
+    splits = [] if e is None else [e]
+    if np.abs(held * springs.rigid).max(initial=0.0) <= slight:
+        splits.append(increment.weight * velocity)
+    found = [_about(increment, springs, velocity, held, e) for e in splits]
+
+    def imbalance(k: int) -> float:
+        mechanics, x = found[k], part * splits[k]
+        answer, _ = springs.law.respond(mechanics.displacement(x))
+        return float(np.linalg.norm(mechanics.residual(x, answer)))
+
+    if not splits:
+        return None
+    k = min(range(len(splits)), key=imbalance)
+    return found[k], part * splits[k]
+
+
+def _what_springs_give(
+    increment: Increment, rigid: np.ndarray, velocity: np.ndarray, held: np.ndarray, slight: float
+) -> np.ndarray | None:
+    """weight * e (n,) with B (v - e) + rigid = 0 in the rows ``held`` (m, d), to ``slight``; None
+    if there is none."""
+    off = held * (increment.contact_velocity(velocity) - increment.driven + rigid)
     mechanics, k = increment.mechanics, HOLDS * increment.rho[:, None]
     solve = mechanics.factorize(k[:, :, None] * held[:, :, None] * np.eye(off.shape[1]))
     e = np.zeros(len(velocity))
     for _ in range(CORRECTIONS):
         left = off - held * mechanics.change(e)
         if np.abs(left).max(initial=0.0) <= slight:
-            break
+            return e
         e = e + solve(np.zeros(len(e)), k * left)
-    else:
-        return None
+    return None
+
+
+def _about(
+    increment: Increment, springs: Springs, velocity: np.ndarray, held: np.ndarray, e: np.ndarray
+) -> Mechanics:
+    """In velocities less v_r = v - e, which has nothing in the rows ``held``."""
     rigid = increment.weight * velocity - e
-    moves = np.where(held, 0.0, mechanics.change(rigid) + springs.rigid)
-    return mechanics.beyond(rigid).shifted(-(moves + springs.lead)), e
+    moves = np.where(held, 0.0, increment.mechanics.change(rigid) + springs.rigid)
+    return increment.mechanics.beyond(rigid).shifted(-(moves + springs.lead))
 
 
 def _held(friction: np.ndarray, force: np.ndarray) -> np.ndarray:

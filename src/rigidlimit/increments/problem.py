@@ -60,15 +60,19 @@ class Springs:
     """The law at one stiffness s: w = B v + rigid + lead goes into ``law``.
 
     rigid (m, d) [m/s]: what bodies of any stiffness have: velocities of held bodies, gaps. lead (m,
-    d) [m/s]: displacements that springs begin with, which tend to zero as s grows. energy_made:
-    elastic energy over dt of overlaps beyond what contacts remember.
+    d) [m/s]: displacements that springs begin with, which tend to zero as s grows. begun [W]:
+    energy of the springs over dt when the step begins, with overlaps that it undoes.
     """
 
     s: float
     law: ContactLaw
     rigid: np.ndarray
     lead: np.ndarray
-    energy_made: float
+    begun: float
+
+    def energy(self, force: np.ndarray) -> float:
+        """Of the springs under forces (m, d) [N], over dt [W]."""
+        return _energy(self.law, force)
 
     @property
     def offset(self) -> np.ndarray:
@@ -188,8 +192,10 @@ class Increment:
         overlap = np.where(-by_gap > slop, np.minimum(overlap, by_gap), overlap)
         remembered = np.maximum(known, 0.0)
         rigid, lead = self.driven.copy(), np.zeros((m, d))
-        rigid[:, 0] += self._bias(remembered - overlap)
-        lead[:, 0] = -remembered
+        # what springs have opened by, not gaps
+        opened = np.where((history.normal < 0.0) & (overlap == known), -np.minimum(known, 0.0), 0.0)
+        rigid[:, 0] += self._bias(remembered - overlap) - opened
+        lead[:, 0] = opened - remembered
         if p != 2.0 and given.tangential_law == MINDLIN:
             # the spring's length is kept: its force grows with the radius
             bears = remembered > 0.0
@@ -197,9 +203,8 @@ class Increment:
             lead[:, 1:] = np.where(bears[:, None], -kept / spring[:, None], 0.0)
             kept = np.zeros((m, d - 1))
         law = ContactLaw(normal, tangential, given.friction, kept, p)
-        begun = np.maximum(overlap, 0.0)
-        made = normal @ np.maximum(begun**p - remembered**p, 0.0) / p
-        return Springs(s, law, rigid, lead, float(made))
+        begun = np.column_stack([normal * np.maximum(overlap, 0.0) ** (p - 1), history.tangential])
+        return Springs(s, law, rigid, lead, _energy(law, begun))
 
     def slopes(self, s: float) -> np.ndarray:
         """Stiffnesses (m,) [N s/m] of the contacts at s under forces that stop impacts."""
@@ -229,6 +234,15 @@ class Increment:
             return False
         u = self.contact_velocity(self.v_free)
         return not (u[:, 0] < -np.maximum(self.gap, 0.0) / self.step.dt).any()
+
+
+def _energy(law: ContactLaw, force: np.ndarray) -> float:
+    """Of the springs under forces (m, d) [N], over dt [W]."""
+    p, bears = law.exponent, force[:, 0] > 0.0
+    normal, tangential = law.normal[bears], law.tangential[bears]
+    overlap = (force[bears, 0] / normal) ** (1.0 / (p - 1.0))
+    rubs = (force[bears, 1:] ** 2).sum(axis=1) / (tangential * overlap ** (p - 2.0))
+    return float(force[bears, 0] @ overlap / p + 0.5 * rubs.sum())
 
 
 def prepare(

@@ -15,15 +15,19 @@ class IncrementResult(RoughDynamicsResult):
     inertia.
 
     trial (m,) [N]: normal force, negative where the springs are open: what contacts remember.
-    at_bound (m,) bool: contacts that bear mu f_n. stiffness: s; forces differ from those of the
-    stiff limit by a part of about 1/s. sweeps: Gauss-Seidel sweeps. energy_made [J]: elastic energy
-    of overlaps beyond ``slop`` that the step undoes, which no load has supplied; 0 in most steps.
+    at_bound (m,) bool: contacts that bear mu f_n. stiffness: s, 0 where sweeps ended the step;
+    forces differ from those of the stiff limit by a part of about 1/s. sweeps: Gauss-Seidel sweeps.
+    elastic_energy [J]: of the springs at the end of the step. energy_made [J]: which no load has
+    supplied: of overlaps that the step undoes, and of springs that are softer than in the step
+    before. Kinetic and potential energy and that of the springs grow in no step by more than that
+    and the work of loads and of driven bodies.
     """
 
     trial: np.ndarray | None = None
     at_bound: np.ndarray | None = None
     stiffness: float = 0.0
     sweeps: int = 0
+    elastic_energy: float = 0.0
     energy_made: float = 0.0
 
     @property

@@ -55,6 +55,10 @@ class IncrementSettings:
         return made
 
 
+SMALL = 10
+"""How many times more linear systems are granted where they are dense, which take microseconds."""
+
+
 class Search(NamedTuple):
     """Of the search within a step.
 
@@ -73,6 +77,10 @@ class Search(NamedTuple):
     chunk: int = 50
     momentum: Sweeps = Sweeps()
     newton: NewtonSettings = NewtonSettings(halvings=3, window=5)
+
+    def attempts(self, small: bool) -> int:
+        """Systems of one attempt, of networks of few bodies or others."""
+        return SMALL * self.attempt if small else self.attempt
 
 
 SEARCH = Search()

@@ -37,8 +37,8 @@ class Solution:
     """force (m, d) [N] in the cones. normal (m,) [N]: trial normal force, negative where springs
     are open. velocity (n,) of the free degrees of freedom. s: stiffness, 0 after sweeps. residual:
     over the scale of velocities; worst: contact of the largest. sweeps, systems: done. routes:
-    tried. energy_made [J]. locked: contacts of bodies that have no room left, the hardest pressed
-    first, or None."""
+    tried. energy, begun [J]: of the springs at the end and when the step begins. locked: contacts
+    of bodies that have no room left, the hardest pressed first, or None."""
 
     force: np.ndarray
     normal: np.ndarray
@@ -51,7 +51,8 @@ class Solution:
     sweeps: int = 0
     systems: int = 0
     routes: tuple[str, ...] = ()
-    energy_made: float = 0.0
+    energy: float = 0.0
+    begun: float = 0.0
     locked: np.ndarray | None = None
 
 
@@ -124,7 +125,7 @@ class _Search:
 
     def _newton(self, springs: Springs, mechanics: Mechanics, x: np.ndarray) -> _Found | None:
         """None where the residual stays above the tolerance and above what rounding makes."""
-        iterations = self.budget.systems_left(SEARCH.attempt)
+        iterations = self.budget.systems_left(SEARCH.attempts(self.increment.small))
         if iterations == 0:
             return None
         self.routes.append("newton")
@@ -222,13 +223,14 @@ class _Search:
         springs = self._springs(s)
         self.budget.systems += 1
         try:
-            split = beyond_rounding(self.increment, springs, velocity, force, self.tolerance)
+            split = beyond_rounding(
+                self.increment, springs, velocity, force, part=part, tolerance=self.tolerance
+            )
         except np.linalg.LinAlgError:
             return None
         if split is None:
             return None
-        mechanics, e = split
-        return self._newton(springs, mechanics, part * e)
+        return self._newton(springs, *split)
 
     def _jams(self, found: _Found, stiffer: _Found) -> bool:
         """Whether forces grow as the stiffness does: bodies that are driven leave no room."""
@@ -261,7 +263,8 @@ class _Search:
             sweeps=self.budget.sweeps,
             systems=self.budget.systems,
             routes=tuple(self.routes),
-            energy_made=springs.energy_made * increment.step.dt,
+            energy=springs.energy(force) * increment.step.dt,
+            begun=springs.begun * increment.step.dt,
             locked=self.locked,
         )
 

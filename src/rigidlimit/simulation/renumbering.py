@@ -10,7 +10,7 @@ import numpy as np
 
 from ..collision.contacts import Contacts
 from ..step import WarmStart
-from ..step.friction import KEPT, Memory
+from ..step.friction import KEPT, OF_THE_STEP, Memory
 
 
 def renumbered_warm_start(
@@ -32,7 +32,7 @@ def renumbered_warm_start(
         memory = Memory(
             _renumbered(memory.contacts, own, number, count),
             **{name: getattr(memory, name)[own] for name in KEPT},
-            stiffness=memory.stiffness,
+            **{name: getattr(memory, name) for name in OF_THE_STEP},
         )
     contacts = _renumbered(warm.contacts, stay, number, count)
     return WarmStart(contacts, warm.force[stay], displacement.ravel(), memory)

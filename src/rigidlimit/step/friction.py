@@ -69,8 +69,8 @@ class Memory:
     """What the contacts of one step hand to those of the next. Tangential vectors in the world.
 
     force (m,), tangential_force (m, 3) [N]: of the step, from which step 1 starts. normal (m,),
-    tangential (m, 3) [N]: ``ContactHistory``; zero where the contact was open. stiffness: of
-    ``increments``, at which the step was solved; 0 where it was not.
+    tangential (m, 3) [N]: ``ContactHistory``; zero where the contact was open. stiffness, energy
+    [J]: of ``IncrementResult``; 0 of other steps.
     """
 
     contacts: Contacts
@@ -79,6 +79,7 @@ class Memory:
     normal: np.ndarray
     tangential: np.ndarray
     stiffness: float = 0.0
+    energy: float = 0.0
 
     def at(self, contacts: Contacts, velocity: np.ndarray, dt: float) -> "Memory":
         """The memory of these contacts; velocity (n, 6): with which the bodies came here."""
@@ -90,6 +91,7 @@ class Memory:
             contacts.carry_over(self.contacts, self.normal),
             carry_tangential(contacts, self.contacts, self.tangential, turn),
             self.stiffness,
+            self.energy,
         )
 
 
@@ -214,7 +216,15 @@ def remembered(found: "StepResult") -> Memory | None:
         return None
     if isinstance(found.classic, IncrementResult):
         motion, borne = found.classic, in_world(found.contacts, found.classic.tangential_force)
-        return Memory(found.contacts, motion.force, borne, motion.trial, borne, motion.stiffness)
+        return Memory(
+            found.contacts,
+            motion.force,
+            borne,
+            motion.trial,
+            borne,
+            motion.stiffness,
+            motion.elastic_energy,
+        )
     memory, answer = found.memory, found.compatible
     contacts, m = found.contacts, len(found.contacts)
     normal, tangential = np.zeros(m), np.zeros((m, 3))
@@ -238,12 +248,16 @@ STORED = ("normal", "tangents")
 """Geometry of contacts that a memory needs beside their keys."""
 
 KEPT = ("force", "tangential_force", "normal", "tangential")
+"""Of a memory, contact by contact."""
+
+OF_THE_STEP = ("stiffness", "energy")
+"""Of a memory, of all contacts together."""
 
 
 def stored(memory: Memory) -> dict[str, np.ndarray]:
     """The memory as arrays, for a checkpoint that holds the keys of its contacts."""
     out = {f"memory_contact_{name}": getattr(memory.contacts, name) for name in STORED}
-    out["memory_stiffness"] = np.array(memory.stiffness)
+    out |= {f"memory_{name}": np.array(getattr(memory, name)) for name in OF_THE_STEP}
     return out | {f"memory_{name}": getattr(memory, name) for name in KEPT}
 
 
@@ -253,5 +267,5 @@ def restored(contacts: Contacts, saved: Mapping[str, np.ndarray]) -> Memory | No
         return None
     geometry = {name: np.array(saved[f"memory_contact_{name}"]) for name in STORED}
     kept = (np.array(saved[f"memory_{name}"]) for name in KEPT)
-    stiffness = float(saved.get("memory_stiffness", 0.0))
-    return Memory(replace(contacts, **geometry), *kept, stiffness)
+    step = (float(saved.get(f"memory_{name}", 0.0)) for name in OF_THE_STEP)
+    return Memory(replace(contacts, **geometry), *kept, *step)

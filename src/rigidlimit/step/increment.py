@@ -88,7 +88,7 @@ def advance(
     )
     s = 0.0 if memory is None else memory.stiffness
     found = solve(increment, s, settings.tolerance, settings.increment)
-    motion = _motion(problem, increment, found, rows, mu)
+    motion = _motion(problem, increment, found, rows, mu, memory)
     closed = _closed(motion, settings, bodies)
     return Velocities(contacts, motion, closed, T=T, friction=mu, memory=memory)
 
@@ -135,7 +135,12 @@ def _size(contacts: Contacts, bodies: Bodies) -> np.ndarray:
 
 
 def _motion(
-    problem: Problem, increment: Increment, found: Solution, rows: sp.csr_array, mu: np.ndarray
+    problem: Problem,
+    increment: Increment,
+    found: Solution,
+    rows: sp.csr_array,
+    mu: np.ndarray,
+    memory: Memory | None,
 ) -> IncrementResult:
     m, d = rows.shape[0] // increment.shape[1], increment.shape[1]
     force, trial, velocity = np.zeros((m, d)), np.zeros(m), problem.velocity.copy()
@@ -166,7 +171,8 @@ def _motion(
         at_bound=(force[:, 0] > 0.0) & at_bound & (bound > 0.0),
         stiffness=found.s,
         sweeps=found.sweeps,
-        energy_made=found.energy_made,
+        elastic_energy=found.energy,
+        energy_made=max(found.begun - (0.0 if memory is None else memory.energy), 0.0),
     )
 
 

@@ -1,0 +1,178 @@
+"""Steps of rough bodies by increments (``rigidlimit.increments``)."""
+
+import numpy as np
+import pytest
+
+import rigidlimit as rl
+from rigidlimit.bodies.mass import mass_matrix
+from rigidlimit.compatibility.friction import contact_tangential_stiffness
+from rigidlimit.increments import IncrementSettings
+from rigidlimit.step import increment
+
+RADIUS = 0.01
+
+
+def heap(friction: float, order: np.ndarray, base: int = 4) -> tuple[rl.Scene, np.ndarray]:
+    """A pyramid of balls on a rough floor, added in this order, and their places."""
+    scene, rough = rl.Scene(dt=1e-3), rl.Material(friction=friction)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), material=rough)
+    places = np.array(
+        [
+            (2 * i - n + 1, 2 * j - n + 1, 1 + (base - n) * np.sqrt(2))
+            for n in range(base, 0, -1)
+            for i in range(n)
+            for j in range(n)
+        ]
+    )
+    for k in order:
+        scene.add(rl.Sphere(RADIUS), position=RADIUS * places[k], material=rough, name=f"ball {k}")
+    return scene, RADIUS * places
+
+
+@pytest.mark.parametrize("friction", [0.3, 1.0, 1.2])
+def test_heaps_move_alike_in_every_order_of_the_bodies(friction):
+    """Property: the numbers of bodies and contacts decide nothing. (At 1.2 the heap stood or slid
+    by them, both converged.)"""
+    ends = []
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(30) if seed else np.arange(30)
+        scene, places = heap(friction, order)
+        simulation = rl.Simulation(scene)
+        for _ in range(15):
+            result = simulation.step()
+            assert result.converged, result.message
+        end = np.empty((30, 3))
+        end[order] = simulation.state.position[1:]
+        ends.append(end)
+    # velocities are solved to 1e-10 in 15 steps
+    np.testing.assert_allclose(ends[1:], [ends[0]] * 2, rtol=0.0, atol=1e-8 * RADIUS)
+    moved = np.abs(ends[0] - places).max()
+    assert moved < 1e-4 * RADIUS if friction >= 1.0 else moved > 1e-2 * RADIUS
+
+
+def test_forces_are_those_of_step_two():
+    """Reference twin: a heap that stands is pushed and let go by increments; ``compatible_forces``
+    under the same loads, from what contacts remembered, is another method for each step."""
+    scene, _ = heap(1.0, np.arange(14), base=3)
+    simulation, history = rl.Simulation(scene), None
+    for push in (0.0, 0.02, -0.01):  # of a weight of 0.1 N
+        simulation.set_load("ball 13", (push, 0.3 * push, 0))
+        result = simulation.step()
+        assert result.converged and result.classic.stiffness == 1e12
+        closed = result.closed
+        twin = rl.compatible_forces(
+            result.B[closed],
+            result.load,
+            stiffness=result.stiffness[closed],
+            fixed=~result.bodies.free.ravel(),
+            tangential=result.T[np.flatnonzero(np.repeat(closed, 2))],
+            tangential_stiffness=contact_tangential_stiffness(
+                result.bodies, result.contacts, result.stiffness, 2.0, None
+            ),
+            friction=1.0,
+            history=history,
+        )
+        history = twin.history
+        assert twin.converged and closed.all()
+        size = result.force.max()
+        # both are solved to 1e-10; weak motions of the heap amplify it
+        np.testing.assert_allclose(result.force, twin.force, atol=1e-7 * size)
+        np.testing.assert_allclose(result.tangential_force, twin.tangential_force, atol=1e-7 * size)
+
+
+def test_sweeps_and_newton_solve_one_increment(monkeypatch):
+    """Cross-solver: an increment of falling and touching balls, by Newton's method and by sweeps
+    alone, has one motion and one set of forces at the same stiffness."""
+    simulation = rl.Simulation(rl.scenes.rough_packing(50))
+    for _ in range(14):
+        simulation.step()
+    seen, solve = [], increment.solve
+
+    def watched(*data):
+        seen.append(data)
+        return solve(*data)
+
+    monkeypatch.setattr(increment, "solve", watched)
+    simulation.step()
+    data, _, tolerance, _ = seen[-1]
+    found = [
+        solve(data, 0.0, tolerance, IncrementSettings(stiffest=1e3, sweeps=20000, **options))
+        for options in (dict(), dict(accuracy=1e-9, systems=0))
+    ]
+    assert "newton" in found[0].routes and found[1].systems == 0
+    # sweeps end at a residual of 1e-9, in parts of the fastest contact
+    np.testing.assert_allclose(
+        found[1].velocity, found[0].velocity, atol=1e-7 * np.abs(data.v_free).max()
+    )
+    size = found[0].force.max()
+    assert size > 0.0
+    np.testing.assert_allclose(found[1].force, found[0].force, atol=1e-5 * size)
+
+
+def test_a_spent_budget_is_said_and_the_run_goes_on():
+    """Contract: forces lie in the cones and go with the motion; the step is not converged."""
+    few = {"sweeps": 50, "systems": 1, "accuracy": 1e-12}
+    simulation = rl.Simulation(rl.scenes.rough_packing(100), solver_options=few)
+    said = set()
+    for _ in range(25):
+        result = simulation.step()
+        said.add(str(result.classic.status))
+        rubs = np.linalg.norm(result.classic.tangential_force, axis=1)
+        assert (rubs <= result.friction * result.classic.force * (1 + 1e-12)).all()
+        if not result.converged:
+            assert result.classic.residual > 1e-12
+            assert "the budget of the step was spent" in result.classic.message
+    assert said == {"converged", "approximate"}
+
+
+@pytest.mark.parametrize(
+    "options, word",
+    [
+        ({"overlaps": 1e-3}, "did you mean 'overlap'"),
+        ({"overlap": 0.0}, "overlap is 0.0; expected a positive number"),
+        ({"sweeps": "many"}, "sweeps is 'many'"),
+        ({"softest": 1e9, "stiffest": 1e3}, "softest is 1e\\+09, above stiffest"),
+    ],
+)
+def test_bad_options_are_one_clear_error(options, word):
+    with pytest.raises(rl.errors.InputError, match=word):
+        rl.Simulation("rolling-ball", solver_options=options)
+
+
+def test_energy_is_made_by_nothing_but_what_is_said():
+    """Property: kinetic energy, that of gravity and of the springs together grow in no step of a
+    pour by more than ``energy_made``; rounding is 1e-12 of what has been lost."""
+    simulation = rl.Simulation(rl.scenes.rough_packing(40))
+    free = simulation.bodies.free.ravel()
+    weight = simulation.bodies.mass[:, None] * np.asarray(simulation.gravity)
+    weight[~simulation.bodies.free.any(axis=1)] = 0.0
+
+    def energy() -> float:
+        v = np.where(free, simulation.state.velocity.ravel(), 0.0)
+        M = mass_matrix(simulation.bodies, simulation.state)
+        height = np.where(weight == 0.0, 0.0, simulation.state.position)
+        return 0.5 * v @ (M @ v) - (weight * height).sum()
+
+    first = before = energy()
+    for _ in range(100):
+        result = simulation.step()
+        now = energy() + result.classic.elastic_energy
+        assert now <= before + result.classic.energy_made + 1e-12 * (first - now)
+        before = now
+    assert first - now > 1e-5  # J: a fall of some centimetres
+
+
+def test_a_packing_comes_to_rest_and_stays():
+    """Property: no creep: bodies at rest have no velocity but rounding, contacts keep their forces;
+    the stiff limit is reached, where motion and compatible forces are one."""
+    simulation = rl.Simulation(rl.scenes.rough_packing(12))
+    simulation.run(until=0.8)
+    before = simulation.state.position.copy()
+    for _ in range(100):
+        result = simulation.step()
+        assert result.converged and result.classic.stiffness == 1e12
+    radius = simulation.bodies.bounding_radius[-1]
+    still = np.abs(simulation.state.position - before).max(axis=1)
+    # balls may roll for ever; most are at rest to rounding
+    assert np.median(still) < 1e-9 * radius
+    assert result.contacts.gap.min() > -1e-2 * radius

@@ -28,6 +28,9 @@ JAMS = 0.5
 """Part of the growth of the stiffness by which forces grow in a jam; in none they keep their
 size."""
 
+BEYOND = 10.0
+"""Forces of a jam over those that stop impacts within the step, at least."""
+
 PRESSED = 1e-3
 """Part of the largest force of a jam that its contacts bear at least."""
 
@@ -234,9 +237,12 @@ class _Search:
 
     def _jams(self, found: _Found, stiffer: _Found) -> bool:
         """Whether forces grow as the stiffness does: bodies that are driven leave no room."""
+        if not self.increment.driven.any():
+            return False
         known = np.maximum(self.increment.history.normal, 0.0)
         change, more = (np.abs(x.force[:, 0] - known).max() for x in (found, stiffer))
-        return bool(more > JAMS * stiffer.springs.s / found.springs.s * change)
+        grows = more > JAMS * stiffer.springs.s / found.springs.s * change
+        return bool(grows and change > BEYOND * self.increment.impact)
 
     def _solution(self, found: _Found) -> Solution:
         increment, springs, law = self.increment, found.springs, found.springs.law

@@ -15,9 +15,9 @@ class Budget:
     def __init__(self, settings: IncrementSettings, m: int, d: int, *, small: bool):
         self.sweeps = self.systems = 0
         granted = SMALL if small else min(1.0, LARGE / max(m, 1))
-        least = min(settings.systems, SEARCH.attempt)
+        least = min(settings.systems, 2 * SEARCH.attempt)
         self._systems = max(int(settings.systems * granted), least)
-        self._sweeps = min(settings.sweeps, max(settings.updates / max(m, 1), SEARCH.chunk))
+        self._sweeps = min(settings.sweeps, max(settings.updates / max(m, 1), SEARCH.least))
         self._end = time.perf_counter() + settings.seconds
 
     def systems_left(self, wanted: int) -> int:

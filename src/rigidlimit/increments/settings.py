@@ -66,7 +66,7 @@ class Search(NamedTuple):
     Newton's method is tried. attempt: systems of one attempt. easy: systems up to which an attempt
     shows that bodies are near rest, so that stiffer springs pay. loaded: forces, in parts of their
     mean, under which contacts give way by ``overlap``. chunk: sweeps between two looks at the
-    residual.
+    residual. least: sweeps that are granted to any number of contacts.
     """
 
     rise: float = 10.0
@@ -75,6 +75,7 @@ class Search(NamedTuple):
     easy: int = 3
     loaded: float = 4.0
     chunk: int = 50
+    least: int = 400
     momentum: Sweeps = Sweeps()
     newton: NewtonSettings = NewtonSettings(halvings=3, window=5)
 

@@ -19,7 +19,7 @@ from ..equilibrium.mechanics import Mechanics
 from ..equilibrium.rough_newton import newton
 from ..status import Status
 from .budget import Budget
-from .limit import beyond_rounding, rounding
+from .limit import beyond_rounding, rests, rounding
 from .problem import UNDONE, Increment, Springs
 from .settings import SEARCH, IncrementSettings
 from .sweeps import accelerate, into_cones, pushed, residuals
@@ -184,7 +184,8 @@ class _Search:
     def _stiffened(self, found: _Found) -> _Found:
         """At the stiffest springs, or as near to them as Newton's method comes with little work."""
         while found.springs.s < self.settings.stiffest:
-            if not (self.increment.small or self.last <= SEARCH.easy):
+            rest = rests(self.increment, found.velocity, found.springs.s)
+            if not (self.increment.small or rest or self.last <= SEARCH.easy):
                 break
             limit = self._to_the_limit(found)
             if limit is not None:

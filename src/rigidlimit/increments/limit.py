@@ -59,9 +59,10 @@ def beyond_rounding(
     """(mechanics in the unknowns weight * e, a start) at these springs, from the velocity (n,) and
     forces (m, d) at softer ones.
 
-    part: of what springs give way by there, with which they begin here. v_r is zero where that is
-    nearer to balance: of bodies at rest, whose contacts slide and open by what springs give way by.
-    None where no v_r closes all gaps, to rounding or to what changes forces by the tolerance.
+    part: of what springs give way by there, with which they begin here; 0 where the velocity and
+    the forces are those of the step before, at these springs. v_r is zero where that is nearer to
+    balance: of bodies at rest, whose contacts slide and open by what springs give way by. None
+    where no v_r closes all gaps, to rounding or to what changes forces by the tolerance.
     """
     held = _held(springs.law.friction, force)
     terms = (abs(increment.rows) @ np.abs(velocity)).reshape(held.shape) + np.abs(springs.rigid)
@@ -69,7 +70,7 @@ def beyond_rounding(
     splits = []
     if np.abs(held * springs.rigid).max(initial=0.0) <= slight:
         splits.append(increment.weight * velocity)
-    if not (splits and part > 0.0 and rests(increment, velocity, part * springs.s)):
+    if not (splits and rests(increment, velocity, (part or 1.0) * springs.s)):
         e = _what_springs_give(increment, springs.rigid, velocity, held, slight)
         if e is not None:
             splits.append(e)

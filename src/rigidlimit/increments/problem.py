@@ -215,6 +215,11 @@ class Increment:
         """Force [N] that stops the fastest contact within the step."""
         return self._rho * self.scale
 
+    @property
+    def load(self) -> float:
+        """Sum [N] of the loads on all bodies."""
+        return float((np.abs(self.step.external_force[self.dofs]) / self.arm).sum())
+
     def stiffness_of(self, force: float) -> float:
         """s at which a contact gives way by the median ``slop`` under this force [N]."""
         return force * self.step.dt / (self._rho * float(np.median(self.slop)))

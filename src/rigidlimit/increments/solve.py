@@ -90,7 +90,10 @@ class _Search:
         self.routes: list[str] = []
         self.locked: np.ndarray | None = None
         self.force = _remembered(increment)
-        loaded = max(SEARCH.loaded * _mean(self.force[:, 0]), increment.impact)
+        # no more than loads account for: forces of a jam would make contacts stiffer, which makes
+        # forces larger
+        loaded = min(SEARCH.loaded * _mean(self.force[:, 0]), increment.load)
+        loaded = max(loaded, increment.impact)
         bounds = settings.softest, settings.stiffest
         self.moving = float(np.clip(increment.stiffness_of(loaded), *bounds))
 

@@ -44,8 +44,10 @@ def test_heaps_move_alike_in_every_order_of_the_bodies(friction):
         end = np.empty((30, 3))
         end[order] = simulation.state.position[1:]
         ends.append(end)
-    # velocities are solved to 1e-10 in 15 steps
-    np.testing.assert_allclose(ends[1:], [ends[0]] * 2, rtol=0.0, atol=1e-8 * RADIUS)
+    # a heap that stands is solved to 1e-10 in the stiff limit; steps of one that slides may end at
+    # other stiffnesses, whose springs give way by 1e-5 of a radius
+    close = 1e-8 if friction >= 1.0 else 1e-6
+    np.testing.assert_allclose(ends[1:], [ends[0]] * 2, rtol=0.0, atol=close * RADIUS)
     moved = np.abs(ends[0] - places).max()
     assert moved < 1e-4 * RADIUS if friction >= 1.0 else moved > 1e-2 * RADIUS
 

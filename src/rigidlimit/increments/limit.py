@@ -9,6 +9,8 @@ of rigid bodies and of what the springs give way by: w = B e + lead in these row
 is.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..equilibrium.mechanics import Mechanics
@@ -34,17 +36,26 @@ STICKS = 1.0 - 1e-9
 """Tangential force over mu f_n up to which a contact sticks."""
 
 
+@dataclass(frozen=True)
+class Split:
+    """mechanics: of the unknowns weight * e. rigid (n,): weight * v_r. start (n,): of the
+    unknowns."""
+
+    mechanics: Mechanics
+    rigid: np.ndarray
+    start: np.ndarray
+
+
 def rounding(increment: Increment, s: float, velocity: np.ndarray) -> float:
     """Residual that rounding of the contacts' velocities makes at this stiffness."""
-    terms = (abs(increment.rows) @ np.abs(velocity)).reshape(increment.shape).max(axis=1)
+    terms = _terms(increment, velocity).max(axis=1)
     relative = increment.slopes(s) / increment.rho
     return ROUNDING * float((relative * terms).max(initial=0.0)) / increment.scale
 
 
 def rests(increment: Increment, velocity: np.ndarray, s: float) -> bool:
-    """Whether contacts move by little more than springs at s give way by."""
-    fastest = np.abs(increment.contact_velocity(velocity)).max(initial=0.0)
-    return bool(fastest <= RESTS * increment.scale / s)
+    """Whether no body moves, nor rolls, by much more than springs at s give way by."""
+    return bool(_terms(increment, velocity).max(initial=0.0) <= RESTS * increment.scale / s)
 
 
 def beyond_rounding(
@@ -55,9 +66,8 @@ def beyond_rounding(
     *,
     part: float,
     tolerance: float,
-) -> tuple[Mechanics, np.ndarray] | None:
-    """(mechanics in the unknowns weight * e, a start) at these springs, from the velocity (n,) and
-    forces (m, d) at softer ones.
+) -> Split | None:
+    """At these springs, from the velocity (n,) and forces (m, d) at softer ones.
 
     part: of what springs give way by there, with which they begin here; 0 where the velocity and
     the forces are those of the step before, at these springs. v_r is zero where that is nearer to
@@ -65,7 +75,7 @@ def beyond_rounding(
     where no v_r closes all gaps, to rounding or to what changes forces by the tolerance.
     """
     held = _held(springs.law.friction, force)
-    terms = (abs(increment.rows) @ np.abs(velocity)).reshape(held.shape) + np.abs(springs.rigid)
+    terms = _terms(increment, velocity) + np.abs(springs.rigid)
     slight = max(ROUNDING * terms.max(initial=0.0), tolerance * increment.scale / springs.s)
     splits = []
     if np.abs(held * springs.rigid).max(initial=0.0) <= slight:
@@ -74,17 +84,13 @@ def beyond_rounding(
         e = _what_springs_give(increment, springs.rigid, velocity, held, slight)
         if e is not None:
             splits.append(e)
-    found = [_about(increment, springs, velocity, held, e) for e in splits]
+    found = [_about(increment, springs, velocity, held, e, part) for e in splits]
 
-    def imbalance(k: int) -> float:
-        mechanics, x = found[k], part * splits[k]
-        answer, _ = springs.law.respond(mechanics.displacement(x))
-        return float(np.linalg.norm(mechanics.residual(x, answer)))
+    def imbalance(split: Split) -> float:
+        answer, _ = springs.law.respond(split.mechanics.displacement(split.start))
+        return float(np.linalg.norm(split.mechanics.residual(split.start, answer)))
 
-    if not splits:
-        return None
-    k = min(range(len(splits)), key=imbalance)
-    return found[k], part * splits[k]
+    return min(found, key=imbalance, default=None)
 
 
 def _what_springs_give(
@@ -105,12 +111,24 @@ def _what_springs_give(
 
 
 def _about(
-    increment: Increment, springs: Springs, velocity: np.ndarray, held: np.ndarray, e: np.ndarray
-) -> Mechanics:
+    increment: Increment,
+    springs: Springs,
+    velocity: np.ndarray,
+    held: np.ndarray,
+    e: np.ndarray,
+    part: float,
+) -> Split:
     """In velocities less v_r = v - e, which has nothing in the rows ``held``."""
     rigid = increment.weight * velocity - e
     moves = np.where(held, 0.0, increment.mechanics.change(rigid) + springs.rigid)
-    return increment.mechanics.beyond(rigid).shifted(-(moves + springs.lead))
+    return Split(
+        increment.mechanics.beyond(rigid).shifted(-(moves + springs.lead)), rigid, part * e
+    )
+
+
+def _terms(increment: Increment, velocity: np.ndarray) -> np.ndarray:
+    """Sums (m, d) [m/s] of the sizes of the terms of B v."""
+    return (abs(increment.rows) @ np.abs(velocity)).reshape(increment.shape)
 
 
 def _held(friction: np.ndarray, force: np.ndarray) -> np.ndarray:

@@ -31,6 +31,10 @@ size."""
 BEYOND = 10.0
 """Forces of a jam over those that stop impacts within the step, at least."""
 
+SPLITS = 3
+"""Velocities are split again where Newton's method ends above the tolerance: what it added to a
+velocity of rigid bodies has rounding of its own."""
+
 PRESSED = 1e-3
 """Part of the largest force of a jam that its contacts bear at least."""
 
@@ -73,13 +77,14 @@ def solve(
 
 @dataclass
 class _Found:
-    """w (m, d): displacements of the springs. residual: of Newton's method, None of sweeps."""
+    """w (m, d): displacements of the springs. residual, x: of Newton's method, None of sweeps."""
 
     springs: Springs
     force: np.ndarray
     velocity: np.ndarray
     w: np.ndarray
     residual: float | None = None
+    x: np.ndarray | None = None
 
 
 class _Search:
@@ -127,10 +132,13 @@ class _Search:
             return float(np.linalg.norm(mechanics.residual(x, force)))
 
         x = min((v * self.increment.weight for v in starts), key=imbalance)
-        return self._newton(springs, mechanics, x)
+        slack = rounding(self.increment, s, x / self.increment.weight)
+        return self._newton(springs, mechanics, x, min(slack, self.settings.accuracy))
 
-    def _newton(self, springs: Springs, mechanics: Mechanics, x: np.ndarray) -> _Found | None:
-        """None where the residual stays above the tolerance and above what rounding makes."""
+    def _newton(
+        self, springs: Springs, mechanics: Mechanics, x: np.ndarray, slack: float = 0.0
+    ) -> _Found | None:
+        """None where the residual stays above the tolerance and above ``slack``."""
         iterations = self.budget.systems_left(SEARCH.attempts(self.increment.small))
         if iterations == 0:
             return None
@@ -148,14 +156,12 @@ class _Search:
             return None
         self.last = found.iterations
         self.budget.systems += found.iterations
-        if not found.residual <= self.settings.accuracy:
+        if not found.residual <= max(tolerance, slack):
             return None
         force = np.array(found.force)
         into_cones(law.friction, force)
         velocity = self.increment.velocity(force)
-        if found.residual > max(tolerance, rounding(self.increment, springs.s, velocity)):
-            return None
-        return _Found(springs, force, velocity, found.displacement, found.residual)
+        return _Found(springs, force, velocity, found.displacement, found.residual, found.x)
 
     def _by_sweeps(self) -> _Found:
         increment, settings, budget = self.increment, self.settings, self.budget
@@ -187,8 +193,7 @@ class _Search:
     def _stiffened(self, found: _Found) -> _Found:
         """At the stiffest springs, or as near to them as Newton's method comes with little work."""
         while found.springs.s < self.settings.stiffest:
-            rest = rests(self.increment, found.velocity, found.springs.s)
-            if not (self.increment.small or rest or self.last <= SEARCH.easy):
+            if not (self.last <= SEARCH.easy or self._worth_more(found)):
                 break
             limit = self._to_the_limit(found)
             if limit is not None:
@@ -205,6 +210,13 @@ class _Search:
                 break
             found = stiffer
         return found
+
+    def _worth_more(self, found: _Found) -> bool:
+        """Whether stiffer springs are tried where Newton's method had much to do: in small
+        networks, at the start of a scene, and at rest."""
+        increment = self.increment
+        begins = not increment.history.normal.any()
+        return increment.small or begins or rests(increment, found.velocity, found.springs.s)
 
     def _to_the_limit(self, found: _Found) -> _Found | None:
         s = self.settings.stiffest
@@ -227,17 +239,23 @@ class _Search:
         give way by there."""
         if self.budget.systems_left(1) == 0:
             return None
-        springs = self._springs(s)
-        self.budget.systems += 1
-        try:
-            split = beyond_rounding(
-                self.increment, springs, velocity, force, part=part, tolerance=self.tolerance
-            )
-        except np.linalg.LinAlgError:
-            return None
-        if split is None:
-            return None
-        return self._newton(springs, *split)
+        increment, springs = self.increment, self._springs(s)
+        for _ in range(SPLITS):
+            self.budget.systems += 1
+            try:
+                split = beyond_rounding(
+                    increment, springs, velocity, force, part=part, tolerance=self.tolerance
+                )
+            except np.linalg.LinAlgError:
+                return None
+            if split is None:
+                return None
+            found = self._newton(springs, split.mechanics, split.start, self.settings.accuracy)
+            if found is None or found.residual <= self.tolerance:
+                return found
+            velocity = (split.rigid + found.x) / increment.weight
+            force, part = found.force, 1.0
+        return None
 
     def _jams(self, found: _Found, stiffer: _Found) -> bool:
         """Whether forces grow as the stiffness does: bodies that are driven leave no room."""

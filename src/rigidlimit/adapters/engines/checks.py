@@ -41,6 +41,7 @@ def checked(contacts: "EngineContacts") -> "EngineContacts":
     if mechanism is not None:
         mechanism = arrays.integers("mechanism", mechanism, n, what="column of B")
         mechanism = np.unique(mechanism, return_inverse=True)[1]
+    adhesion = arrays.vector("adhesion", contacts.adhesion, m, what="row of B")
     held = 0.0 if contacts.held is None else contacts.held
     links = contacts.links
     if links is not None:
@@ -56,6 +57,7 @@ def checked(contacts: "EngineContacts") -> "EngineContacts":
         contacts,
         B=B,
         **by_contact,
+        adhesion=adhesion,
         sliding=sliding,
         tangential=tangential,
         friction=friction,
@@ -68,7 +70,7 @@ def checked(contacts: "EngineContacts") -> "EngineContacts":
     )
 
 
-OF_ENGINES = ("engine_force", "B", "sliding", "tangential", "gap", "reach")
+OF_ENGINES = ("engine_force", "adhesion", "B", "sliding", "tangential", "gap", "reach")
 """Arrays that readers fill."""
 
 

@@ -22,6 +22,7 @@ from ..._support import arrays
 from ..._support.display import Brief
 from ..._support.matrices import Matrix, compact, from_rows, taken
 from ...errors import InputError
+from .adhesion import checked_adhesion, said_of, slack, without_pulls
 from .checks import check_finite, parts
 from .geometry import Places
 from .links import joined
@@ -39,7 +40,8 @@ class EngineContacts(Brief):
     ----------
     engine : name, for messages.
     B : (m, n), normal rows: B v > 0 opens.
-    engine_force : (m,) [N], normal forces, or None where only a load is known.
+    engine_force : (m,) [N], normal forces, net of adhesion, or None where only a load is known.
+    adhesion : (m,) [N], largest pull of each contact.
     sliding : (s m, n), T: velocities along the first s >= 2 directions of ``tangential``, or None.
     tangential : (m, k) [N, N m], friction forces and moments.
     friction : (m, k), their coefficients, nan where not given.
@@ -49,6 +51,7 @@ class EngineContacts(Brief):
         per entry of its list, or by name; None: the engine's.
     gap : (m,) [m], at the end of the step, or None; gap_tolerance (m,) [m].
     load : (n,) to carry in place of the engine's resultant B^T f, or None; load_from says which.
+        Once ``settled``: that of the pressing forces, B^T (f + adhesion).
     held : (n,) bool, degrees of freedom taken as rigidly held.
     mechanism : (n,) int, body or mechanism of each, or None; reach (n,): 1, or an arm for turns.
     accuracy : (n,), of the engine's geometry.
@@ -65,6 +68,7 @@ class EngineContacts(Brief):
 
     B: Any
     engine_force: Any = None
+    adhesion: Any = 0.0
     sliding: Any = None
     tangential: Any = None
     friction: Any = None
@@ -116,9 +120,12 @@ class EngineContacts(Brief):
         rows = compressed(whole)
         largest, norm = row_sizes(*rows, self.reach)
         powerless = largest <= self._least_row(largest)
-        force = self._without_pulls(powerless)
+        adhesion = checked_adhesion(self.adhesion, m)
+        force = without_pulls(self.engine_force, adhesion, powerless, self.row)
         if load is None:
-            load = delivered(whole, np.where(powerless, 0.0, force))
+            load = delivered(whole, np.where(powerless, 0.0, force + adhesion))
+        elif adhesion.any():
+            load = load + delivered(whole, np.where(powerless, 0.0, adhesion))
         B = whole
         if self.mechanism is not None:
             # of a wheel pressed through its axle nothing but rounding is left
@@ -129,6 +136,7 @@ class EngineContacts(Brief):
             B=B,
             sliding=None if self.sliding is None else compact(self.sliding),
             engine_force=force,
+            adhesion=adhesion,
             powerless=powerless,
             stiffness=stiffness,
             gap_tolerance=tolerance,
@@ -138,7 +146,7 @@ class EngineContacts(Brief):
             accuracy=parts("accuracy", self.accuracy, n, what="column of B"),
             link_accuracy=self._link_accuracy(),
             row=np.arange(m) if self.row is None else self.row,
-            notes=(*said, *self.notes, *more),
+            notes=(*said, *self.notes, *more, *said_of(adhesion)),
         )
 
     def _link_accuracy(self):
@@ -146,20 +154,6 @@ class EngineContacts(Brief):
             return None
         size = self.links.shape[0]
         return parts("link_accuracy", self.link_accuracy, size, what="row of links")
-
-    def _without_pulls(self, powerless):
-        """The engine's forces, none below zero; None where they are not known."""
-        force = self.engine_force
-        if force is None:
-            return None
-        worst, count = _worst_pull(force, powerless, TOLERANCES.pull)
-        if count:
-            raise InputError(
-                f"engine_force of contact {worst if self.row is None else self.row[worst]} is "
-                f"{force[worst]:.6g}, a pull ({count} of {len(force)} pull); expected f >= 0: "
-                "check the sign convention, or leave adhesive contacts to the engine"
-            )
-        return np.maximum(force, 0.0)
 
     def _least_row(self, largest):
         """Largest entry up to which a row is rounding beside the others, ``largest`` (m,), or
@@ -175,8 +169,8 @@ class EngineContacts(Brief):
             return np.zeros(m, bool)
         idle = True
         if self.engine_force is not None:
-            largest = self.engine_force[~self.powerless].max(initial=0.0)
-            idle = self.engine_force <= TOLERANCES.pull * largest
+            pressing = self.pressing
+            idle = pressing <= TOLERANCES.pull * pressing[~self.powerless].max(initial=0.0)
         tolerance = self.gap_tolerance
         return idle & (
             self.gap > (TOLERANCES.touching * self._sizes() if tolerance is None else tolerance)
@@ -211,6 +205,19 @@ class EngineContacts(Brief):
         return np.zeros(len(self.row)) if self.engine_force is None else self.engine_force
 
     @property
+    def pressing(self) -> np.ndarray:
+        """Normal forces c = f_n + adhesion >= 0 (m,) [N] of the engine, which no-tension laws and
+        cones of friction know; zeros where they are not known. Of ``settled`` contacts."""
+        if self.engine_force is None:
+            return np.zeros(len(self.row))
+        return np.maximum(self.engine_force + self.adhesion, 0.0)
+
+    def slack(self, rows: np.ndarray, exponent: float) -> np.ndarray | None:
+        """Gaps (b,) of some rows (indices) without displacements that adhesion stands for; None
+        without adhesion."""
+        return slack(self.adhesion[rows], self.stiffness[rows], exponent)
+
+    @property
     def directions(self) -> int:
         """Number s of directions of friction whose velocities are known."""
         m = len(self.row)
@@ -243,21 +250,6 @@ class EngineContacts(Brief):
         """ "contact 3 (floor and box)" of a row."""
         between = "" if self.places is None else self.places.between(row)
         return f"contact {self.row[row]}{between}"
-
-
-@njit(cache=True)
-def _worst_pull(force, powerless, least):
-    """Contact that pulls most, and how many pull by more than ``least`` of the largest force of
-    those that push on something."""
-    largest, worst, count = 0.0, 0, 0
-    for i in range(len(force)):
-        if not powerless[i]:
-            largest = max(largest, abs(force[i]))
-    for i in range(len(force)):
-        if force[i] < -least * largest:
-            count += 1
-            worst = i if count == 1 or force[i] < force[worst] else worst
-    return worst, count
 
 
 @njit(cache=True)

@@ -22,7 +22,8 @@ def mend_forces(B: MatrixLike, engine_force: ArrayLike | None = None, **given) -
     Parameters
     ----------
     B : (m, n), gap gradient, dense or sparse; B v > 0 opens.
-    engine_force : (m,) [N], the engine's normal forces, >= 0.
+    engine_force : (m,) [N], the engine's normal forces, >= 0, or >= -adhesion.
+    adhesion : (m,) [N], largest pull of each contact; forces are net of it.
     load : (n,) [N, N m], F~ to carry instead of the engine's resultant B^T f, e.g. minus the
         external force at rest; one of the two is needed.
     stiffness, exponent : as for ``compatible_forces``; stiffness also by the names in ``places``,

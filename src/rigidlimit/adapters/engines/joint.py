@@ -79,7 +79,7 @@ def joint_balance(contacts: EngineContacts, tolerance: float) -> Balance:
     weighted = T if (weight == 1.0).all() else scaled(T, rows=weight.ravel())
     rows = by_contact(contacts.B, weighted)
     rubs = np.ascontiguousarray(contacts.tangential[:, :2])
-    force, rubs = _carried(contacts.normal_force, rubs, weight, contacts.powerless, tolerance)
+    force, rubs = _carried(contacts.pressing, rubs, weight, contacts.powerless, tolerance)
     carried = delivered(T, rubs)
     # loads of the readers take friction as given; one of the caller's own is the total
     load = contacts.load if contacts.load_from == "given" else contacts.load + carried
@@ -131,6 +131,7 @@ def rough_answer(
         tangential=ROWS,
         tangential_stiffness=options.tangential_stiffness * (options.exponent - 1) * stiffness,
         friction=friction,
+        gap_error=contacts.slack(rows, options.exponent),
         **options.solver_for_friction(len(balance.load)),
     )
     if answer.status is Status.LOAD_NOT_CARRIED and _carries(balance, friction, answer.tolerance):
@@ -174,6 +175,8 @@ def by_islands(
 def _state(answer: RoughForces) -> str:
     """ "engine" where no admissible forces were found that balance the load."""
     solved = answer.status in (Status.CONVERGED, Status.NO_EQUILIBRIUM)
+    pull = -float(answer.force.min(initial=0.0))
+    solved &= pull <= answer.tolerance * float(answer.force.max(initial=0.0))
     return answer.state if solved and answer.residual <= answer.tolerance else "engine"
 
 

@@ -78,7 +78,7 @@ def normal_balance(contacts: EngineContacts) -> Balance:
         contacts.mechanism,
         contacts.reach,
         contacts.accuracy,
-        contacts.normal_force,
+        contacts.pressing,
         notes=contacts.notes,
     )
 

@@ -34,12 +34,19 @@ def message(mended: "MendedForces") -> str:
     if not len(mended.force):
         none = f"{mended.engine}: no contacts (an engine lists none before its first step)"
         return "; ".join([none, *mended.notes, *_rest(mended)])
-    opened = int(mended.open.sum())
+    apart = [
+        f"{counted(int(some.sum()), 'open contact')}: {force}"
+        for some, force in (
+            (mended.open & (mended.adhesion == 0.0), "zero force"),
+            (mended.open & (mended.adhesion > 0.0), "pulling by the adhesion"),
+        )
+        if some.any()
+    ]
     parts = [
         f"{mended.engine}: {counted(len(mended.force), 'contact')}, {_change(mended)}",
         f"load: {LOADS.get(mended.load_from, mended.load_from)}",
         *mended.notes,
-        *([f"{counted(opened, 'open contact')}: zero force"] if opened else []),
+        *apart,
         _friction(mended),
         *_held(mended),
         mended.answer.message,
@@ -99,7 +106,7 @@ def _at_bound(mended):
     row, contacts = mended.contacts.row, mended.contacts
     need, bound = np.zeros(len(mended.force)), np.zeros(len(mended.force))
     need[row] = np.linalg.norm(mended.engine_tangential[row, :2], axis=1)
-    bound[row] = contacts.coefficients[0] * mended.engine_force[row]
+    bound[row] = contacts.coefficients[0] * contacts.pressing
     near = 1.0 - mended.options.friction_tolerance
     number = int((mended.kept & (bound > 0.0) & (need >= near * bound)).sum())
     if not number:

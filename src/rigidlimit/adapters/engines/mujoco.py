@@ -4,9 +4,12 @@ B (m, nv) is made of the normal rows of ``data.efc_J``, in MuJoCo's generalized 
 free bodies, articulated ones and flexes are alike: see ``mujoco_rows``.
 
 Equalities are rigid links, which restrain motions: see ``mujoco_links``. Joint limits, dry joint
-friction, actuators, passive and adhesive forces stay as MuJoCo has them: given load. Joints that a
-stiff controller holds rigidly can be named in ``held``; their torques then follow from the mended
-forces (``held_change``).
+friction, actuators (those of adhesion, which press bodies together, too) and passive forces stay as
+MuJoCo has them: given load. Joints that a stiff controller holds rigidly can be named in ``held``;
+their torques then follow from the mended forces (``held_change``).
+
+Adhesion of geoms and pairs is a pull that MuJoCo counts as a passive force, so that ``efc_force``
+holds what balances it as well; ``mj_contactForce`` is net of it, and so are the forces here.
 
 Stiffness. Direct ``solref`` = (-stiffness, -damping) is a spring per unit of mass; MuJoCo's force
 at rest is stiffness d / (dmax^2) x D x overlap with D = d / ((1 - d) A), d the impedance and A its
@@ -80,9 +83,10 @@ def from_mujoco(
         the load; or names of those that are rigid.
     exponent, on_friction and further keywords : as for ``mend_forces``.
 
-    Contacts that MuJoCo lists without solving (no efc_address) get zero. ``tangential`` has the
-    columns of ``mj_contactForce`` after the first. Torsional and rolling friction (condim 4 and 6)
-    stays MuJoCo's, as part of the load.
+    Contacts of geoms or pairs with adhesion have their net force, as ``mj_contactForce``, negative
+    where they pull. Contacts that MuJoCo lists without solving (no efc_address) get zero.
+    ``tangential`` has the columns of ``mj_contactForce`` after the first. Torsional and rolling
+    friction (condim 4 and 6) stays MuJoCo's, as part of the load.
 
     Raises
     ------
@@ -108,12 +112,15 @@ def from_mujoco(
     link_rows, link_accuracy, soft = in_displacements(links, model, data, extent)
     load = wanted.load
     if wanted.load_from == "rest":
-        load = _at_rest(data, made, jacobian, links, delivered(rows.B, rows.normal))
+        normal = delivered(rows.B, rows.normal)
+        load = _at_rest(data, made, jacobian, links, normal)
+        load -= delivered(rows.B, solved.adhesion)  # a passive force, which contacts net of it have
     velocity = np.array(data.qvel, float)
     beyond = np.array(data.efc_pos, float) - np.array(data.efc_margin, float)
     contacts = EngineContacts(
         rows.B,
-        rows.normal,
+        rows.normal - solved.adhesion,
+        adhesion=solved.adhesion,
         load=load,
         load_from=wanted.load_from,
         held=held,

@@ -29,13 +29,15 @@ DIRECTIONS = np.arange(5)
 @dataclass(frozen=True)
 class Solved:
     """Contacts that MuJoCo solved: row (m,) in data.contact, address (m,) of their first constraint
-    row, dim (m,), friction (m, 5), pyramidal (m,) bool: with pairs of edges."""
+    row, dim (m,), friction (m, 5), pyramidal (m,) bool: with pairs of edges, adhesion (m,)
+    [N]."""
 
     row: np.ndarray
     address: np.ndarray
     dim: np.ndarray
     friction: np.ndarray
     pyramidal: np.ndarray
+    adhesion: np.ndarray
 
     @property
     def count(self) -> np.ndarray:
@@ -61,6 +63,8 @@ def solved_contacts(mujoco: ModuleType, model: "MjModel", data: "MjData") -> Sol
     dim = np.array(contact.dim, int).reshape(ncon)[row]
     friction = np.array(contact.friction, float).reshape(ncon, 5)[row]
     friction = np.where(dim[:, None] - 1 > DIRECTIONS, friction, 0.0)
+    # of geoms and pairs, from MuJoCo 3.11 on
+    adhesion = np.array(getattr(contact, "adhesion", np.zeros(ncon)), float).reshape(ncon)[row]
     if len(row) and (address + dim).max() > data.nefc:
         raise InputError(
             f"contacts point to constraint row {address.max()} of {data.nefc}; call mj_forward or "
@@ -68,7 +72,7 @@ def solved_contacts(mujoco: ModuleType, model: "MjModel", data: "MjData") -> Sol
         )
     pyramidal = (dim > 1) & (int(model.opt.cone) == code.cone)
     _check_cone(code, np.array(data.efc_type, int).ravel()[address], row, dim, pyramidal)
-    return Solved(row, address, dim, friction, pyramidal)
+    return Solved(row, address, dim, friction, pyramidal, adhesion)
 
 
 def _check_cone(code, kind, row, dim, pyramidal):

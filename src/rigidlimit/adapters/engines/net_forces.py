@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from .result import MendedForces
 
 
+CANCELS = 1e-9
+"""Part of all normal forces of a part up to which their sum is rounding."""
+
+
 @dataclass(frozen=True, repr=False)
 class NetForce(Brief):
     """What all contacts of a part push on it, in world axes.
@@ -22,7 +26,7 @@ class NetForce(Brief):
     ----------
     name : of the part; contacts (k,) int: its contacts, places in the engine's list.
     force (3,) [N]; torque (3,) [N m] about ``point`` (3,) [m].
-    normal_force [N] : the sum of its normal forces, as a touch sensor has it.
+    normal_force [N] : the sum of its normal forces.
     engine_force, engine_torque : the same of the engine's forces.
     """
 
@@ -94,5 +98,6 @@ def _net(mended, name, sides, about) -> NetForce:
 def _centroid(point, weight):
     if not len(point):
         return np.zeros(3)
-    total = float(weight.sum())
-    return point.mean(axis=0) if total <= 0.0 else weight @ point / total
+    # forces that pull have a centre too; where pushes and pulls cancel there is none
+    total, size = float(weight.sum()), float(np.abs(weight).sum())
+    return point.mean(axis=0) if abs(total) <= CANCELS * size else weight @ point / total

@@ -27,17 +27,28 @@ class MendedForces(SolvedProblem):
 
     @cached_property
     def force(self) -> np.ndarray:
-        """(contacts,) [N], mended normal forces; zero where the engine lists a contact without
-        solving it, or that is open."""
+        """(contacts,) [N], mended normal forces, net of adhesion; zero where the engine lists a
+        contact without solving it, or that is open and does not adhere."""
+        return self.pressing - self.adhesion
+
+    @cached_property
+    def pressing(self) -> np.ndarray:
+        """(contacts,) [N], what contacts press, ``force + adhesion`` >= 0: mu times it bounds
+        friction."""
         force = self._spread(self.shares.force, self.solved)
         within = self.bearing.within
         if within.any():
-            force[self.contacts.row[within]] = self.contacts.normal_force[within]
+            force[self.contacts.row[within]] = self.contacts.pressing[within]
         return force
 
     @cached_property
+    def adhesion(self) -> np.ndarray:
+        """(contacts,) [N], largest pull of each contact."""
+        return self._spread(self.contacts.adhesion)
+
+    @cached_property
     def engine_force(self) -> np.ndarray:
-        """(contacts,) [N], the engine's; nan if not given."""
+        """(contacts,) [N], the engine's, net of adhesion; nan if not given."""
         force = self.contacts.engine_force
         return self._spread(np.full(len(self.contacts.row), np.nan) if force is None else force)
 
@@ -105,11 +116,13 @@ class MendedForces(SolvedProblem):
 
     @property
     def largest_change(self) -> float:
-        """The largest change of a contact's force vector over the largest of the engine's, of the
-        contacts that took part; nan where the engine's forces were not given."""
+        """The largest change of a contact's force vector over the largest of the engine's (of
+        ``pressing`` ones), of the contacts that took part; nan where the engine's forces were not
+        given."""
         rows = self.row
-        before = np.column_stack([self.engine_force, self.engine_tangential[:, :2]])[rows]
-        after = np.column_stack([self.force, self.tangential[:, :2]])[rows]
+        pressing = self.engine_force + self.adhesion
+        before = np.column_stack([pressing, self.engine_tangential[:, :2]])[rows]
+        after = np.column_stack([self.pressing, self.tangential[:, :2]])[rows]
         largest = float(np.linalg.norm(before, axis=1).max(initial=0.0))
         change = float(np.linalg.norm(after - before, axis=1).max(initial=0.0))
         return change / largest if largest else change
@@ -173,7 +186,7 @@ class MendedForces(SolvedProblem):
             return np.nan
         off = np.abs(self.total - self.engine_total)
         off[:, 3:] /= self._places().sizes[:, None]
-        force = np.abs(self.engine_force[self.row]).sum()
+        force = self.contacts.pressing[self.solved].sum()
         worst = float(off.max(initial=0.0))
         return worst / float(force) if force > 0 else (np.inf if worst > 0 else 0.0)
 
@@ -185,7 +198,7 @@ class MendedForces(SolvedProblem):
     @property
     def held_change(self) -> np.ndarray:
         """What the held degrees of freedom must deliver beyond the load given, (n,) [N, N m]."""
-        force = self.force[self.row]
+        force = self.pressing[self.row]
         if self.joint:
             force = in_rows(self.contacts, self.solved, force, self.tangential[self.row])
         return np.where(self.held, self.load - self.balance.B.T @ force, 0.0)

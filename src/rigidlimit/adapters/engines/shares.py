@@ -33,9 +33,10 @@ class Bearing:
 
 @dataclass(frozen=True)
 class Shares:
-    """Forces of b bearing contacts. force (b,) [N]; tangential (b, k), found or not; state (b,):
-    what each belongs to, of ``compatibility.rough``'s names, ``ENGINE`` or "" without tangential
-    forces; answer; balance: that it obeys; outside, slid (b,) bool: Coulomb's law broken."""
+    """Forces of b bearing contacts. force (b,) [N]: pressing, adhesion included; tangential (b, k),
+    found or not; state (b,): what each belongs to, of ``compatibility.rough``'s names, ``ENGINE``
+    or "" without tangential forces; answer; balance: that it obeys; outside, slid (b,) bool:
+    Coulomb's law broken."""
 
     force: np.ndarray
     tangential: np.ndarray
@@ -52,6 +53,10 @@ def shared_out(contacts: EngineContacts, bearing: Bearing, options: MendOptions)
     keywords = options.solver_for(rows, len(contacts.row))
     if contacts.load_from == "engine":  # whose forces balance the load: a good start
         keywords.setdefault("admissible", bearing.balance.force)
+    slack = contacts.slack(rows, options.exponent)
+    if slack is not None:
+        given = keywords.get("gap_error")
+        keywords["gap_error"] = slack if given is None else slack + given
 
     def solved(balance: Balance) -> CompatibleForces:
         return compatible_forces(
@@ -65,7 +70,7 @@ def shared_out(contacts: EngineContacts, bearing: Bearing, options: MendOptions)
 
     balance, answer = _without_weak(contacts, rows, bearing.balance, options, solved)
     law = CoulombLaw(contacts.friction, contacts.cone, options.friction_tolerance).of(rows)
-    before = None if contacts.engine_force is None else contacts.engine_force[rows]
+    before = None if contacts.engine_force is None else contacts.pressing[rows]
     tangential = contacts.tangential[rows]
     outside, slid = law.broken(before, answer.force, tangential)
     state = np.full(len(rows), "", object)
@@ -88,7 +93,7 @@ def shared_jointly(contacts: EngineContacts, bearing: Bearing, options: MendOpti
     found = answer.tangential_force * contacts.coefficients[1][rows]
     tangential = contacts.tangential[rows].copy()
     tangential[:, :2] = np.where(kept[:, None], tangential[:, :2], found)
-    force = np.where(kept, contacts.normal_force[rows], answer.force)
+    force = np.where(kept, contacts.pressing[rows], answer.force)
     # moments stay, and may be more than the new normal forces bear
     moments, bound = np.abs(tangential[:, 2:]), contacts.friction[rows, 2:] * force[:, None]
     slack = options.friction_tolerance * np.abs(tangential[:, 2:]).max(initial=0.0)

@@ -68,7 +68,7 @@ class SolvedProblem(Brief):
 
     @property
     def load(self) -> np.ndarray:
-        """(n,) [N, N m], of the problem solved."""
+        """(n,) [N, N m], of the problem solved: of ``pressing`` forces, where contacts adhere."""
         return self.balance.load
 
     @property

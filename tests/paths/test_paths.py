@@ -192,6 +192,28 @@ def test_free_legs(scene_file):
     assert (leg.rate, leg.steps, leg.dt) == (known.rate, known.steps, known.dt)
 
 
+GALLERY = """
+gallery = "periodic-packing"
+[parameters]
+count = 16
+dim = 2
+friction = 0.0
+[path]
+kind = "isotropic"
+pressures = [1.0]
+"""
+
+
+def test_a_path_of_the_gallery(tmp_path):
+    """Property: the path of a file that names a scene of the gallery and its parameters."""
+    path = tmp_path / "loose.toml"
+    path.write_text(GALLERY)
+    scene = rl.scenes.load(path)
+    assert len(scene) == 16 and scene.path == [{"kind": "isotropic", "pressures": [1.0]}]
+    found = rl.paths.follow(scene, legs.legs_of(scene.bodies, scene.path))
+    np.testing.assert_allclose(found.table["pressure"], [1.0], rtol=1e-8)  # the steps' residual
+
+
 def test_the_program(scene_file, whole, tmp_path):
     """Property: rigidlimit path writes the table of the functions; HDF5 holds scene and path."""
     h5py = pytest.importorskip("h5py")

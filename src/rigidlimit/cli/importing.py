@@ -16,8 +16,9 @@ def import_packing(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Data file or dump of LAMMPS or LIGGGHTS, text of YADE (x y z r), CSV with named "
-            "columns, MJCF or URDF; also as .gz."
+            help="Data file or dump of LAMMPS or LIGGGHTS, text of YADE (x y z r), .data or "
+            ".restart of MercuryDPM, legacy VTK as text, CSV with named columns, a table with "
+            "--columns, MJCF or URDF; also as .gz."
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="Scene to write, as .toml.")] = None,
@@ -58,6 +59,10 @@ def import_packing(
     ] = "keep",
     boundary: Annotated[
         str | None, typer.Option(help="Of data files, which do not say it: like ppf.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(help='Of tables without names: like "x y z diameter"; - leaves one out.'),
     ] = None,
     friction: Annotated[float, typer.Option(help="Coefficient of friction.")] = 0.0,
     young: Annotated[float, typer.Option(help="Young's modulus [Pa].")] = 50e9,
@@ -116,6 +121,7 @@ def import_packing(
         walls=walls == "all" or (walls.split(",") if walls else False),
         periodic=periodic,
         boundary=boundary,
+        columns=columns,
         springs=springs,
         gravity=_numbers("--gravity", gravity, float),
         law=law,

@@ -30,7 +30,8 @@ class Balls:
     """n balls as a file has them.
 
     id (n,): numbers or names. position (n, 3), radius (n,); type (n,) int, mass (n,), density
-    (n,), velocity (n, 3), spin (n, 3) where they are given, else None. columns: the other numbers
+    (n,), velocity (n, 3), spin (n, 3) where they are given, else None; held (n,) bool: those that
+    the file says not to move. columns: the other numbers
     of the file by name, as they stand. units: stated by the file, or "". planar: no z is given.
     """
 
@@ -43,6 +44,7 @@ class Balls:
     velocity: np.ndarray | None = None
     spin: np.ndarray | None = None
     box: Box | None = None
+    held: np.ndarray | None = None
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     units: str = ""
     planar: bool = False
@@ -53,7 +55,7 @@ class Balls:
     def sorted(self) -> "Balls":
         """In the order of their ids, which a parallel program does not keep when it writes."""
         order = np.argsort(self.id, kind="stable")
-        arrays = ("id", "position", "radius", "type", "mass", "density", "velocity", "spin")
+        arrays = ("id", "position", "radius", "type", "mass", "density", "velocity", "spin", "held")
         known = {k: getattr(self, k)[order] for k in arrays if getattr(self, k) is not None}
         return replace(self, columns={k: v[order] for k, v in self.columns.items()}, **known)
 
@@ -138,6 +140,8 @@ def as_scene(
         mass = density * np.array([s.measure for s in shapes])[shape_of]
     free = np.tile(PLANAR if dim == 2 else np.ones(6, bool), (len(balls), 1))
     free[np.isin(kinds, list(fixed))] = False
+    if balls.held is not None:
+        free[balls.held] = False
     columns = dict(
         **_poses(balls, dim),
         shape_of=shape_of.astype(np.int64),

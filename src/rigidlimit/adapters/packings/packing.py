@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,22 +14,12 @@ from ...bodies import Material
 from ...errors import InputError, SceneError, nearest
 from ...pose import PoseForces, Springs, forces_at_pose
 from ...scenes.scene import Scene
-from .balls import UNITS, Balls, as_scene
+from .balls import UNITS, as_scene
 from .box import Box
-from .csv_table import read_csv
-from .lammps_data import begins_data, read_data
-from .lammps_dump import begins_dump, read_dump
 from .lammps_local import read_local, springs_of
-from .lines import Text, read_text
-from .yade_text import read_yade
-
-FORMATS = {
-    "lammps-dump": "LAMMPS or LIGGGHTS dump",
-    "lammps-data": "LAMMPS or LIGGGHTS data file",
-    "yade": "YADE text",
-    "csv": "CSV",
-    "mjcf": "MJCF or URDF",
-}
+from .lines import read_text
+from .periods import check_width, in_box, kept_axes, periodic_down
+from .reading import FORMATS, format_of, notes_of, read_balls
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,20 +97,23 @@ def read_packing(
     periodic: str = "keep",
     boundary: str | None = None,
     atom_style: str | None = None,
+    columns: str | None = None,
     springs: str | Path | None = None,
     gravity: ArrayLike | None = None,
     law: str | float = "hooke",
     dt: float = 1e-3,
 ) -> Packing:
-    """A packing from a file of LAMMPS, LIGGGHTS, YADE, MuJoCo, of a table, or of a robot.
+    """A packing from a file of LAMMPS, LIGGGHTS, YADE, MercuryDPM, MuJoCo, VTK, or of a table.
 
     Parameters
     ----------
     path
-        Data file or dump of LAMMPS or LIGGGHTS, text of YADE (x y z r), CSV with named columns,
-        MJCF or URDF; plain or gzip.
+        Data file or dump of LAMMPS or LIGGGHTS, text of YADE (x y z r), ``.data`` or ``.restart``
+        of MercuryDPM, legacy VTK as text, CSV with named columns, a table with ``columns``, MJCF or
+        URDF; plain or gzip.
     format : str, optional
-        "lammps-dump", "lammps-data", "yade", "csv" or "mjcf"; by default told by the contents.
+        "lammps-dump", "lammps-data", "yade", "mercury-data", "mercury-restart", "vtk", "csv", "raw"
+        or "mjcf"; by default found from the contents.
     frame : int
         Which snapshot of a dump: 0 the first, -1 the last.
     units : str, optional
@@ -147,6 +140,8 @@ def read_packing(
         Of data files, which do not say it: like "ppf".
     atom_style : str, optional
         Of data files that do not say it: "sphere" (default), "granular", "bpm/sphere", "atomic".
+    columns : str, optional
+        Of tables without a line of names: like "x y z diameter"; "-" for one that is left out.
     springs
         LAMMPS' dump of pairs (local) with two ids and the tangential force on the first: what
         contacts that rub remember, for ``Packing.forces``.
@@ -160,12 +155,16 @@ def read_packing(
         With file and line where the file does not fit its format.
     """
     path = Path(path)
-    along = _kept_axes(periodic)
+    along = kept_axes(periodic)
     if format is not None and format not in FORMATS:
         raise InputError(f"format is {format!r}; {nearest(format, FORMATS)}")
     of_scene = dict(gravity=gravity, law=law, dt=dt)
     text = read_text(path)
-    format = format or _format_of(text)
+    if columns is not None:
+        if format not in (None, "raw"):
+            raise InputError(f"columns is given beside format={format!r}; remove one of them")
+        format = "raw"
+    format = format or format_of(text)
     if format == "mjcf":
         from .mjcf import read_mjcf
 
@@ -177,26 +176,21 @@ def read_packing(
             f"{path}: boundary is given, but {FORMATS[format]} says it itself, or has none; remove "
             "boundary="
         )
-    balls = {
-        "lammps-dump": lambda: read_dump(text, frame),
-        "lammps-data": lambda: read_data(text, style=atom_style, boundary=boundary),
-        "yade": lambda: read_yade(text),
-        "csv": lambda: read_csv(text),
-    }[format]()
+    balls = read_balls(
+        text, format, frame=frame, columns=columns, style=atom_style, boundary=boundary
+    )
     name = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
     with _named(path):
         balls = balls.scaled(units).with_radius(radius)
-        if periodic not in ("keep", "ignore") and gravity is None and _periodic_down(balls, dim):
+        if periodic not in ("keep", "ignore") and gravity is None and periodic_down(balls, dim):
             of_scene["gravity"] = np.zeros(dim or 3)
-        balls = _in_box(balls, along)
-        _check_width(balls, dim or (2 if balls.planar else 3))
+        balls = in_box(balls, along)
+        check_width(balls, dim or (2 if balls.planar else 3))
         scene = as_scene(
             balls, name, dim=dim, material=material, fixed=fixed, walls=walls, **of_scene
         )
     columns = balls.columns | ({} if balls.type is None else {"type": balls.type})
-    kept, notes = None, ()
-    if format == "lammps-data" and boundary is None:
-        notes = ("data files do not say what is periodic, boundary= does",)
+    kept, notes = None, notes_of(text, format, boundary)
     if springs is not None:
         pairs = read_local(read_text(springs), frame)
         with _named(springs):
@@ -220,74 +214,3 @@ def _newtons(units: str) -> float:
     """Newtons in one of LAMMPS' units of force."""
     length, mass, time = UNITS[units or "si"]
     return mass * length / time**2
-
-
-def _kept_axes(periodic: str) -> np.ndarray:
-    """Along which axes a periodic box stays so, (3,) bool."""
-    if periodic in ("keep", "ignore"):
-        return np.full(3, periodic == "keep")
-    axes = set(periodic) if isinstance(periodic, str) else set()
-    if not axes or not axes <= set("xyz"):
-        raise InputError(f"periodic is {periodic!r}; expected 'keep', 'ignore', or axes, like 'xy'")
-    return np.array([axis in axes for axis in "xyz"])
-
-
-def _periodic_down(balls: Balls, dim: int | None) -> bool:
-    """Whether the file's box is periodic along the axis that gravity has by default."""
-    return balls.box is not None and bool(balls.box.periodic[(dim or 3) - 1])
-
-
-def _check_width(balls: Balls, dim: int) -> None:
-    """Raise InputError for balls that reach around a periodic box, as around that of one layer."""
-    if balls.box is None or not len(balls):
-        return
-    widest = int(np.argmax(balls.radius))
-    across = 2.0 * balls.radius[widest]
-    for k in np.flatnonzero(balls.box.periodic[:dim]):
-        width = abs(np.linalg.det(balls.box.edges)) / np.linalg.norm(
-            np.cross(balls.box.edges[k - 2], balls.box.edges[k - 1])
-        )
-        if across > width:
-            axis = "xyz"[k]
-            others = "xyz".replace(axis, "")
-            raise InputError(
-                f"ball {balls.id[widest]} measures {across:.4g} m, the periodic box {width:.4g} m "
-                f"along {axis}; of one layer of balls give periodic={others!r}, or dim=2 for disks "
-                "in the plane (--periodic, --dim); periodic='ignore' takes no box as periodic"
-            )
-
-
-def _in_box(balls: Balls, along: np.ndarray) -> Balls:
-    """With centres within the box along its periodic edges; then periodic along (3,) alone."""
-    box = balls.box
-    if box is None or not box.periodic.any():
-        return balls
-    balls = replace(balls, position=box.wrapped(balls.position))
-    return replace(balls, box=Box(box.origin, box.edges, box.periodic & along))
-
-
-def _format_of(text: Text) -> str:
-    """The format, by contents and, of tables, by a line of names."""
-    head = next((line for line in text.lines if line.strip()), "").strip()
-    if not head:
-        raise InputError(
-            f"{text.path}: an empty file; expected one of {', '.join(FORMATS.values())}"
-        )
-    if head.startswith("<"):
-        return "mjcf"
-    if begins_dump(text):
-        return "lammps-dump"
-    if begins_data(text):
-        return "lammps-data"
-    first = next((k for k in text.lines if k.strip() and not k.startswith("#")), "")
-    words = first.replace(",", " ").replace(";", " ").split()
-    if words and any(word[0].isalpha() for word in words):
-        if any(word.lower() in ("x", "x[m]") for word in words):
-            return "csv"
-    elif len(words) >= 4 and "," not in first:
-        return "yade"
-    raise InputError(
-        f"{text.path}: begins with {head[:60]!r}, which is none of {', '.join(FORMATS.values())}; "
-        "a table begins with the names of its columns, x, y, z, radius; a mesh is a shape of a "
-        'scene file (shape = "polyhedron", mesh = ...)'
-    )

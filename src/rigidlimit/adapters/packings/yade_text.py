@@ -1,7 +1,8 @@
 """Text files of YADE's ``export.text`` and ``export.textExt``: x y z r, a line a sphere.
 
-The first line may say another format: ``#format x_y_z_r_matId``, ``id_x_y_z_r_matId``,
-``x_y_z_r_attrs`` (https://yade-dem.org/doc/yade.export.html).
+Five numbers a line without a format are x y z r matId. The first line may say another format:
+``#format x_y_z_r_matId``, ``id_x_y_z_r_matId``, ``x_y_z_r_attrs``
+(https://yade-dem.org/doc/yade.export.html).
 """
 
 import numpy as np
@@ -52,6 +53,13 @@ def _form_and_rows(text: Text) -> tuple[str, list[int]]:
                 raise text.wrong(k, f"one of {', '.join(FORMATS)}{clumps * ('clump' in form)}")
         elif words and not words[0].startswith("#"):
             kept.append(k)
+    if kept and not says_format(text) and len(text.lines[kept[0]].split()) == 5:
+        form = "x_y_z_r_matId"
     if not kept:
         raise InputError(f"{text.path}: no line with numbers; expected x y z r, a line a sphere")
     return form, kept
+
+
+def says_format(text: Text) -> bool:
+    """Whether the file says what its columns are."""
+    return any(line.split()[:1] == ["#format"] for line in text.lines)

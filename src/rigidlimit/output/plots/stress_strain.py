@@ -21,7 +21,7 @@ class Followed(Protocol):
 
 def stress_strain(path: Followed | np.ndarray, *, strain: str | None = None, dark: bool = False):
     """Pressure and deviator above, void ratio below, against a strain; steps that were not solved
-    are hollow.
+    are hollow. The strain of each leg starts at 0, where the path before it ended: a line each.
 
     path: a ``LoadingPath`` or its table. strain: a component, like "xy"; by default the one that
     goes farthest. Raises InputError for another name, and where the table is empty.
@@ -37,6 +37,7 @@ def stress_strain(path: Followed | np.ndarray, *, strain: str | None = None, dar
     along = strain or max(names, key=lambda name: np.ptp(table[f"strain_{name}"]))
     solved = table["converged"].astype(bool)
     base = "Pa" if "zz" in names else "N/m"
+    x, legs = _of_legs(table, table[f"strain_{along}"])
     factor, shown = unit(max(np.abs(table[name]).max() for name in STRESSES), base)
     with look(dark) as p:
         figure = Figure(figsize=(LAYOUT.column, 3.6), layout="constrained")
@@ -45,8 +46,9 @@ def stress_strain(path: Followed | np.ndarray, *, strain: str | None = None, dar
         def line(
             panel: "Axes", values: np.ndarray, colour: str, label: str | None, mark: str
         ) -> None:
-            x = table[f"strain_{along}"]
-            panel.plot(x, values, color=colour, linewidth=0.8, label=label)
+            for k, rows in enumerate(legs):
+                named = label if k == 0 else None
+                panel.plot(x[rows], values[rows], color=colour, linewidth=0.8, label=named)
             for which, face in ((solved, colour), (~solved, p.paper)):
                 panel.plot(
                     x[which], values[which], color=colour, linestyle="none", marker=mark,
@@ -63,3 +65,21 @@ def stress_strain(path: Followed | np.ndarray, *, strain: str | None = None, dar
             tidy(panel, p)
         figure.legend(*above.get_legend_handles_labels(), loc="outside upper center", ncols=2)
         return figure
+
+
+def _of_legs(table: np.ndarray, strain: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """(strain less that at the start of its part of the path, rows of each part).
+
+    A part is a driven leg, or stages one after the other. A row has the strain where its step
+    began: the first of a driven leg that of its start, the first stage that of the path's.
+    """
+    leg = table["leg"]
+    steps = np.array([np.count_nonzero(leg == each) for each in leg])
+    # stages are legs of one row; those in a row are one part
+    part = np.cumsum(np.r_[True, (leg[1:] != leg[:-1]) & ((steps[1:] > 1) | (steps[:-1] > 1))])
+    rows = [np.flatnonzero(part == each) for each in np.unique(part)]
+    out = strain.copy()
+    for k, own in enumerate(rows):
+        begun = strain[own[0]] if steps[own[0]] > 1 else strain[rows[k - 1][-1]] if k else 0.0
+        out[own] -= begun
+    return out, rows

@@ -133,12 +133,17 @@ def _begun(table: SceneTable) -> tuple[Scene, dict[str, Material]]:
         description=table.description,
         cell=None if table.cell is None else Cell(**table.cell.model_dump()),
     )
-    paths = table.path if isinstance(table.path, list) else [table.path]
-    scene.path = [path.model_dump(exclude_none=True) for path in paths]
+    scene.path = _paths(table)
     materials = {
         name: Material(name=name, **entry.model_dump()) for name, entry in table.materials.items()
     }
     return scene, materials
+
+
+def _paths(table: SceneTable) -> list[dict]:
+    """The loading paths of a file, a table each."""
+    paths = table.path if isinstance(table.path, list) else [table.path]
+    return [path.model_dump(exclude_none=True) for path in paths]
 
 
 def _of_gallery(table: SceneTable) -> Scene:
@@ -150,12 +155,14 @@ def _of_gallery(table: SceneTable) -> Scene:
     except InputError as error:
         hint = f"see `rigidlimit scenes {table.gallery}`"
         raise SceneError(f"parameters: {error}; {hint}") from None
-    given = table.model_fields_set - {"gallery", "parameters"}
+    scene.path = _paths(table) or scene.path
+    given = table.model_fields_set - {"gallery", "parameters", "path"}
     kept = given - set(OF_A_FILE)
     if kept:
         key = sorted(kept)[0]
         raise SceneError(
-            f"{key}: not with gallery, whose keys are parameters, {', '.join(OF_A_FILE)}; "
+            f"{key}: not with gallery, whose keys are parameters, path, "
+            f"{', '.join(OF_A_FILE)}; "
             f"try [parameters], or `rigidlimit scenes {table.gallery} --write FILE` and change that"
         )
     for key in given:

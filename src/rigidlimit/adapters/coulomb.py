@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from .._support import arrays
 from .._support.display import Brief
+from .._support.warned import warn
 from .._support.words import counted
 from ..dynamics.inertia import inverse_mass
 from ..equilibrium.delassus import between_contacts
@@ -27,9 +28,13 @@ from ..equilibrium.multipliers import rigid_contacts
 from ..equilibrium.rows import checked_friction
 from ..linear import column_arms
 from ..status import Status
+from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from .formats.problem import CapturedProblem
+
+ROUNDED = 10.0
+"""Roundings of W r + q that a residual may hold: those of the solve, of its check, and of sums."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,7 +45,8 @@ class CoulombAnswer(Brief):
     rho_i u_i)| / rho_i over max |q|, P_i(t) with normal max(0, t_N) and the tangential part cut
     to mu times it, rho_i = d / tr W_ii; worst: contact of the largest. iterations: of all
     methods, as ``multipliers.RigidContacts.outer``; systems: linear ones solved; routes: the
-    methods that were taken, in turn.
+    methods that were taken, in turn. rounding: of one evaluation of u = W r + q, in the unit of
+    the residual, looked at where that is above the tolerance.
     """
 
     reaction: np.ndarray
@@ -51,6 +57,13 @@ class CoulombAnswer(Brief):
     iterations: int
     systems: int
     routes: tuple[str, ...] = ()
+    rounding: float = 0.0
+
+    @property
+    def at_rounding(self) -> bool:
+        """Whether the residual is above the tolerance, and no more than the numbers of the problem
+        leave of it: eps |W| |r| + eps |q|, rounded some times."""
+        return not self.converged and self.residual <= ROUNDED * self.rounding
 
     @property
     def converged(self) -> bool:
@@ -64,6 +77,12 @@ class CoulombAnswer(Brief):
     def advice(self) -> str:
         if self.converged:
             return self.status.advice
+        if self.at_rounding:
+            return (
+                "that is the rounding of the problem's own numbers, eps (|W| |r| + |q|) = "
+                f"{self.rounding:.1e}: reaction and velocity are as good as these tell; take a "
+                "tolerance above it"
+            )
         return (
             "no motion with exact Coulomb friction was found to this tolerance, reaction and "
             "velocity are the nearest; there may be none, else take a larger tolerance"
@@ -84,9 +103,11 @@ def solve_coulomb(captured: "CapturedProblem", *, tolerance: float = 1e-10) -> C
     """Impulses of a captured problem with its friction; tolerance: on the residual.
 
     Global problems are solved in the velocities of the bodies, local ones in those of the contacts.
-    Raises InputError for negative friction, NoRoom for W without room.
+    Raises InputError for negative friction and W that cannot be B M^-1 B^T, NoRoom for W without
+    room. Warns of W that is not symmetric.
     """
     m, d = captured.contacts, captured.dim
+    _warn_of_asymmetry(captured)
     tolerance = arrays.positive("tolerance", tolerance)
     mu = checked_friction(captured.mu, m)
     mechanics, trace, q = _mechanics(captured)
@@ -103,7 +124,31 @@ def solve_coulomb(captured: "CapturedProblem", *, tolerance: float = 1e-10) -> C
         iterations=found.outer,
         systems=found.solves,
         routes=found.routes,
+        rounding=0.0 if found.converged else _rounding(captured, found.force, scale),
     )
+
+
+def _warn_of_asymmetry(captured: "CapturedProblem") -> None:
+    known = max(TOLERANCES.asymmetric, 2.0 * captured.rounding)
+    if captured.asymmetry > known:
+        warn(
+            f"W is not symmetric: entries differ by {captured.asymmetry:.1e} of the largest from "
+            "those across the diagonal; expected W = B M^-1 B^T. It is solved as it is: what the "
+            "one side says and the other does not is in the answer",
+            UserWarning,
+        )
+
+
+def _rounding(captured: "CapturedProblem", force: np.ndarray, scale: float) -> float:
+    """Of u = W r + q, largest entry, over ``scale``."""
+    r = np.abs(force).ravel()
+    if captured.kind == "local":
+        u = abs(captured.W) @ r + np.abs(captured.q)
+    else:
+        inverse = abs(inverse_mass(captured.M, np.arange(captured.M.shape[0])))
+        H = abs(sp.csr_array(captured.H))
+        u = H.T @ (inverse @ (H @ r + np.abs(captured.f))) + np.abs(captured.w)
+    return float(np.finfo(float).eps * u.max(initial=0.0)) / scale
 
 
 def _mechanics(captured):

@@ -28,6 +28,9 @@ class Tolerances:
     loose : part of the largest impulse that errors of slacks leave open along a motion of closed
         contacts, from which on they may decide which of them bear: answers to other errors are
         looked at then.
+    still : part of the largest velocity up to which a contact is at rest; residuals are 1e-10.
+    asymmetric : part of the largest entry of W by which opposite ones may differ, where its digits
+        tell no more.
     samples : such answers, to other signs of the errors.
     """
 
@@ -43,6 +46,8 @@ class Tolerances:
     zero: float = 1e-13
     most: int = 4_000_000
     loose: float = 1e-3
+    still: float = 1e-6
+    asymmetric: float = 1e-9
     samples: int = 6
 
 

@@ -3,32 +3,28 @@
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
 import typer
 
 from .._support.words import counted
 from ..errors import InputError
 from .contacts import largest_first
 from .limits import LIMITS
-from .rough_contacts import Rough
+from .rough_contacts import Rough, tell
 from .tables import new_table, terminal
 
 
 def solve_with_friction(file: Path, tolerance: float, out: Path | None) -> None:
-    """Print the largest impulses with their state, and store all of them."""
-    from ..adapters import read_captured
+    """Print the largest impulses with their state and whether they are unique, and store all."""
     from ..output.results import write_results
 
-    captured = read_captured(file)
-    if not captured.contacts:
-        raise InputError(f"{file} has no contacts; there are no forces to be found")
-    answer = captured.solve(tolerance=tolerance)
+    captured, answer = _solved(file, tolerance=tolerance)
     columns = _columns(captured, answer)
     _show(file.name, columns)
     states = columns["state"]
     counts = ", ".join(f"{states.count(name)} {name}" for name in ("open", "sticks", "slides"))
     typer.echo(f"{counted(captured.contacts, 'contact')}: {counts}")
     typer.echo(answer.message)
+    degree = _tell_unique(captured, answer) if answer.converged else None
     if out is not None:
         summary = {
             "title": file.name,
@@ -39,60 +35,120 @@ def solve_with_friction(file: Path, tolerance: float, out: Path | None) -> None:
             "tolerance": answer.tolerance,
             "worst_contact": answer.worst,
         }
+        if degree is not None:
+            summary |= {"degree_of_indeterminacy_at_least": degree}
         write_results(out, summary, columns)
         typer.echo(f"written: {out}")
     if not answer.converged:
         raise typer.Exit(1)
 
 
-def captured_contacts(file: Path) -> Rough:
-    """The contacts of a captured problem that its motion leaves closed, with the impulses found.
+def compatible_with_friction(
+    file: Path, tolerance: float, exponent: float, contacts, intervals, out: Path | None
+) -> None:
+    """Print and store compatible impulses of the motion, with degree and intervals."""
+    captured, answer = _solved(file, tolerance=tolerance)
+    typer.echo(answer.message)
+    if not answer.converged:
+        raise InputError(f"{file}: the motion was not found, so that its impulses are not known")
+    if not _tell_compatible(file, captured, answer, exponent, contacts, intervals, out):
+        raise typer.Exit(1)
 
-    Admissible are all impulses that make the same motion, B^T r = B^T r_found (of local problems
-    W r = W r_found); those of sliding contacts lie against the slip.
-    """
+
+def captured_contacts(file: Path) -> Rough:
+    """The contacts of a captured problem that its motion leaves closed, with the impulses found."""
+    captured, answer = _solved(file)
+    typer.echo(answer.message)
+    if not answer.converged:
+        raise InputError(f"{file}: the motion was not found, so that its impulses are not known")
+    return _rough(file.name, captured, answer)
+
+
+def _solved(file: Path, **options):
     from ..adapters import read_captured
 
     captured = read_captured(file)
     if not captured.contacts:
         raise InputError(f"{file} has no contacts; there are no forces to be found")
-    answer = captured.solve()
-    typer.echo(answer.message)
-    if not answer.converged:
-        raise InputError(f"{file}: the motion was not found, so that its impulses are not known")
-    r, u, d = answer.reaction, answer.velocity, captured.dim
-    rows = sp.csr_array(captured.W if captured.kind == "local" else captured.H.T)
-    largest = max(float(np.abs(u).max(initial=0.0)), 1e-300)
-    closed = np.flatnonzero((r[:, 0] > 0.0) | (u[:, 0] <= LIMITS.slides * largest))
-    at = d * closed[:, None] + np.arange(d)
-    part = sp.csr_array(rows[at.ravel()])
-    slides = np.linalg.norm(u[closed, 1:], axis=1, keepdims=True) > LIMITS.slides * largest
+    return captured, captured.solve(**options)
+
+
+def _rough(title: str, captured, answer) -> Rough:
+    from ..adapters import closed_contacts
+
+    found = closed_contacts(captured, answer)
     return Rough(
-        title=file.name,
-        rows=dict(
-            B=sp.csr_array(rows[at[:, 0]]),
-            load=part.T @ r[closed].ravel(),
-            tangential=sp.csr_array(rows[at[:, 1:].ravel()]),
-            friction=captured.mu[closed],
-            sliding_direction=np.where(slides, -u[closed, 1:], 0.0),
-        ),
-        force=r[closed],
+        title=title,
+        rows=found.rows,
+        force=found.reaction,
         whose="found",
         names=None,
-        number=closed,
-        total=captured.contacts,
+        number=found.number,
+        total=found.total,
         unit="N s",
     )
 
 
+def _tell_unique(captured, answer) -> int | None:
+    """Say whether the impulses are the only ones of this motion; the least degree known."""
+    from ..adapters import closed_contacts
+
+    try:
+        found = closed_contacts(captured, answer)
+    except InputError as error:
+        typer.echo(f"whether these impulses are unique is not known: {error}")
+        return None
+    if len(found.number) > LIMITS.degree:
+        typer.echo(
+            f"{len(found.number)} closed contacts: whether these impulses are unique is left out; "
+            "rigidlimit determinacy FILE --friction tells"
+        )
+        return None
+    degree = found.degree()
+    if degree.most == 0:
+        typer.echo("these impulses are unique: no others make this motion (degree 0)")
+    elif degree.least == 0:
+        typer.echo(f"whether these impulses are unique is open: {degree}")
+    else:
+        typer.echo(
+            f"these impulses are not unique, one choice of many that make the same motion: {degree}; "
+            "another solver, or order of contacts, may give others. --compatible gives those of "
+            "stiff elastic bodies, and how far each is open"
+        )
+    return degree.least
+
+
+def _tell_compatible(file, captured, answer, exponent: float, contacts, intervals, out) -> bool:
+    """Compatible impulses of the motion found, degree and intervals; whether all were found."""
+    from dataclasses import replace
+
+    from ..adapters import closed_contacts
+
+    found = closed_contacts(captured, answer)
+    elastic = found.compatible_forces(exponent=exponent)
+    typer.echo(f"compatible: {elastic.message}")
+    rough = _rough(file.name, captured, answer)
+    if elastic.converged:
+        force = np.column_stack([elastic.force, elastic.tangential_force])
+        largest = float(np.abs(force).max(initial=0.0)) or 1.0
+        off = float(np.abs(force - found.reaction).max(initial=0.0)) / largest
+        typer.echo(f"the impulses found are {off:.2g} of the largest off the compatible ones")
+        rough = replace(rough, force=force, whose="compatible")
+    return tell(rough, contacts, intervals, out) and elastic.converged
+
+
 def _columns(captured, answer) -> dict:
     """One column a quantity: impulses, velocities, friction, state."""
+    from ..adapters.tolerances import TOLERANCES
+
     r, u = answer.reaction, answer.velocity
     slip = np.linalg.norm(u[:, 1:], axis=1)
     # in the measure of the residual: impulses and velocities over the largest velocity
     largest = max(np.abs(u).max(), 1e-300)
     bears = r[:, 0] > 0
-    states = np.where(bears, np.where(slip > LIMITS.slides * largest, "slides", "sticks"), "open")
+    states = np.where(
+        bears, np.where(slip > TOLERANCES.still * largest, "slides", "sticks"), "open"
+    )
     tangential = ("tangential",) if captured.dim == 2 else ("tangential_1", "tangential_2")
     names = ("normal", *tangential)
     return (

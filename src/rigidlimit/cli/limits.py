@@ -18,7 +18,6 @@ class Limits:
         Random packings of 20,000 take half a minute.
     rests : difference of forces below which it is what the DEM, at rest to 1e-8, leaves of its
         balance.
-    slides : slip over the largest |q| above which a contact is called sliding; residuals are 1e-10.
     """
 
     rows: int = 12
@@ -28,7 +27,6 @@ class Limits:
     cones: int = 60
     degree: int = 2_000
     rests: float = 1e-7
-    slides: float = 1e-6
 
 
 LIMITS = Limits()

@@ -10,7 +10,7 @@ from .._support.words import counted
 from ..errors import InputError
 from .compiling import watch_compiler
 from .contacts import Rigid, chosen_contacts, judge, show, store
-from .coulomb import solve_with_friction
+from .coulomb import compatible_with_friction, solve_with_friction
 from .folders import check_file
 from .options import (
     ContactsOption,
@@ -32,8 +32,16 @@ def solve(
         bool,
         typer.Option(
             "--friction",
-            help="Solve the problem with its Coulomb friction (step 1 alone; of the other options, "
-            "--tolerance, on its residual, and --out count).",
+            help="Solve the problem with its Coulomb friction, and say whether its impulses are "
+            "unique (of the other options, --tolerance, on its residual, and --out count).",
+        ),
+    ] = False,
+    compatible: Annotated[
+        bool,
+        typer.Option(
+            "--compatible",
+            help="With --friction: the impulses of stiff elastic bodies that make the same motion, "
+            "the degree of indeterminacy and intervals (--law, --contacts, --intervals).",
         ),
     ] = False,
     solver: SolverOption = Solver.newton,
@@ -64,19 +72,25 @@ def solve(
     check_name(out)
     check_file("--out", out)
     watch_compiler()
+    if compatible and not friction:
+        raise InputError("--compatible is for --friction; without it impulses are compatible ones")
     if friction:
-        unused = {
-            "solver": solver is not Solver.newton,
-            "law": law != "hooke",
-            "cut": cut is not None,
-            "contacts": contacts is not None,
-            "intervals": intervals is not Intervals.auto,
-        }
+        unused = {"solver": solver is not Solver.newton, "cut": cut is not None}
+        if not compatible:
+            unused |= {
+                "law": law != "hooke",
+                "contacts": contacts is not None,
+                "intervals": intervals is not Intervals.auto,
+            }
         if any(unused.values()):
             raise InputError(
                 f"--{next(name for name, given in unused.items() if given)} has no meaning with "
                 "--friction, which solves step 1 alone by one method; expected --tolerance or --out"
+                + ("" if compatible else ", or --compatible for impulses of elastic bodies")
             )
+        if compatible:
+            compatible_with_friction(file, tolerance, law_exponent(law), contacts, intervals, out)
+            return
         solve_with_friction(file, tolerance, out)
         return
     exponent = law_exponent(law)

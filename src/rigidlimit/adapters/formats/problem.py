@@ -14,6 +14,7 @@ frictional contact problems (INRIA RT-444, 2014).
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,8 @@ import scipy.sparse as sp
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...dynamics.inertia import inverse_mass
-from ...errors import OutputError
+from ...errors import InputError, OutputError
+from ..tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from ..coulomb import CoulombAnswer
@@ -70,6 +72,15 @@ class CapturedProblem(Brief):
     def contacts(self) -> int:
         return len(self.mu)
 
+    @cached_property
+    def asymmetry(self) -> float:
+        """max |W - W^T| over the largest entry of W; 0 of global problems.
+
+        Raises InputError where W cannot be B M^-1 B^T: tr W_ii <= 0 of a contact that something
+        moves, a negative entry of the diagonal, or one beside it beyond sqrt(W_ii W_jj).
+        """
+        return 0.0 if self.kind == "global" else checked_mobility(self.W, self.dim)
+
     def local(self) -> "CapturedProblem":
         """The problem in W and q: itself, or with v eliminated.
 
@@ -100,6 +111,43 @@ class CapturedProblem(Brief):
         from ..coulomb import solve_coulomb
 
         return solve_coulomb(self, tolerance=tolerance)
+
+
+def checked_mobility(W: sp.csr_array, d: int) -> float:
+    """Asymmetry of W (d m, d m), over its largest entry; see ``CapturedProblem.asymmetry``."""
+    entries = sp.coo_array(W)
+    i, j = entries.coords
+    size = np.abs(entries.data)
+    largest = float(size.max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    diagonal = W.diagonal()
+    felt = np.zeros(W.shape[0] // d, bool)
+    felt[i[size > 0.0] // d] = True
+    trace = diagonal.reshape(-1, d).sum(axis=1)
+    bad = np.flatnonzero(felt & ~(trace > 0.0))
+    if len(bad):
+        raise InputError(
+            f"tr W_ii of contact {bad[0]} is {trace[bad[0]]:.3g}; expected more than 0, as of W = B "
+            "M^-1 B^T with masses M"
+        )
+    noise = TOLERANCES.negative * largest
+    if diagonal.min() < -noise:
+        k = int(diagonal.argmin())
+        raise InputError(
+            f"entry {k}, {k} of W (contact {k // d}) is {diagonal[k]:.3g}; expected none below 0 on "
+            "the diagonal, as of W = B M^-1 B^T with masses M"
+        )
+    most = np.sqrt(np.maximum(diagonal[i], 0.0) * np.maximum(diagonal[j], 0.0))
+    worst = int((size - most).argmax())
+    if size[worst] - most[worst] > noise:
+        raise InputError(
+            f"entry {i[worst]}, {j[worst]} of W is {entries.data[worst]:.3g}, beside "
+            f"{diagonal[i[worst]]:.3g} and {diagonal[j[worst]]:.3g} on the diagonal; expected no "
+            "more than the root of their product, as of W = B M^-1 B^T with masses M"
+        )
+    apart = abs(W - W.T)
+    return float(apart.max()) / largest if apart.nnz else 0.0
 
 
 def checked(captured: CapturedProblem, path: str | Path) -> CapturedProblem:

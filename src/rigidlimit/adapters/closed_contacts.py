@@ -1,0 +1,85 @@
+"""What else the impulses of a captured problem could be: the contacts that its motion leaves closed.
+
+All impulses within Coulomb's cones that make the same motion are as good for rigid bodies, B^T r =
+B^T r_found with W = B B^T or B = H^T; those of sliding contacts lie against the slip. How many
+there are, how far each is open, and which ones stiff elastic bodies would have is asked here.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._support.display import Brief
+from .._support.words import counted
+from ..compatibility import RoughForces, compatible_forces
+from ..diagnostics import RoughDeterminacy, determinacy
+from ..diagnostics.cones.count import rough_degree
+from ..diagnostics.degree import Degree
+from .delassus import factorized
+from .tolerances import TOLERANCES
+
+if TYPE_CHECKING:
+    from .coulomb import CoulombAnswer
+    from .formats.problem import CapturedProblem
+
+
+@dataclass(frozen=True, repr=False)
+class ClosedContacts(Brief):
+    """k closed contacts of d rows; forces are impulses.
+
+    rows: B (k, n), tangential, friction, sliding_direction and load (n,), as
+    ``rigidlimit.determinacy`` takes them. reaction (k, d) [N s]: as found, normal first. number
+    (k,): which contacts these are, of ``total``; the others are open.
+    """
+
+    rows: dict
+    reaction: np.ndarray
+    number: np.ndarray
+    total: int
+
+    @property
+    def message(self) -> str:
+        return f"{counted(len(self.number), 'contact')} of {self.total} closed; {self.degree()}"
+
+    def degree(self) -> Degree:
+        """Bounds of the degree of indeterminacy: 0 where the impulses are unique."""
+        if not len(self.number):
+            return Degree(0, 0)
+        rows = {name: value for name, value in self.rows.items() if name != "load"}
+        return rough_degree(force=self.reaction, **rows)
+
+    def determinacy(self, **options) -> RoughDeterminacy:
+        """Degree and intervals, see ``rigidlimit.determinacy``."""
+        return determinacy(force=self.reaction, **self.rows, **options)
+
+    def compatible_forces(self, **options) -> RoughForces:
+        """Impulses of stiff elastic bodies that make the same motion, from the unloaded state, see
+        ``rigidlimit.compatible_forces``."""
+        return compatible_forces(**self.rows, **options)
+
+
+def closed_contacts(captured: "CapturedProblem", answer: "CoulombAnswer") -> ClosedContacts:
+    """The contacts that the motion of an answer leaves closed.
+
+    Raises InputError where W is no matrix B B^T within the errors that it shows.
+    """
+    r, u, d = answer.reaction, answer.velocity, captured.dim
+    if captured.kind == "local":
+        whole = factorized(sp.csr_array(captured.W), rounding=captured.rounding).B
+    else:
+        whole = sp.csr_array(captured.H.T)
+    largest = max(float(np.abs(u).max(initial=0.0)), np.finfo(float).tiny)
+    still = TOLERANCES.still * largest
+    closed = np.flatnonzero((r[:, 0] > 0.0) | (u[:, 0] <= still))
+    at = d * closed[:, None] + np.arange(d)
+    slides = np.linalg.norm(u[closed, 1:], axis=1, keepdims=True) > still
+    rows = dict(
+        B=sp.csr_array(whole[at[:, 0]]),
+        load=whole[at.ravel()].T @ r[closed].ravel(),
+        tangential=sp.csr_array(whole[at[:, 1:].ravel()]),
+        friction=captured.mu[closed],
+        sliding_direction=np.where(slides, -u[closed, 1:], 0.0),
+    )
+    return ClosedContacts(rows, r[closed], closed, captured.contacts)

@@ -1,4 +1,5 @@
-"""What else the impulses of a captured problem could be: the contacts that its motion leaves closed.
+"""What else the impulses of a captured problem could be: the contacts that its motion leaves
+closed.
 
 All impulses within Coulomb's cones that make the same motion are as good for rigid bodies, B^T r =
 B^T r_found with W = B B^T or B = H^T; those of sliding contacts lie against the slip. How many
@@ -18,7 +19,6 @@ from ..diagnostics import RoughDeterminacy, determinacy
 from ..diagnostics.cones.count import rough_degree
 from ..diagnostics.degree import Degree
 from .delassus import factorized
-from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from .coulomb import CoulombAnswer
@@ -70,8 +70,7 @@ def closed_contacts(captured: "CapturedProblem", answer: "CoulombAnswer") -> Clo
         whole = factorized(sp.csr_array(captured.W), rounding=captured.rounding).B
     else:
         whole = sp.csr_array(captured.H.T)
-    largest = max(float(np.abs(u).max(initial=0.0)), np.finfo(float).tiny)
-    still = TOLERANCES.still * largest
+    still = answer.still
     closed = np.flatnonzero((r[:, 0] > 0.0) | (u[:, 0] <= still))
     at = d * closed[:, None] + np.arange(d)
     slides = np.linalg.norm(u[closed, 1:], axis=1, keepdims=True) > still

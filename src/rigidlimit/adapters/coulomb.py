@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from .formats.problem import CapturedProblem
 
 ROUNDED = 10.0
-"""Roundings of W r + q that a residual may hold: those of the solve, of its check, and of sums."""
+"""Roundings of W r + q that a residual may hold: those of the solve, of its check, and of sums;
+residuals that a velocity may hold."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +47,7 @@ class CoulombAnswer(Brief):
     to mu times it, rho_i = d / tr W_ii; worst: contact of the largest. iterations: of all
     methods, as ``multipliers.RigidContacts.outer``; systems: linear ones solved; routes: the
     methods that were taken, in turn. rounding: of one evaluation of u = W r + q, in the unit of
-    the residual, looked at where that is above the tolerance.
+    the residual, looked at where that is above the tolerance. unit [m/s]: max |q|.
     """
 
     reaction: np.ndarray
@@ -58,6 +59,14 @@ class CoulombAnswer(Brief):
     systems: int
     routes: tuple[str, ...] = ()
     rounding: float = 0.0
+    unit: float = 1.0
+
+    @property
+    def still(self) -> float:
+        """Velocity [m/s] up to which a contact is at rest: part of the largest, or what the
+        residual leaves open."""
+        largest = float(np.abs(self.velocity).max(initial=0.0))
+        return max(TOLERANCES.still * largest, ROUNDED * self.residual * self.unit)
 
     @property
     def at_rounding(self) -> bool:
@@ -125,6 +134,7 @@ def solve_coulomb(captured: "CapturedProblem", *, tolerance: float = 1e-10) -> C
         systems=found.solves,
         routes=found.routes,
         rounding=0.0 if found.converged else _rounding(captured, found.force, scale),
+        unit=scale,
     )
 
 

@@ -111,9 +111,9 @@ def _tell_unique(captured, answer) -> int | None:
         typer.echo(f"whether these impulses are unique is open: {degree}")
     else:
         typer.echo(
-            f"these impulses are not unique, one choice of many that make the same motion: {degree}; "
-            "another solver, or order of contacts, may give others. --compatible gives those of "
-            "stiff elastic bodies, and how far each is open"
+            "these impulses are not unique, one choice of many that make the same motion: "
+            f"{degree}; another solver, or order of contacts, may give others. --compatible gives "
+            "those of stiff elastic bodies, and how far each is open"
         )
     return degree.least
 
@@ -139,16 +139,10 @@ def _tell_compatible(file, captured, answer, exponent: float, contacts, interval
 
 def _columns(captured, answer) -> dict:
     """One column a quantity: impulses, velocities, friction, state."""
-    from ..adapters.tolerances import TOLERANCES
-
     r, u = answer.reaction, answer.velocity
     slip = np.linalg.norm(u[:, 1:], axis=1)
-    # in the measure of the residual: impulses and velocities over the largest velocity
-    largest = max(np.abs(u).max(), 1e-300)
     bears = r[:, 0] > 0
-    states = np.where(
-        bears, np.where(slip > TOLERANCES.still * largest, "slides", "sticks"), "open"
-    )
+    states = np.where(bears, np.where(slip > answer.still, "slides", "sticks"), "open")
     tangential = ("tangential",) if captured.dim == 2 else ("tangential_1", "tangential_2")
     names = ("normal", *tangential)
     return (

@@ -128,15 +128,15 @@ def checked_mobility(W: sp.csr_array, d: int) -> float:
     bad = np.flatnonzero(felt & ~(trace > 0.0))
     if len(bad):
         raise InputError(
-            f"tr W_ii of contact {bad[0]} is {trace[bad[0]]:.3g}; expected more than 0, as of W = B "
-            "M^-1 B^T with masses M"
+            f"tr W_ii of contact {bad[0]} is {trace[bad[0]]:.3g}; expected more than 0, as of "
+            "W = B M^-1 B^T with masses M"
         )
     noise = TOLERANCES.negative * largest
     if diagonal.min() < -noise:
         k = int(diagonal.argmin())
         raise InputError(
-            f"entry {k}, {k} of W (contact {k // d}) is {diagonal[k]:.3g}; expected none below 0 on "
-            "the diagonal, as of W = B M^-1 B^T with masses M"
+            f"entry {k}, {k} of W (contact {k // d}) is {diagonal[k]:.3g}; expected none below 0 "
+            "on the diagonal, as of W = B M^-1 B^T with masses M"
         )
     most = np.sqrt(np.maximum(diagonal[i], 0.0) * np.maximum(diagonal[j], 0.0))
     worst = int((size - most).argmax())

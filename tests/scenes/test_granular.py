@@ -1,4 +1,4 @@
-"""Silo and shear box: what they state is true, by the DEM and by contact dynamics."""
+"""Silo, shear box, drum and hopper: what they state is true, by the DEM and by contact dynamics."""
 
 import numpy as np
 import pytest
@@ -44,3 +44,53 @@ def test_shear_box_bears_its_lid():
     np.testing.assert_allclose(forces.sum(axis=0)[1], -load, rtol=1e-7)  # settled to 1e-8
     across = forces.sum(axis=0) + on(scene, result, "lid")
     np.testing.assert_allclose(across[0], 0.0, atol=1e-7 * load)
+
+
+def solved(simulation, steps):
+    """So many steps, of which 95 % at least are converged and none failed; what each came to."""
+    states = [str(simulation.step().classic.status) for _ in range(steps)]
+    assert states.count("converged") >= 0.95 * steps
+    assert set(states) <= {"converged", "approximate"}
+
+
+def slope(simulation):
+    """Angle [degrees] of the way from the drum's axis to the grains' centre with the vertical."""
+    across, up = simulation.state.position[1:, :2].mean(axis=0)
+    return np.degrees(np.arctan2(across, -up))
+
+
+def test_a_drum_takes_grains_along_by_friction():
+    """Property: rough grains are taken along to an angle of repose, smooth ones hardly."""
+    slopes = []
+    for friction in (0.5, 0.0):
+        scene = rl.scenes.drum(30, radius=9, sides=16, friction=friction, speed=2.0)
+        simulation = rl.Simulation(scene)
+        solved(simulation, 200)
+        late = []
+        for _ in range(100):
+            simulation.step()
+            late.append(slope(simulation))
+        slopes.append(np.mean(late))
+    rough, smooth = slopes
+    # 25 degrees and what 30 grains swing by; sides of the drum push smooth ones, by half a side
+    assert 15 < rough < 45
+    assert abs(smooth) < 360 / 16 / 2
+
+
+def test_a_hopper_runs_out_by_beverloos_law():
+    """Known: outflow grows as (D - k d)^1.5, k from 1 to 2. Some tens of grains swing by a fifth."""
+    flows = []
+    for opening in (5.0, 7.0):
+        simulation = rl.Simulation(rl.scenes.hopper(90, opening=opening, wide=10))
+        out = []
+        for steps in (60, 50):
+            solved(simulation, steps)
+            out.append((simulation.state.position[:, 1] < 0.0).sum())
+        flows.append(out[1] - out[0])
+    least, most = (((7 - k) / (5 - k)) ** 1.5 for k in (1, 2))
+    assert 0.8 * least < flows[1] / flows[0] < 1.2 * most
+
+
+def test_too_many_grains_for_a_drum():
+    with pytest.raises(rl.errors.SceneError, match="count is 500, and there is room for"):
+        rl.scenes.drum(500)

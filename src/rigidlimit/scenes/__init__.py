@@ -9,7 +9,7 @@ from .gallery import (
     l_block,
     newton_cradle,
 )
-from .granular import shear_box, silo
+from .granular import drum, hopper, shear_box, silo
 from .load import load
 from .masonry import arch, buttressed_arch, dome, tower, wall_with_door
 from .names import GALLERY
@@ -42,9 +42,11 @@ __all__ = [
     "container",
     "disk_in_corner",
     "dome",
+    "drum",
     "four_leg_table",
     "groove",
     "heap",
+    "hopper",
     "incline",
     "l_block",
     "ladder",

@@ -1,10 +1,11 @@
-"""Tests of granular matter with friction, in two dimensions: silo and direct shear box. Each
-function returns a fresh Scene and states what is known of it."""
+"""Tests of granular matter with friction, in two dimensions: silo, direct shear box, rotating drum,
+hopper. Each function returns a fresh Scene and states what is known of it."""
 
 import numpy as np
 
-from ..bodies import Disk, HalfSpace, Material, rectangle
-from .arguments import at_least, checked, not_negative, positive
+from ..bodies import Compound, Disk, HalfSpace, Material, rectangle
+from ..errors import SceneError
+from .arguments import SLOPE, at_least, checked, not_negative, positive
 from .scene import Scene
 
 GRAIN = 0.01
@@ -135,5 +136,117 @@ def shear_box(
     return scene
 
 
-GRANULAR = {"silo": silo, "shear-box": shear_box}
+@checked(
+    count=at_least(1), radius=at_least(6), sides=at_least(8), friction=not_negative,
+    speed=not_negative, seed=at_least(0),
+)  # fmt: skip
+def drum(
+    count: int = 100,
+    *,
+    radius: float = 16,
+    sides: int = 24,
+    friction: float = 0.5,
+    speed: float = 1.0,
+    seed: int = 1,
+) -> Scene:
+    """Disks in a rough drum of flat sides that turns at a constant speed [rad/s].
+
+    radius: of the drum, in radii of the largest grain. Known: turned slowly, the surface of the
+    grains swings about their angle of repose, some 25 degrees at a friction of 0.5; without
+    friction grains are hardly taken along.
+    """
+    inner, thick = radius * GRAIN, 2 * GRAIN
+    scene = Scene(
+        name="drum",
+        dim=2,
+        dt=2e-3,
+        duration=1.0,
+        description=f"{count} rough disks in a drum that turns",
+        reference={"speed": speed, "radius": inner},
+    )
+    rough = Material(young=YOUNG, friction=friction, name="grains")
+    side = rectangle(2.04 * (inner + thick) * np.tan(np.pi / sides), thick)  # corners overlap
+    angles = 2 * np.pi * np.arange(sides) / sides
+    outward = (inner + thick / 2) * np.column_stack([np.cos(angles), np.sin(angles)])
+    parts = [(side, place, angle + np.pi / 2) for place, angle in zip(outward, angles, strict=True)]
+    scene.add(
+        Compound(parts), position=(0, 0), angular_velocity=speed, mass=1.0, material=rough,
+        fixed=True, name="drum",
+    )  # fmt: skip
+    _pile(scene, count, rough, seed, lambda y: np.sqrt(max(inner**2 - y**2, 0.0)), GRAIN - inner)
+    return scene
+
+
+@checked(
+    count=at_least(1), opening=positive, slope=SLOPE, wide=at_least(4),
+    friction=not_negative, seed=at_least(0),
+)  # fmt: skip
+def hopper(
+    count: int = 120,
+    *,
+    opening: float = 5,
+    slope: float = 45,
+    wide: float = 12,
+    friction: float = 0.5,
+    seed: int = 1,
+) -> Scene:
+    """Disks that run out of a hopper whose sides rise at ``slope`` [degrees].
+
+    opening, wide: of the outlet and of the bin above, in diameters d of the largest grain. Known:
+    the rate of outflow does not depend on the height of the filling, and grows with the opening D
+    as (D - k d)^(3/2), k of 1 to 2 (Beverloo, in two dimensions).
+    """
+    grain, angle = 2 * GRAIN, np.radians(slope)
+    half, out, thick = wide * GRAIN, opening * GRAIN, 2 * GRAIN
+    rise = (half - out) * np.tan(angle)
+    scene = Scene(
+        name="hopper",
+        dim=2,
+        dt=2e-3,
+        duration=0.5,
+        description=f"{count} rough disks that run out of a hopper",
+        reference={"opening": 2 * out, "grain": grain},
+    )
+    rough = Material(young=YOUNG, friction=friction, name="grains")
+    chute = rectangle((half - out) / np.cos(angle), thick)
+    top = count * grain**2 / half
+    wall = rectangle(thick, top)
+    held = dict(material=rough, fixed=True)
+    for name, sign in (("left", -1), ("right", 1)):
+        middle = np.array([sign * (out + half) / 2, rise / 2])
+        below = 0.5 * thick * np.array([sign * np.sin(angle), -np.cos(angle)])
+        scene.add(
+            chute, position=middle + below, orientation=sign * angle, **held, name=f"{name} chute"
+        )
+        place = sign * (half + thick / 2), rise + top / 2
+        scene.add(wall, position=place, **held, name=f"{name} wall")
+
+    def room(y: float) -> float:
+        """Half the width at the height y, along which grains touch the chutes at their slope."""
+        return min(out + y / np.tan(angle) - GRAIN / np.sin(angle) + GRAIN, half)
+
+    _pile(scene, count, rough, seed, room, 2 * grain)
+    return scene
+
+
+def _pile(scene: Scene, count: int, rough: Material, seed: int, room, bottom: float) -> None:
+    """Disks of unequal size in rows from the height ``bottom`` [m] up, the half width of each row
+    by ``room(y)`` at either side of it."""
+    rng, pitch, places, y = np.random.default_rng(seed), 2.05 * GRAIN, [], bottom + 1.1 * GRAIN
+    while len(places) < count:
+        half = min(room(y - GRAIN), room(y + GRAIN))
+        row = np.arange(int(2 * half / pitch))
+        if len(row) == 0 and places:
+            raise SceneError(
+                f"count is {count}, and there is room for {len(places)} grains; expected fewer, or "
+                "a wider scene"
+            )
+        places += [((k - (len(row) - 1) / 2) * pitch, y) for k in row]
+        y += pitch
+    radius = rng.uniform(0.7, 1.0, count) * GRAIN
+    places = np.array(places[:count]) + rng.uniform(-1, 1, (count, 2)) * (GRAIN - radius)[:, None]
+    scene.add_many([Disk(float(r)) for r in radius], places, material=rough)
+
+
+GRANULAR = {"silo": silo, "shear-box": shear_box, "drum": drum, "hopper": hopper}
 """The tests of granular matter by name."""

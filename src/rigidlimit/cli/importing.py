@@ -32,6 +32,13 @@ def import_packing(
         Path | None,
         typer.Option(help="LAMMPS dump of pairs with tangential forces, for --forces."),
     ] = None,
+    given: Annotated[
+        Path | None,
+        typer.Option(
+            help="The program's own contact forces instead, for --forces: a local dump of ids and "
+            "forces, .fstat, or a table id1, id2, fx, fy, fz."
+        ),
+    ] = None,
     unbalanced: Annotated[
         bool,
         typer.Option(
@@ -100,10 +107,16 @@ def import_packing(
     check_name(results, "--results")
     check_file("--results", results)
     check_folder("--vtk", vtk)
-    wants = unbalanced or any(given is not None for given in (results, stiffness, springs, vtk))
+    options = (results, stiffness, springs, vtk, given)
+    wants = unbalanced or any(option is not None for option in options)
+    if given is not None and (unbalanced or stiffness is not None or springs is not None):
+        raise InputError(
+            "--given takes the program's own forces; remove --stiffness, --springs, --unbalanced"
+        )
     if wants and not forces:
         raise InputError(
-            "--stiffness, --springs, --unbalanced, --results and --vtk are for forces; add --forces"
+            "--stiffness, --springs, --unbalanced, --given, --results and --vtk are for forces; add "
+            "--forces"
         )
     watch_compiler()
     name = "default" if friction == 0 else f"mu {friction:g}"
@@ -123,6 +136,7 @@ def import_packing(
         boundary=boundary,
         columns=columns,
         springs=springs,
+        contact_forces=given,
         gravity=_numbers("--gravity", gravity, float),
         law=law,
     )
@@ -131,7 +145,7 @@ def import_packing(
         write_scene(packing.scene, out)
         typer.echo(f"written: {out}")
     if forces:
-        found = packing.forces(balance=not unbalanced)
+        found = packing.given or packing.forces(balance=not unbalanced)
         if vtk is not None:
             for path in write_paraview(found, vtk):
                 typer.echo(f"written: {path}")

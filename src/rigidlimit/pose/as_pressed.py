@@ -21,6 +21,7 @@ class PressedForces:
     force (m,), tangential_force (m, d - 1) [N]; sliding (m,): at the bound of Coulomb. displacement
     (6 n,): zero, as bodies stay. imbalance (6 n,) [N, N m]: contact forces less the load. residual:
     the largest of it, moments over the radius, over the largest force. worst: the body it is of.
+    source: where the forces are from, in words.
     """
 
     force: np.ndarray
@@ -31,6 +32,7 @@ class PressedForces:
     residual: float
     worst: str
     status: Status
+    source: str = "of the overlaps as they stand, not balanced"
 
     @property
     def converged(self) -> bool:
@@ -40,7 +42,7 @@ class PressedForces:
     def message(self) -> str:
         size = np.abs(self.imbalance.reshape(-1, 6)[:, :3]).max(initial=0.0)
         return (
-            f"of the overlaps as they stand, not balanced: up to {size:.3g} N are left open, on "
+            f"{self.source}: up to {size:.3g} N are left open, on "
             f"{self.worst!r}, {self.residual:.1e} of the largest force"
         )
 
@@ -54,19 +56,20 @@ def pressed(
     along: np.ndarray | None,
     friction: np.ndarray | None,
     tolerance: float,
+    **source: str,
 ) -> PressedForces:
-    """The answer for normal forces (m,), negative across gaps, tangential ones (m, d - 1) or None
+    """The answer for normal forces (m,), tangential ones (m, d - 1) or None
     without friction, of gap gradient B and tangential gradient T; load (6 n,), friction (m,),
-    tolerance on the residual.
+    tolerance on the residual; source: as of ``PressedForces``.
     """
-    force = np.maximum(normal, 0.0)
+    force = normal
     carried, sliding = B.T @ force, np.zeros(len(force), bool)
     if along is None:
         along = np.zeros((len(force), bodies.dim - 1))
     else:
         carried = carried + T.T @ along.ravel()
         size = np.linalg.norm(along, axis=1)
-        sliding = (size > 0.0) & (size >= (1.0 - AT_BOUND) * friction * force)
+        sliding = (friction > 0.0) & (size > 0.0) & (size >= (1.0 - AT_BOUND) * friction * force)
     imbalance = np.where(bodies.free.ravel(), carried - load, 0.0)
     arm = np.ones((len(bodies), 6))
     arm[:, 3:] = bodies.bounding_radius[:, None]
@@ -84,4 +87,5 @@ def pressed(
         residual=residual,
         worst=bodies.names[int(open_.argmax()) // 6],
         status=Status.CONVERGED if residual <= tolerance else Status.UNBALANCED,
+        **source,
     )

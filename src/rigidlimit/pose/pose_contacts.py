@@ -78,6 +78,7 @@ class PoseContacts:
             along = np.zeros((len(normal), bodies.dim - 1))
             if self.springs is not None:
                 along = np.where(normal[:, None] > 0.0, self._kept(), 0.0)
+        normal = np.maximum(normal, 0.0)
         return pressed(bodies, B, T, load, normal, along, self.friction, tolerance)
 
     def _normal(self) -> np.ndarray:

@@ -22,6 +22,16 @@ WORDS = 5
 
 def read_local(text: Text, frame: int) -> tuple[np.ndarray, np.ndarray]:
     """(ids (k, 2), tangential force (k, 3) on the first of each) of snapshot ``frame``."""
+    head, table = local_table(text, frame)
+    if table.shape[1] != WORDS:
+        raise text.wrong(
+            head, "two columns of ids, then three of the tangential force on the first atom"
+        )
+    return table[:, :2].astype(int), table[:, 2:]
+
+
+def local_table(text: Text, frame: int) -> tuple[int, np.ndarray]:
+    """(line of the names of columns, numbers (k, columns)) of a local dump, without "index"."""
     heads = [k for k, line in enumerate(text.lines) if line.startswith("ITEM: ENTRIES")]
     counts = [k for k, line in enumerate(text.lines) if line.startswith("ITEM: NUMBER OF ENTRIES")]
     if not heads or len(heads) != len(counts):
@@ -34,13 +44,8 @@ def read_local(text: Text, frame: int) -> tuple[np.ndarray, np.ndarray]:
         ) from None
     names = text.lines[head].split()[2:]
     keep = [k for k, name in enumerate(names) if name != "index"]
-    if len(keep) != WORDS:
-        raise text.wrong(
-            head, "two columns of ids, then three of the tangential force on the first atom"
-        )
     rows = text.numbers(count + 1, 1, "the number of entries", int)[0]
-    table = text.table(head + 1, rows, names, keep=keep)
-    return table[:, :2].astype(int), table[:, 2:]
+    return head, text.table(head + 1, rows, names, keep=keep)
 
 
 def springs_of(

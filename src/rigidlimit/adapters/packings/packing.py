@@ -12,10 +12,11 @@ from ..._support.display import Brief
 from ..._support.words import counted
 from ...bodies import Material
 from ...errors import InputError, SceneError, nearest
-from ...pose import PoseForces, Springs, forces_at_pose
+from ...pose import PoseForces, Springs, forces_at_pose, given_forces
 from ...scenes.scene import Scene
-from .balls import UNITS, as_scene
+from .balls import UNITS, Balls, as_scene
 from .box import Box
+from .contact_forces import read_contact_forces, walls_left_out
 from .lammps_local import read_local, springs_of
 from .lines import read_text
 from .periods import check_width, in_box, kept_axes, periodic_down
@@ -31,7 +32,8 @@ class Packing(Brief):
     of the file, name -> (n,), as they stand, one a ball; "type" (n,) where the file has types.
     stiffness [N/m^(p-1)]: of every contact, as given, or None. notes: what of the file is not in
     the scene. springs: tangential forces of contacts that rub, as read, or None. left_out: elements
-    of a model (MJCF, URDF) that were not taken over, {kind: names}.
+    of a model (MJCF, URDF) that were not taken over, {kind: names}. given: contact forces of the
+    program that made the packing, as read, or None.
     """
 
     scene: Scene
@@ -42,6 +44,7 @@ class Packing(Brief):
     notes: tuple[str, ...] = ()
     springs: Springs | None = None
     left_out: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    given: PoseForces | None = None
 
     @property
     def message(self) -> str:
@@ -99,6 +102,7 @@ def read_packing(
     atom_style: str | None = None,
     columns: str | None = None,
     springs: str | Path | None = None,
+    contact_forces: str | Path | None = None,
     gravity: ArrayLike | None = None,
     law: str | float = "hooke",
     dt: float = 1e-3,
@@ -145,6 +149,9 @@ def read_packing(
     springs
         LAMMPS' dump of pairs (local) with two ids and the tangential force on the first: what
         contacts that rub remember, for ``Packing.forces``.
+    contact_forces
+        Contact forces of the program itself, which become ``Packing.given``: LIGGGHTS' or LAMMPS'
+        local dump of ids and forces, MercuryDPM's ``.fstat``, or a table id1, id2, fx, fy, fz.
     gravity, law, dt
         Of the scene; no file says them. By default 9.81 m/s^2 downwards, and none in boxes that
         are periodic downwards, in the file also where ``periodic`` names other axes.
@@ -196,7 +203,23 @@ def read_packing(
         with _named(springs):
             kept = springs_of(scene.bodies, scene.state, *pairs, _newtons(units or balls.units))
         scene.springs = kept
-    return Packing(scene, format, balls.box, columns, stiffness, notes, kept)
+    given = None
+    if contact_forces is not None:
+        factor = _newtons(units or balls.units)
+        given, more = _given(scene, balls, Path(contact_forces), frame, factor)
+        notes += more
+    return Packing(scene, format, balls.box, columns, stiffness, notes, kept, given=given)
+
+
+def _given(
+    scene: Scene, balls: Balls, path: Path, frame: int, factor: float
+) -> tuple[PoseForces, tuple[str, ...]]:
+    """(forces that a file states, notes of what is left out); factor: N of a unit of force."""
+    known = {str(each) for each in balls.id.tolist()}
+    pairs, force, walls = read_contact_forces(read_text(path), frame, known)
+    with _named(path):
+        found = given_forces(scene, pairs, factor * force, source=path.name)
+    return found, walls_left_out(walls)
 
 
 @contextmanager

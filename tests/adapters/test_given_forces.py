@@ -67,8 +67,8 @@ def read(tmp_path):
 @pytest.mark.parametrize("name", FILES)
 def test_forces_as_given(read, name):
     """Evidence: the numbers of the file, whichever body they are on; balance by closed form: the
-    weights are carried, the tangential forces are left open. Stress: sum of d f over the volume of
-    overlap-free branches, 1 and 2 weights over 0.1999 m."""
+    weights are carried, the tangential forces are left open. Stress: sum of d f over the volume,
+    of branches of 0.1999 m, the half that is in the free body where the other is held."""
     found = read(FILES[name]).given
     names = found.bodies.names
     assert [tuple(names[k] for k in pair) for pair in found.contacts.body] == [
@@ -80,7 +80,9 @@ def test_forces_as_given(read, name):
     np.testing.assert_allclose(open_, [[0.5, -0.25, 0], [0, 0.25, 0]], atol=1e-12)
     assert str(found.status) == "unbalanced" and "given by stack.forces" in found.message
     assert "taken as none" not in found.message
-    np.testing.assert_allclose(rl.stress(found, volume=1.0)[2, 2], 0.1999 * 29.43, rtol=1e-12)
+    np.testing.assert_allclose(
+        rl.stress(found, volume=1.0)[2, 2], 0.1999 * (19.62 / 2 + 9.81), rtol=1e-12
+    )
     assert rl.force_chains(found) is not None
     assert rl.coordination(found, bodies=["8"]).mean == 2
 

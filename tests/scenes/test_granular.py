@@ -78,7 +78,7 @@ def test_a_drum_takes_grains_along_by_friction():
 
 
 def test_a_hopper_runs_out_by_beverloos_law():
-    """Known: outflow grows as (D - k d)^1.5, k from 1 to 2. Some tens of grains swing by a fifth."""
+    """Known: outflow grows as (D - k d)^1.5, k from 1 to 2. So few grains swing by a fifth."""
     flows = []
     for opening in (5.0, 7.0):
         simulation = rl.Simulation(rl.scenes.hopper(90, opening=opening, wide=10))

@@ -115,8 +115,8 @@ def import_packing(
         )
     if wants and not forces:
         raise InputError(
-            "--stiffness, --springs, --unbalanced, --given, --results and --vtk are for forces; add "
-            "--forces"
+            "--stiffness, --springs, --unbalanced, --given, --results and --vtk are for forces; "
+            "add --forces"
         )
     watch_compiler()
     name = "default" if friction == 0 else f"mu {friction:g}"

@@ -41,7 +41,7 @@ def read_contact_forces(
 
 def _of_dump(text: Text, frame: int, known: set[str]):
     """Of the columns of a local dump that hold ids."""
-    _, table = local_table(text, frame)
+    table = local_table(text, frame)
     width = table.shape[1]
     flag = 1 if width != len(NAMES) else 0  # pair/gran/local has a flag behind the ids
     for before in BEFORE_IDS:

@@ -22,16 +22,14 @@ WORDS = 5
 
 def read_local(text: Text, frame: int) -> tuple[np.ndarray, np.ndarray]:
     """(ids (k, 2), tangential force (k, 3) on the first of each) of snapshot ``frame``."""
-    head, table = local_table(text, frame)
-    if table.shape[1] != WORDS:
-        raise text.wrong(
-            head, "two columns of ids, then three of the tangential force on the first atom"
-        )
+    expected = "two columns of ids, then three of the tangential force on the first atom"
+    table = local_table(text, frame, WORDS, expected)
     return table[:, :2].astype(int), table[:, 2:]
 
 
-def local_table(text: Text, frame: int) -> tuple[int, np.ndarray]:
-    """(line of the names of columns, numbers (k, columns)) of a local dump, without "index"."""
+def local_table(text: Text, frame: int, width: int | None = None, expected: str = "") -> np.ndarray:
+    """Numbers (k, columns) of a local dump, without "index". width: columns there are to be;
+    expected: what they are, for the error."""
     heads = [k for k, line in enumerate(text.lines) if line.startswith("ITEM: ENTRIES")]
     counts = [k for k, line in enumerate(text.lines) if line.startswith("ITEM: NUMBER OF ENTRIES")]
     if not heads or len(heads) != len(counts):
@@ -44,8 +42,10 @@ def local_table(text: Text, frame: int) -> tuple[int, np.ndarray]:
         ) from None
     names = text.lines[head].split()[2:]
     keep = [k for k, name in enumerate(names) if name != "index"]
+    if width is not None and len(keep) != width:
+        raise text.wrong(head, expected)
     rows = text.numbers(count + 1, 1, "the number of entries", int)[0]
-    return head, text.table(head + 1, rows, names, keep=keep)
+    return text.table(head + 1, rows, names, keep=keep)
 
 
 def springs_of(

@@ -161,6 +161,29 @@ def test_forces_across_a_periodic_box(periodic):
     np.testing.assert_allclose(stress, pressure, atol=1e-10 * pressure[:3].mean())
 
 
+@pytest.mark.parametrize("periodic", ["rough"], indirect=True)
+def test_simulations_begin_with_imported_springs(periodic):
+    """Peer: steps of the packing at rest have the forces at its pose, which are LAMMPS', also where
+    a body was added by hand; without springs they are others."""
+    path, friction, _, _ = periodic
+    rough = rl.Material(friction=friction, tangential_stiffness=2 / 7)
+    options = dict(stiffness=STIFFNESS, material=rough)
+    packing = rl.read_packing(path, springs=f"{path}.pairs", **options)
+    known = packing.forces()
+    bears = known.force > 0
+    size = known.force.max()
+    simulation = rl.Simulation(packing.scene)
+    for _ in range(3):
+        step = simulation.step()
+        assert step.converged, step.message
+        now = step.contacts.carry_over(known.contacts, known.force)
+        # 1e-10 of the solves, and what LAMMPS' own rest leaves
+        np.testing.assert_allclose(step.force, now, rtol=0.0, atol=1e-7 * size)
+    bare = rl.Simulation(rl.read_packing(path, **options).scene).step()
+    known_there = bare.contacts.carry_over(known.contacts, known.force)
+    assert bears.sum() > 60 and np.abs(bare.force - known_there).max() > 0.1 * size
+
+
 @pytest.mark.parametrize("name", ["rest.dump.gz", "rest.data"])
 def test_forces_at_the_imported_pose(at_rest, name):
     """The same contacts, forces to 1e-10 of each: overlaps of 1e-3 of a radius have 13 digits

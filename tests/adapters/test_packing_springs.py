@@ -100,7 +100,6 @@ def test_springs_that_are_not_used_are_named(column, tmp_path):
     sprung = rl.forces_at_pose(scene, stiffness=1e5, balance=False)
     assert sprung.sprung and np.abs(sprung.tangential_force).max() == pytest.approx(SPRING)
     for uses in (
-        lambda: rl.Simulation(scene),
         lambda: rl.PenaltySimulation(scene),
         lambda: rl.statics(scene, closed=1e-3).forces(),
         lambda: write_scene(scene, tmp_path / "column.toml"),

@@ -36,6 +36,10 @@ from ..equilibrium.mechanics import Bodies, Inertia
 from ..linear import column_arms
 from .sweeps import Blocks, packed
 
+PRESTRESSED = 1e-4
+"""Part of the velocity that remembered forces would give their contacts in a step: below, residuals
+of 1e-10 are the rounding of those forces."""
+
 UNDONE = 0.1
 """Part of the overlap beyond ``slop`` that a step undoes while bodies move."""
 
@@ -282,6 +286,10 @@ def prepare(
         history = ContactHistory(np.zeros(m), np.zeros((m, d - 1)))
     history = ContactHistory(history.normal[moved], history.tangential[moved])
     u = (inner @ v_free).reshape(-1, d) + driven[moved]
+    rho = d / trace[moved]
+    # where next to nothing moves, residuals are in parts of what remembered forces would move
+    begun = float((np.maximum(history.normal, 0.0) / rho).max(initial=0.0))
+    scale = max(float(np.abs(u).max(initial=0.0)), PRESTRESSED * begun)
     root = inverse_root(sp.csr_array(mass / dt))
     place = np.full(m, -1)
     place[moved] = np.arange(len(moved))
@@ -304,8 +312,8 @@ def prepare(
         root,
         v_free,
         driven[moved],
-        d / trace[moved],
-        float(np.abs(u).max(initial=0.0)) or 1.0,
+        rho,
+        scale or 1.0,
         step.gap[moved],
         slop[moved],
         order[order >= 0],

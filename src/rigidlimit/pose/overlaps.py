@@ -28,7 +28,7 @@ from .._support.warned import warn
 from .._support.words import counted
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
-from ..compatibility import CompatibleForces
+from ..compatibility import CompatibleForces, ContactHistory
 from ..compatibility.friction import has_friction
 from ..errors import SceneWarning
 from ..kinematics import in_world
@@ -90,6 +90,15 @@ class PoseForces(Brief):
         if self.friction is None:
             return np.zeros((len(self.contacts), self.bodies.dim - 1))
         return self.elastic.tangential_force
+
+    @property
+    def history(self) -> ContactHistory | None:
+        """What the contacts remember after this, for ``Simulation.start_from`` and
+        ``compatible_forces``; None without friction."""
+        if self.friction is None:
+            return None
+        known = getattr(self.elastic, "history", None)
+        return ContactHistory(self.force, self.tangential_force) if known is None else known
 
     @property
     def force_vectors(self) -> np.ndarray:

@@ -6,6 +6,7 @@ bodies and their feature, not by numbers.
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,10 @@ from ..bodies import Bodies
 from ..collision.contacts import Contacts
 from ..errors import InputError, SceneWarning
 from ..kinematics import in_world
+
+if TYPE_CHECKING:
+    from ..scenes.scene import Scene
+    from .overlaps import PoseForces
 
 EXPECTED = (
     "expected Packing.springs, or a result with contacts and tangential forces: of forces_at_pose, "
@@ -28,12 +33,21 @@ class Springs:
     """Tangential forces of the contacts of a pose.
 
     contacts: m of them. tangential (m, 3) [N]: on the body contacts.body[:, 1], world frame. names:
-    of the bodies that ``contacts.body`` counts; None where they are not known.
+    of the bodies that ``contacts.body`` counts; None where they are not known. stiffness
+    [N/m^(p-1)]: of every contact, or None for that of the scene.
     """
 
     contacts: Contacts
     tangential: np.ndarray
     names: tuple[str, ...] | None = None
+    stiffness: float | None = None
+
+    def begin(self, scene: "Scene") -> "PoseForces":
+        """Balanced forces of the scene's pose with these springs: what a simulation of it begins
+        with."""
+        from .overlaps import forces_at_pose
+
+        return forces_at_pose(scene, stiffness=self.stiffness, springs=self)
 
     def in_scene(self, bodies: Bodies) -> "Springs":
         """The same springs, their contacts counted as ``bodies`` are.

@@ -21,7 +21,6 @@ from ..kinematics import in_world
 from ..scenes.contact_law import law_exponent
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
-from ..scenes.springs import warn_of_unused_springs
 from ..status import Status
 from ..step import StepResult, StepSettings, WarmStart, step, with_compatible
 from ..step.friction import Memory, remembered
@@ -76,7 +75,6 @@ class Simulation(Changes):
         increments: int | None = None,
     ):
         scene = as_scene(scene)
-        warn_of_unused_springs(scene, "a simulation")
         if compatible not in ("every", "never"):
             raise InputError(f"compatible is {compatible!r}; expected 'every' or 'never'")
         rough = has_friction(scene.bodies, scene.pair_friction)
@@ -113,8 +111,22 @@ class Simulation(Changes):
         self._pushed = self.external_force
         self._warned, self._jammed = False, False  # each warning is given once
         self._warm: WarmStart | None = None
-        if scene.memory is not None and self.rough:
+        if self.rough:
+            self._begin(scene)
+
+    def _begin(self, scene: Scene) -> None:
+        """With what the contacts of the scene remember, or the springs that were read with it."""
+        if scene.memory is not None:
             self._warm = checkpoint.remembering(scene.memory, len(self.bodies))
+        elif scene.springs is not None:
+            begun = scene.springs.begin(scene)
+            if not begun.converged:
+                warn(
+                    f"scene {scene.name!r}: the simulation begins with forces of its springs that "
+                    f"are not balanced: {begun.message}",
+                    SceneWarning,
+                )
+            self.start_from(self.state, begun.contacts, begun.force, history=begun.history)
 
     @property
     def time(self) -> float:
@@ -171,7 +183,9 @@ class Simulation(Changes):
         """Warns of contacts before they are solved. way (n,) [m]: of each body in the step."""
         if self._warned:
             return
-        text = overlap_at_the_start(self.bodies, contacts, self.dt) if self.steps == 0 else ""
+        # overlaps that go with remembered forces stay
+        begins = self.steps == 0 and self.memory is None
+        text = overlap_at_the_start(self.bodies, contacts, self.dt) if begins else ""
         # what such an overlap throws about goes far for no other reason
         self._warn(text or long_way(self.bodies, contacts, way, self.dt))
 
@@ -273,14 +287,17 @@ class Simulation(Changes):
     ) -> None:
         """Go on from ``state``, the solvers from the forces (m,) [N] of ``contacts``.
 
-        history: what these contacts remember where they rub, as of the result of a DEM or of
-        LAMMPS, along ``contacts.tangents``. Without it they remember nothing.
+        history: what these contacts remember where they rub, as of the result of a DEM, of LAMMPS
+        or of ``forces_at_pose``, along ``contacts.tangents``. Without it they remember nothing.
         """
         self.state, self.last = state, None
         force, memory = np.asarray(force, float), None
         if history is not None:
             rub = in_world(contacts, history.tangential)
-            memory = Memory(contacts, np.maximum(force, 0.0), rub, history.normal, rub)
+            # from forces in the stiff limit, as of a step that ended there
+            stiffest = self.settings.increment.stiffest
+            pressing = np.maximum(force, 0.0)
+            memory = Memory(contacts, pressing, rub, history.normal, rub, stiffest)
         self._warm = WarmStart(contacts, force, np.zeros(6 * len(self.bodies)), memory)
 
     def checkpoint(self) -> dict[str, np.ndarray]:

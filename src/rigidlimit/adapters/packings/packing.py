@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -202,6 +202,7 @@ def read_packing(
         pairs = read_local(read_text(springs), frame)
         with _named(springs):
             kept = springs_of(scene.bodies, scene.state, *pairs, _newtons(units or balls.units))
+        kept = replace(kept, stiffness=stiffness)
         scene.springs = kept
     given = None
     if contact_forces is not None:

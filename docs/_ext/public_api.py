@@ -9,6 +9,7 @@ from pathlib import Path
 import rigidlimit
 
 OTHERS = (
+    "increments",
     "pose",
     "simulation",
     "step",

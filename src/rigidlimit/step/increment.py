@@ -20,7 +20,9 @@ from ..compatibility.rough_result import AT_BOUND, HISTORY, UNLOADED
 from ..dynamics.given import Given
 from ..dynamics.rough import SLIDES
 from ..equilibrium.rows import contact_rows
-from ..increments import ContactSprings, Increment, IncrementResult, Solution, prepare, solve
+from ..increments import IncrementResult
+from ..increments.problem import ContactSprings, Increment, prepare
+from ..increments.solve import Solution, solve
 from ..kinematics import in_frame, tangential_gradient
 from .friction import Memory, rough_contacts
 from .settings import Problem, StepSettings

@@ -19,6 +19,7 @@ class Status(Enum):
     RELAXED = "relaxed"
     UNBALANCED = "unbalanced"
     APPROXIMATE = "approximate"
+    UNSTABLE = "unstable"
 
     @property
     def advice(self) -> str:
@@ -61,6 +62,11 @@ _ADVICE = {
         "the budget of the step was spent: forces are within the friction cones and go with the "
         "motion, but obey the contact law only to the residual; give a larger budget, a larger "
         "accuracy or a smaller time step if that is not enough"
+    ),
+    Status.UNSTABLE: (
+        "springs with friction balance the load, but the equilibrium is unstable, and no stable "
+        "one was found beside it: give the history that the contacts come from, or apply the load "
+        "in increments"
     ),
     Status.JAMMED: (
         "no motion undoes all overlaps, as where held bodies overlap: the forces are those that "

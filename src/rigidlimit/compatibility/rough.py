@@ -93,7 +93,7 @@ def _in_increments(problem, whole, gap_before, increments) -> RoughForces:
     """The answer after the way from the history's load and gaps in equal parts, each from the
     answer before it; its displacement is that of the whole way. From one that does not converge on
     the rest of the way is one increment."""
-    before, now, solves = problem.carried(whole.history), whole, 0
+    before, now, solves, several = problem.carried(whole.history), whole, 0, False
     moved = np.zeros(len(whole.load))
     if whole.warm_start is not None:
         now = replace(now, warm_start=whole.warm_start / increments)
@@ -103,17 +103,17 @@ def _in_increments(problem, whole, gap_before, increments) -> RoughForces:
         if whole.gap is not None:
             now = replace(now, gap=part * whole.gap + (1.0 - part) * gap_before)
         found = _answer(problem, now)
-        solves += found.iterations
+        solves, several = solves + found.iterations, several or found.several
         if found.status is not Status.CONVERGED:
             break
         now, moved = replace(now, history=found.history), moved + found.displacement
     merged = increments - k
     if merged:
         found = _answer(problem, replace(whole, history=now.history))
-        solves += found.iterations
+        solves, several = solves + found.iterations, several or found.several
     if merged or not found.converged:
         moved = moved + found.displacement
-    return replace(found, iterations=solves, merged=merged, displacement=moved)
+    return replace(found, iterations=solves, several=several, merged=merged, displacement=moved)
 
 
 def _answer(problem: ScaledRough, increment: Increment) -> RoughForces:
@@ -127,7 +127,10 @@ def _answer(problem: ScaledRough, increment: Increment) -> RoughForces:
     off = np.abs(imbalance) / problem.arm_full
     residual = float(off.max(initial=0.0)) / (problem.size or solved.unit)
     status = solved.status
-    if status in (Status.CONVERGED, Status.NO_EQUILIBRIUM) and residual > tolerance:
+    if (
+        status in (Status.CONVERGED, Status.UNSTABLE, Status.NO_EQUILIBRIUM)
+        and residual > tolerance
+    ):
         status = Status.STALLED
     common = _common(
         force[:, 0], solved.displacement, status, residual, solved.solves, imbalance, tolerance, off
@@ -140,6 +143,7 @@ def _answer(problem: ScaledRough, increment: Increment) -> RoughForces:
         state=_state(solved, increment),
         history=ContactHistory(solved.kept, force[:, 1:].copy(), increment.gap),
         mechanism=solved.mechanism,
+        several=solved.several,
         routes=solved.routes,
     )
 

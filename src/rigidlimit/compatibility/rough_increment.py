@@ -53,5 +53,6 @@ class Solved:
     routes: tuple[str, ...]
     nearest_status: Status | None
     mechanism: np.ndarray | None
+    several: bool
     duality_gap: float
     force_error: float

@@ -40,7 +40,9 @@ class RoughForces(CompatibleForces):
     bool: contacts at their bound mu f_n. state: "unloaded", "history" or "least energy". history:
     what the next increment starts from. merged: increments taken together with the one before them,
     which had no equilibrium of its own. mechanism (n,): where no admissible forces balance the
-    load, the motion that it drives, of largest entry 1; else None. routes: ways of the solver.
+    load, the motion that it drives, of largest entry 1; else None. several: whether an equilibrium
+    that was found first is unstable: the forces are those of a stable one to which a disturbance
+    leads, one of several, or of the unstable one (status UNSTABLE). routes: ways of the solver.
     duality_gap, force_error: of forces of least energy, for the load that they balance: part of the
     energy by which they can be above the least, and how far a force can be off by it, over the
     largest; nan for the others, which have no energy to be compared with.
@@ -52,6 +54,7 @@ class RoughForces(CompatibleForces):
     history: ContactHistory | None = None
     merged: int = 0
     mechanism: np.ndarray | None = None
+    several: bool = False
     routes: tuple[str, ...] = ()
 
     @property
@@ -89,6 +92,11 @@ class RoughForces(CompatibleForces):
             parts.append(
                 f"an increment had no equilibrium, and was taken as one with the "
                 f"{counted(self.merged, 'increment')} after it"
+            )
+        if self.several and self.converged:
+            parts.append(
+                "one of several: the equilibrium that was found first is unstable, and these are "
+                "the forces of a stable one to which a disturbance leads"
             )
         if self.nearest_status is not None:
             solved = self.nearest_status is Status.CONVERGED

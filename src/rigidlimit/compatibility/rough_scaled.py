@@ -16,6 +16,7 @@ from ..equilibrium.law import ContactLaw
 from ..equilibrium.relaxation import Relaxation
 from ..equilibrium.result import Equilibrium
 from ..equilibrium.solve import Settings, solve
+from ..equilibrium.stability import growth, stable_beside
 from ..linear import body_starts, column_arms, kept_starts
 from ..status import Status
 from .rough_increment import Increment, RoughContacts, Solved
@@ -43,6 +44,7 @@ class _Found:
     routes: tuple[str, ...]
     nearest_status: Status | None = None
     mechanism: np.ndarray | None = None
+    several: bool = False
 
 
 class ScaledRough:
@@ -110,19 +112,25 @@ class ScaledRough:
         x = np.zeros(len(self.dofs))
         if increment.warm_start is not None:
             x = increment.warm_start[self.dofs] * self.arm / length
-        first, routes = solve(
-            mechanics,
-            law,
-            x,
+        sizes = dict(
             tolerance=0.5 * increment.tolerance,
             force_size=max(float(np.abs(goal).max(initial=0.0)), 1e-3),
-            settings=Settings(path=PATH, relaxation=Relaxation()),
         )
+        settings = Settings(path=PATH, relaxation=Relaxation())
+        first, routes = solve(mechanics, law, x, **sizes, settings=settings)
+        grows = None
         if first.converged:
             known_bodies = dict(starts=self.starts, tolerance=increment.tolerance)
             first = light_bodies_balanced(mechanics, self.rows, law, first, goal, **known_bodies)
-        found = _Found(first, law, Status.CONVERGED, first.iterations, routes)
-        if not first.converged:
+            if increment.slide is None:  # what is known to slide moves on: no state of rest
+                grows = growth(mechanics, law, first.x)
+        if grows is not None:
+            first = stable_beside(mechanics, law, first, grows, **sizes)
+            routes = (*routes, "disturbance")
+        found = _Found(
+            first, law, first.status, first.iterations, routes, several=grows is not None
+        )
+        if not (first.converged or first.status is Status.UNSTABLE):
             if first.status is Status.NO_EQUILIBRIUM:
                 found = replace(found, mechanism=self._motion(first.x - x))
             found = self._least_energy(found, goal, increment, known)
@@ -249,6 +257,7 @@ class ScaledRough:
             routes=found.routes,
             nearest_status=found.nearest_status,
             mechanism=found.mechanism,
+            several=found.several,
             duality_gap=gap,
             force_error=off,
         )

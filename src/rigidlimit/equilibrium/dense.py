@@ -127,12 +127,15 @@ class Dense:
     def residual(self, x: np.ndarray, force: np.ndarray) -> np.ndarray:
         return self.a * x - force.ravel() @ self.out - self.c
 
-    def factorize(self, D: np.ndarray) -> Solve:
-        D = np.ascontiguousarray(D)
+    def matrix(self, D: np.ndarray) -> np.ndarray:
+        """a + shift + U D L (n, n), of blocks D (m, d, d)."""
         K = np.empty((len(self.c), len(self.c)))
-        assemble(self.a + self.shift, self.rows, self.out, D, K)
+        assemble(self.a + self.shift, self.rows, self.out, np.ascontiguousarray(D), K)
+        return K
+
+    def factorize(self, D: np.ndarray) -> Solve:
         # stored row by row is the transpose stored column by column
-        lu, pivots, wrong = lapack.dgetrf(K.T, overwrite_a=True)
+        lu, pivots, wrong = lapack.dgetrf(self.matrix(D).T, overwrite_a=True)
         if wrong > 0 or not np.isfinite(lu[-1:, -1:]).all():  # what is no number spreads to the end
             raise np.linalg.LinAlgError("singular matrix")
 

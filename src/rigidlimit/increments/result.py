@@ -8,6 +8,10 @@ from .._support.words import counted
 from ..dynamics.rough import RoughDynamicsResult
 from ..status import Status
 
+UNSTABLE = (
+    "the equilibrium is unstable, one of several: a disturbance of the scene leads to other forces"
+)
+
 
 @dataclass(frozen=True, repr=False)
 class IncrementResult(RoughDynamicsResult):
@@ -19,8 +23,9 @@ class IncrementResult(RoughDynamicsResult):
     forces differ from those of the stiff limit by a part of about 1/s. sweeps: Gauss-Seidel sweeps.
     elastic_energy [J]: of the springs at the end of the step. energy_made [J]: which no load has
     supplied: of overlaps that the step undoes, and of springs that are softer than in the step
-    before. Kinetic and potential energy and that of the springs grow in no step by more than that
-    and the work of loads and of driven bodies.
+    before. several: whether the step begins without forces and ends in an equilibrium that is
+    unstable, one of several; other steps are not examined. Kinetic and potential energy and that of
+    the springs grow in no step by more than that and the work of loads and of driven bodies.
     """
 
     trial: np.ndarray | None = None
@@ -29,6 +34,7 @@ class IncrementResult(RoughDynamicsResult):
     sweeps: int = 0
     elastic_energy: float = 0.0
     energy_made: float = 0.0
+    several: bool = False
 
     @property
     def message(self) -> str:
@@ -37,6 +43,7 @@ class IncrementResult(RoughDynamicsResult):
             f"{self.tolerance:.1e}) at {self.stiffness:.0e} times the stiffness of inertia, after "
             f"{counted(self.sweeps, 'sweep')} and {counted(self.factorizations, 'linear system')}; "
             f"{self.advice}; {counted(int(self.sliding.sum()), 'sliding contact')}"
+            + (f"; {UNSTABLE}" if self.several else "")
         )
 
     @property

@@ -65,8 +65,9 @@ class Search(NamedTuple):
     rise: of s at a time, where one to the stiff limit fails. near: residual of sweeps from which
     Newton's method is tried. attempt: systems of one attempt. easy: systems up to which an attempt
     shows that bodies are near rest, so that stiffer springs pay. loaded: forces, in parts of their
-    mean, under which contacts give way by ``overlap``. chunk: sweeps between two looks at the
-    residual. least: sweeps that are granted to any number of contacts.
+    mean, under which contacts give way by ``overlap``. stands: s at which secant iterations look
+    for an equilibrium of bodies at rest. chunk: sweeps between two looks at the residual. least:
+    sweeps that are granted to any number of contacts.
     """
 
     rise: float = 10.0
@@ -74,6 +75,7 @@ class Search(NamedTuple):
     attempt: int = 8
     easy: int = 3
     loaded: float = 4.0
+    stands: float = 1e6
     chunk: int = 50
     least: int = 400
     momentum: Sweeps = Sweeps()

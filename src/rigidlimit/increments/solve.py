@@ -2,7 +2,8 @@
 
 In this order, each where the one before fails:
 
-1. the stiff limit from the forces that contacts remember, where the step before ended there;
+1. the stiff limit from the forces that contacts remember, where the step before ended there, or
+   secant iterations and Newton's method from rest, where contacts remember nothing;
 2. Newton's method at the stiffness s of moving bodies, where it solved the step before, and always
    in small networks;
 3. Gauss-Seidel sweeps at that s, and Newton's method from where they come near.
@@ -10,13 +11,16 @@ In this order, each where the one before fails:
 What Newton's method solved within few systems is continued to the stiff limit (``limit.py``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..equilibrium.dense import Dense
 from ..equilibrium.mechanics import Mechanics
 from ..equilibrium.rough_newton import newton
+from ..equilibrium.solve import Settings as Start
+from ..equilibrium.solve import solve as from_rest
+from ..equilibrium.stability import growth
 from ..status import Status
 from .budget import Budget
 from .limit import beyond_rounding, rests, rounding
@@ -43,9 +47,10 @@ PRESSED = 1e-3
 class Solution:
     """force (m, d) [N] in the cones. normal (m,) [N]: trial normal force, negative where springs
     are open. velocity (n,) of the free degrees of freedom. s: stiffness, 0 after sweeps. residual:
-    over the scale of velocities; worst: contact of the largest. sweeps, systems: done. routes:
-    tried. energy, begun [J]: of the springs at the end and when the step begins. locked: contacts
-    of bodies that have no room left, the hardest pressed first, or None."""
+    over the scale of velocities; worst: contact of the largest. several: whether the step begins
+    without forces and ends in the stiff limit at an equilibrium that is unstable. sweeps, systems:
+    done. routes: tried. energy, begun [J]: of the springs at the end and when the step begins.
+    locked: contacts of bodies that have no room left, the hardest pressed first, or None."""
 
     force: np.ndarray
     normal: np.ndarray
@@ -61,6 +66,7 @@ class Solution:
     energy: float = 0.0
     begun: float = 0.0
     locked: np.ndarray | None = None
+    several: bool = False
 
 
 def solve(
@@ -77,7 +83,8 @@ def solve(
 
 @dataclass
 class _Found:
-    """w (m, d): displacements of the springs. residual, x: of Newton's method, None of sweeps."""
+    """w (m, d): displacements of the springs. residual, x, mechanics: of Newton's method, None of
+    sweeps."""
 
     springs: Springs
     force: np.ndarray
@@ -85,6 +92,7 @@ class _Found:
     w: np.ndarray
     residual: float | None = None
     x: np.ndarray | None = None
+    mechanics: Mechanics | None = None
 
 
 class _Search:
@@ -107,6 +115,8 @@ class _Search:
         before, found = increment.step.velocity[increment.dofs], None
         if s >= self.settings.stiffest:
             found = self._split(s, before, force)
+        elif self.begins and not increment.small:
+            found = self._from_rest()
         if found is None and (s > 0.0 or increment.small):
             found = self._newton_at(self.moving, (increment.velocity(force), before))
         if found is None:
@@ -115,11 +125,22 @@ class _Search:
             found = self._stiffened(found)
         return self._solution(found)
 
+    @property
+    def begins(self) -> bool:
+        """Whether contacts remember no forces, as in the first step of a scene."""
+        return not self.increment.history.normal.any()
+
+    def _from_rest(self) -> _Found | None:
+        """By secant iterations and Newton's method, from bodies at rest."""
+        springs = self._springs(max(self.moving, SEARCH.stands))
+        mechanics = self.increment.mechanics.shifted(-springs.offset)
+        return self._newton(springs, mechanics, np.zeros(len(self.increment.dofs)), secants=True)
+
     def _springs(self, s: float) -> Springs:
         """The law at s. Overlaps beyond ``slop`` are undone while bodies move, not near rest."""
         if s > self.moving:
             return self.increment.springs_at(s)
-        return self.increment.springs_at(s, UNDONE if self.increment.history.normal.any() else 1.0)
+        return self.increment.springs_at(s, 1.0 if self.begins else UNDONE)
 
     def _newton_at(self, s: float, starts: tuple[np.ndarray, ...]) -> _Found | None:
         """From that of the velocities ``starts`` (n,) whose springs' forces are nearest to
@@ -136,9 +157,16 @@ class _Search:
         return self._newton(springs, mechanics, x, min(slack, self.settings.accuracy))
 
     def _newton(
-        self, springs: Springs, mechanics: Mechanics, x: np.ndarray, slack: float = 0.0
+        self,
+        springs: Springs,
+        mechanics: Mechanics,
+        x: np.ndarray,
+        slack: float = 0.0,
+        *,
+        secants: bool = False,
     ) -> _Found | None:
-        """None where the residual stays above the tolerance and above ``slack``."""
+        """None where the residual stays above the tolerance and above ``slack``. secants: whether
+        secant iterations come first, as they always do in small networks."""
         iterations = self.budget.systems_left(SEARCH.attempts(self.increment.small))
         if iterations == 0:
             return None
@@ -148,6 +176,14 @@ class _Search:
             if isinstance(mechanics, Dense):
                 size = self.increment.impact
                 found, _ = mechanics.equilibrium(law, x, tolerance, iterations, size)
+            elif secants:
+                start = Start(newton=iterations, path=0)
+                size = self.increment.impact
+                found, _ = from_rest(
+                    mechanics, law, x, tolerance=tolerance, force_size=size, settings=start
+                )
+                if not found.converged:  # then x is no more than where the search ended
+                    found = replace(found, residual=np.inf)
             else:
                 limits = dict(tolerance=tolerance, iterations=iterations)
                 found = newton(mechanics, law, x, **limits, settings=SEARCH.newton)
@@ -161,7 +197,9 @@ class _Search:
         force = np.array(found.force)
         into_cones(law.friction, force)
         velocity = self.increment.velocity(force)
-        return _Found(springs, force, velocity, found.displacement, found.residual, found.x)
+        return _Found(
+            springs, force, velocity, found.displacement, found.residual, found.x, mechanics
+        )
 
     def _by_sweeps(self) -> _Found:
         increment, settings, budget = self.increment, self.settings, self.budget
@@ -211,12 +249,17 @@ class _Search:
             found = stiffer
         return found
 
+    def _unstable(self, found: _Found) -> bool:
+        """Whether a disturbance grows from where the first step of a scene ends in the limit."""
+        if not self.begins or found.springs.s < self.settings.stiffest:
+            return False
+        return growth(found.mechanics, found.springs.law, found.x) is not None
+
     def _worth_more(self, found: _Found) -> bool:
         """Whether stiffer springs are tried where Newton's method had much to do: in small
         networks, at the start of a scene, and at rest."""
         increment = self.increment
-        begins = not increment.history.normal.any()
-        return increment.small or begins or rests(increment, found.velocity, found.springs.s)
+        return increment.small or self.begins or rests(increment, found.velocity, found.springs.s)
 
     def _to_the_limit(self, found: _Found) -> _Found | None:
         s = self.settings.stiffest
@@ -294,6 +337,7 @@ class _Search:
             energy=springs.energy(force) * increment.step.dt,
             begun=springs.begun * increment.step.dt,
             locked=self.locked,
+            several=exact and self._unstable(found),
         )
 
 

@@ -119,6 +119,7 @@ def forces(found: "StepResult") -> RoughForces:
         sliding=motion.at_bound[closed],
         state=HISTORY if known else UNLOADED,
         history=ContactHistory(motion.trial[closed], motion.tangential_force[closed]),
+        several=motion.several,
     )
 
 
@@ -174,6 +175,7 @@ def _motion(
         stiffness=found.s,
         sweeps=found.sweeps,
         elastic_energy=found.energy,
+        several=found.several,
         energy_made=max(found.begun - (0.0 if memory is None else memory.energy), 0.0),
     )
 

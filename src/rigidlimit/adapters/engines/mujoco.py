@@ -18,7 +18,7 @@ estimate of the inverse mass. At full impedance d = dmax the spring is stiffness
 A time constant (positive ``solref``) is no material: equal stiffness is taken, and said.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ from .materials import ByContact, by_name, given_stiffness
 from .matrices import delivered
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
-from .mujoco_model import name_of, structure
+from .mujoco_model import Structure, name_of, structure
 from .mujoco_places import contact_places
 from .mujoco_rows import constraint_rows, contact_rows, solved_contacts
 from .mujoco_state import check_positions, engine_residual
@@ -99,7 +99,7 @@ def from_mujoco(
     )  # fmt: skip
     _check_data(model, data)
     check_positions(mujoco, model, data)
-    made, held = structure(mujoco, model), _held(mujoco, model, held)
+    made, held = structure(mujoco, model), held_columns(mujoco, model, held)
     solved = solved_contacts(mujoco, model, data)
     jacobian = constraint_rows(mujoco, model, data)
     residual = engine_residual(mujoco, model, data, jacobian, solved)
@@ -190,24 +190,33 @@ def _notes(mujoco, model, data, made, solved, links, body, soft):
     """What was taken for what; body (m, 2): of both sides."""
     yield from links.notes
     others = data.nefc - int(solved.count.sum()) - len(links.engine_row)
-    if others:
-        rows = counted(others, "constraint row")
-        yield f"{rows} of joints and equalities kept as MuJoCo has them"
-    if len(solved.row) < data.ncon:
-        listed = counted(int(data.ncon) - len(solved.row), "listed contact")
-        yield f"{listed} not solved by MuJoCo: zero force"
+    yield from notes_of_rows(others, int(data.ncon) - len(solved.row))
     if _asleep(data, made).any():
         yield "bodies are asleep: MuJoCo lists no contacts between them, so none are mended"
-    if made.mocap.any() and (made.mocap[body] & (body >= 0)).any():
-        yield (
-            "contacts with mocap bodies: what these squeeze harder than the balance of the others "
-            "asks for is not kept"
-        )
+    yield from notes_of_mocap(made, body)
     if soft:
         yield (
             f"{counted(len(soft), 'soft equality')} (off by more than 2 % of the size of what it "
             f"joins, or a slow spring), first {name_of(mujoco, model, 'EQUALITY', soft[0])}: rigid "
             "all the same; equalities='given', or the names of the others, keeps its force"
+        )
+
+
+def notes_of_rows(others: int, unsolved: int) -> Iterator[str]:
+    """Of constraint rows of no contact, and of contacts without rows."""
+    if others:
+        rows = counted(others, "constraint row")
+        yield f"{rows} of joints and equalities kept as MuJoCo has them"
+    if unsolved:
+        yield f"{counted(unsolved, 'listed contact')} not solved by MuJoCo: zero force"
+
+
+def notes_of_mocap(made: Structure, body: np.ndarray) -> Iterator[str]:
+    """body (m, 2): of both sides of the contacts, below zero for the world."""
+    if made.mocap.any() and (made.mocap[body] & (body >= 0)).any():
+        yield (
+            "contacts with mocap bodies: what these squeeze harder than the balance of the others "
+            "asks for is not kept"
         )
 
 
@@ -241,7 +250,7 @@ def _stiffness(data, solved, stiffness, exponent):
     return -solref[:, 0] / (1 - full) * mass, ("stiffness: MuJoCo's springs (direct solref)",)
 
 
-def _held(mujoco, model, held):
+def held_columns(mujoco, model, held) -> np.ndarray:
     """(nv,) bool from joint names or a mask."""
     mask = np.zeros(int(model.nv), bool)
     if isinstance(held, np.ndarray) and held.dtype == bool:

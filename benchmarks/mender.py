@@ -1,0 +1,159 @@
+"""Prepared mending beside MuJoCo's own step: `python -m benchmarks.mender [NAME ...]`.
+
+speed     scenes and stacks of 4 to 48 contacts: microseconds of processor time of a step, of
+          ``from_mujoco``, of ``Mender.mend`` (median and 99th percentile) and of a state in a batch
+quadrupeds  64 environments: their steps, and mending them
+models    every MJCF model of the folder MENDER_MODELS: the forces of ``Mender`` and of
+          ``from_mujoco`` at some moments of its motion
+"""
+
+import os
+
+if __name__ == "__main__":
+    # before numpy is loaded: one core for everyone
+    for name in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
+        os.environ[f"{name}_NUM_THREADS"] = "1"
+
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import named_checks
+from benchmarks.engine_scenes import SCENES
+from benchmarks.engines import BOX, HALF, SCENE
+from rigidlimit.adapters import Mender, from_mujoco
+from rigidlimit.errors import InputError
+
+BATCH = 256
+MOMENTS = (1, 10, 50, 150, 300, 600)
+
+
+def _times(work, repeat):
+    """Processor time [us] of each call, sorted."""
+    work()
+    spent = []
+    for _ in range(repeat):
+        began = time.thread_time_ns()
+        work()
+        spent.append((time.thread_time_ns() - began) / 1e3)
+    return np.sort(spent)
+
+
+def _twins(model, data, count):
+    """As many MjData of the same state, each after a step of its own."""
+    import mujoco
+
+    twins = [mujoco.MjData(model) for _ in range(count)]
+    for twin in twins:
+        twin.qpos[:], twin.qvel[:], twin.ctrl[:] = data.qpos, data.qvel, data.ctrl
+        mujoco.mj_step(model, twin)
+    return twins
+
+
+def _stack(boxes, settle=500):
+    import mujoco
+
+    bodies = "".join(BOX.format(z=HALF * (2 * i + 1)) for i in range(boxes))
+    model = mujoco.MjModel.from_xml_string(SCENE.format(boxes=bodies))
+    data = mujoco.MjData(model)
+    for _ in range(settle):
+        mujoco.mj_step(model, data)
+    return model, data
+
+
+def speed(repeat=500):
+    print("                          contacts   step  general  prepared   99 %   batch [us]")
+    worlds = {name: SCENES[name]().made for name in SCENES}
+    for name, made in (worlds | {f"stack of {n}": partial(_stack, n) for n in (1, 5, 12)}).items():
+        print(f"{name:28} {_speed(*made(), repeat)}", flush=True)
+
+
+def _speed(model, data, repeat):
+    import mujoco
+
+    mender, twins, stepped = Mender(model), _twins(model, data, BATCH), mujoco.MjData(model)
+    stepped.qpos[:] = data.qpos
+    step = np.median(_times(lambda: mujoco.mj_step(model, stepped), repeat))
+    general = np.median(_times(lambda: from_mujoco(model, data), repeat // 10))
+    own = _times(lambda: mender.mend(data), repeat)
+    batch = _times(lambda: mender.mend_many(twins).force, 10)[5] / BATCH
+    return (
+        f"{data.ncon:5} {step:6.1f} {general:8.0f} {np.median(own):9.1f} "
+        f"{own[int(0.99 * repeat)]:6.1f} {batch:7.1f}"
+    )
+
+
+def quadrupeds(count=64):
+    import mujoco
+
+    model, data = SCENES["quadruped"]().made()
+    mender, twins = Mender(model), _twins(model, data, count)
+
+    def step():
+        for twin in twins:
+            mujoco.mj_step(model, twin)
+
+    steps, mending = _times(step, 50)[25], _times(lambda: mender.mend_many(twins).force, 50)[25]
+    print(f"{count} quadrupeds: their steps {steps / 1e3:.2f} ms, mending {mending / 1e3:.2f} ms")
+
+
+def models(folder=None):
+    import mujoco
+
+    folder = folder or os.environ.get("MENDER_MODELS")
+    if not folder:
+        print("models: set MENDER_MODELS to a folder of MJCF models")
+        return
+    off, unread = {}, 0
+    for path in sorted(Path(folder).rglob("*.xml")):
+        try:
+            model = mujoco.MjModel.from_xml_path(str(path))
+        except ValueError:  # a part of another model, or a plugin that is not there
+            unread += 1
+            continue
+        found = _along(model)
+        if found is not None:
+            off[path.name] = found
+            worst, states, prepared, why = found
+            how = f"{prepared} of {states} states prepared" if not why else f"not prepared: {why}"
+            print(f"{path.name:34} {worst:.0e}  {how}", flush=True)
+    worst = max(difference for difference, *_ in off.values())
+    print(f"{len(off)} models with contacts, {unread} files not read, worst difference {worst:.0e}")
+
+
+def _along(model):
+    """(largest difference over the largest force, states, prepared states, reason why not) along a
+    motion under random controls; None without contacts."""
+    import mujoco
+
+    data, mender, rng = mujoco.MjData(model), Mender(model), np.random.default_rng(0)
+    if model.nkey:
+        mujoco.mj_resetDataKeyframe(model, data, 0)
+    differences, prepared = [], 0
+    for step in range(1, max(MOMENTS) + 1):
+        data.ctrl[:] = rng.normal(size=model.nu) * 0.1
+        mujoco.mj_step(model, data)
+        if step not in MOMENTS or not data.ncon:
+            continue
+        try:
+            known = from_mujoco(model, data)
+        except InputError:
+            continue
+        mended = mender.mend(data)
+        prepared += type(mended) is not type(known)
+        off = np.column_stack([mended.force - known.force, mended.tangential - known.tangential])
+        largest = np.abs(np.column_stack([known.force, known.tangential])).max(initial=0.0)
+        differences.append(float(np.abs(off).max(initial=0.0)) / (float(largest) or 1.0))
+    if not differences:
+        return None
+    return max(differences), len(differences), prepared, mender.general
+
+
+CHECKS = {"speed": speed, "quadrupeds": quadrupeds, "models": models}
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    named_checks.run(__doc__, CHECKS)

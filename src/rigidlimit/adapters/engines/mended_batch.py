@@ -1,0 +1,106 @@
+"""Mended forces of many states, as arrays over states."""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+import numpy as np
+
+from ..._support.words import counted
+from ...status import Status
+from .prepared.mujoco_read import Answer
+from .result import MendedForces
+
+
+class MendedBatch:
+    """``MendedForces`` of states of one model; ``batch[i]`` has all of state i.
+
+    Arrays have as many columns as the state of most contacts; those of others are zero beyond.
+
+    Attributes
+    ----------
+    count : (states,) int, contacts in the engine's list.
+    listed : (states, contacts) bool, columns that are contacts of a state.
+    force : (states, contacts) [N], as ``MendedForces.force``.
+    tangential : (states, contacts, 5), as ``MendedForces.tangential``.
+    converged : (states,) bool; status : (states,) of ``Status``; residual : (states,).
+    """
+
+    def __init__(self, answers: list, forces: Callable[[tuple], MendedForces]):
+        self._answers, self._made = answers, forces
+        self._whole: dict[int, MendedForces] = {}
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def __getitem__(self, i: int) -> MendedForces:
+        answer = self._answers[i]
+        if isinstance(answer, MendedForces):
+            return answer
+        i = range(len(self))[i]
+        if i not in self._whole:
+            self._whole[i] = self._made(answer)
+        return self._whole[i]
+
+    def __iter__(self) -> Iterator[MendedForces]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<MendedBatch: {self.message}>"
+
+    @cached_property
+    def _parts(self) -> list[tuple[np.ndarray, np.ndarray, Status, float]]:
+        """(force, tangential, status, residual) of each state."""
+        out = []
+        for answer in self._answers:
+            if isinstance(answer, MendedForces):
+                out.append((answer.force, answer.tangential, answer.status, answer.residual))
+            else:
+                known = Answer(*answer)
+                out.append((known.force, known.tangential, Status.CONVERGED, known.residual))
+        return out
+
+    @cached_property
+    def count(self) -> np.ndarray:
+        return np.array([len(force) for force, *_ in self._parts], int)
+
+    @property
+    def listed(self) -> np.ndarray:
+        return np.arange(self.count.max(initial=0)) < self.count[:, None]
+
+    @cached_property
+    def force(self) -> np.ndarray:
+        out = np.zeros(self.listed.shape)
+        for row, (force, *_) in zip(out, self._parts, strict=True):
+            row[: len(force)] = force
+        return out
+
+    @cached_property
+    def tangential(self) -> np.ndarray:
+        out = np.zeros((*self.listed.shape, 5))
+        for row, (_, tangential, *_) in zip(out, self._parts, strict=True):
+            row[: len(tangential), : tangential.shape[1]] = tangential
+        return out
+
+    @property
+    def status(self) -> np.ndarray:
+        return np.array([status for _, _, status, _ in self._parts], object)
+
+    @property
+    def converged(self) -> np.ndarray:
+        return self.status == Status.CONVERGED
+
+    @property
+    def residual(self) -> np.ndarray:
+        return np.array([residual for *_, residual in self._parts])
+
+    @property
+    def message(self) -> str:
+        """How many states and contacts, and how many of them were solved."""
+        states, solved = len(self), int(self.converged.sum())
+        said = f"{counted(states, 'state')}, {counted(int(self.count.sum()), 'contact')}"
+        if solved == states:
+            return f"{said}, all converged"
+        first = int(np.flatnonzero(~self.converged)[0])
+        return (
+            f"{said}, {states - solved} not converged, first state {first}: {self[first].message}"
+        )

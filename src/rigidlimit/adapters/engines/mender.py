@@ -1,0 +1,330 @@
+"""Mending prepared once for a MuJoCo model, and then at the speed of its engine.
+
+What stays from state to step is kept in ``Mender``: names, trees, tables of stiffness and friction
+by pair. What changes goes from MuJoCo's arrays to forces in compiled code (``prepared``), without
+an object of Python between. A state that this does not read, or that it cannot decide, goes the way
+of ``from_mujoco``; results are the same.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..._support import arrays
+from ...errors import InputError
+from .arguments import expect, joint_names
+from .geometry import OUTSIDE
+from .materials import ByContact, by_name
+from .mended_batch import MendedBatch
+from .mujoco import from_mujoco, held_columns, library
+from .mujoco_model import codes as codes_of
+from .mujoco_model import structure
+from .prepared import codes
+from .prepared.forces import PreparedForces
+from .prepared.made import Made, NoContacts
+from .prepared.mujoco_read import mend_mujoco
+from .prepared.options import compiled_law, takes
+from .prepared.pairs import PairTable
+from .prepared.shares import AS_GIVEN, ENGINE, TOTAL
+from .reading import asked
+from .result import MendedForces
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
+MOST = 40_000
+"""Entries of the rows, zeros included, up to which compiled code takes a state: 60 contacts and
+more of a dozen free bodies. Beyond, sparse matrices are faster."""
+
+NOTHING = np.zeros(0)
+NO_TABLE = np.zeros((0, 0))
+NO_FRICTION = np.zeros((0, 5))
+
+KINDS = {"engine": ENGINE, "rest": AS_GIVEN, "given": TOTAL}
+
+
+class Mender:
+    """``from_mujoco`` prepared for one model, for the states of a simulation.
+
+    Parameters
+    ----------
+    model : mjModel. What is kept of it is that of now: make a new ``Mender`` after a change of its
+        bodies, geoms or joints. Its options (timestep, cone, gravity) are read in each state.
+    stiffness, friction, load, held, equalities, exponent, on_friction and further keywords : as of
+        ``from_mujoco``.
+
+    Attributes
+    ----------
+    general : str, why states of this model are mended as ``from_mujoco`` does it, in some 1 ms;
+        "" where they are prepared.
+
+    Raises
+    ------
+    InputError : as ``from_mujoco``.
+
+    Examples
+    --------
+    >>> import mujoco
+    >>> from rigidlimit.adapters import Mender
+    >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody>
+    ...   <geom type="plane" size="5 5 .1"/>
+    ...   <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
+    ... </worldbody></mujoco>''')
+    >>> data, mender = mujoco.MjData(model), Mender(model)
+    >>> for _ in range(200):
+    ...     mujoco.mj_step(model, data)
+    >>> mended = mender.mend(data)
+    >>> mended.force.round(3)
+    array([2.453, 2.453, 2.453, 2.453])
+    """
+
+    def __init__(
+        self,
+        model: "MjModel",
+        *,
+        stiffness: ByContact | None = None,
+        friction: ByContact | None = None,
+        held: Sequence[str] | str | np.ndarray | None = None,
+        equalities: Sequence[str] | str = "rigid",
+        **options: Any,
+    ):
+        mujoco = self.mujoco = library()
+        expect("Mender", model=(model, mujoco.MjModel))
+        self.model, self.stiffness, self.equalities = model, stiffness, equalities
+        if friction is not None:
+            options = options | dict(friction=friction)
+        self.given = options | dict(stiffness=stiffness, held=held, equalities=equalities)
+        own = dict(options)
+        self.wanted = asked(
+            from_mujoco,
+            own,
+            load=own.pop("load", "engine"),
+            exponent=own.pop("exponent", 2.0),
+            on_friction=own.pop("on_friction", "joint"),
+        )
+        self.made = structure(mujoco, model)
+        self.held = held_columns(mujoco, model, held)
+        joint_names(equalities, "equalities", "equality")
+        self._scratch()
+        self._tables(stiffness, friction)
+        self._law = compiled_law(self.wanted.options)
+        self._springs = stiffness is None and self.wanted.options.exponent == 2.0
+        self.general = self._not_prepared()
+        code = codes_of(mujoco)
+        self._codes = code.pyramid, code.elliptic
+        self.cone, self._runge_kutta = code.cone, code.runge_kutta
+        self.system = self._systems()
+
+    def __repr__(self) -> str:
+        how = f"as from_mujoco: {self.general}" if self.general else "prepared"
+        return f"<Mender of {self.model.nbody - 1} bodies, {how}>"
+
+    def mend(self, data: "MjData") -> MendedForces:
+        """Mended forces of one state, as ``from_mujoco`` has them.
+
+        data : mjData after ``mj_step`` or ``mj_forward``. What is not asked of the result is not
+        made: its message, notes and balance come from what was kept of the state.
+
+        Raises
+        ------
+        InputError : data of another model, or forces that are not of the present state.
+        """
+        answer = self._answer(data)
+        return answer if isinstance(answer, MendedForces) else self._forces(answer)
+
+    def mend_many(self, states: Iterable["MjData"]) -> MendedBatch:
+        """Mended forces of many states of the model, each as ``mend`` has them.
+
+        states : MjData of as many environments, or of moments of a trajectory; each may be changed
+        as soon as it has been read, so that one MjData may be stepped on between them.
+
+        Raises
+        ------
+        InputError : as ``mend``, with the number of the state.
+        """
+        answers = []
+        for i, data in enumerate(states):
+            try:
+                answers.append(self._answer(data))
+            except InputError as wrong:
+                raise InputError(f"state {i}: {wrong}") from None
+        return MendedBatch(answers, self._forces)
+
+    # a state
+
+    def _answer(self, data):
+        """The answer of compiled code, or ``MendedForces`` of the general path."""
+        try:
+            view = self._views[data]
+        except (KeyError, TypeError):
+            view = self._view(data)
+        if data.ncon == 0 and self.wanted.load_from == "engine" and not self.general:
+            return self._without_contacts(data)
+        if self._left(data, view):
+            return from_mujoco(self.model, data, **self.given)
+        answer = mend_mujoco(*self._arguments(data, view))
+        if answer[0] == codes.UNKNOWN_PAIR:
+            for pairs in self._pairs.values():
+                pairs.learn(np.array(data.contact.geom, int).reshape(-1, 2))
+            answer = mend_mujoco(*self._arguments(data, view))
+        if answer[0] != codes.SOLVED:
+            return from_mujoco(self.model, data, **self.given)
+        return answer
+
+    def _forces(self, answer) -> MendedForces:
+        made = Made(self, answer)
+        _, force, tangential, _, _, rough, solves, residual, *_ = answer
+        options = self.wanted.options
+        return PreparedForces(made, options, force, tangential, made.rows, rough, residual, solves)
+
+    def _without_contacts(self, data) -> MendedForces:
+        made = NoContacts(self, np.array(data.qvel, float), int(data.nefc))
+        rows = np.zeros(0, int), np.zeros(0, bool)
+        options = self.wanted.options
+        return PreparedForces(made, options, NOTHING, NO_FRICTION, lambda: rows, False, 0.0, 0)
+
+    def _left(self, data, view) -> bool:
+        """Whether this state is left to the general path."""
+        own = self._constant[10], self._constant[11]
+        return bool(
+            self.general
+            or (view.asleep is not None and view.asleep.max() >= 0)
+            or (len(view.active) > 0 and view.active.any() and self.equalities != "given")
+            or 3 * data.ncon * len(self.held) > MOST
+            or any(len(values) > 1 and len(values) != data.ncon for values in own)
+        )
+
+    def _arguments(self, data, view) -> tuple:
+        """What ``mend_mujoco`` takes of a state."""
+        model, mujoco, option = self.model, self.mujoco, self.model.opt
+        now, before = self._poses
+        if len(view.mocap_pos):
+            for pose in self._poses:
+                pose.mocap_pos[:], pose.mocap_quat[:] = view.mocap_pos, view.mocap_quat
+        dt = option.timestep
+        now.qpos[:] = view.qpos
+        before.qpos[:] = view.qpos
+        mujoco.mj_integratePos(model, before.qpos, view.qvel, -dt)
+        mujoco.mj_kinematics(model, self._now)
+        mujoco.mj_kinematics(model, self._before)
+        mujoco.mj_mulM(model, data, self._inertial, view.qacc)
+        c = data.contact
+        contact = (
+            c.pos, c.frame, c.geom, c.dim, c.friction, c.efc_address, c.mu, c.solref, c.solimp
+        )  # fmt: skip
+        efc = (
+            data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind, data.efc_force,
+            data.efc_pos, data.efc_margin, data.efc_aref, data.efc_b, data.efc_D, data.efc_type,
+            data.efc_KBIP,
+        )  # fmt: skip
+        state = (
+            view.qvel, view.qacc, view.qacc_smooth, view.qfrc_smooth, self._inertial, view.xipos
+        )  # fmt: skip
+        places = (
+            view.xpos, view.xquat, now.xpos, now.xquat, before.xpos, before.xquat, view.cvel
+        )  # fmt: skip
+        numbers = (
+            KINDS[self.wanted.load_from], dt, model.stat.extent, bool(mujoco.mj_isSparse(model)),
+            *self._codes, option.cone == self.cone, option.integrator == self._runge_kutta,
+            option.noslip_iterations > 0, self._springs,
+        )  # fmt: skip
+        return self._constant, contact, efc, state, places, self._load(data), numbers, self._law
+
+    def _load(self, data):
+        """Load (n,) before what normal forces deliver, as ``KINDS`` have it."""
+        if self.wanted.load_from == "rest":
+            return -(data.qfrc_smooth + data.qfrc_constraint)
+        if self.wanted.load_from == "given":
+            return arrays.vector("load", self.wanted.load, len(self.held), what="column")
+        return np.zeros(len(self.held))
+
+    def _view(self, data):
+        expect("mend", data=(data, self.mujoco.MjData))
+        if self.model.nv != len(data.qvel) or self.model.nbody != len(data.xpos):
+            from_mujoco(self.model, data, **self.given)  # raises
+        view = self._views[data] = _View(data)
+        return view
+
+    # the model
+
+    def _not_prepared(self) -> str:
+        """Why compiled code does not read states of this model, or ""."""
+        model, made = self.model, self.made
+        moving = made.body_tree >= 0
+        mass = np.bincount(
+            made.tree[made.body_column[moving]],
+            weights=np.array(model.body_mass, float)[moving],
+            minlength=int(made.tree.max(initial=-1)) + 1,
+        )
+        pulls = [getattr(model, name, NOTHING) for name in ("geom_adhesion", "pair_adhesion")]
+        reasons = {
+            "its options": not takes(self.wanted.options),
+            "gap_tolerance is given": "gap_tolerance" in self.wanted.given,
+            "accuracy is given by column": np.ndim(self.wanted.given.get("accuracy", 0.0)) > 0,
+            "trees without mass": not (mass > 0.0).all(),
+            "no degrees of freedom": int(model.nv) == 0,
+            "flexible bodies": int(model.nflex) > 0,
+            "adhesion": any(np.any(pull) for pull in pulls),
+        }
+        return next((why for why, found in reasons.items() if found), "")
+
+    def _systems(self):
+        """(nbody,): free system of each body, or OUTSIDE where held joints hold its base."""
+        made = self.made
+        whole = ~self.held[made.base_columns].any(axis=1)
+        if whole.all():
+            return made.system
+        system = np.full(len(made.root), OUTSIDE)
+        system[made.bases[whole]] = np.arange(int(whole.sum()))
+        return system[made.root]
+
+    def _tables(self, stiffness, friction):
+        names = dict(geoms=self.made.geoms, bodies=self.made.bodies, body=self.made.geom_body)
+        self._pairs = {}
+        tables, own = [], []
+        for name, given in (("stiffness", stiffness), ("friction", friction)):
+            table, values = NO_TABLE, NOTHING
+            if given is not None and by_name(given):
+                self._pairs[name] = PairTable(name, given, **names)
+                table = self._pairs[name].values
+            elif given is not None:
+                values = np.atleast_1d(np.asarray(given, float))
+            tables.append(table)
+            own.append(values)
+        made, n = self.made, int(self.model.nv)
+        accuracy = self.wanted.given.get("accuracy", 1e-6)
+        self._constant = (
+            np.ascontiguousarray(made.tree, np.int64),
+            np.ascontiguousarray(made.turns),
+            np.ascontiguousarray(made.geom_body, np.int64),
+            np.ascontiguousarray(made.body_tree, np.int64),
+            np.ascontiguousarray(made.body_column, np.int64),
+            np.array(self.model.body_mass, float),
+            self.held,
+            np.full(n, float(accuracy)) if np.ndim(accuracy) == 0 else np.zeros(n),
+            *tables,
+            *own,
+        )
+
+    def _scratch(self):
+        """What poses and products are made in."""
+        self._now, self._before = (self.mujoco.MjData(self.model) for _ in range(2))
+        self._poses = _View(self._now), _View(self._before)
+        self._inertial = np.zeros(int(self.model.nv))
+        self._views: WeakKeyDictionary = WeakKeyDictionary()
+
+
+class _View:
+    """Arrays of an MjData that stay where they are."""
+
+    def __init__(self, data):
+        for name in (
+            "qpos", "qvel", "qacc", "qacc_smooth", "qfrc_smooth", "xpos", "xquat", "xipos",
+            "cvel", "mocap_pos", "mocap_quat",
+        ):  # fmt: skip
+            setattr(self, name, getattr(data, name))
+        self.active = data.eq_active
+        asleep = getattr(data, "tree_asleep", None)
+        self.asleep = asleep if asleep is not None and len(asleep) else None

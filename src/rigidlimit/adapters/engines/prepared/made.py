@@ -1,0 +1,157 @@
+"""``EngineContacts`` of states that compiled code has read, made when they are asked for."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...._support.matrices import compact
+from ..arguments import stopped_short
+from ..contacts import EngineContacts
+from ..geometry import Places
+from ..materials import by_name
+from ..mujoco import ADVICE, notes_of_mocap, notes_of_rows
+from ..parts import NamedParts
+from .columns import expanded
+from .mujoco_read import PARTS, Answer, shapes
+
+if TYPE_CHECKING:
+    pass
+
+
+class Made:
+    """``EngineContacts`` of a state that was read by compiled code."""
+
+    def __init__(self, mender, answer):
+        self.mender, self.answer = mender, answer
+
+    @cached_property
+    def parts(self) -> dict[str, np.ndarray]:
+        """``PARTS`` by name."""
+        answer, out, begin = Answer(*self.answer), {}, 0
+        for name, shape in zip(PARTS, shapes(*answer.sizes).tolist(), strict=True):
+            while len(shape) > 1 and shape[-1] == 1 and name != "values":
+                shape.pop()
+            end = begin + int(np.prod(shape))
+            out[name] = answer.kept[begin:end].reshape(shape)
+            begin = end
+        m, _, c, _ = answer.sizes
+        out["column"] = out["column"].reshape(m, c).astype(np.int64)
+        for name in ("count", "row", "dim", "geom"):
+            out[name] = out[name].astype(np.int64)
+        return out
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places (m,) of solved contacts, and whether they took part."""
+        return self.parts["row"], self.parts["took_part"] != 0.0
+
+    def __call__(self) -> EngineContacts:
+        mender, kept, answer = self.mender, self.parts, Answer(*self.answer)
+        wanted, ncon = mender.wanted, len(answer.force)
+        m, s, _, n = answer.sizes
+        rows = expanded(kept["values"], kept["column"], kept["count"], n)
+        parts = NamedParts(
+            geom=kept["geom"], body=mender.made.geom_body[kept["geom"]],
+            geoms=mender.made.geoms, bodies=mender.made.bodies,
+        )  # fmt: skip
+        frame = kept["frame"].reshape(m, 3, 3)
+        places = Places(
+            point=kept["point"], normal=frame[:, 0], tangents=frame[:, 1:], names=parts.pairs,
+            system=mender.system[parts.body], centre=kept["centre"], parts=parts,
+        )  # fmt: skip
+        pyramids = bool(mender.model.opt.cone == mender.cone)
+        stiffness, said = self._stiffness()
+        contacts = EngineContacts(
+            compact(rows[:, 0].copy()),
+            kept["normal"],
+            load=None if wanted.load_from == "engine" else kept["load"],
+            load_from=wanted.load_from,
+            held=mender.held,
+            tangential=kept["tangential"],
+            friction=kept["friction"],
+            cone="pyramid" if pyramids and (kept["dim"] > 1).any() else "elliptic",
+            sliding=compact(rows[:, 1:].reshape(m * s, n)),
+            gap=kept["gap"],
+            gap_tolerance=kept["gap_tolerance"],
+            mechanism=mender.made.tree,
+            reach=kept["reach"],
+            links=np.zeros((0, n)),
+            link_accuracy=np.zeros(0),
+            places=places,
+            row=kept["row"],
+            contacts=ncon,
+            velocity=kept["velocity"],
+            engine="MuJoCo",
+            engine_residual=answer.engine_residual,
+            stiffness=stiffness,
+            notes=(
+                *said,
+                *stopped_short("MuJoCo", answer.engine_residual, wanted.load_from, ADVICE),
+                *notes_of_rows(answer.other, ncon - m),
+                *notes_of_mocap(mender.made, parts.body),
+            ),
+        )
+        return _with(contacts, wanted.given)
+
+    def _stiffness(self):
+        """As ``mujoco._stiffness`` says it."""
+        given, own = self.parts["stiffness"], self.mender.stiffness
+        m, direct = len(given), Answer(*self.answer).direct
+        if own is not None:
+            return (own, ()) if by_name(own) else (given, ("stiffness: as given",) if m else ())
+        if not m:
+            return given, ()
+        if direct == m:
+            return given, ("stiffness: MuJoCo's springs (direct solref)",)
+        some = ""
+        if direct:
+            number = f"{m} contact{'s' if m > 1 else ''}"
+            some = f" (direct stiffness: {direct} of {number})"
+        return given, (f"stiffness: equal, solref has time constants{some}",)
+
+
+class NoContacts:
+    """``EngineContacts`` of a state without contacts."""
+
+    def __init__(self, mender, velocity, rows):
+        self.mender, self.velocity, self.rows = mender, velocity, rows
+
+    def __call__(self) -> EngineContacts:
+        mender, n = self.mender, len(self.velocity)
+        none, pairs = np.zeros(0), np.zeros((0, 2), int)
+        parts = NamedParts(pairs, pairs, mender.made.geoms, mender.made.bodies)
+        places = Places(
+            np.zeros((0, 3)), np.zeros((0, 3)), parts.pairs, pairs, np.zeros((0, 2, 3)),
+            np.zeros((0, 2, 3)), parts,
+        )  # fmt: skip
+        contacts = EngineContacts(
+            np.zeros((0, n)),
+            none,
+            load=None,
+            load_from="engine",
+            held=mender.held,
+            tangential=np.zeros((0, 5)),
+            friction=np.zeros((0, 5)),
+            sliding=np.zeros((0, n)),
+            gap=none,
+            gap_tolerance=none,
+            mechanism=mender.made.tree,
+            reach=np.ones(n),
+            links=np.zeros((0, n)),
+            link_accuracy=none,
+            places=places,
+            row=np.zeros(0, int),
+            contacts=0,
+            velocity=self.velocity,
+            engine="MuJoCo",
+            engine_residual=0.0,
+            stiffness=none,
+            notes=tuple(notes_of_rows(self.rows, 0)),
+        )
+        return _with(contacts, {k: v for k, v in mender.wanted.given.items() if k == "accuracy"})
+
+
+def _with(contacts: EngineContacts, given: Mapping[str, Any]) -> EngineContacts:
+    return replace(contacts, **given) if given else contacts

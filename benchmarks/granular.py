@@ -3,6 +3,7 @@
 heap      500 balls poured into a heap: its slope, by `settle` and by the DEM with other dampers
 poured    150 balls, by contact dynamics from the first fall on, and by the DEM
 packings  packing fraction and contacts a ball of rough packings, by friction
+pours     300 balls poured to rest: the statistics of their packing and forces, beside the DEM
 silo      pressure in a silo against Janssen's curve
 shear     shear stress of a direct shear box against the way of its upper half
 """
@@ -87,20 +88,69 @@ def poured(count=150, seeds=SEEDS, dt=2e-3, until=0.8):
     )
 
 
+def _fraction(bodies, state):
+    """Packing fraction of the balls whose centres lie between two levels, over the box there."""
+    free = bodies.free.any(axis=1)
+    radius, at = bodies.bounding_radius[free], state.position[free]
+    middle = np.quantile(at[:, 2], [0.1, 0.7])
+    inside = (at[:, 2] > middle[0]) & (at[:, 2] < middle[1])
+    wide = np.ptp(at[:, 0] + radius) + 2 * radius.mean()
+    return (4 / 3 * np.pi * radius[inside] ** 3).sum() / (wide**2 * np.ptp(middle))
+
+
+def _statistics(scene, result):
+    """Of a packing at rest, by name. Forces over their mean f: how uneven they are."""
+    force = result.force[result.force > 0.0]
+    mobilised, bodies = rl.mobilised(result, scene=scene), scene.bodies
+    floor = result.contacts.body[:, 0] == 0  # its force is that on the second body, upward
+    upward = (result.force[:, None] * result.contacts.normal)[floor, 2].sum()
+    weight = bodies.mass[bodies.free.any(axis=1)].sum() * 9.81
+    return {
+        "packing fraction": _fraction(bodies, result.state),
+        "contacts a ball": rl.coordination(result, scene=scene).without_rattlers,
+        "f^2 over f, mean": (force**2).mean() / force.mean() ** 2,
+        "forces above twice f": (force > 2.0 * force.mean()).mean(),
+        "mobilised friction": mobilised[mobilised > 0.0].mean(),
+        "floor over weight": upward / weight,
+    }
+
+
+def pours(count=300, friction=0.5, seeds=SEEDS, steps=300, dt=2e-3):
+    """By contact dynamics from the first fall on, and by the DEM of the same scene, for as long."""
+    both = []
+    for seed in seeds:
+        scene = rl.scenes.rough_packing(count, friction=friction, seed=seed)
+        simulation, approximate = rl.Simulation(scene, dt=dt), 0
+        began = time.process_time()
+        for _ in range(steps):
+            step = simulation.step()
+            approximate += not step.converged
+        took = time.process_time() - began
+        began = time.process_time()
+        dem = PenaltySimulation(scene, damping=1.0, stiffness_scale=1e-3).run(until=steps * dt)
+        both.append([_statistics(scene, x) for x in (step, dem)])
+        speed = [np.median(np.abs(x.state.velocity[:, :3]).max(axis=1)) for x in (step, dem)]
+        print(
+            f"pours: seed {seed}: {approximate} of {steps} steps approximate, {took:.0f} s; DEM "
+            f"{time.process_time() - began:.0f} s; median speeds {speed[0]:.0e} and {speed[1]:.0e} "
+            "m/s",
+            flush=True,
+        )
+    for name in both[0][0]:
+        own, other = np.array([[x[name] for x in pair] for pair in both]).T
+        print(
+            f"pours: {name}: {own.mean():.3f} +- {own.std(ddof=1):.3f}, DEM {other.mean():.3f} +- "
+            f"{other.std(ddof=1):.3f}"
+        )
+
+
 def packings(count=300, frictions=(0.0, 0.1, 0.3, 0.5, 1.0)):
     """Between walls the fraction is below that of the bulk; it falls with friction."""
     for mu in frictions:
         began = time.process_time()
         rest = rl.settle(rl.scenes.rough_packing(count, friction=mu), by="dem")
         result = rest.simulation.step(compatible=True)
-        bodies, state = rest.simulation.bodies, rest.state
-        free = bodies.free.any(axis=1)
-        radius, at = bodies.bounding_radius[free], state.position[free]
-        middle = np.quantile(at[:, 2], [0.1, 0.7])
-        # balls whose centres lie between two levels, over the box between these
-        inside = (at[:, 2] > middle[0]) & (at[:, 2] < middle[1])
-        wide = np.ptp(at[:, 0] + radius) + 2 * radius.mean()
-        fraction = (4 / 3 * np.pi * radius[inside] ** 3).sum() / (wide**2 * np.ptp(middle))
+        fraction = _fraction(rest.simulation.bodies, rest.state)
         found = rl.coordination(result)
         print(
             f"packings: {count} balls, mu {mu}: packing fraction {fraction:.3f}, contacts a ball "
@@ -272,7 +322,14 @@ def _print_curves(curves, known, dt, blocks=10):
         )
 
 
-CHECKS = {"heap": heap, "poured": poured, "packings": packings, "silo": silo, "shear": shear}
+CHECKS = {
+    "heap": heap,
+    "poured": poured,
+    "packings": packings,
+    "pours": pours,
+    "silo": silo,
+    "shear": shear,
+}
 
 if __name__ == "__main__":
     named_checks.run(__doc__, CHECKS)

@@ -30,7 +30,7 @@ class IncrementSettings:
     stiffest: float = 1e12
     accuracy: float = 1e-6
     sweeps: int = 3000
-    updates: float = 1e7
+    updates: float = 5e6
     systems: int = 40
     seconds: float = float("inf")
 

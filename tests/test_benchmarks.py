@@ -31,6 +31,8 @@ from benchmarks.corpus.problems import Entry
 
 from .problems import pyramid_gradient
 
+pytestmark = pytest.mark.filterwarnings("ignore:bodies .* overlap:rigidlimit.errors.SceneWarning")
+
 
 @pytest.mark.parametrize("base", [2, 3, 6])
 def test_pyramid_gradient(base):

@@ -7,6 +7,8 @@ import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.penalty import compare
 
+pytestmark = pytest.mark.filterwarnings("ignore:bodies .* overlap:rigidlimit.errors.SceneWarning")
+
 G = 10.0
 
 

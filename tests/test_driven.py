@@ -7,6 +7,13 @@ import rigidlimit as rl
 from rigidlimit.status import Status
 from rigidlimit.step import increment
 
+pytestmark = [
+    pytest.mark.filterwarnings(
+        "ignore:the step to t = .* is jammed:rigidlimit.errors.SceneWarning"
+    ),
+    pytest.mark.filterwarnings("ignore:body .* moves by:rigidlimit.errors.SceneWarning"),
+]
+
 
 def ball_above(body, *, gap=0.0, speed=0.0, restitution=0.0, gravity=0.0):
     scene = rl.Scene(gravity=(0, 0, -gravity), restitution=restitution)

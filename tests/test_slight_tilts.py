@@ -24,6 +24,8 @@ from rigidlimit.status import Status
 from .problems import wedge
 from .test_two_force_bodies import leaning, on_shaft
 
+pytestmark = pytest.mark.filterwarnings("ignore:bodies .* overlap:rigidlimit.errors.SceneWarning")
+
 SOLVERS = ("newton", "pgs", "apgd")
 LOAD, DT = 1000.0, 1e-3
 

@@ -6,6 +6,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit._support.words import counted, listed
+from rigidlimit.errors import nearest
 from rigidlimit.scenes import toml
 from tests.cli.program import forked
 
@@ -52,3 +53,12 @@ def test_names():
     assert listed(["a"]) == "'a'" and listed(["a", "b", "c"]) == "'a', 'b', 'c'"
     assert listed(list("abcd")) == "'a', 'b', 'c' and 1 other body"
     assert listed(list("abcde")) == "'a', 'b', 'c' and 2 other bodies"
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "proposed"),
+    [("foot", "floor", False), ("flor", "floor", True), ("flooor", "floor", True)],
+)
+def test_only_near_names_are_proposed(name, known, proposed):
+    """A letter left out, doubled or changed is a slip; "foot" is no "floor"."""
+    assert ("did you mean" in nearest(name, [known, "wall"])) is proposed

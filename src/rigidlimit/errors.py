@@ -44,13 +44,18 @@ class MissingExtra(RigidlimitError, ImportError):
     """An optional package is not installed; the message names the extra that brings it."""
 
 
+LIKE = 0.7
+"""Likeness from which a name is proposed: above that of "foot" and "floor", below that of a letter
+left out, doubled or changed."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """What to try in place of a name that is not known: "did you mean 'pgs'?" or all there are."""
     known = list(known)
     if not known:
         return "there are none with a name here"
     begun = [full for full in known if name and full.startswith(str(name))]
-    near = begun or get_close_matches(str(name), known, n=1)
+    near = begun or get_close_matches(str(name), known, n=1, cutoff=LIKE)
     if near:
         return f"did you mean {near[0]!r}?"
     shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")

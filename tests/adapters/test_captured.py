@@ -20,6 +20,8 @@ from rigidlimit.errors import InputError, OutputError
 from tests.captured import NAMES, captured_file
 from tests.problems import pyramid
 
+pytestmark = pytest.mark.filterwarnings("ignore:bodies .* overlap:rigidlimit.errors.SceneWarning")
+
 BOXES = "BoxesStack1-i100000-32.hdf5.dat"
 
 

@@ -8,6 +8,8 @@ from rigidlimit.adapters import CapturedProblem, read_captured
 from rigidlimit.errors import InputError
 from tests.captured import captured_file
 
+pytestmark = pytest.mark.filterwarnings("ignore:W is not symmetric:UserWarning")
+
 SMALL = (
     "FC3D_Example1.dat",
     "FrictionContact3D_1c.dat",

@@ -522,3 +522,22 @@ def test_arguments_that_are_no_mujoco():
         from_mujoco(None, data)
     with pytest.raises(InputError, match="are model and data swapped"):
         from_mujoco(data, model)
+
+
+def test_messages_lead_with_what_counts():
+    """One finding a line; held joints by name; states in the air are no state before a step."""
+    model, data = advanced(
+        """<mujoco><worldbody><geom type="plane" size="5 5 .1"/>
+        <body pos="0 0 .09"><joint name="lift" type="slide" axis="0 0 1"/>
+          <geom type="box" size=".1 .1 .1" mass="2"/></body>
+        </worldbody></mujoco>""",
+        1,
+    )
+    lines = from_mujoco(model, data, held="lift", load="rest").message.splitlines()
+    assert lines[0].startswith("MuJoCo") and "load" in lines[1]
+    assert sum("joint 'lift' the most" in line for line in lines) == 1
+    data.qpos[0] += 1.0
+    mujoco.mj_forward(model, data)
+    assert "nothing touches" in from_mujoco(model, data).message
+    with pytest.raises(InputError, match="expected one of"):
+        from_mujoco(model, data, held="life time")

@@ -9,6 +9,8 @@ import rigidlimit as rl
 from rigidlimit.adapters import lammps
 from rigidlimit.errors import InputError, MissingExtra
 
+pytestmark = pytest.mark.filterwarnings("ignore:bodies .* overlap:rigidlimit.errors.SceneWarning")
+
 try:
     lammps.library()
 except MissingExtra as error:

@@ -12,6 +12,8 @@ from rigidlimit.bodies import rotations
 from rigidlimit.errors import SceneError, SceneWarning
 from rigidlimit.scenes.toml import read_scene, write_scene
 
+pytestmark = pytest.mark.filterwarnings("ignore:bodies .* overlap:rigidlimit.errors.SceneWarning")
+
 SIGNS = np.array(list(product((-1, 1), repeat=3)), float)
 PHI = (1 + np.sqrt(5)) / 2
 CYCLES = [np.roll(np.eye(3), k, axis=1) for k in range(3)]

@@ -8,6 +8,8 @@ from rigidlimit.bodies import rotations
 from rigidlimit.collision import find_contacts
 from tests.problems import from_rotation_vector
 
+pytestmark = pytest.mark.filterwarnings("ignore:bodies .* overlap:rigidlimit.errors.SceneWarning")
+
 PRISM = rl.ConvexPolyhedron([[x, y, z] for x in (-1, 1) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 EQUAL = {
     "boxes": (rl.Box((2.0, 1.0, 1.0)),) * 2,

@@ -10,6 +10,11 @@ import rigidlimit as rl
 from rigidlimit.bodies import rotations
 from rigidlimit.collision.search import find_contacts
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:polygon:rigidlimit.errors.SceneWarning"),
+    pytest.mark.filterwarnings("ignore:.*orientation is:rigidlimit.errors.SceneWarning"),
+]
+
 ROUNDING = 2e-12
 """Bodies of size 1: PREFER_FIRST is 1e-9, but only for edges parallel to 1e-9; the rest rounds."""
 

@@ -36,6 +36,8 @@ def outside(body, x):
     if isinstance(body, rl.Ellipsoid):
         axes = np.array(body.semi_axes)
         height = np.linalg.norm(x / axes)
+        if height == 0.0:
+            return -axes.min()
         return (height - 1) * height / np.linalg.norm(x / axes**2)
     half = 0.5 * body.length
     if isinstance(body, rl.Capsule):
@@ -141,7 +143,7 @@ def projected(body, y):
     z = np.clip(y[2], -0.5 * body.length, 0.5 * body.length)
     if isinstance(body, rl.Capsule):
         return np.array([0, 0, z])
-    share = min(1.0, body.radius / np.hypot(y[0], y[1]))
+    share = body.radius / max(body.radius, np.hypot(y[0], y[1]))
     return np.array([share * y[0], share * y[1], z])
 
 

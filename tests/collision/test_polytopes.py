@@ -15,6 +15,8 @@ from tests.problems import from_rotation_vector
 
 from . import one_pair
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*faces lie within:rigidlimit.errors.SceneWarning")
+
 ROUNDING = 4e-12
 """Bodies of size 1: a face goes before edges that separate 1e-12 sizes more; the rest rounds."""
 

@@ -15,6 +15,8 @@ from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.linear import column_arms
 from tests.test_two_force_bodies import leaning
 
+pytestmark = pytest.mark.filterwarnings("ignore:bodies .* overlap:rigidlimit.errors.SceneWarning")
+
 DT = 1e-3
 
 

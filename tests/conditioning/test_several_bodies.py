@@ -23,6 +23,8 @@ from rigidlimit.status import Status
 from tests.hard_problems import stack
 from tests.problems import assert_asks_the_same
 
+pytestmark = pytest.mark.filterwarnings("ignore:bodies .* overlap:rigidlimit.errors.SceneWarning")
+
 
 def balls(number):
     scene = rl.Scene(gravity=(0, 0, 0))

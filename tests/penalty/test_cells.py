@@ -6,6 +6,8 @@ import pytest
 import rigidlimit as rl
 from rigidlimit import penalty
 
+pytestmark = pytest.mark.filterwarnings("ignore:bodies .* overlap:rigidlimit.errors.SceneWarning")
+
 
 def grains(count, dim, *, friction=0.0, **cell):
     """Loose balls of unequal size on a grid, with random velocities."""

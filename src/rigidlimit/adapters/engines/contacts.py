@@ -11,6 +11,7 @@ Forces on all bodies are B^T f_n + T^T f_t, so the total wrench that the engine'
 is known without its mass matrix.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -61,6 +62,7 @@ class EngineContacts(Brief):
     velocity : (n,), at the end of the step, or None.
     engine_residual : how far the engine's forces are from solving its own equations, over the
         largest; nan where that cannot be told.
+    columns : names of the degrees of freedom, as of joints, or None.
     notes : what the reader did.
     powerless : (m,) bool, found by ``settled``: contacts whose row is rounding. One that acts
         through the axle of a hinged drum may have any force.
@@ -91,8 +93,13 @@ class EngineContacts(Brief):
     velocity: Any = None
     engine: str = "engine"
     engine_residual: float = np.nan
+    columns: Sequence[str] | None = None
     notes: tuple[str, ...] = ()
     powerless: np.ndarray | None = None
+
+    def column(self, number: int) -> str:
+        """A degree of freedom in words."""
+        return f"degree of freedom {number}" if self.columns is None else self.columns[number]
 
     def settled(self) -> "EngineContacts":
         """What all later stages see: values by name looked up, the load that forces deliver, B

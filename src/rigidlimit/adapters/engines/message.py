@@ -30,10 +30,10 @@ TOGETHER = (
 
 
 def message(mended: "MendedForces") -> str:
-    """Of ``MendedForces``."""
+    """Of ``MendedForces``, a finding a line, the most important first."""
     if not len(mended.force):
-        none = f"{mended.engine}: no contacts (an engine lists none before its first step)"
-        return "; ".join([none, *mended.notes, *_rest(mended)])
+        none = f"{mended.engine}: no contacts (nothing touches, or the engine has made no step yet)"
+        return "\n".join([none, *mended.notes, *_rest(mended)])
     apart = [
         f"{counted(int(some.sum()), 'open contact')}: {force}"
         for some, force in (
@@ -42,8 +42,11 @@ def message(mended: "MendedForces") -> str:
         )
         if some.any()
     ]
+    first = f"{mended.engine}: {counted(len(mended.force), 'contact')}, {_change(mended)}"
+    if not mended.converged:
+        first = f"{mended.engine}: {mended.status}, residual {mended.residual:.1e}; {first}"
     parts = [
-        f"{mended.engine}: {counted(len(mended.force), 'contact')}, {_change(mended)}",
+        first,
         f"load: {LOADS.get(mended.load_from, mended.load_from)}",
         *mended.notes,
         *apart,
@@ -52,7 +55,7 @@ def message(mended: "MendedForces") -> str:
         mended.answer.message,
         *_rest(mended),
     ]
-    return "; ".join(parts)
+    return "\n".join(parts)
 
 
 def _change(mended):
@@ -135,10 +138,12 @@ def _moments(mended):
 
 def _held(mended):
     if mended.held.any():
-        change = float(np.abs(mended.held_change).max(initial=0.0))
+        change = np.abs(mended.held_change)
+        most = int(change.argmax())
         yield (
-            f"held joints deliver up to {change:.3g} (N, N m) beyond their load; what they squeeze "
-            "harder than the balance of the others asks for is not kept"
+            f"held joints deliver up to {change[most]:.3g} (N, N m) beyond their load, "
+            f"{mended.contacts.column(most)} the most; what they squeeze harder than the balance "
+            "of the others asks for is not kept"
         )
 
 

@@ -138,6 +138,7 @@ def from_mujoco(
         places=places,
         row=solved.row,
         contacts=int(data.ncon),
+        columns=made.columns,
         velocity=velocity,
         engine="MuJoCo",
         engine_residual=residual,

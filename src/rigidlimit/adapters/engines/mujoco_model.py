@@ -46,7 +46,8 @@ class Structure:
     rotation; root, body_tree (nbody,): first body below the world, and tree or -1; body_column
     (nbody,): first degree of freedom of its tree; geom_body (ngeom,); mocap (nbody,) bool; bases
     (f,): bodies that float, and base_columns (f, 6) of their degrees of freedom; system (nbody,):
-    which of these each body is on, or OUTSIDE; geoms, bodies: names, flexes behind the geoms."""
+    which of these each body is on, or OUTSIDE; geoms, bodies: names, flexes behind the geoms;
+    columns: names of the degrees of freedom."""
 
     tree: np.ndarray
     turns: np.ndarray
@@ -60,6 +61,7 @@ class Structure:
     system: np.ndarray
     geoms: "Names"
     bodies: "Names"
+    columns: "Columns"
 
 
 @lru_cache(maxsize=4)
@@ -83,6 +85,7 @@ def structure(mujoco: ModuleType, model: "MjModel") -> Structure:
         system=system[root],
         geoms=Names(mujoco, model, ("GEOM", int(model.ngeom)), ("FLEX", int(model.nflex))),
         bodies=Names(mujoco, model, ("BODY", int(model.nbody))),
+        columns=Columns(mujoco, model),
     )
 
 
@@ -124,6 +127,19 @@ class Names(Sequence):
                 return name_of(self.mujoco, self.model, kind, i)
             i -= count
         raise IndexError(i)
+
+
+class Columns(Sequence):
+    """Names of the degrees of freedom: of their joints."""
+
+    def __init__(self, mujoco, model):
+        self.mujoco, self.model = mujoco, model
+
+    def __len__(self):
+        return int(self.model.nv)
+
+    def __getitem__(self, i):
+        return f"joint {name_of(self.mujoco, self.model, 'JOINT', self.model.dof_jntid[i])!r}"
 
 
 def name_of(mujoco: ModuleType, model: "MjModel", kind: str, number: int) -> str:

@@ -208,3 +208,20 @@ def test_arguments_that_are_no_newton():
     """One clear error."""
     with pytest.raises(InputError, match="model is None; expected a Model"):
         from_newton(None, None, None, None)
+
+
+def test_forces_that_lack_part_of_the_weight_are_told():
+    """Property: XPBD's forces bear another part of the weight while a body sinks; the part told is
+    the sum of its own contact forces over the weight."""
+    points = [(x, y, 0) for x in (0.5, -0.5) for y in (0.25, -0.25)]
+    said = 0
+    for steps in (1, 2, 3, 200):
+        mended = from_newton(*xpbd(points, steps=steps))
+        part = mended.engine_force.sum() / WEIGHT
+        lines = [line for line in mended.message.splitlines() if "of the weight of" in line]
+        assert len(lines) == (abs(part - 1.0) > 0.01)
+        for line in lines:
+            assert f"bear {100 * part:.3g} % of the weight" in line
+        said += len(lines)
+    assert said >= 1
+    assert "of the weight" not in from_newton(*xpbd(points, steps=1), load="rest").message

@@ -104,18 +104,33 @@ def check_joint(name: str, known: Sequence[str]) -> None:
 
 
 def stopped_short(
-    engine: str, residual: float, load_from: str, advice: str, of: str = "the largest force"
+    engine: str,
+    residual: float,
+    load_from: str,
+    advice: str,
+    of: str = "the largest force",
+    share: tuple[float, float] | None = None,
 ) -> tuple[str, ...]:
     """What to say of an engine's forces that are ``residual`` of something from solving its own
-    equations; nothing where that is little, or nan."""
+    equations; nothing where that is little, or nan. share: what that is of the largest contact
+    force, at least and at most; None: the same."""
     if not residual > TOLERANCES.stopped:
         return ()
     text = f"{engine}'s solver stopped {100 * residual:.2g} % of {of} short of its own solution; "
     if load_from != "engine":
         return (f"{text}the mended forces do not go by it",)
+    much = "about as much"
+    if share is not None:
+        if not share[1] > TOLERANCES.stopped:
+            return ()
+        least, most = (f"{100 * part:.2g}" for part in share)
+        much = (
+            f"{least} to {most} % of the largest contact force ({engine} does not tell whether "
+            "contacts or the motors of light links are meant)"
+        )
     return (
         f"{text}its resultant, which is kept, and the mended forces with it depend on the order of "
-        f"contacts by about as much: {advice}",
+        f"contacts by {much}: {advice}",
     )
 
 

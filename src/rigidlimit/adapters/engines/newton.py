@@ -50,6 +50,10 @@ FAR = 4 * float(np.finfo(np.float32).eps)
 """The same of places, over their distance from the origin: it makes arms of small bodies noise."""
 
 
+WEIGHS = 0.01
+"""Part of a body's weight by which contact forces may differ from it unsaid."""
+
+
 def library() -> ModuleType:
     """The newton module."""
     newton = imported("newton", engine="Newton", extra="newton")
@@ -154,6 +158,7 @@ def from_newton(
             *(() if by_name(stiffness) else (f"stiffness: {said}",)),
             *constraints_given("Newton", made.constraints, wanted.load_from, "a load (n,)"),
             *moments_not_told("Newton", turning),
+            *_off_weight(model, made, places, push, wanted.load_from),
         ),
         accuracy=np.clip(FAR * far / extent.sizes, TOLERANCES.single, 0.1),
         gap_tolerance=extent.gap_tolerance,
@@ -193,6 +198,31 @@ def _check_sizes(state, wrench, made, shape):
 def _coefficients(model, kind, shape):
     """Friction of both shapes of each contact (m, 2), of sliding, "_torsional" or "_rolling"."""
     return getattr(model, f"shape_material_mu{kind}").numpy().astype(float)[shape]
+
+
+def _off_weight(model, made, places, push, load_from):
+    """What to say of floating bodies whose contact forces are not their weight: Newton leaves no
+    accelerations to tell those that move from solvers that stop early. push (m, 3) [N]: on the
+    second bodies."""
+    if load_from != "engine":
+        return
+    total = places.totals(push)[:, :3]
+    weight = np.zeros_like(total)
+    own = np.asarray(made.system[: len(made.bodies)])
+    floats = (own >= 0) & (own < len(total))
+    np.add.at(weight, own[floats], _weight(model)[floats])
+    size = (weight**2).sum(axis=1)
+    borne = np.divide(-(total * weight).sum(axis=1), size, where=size > 0, out=np.ones(len(total)))
+    off = np.where(total.any(axis=1), np.abs(borne - 1.0), 0.0)
+    if not off.max(initial=0.0) > WEIGHS:
+        return
+    worst = int(off.argmax())
+    name = made.bodies[int(np.flatnonzero(own == worst)[0])]
+    yield (
+        f"Newton's contact forces bear {100 * borne[worst]:.3g} % of the weight of {name!r}, and "
+        "so do the mended ones: where it rests or sinks slowly, the solver left that over (XPBD moves "
+        "bodies by positions), and load='rest' does not go by it"
+    )
 
 
 def _weight(model):

@@ -53,6 +53,9 @@ ADVICE = "more numSolverIterations, a smaller solverResidualThreshold, or load='
 GAINED = "the speed that gravity gives in a step"
 """What its solver's residual is measured by."""
 
+ALIKE = 3.0
+"""Masses of links up to this ratio count as one."""
+
 FRICTION, ROLLING, SPINNING, STIFFNESS = 1, 6, 7, 9
 """Their places in getDynamicsInfo."""
 
@@ -114,7 +117,9 @@ def from_pybullet(
     held = world.mask(held)
     links, turning, error, others = constraint_rows(world, rigid_or_given(equalities))
     residual = _residual(world, analytics)
-    doubt = stopped_short("PyBullet", residual, load_from, ADVICE, GAINED)
+    doubt = stopped_short(
+        "PyBullet", residual, load_from, ADVICE, GAINED, _share(world, residual, points.force)
+    )
     notes = [
         *([said] if said else []),
         *doubt,
@@ -178,6 +183,18 @@ def _residual(world, analytics) -> float:
         ) from None
     added = float(np.linalg.norm(world.gravity)) * world.dt
     return max(left, default=0.0) ** 0.5 / added if added else np.nan
+
+
+def _share(world, residual, force) -> tuple[float, float] | None:
+    """What that may be of the largest contact force, where it is of the lightest link and of the
+    heaviest; None where these are alike, or no link has mass. Bullet's residual is of all rows, and
+    motors of light links, whose last sweeps change forces little, have the largest."""
+    mass = world.mass[world.mass > 0.0]
+    largest = float(force.max(initial=0.0))
+    if not len(mass) or mass.max() <= ALIKE * mass.min() or not largest > 0.0:
+        return None
+    weight = residual * float(np.linalg.norm(world.gravity)) / largest
+    return weight * float(mass.min()), weight * float(mass.max())
 
 
 def _springs(sides, exponent):

@@ -180,10 +180,15 @@ class World:
                 v[column : column + 3] = rate
         return v
 
+    @cached_property
+    def mass(self) -> np.ndarray:
+        """Of each link [kg], 0 of what cannot move."""
+        return np.array([self.info(*link)[0] for link in self.links])
+
     def applied(self) -> np.ndarray:
         """Gravity and joint motors (n,) [N, N m]."""
         total, bullet = np.zeros(self.columns), self.bullet
-        mass = np.array([self.info(*link)[0] for link in self.links])
+        mass = self.mass
         heavy = np.flatnonzero(mass > 0.0)
         centre = self.origin.copy()
         for k in heavy:

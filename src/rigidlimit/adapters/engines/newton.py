@@ -220,8 +220,8 @@ def _off_weight(model, made, places, push, load_from):
     name = made.bodies[int(np.flatnonzero(own == worst)[0])]
     yield (
         f"Newton's contact forces bear {100 * borne[worst]:.3g} % of the weight of {name!r}, and "
-        "so do the mended ones: where it rests or sinks slowly, the solver left that over (XPBD moves "
-        "bodies by positions), and load='rest' does not go by it"
+        "so do the mended ones: where it rests or sinks slowly, the solver left that over (XPBD "
+        "moves bodies by positions), and load='rest' does not go by it"
     )
 
 

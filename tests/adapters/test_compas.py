@@ -11,6 +11,7 @@ import rigidlimit as rl
 from rigidlimit.adapters import Block, BlockAssembly, read_compas, write_compas
 from rigidlimit.cli.app import app
 from rigidlimit.errors import InputError
+from rigidlimit.status import Status
 
 FACES = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
 """Of a box whose corners run over z, then y, then x."""
@@ -113,8 +114,14 @@ def test_blocks_that_are_not_convex():
 def test_collapse_of_a_file(tmp_path):
     """Closed form: the command takes such a file; by its patches the block tips at 0.5."""
     write_compas(tmp_path / "stack.json", stack().statics())
-    done = CliRunner().invoke(app, ["collapse", str(tmp_path / "stack.json"), "--friction", "0.9"])
+    command = ["collapse", str(tmp_path / "stack.json"), "--friction", "0.9"]
+    done = CliRunner().invoke(app, command)
     assert done.exit_code == 0 and "load factor at collapse 0.5 " in done.output
+    # the factor first, which takes one program; the friction takes some thirty
+    assert done.output.index("load factor") < done.output.index("balance the load from")
+    done = CliRunner().invoke(app, [*command, "--no-least-friction", "--supports", "lowest"])
+    assert done.exit_code == 0 and "load factor at collapse 0.5 " in done.output
+    assert "balance the load from" not in done.output
 
 
 def test_wrong_files(tmp_path):
@@ -141,3 +148,17 @@ def test_compas_reads_what_is_written(tmp_path):
     write_compas(tmp_path / "stack.json", stack().statics())
     assembly = compas.json_load(tmp_path / "stack.json")
     assert assembly.node_block(1).volume() == pytest.approx(2.0)
+
+
+def test_least_friction_within_a_budget():
+    """Property: what was proved when the time is over holds the answer, and is all that is said."""
+    whole = stack().statics(friction=0.9).least_friction()
+    assert whole.converged
+    for seconds in (1e-9, 0.02):
+        some = stack().statics(friction=0.9).least_friction(seconds=seconds)
+        if some.converged:
+            continue
+        assert some.status is Status.APPROXIMATE and "time given" in some.message
+        low, high = some.bracket
+        assert not low > whole.factor and high >= whole.factor * (1.0 - 1e-6)  # its own bracket
+        assert some.iterations < whole.iterations

@@ -105,7 +105,7 @@ def test_chosen_contacts_and_csv(call, tmp_path):
     text = call("determinacy", "four-leg-table", "--contacts", "1-2", "--out", out)
     with pytest.raises(AssertionError):
         row(text, "3")
-    lines = list(csv.DictReader(out.open()))
+    lines = list(csv.DictReader(out.read_text().splitlines()))
     assert len(lines) == 4 and lines[3]["greatest"] == ""
     assert float(lines[1]["least"]) == pytest.approx(5, abs=1e-6)
     assert float(lines[1]["greatest"]) == pytest.approx(45, abs=1e-6)

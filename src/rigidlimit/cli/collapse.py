@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from .._support import arrays
 from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file
@@ -44,7 +45,9 @@ def collapse(
     ] = None,
     supports: Annotated[
         str | None,
-        typer.Option(help="Of a COMPAS assembly: blocks that are held, like 0,7; default its own."),
+        typer.Option(
+            help="Of a COMPAS assembly: blocks that are held, like 0,7, or lowest; default its own."
+        ),
     ] = None,
     closed: Annotated[
         float | None,
@@ -60,6 +63,12 @@ def collapse(
         Path | None,
         typer.Option(help="Line of thrust and mobilised friction of the forces at rest, likewise."),
     ] = None,
+    least_friction: Annotated[
+        bool, typer.Option(help="Also find the least friction, by some 30 programs.")
+    ] = True,
+    seconds: Annotated[
+        float, typer.Option(help="After these no further program for the least friction.")
+    ] = 60.0,
     out: Annotated[Path | None, typer.Option(help="Results as .json or .csv.")] = None,
 ) -> None:
     """Load factor at collapse of a scene at its pose, its mechanism, and the least friction.
@@ -71,6 +80,7 @@ def collapse(
     from ..output.results import check_name
 
     check_name(out)
+    arrays.positive("--seconds", seconds)
     for option, path in (("--out", out), ("--picture", picture), ("--thrust", thrust)):
         check_file(option, path)
     for path in (picture, thrust):
@@ -81,15 +91,17 @@ def collapse(
     way, loads = _load(pose, push, on, force, at)
     pose.growing(way, loads)  # refuses a wrong one before anything is computed
     typer.echo(pose.message)
-    least = pose.least_friction() if pose.friction.any() else None
-    if least is not None:
-        typer.echo(least.message)
-    typer.echo(pose.self_stress().message)
     found = pose.load_factor(way, loads=loads)
     typer.echo(found.message)
     if found.mechanism.any():
         _show(pose, found)
     _draw(pose, found, picture, thrust)
+    least = None
+    if least_friction and pose.friction.any():
+        typer.echo(f"least friction: up to {seconds:g} s ...", err=True)
+        least = pose.least_friction(seconds=seconds)
+        typer.echo(least.message)
+        typer.echo(pose.self_stress().message)
     _store(out, pose, found, least)
     if not found.converged:
         raise typer.Exit(1)
@@ -107,7 +119,9 @@ def _pose(scene: str, friction, supports, closed: dict):
     from ..adapters import read_compas
 
     rough = {} if friction is None else {"friction": friction}
-    held = None if supports is None else [name.strip() for name in supports.split(",")]
+    held = supports
+    if supports is not None and supports != "lowest":
+        held = [name.strip() for name in supports.split(",")]
     return read_compas(scene).statics(supports=held, **rough, **closed)
 
 

@@ -23,6 +23,9 @@ from ...scenes.scene import Scene
 from ..tolerances import TOLERANCES
 from .patches import patches_of
 
+LEVEL = 1e-3
+"""Height over the lowest corner, in parts of a block's size, up to which it stands lowest."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -165,7 +168,7 @@ class BlockAssembly(Brief):
         *,
         density: float = 2000.0,
         friction: float = 0.6,
-        supports: Iterable[str] | None = None,
+        supports: Iterable[str] | str | None = None,
     ) -> Scene:
         """The blocks as bodies of a ``Scene``: their convex hulls, with their own mass and centre.
 
@@ -173,8 +176,9 @@ class BlockAssembly(Brief):
         ----------
         density : float [kg/m^3]
         friction : float
-        supports : list of str, optional
-            Names of the blocks that are held; by default those of the file.
+        supports : list of str or "lowest", optional
+            Names of the blocks that are held; by default those of the file. "lowest": those that
+            stand at the height of the lowest corner, to a thousandth of their size.
 
         Raises
         ------
@@ -184,8 +188,10 @@ class BlockAssembly(Brief):
         density = arrays.positive("density", density)
         names = [block.name for block in self.blocks]
         held = {block.name for block in self.blocks if block.support}
-        if supports is not None:
-            held = {str(name) for name in supports}
+        if isinstance(supports, str) and supports == "lowest":
+            held = self._lowest()
+        elif supports is not None:
+            held = {str(name) for name in ([supports] if isinstance(supports, str) else supports)}
         if not held or not held <= set(names):
             odd = sorted(held - set(names))
             raise InputError(
@@ -206,12 +212,19 @@ class BlockAssembly(Brief):
             )
         return scene
 
+    def _lowest(self) -> set[str]:
+        """Blocks that stand lowest."""
+        foot = {block.name: float(block.points[:, 2].min()) for block in self.blocks}
+        size = {block.name: float(np.ptp(block.points, axis=0).max()) for block in self.blocks}
+        ground = min(foot.values())
+        return {name for name, z in foot.items() if z - ground <= LEVEL * size[name]}
+
     def statics(
         self,
         *,
         density: float = 2000.0,
         friction: float = 0.6,
-        supports: Iterable[str] | None = None,
+        supports: Iterable[str] | str | None = None,
         closed: float = 1e-3,
     ) -> Statics:
         """Statics of the blocks on the patches of their faces.

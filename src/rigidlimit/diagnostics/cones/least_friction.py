@@ -11,6 +11,7 @@ With friction that much forces can balance, which need not be those that bodies 
 by the static theorem at every smaller friction surely moves, what is above may move as well.
 """
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +39,7 @@ class LeastFriction(Brief):
     proved too small. residual: imbalance of ``force`` over the largest of its entries and of the
     load; without forces, what the mechanism violates. iterations: programs. status: "converged";
     "load_not_carried" where no friction is enough; "stalled" where the bracket stays wider than the
-    tolerance: what lies between is open.
+    tolerance: what lies between is open; "approximate" where it does as ``seconds`` were over.
     """
 
     factor: float
@@ -59,6 +60,15 @@ class LeastFriction(Brief):
     def message(self) -> str:
         after = f"after {counted(self.iterations, 'program')}, residual {self.residual:.1e}"
         low, high = self.bracket
+        if self.status is Status.APPROXIMATE:
+            ends = "" if np.isnan(low) else f"surely not up to {low:.6g}"
+            if np.isfinite(high):
+                ends += (ends and ", and ") + f"surely from {high:.6g} on"
+            return (
+                "whether forces in the friction cones balance the load was not decided in the time "
+                f"given: {ends or 'nothing is known'}, in parts of the given friction "
+                f"({self.status}, {after})"
+            )
         if self.status is Status.STALLED:
             return (
                 f"forces in the friction cones balance the load from a factor between {low:.8g} "
@@ -93,6 +103,7 @@ def least_friction(
     friction: ArrayLike = 1.0,
     fixed: ArrayLike | None = None,
     tolerance: float = 1e-7,
+    seconds: float | None = None,
     blocks: ArrayLike | None = None,
 ) -> LeastFriction:
     """The least factor of ``friction`` with which admissible forces balance the load.
@@ -106,6 +117,8 @@ def least_friction(
         contacts have 0 and stay smooth.
     tolerance : float
         Width of the bracket, over the factor.
+    seconds : float [s], optional
+        Elapsed time after which no further program is solved; the bracket stays as wide as it is.
 
     Raises
     ------
@@ -131,7 +144,8 @@ def least_friction(
         raise InputError(
             "friction is 0 at all contacts; expected positive ones, of which a factor is sought"
         )
-    return _Trials(problem, tolerance).answer()
+    budget = np.inf if seconds is None else arrays.positive("seconds", seconds)
+    return _Trials(problem, tolerance, budget).answer()
 
 
 def _between(low: float, high: float) -> float:
@@ -144,8 +158,9 @@ def _between(low: float, high: float) -> float:
 class _Trials:
     """Factors tried, and what was proved on either side."""
 
-    def __init__(self, problem: RoughContacts, tolerance: float):
+    def __init__(self, problem: RoughContacts, tolerance: float, seconds: float):
         self.problem, self.tolerance = problem, tolerance
+        self.end = time.perf_counter() + seconds
         self.low, self.high = 0.0, np.inf
         self.below = self.above = None
         self.opening, self.opened_at = None, np.inf
@@ -158,15 +173,24 @@ class _Trials:
         if self._holds(0.0):
             return self._told(0.0, Status.CONVERGED)
         factor = 1.0
-        while not np.isfinite(self.high) and factor <= TOLERANCES.most_friction:
+        while not (np.isfinite(self.high) or self._late) and factor <= TOLERANCES.most_friction:
             self._holds(factor)
             factor *= 4.0
         if not np.isfinite(self.high):
             most = self.low >= 0.25 * TOLERANCES.most_friction
-            return self._told(np.inf, Status.LOAD_NOT_CARRIED if most else Status.STALLED)
+            return self._told(np.inf, Status.LOAD_NOT_CARRIED if most else self._short)
         self._narrow()
-        enough = not self.low or self._width() <= self.tolerance
-        return self._told(self.high, Status.CONVERGED if enough else Status.STALLED)
+        enough = self._width() <= self.tolerance or not (self.low or self._late)
+        return self._told(self.high, Status.CONVERGED if enough else self._short)
+
+    @property
+    def _late(self) -> bool:
+        return time.perf_counter() > self.end
+
+    @property
+    def _short(self) -> Status:
+        """Of a bracket that stays open."""
+        return Status.APPROXIMATE if self._late else Status.STALLED
 
     def _without_end(self) -> bool:
         """Whether friction without end is not enough."""
@@ -183,7 +207,11 @@ class _Trials:
     def _narrow(self) -> None:
         """Bisection; where a factor stays open, at thirds and quarters of what is left."""
         shares = [0.5, 0.25, 0.75, 0.05, 0.95]
-        while self._width() > self.tolerance and self.high > TOLERANCES.least_friction:
+        while (
+            self._width() > self.tolerance
+            and self.high > TOLERANCES.least_friction
+            and not self._late
+        ):
             before = self.low, self.high
             for share in shares:
                 middle = _between(self.low, self.high)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from .result import MendedForces
 
 
+ORTHOGONAL = 1e-6
+"""Entries of R^T R - 1 of a rotation matrix at most: single precision."""
+
 CANCELS = 1e-9
 """Part of all normal forces of a part up to which their sum is rounding."""
 
@@ -27,6 +30,9 @@ class NetForce(Brief):
     name : of the part; contacts (k,) int: its contacts, places in the engine's list.
     force (3,) [N]; torque (3,) [N m] about ``point`` (3,) [m].
     normal_force [N] : the sum of its normal forces.
+    friction_margin : the least of its contacts that press and rub, how far they are from slipping
+        (``MendedForces.friction_margin``); nan without any.
+    centre_of_pressure (3,) [m] : centroid of its contacts, weighted by their normal forces.
     engine_force, engine_torque : the same of the engine's forces.
     """
 
@@ -38,6 +44,36 @@ class NetForce(Brief):
     normal_force: float
     engine_force: np.ndarray
     engine_torque: np.ndarray
+    friction_margin: float = float("nan")
+    centre_of_pressure: np.ndarray | None = None
+
+    def wrench(
+        self, *, about: ArrayLike | None = None, axes: ArrayLike | None = None
+    ) -> np.ndarray:
+        """Force and torque (6,) [N, N m] as a sensor at a place and in a frame has them.
+
+        about (3,) [m]: point of the torque; None: ``point``. axes (3, 3): of the frame, its axes in
+        the columns, as ``data.site_xmat.reshape(3, 3)`` of MuJoCo; None: the world's.
+        """
+        arm = self.point - (self.point if about is None else arrays.point("about", about))
+        parts = np.concatenate([self.force, self.torque + np.cross(arm, self.force)]).reshape(2, 3)
+        if axes is None:
+            return parts.ravel()
+        turn = np.asarray(axes, float)
+        off = turn.shape != (3, 3) or not np.abs(turn.T @ turn - np.eye(3)).max() <= ORTHOGONAL
+        if off:
+            raise InputError(f"axes is {arrays.short(axes)}; expected a rotation matrix (3, 3)")
+        return (parts @ turn).ravel()
+
+    def zero_moment_point(self, normal: ArrayLike = (0.0, 0.0, 1.0)) -> np.ndarray:
+        """(3,) [m], in the plane through ``point`` across ``normal``: where the contact forces have
+        no moment but about the normal. nan where they do not push along it."""
+        n = arrays.point("normal", normal)
+        n = n / (np.linalg.norm(n) or 1.0)
+        push = float(self.force @ n)
+        if not abs(push) > CANCELS * np.linalg.norm(self.force):
+            return np.full(3, np.nan)
+        return self.point + np.cross(n, self.torque) / push
 
 
 def of_part(mended: "MendedForces", name: str, by: str | None, about: ArrayLike | None) -> NetForce:
@@ -76,9 +112,8 @@ def _net(mended, name, sides, about) -> NetForce:
     sign = np.where(side == 1, 1.0, -1.0)[:, None]
     point = places.sides[row, side]
     weight = mended.force[contacts.row[row]]
-    if about is None:
-        about = _centroid(point, weight)
-    about = arrays.point("about", about)
+    centre = _centroid(point, weight)
+    about = arrays.point("about", centre if about is None else about)
     sums = []
     for force, tangential in (
         (mended.force, mended.tangential),
@@ -90,8 +125,19 @@ def _net(mended, name, sides, about) -> NetForce:
         sums += [push.sum(axis=0), turn.sum(axis=0)]
     force, torque, engine_force, engine_torque = sums
     own = contacts.row[np.unique(row)]
+    margin = mended.friction_margin[own]
+    known = margin[~np.isnan(margin)]
     return NetForce(
-        name, own, force, torque, about, float(weight.sum()), engine_force, engine_torque
+        name,
+        own,
+        force,
+        torque,
+        about,
+        float(weight.sum()),
+        engine_force,
+        engine_torque,
+        float(known.min()) if len(known) else float("nan"),
+        centre,
     )
 
 

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...diagnostics import determinacy, sensitivity
 from ...errors import InputError
 from .geometry import Places
 from .joint import in_rows
@@ -13,6 +15,9 @@ from .message import message
 from .net_forces import NetForce, net_forces, of_part
 from .shares import ENGINE
 from .solved_problem import SolvedProblem
+
+if TYPE_CHECKING:
+    from ...diagnostics import Determinacy, RoughDeterminacy, RoughSensitivity, Sensitivity
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,6 +120,20 @@ class MendedForces(SolvedProblem):
         return (self.tangential != self.engine_tangential).any(axis=1)
 
     @property
+    def friction_margin(self) -> np.ndarray:
+        """(contacts,), how far each contact is from slipping: 1 - |f_t|/(mu f_n) of its mended
+        forces, 1 where friction bears nothing, 0 at the bound of Coulomb's cone (of its ellipse
+        where there are two coefficients), below 0 where kept friction forces are outside it; nan
+        where a contact does not press or has no friction."""
+        mu = self._spread(self.contacts.friction[:, :2])
+        bound = mu * self.pressing[:, None]
+        known = (bound > 0.0).any(axis=1)
+        rubs = self.tangential[:, :2]
+        part = np.divide(rubs, bound, where=bound > 0.0, out=np.zeros_like(rubs))
+        part[(bound <= 0.0) & (rubs != 0.0)] = np.inf
+        return np.where(known, 1.0 - np.linalg.norm(part, axis=1), np.nan)
+
+    @property
     def largest_change(self) -> float:
         """The largest change of a contact's force vector over the largest of the engine's (of
         ``pressing`` ones), of the contacts that took part; nan where the engine's forces were not
@@ -189,6 +208,25 @@ class MendedForces(SolvedProblem):
         force = self.contacts.pressing[self.solved].sum()
         worst = float(off.max(initial=0.0))
         return worst / float(force) if force > 0 else (np.inf if worst > 0 else 0.0)
+
+    def determinacy(self, **options: Any) -> "Determinacy | RoughDeterminacy":
+        """Which forces balance alone determines, of the contacts that took part; see
+        ``rigidlimit.determinacy``. Its indices are those of ``row``."""
+        rough = dict(tangential=self.T, friction=self.friction) if self.joint else {}
+        return determinacy(self.B, self.load, fixed=self.held, **rough, **options)
+
+    def sensitivity(self, **options: Any) -> "Sensitivity | RoughSensitivity":
+        """Derivatives of the forces of the contacts that took part with respect to stiffness,
+        friction and load; see ``rigidlimit.sensitivity``. Its indices are those of ``row``."""
+        law = dict(stiffness=self.stiffness, exponent=self.options.exponent)
+        if self.joint:
+            ratio = self.options.tangential_stiffness * (law["exponent"] - 1.0)
+            law |= dict(
+                tangential=self.T,
+                friction=self.friction,
+                tangential_stiffness=ratio * self.stiffness,
+            )
+        return sensitivity(self.B, self.load, fixed=self.held, **law, **options)
 
     @property
     def displacement(self) -> np.ndarray:

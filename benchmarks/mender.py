@@ -3,8 +3,9 @@
 speed     scenes and stacks of 4 to 48 contacts: microseconds of processor time of a step, of
           ``from_mujoco``, of ``Mender.mend`` (median and 99th percentile) and of a state in a batch
 quadrupeds  64 environments: their steps, and mending them
-models    every MJCF model of the folder MENDER_MODELS: the forces of ``Mender`` and of
-          ``from_mujoco`` at some moments of its motion
+models    every MJCF model of the folder MENDER_MODELS at some moments of its motion: by what part
+          of the largest force mending changes MuJoCo's forces (median), and how far the forces of
+          ``Mender`` are from those of ``from_mujoco``
 """
 
 import os
@@ -117,22 +118,23 @@ def models(folder=None):
         found = _along(model)
         if found is not None:
             off[path.name] = found
-            worst, states, prepared, why = found
+            worst, states, prepared, why, change = found
             how = f"{prepared} of {states} states prepared" if not why else f"not prepared: {why}"
-            print(f"{path.name:34} {worst:.0e}  {how}", flush=True)
+            print(f"{path.name:30} changed by {change:7.2%}; off {worst:.0e}; {how}", flush=True)
     worst = max(difference for difference, *_ in off.values())
     print(f"{len(off)} models with contacts, {unread} files not read, worst difference {worst:.0e}")
 
 
 def _along(model):
-    """(largest difference over the largest force, states, prepared states, reason why not) along a
-    motion under random controls; None without contacts."""
+    """(largest difference over the largest force, states, prepared states, reason why not, median
+    over states of the largest change) along a motion under random controls; None without
+    contacts."""
     import mujoco
 
     data, mender, rng = mujoco.MjData(model), Mender(model), np.random.default_rng(0)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
-    differences, prepared = [], 0
+    differences, changes, prepared = [], [], 0
     for step in range(1, max(MOMENTS) + 1):
         data.ctrl[:] = rng.normal(size=model.nu) * 0.1
         mujoco.mj_step(model, data)
@@ -144,12 +146,14 @@ def _along(model):
             continue
         mended = mender.mend(data)
         prepared += type(mended) is not type(known)
+        changes.append(known.largest_change)
         off = np.column_stack([mended.force - known.force, mended.tangential - known.tangential])
         largest = np.abs(np.column_stack([known.force, known.tangential])).max(initial=0.0)
         differences.append(float(np.abs(off).max(initial=0.0)) / (float(largest) or 1.0))
     if not differences:
         return None
-    return max(differences), len(differences), prepared, mender.general
+    changed = float(np.median(changes))
+    return max(differences), len(differences), prepared, mender.general, changed
 
 
 CHECKS = {"speed": speed, "quadrupeds": quadrupeds, "models": models}

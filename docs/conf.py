@@ -31,6 +31,7 @@ extensions = [
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
     "_ext",
+    "numerics-archive.md",  # trials and timings, for those who change the solvers
     "gallery/*.py",
     "gallery/*.ipynb",
     "gallery/*.zip",

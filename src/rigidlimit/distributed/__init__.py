@@ -1,0 +1,19 @@
+"""Compatible forces of one huge network of contacts on many processes, by PETSc.
+
+Each process (rank) holds its part of the bodies and contacts only: ``part.py``. Needs petsc4py,
+which is imported when a computation begins, and mpiexec for more than one process.
+"""
+
+from .copies import images_of, write_copies
+from .forces import DistributedForces, forces_of_file
+from .network_file import ContactNetwork
+from .ranks import OtherRankError
+
+__all__ = [
+    "ContactNetwork",
+    "DistributedForces",
+    "OtherRankError",
+    "forces_of_file",
+    "images_of",
+    "write_copies",
+]

@@ -1,0 +1,49 @@
+"""A large network of periodic copies of a small one, written copy by copy.
+
+The cell repeats along up to three vectors. Contacts across its border join neighbouring copies, and
+those across the border of the whole its other side, so that the forces are those of the cell again:
+what a large solve finds is known.
+"""
+
+from os import PathLike
+
+import numpy as np
+
+from ..errors import InputError
+from .network_file import ContactNetwork, new_network
+
+
+def write_copies(
+    network: ContactNetwork, path: str | PathLike, *, counts: tuple[int, int, int],
+    vectors: np.ndarray, image: np.ndarray | None = None,
+) -> None:  # fmt: skip
+    """Write a network of counts[0] x counts[1] x counts[2] copies of a cell.
+
+    vectors (3, 3) [m]: edges of the cell, its rows. image (m, 3): whole numbers of edges by which
+    the second body of a contact is away from where it is listed; None without a periodic cell.
+    """
+    n, m, number = len(network.position), len(network.body), int(np.prod(counts))
+    if len(counts) != 3 or min(counts) < 1:
+        raise InputError(f"counts is {counts}; expected three numbers from 1 on")
+    vectors = np.asarray(vectors, float).reshape(3, 3)
+    image = np.zeros((m, 3), int) if image is None else np.asarray(image)
+    sizes = n * number, m * number, network.width
+    with new_network(path, *sizes, network.exponent, gaps=network.gap is not None) as file:
+        for copy, place in enumerate(np.ndindex(*counts)):
+            shift = np.array(place) @ vectors
+            there = (np.array(place) + image) % np.array(counts)
+            beside = np.ravel_multi_index(tuple(there.T), counts)
+            body = network.body + n * np.column_stack([np.full(m, copy), beside])
+            part = ContactNetwork(
+                network.position + shift, network.load, network.free, body, network.rows,
+                network.stiffness, network.exponent, network.gap,
+            )  # fmt: skip
+            file.put_bodies(n * copy, part)
+            file.put_contacts(m * copy, part)
+
+
+def images_of(position: np.ndarray, body: np.ndarray, branch: np.ndarray, vectors: np.ndarray):
+    """image (m, 3) of contacts with branch vectors (m, 3) from the first body to the second, in a
+    cell of edges ``vectors`` (3, 3); an edge of length zero is no period."""
+    beyond = branch - (position[body[:, 1]] - position[body[:, 0]])
+    return np.rint(beyond @ np.linalg.pinv(np.asarray(vectors, float))).astype(int)

@@ -1,0 +1,186 @@
+"""The processes (ranks) of one computation: sums over them, and rows of arrays sent among them.
+
+Everything goes by PETSc's vectors and scatters: there is no message passing of this package's own.
+All functions here are collective, that is, called on all ranks at once.
+"""
+
+import os
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import InputError, MissingExtra, RigidlimitError
+
+LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
+"""Where launchers of MPI programs say how many processes they have started."""
+
+
+class OtherRankError(RigidlimitError):
+    """Raised on all ranks but the one that found what is wrong, which raises the error itself."""
+
+
+def petsc():
+    """The module ``petsc4py.PETSc``. Raises MissingExtra where it is not installed."""
+    try:
+        import petsc4py
+
+        petsc4py.init([])
+        from petsc4py import PETSc
+    except ImportError as error:
+        raise MissingExtra(
+            f"PETSc cannot be loaded ({error}); expected petsc4py, built for the PETSc and the MPI "
+            "of this machine (see the how-to page on clusters), or leave mpiexec out"
+        ) from error
+    return PETSc
+
+
+class Ranks:
+    """All processes of this program. rank: number of this one, from 0; size: how many."""
+
+    def __init__(self):
+        self.PETSc = petsc()
+        self.comm = self.PETSc.COMM_WORLD
+        self.rank, self.size = self.comm.getRank(), self.comm.getSize()
+        started = max((int(os.environ.get(name) or 1) for name in LAUNCHERS), default=1)
+        if self.size == 1 and started > 1:
+            raise InputError(
+                f"mpiexec has started {started} processes, and each of them is alone to PETSc: they "
+                "are of two MPI libraries; expected the mpiexec of the MPI that PETSc was built with"
+            )
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the rank that writes and prints."""
+        return self.rank == 0
+
+    # sums over the ranks
+
+    @cached_property
+    def _one(self):
+        return self.PETSc.Vec().createMPI((1, self.size), comm=self.comm)
+
+    def _each(self, value: float):
+        self._one.setArray(np.array([value], float))
+        return self._one
+
+    def sum(self, value: float) -> float:
+        return float(self._each(value).sum())
+
+    def max(self, value: float) -> float:
+        return float(self._each(value).max()[1])
+
+    def min(self, value: float) -> float:
+        return float(self._each(value).min()[1])
+
+    def each(self, value: float) -> np.ndarray:
+        """The values of all ranks (size,), on every rank."""
+        scatter, everything = self.PETSc.Scatter.toAll(self._each(value))
+        scatter.scatter(self._one, everything)
+        found = everything.array.copy()
+        scatter.destroy()
+        everything.destroy()
+        return found
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """Sum over the ranks of arrays of one shape, on every rank. They are to be small."""
+        values = np.asarray(values, float)
+        mine = values.size if self.first else 0
+        summed = self.PETSc.Vec().createMPI((mine, values.size), comm=self.comm)
+        summed.setValues(
+            np.arange(values.size, dtype=self.PETSc.IntType), values.ravel(),
+            addv=self.PETSc.InsertMode.ADD_VALUES,
+        )  # fmt: skip
+        summed.assemble()
+        scatter, everything = self.PETSc.Scatter.toAll(summed)
+        scatter.scatter(summed, everything)
+        found = everything.array.copy().reshape(values.shape)
+        for one in (scatter, summed, everything):
+            one.destroy()
+        return found
+
+    # errors
+
+    def together(self, work: Callable):
+        """``work()`` of this rank; where it raises a RigidlimitError or lacks memory on any rank,
+        that error is raised on the first such rank, and ``OtherRankError`` on all others."""
+        error = answer = None
+        try:
+            answer = work()
+        except (RigidlimitError, OSError, MemoryError) as found:
+            error = found
+        where = self.min(float(self.size if error is None else self.rank))
+        if where == self.size:
+            return answer
+        if where == self.rank:
+            raise error
+        raise OtherRankError(f"rank {where:.0f} ended with an error, which is told there")
+
+    # rows of arrays
+
+    def slice_of(self, count: int) -> tuple[int, int]:
+        """(first, last + 1) of the part of ``count`` rows that this rank reads and writes."""
+        return count * self.rank // self.size, count * (self.rank + 1) // self.size
+
+    def _vector(self, rows: int, width: int, values: np.ndarray | None = None):
+        size = ((rows * width, None), width)
+        if values is None:
+            return self.PETSc.Vec().createMPI(*size, comm=self.comm)
+        values = np.array(values, float, order="C").reshape(-1)  # kept by the vector
+        return self.PETSc.Vec().createWithArray(values, *size, comm=self.comm)
+
+    def _blocks(self, width: int, index: np.ndarray):
+        index = np.ascontiguousarray(index, dtype=self.PETSc.IntType)
+        return self.PETSc.IS().createBlock(width, index, comm=self.comm)
+
+    def send(self, values: np.ndarray, to: np.ndarray, rows: int) -> np.ndarray:
+        """The rows that all ranks send to this one, (rows, w).
+
+        values (n, w): rows to be sent; to (n,): their numbers in the array that the parts of all
+        ranks make, one after the other, of which this rank has ``rows``. Rows that nobody sends are
+        zero.
+        """
+        values = np.asarray(values, float).reshape(len(to), -1)
+        width = values.shape[1]
+        source, target = self._vector(len(to), width, values), self._vector(rows, width)
+        begin = source.getOwnershipRange()[0] // width
+        mine = self._blocks(width, begin + np.arange(len(to)))
+        scatter = self.PETSc.Scatter().create(source, mine, target, self._blocks(width, to))
+        scatter.scatter(source, target)
+        found = target.array.copy().reshape(rows, width)
+        for one in (scatter, source, target):
+            one.destroy()
+        return found
+
+    def fetch(self, values: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Rows ``index`` (k,) of the array whose part on this rank is values (n, w): (k, w)."""
+        values = np.asarray(values, float)
+        width = int(np.prod(values.shape[1:]))
+        source = self._vector(len(values), width, values)
+        target = self.PETSc.Vec().createSeq(len(index) * width)
+        to = self._local_blocks(width, len(index))
+        scatter = self.PETSc.Scatter().create(source, self._blocks(width, index), target, to)
+        scatter.scatter(source, target)
+        found = target.array.copy().reshape(len(index), *values.shape[1:])
+        for one in (scatter, source, target):
+            one.destroy()
+        return found
+
+    def _local_blocks(self, width: int, count: int):
+        index = np.arange(count, dtype=self.PETSc.IntType)
+        return self.PETSc.IS().createBlock(width, index, comm=self.PETSc.COMM_SELF)
+
+    def places(self, to_rank: np.ndarray) -> tuple[np.ndarray, int]:
+        """(number (n,) that each row gets in the array of all ranks' parts, rows of this rank),
+        for rows that go to the ranks ``to_rank`` (n,): those of lower ranks first."""
+        mine = np.zeros((self.size, self.size))
+        mine[self.rank] = np.bincount(to_rank, minlength=self.size)
+        count = self.total(mine)
+        rows = count.sum(axis=0)
+        begin = np.concatenate([[0], np.cumsum(rows)[:-1]]) + count[: self.rank].sum(axis=0)
+        order = np.argsort(to_rank, kind="stable")
+        first = np.concatenate([[0], np.cumsum(mine[self.rank])[:-1]])
+        place = np.empty(len(to_rank), np.int64)
+        sorted_rank = to_rank[order]
+        place[order] = begin[sorted_rank] + np.arange(len(order)) - first[sorted_rank]
+        return place, int(rows[self.rank])

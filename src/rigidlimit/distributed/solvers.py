@@ -1,0 +1,131 @@
+"""K x = r by PETSc: a factorization of MUMPS, or conjugate gradients with algebraic multigrid.
+
+The factorization (Cholesky) is exact, and its memory grows as n^(4/3) in packings in space; GAMG
+(smoothed aggregation, with the rigid motions of the whole as near null space) takes some times the
+memory of K itself.
+"""
+
+import numpy as np
+
+from .._support.memory import room
+from ..errors import InputError, NoRoom
+from .part import Part
+from .ranks import Ranks
+from .stiffness import Assembly
+
+SOLVERS = ("auto", "mumps", "gamg")
+
+FACTOR_BYTES = 60.0
+"""Bytes of MUMPS' factor over n^(4/3), n degrees of freedom, all ranks together, with what it works
+in; benchmarks/distributed.py measures it."""
+
+MOST_STEPS = 2_000
+"""Conjugate gradient steps of one solve; well conditioned packings take 10 to 50."""
+
+
+def factor_bytes(dofs: int) -> float:
+    """Memory that MUMPS takes, all ranks together, as measured in packings in space."""
+    return FACTOR_BYTES * dofs ** (4 / 3)
+
+
+def chosen(name: str, dofs: int, ranks: Ranks) -> tuple[str, str]:
+    """(solver, why in words). Raises InputError for a name that is not known."""
+    if name not in SOLVERS:
+        raise InputError(f"solver is {name!r}; expected one of {', '.join(SOLVERS)}")
+    size, free = factor_bytes(dofs), ranks.min(room()) * ranks.size
+    told = f"a factorization takes some {size / 1e9:.2g} GB in all"
+    if name != "auto":
+        return name, f"as given; {told}"
+    # ranks of one machine share its memory: what each sees as free is counted once for each
+    return ("mumps", told) if ranks.size * size <= free else ("gamg", f"{told}: too much here")
+
+
+class Solver:
+    """Solves with K, whose values change. steps: of conjugate gradients so far."""
+
+    def __init__(self, name: str, part: Part, ranks: Ranks):
+        self.name, self.part, self.ranks = name, part, ranks
+        self.assembly = Assembly(part, ranks)
+        self.steps = self.setups = 0
+        PETSc = ranks.PETSc
+        self.rhs, self.x = (ranks._vector(part.own, part.width) for _ in range(2))
+        ksp = PETSc.KSP().create(ranks.comm)
+        ksp.setOperators(self.assembly.matrix)
+        ksp.setType("cg")
+        ksp.setNormType(PETSc.KSP.NormType.UNPRECONDITIONED)
+        pc = ksp.getPC()
+        if name == "mumps":
+            pc.setType("cholesky")
+            pc.setFactorSolverType("mumps")
+        else:
+            self.assembly.matrix.setNearNullSpace(_rigid_motions(part, ranks))
+            pc.setType("gamg")
+            self._set_multigrid()
+        ksp.setFromOptions()
+        self.ksp = ksp
+
+    def _set_multigrid(self) -> None:
+        """Options of GAMG, which has no other way; PETSC_OPTIONS still comes after them."""
+        options, given = self.ranks.PETSc.Options(), {
+            "pc_gamg_type": "agg",
+            "pc_gamg_threshold": 0.0,  # bodies that no force joins are no neighbours
+            "mg_levels_ksp_type": "chebyshev",
+            "mg_levels_pc_type": "pbjacobi",
+        }
+        for name, value in given.items():
+            if not options.hasName(name):
+                options[name] = value
+
+    def set(self, D: np.ndarray, shift: float) -> None:
+        """K of tangents D (m,) and shift."""
+        self.assembly.set(D, shift)
+        self.ksp.setOperators(self.assembly.matrix)
+        self.setups += 1
+
+    def solve(self, rhs: np.ndarray, target: float) -> np.ndarray:
+        """x (o, w) with |K x - rhs| <= target in the 2-norm, for rhs (o, w), or as near as rounding
+        lets it. Raises NoRoom."""
+        PETSc = self.ranks.PETSc
+        self.rhs.setArray(rhs.ravel())
+        norm = self.rhs.norm()
+        limit = 8 if self.name == "mumps" else MOST_STEPS
+        self.ksp.setTolerances(
+            rtol=0.0 if norm == 0.0 else max(min(0.5, target / norm), 1e-14),
+            atol=0.0, divtol=1e30, max_it=limit,
+        )  # fmt: skip
+        try:
+            self.ksp.solve(self.rhs, self.x)
+        except PETSc.Error as error:
+            if error.ierr in (55, 76):  # out of memory, error in an external library
+                raise NoRoom(f"{self.name} ended with PETSc's error {error.ierr}: {error}") from None
+            raise
+        self.steps += self.ksp.getIterationNumber()
+        failed = PETSc.PC.FailedReason if hasattr(PETSc.PC, "FailedReason") else None
+        if failed is not None and self.ksp.getConvergedReason() == -11:
+            reason = self.ksp.getPC().getFailedReason()
+            if reason == failed.FACTOR_OUTMEMORY:
+                raise NoRoom("MUMPS lacks memory for the factor; expected solver='gamg'")
+        return self.x.array.copy().reshape(rhs.shape)
+
+
+def _rigid_motions(part: Part, ranks: Ranks):
+    """The near null space: rigid motions of the whole, in displacements times the arms."""
+    own, w = part.own, part.width
+    count = ranks.sum(own)
+    centre = np.array([ranks.sum(c.sum()) for c in part.position.T]) / count
+    arm = part.position - centre
+    motions = np.zeros((6, own, w))
+    for k in range(3):
+        motions[k, :, k] = 1.0
+        a, b = (k + 1) % 3, (k + 2) % 3
+        motions[3 + k, :, b], motions[3 + k, :, a] = arm[:, a], -arm[:, b]
+        if w == 6:
+            motions[3 + k, :, 3 + k] = 1.0
+    motions = np.where(part.moved, motions * part.arm, 0.0).reshape(6, -1)
+    size = np.sqrt([ranks.sum(v @ v) for v in motions])
+    motions /= np.where(size > 0.0, size, 1.0)[:, None]
+    squared, turned = np.linalg.eigh(ranks.total(motions @ motions.T))
+    kept = squared > 1e-8  # bodies in a row turn about it without moving
+    basis = (turned[:, kept] / np.sqrt(squared[kept])).T @ motions
+    vectors = [ranks._vector(own, w, v) for v in basis]
+    return ranks.PETSc.NullSpace().create(constant=False, vectors=vectors, comm=ranks.comm)

@@ -1,0 +1,129 @@
+"""K = B^T D B + e I of a part, assembled in blocks of bodies, and its products with B.
+
+Rows of K are those of own bodies, columns those of all bodies that own contacts meet. The pattern
+is that of all contacts, whichever bear, so that an order of elimination is found once.
+"""
+
+import numpy as np
+from numba import njit
+
+from .part import Part
+from .ranks import Ranks
+
+
+@njit(cache=True, nogil=True)
+def closing(body, rows, u):
+    """-(B u) (m,) of displacements u (o + g, w)."""
+    out = np.zeros(len(body))
+    for i in range(len(body)):
+        s = 0.0
+        for side in range(2):
+            b = body[i, side]
+            if b >= 0:
+                for k in range(u.shape[1]):
+                    s += rows[i, side, k] * u[b, k]
+        out[i] = -s
+    return out
+
+
+@njit(cache=True, nogil=True)
+def load_of(body, rows, force, own):
+    """B^T f (o, w) on own bodies of forces (m,)."""
+    out = np.zeros((own, rows.shape[2]))
+    for i in range(len(body)):
+        for side in range(2):
+            b = body[i, side]
+            if 0 <= b < own:
+                for k in range(rows.shape[2]):
+                    out[b, k] += rows[i, side, k] * force[i]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _fill(body, rows, D, diagonal, starts, at, values):
+    """values: of compressed rows of scalars, d of a block row with its blocks beside each other.
+    at (m, 2, 2): which block of its row a pair of bodies has, -1 where there is none."""
+    w = rows.shape[2]
+    values[:] = 0.0
+    for i in range(len(body)):
+        if D[i] == 0.0:
+            continue
+        for side in range(2):
+            for other in range(2):
+                place = at[i, side, other]
+                if place < 0:
+                    continue
+                b = body[i, side]
+                begin, length = starts[b] * w * w, (starts[b + 1] - starts[b]) * w
+                for k in range(w):
+                    left = D[i] * rows[i, side, k]
+                    to = begin + k * length + place * w
+                    for j in range(w):
+                        values[to + j] += left * rows[i, other, j]
+    for b in range(len(diagonal)):
+        begin, length = starts[b] * w * w, (starts[b + 1] - starts[b]) * w
+        for k in range(w):
+            values[begin + k * length + at[len(body) + b, 0, 0] * w + k] += diagonal[b, k]
+
+
+class Assembly:
+    """K of a part as a matrix of PETSc, whose values change and whose pattern stays."""
+
+    def __init__(self, part: Part, ranks: Ranks):
+        self.part, self.ranks, PETSc = part, ranks, ranks.PETSc
+        own, w, m = part.own, part.width, len(part.body)
+        self.starts, columns, self.at = _pattern(part)
+        width = np.diff(self.starts) * w
+        index = PETSc.IntType
+        self.block_starts = self.starts.astype(index)
+        self.block_columns = columns.astype(index)
+        self.values = np.zeros(len(columns) * w * w)
+        mine = (columns >= part.first) & (columns < part.first + own)
+        row = np.repeat(np.arange(own), np.diff(self.starts))
+        inside = np.bincount(row, weights=mine, minlength=own).astype(int) * w
+        nonzeros = [np.repeat(count, w).astype(index) for count in (inside, width - inside)]
+        matrix = PETSc.Mat().create(ranks.comm)
+        matrix.setSizes(((own * w, None), (own * w, None)))
+        matrix.setBlockSize(w)
+        matrix.setType("aij")
+        matrix.setPreallocationNNZ(tuple(nonzeros))
+        for option in (PETSc.Mat.Option.SYMMETRIC, PETSc.Mat.Option.SPD):
+            matrix.setOption(option, True)
+        self.matrix, self.contacts = matrix, m
+
+    def set(self, D: np.ndarray, shift: float) -> None:
+        """K of tangents D (m,) and shift e; what nothing moves stays, on a diagonal of its own."""
+        part = self.part
+        own_diagonal = self.ranks.max(D.max(initial=0.0)) or 1.0
+        diagonal = np.where(part.moved, shift, own_diagonal)
+        _fill(part.body, part.rows, D, diagonal, self.starts, self.at, self.values)
+        self.matrix.setValuesBlockedIJV(self.block_starts, self.block_columns, self.values)
+        self.matrix.assemble()
+
+    @property
+    def bytes(self) -> int:
+        """Of the values here and in PETSc."""
+        return 3 * self.values.nbytes
+
+
+def _pattern(part: Part):
+    """(starts (o + 1,) and columns of the blocks of each own body, numbered as all that move,
+    ascending; at (m + o, 2, 2): place of each pair of a contact in its row, -1 where it has none,
+    and at [m + b, 0, 0] that of body b with itself)."""
+    own, m = part.own, len(part.body)
+    pairs = np.full((m + own, 2, 2, 2), -1, np.int64)
+    number = np.where(part.body >= 0, part.number[part.body], -1)
+    for side in range(2):
+        for other in range(2):
+            both = (part.body[:, side] >= 0) & (part.body[:, side] < own) & (number[:, other] >= 0)
+            pairs[:m, side, other, 0] = np.where(both, part.body[:, side], -1)
+            pairs[:m, side, other, 1] = number[:, other]
+    pairs[m:, 0, 0] = np.column_stack([np.arange(own), part.first + np.arange(own)])
+    there = pairs[..., 0] >= 0
+    total = int(part.number.max(initial=0)) + 1
+    key = pairs[..., 0][there] * total + pairs[..., 1][there]
+    kept, place = np.unique(key, return_inverse=True)
+    starts = np.searchsorted(kept, np.arange(own + 1) * total)
+    at = np.full((m + own, 2, 2), -1, np.int64)
+    at[there] = place - starts[pairs[..., 0][there]]
+    return starts, kept % total, at

@@ -17,7 +17,7 @@ from . import newton
 from .network_file import NetworkFile
 from .part import Part, read_part
 from .ranks import Ranks
-from .solvers import Solver, chosen
+from .solvers import SOLVERS, Solver, chosen
 
 SCHEMA = "rigidlimit-forces-1"
 
@@ -90,8 +90,14 @@ def forces_of_file(
 
     An error is raised on the rank that found it, ``OtherRankError`` on the others.
     """
-    began, ranks = time.perf_counter(), Ranks()
-    file = ranks.together(lambda: _opened(path, solver, tolerance, ranks))
+    ranks = Ranks()
+    with ranks.ending_together():
+        return _forces(ranks, path, out, solver, tolerance, max_iterations, start, tell)
+
+
+def _forces(ranks, path, out, solver, tolerance, max_iterations, start, tell):
+    began = time.perf_counter()
+    file = ranks.together(lambda: _opened(path, solver, tolerance))
     part = read_part(file, ranks)
     begun = None if start is None else _displacement_in(start, file, part, ranks)
     dofs = int(ranks.sum(np.count_nonzero(part.moved)))
@@ -149,12 +155,11 @@ class _Sizes:
         return newton.Scaled(part, ranks, part.stiffness / self.stiffness, load, offset, self.p)
 
 
-def _opened(path, solver, tolerance, ranks) -> NetworkFile:
+def _opened(path, solver, tolerance) -> NetworkFile:
     if not (isinstance(tolerance, float) and 0.0 < tolerance < 1.0):
         raise InputError(f"tolerance is {tolerance!r}; expected a number between 0 and 1")
-    chosen_name = solver
-    if chosen_name not in ("auto", "mumps", "gamg"):
-        raise InputError(f"solver is {solver!r}; expected one of auto, mumps, gamg")
+    if solver not in SOLVERS:
+        raise InputError(f"solver is {solver!r}; expected one of {', '.join(SOLVERS)}")
     file = NetworkFile(path)
     if not file.exponent >= LEAST_EXPONENT:
         raise InputError(

@@ -5,7 +5,10 @@ All functions here are collective, that is, called on all ranks at once.
 """
 
 import os
+import sys
+import traceback
 from collections.abc import Callable
+from contextlib import contextmanager
 from functools import cached_property
 
 import numpy as np
@@ -39,7 +42,7 @@ class Ranks:
     """All processes of this program. rank: number of this one, from 0; size: how many."""
 
     def __init__(self):
-        self.PETSc = petsc()
+        self.PETSc, self.known = petsc(), None
         self.comm = self.PETSc.COMM_WORLD
         self.rank, self.size = self.comm.getRank(), self.comm.getSize()
         started = max((int(os.environ.get(name) or 1) for name in LAUNCHERS), default=1)
@@ -113,8 +116,22 @@ class Ranks:
         if where == self.size:
             return answer
         if where == self.rank:
+            self.known = error
             raise error
         raise OtherRankError(f"rank {where:.0f} ended with an error, which is told there")
+
+    @contextmanager
+    def ending_together(self):
+        """What is raised in the block by one rank alone ends the program on all: the others would
+        wait for it for ever. ``together`` has told the others of what it raises."""
+        try:
+            yield
+        except BaseException as error:
+            if self.size == 1 or error is self.known or isinstance(error, OtherRankError):
+                raise
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(1)  # without MPI's farewell, so that mpiexec ends the others
 
     # rows of arrays
 
@@ -140,7 +157,7 @@ class Ranks:
         ranks make, one after the other, of which this rank has ``rows``. Rows that nobody sends are
         zero.
         """
-        values = np.asarray(values, float).reshape(len(to), -1)
+        values = np.asarray(values, float)
         width = values.shape[1]
         source, target = self._vector(len(to), width, values), self._vector(rows, width)
         begin = source.getOwnershipRange()[0] // width

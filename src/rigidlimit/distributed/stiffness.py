@@ -41,8 +41,8 @@ def load_of(body, rows, force, own):
 
 @njit(cache=True, nogil=True)
 def _fill(body, rows, D, diagonal, starts, at, values):
-    """values: of compressed rows of scalars, d of a block row with its blocks beside each other.
-    at (m, 2, 2): which block of its row a pair of bodies has, -1 where there is none."""
+    """values (blocks, w, w), row by row of own bodies. at (m, 2, 2): which block of its row a pair
+    of bodies has, -1 where there is none."""
     w = rows.shape[2]
     values[:] = 0.0
     for i in range(len(body)):
@@ -53,17 +53,15 @@ def _fill(body, rows, D, diagonal, starts, at, values):
                 place = at[i, side, other]
                 if place < 0:
                     continue
-                b = body[i, side]
-                begin, length = starts[b] * w * w, (starts[b + 1] - starts[b]) * w
+                block = starts[body[i, side]] + place
                 for k in range(w):
                     left = D[i] * rows[i, side, k]
-                    to = begin + k * length + place * w
                     for j in range(w):
-                        values[to + j] += left * rows[i, other, j]
+                        values[block, k, j] += left * rows[i, other, j]
     for b in range(len(diagonal)):
-        begin, length = starts[b] * w * w, (starts[b + 1] - starts[b]) * w
+        block = starts[b] + at[len(body) + b, 0, 0]
         for k in range(w):
-            values[begin + k * length + at[len(body) + b, 0, 0] * w + k] += diagonal[b, k]
+            values[block, k, k] += diagonal[b, k]
 
 
 class Assembly:
@@ -77,7 +75,7 @@ class Assembly:
         index = PETSc.IntType
         self.block_starts = self.starts.astype(index)
         self.block_columns = columns.astype(index)
-        self.values = np.zeros(len(columns) * w * w)
+        self.values = np.zeros((len(columns), w, w))
         mine = (columns >= part.first) & (columns < part.first + own)
         row = np.repeat(np.arange(own), np.diff(self.starts))
         inside = np.bincount(row, weights=mine, minlength=own).astype(int) * w

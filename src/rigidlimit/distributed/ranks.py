@@ -28,7 +28,8 @@ def petsc():
     try:
         import petsc4py
 
-        petsc4py.init([])
+        # signals are the program's own
+        petsc4py.init(["rigidlimit", "-no_signal_handler"])
         from petsc4py import PETSc
     except ImportError as error:
         raise MissingExtra(

@@ -69,7 +69,9 @@ class Solver:
         """Options of GAMG, which has no other way; PETSC_OPTIONS still comes after them."""
         options, given = self.ranks.PETSc.Options(), {
             "pc_gamg_type": "agg",
-            "pc_gamg_threshold": 0.0,  # bodies that no force joins are no neighbours
+            # contacts open and close from step to step: aggregates of another network do not serve
+            "pc_gamg_reuse_interpolation": False,
+            "pc_gamg_threshold": 0.0,  # bodies that no force joins are not neighbours
             "mg_levels_ksp_type": "chebyshev",
             # not by blocks: small aggregates of balls leave singular ones on coarse levels
             "mg_levels_pc_type": "jacobi",

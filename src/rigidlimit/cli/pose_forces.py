@@ -1,18 +1,27 @@
 """``rigidlimit forces SCENE``: forces of a scene's pose with the overlaps that it has."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
+from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file
+from .network_forces import network_forces
 from .options import LawOption, ResultsOption, SceneArgument
 from .tables import new_table, terminal
 
 if TYPE_CHECKING:
     from ..pose import PoseForces
+
+
+class LinearSolver(StrEnum):
+    auto = "auto"
+    mumps = "mumps"
+    gamg = "gamg"
 
 
 def forces(
@@ -26,21 +35,46 @@ def forces(
     ] = None,
     law: LawOption = None,
     largest: Annotated[int, typer.Option(min=1, help="How many forces the table shows.")] = 10,
+    solver: Annotated[
+        LinearSolver | None,
+        typer.Option(
+            help="Of a network file: mumps (exact), gamg (less memory); default: by size."
+        ),
+    ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(help="Of a network file: forces of an earlier call, to begin with."),
+    ] = None,
     out: ResultsOption = None,
 ) -> None:
     """Contact forces at a given pose of rest, whose overlaps are what contacts press with.
 
     For packings from a DEM: no step is made, no overlap is undone. Example: `rigidlimit forces
     packing.toml --stiffness 1e6 --out forces.csv`.
+
+    A network file (HDF5, of rigidlimit.distributed) is solved by PETSc, on as many processes as
+    there are: `mpiexec -n 4 rigidlimit forces huge.h5 --out forces.h5`.
     """
     from ..output.results import check_name
     from ..pose import forces_at_pose
     from ..scenes import load
 
-    check_name(out)
     check_file("--out", out)
+    if Path(scene).suffix in (".h5", ".hdf5"):
+        _refuse("a network file", {"--stiffness": stiffness, "--law": law})
+        network_forces(scene, solver or LinearSolver.auto, start, out)
+        return
+    _refuse("a scene", {"--solver": solver, "--start": start})
+    check_name(out)
     watch_compiler()
     report(forces_at_pose(load(scene), stiffness=stiffness, law=law), largest, out)
+
+
+def _refuse(what: str, options: dict) -> None:
+    """Raises InputError for the first option that was given and does not go with ``what``."""
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name} is given with {what}, which does not take it; leave it out")
 
 
 def report(found: "PoseForces", largest: int, out: Path | None) -> None:

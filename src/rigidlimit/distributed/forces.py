@@ -8,18 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from .._support.atomic import whole_file
-from .._support.new_hdf5 import new_hdf5
 from .._support.words import counted
-from ..errors import InputError, OutputError
+from ..errors import InputError
 from ..status import Status
 from . import newton
+from .forces_file import read_displacement, write_forces
 from .network_file import NetworkFile
 from .part import Part, read_part
 from .ranks import Ranks
 from .solvers import SOLVERS, Solver, chosen
-
-SCHEMA = "rigidlimit-forces-1"
+from .stiffness import load_of
 
 LEAST_EXPONENT = 2.0
 """Below it a contact is infinitely stiff as it closes, and Newton's method needs the path."""
@@ -57,6 +55,11 @@ class DistributedForces:
     seconds: float
     memory: float
     counts: dict = field(default_factory=dict)
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the rank that has the first contacts, and is to speak."""
+        return self.contacts[0] == 0 and self.bodies[0] == 0
 
     @property
     def converged(self) -> bool:
@@ -99,7 +102,7 @@ def _forces(ranks, path, out, solver, tolerance, max_iterations, start, tell):
     began = time.perf_counter()
     file = ranks.together(lambda: _opened(path, solver, tolerance))
     part = read_part(file, ranks)
-    begun = None if start is None else _displacement_in(start, file, part, ranks)
+    begun = None if start is None else read_displacement(start, file, part, ranks)
     dofs = int(ranks.sum(np.count_nonzero(part.moved)))
     name, reason = chosen(solver, dofs, ranks)
     if tell is not None and ranks.first:
@@ -120,7 +123,7 @@ def _forces(ranks, path, out, solver, tolerance, max_iterations, start, tell):
         found = newton.solve(problem, linear, **options)
     answer = _answer(found, linear, part, sizes, file, ranks, tolerance, name, reason, began)
     if out is not None:
-        _write(Path(out), answer, ranks)
+        write_forces(Path(out), answer, ranks)
     return answer
 
 
@@ -221,8 +224,6 @@ def _answer(found, linear, part, sizes, file, ranks, tolerance, name, reason, be
 
 def _pressing(part: Part, force: np.ndarray, ranks: Ranks) -> float:
     """max_j (|B|^T f)_j / a_j [N]: what overlaps press with, whose last digits balance has."""
-    from .stiffness import load_of
-
     pressed = load_of(part.body, np.abs(part.rows), force, part.own)
     return ranks.max(pressed.max(initial=0.0))
 
@@ -244,84 +245,6 @@ BINS = np.linspace(0.0, 6.0, 61)
 
 def _distribution(force: np.ndarray, mean: float, ranks: Ranks) -> np.ndarray:
     """P(f) of forces over their mean, (60,), by the ``BINS``."""
-    counted_, _ = np.histogram(force / (mean or 1.0), BINS)
-    whole = ranks.total(counted_)
+    numbers, _ = np.histogram(force / (mean or 1.0), BINS)
+    whole = ranks.total(numbers)
     return whole / max(whole.sum(), 1.0) / (BINS[1] - BINS[0])
-
-
-def _write(path: Path, answer: DistributedForces, ranks: Ranks) -> None:
-    """The file of the first rank, to which all others send their slices, one at a time."""
-    sizes = {
-        "force": (answer.counts["contacts"],),
-        "displacement": (answer.counts["bodies"], answer.displacement.shape[1]),
-    }
-
-    def begin(file):
-        file.attrs["schema"] = SCHEMA
-        for name in ("residual", "tolerance", "solver", "mean_force", "coordination"):
-            file.attrs[name] = getattr(answer, name)
-        file.attrs["status"] = str(answer.status)
-        for name, count in answer.counts.items():
-            file.attrs[name] = count
-        file["history"], file["distribution"] = answer.history, answer.distribution
-        for name, shape in sizes.items():
-            file.create_dataset(name, shape, float)
-
-    def put(file, name, first, values):
-        file[name][first : first + len(values)] = values
-
-    each = {"force": answer.force[:, None], "displacement": answer.displacement}
-    starts = {"force": ranks.each(answer.contacts[0]), "displacement": ranks.each(answer.bodies[0])}
-    if not ranks.first:
-        for rank in range(ranks.size):
-            for values in each.values():
-                _brought(values, rank, ranks)
-        ranks.together(lambda: None)
-        return
-    error = None
-    try:
-        with whole_file(path) as temporary, new_hdf5(temporary) as file:
-            begin(file)
-            for rank in range(ranks.size):
-                for name, values in each.items():
-                    came = _brought(values, rank, ranks).reshape(-1, *sizes[name][1:])
-                    put(file, name, int(starts[name][rank]), came)
-    except OSError as found:
-        error = found if isinstance(found, OutputError) else OutputError(str(found))
-
-    def told():
-        if error is not None:
-            raise error
-
-    ranks.together(told)
-
-
-def _brought(values: np.ndarray, rank: int, ranks: Ranks) -> np.ndarray:
-    """The values (n, w) of this rank on the first one."""
-    count = int(ranks.each(len(values))[rank])
-    begin = int(ranks.each(len(values))[:rank].sum())
-    index = np.arange(begin, begin + count) if ranks.first else np.zeros(0, int)
-    return ranks.fetch(values, index)
-
-
-def _displacement_in(path, file: NetworkFile, part: Part, ranks: Ranks) -> np.ndarray:
-    """Displacements (o, w) of own bodies from a file of forces."""
-    import h5py
-
-    def read():
-        first, last = ranks.slice_of(file.bodies)
-        try:
-            with h5py.File(path, "r") as stored:
-                if stored.attrs.get("schema") != SCHEMA:
-                    raise InputError(f"start is {path}; expected a file of forces ({SCHEMA})")
-                shape = stored["displacement"].shape
-                if shape != (file.bodies, file.width):
-                    raise InputError(
-                        f"start is {path}, with displacements {shape}; expected "
-                        f"{(file.bodies, file.width)}, of the same network"
-                    )
-                return stored["displacement"][first:last]
-        except OSError as error:
-            raise InputError(f"start is {path}, which cannot be read: {error}") from error
-
-    return ranks.fetch(ranks.together(read), part.origin)

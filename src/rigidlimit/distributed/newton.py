@@ -1,6 +1,6 @@
 """Newton's method for smooth contacts on the parts of all ranks: ``equilibrium/smooth_newton.py``.
 
-    min over u of  sum_i k_i/p max(0, c_i)^p + F . u,     c = s - B u,     f_i = k_i max(0, c_i)^(p-1)
+    min over u of  sum_i k_i/p max(0, c_i)^p + F . u,   c = s - B u,   f_i = k_i max(0, c_i)^(p-1)
 
 Unknowns are scaled as there, so that loads and stiffnesses have largest 1. The law is that of
 ``equilibrium/smooth_law.py``; sums over contacts are sums over those each rank answers for.

@@ -65,7 +65,12 @@ def read_part(file: NetworkFile, ranks: Ranks) -> Part:
     to_rank = by_space(slice_.position[moves], ranks)
     place, own = ranks.places(to_rank)
     w = file.width
-    columns = [slice_.position, slice_.load, slice_.free, bodies[0] + np.arange(len(moves))[:, None]]
+    columns = [
+        slice_.position,
+        slice_.load,
+        slice_.free,
+        bodies[0] + np.arange(len(moves))[:, None],
+    ]
     came = ranks.send(np.hstack(columns)[moves], place, own)
     position, load, free = came[:, :3], came[:, 3 : 3 + w], came[:, 3 + w : 3 + 2 * w] > 0
     owner = np.full((len(moves), 2), -1.0)  # number and rank

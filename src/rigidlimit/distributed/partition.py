@@ -43,7 +43,7 @@ def _cut(position, mine, first, last, to, ranks: Ranks) -> None:
     below = along < least
     # those on the cut itself, as a layer of a crystal, fill up the side that lacks them
     on = np.flatnonzero((along >= least) & (along <= most))
-    lacking = int(round(wanted - ranks.sum(np.count_nonzero(below))))
+    lacking = round(wanted - ranks.sum(np.count_nonzero(below)))
     before = int(ranks.each(len(on))[: ranks.rank].sum())
     below[on[: max(0, lacking - before)]] = True
     _cut(position, mine[below], first, middle, to, ranks)

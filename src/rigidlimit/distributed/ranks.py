@@ -15,12 +15,29 @@ import numpy as np
 
 from ..errors import InputError, MissingExtra, RigidlimitError
 
-LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
-"""Where launchers of MPI programs say how many processes they have started."""
+LAUNCHERS = {"OMPI_COMM_WORLD_SIZE": "OMPI_COMM_WORLD_RANK", "PMI_SIZE": "PMI_RANK"}
+"""Where Open MPI's and MPICH's mpiexec say how many processes they have started, and which one a
+process is."""
 
 
 class OtherRankError(RigidlimitError):
     """Raised on all ranks but the one that found what is wrong, which raises the error itself."""
+
+
+def launched() -> tuple[int, int]:
+    """(number of this process, how many) as the launcher says; (0, 1) without one."""
+    for size, rank in LAUNCHERS.items():
+        if os.environ.get(size, "").isdecimal():
+            return int(os.environ.get(rank) or 0), int(os.environ[size])
+    return 0, 1
+
+
+def _raise_once(error: RigidlimitError):
+    """``error`` on the first process that was launched, where MPI cannot be asked."""
+    number, _ = launched()
+    if number > 0:
+        raise OtherRankError("an error, which is told on rank 0")
+    raise error
 
 
 def petsc():
@@ -32,10 +49,12 @@ def petsc():
         petsc4py.init(["rigidlimit", "-no_signal_handler"])
         from petsc4py import PETSc
     except ImportError as error:
-        raise MissingExtra(
-            f"PETSc cannot be loaded ({error}); expected petsc4py, built for the PETSc and the MPI "
-            "of this machine (see the how-to page on clusters), or leave mpiexec out"
-        ) from error
+        return _raise_once(
+            MissingExtra(
+                f"PETSc cannot be loaded ({error}); expected petsc4py, built for the PETSc and the "
+                "MPI of this machine: see the how-to page on clusters"
+            )
+        )
     return PETSc
 
 
@@ -43,14 +62,17 @@ class Ranks:
     """All processes of this program. rank: number of this one, from 0; size: how many."""
 
     def __init__(self):
-        self.PETSc, self.known = petsc(), None
+        self.PETSc, self.agreed = petsc(), False
         self.comm = self.PETSc.COMM_WORLD
         self.rank, self.size = self.comm.getRank(), self.comm.getSize()
-        started = max((int(os.environ.get(name) or 1) for name in LAUNCHERS), default=1)
+        _, started = launched()
         if self.size == 1 and started > 1:
-            raise InputError(
-                f"mpiexec has started {started} processes, and each of them is alone to PETSc: they "
-                "are of two MPI libraries; expected the mpiexec of the MPI that PETSc was built with"
+            _raise_once(
+                InputError(
+                    f"mpiexec has started {started} processes, but each is alone to PETSc, which "
+                    "was built with another MPI; expected the mpiexec of that MPI (Debian's PETSc: "
+                    "mpiexec.openmpi)"
+                )
             )
 
     @property
@@ -116,8 +138,8 @@ class Ranks:
         where = self.min(float(self.size if error is None else self.rank))
         if where == self.size:
             return answer
+        self.agreed = True
         if where == self.rank:
-            self.known = error
             raise error
         raise OtherRankError(f"rank {where:.0f} ended with an error, which is told there")
 
@@ -127,8 +149,8 @@ class Ranks:
         wait for it for ever. ``together`` has told the others of what it raises."""
         try:
             yield
-        except BaseException as error:
-            if self.size == 1 or error is self.known or isinstance(error, OtherRankError):
+        except BaseException:
+            if self.size == 1 or self.agreed:
                 raise
             traceback.print_exc()
             sys.stderr.flush()

@@ -42,12 +42,16 @@ def chosen(name: str, dofs: int, ranks: Ranks) -> tuple[str, str]:
 
 
 class Solver:
-    """Solves with K, whose values change. steps: of conjugate gradients so far."""
+    """Solves with K, whose values change.
+
+    steps: of conjugate gradients so far; setups: values of K so far; failures: solves that fell
+    short of their target.
+    """
 
     def __init__(self, name: str, part: Part, ranks: Ranks):
         self.name, self.part, self.ranks = name, part, ranks
         self.assembly = Assembly(part, ranks)
-        self.steps = self.setups = 0
+        self.steps = self.setups = self.failures = 0
         PETSc = ranks.PETSc
         self.rhs, self.x = (ranks._vector(part.own, part.width) for _ in range(2))
         ksp = PETSc.KSP().create(ranks.comm)
@@ -67,15 +71,18 @@ class Solver:
 
     def _set_multigrid(self) -> None:
         """Options of GAMG, which has no other way; PETSC_OPTIONS still comes after them."""
-        options, given = self.ranks.PETSc.Options(), {
-            "pc_gamg_type": "agg",
-            # contacts open and close from step to step: aggregates of another network do not serve
-            "pc_gamg_reuse_interpolation": False,
-            "pc_gamg_threshold": 0.0,  # bodies that no force joins are not neighbours
-            "mg_levels_ksp_type": "chebyshev",
-            # not by blocks: small aggregates of balls leave singular ones on coarse levels
-            "mg_levels_pc_type": "jacobi",
-        }
+        options, given = (
+            self.ranks.PETSc.Options(),
+            {
+                "pc_gamg_type": "agg",
+                # contacts open and close: aggregates of another step do not serve
+                "pc_gamg_reuse_interpolation": False,
+                "pc_gamg_threshold": 0.0,  # bodies that no force joins are not neighbours
+                "mg_levels_ksp_type": "chebyshev",
+                # not by blocks: small aggregates of balls leave singular ones on coarse levels
+                "mg_levels_pc_type": "jacobi",
+            },
+        )
         for name, value in given.items():
             if not options.hasName(name):
                 options[name] = value
@@ -99,9 +106,11 @@ class Solver:
         )  # fmt: skip
         self.ksp.solve(self.rhs, self.x)
         self.steps += self.ksp.getIterationNumber()
-        if self.ksp.getConvergedReason() == PETSc.KSP.ConvergedReason.DIVERGED_PCSETUP_FAILED:
-            if self.ksp.getPC().getFailedReason() == FACTOR_OUTMEMORY:
-                self.ranks.together(_no_room)
+        reason, broken = self.ksp.getConvergedReason(), PETSc.KSP.ConvergedReason
+        lacks_memory = self.ksp.getPC().getFailedReason() == FACTOR_OUTMEMORY
+        if reason == broken.DIVERGED_PCSETUP_FAILED and lacks_memory:
+            self.ranks.together(_no_room)
+        self.failures += reason < 0
         return self.x.array.copy().reshape(rhs.shape)
 
 

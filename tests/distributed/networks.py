@@ -1,0 +1,98 @@
+"""Networks for the tests of ``rigidlimit.distributed``, and the program on some processes."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import rigidlimit as rl
+from rigidlimit.distributed import ContactNetwork
+from rigidlimit.pose import forces_at_pose
+
+LAUNCHER = shutil.which("mpiexec.openmpi")
+"""The mpiexec of Debian's PETSc, whatever else comes first in the path."""
+
+MISSING = importlib.util.find_spec("petsc4py") is None or LAUNCHER is None
+needs_petsc = pytest.mark.skipif(MISSING, reason="needs petsc4py and Open MPI (docs: clusters)")
+
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    # processes share the cores of the tests
+    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
+}  # fmt: skip
+
+
+def forces(ranks: int, *arguments) -> subprocess.CompletedProcess:
+    """``rigidlimit forces ...`` on so many processes."""
+    command = [LAUNCHER, "--oversubscribe", "-n", str(ranks)]
+    command += [sys.executable, "-m", "rigidlimit", "forces", *map(str, arguments)]
+    environment = os.environ | ENVIRONMENT
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+
+
+def found_by(ranks: int, path, *options) -> np.ndarray:
+    """Forces (m,) of a network file, by so many processes."""
+    out = path.with_name(f"forces-{ranks}.h5")
+    done = forces(ranks, path, "--out", out, *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with h5py.File(out) as file:
+        assert file.attrs["status"] == "converged" and file.attrs["residual"] <= 1e-10
+        return file["force"][:]
+
+
+def reference(network: ContactNetwork) -> np.ndarray:
+    """The same by ``compatible_forces`` in one process."""
+    (m, _, w), n = network.rows.shape, len(network.load)
+    columns = (w * network.body[:, :, None] + np.arange(w)).reshape(-1)
+    B = sp.csr_array(
+        (network.rows.reshape(-1), columns, np.arange(m + 1) * 2 * w), shape=(m, w * n)
+    )
+    answer = rl.compatible_forces(
+        B, network.load.ravel(), stiffness=network.stiffness, exponent=network.exponent,
+        fixed=~network.free.ravel(), gap_error=network.gap,
+    )  # fmt: skip
+    assert answer.converged
+    return answer.force
+
+
+def off(found: np.ndarray, wanted: np.ndarray) -> float:
+    """Largest difference over the largest force."""
+    return float(np.abs(found - wanted).max() / wanted.max())
+
+
+def network_of(scene: rl.Scene, exponent: float, stiffness=1e5) -> ContactNetwork:
+    """That of a scene's pose."""
+    law = {2.0: "hooke", 2.5: "hertz"}.get(exponent, exponent)
+    return ContactNetwork.of_pose(
+        forces_at_pose(scene, stiffness=stiffness, law=law), exponent=exponent
+    )
+
+
+def crystal(layers: int = 3, side: int = 4, *, noise: float = 0.02, seed: int = 0) -> rl.Scene:
+    """Balls of radius 0.52 about a cubic lattice of unit edges, in a cell that is periodic along x
+    and y, on a held layer: overlaps press, and each ball weighs 1."""
+    rng = np.random.default_rng(seed)
+    cell = rl.Cell((side, side, 2 * layers), periodic=(True, True, False))
+    scene = rl.Scene(gravity=(0, 0, -1), cell=cell)
+    for place in np.ndindex(side, side, layers):
+        held = place[2] == 0
+        at = np.array(place) + noise * rng.standard_normal(3)
+        scene.add(rl.Sphere(0.52), position=at, mass=1.0, fixed=held)
+    return scene
+
+
+def boxes(courses: int = 4, length: int = 3) -> rl.Scene:
+    """A wall of smooth boxes, which turn, on a floor: eight contacts and more a box."""
+    scene = rl.Scene(gravity=(0, 0, -10))
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    for course in range(courses):
+        for k in range(length - course % 2):
+            x = 1.0 * k + 0.5 * (course % 2)
+            scene.add(rl.Box((1, 0.5, 0.5)), position=(x, 0, 0.25 + 0.5 * course), mass=1.0)
+    return scene

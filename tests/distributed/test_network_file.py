@@ -1,0 +1,85 @@
+"""The network file, its copies, and what is said where PETSc is missing: without PETSc."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from rigidlimit.distributed import ContactNetwork, forces_of_file
+from rigidlimit.distributed.network_file import NetworkFile
+from rigidlimit.distributed.partition import by_space
+from rigidlimit.errors import InputError, MissingExtra
+
+from .networks import crystal, network_of
+
+
+def test_slices_are_what_was_written(tmp_path):
+    """Property: any slice of the file is that of the arrays."""
+    network = network_of(crystal(), 2.5)
+    network.write(tmp_path / "balls.h5")
+    file = NetworkFile(tmp_path / "balls.h5")
+    assert (file.bodies, file.contacts, file.exponent) == (48, len(network.body), 2.5)
+    part = file.part((5, 9), (7, 30))
+    for name in ("position", "load", "free"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(network, name)[5:9])
+    for name in ("body", "rows", "stiffness", "gap"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(network, name)[7:30])
+
+
+def test_bad_files_are_named(tmp_path):
+    """Example: each mistake says where it is, what was found and what was expected."""
+    with pytest.raises(InputError, match="no such file"):
+        NetworkFile(tmp_path / "none.h5")
+    network = network_of(crystal(), 2.0)
+    network.body[3, 0] = 99
+    network.write(tmp_path / "bad.h5")
+    file = NetworkFile(tmp_path / "bad.h5")
+    with pytest.raises(InputError, match=r"contacts/body\[3\] is .*; expected 0 to 47"):
+        file.part((0, 48), (0, file.contacts))
+
+
+def test_rough_and_straining_poses_are_refused():
+    import rigidlimit as rl
+
+    scene = crystal()
+    scene.cell = rl.Cell((4, 4, 6), periodic=(True, True, False), stress=np.diag([1.0, 1.0, np.nan]))
+    with pytest.raises(InputError, match="expected one that is held"):
+        network_of(scene, 2.0)
+
+
+def test_without_petsc(tmp_path, monkeypatch):
+    """Example: one line that says what to install."""
+    monkeypatch.setitem(sys.modules, "petsc4py", None)
+    with pytest.raises(MissingExtra, match="PETSc cannot be loaded .* expected petsc4py"):
+        forces_of_file(tmp_path / "balls.h5")
+
+
+class OneRank:
+    """``Ranks`` of one process that is to deal out to ``size`` of them."""
+
+    rank = 0
+
+    def __init__(self, size):
+        self.size = size
+
+    sum = max = min = staticmethod(float)
+
+    def each(self, value):
+        return np.array([value])
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 7])
+def test_ranks_get_alike_many_bodies(ranks):
+    """Property: of a random cloud and of layers that coordinates do not tell apart."""
+    cloud = np.random.default_rng(0).random((1000, 3))
+    layers = np.repeat(np.arange(10.0), 100)[:, None] * [0, 0, 1.0]
+    for position in (cloud, layers):
+        counts = np.bincount(by_space(position, OneRank(ranks)), minlength=ranks)
+        assert counts.sum() == 1000 and np.ptp(counts) <= ranks
+
+
+def test_ends_of_the_law(tmp_path):
+    """A pose's network keeps stiffness and load, so that another law is another file."""
+    network = network_of(crystal(), 2.0)
+    assert isinstance(network, ContactNetwork) and network.exponent == 2.0
+    assert network.stiffness == pytest.approx(1e5)

@@ -74,16 +74,17 @@ def network_of(scene: rl.Scene, exponent: float, stiffness=1e5) -> ContactNetwor
     )
 
 
-def crystal(layers: int = 3, side: int = 4, *, noise: float = 0.02, seed: int = 0) -> rl.Scene:
-    """Balls of radius 0.52 about a cubic lattice of unit edges, in a cell that is periodic along x
-    and y, on a held layer: overlaps press, and each ball weighs 1."""
+def crystal(layers: int = 4, side: int = 4, *, noise: float = 0.02, seed: int = 0) -> rl.Scene:
+    """Balls of radius 0.52 about a face-centred lattice of neighbours at distance 1, in a cell that
+    is periodic along x and y, between held layers: overlaps press, and each ball weighs 1."""
     rng = np.random.default_rng(seed)
-    cell = rl.Cell((side, side, 2 * layers), periodic=(True, True, False))
-    scene = rl.Scene(gravity=(0, 0, -1), cell=cell)
-    for place in np.ndindex(side, side, layers):
-        held = place[2] == 0
-        at = np.array(place) + noise * rng.standard_normal(3)
-        scene.add(rl.Sphere(0.52), position=at, mass=1.0, fixed=held)
+    scene = rl.Scene(
+        gravity=(0, 0, -1), cell=rl.Cell((side, side, 2 * layers), periodic=(True, True, False))
+    )
+    for i, j, layer in np.ndindex(side, side, layers):
+        lattice = np.array([i + 0.5 * (layer % 2), j + 0.5 * (layer % 2), layer * np.sqrt(0.5)])
+        at = lattice + noise * rng.standard_normal(3)
+        scene.add(rl.Sphere(0.52), position=at, mass=1.0, fixed=layer in (0, layers - 1))
     return scene
 
 
@@ -96,3 +97,16 @@ def boxes(courses: int = 4, length: int = 3) -> rl.Scene:
             x = 1.0 * k + 0.5 * (course % 2)
             scene.add(rl.Box((1, 0.5, 0.5)), position=(x, 0, 0.25 + 0.5 * course), mass=1.0)
     return scene
+
+
+def column(load: float, balls: int = 3) -> ContactNetwork:
+    """Balls above one another, the lowest held: the contacts must deliver ``load`` on the top."""
+    up = np.array([0.0, 0.0, 1.0])
+    position, loads = np.outer(np.arange(balls), up), np.zeros((balls, 3))
+    loads[-1, 2] = load
+    free = np.ones((balls, 3), bool)
+    free[0] = False
+    below = np.arange(balls - 1)
+    rows = np.tile(np.stack([-up, up]), (balls - 1, 1, 1))
+    pairs = np.column_stack([below, below + 1])
+    return ContactNetwork(position, loads, free, pairs, rows, np.ones(balls - 1))

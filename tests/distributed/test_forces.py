@@ -7,7 +7,7 @@ import pytest
 from rigidlimit.distributed import ContactNetwork, images_of, write_copies
 from rigidlimit.pose import forces_at_pose
 
-from .networks import boxes, crystal, forces, found_by, needs_petsc, network_of, off, reference
+from .networks import boxes, column, crystal, forces, found_by, needs_petsc, network_of, off, reference
 
 pytestmark = needs_petsc
 
@@ -59,11 +59,11 @@ def test_begins_with_earlier_displacements(tmp_path):
         assert off(file["force"][:], first) <= SAME
 
 
-def test_a_load_that_nothing_carries_is_named(tmp_path):
-    """Analytic: what hangs falls."""
-    network = network_of(crystal(), 2.0)
-    network.load[-1] = 0.0, 0.0, -1e6
-    network.write(tmp_path / "pulled.h5")
+def test_a_column_bears_what_lies_on_it(tmp_path):
+    """Closed form: each contact has the load of the top; a pull is carried by none."""
+    column(2.5).write(tmp_path / "column.h5")
+    np.testing.assert_allclose(found_by(2, tmp_path / "column.h5"), [2.5, 2.5], rtol=1e-10)
+    column(-2.5).write(tmp_path / "pulled.h5")
     done = forces(2, tmp_path / "pulled.h5")
     assert done.returncode == 1 and "load_not_carried" in done.stdout
 
@@ -87,12 +87,7 @@ def test_mistakes_are_one_line_on_one_rank(tmp_path):
 
 
 def test_more_ranks_than_bodies(tmp_path):
-    scene = crystal(layers=2, side=2)
-    scene.cell = None
-    network = network_of(scene, 2.0)
-    network.free[:] = False
-    network.free[-1] = True
-    network.write(tmp_path / "one.h5")
+    column(1.0, balls=2).write(tmp_path / "one.h5")
     done = forces(2, tmp_path / "one.h5")
     assert done.returncode == 2 and done.stderr.count("rigidlimit:") == 1
-    assert "2 ranks for 1 bod" in done.stderr
+    assert "2 ranks for 1 body that moves; expected" in done.stderr

@@ -214,5 +214,5 @@ class NetworkFile:
     def _fault(self, bad: np.ndarray, first: int, values: np.ndarray, name: str, expected: str):
         if bad.any():
             i = int(np.flatnonzero(bad)[0])
-            found = np.array2string(values[i], separator=", ")
+            found = str(np.asarray(values[i]).tolist())
             raise InputError(f"{self.path}: {name}[{first + i}] is {found}; expected {expected}")

@@ -113,14 +113,20 @@ def solve(
         if following is None:
             status = Status.LOAD_NOT_CARRIED
             break
+        if following is here:
+            status = Status.STALLED
+            break
         here = following
     return Found(here, status, np.array(history))
 
 
 def _step(problem, solver, here, cold, tolerance, settings) -> Iterate | None:
-    """Where Newton's step and the line search lead; None where E falls without end."""
+    """Where Newton's step and the line search lead: ``here`` where K is singular to rounding, None
+    where E falls without end."""
     d, dc = _direction(problem, solver, here, cold, tolerance, settings)
     slope = problem.ranks.sum((here.gradient * d).sum())
+    if not np.isfinite(slope):
+        return here
     t = _minimum(problem, here, dc, slope, settings.slope)
     if t < 0.0:
         return None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._support.words import counted
 from ..errors import InputError
 from ..linear.column_scaling import ROUNDING
 from .network_file import NetworkFile
@@ -97,7 +98,8 @@ def read_part(file: NetworkFile, ranks: Ranks) -> Part:
 def _too_many_ranks(moving: int, ranks: Ranks):
     if ranks.first:
         raise InputError(
-            f"{ranks.size} ranks for {moving} bodies that move; expected at most one rank a body"
+            f"{ranks.size} ranks for {counted(moving, 'body')} that move{'s' * (moving == 1)}; "
+            "expected at most one rank a body"
         )
 
 

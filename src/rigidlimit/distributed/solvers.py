@@ -19,8 +19,8 @@ FACTOR_BYTES = 60.0
 """Bytes of MUMPS' factor over n^(4/3), n degrees of freedom, all ranks together, with what it works
 in; benchmarks/distributed.py measures it."""
 
-FACTOR_OUTMEMORY = 5
-"""PETSc's PC_FACTOR_OUTMEMORY, which petsc4py 3.18 gives no name."""
+LACKS_MEMORY = (-8, -9, -11, -13, -19)
+"""Of MUMPS' INFOG(1): what it had set aside was too small, or the system gave it nothing."""
 
 MOST_STEPS = 2_000
 """Conjugate gradient steps of one solve; well conditioned packings take 10 to 50."""
@@ -106,10 +106,10 @@ class Solver:
         )  # fmt: skip
         self.ksp.solve(self.rhs, self.x)
         self.steps += self.ksp.getIterationNumber()
-        reason, broken = self.ksp.getConvergedReason(), PETSc.KSP.ConvergedReason
-        lacks_memory = self.ksp.getPC().getFailedReason() == FACTOR_OUTMEMORY
-        if reason == broken.DIVERGED_PCSETUP_FAILED and lacks_memory:
-            self.ranks.together(_no_room)
+        reason = self.ksp.getConvergedReason()
+        if reason == PETSc.KSP.ConvergedReason.DIVERGED_PCSETUP_FAILED and self.name == "mumps":
+            lacking = self.ksp.getPC().getFactorMatrix().getMumpsInfog(1) in LACKS_MEMORY
+            self.ranks.together(_no_room if lacking else lambda: None)
         self.failures += reason < 0
         return self.x.array.copy().reshape(rhs.shape)
 

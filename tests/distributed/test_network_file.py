@@ -10,7 +10,7 @@ from rigidlimit.distributed.network_file import NetworkFile
 from rigidlimit.distributed.partition import by_space
 from rigidlimit.errors import InputError, MissingExtra
 
-from .networks import crystal, network_of
+from .networks import boxes, crystal, network_of
 
 
 def test_slices_are_what_was_written(tmp_path):
@@ -38,12 +38,11 @@ def test_bad_files_are_named(tmp_path):
         file.part((0, 64), (0, file.contacts))
 
 
-def test_rough_and_straining_poses_are_refused():
-    import rigidlimit as rl
-
-    scene = crystal()
-    scene.cell = rl.Cell((4, 4, 6), periodic=(True, True, False), stress=1.0)
-    with pytest.raises(InputError, match="expected one that is held"):
+def test_rough_poses_are_refused():
+    """Example: friction is not for this solver."""
+    scene = boxes(courses=1, length=1)
+    scene.set_pair_friction("0", "1", 0.5)
+    with pytest.raises(InputError, match="expected smooth bodies"):
         network_of(scene, 2.0)
 
 

@@ -62,7 +62,7 @@ def forces(
     check_file("--out", out)
     if Path(scene).suffix in (".h5", ".hdf5"):
         _refuse("a network file", {"--stiffness": stiffness, "--law": law})
-        network_forces(scene, solver or LinearSolver.auto, start, out)
+        network_forces(scene, (solver or LinearSolver.auto).value, start, out)
         return
     _refuse("a scene", {"--solver": solver, "--start": start})
     check_name(out)

@@ -207,7 +207,7 @@ class NetworkFile:
                             ("position", first_body)):  # fmt: skip
             values = getattr(part, name)
             if values is not None:
-                bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+                bad = ~np.isfinite(values).all(axis=tuple(range(1, values.ndim)))
                 group = "bodies" if name in ("load", "position") else "contacts"
                 self._fault(bad, first, values, f"{group}/{name}", "finite numbers")
 

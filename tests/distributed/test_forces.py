@@ -7,7 +7,17 @@ import pytest
 from rigidlimit.distributed import ContactNetwork, images_of, write_copies
 from rigidlimit.pose import forces_at_pose
 
-from .networks import boxes, column, crystal, forces, found_by, needs_petsc, network_of, off, reference
+from .networks import (
+    boxes,
+    column,
+    crystal,
+    forces,
+    found_by,
+    needs_petsc,
+    network_of,
+    off,
+    reference,
+)
 
 pytestmark = needs_petsc
 

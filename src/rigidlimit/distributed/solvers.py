@@ -5,6 +5,9 @@ The factorization (Cholesky) is exact, and its memory grows as n^(4/3) in packin
 memory of K itself.
 """
 
+import socket
+import zlib
+
 import numpy as np
 
 from .._support.memory import room
@@ -33,12 +36,18 @@ def factor_bytes(dofs: int) -> float:
 
 def chosen(name: str, dofs: int, ranks: Ranks) -> tuple[str, str]:
     """(solver, why in words), for a name of ``SOLVERS``."""
-    size, free = factor_bytes(dofs), ranks.min(room()) * ranks.size
+    size, free = factor_bytes(dofs), _room_of_all(ranks)
     told = f"a factorization takes some {size / 1e9:.2g} GB in all"
     if name != "auto":
         return name, f"as given; {told}"
-    # ranks of one machine share its memory: what each sees as free is counted once for each
-    return ("mumps", told) if ranks.size * size <= free else ("gamg", f"{told}: too much here")
+    return ("mumps", told) if size <= free else ("gamg", f"{told}: found {free / 1e9:.2g} GB free")
+
+
+def _room_of_all(ranks: Ranks) -> float:
+    """Memory that may be taken on all machines together [bytes]; ranks of one share it."""
+    machine = ranks.each(float(zlib.crc32(socket.gethostname().encode())))
+    free = ranks.each(room())
+    return float(sum(free[machine == one].min() for one in np.unique(machine)))
 
 
 class Solver:

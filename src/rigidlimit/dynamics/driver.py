@@ -45,29 +45,60 @@ def contact_dynamics(
 ) -> ContactDynamicsResult:
     """End-of-step velocity and (not unique) contact forces of rigid bodies, eqs 13-22.
 
-    M (n, n): mass matrix, sparse, dense, or its diagonal (n,). B (m, n): gap gradient, sparse or
-    dense; B v > 0 opens. gap (m,) [m]: Phi at the start. velocity (n,) [m/s, rad/s].
-    external_force (n,) [N, N m]. dt [s].
-    restitution: Newton's e_n, a number or (m,), in [0, 1]; where it is positive and the contact
-    exists, e_n B v replaces Phi/dt. exists (m,) bool: which contacts have formed; gap <= 0 by
-    default. fixed (n,) bool: the held degrees of freedom Gamma_D.
-    solver: "newton", "pgs" (order="natural", "reverse", "symmetric", "random" or indices) or
-    "apgd"; further keywords go to it. warm_start (m,) [N]: forces to start from, left out if
-    they are further from the answer than no forces.
+    Parameters
+    ----------
+    M : (n, n) or (n,)
+        Mass matrix, sparse, dense, or its diagonal.
+    B : (m, n), sparse or dense
+        Gap gradient; B v > 0 opens.
+    gap : (m,) [m]
+        Phi at the start.
+    velocity : (n,) [m/s, rad/s]
+    external_force : (n,) [N, N m]
+    dt : float [s]
+    restitution : float or (m,), in [0, 1]
+        Newton's e_n; where it is positive and the contact exists, e_n B v replaces Phi/dt.
+    exists : (m,) bool, optional
+        Which contacts have formed; gap <= 0 by default.
+    fixed : (n,) bool, optional
+        The held degrees of freedom Gamma_D.
+    solver : {"newton", "pgs", "apgd"}
+        "pgs" takes order="natural", "reverse", "symmetric", "random" or indices; further keywords
+        go to the solver.
+    warm_start : (m,) [N], optional
+        Forces to start from, left out if they are further from the answer than no forces. Of rough
+        contacts (m, d) too; it then decides which motion is taken where rigid friction leaves
+        several open.
+    tangential : ((d-1) m, n), optional
+        Rows T of the tangential motion of rough contacts, contact by contact, one in the plane (d =
+        2) or two in space (d = 3).
+    friction : float or (m,)
+        mu >= 0. Coulomb's law is exact: "newton" takes turns of sweeps, Newton's method on the
+        natural map, the method of multipliers and interior paths, "pgs" makes plain sweeps (order,
+        seed, max_iterations, callback). "apgd" solves the convex relaxation, with the residual of
+        Coulomb's law and the status RELAXED where that is another.
 
-    Rough contacts: tangential ((d-1) m, n): rows T of the tangential motion, contact by contact,
-    one in the plane (d = 2) or two in space (d = 3). friction: mu >= 0, a number or (m,). Coulomb's
-    law is exact (no convex relaxation). warm_start may then be (m, d), and decides which motion is
-    taken where rigid friction leaves several open. "newton" takes turns of sweeps, Newton's method
-    on the natural map, the method of multipliers and interior paths, "pgs" makes plain sweeps
-    (order, seed, max_iterations, callback), "apgd" solves the convex relaxation, with the residual
-    of Coulomb's law and the status RELAXED where that is another. Returns
-    ``RoughDynamicsResult`` with tangential_force, tangential_velocity (m, d-1) and sliding (m,).
+    Returns
+    -------
+    ContactDynamicsResult
+        velocity (n,), force (m,), status, residual; of rough contacts ``RoughDynamicsResult``, with
+        tangential_force, tangential_velocity (m, d-1) and sliding (m,). Contacts between held
+        bodies alone, which no force can part, get none.
 
-    Returns ContactDynamicsResult with velocity (n,), force (m,), status, residual; contacts between
-    held bodies alone, which no force can part, get none. Raises
-    InputError for wrong shapes, values that are not finite, or a mass matrix that is not
-    positive on the free degrees of freedom.
+    Raises
+    ------
+    InputError
+        For wrong shapes, values that are not finite, or a mass matrix that is not positive on the
+        free degrees of freedom.
+
+    Examples
+    --------
+    A ball of 2 kg that falls on a floor for 0.1 s, from a gap that it would cross:
+
+    >>> import rigidlimit as rl
+    >>> found = rl.contact_dynamics([2.0], [[1.0]], [0.01], [0.0], [-20.0], 0.1)
+    >>> found.velocity, found.force
+    (array([-0.1]), array([18.]))
     """
     check_solver(solver, options, others=KEYWORDS, rough=tangential is not None)
     step = Given(M, B, gap, velocity, external_force, dt, restitution, exists, fixed).checked()

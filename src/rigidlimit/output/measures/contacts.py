@@ -22,12 +22,38 @@ if TYPE_CHECKING:
 def neighbours(
     source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
 ) -> np.ndarray:
-    """How many bodies press on each body, (n,).
+    """How many bodies press on each body.
 
-    The mean over those with any, ``z[z > 0].mean()``, is the coordination number without
-    rattlers; walls among the bodies have their own count. A pair that touches in several points
-    counts once. A contact bears if its force is above 1e-9 of the largest. method, source: as in
-    ``body_forces``.
+    The mean over those with any, ``z[z > 0].mean()``, is the coordination number without rattlers;
+    walls among the bodies have their own count. A pair that touches in several points counts once.
+    A contact bears if its force is above 1e-9 of the largest.
+
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones, where the step has them.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    (n,) int ndarray
+
+    Raises
+    ------
+    InputError
+        For a source without such forces, and names of no body.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> rl.neighbours(step)
+    array([1, 1, 1, 3])
     """
     shown = frame(source, scene=scene, index=index)
     force = shown.of(method)[1]

@@ -88,8 +88,40 @@ def density_field(
     scene: "Scene | None" = None,
     index: int = -1,
 ) -> np.ndarray:
-    """Coarse-grained density at points, (k,): of mass [kg/m^3; kg/m^2 in 2D], or the solid fraction
-    [-] with ``of="volume"``. Other arguments as of ``stress_field``."""
+    """Coarse-grained density of mass or of solid volume at points.
+
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    points : (k, dim) [m]
+    width : float [m], optional
+        Standard deviation of the Gaussian; by default the mean radius of the bodies.
+    of : {"volume", "mass"}
+        The solid fraction [-], or mass [kg/m^3; kg/m^2 in 2D].
+    bodies : names or numbers, optional
+        Which count; by default all that are free to move.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    (k,) ndarray
+
+    Raises
+    ------
+    InputError
+        For points of another dimension, and another ``of``.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> rl.density_field(step, [[0.0, 50.0]], width=1.0)  # far above the beam
+    array([0.])
+    """
     shown = frame(source, scene=scene, index=index)
     dim = shown.bodies.dim
     points, width = _points(points, dim), _width(shown, width, bodies)

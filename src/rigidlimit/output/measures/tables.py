@@ -30,17 +30,35 @@ COMPONENTS = {
 def contact_table(source: "Source", *, scene: "Scene | None" = None, index: int = -1) -> np.ndarray:
     """One row a contact, with named columns: ``pandas.DataFrame(contact_table(run))``.
 
-    first, second: names of the two bodies; x, y, z: where the force acts [m]; nx, ny, nz: unit
-    normal from the first body to the second; gap [m] at the start of the step; and the forces of
-    each method the step has [N], ``classic``, ``compatible``, ``dem``. With friction also the sizes
-    of their tangential parts [N], ``classic_tangential`` and so on, and of the best method
-    (compatible forces where there are any) ``mobilised``, |f_t|/(mu f_n), and ``sliding``.
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
 
-    source: a run or its file (index: which stored step), a step of a run or a ``StepResult``, a
-    ``Simulation``; with ``scene`` a ``Comparison`` or a ``PenaltyResult``.
+    Returns
+    -------
+    structured ndarray
+        first, second: names of the two bodies; x, y, z: where the force acts [m]; nx, ny, nz: unit
+        normal from the first body to the second; gap [m] at the start of the step; and the forces
+        of each method the step has [N], ``classic``, ``compatible``, ``dem``. With friction also
+        the sizes of their tangential parts [N], ``classic_tangential`` and so on, and of the best
+        method (compatible forces where there are any) ``mobilised``, |f_t|/(mu f_n), and
+        ``sliding``.
 
+    Raises
+    ------
+    InputError
+        For a source of another kind.
+
+    Examples
+    --------
     >>> import rigidlimit as rl
-    >>> table = rl.contact_table(rl.Simulation("beam").step())
+    >>> step = rl.Simulation("beam").step()
+    >>> table = rl.contact_table(step)
     >>> print(table["second"], table["x"], table["compatible"].round(4))
     ['beam' 'beam' 'beam'] [-1.  0.  1.] [3.3333 3.3333 3.3333]
     """
@@ -65,13 +83,35 @@ def contact_table(source: "Source", *, scene: "Scene | None" = None, index: int 
 def pair_forces(
     source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
 ) -> np.ndarray:
-    """One row a pair of bodies that press on one another: the joint's resultant, where it acts.
+    """One row a pair of bodies that press on one another: the resultant of their contacts.
 
-    first, second: names of the two bodies; contacts: how many bear; force: magnitude of the
-    resultant [N], friction included, fx, fy, fz: on the second body; x, y, z: mean of the contact
-    points, weighted by their normal forces [m]. Of a plane joint that is the centre of pressure,
-    and the points of an arch's joints are its thrust line. method, source: as in ``body_forces``.
+    The mean of the contact points, weighted by normal forces, is the centre of pressure of a plane
+    joint; those of an arch's joints are its thrust line.
 
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones, where the step has them.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    structured ndarray
+        first, second: names of the two bodies; contacts: how many bear; force: magnitude of the
+        resultant [N], friction included, fx, fy, fz: on the second body; x, y, z: that mean [m].
+
+    Raises
+    ------
+    InputError
+        For a source without such forces, and names of no body.
+
+    Examples
+    --------
     >>> import rigidlimit as rl
     >>> scene = rl.Scene(dim=2, gravity=(0, -10))
     >>> scene.add(rl.HalfSpace(2), position=(0, 0), name="ground")
@@ -107,11 +147,37 @@ def body_table(
 ) -> np.ndarray:
     """One row a body, with named columns: ``pandas.DataFrame(body_table(run))``.
 
-    name; x, y, z [m], velocities vx, vy, vz [m/s], wx, wy, wz [rad/s]; radius [m] (of a ball that
-    holds the body), mass [kg]; fx, fy, fz [N]: what its contacts do to it; coordination: how many
-    bodies press on it; stress_xx, ... [Pa; N/m in 2D] over its own volume, pressure positive. In 2D
-    without z, vz, wx, wy, fz and their stresses. Source as in ``contact_table``; of a ``Scene``
-    without forces.
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too;
+        of a ``Scene`` the table has no forces.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones, where the step has them.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    structured ndarray
+        name; x, y, z [m]; vx, vy, vz [m/s]; wx, wy, wz [rad/s]; radius [m], of a ball that holds
+        the body; mass [kg]; fx, fy, fz [N]: what its contacts do to it; coordination: how many
+        bodies press on it; stress_xx, ... [Pa; N/m in 2D] over its own volume, pressure positive.
+        In 2D without z, vz, wx, wy, fz and their stresses.
+
+    Raises
+    ------
+    InputError
+        For a source without such forces, and names of no body.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> rl.body_table(step)["fy"].round(6)
+    array([-3.333333, -3.333333, -3.333333, 10.      ])
     """
     shown = frame(source, scene=scene, index=index)
     dim, velocity = shown.bodies.dim, shown.speeds
@@ -133,11 +199,35 @@ def body_table(
 def body_forces(
     source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
 ) -> np.ndarray:
-    """What the contacts do to each body, (n, 6): force [N] and moment about its centre [N m].
+    """What the contacts do to each body.
 
-    ``body_forces(result)[scene.index("floor"), :3]`` is the force on the floor. A half-space's
-    moment is about its ``position``. method: "classic", "compatible" or "dem"; the compatible
-    forces by default, where the step has them. source: as in ``contact_table``.
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones, where the step has them.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    (n, 6) ndarray [N, N m]
+        Force, and moment about the body's centre; of a half-space about its ``position``.
+
+    Raises
+    ------
+    InputError
+        For a source without such forces, and names of no body.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> rl.body_forces(step)[3, :2].round(6)  # on the beam
+    array([ 0., 10.])
     """
     shown = frame(source, scene=scene, index=index)
     push, arm = pushes(shown, method)

@@ -37,12 +37,40 @@ def stress(
     scene: "Scene | None" = None,
     index: int = -1,
 ) -> np.ndarray:
-    """Mean stress tensor of a packing in balance, (dim, dim) [Pa; N/m in 2D]; pressure positive.
+    """Mean stress tensor of a packing in balance; pressure is positive.
 
-    volume [m^3; m^2 in 2D]: of the region that the bodies fill, voids included; not of a periodic
-    cell, which has its own, and whose branch vectors d give V sigma = sum of d f^T. bodies: whose
-    stress is summed, names or numbers; by default all that are free to move in some way (leave
-    out a lid that presses on the packing). method, source: as in ``body_forces``.
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    volume : float [m^3; m^2 in 2D], optional
+        Of the region that the bodies fill, voids included. A periodic cell has its own, with branch
+        vectors d, V sigma = sum of d f^T.
+    bodies : names or numbers, optional
+        Whose stress is summed; by default all that are free to move in some way. Leave out a lid
+        that presses on the packing.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones, where the step has them.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    (dim, dim) ndarray [Pa; N/m in 2D]
+
+    Raises
+    ------
+    InputError
+        Without a volume where there is no periodic cell, with one where there is.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> rl.stress(step, volume=2.0).shape
+    (2, 2)
     """
     shown = frame(source, scene=scene, index=index)
     dim = shown.bodies.dim
@@ -72,11 +100,42 @@ def fabric(
     scene: "Scene | None" = None,
     index: int = -1,
 ) -> np.ndarray:
-    """Fabric tensor, the mean of n n^T over the contacts that bear, (dim, dim), of trace 1.
+    """Fabric tensor: the mean of n n^T over the contacts that bear.
 
-    1/dim on its diagonal: normals point in all directions alike. bodies: only contacts of these,
-    names or numbers; by default all. weighted: each contact counts by its force. A contact bears
-    if its force is above 1e-9 of the largest. method, source: as in ``body_forces``.
+    A contact bears if its force is above 1e-9 of the largest.
+
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    bodies : names or numbers, optional
+        Only contacts of these; by default all.
+    weighted : bool
+        Whether each contact counts by its force.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones, where the step has them.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    (dim, dim) ndarray, of trace 1
+        1/dim on its diagonal: normals point in all directions alike.
+
+    Raises
+    ------
+    InputError
+        Where no contact bears.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> rl.fabric(step).round(6)  # all normals upward
+    array([[0., 0.],
+           [0., 1.]])
     """
     shown = frame(source, scene=scene, index=index)
     force = shown.of(method)[1]
@@ -94,11 +153,37 @@ def fabric(
 def body_stress(
     source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
 ) -> np.ndarray:
-    """Stress tensor of each body over its own volume, (n, dim, dim) [Pa; N/m in 2D].
+    """Stress tensor of each body over its own volume; pressure is positive.
 
-    Their sum weighted by volumes is V times the mean stress of the packing. nan for half-spaces and
-    a periodic cell.
-    method, source: as in ``body_forces``.
+    Their sum weighted by volumes is V times the mean stress of the packing.
+
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones, where the step has them.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    (n, dim, dim) ndarray [Pa; N/m in 2D]
+        nan for half-spaces and a periodic cell.
+
+    Raises
+    ------
+    InputError
+        For a source without such forces, and names of no body.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> rl.body_stress(step).shape
+    (4, 2, 2)
     """
     shown = frame(source, scene=scene, index=index)
     push, arm = pushes(shown, method)
@@ -110,9 +195,26 @@ def body_stress(
 
 
 def principal(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Principal values (..., dim), largest first, and unit directions (..., dim, dim), a row each,
-    of the symmetric part of tensors (..., dim, dim).
+    """Principal values and directions of the symmetric part of tensors.
 
+    Parameters
+    ----------
+    tensor : (..., dim, dim) array
+
+    Returns
+    -------
+    values : (..., dim) ndarray
+        Largest first.
+    directions : (..., dim, dim) ndarray
+        Unit vectors, a row each.
+
+    Raises
+    ------
+    InputError
+        For other shapes, and values that are not finite.
+
+    Examples
+    --------
     >>> import rigidlimit as rl
     >>> values, directions = rl.principal([[1.0, 0.0], [0.0, 3.0]])
     >>> values, abs(directions[0])
